@@ -42,11 +42,8 @@ export const follow = ({
   let failures = 0;
 
   const deliver = async (): Promise<void> => {
-    const optional = {
-      ...(except !== undefined && { except }),
-      ...(position !== undefined && { after: position }),
-    };
-    for await (const batch of store.subscribe({ prefixes, signal, ...optional })) {
+    const continued = position === undefined ? {} : { after: position };
+    for await (const batch of store.subscribe({ prefixes, except, signal, ...continued })) {
       if (signal.aborted) return;
       await onBatch(batch);
       position = batch.position;

@@ -8,26 +8,25 @@ export const probeStream = "health";
 const prefixPattern = /^[A-Za-z0-9_-]{1,32}$/;
 const prefixedName = /^[A-Za-z0-9_-]{1,32}\./;
 
-/** The names of one installation's streams in a shared log. */
-export interface StreamNames {
-  /** What the names of all its streams begin with; empty without a prefix. */
-  readonly beginning: string;
-  /** The name in the log. */
-  toStored(stream: string): string;
-  /** The installation's own name; undefined for a stream of another installation. */
-  fromStored(stored: string): string | undefined;
-}
-
 export const isStreamPrefix = (prefix: string): boolean => prefixPattern.test(prefix);
 
-/** Without a prefix, names are stored unchanged, and names with any prefix, and the probes', are not its own. */
-export const streamNames = (prefix: string): StreamNames => {
+export type StreamNames = ReturnType<typeof streamNames>;
+
+/**
+ * The names of one installation's streams in a shared log. Without a prefix, names are stored unchanged, and names with any prefix,
+ * and the probes', are not its own.
+ */
+export const streamNames = (prefix: string) => {
   const beginning = prefix === "" ? "" : prefix + separator;
   const isOwn = (stored: string): boolean =>
     prefix === "" ? !prefixedName.test(stored) && stored !== probeStream : stored.startsWith(beginning);
   return {
+    /** What the names of all its streams begin with; empty without a prefix. */
     beginning,
-    toStored: (stream) => beginning + stream,
-    fromStored: (stored) => (isOwn(stored) ? stored.slice(beginning.length) : undefined),
+    /** The name in the log. */
+    toStored: (stream: string): string => beginning + stream,
+    /** The installation's own name; undefined for a stream of another installation. */
+    fromStored: (stored: string): string | undefined =>
+      isOwn(stored) ? stored.slice(beginning.length) : undefined,
   };
 };

@@ -1,24 +1,10 @@
 import { type Clock, systemClock } from "../../async/clock.ts";
 import { type AppendResult, EventStoreUnavailable } from "../event-store.ts";
 
-export interface AppendProbe {
-  /** Returns the append's result, and records its outcome. */
-  observe(append: Promise<AppendResult>): Promise<AppendResult>;
-  /**
-   * Resolves if appends are possible: one has succeeded recently and none is overdue, or the probe's own append succeeds.
-   * The probe appends at most one event in 2 seconds, and none under load.
-   * @throws what the probe's append throws
-   */
-  check(): Promise<void>;
-}
-
 const successLastsMs = 2_000;
 const overdueMs = 1_000;
 
-export const createAppendProbe = (
-  appendOne: () => Promise<unknown>,
-  clock: Clock = systemClock,
-): AppendProbe => {
+export const createAppendProbe = (appendOne: () => Promise<unknown>, clock: Clock = systemClock) => {
   /** The appends without an answer, oldest first. */
   const unanswered = new Set<{ readonly since: number }>();
   let succeededAt = Number.NEGATIVE_INFINITY;
@@ -31,7 +17,8 @@ export const createAppendProbe = (
   };
 
   return {
-    observe: async (append) => {
+    /** Returns the append's result, and records its outcome. */
+    observe: async (append: Promise<AppendResult>): Promise<AppendResult> => {
       const started = { since: clock.now() };
       unanswered.add(started);
       try {
@@ -45,7 +32,12 @@ export const createAppendProbe = (
         unanswered.delete(started);
       }
     },
-    check: async () => {
+    /**
+     * Resolves if appends are possible: one has succeeded recently and none is overdue, or the probe's own append succeeds.
+     * The probe appends at most one event in 2 seconds, and none under load.
+     * @throws what the probe's append throws
+     */
+    check: async (): Promise<void> => {
       if (isHealthy()) return;
       probing ??= appendOne().finally(() => {
         probing = undefined;

@@ -1,25 +1,27 @@
 import type { AppendExpectedRevision, EventStoreDBClient } from "@eventstore/db-client";
-import type { AppendResult, ExpectedRevision } from "../event-store.ts";
+import { type AppendResult, type ExpectedRevision, readEvent } from "../event-store.ts";
 import { isOutcomeUnknown, toAppendError } from "./errors.ts";
 import { type ClientEvent, fromClientPosition } from "./event-mapping.ts";
 import type { LogReader } from "./log-reader.ts";
 import type { ReconnectingClient } from "./reconnecting-client.ts";
 
-export interface Appender {
-  /** The port's `append`, without its rules for stream names. */
-  append(stream: string, events: readonly ClientEvent[], expected: ExpectedRevision): Promise<AppendResult>;
-}
+/** The port's `append`, without its rules for stream names. */
+export type Append = (
+  stream: string,
+  events: readonly ClientEvent[],
+  expected: ExpectedRevision,
+) => Promise<AppendResult>;
 
 type ClientResult = Awaited<ReturnType<EventStoreDBClient["appendToStream"]>>;
 
 /** Repeats after the server has answered that it does not know the outcome, which takes it 2 s each time. */
 const maxRepeats = 3;
 
-export const createAppender = (
+export const createAppend = (
   client: Pick<ReconnectingClient, "call">,
   reader: LogReader,
   timeoutMs: number,
-): Appender => {
+): Append => {
   /**
    * A repeat that arrives before the first append is indexed is answered with `deadline-exceeded`, although the events are
    * stored; a later repeat is answered like the first append. Repeats keep the original expectation: at the stream's current
@@ -44,25 +46,17 @@ export const createAppender = (
 
   /** Some servers answer a repeat without its position: then reads it, or returns a later one. */
   const positionOf = async (stream: string, revision: number): Promise<number> => {
-    for await (const event of reader.readStream(stream, {
-      direction: "backwards",
-      from: revision,
-      limit: 1,
-    })) {
-      if (event.revision === revision) return event.position;
-    }
-    return (await reader.lastPosition()) ?? 0;
+    const event = await readEvent(reader, stream, { direction: "backwards", from: revision });
+    return event?.revision === revision ? event.position : ((await reader.lastPosition()) ?? 0);
   };
 
-  return {
-    append: async (stream, events, expected) => {
-      const { nextExpectedRevision, position } = await send(stream, events, expected);
-      const revision = Number(nextExpectedRevision);
-      return {
-        revision,
-        position: position ? fromClientPosition(position) : await positionOf(stream, revision),
-      };
-    },
+  return async (stream, events, expected) => {
+    const { nextExpectedRevision, position } = await send(stream, events, expected);
+    const revision = Number(nextExpectedRevision);
+    return {
+      revision,
+      position: position ? fromClientPosition(position) : await positionOf(stream, revision),
+    };
   };
 };
 

@@ -1,12 +1,12 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { createAppendBudget } from "../append-budget.ts";
 import { type EventStore, EventStoreUnavailable, type RecordedEvent, readEvent } from "../event-store.ts";
-import { validateRetention, validateStreamName } from "../event-validation.ts";
+import { validateRetention, validateWrite } from "../event-validation.ts";
 import { probeStream } from "../stream-prefix.ts";
 import { createSubscriptions } from "../subscriptions.ts";
 import { uuidv7 } from "../uuid.ts";
 import { createAppendProbe } from "./append-probe.ts";
-import { type Appender, createAppender } from "./appender.ts";
+import { type Append, createAppend } from "./appender.ts";
 import { certificateProblem } from "./connection-string.ts";
 import { CertificateRefused, CredentialsRefused } from "./errors.ts";
 import { toClientEvents } from "./event-mapping.ts";
@@ -46,11 +46,11 @@ export const openEventStoreDB = async ({
   const readClient = createReconnectingClient(url);
   const appendClient = shareAppendClient(url);
   const reader = createLogReader(readClient, readTimeoutMs);
-  const appender = createAppender(appendClient, reader, appendTimeoutMs);
+  const append = createAppend(appendClient, reader, appendTimeoutMs);
   const subscriptions = createSubscriptions(createFollow(readClient, reader));
   const withinBudget = createAppendBudget();
   const writes = createWrites();
-  const probe = createAppendProbe(createProbeAppend(appender, reader));
+  const probe = createAppendProbe(createProbeAppend(append, reader));
 
   let closed: Promise<void> | undefined;
   const closeAll = async (): Promise<void> => {
@@ -73,21 +73,19 @@ export const openEventStoreDB = async ({
 
   return {
     async append(stream, events, expected) {
-      validateWrite(stream, readOnly);
+      validateServerWrite(stream, readOnly);
       const { events: clientEvents, bytes } = toClientEvents(events);
       return await writes.run(() =>
-        withinBudget(events.length, bytes, () =>
-          probe.observe(appender.append(stream, clientEvents, expected)),
-        ),
+        withinBudget(events.length, bytes, () => probe.observe(append(stream, clientEvents, expected))),
       );
     },
     readStream: reader.readStream,
     eventAt: (position) => readVisibleEvent(reader, position),
     subscribe: subscriptions.subscribe,
     async setRetention(stream, retention) {
-      validateWrite(stream, readOnly);
+      validateServerWrite(stream, readOnly);
       validateRetention(retention);
-      await writes.run(() => setRetention(appender, reader, stream, retention));
+      await writes.run(() => setRetention(append, reader, stream, retention));
     },
     ping: () => (readOnly ? connect() : writes.run(() => explainTlsErrors(url, probe.check()))),
     close,
@@ -95,9 +93,8 @@ export const openEventStoreDB = async ({
 };
 
 /** @throws {TypeError} */
-const validateWrite = (stream: string, readOnly: boolean): void => {
-  if (readOnly) throw new TypeError("the event store was opened for reading");
-  validateStreamName(stream);
+const validateServerWrite = (stream: string, readOnly: boolean): void => {
+  validateWrite(stream, readOnly);
   if (stream.startsWith("$"))
     throw new TypeError("stream names that begin with $ are reserved for the server");
 };
@@ -132,13 +129,13 @@ const readVisibleEvent = async (reader: LogReader, position: number): Promise<Re
   return visible?.id === event.id ? event : undefined;
 };
 
-const createProbeAppend = (appender: Appender, reader: LogReader): (() => Promise<void>) => {
+const createProbeAppend = (append: Append, reader: LogReader): (() => Promise<void>) => {
   let hasRetention = false;
   return async () => {
     const event = { id: uuidv7(Date.now()), type: "AppendProbed", data: {}, metadata: { actor: "system" } };
-    await appender.append(probeStream, toClientEvents([event]).events, "any");
+    await append(probeStream, toClientEvents([event]).events, "any");
     if (hasRetention) return;
-    await setRetention(appender, reader, probeStream, { maxCount: 1 });
+    await setRetention(append, reader, probeStream, { maxCount: 1 });
     hasRetention = true;
   };
 };

@@ -14,14 +14,7 @@ import { fromClientPosition, toClientPosition, toRecordedEvent } from "./event-m
 import { createPausedReader, type Source } from "./paused-reader.ts";
 import type { ReconnectingClient } from "./reconnecting-client.ts";
 
-export interface LogReader {
-  /** The port's `readStream`, without its rules for stream names. */
-  readStream(stream: string, options?: ReadOptions): AsyncGenerator<RecordedEvent, void, undefined>;
-  /** The event at exactly this position, even if retention hides it from reads of its stream. */
-  eventAt(position: number): Promise<RecordedEvent | undefined>;
-  /** The position of the log's last event; undefined for an empty log. */
-  lastPosition(): Promise<number | undefined>;
-}
+export type LogReader = ReturnType<typeof createLogReader>;
 
 const pageSize = 256;
 
@@ -30,7 +23,7 @@ interface ClientRead extends Source {
 }
 type StartRead = (client: EventStoreDBClient) => ClientRead;
 
-export const createLogReader = (client: ReconnectingClient, timeoutMs: number): LogReader => {
+export const createLogReader = (client: ReconnectingClient, timeoutMs: number) => {
   const pages = (startRead: StartRead, signal?: AbortSignal) =>
     readPages(client, timeoutMs, startRead, signal);
 
@@ -71,15 +64,18 @@ export const createLogReader = (client: ReconnectingClient, timeoutMs: number): 
   };
 
   return {
+    /** The port's `readStream`, without its rules for stream names. */
     readStream,
-    eventAt: async (position) => {
+    /** The event at exactly this position, even if retention hides it from reads of its stream. */
+    eventAt: async (position: number): Promise<RecordedEvent | undefined> => {
       if (!Number.isSafeInteger(position) || position < 0) return void (await client.current());
       const options = { fromPosition: toClientPosition(position), maxCount: 1 };
       const found = await readFirst((current) => current.readAll(options));
       const event = found && toRecordedEvent(found);
       return event?.position === position ? event : undefined;
     },
-    lastPosition: async () => {
+    /** The position of the log's last event; undefined for an empty log. */
+    lastPosition: async (): Promise<number | undefined> => {
       const options = { direction: BACKWARDS, fromPosition: END, maxCount: 1 } as const;
       const last = await readFirst((current) => current.readAll(options));
       return last?.event?.position && fromClientPosition(last.event.position);

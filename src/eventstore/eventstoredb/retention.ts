@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { EventStoreUnavailable, type Retention, readEvent, WrongExpectedRevision } from "../event-store.ts";
 import { uuidv7 } from "../uuid.ts";
-import type { Appender } from "./appender.ts";
+import type { Append } from "./appender.ts";
 import { toClientEvents } from "./event-mapping.ts";
 import type { LogReader } from "./log-reader.ts";
 
@@ -22,14 +22,14 @@ const retryDelaysMs = [10, 20, 40, 80, 160, 320];
  * @throws {EventStoreUnavailable}
  */
 export const setRetention = async (
-  appender: Appender,
+  append: Append,
   reader: LogReader,
   stream: string,
   retention: Retention,
 ): Promise<void> => {
   for (const delayMs of retryDelaysMs) {
     try {
-      return await writeMetadata(appender, reader, stream, retention);
+      return await writeMetadata(append, reader, stream, retention);
     } catch (error) {
       if (!(error instanceof WrongExpectedRevision)) throw error;
     }
@@ -39,7 +39,7 @@ export const setRetention = async (
 };
 
 const writeMetadata = async (
-  appender: Appender,
+  append: Append,
   reader: LogReader,
   stream: string,
   { maxCount, maxAgeSeconds }: Retention,
@@ -58,5 +58,5 @@ const writeMetadata = async (
     ...(truncateBefore > 0 && { $tb: truncateBefore }),
   };
   const { events } = toClientEvents([{ id: uuidv7(Date.now()), type: "$metadata", data, metadata: {} }]);
-  await appender.append(metadataStream, events, last?.revision ?? "none");
+  await append(metadataStream, events, last?.revision ?? "none");
 };

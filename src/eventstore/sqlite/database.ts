@@ -38,14 +38,8 @@ const createProbe =
 const migrations = [createLog, createProbe];
 const currentVersion = migrations.length;
 
-export interface OpenDatabase {
-  readonly db: DatabaseSync;
-  /** @throws from the moment the file is removed or replaced */
-  readonly assertFileExists: () => void;
-}
-
 /** Opens the database for the writer: creates or migrates its tables, and makes every commit durable. */
-export const openForWriting = (file: DatabaseFile): OpenDatabase =>
+export const openForWriting = (file: DatabaseFile) =>
   open(file, busyTimeoutMs.writer, (db) => {
     retryWhileBusy(() => assertOwnDatabase(db));
     const { journal_mode: mode } = retryWhileBusy(() => db.prepare("PRAGMA journal_mode = WAL").get()) ?? {};
@@ -60,7 +54,7 @@ export const openForWriting = (file: DatabaseFile): OpenDatabase =>
  * Opens an existing database for the reader. The connection is not read-only: after another process's crash the first
  * reader may have to rebuild the WAL index.
  */
-export const openForReading = (file: DatabaseFile): OpenDatabase =>
+export const openForReading = (file: DatabaseFile) =>
   open(file, busyTimeoutMs.reader, (db) => {
     db.exec("PRAGMA query_only = ON");
     assertOwnDatabase(db);
@@ -69,10 +63,11 @@ export const openForReading = (file: DatabaseFile): OpenDatabase =>
     assertKnownVersion(version);
   });
 
-const open = (file: DatabaseFile, timeout: number, prepare: (db: DatabaseSync) => void): OpenDatabase => {
+const open = (file: DatabaseFile, timeout: number, prepare: (db: DatabaseSync) => void) => {
   const db = connect(file, timeout);
   try {
     prepare(db);
+    /** @throws from the moment the file is removed or replaced */
     const assertFileExists = watchFile(file);
     assertFileExists();
     return { db, assertFileExists };

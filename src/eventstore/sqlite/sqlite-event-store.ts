@@ -13,7 +13,7 @@ import {
   stringifyObject,
   validateEventIds,
   validateRetention,
-  validateStreamName,
+  validateWrite,
 } from "../event-validation.ts";
 import { type DatabaseFile, findFile } from "./database-file.ts";
 import type { ReaderProtocol, WriterProtocol } from "./protocol.ts";
@@ -92,12 +92,6 @@ export const openSqliteEventStore = async (options: SqliteEventStoreOptions): Pr
     ping: () => (readOnly ? reader.call("probe", undefined) : writer.call("probe", undefined)),
     close,
   };
-};
-
-/** @throws {TypeError} */
-const validateWrite = (stream: string, readOnly: boolean): void => {
-  if (readOnly) throw new TypeError("the event store was opened for reading");
-  validateStreamName(stream);
 };
 
 /**
