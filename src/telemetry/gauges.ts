@@ -1,5 +1,6 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import type { Attributes } from "@opentelemetry/api";
+import type { ResourceStats } from "../async/scheduler/scheduler.ts";
 import { engines } from "../domain/synthesis/speech.ts";
 import type { Instruments } from "./instruments.ts";
 import type { Metric } from "./metric.ts";
@@ -17,17 +18,13 @@ export const observeSources = ({ observe }: Instruments, sources: MetricSources)
     observeValue(sources.pendingCommands(), { queue: "commands" });
     for (const { resource, queued } of sources.scheduler()) observeValue(queued, queueOf(resource));
   });
-  observe("slotsUsed", (observeValue) => {
-    for (const { resource, running } of sources.scheduler()) observeValue(running, queueOf(resource));
-  });
-  observe("oldestWait", (observeValue) => {
-    for (const { resource, oldestWaitMs } of sources.scheduler()) {
-      observeValue(oldestWaitMs / 1_000, queueOf(resource));
-    }
-  });
-  observe("queueRefusals", (observeValue) => {
-    for (const { resource, refused } of sources.scheduler()) observeValue(refused, queueOf(resource));
-  });
+  const observeResources = (key: ObservableKey, read: (stats: ResourceStats) => number): void =>
+    observe(key, (observeValue) => {
+      for (const stats of sources.scheduler()) observeValue(read(stats), queueOf(stats.resource));
+    });
+  observeResources("slotsUsed", ({ running }) => running);
+  observeResources("oldestWait", ({ oldestWaitMs }) => oldestWaitMs / 1_000);
+  observeResources("queueRefusals", ({ refused }) => refused);
   observe("dependency", async (observeValue) => {
     const { parts } = await sources.checkHealth();
     for (const [dependency, { status }] of Object.entries(parts)) {

@@ -9,17 +9,6 @@ import { isRecording, markFailed, noopSpan, runInSpan, startSpan } from "./spans
  */
 export type Outcome = "made" | "refused" | "failed" | "unavailable" | "abandoned";
 
-/** Work that lasts until its output has been read to the end, was abandoned, or failed. */
-export interface Operation {
-  readonly span: Span;
-  /** Runs a step in the operation's span. */
-  run<T>(step: () => T): T;
-  firstByte(): void;
-  end(): void;
-  fail(error: unknown): void;
-  abandon(): void;
-}
-
 export interface OperationOptions {
   readonly name: string;
   readonly attributes: Attributes;
@@ -32,7 +21,10 @@ export interface OperationOptions {
   readonly onEnd?: (outcome: Outcome, seconds: number) => void;
 }
 
-export const startOperation = (options: OperationOptions): Operation => {
+type Operation = ReturnType<typeof startOperation>;
+
+/** Starts work that lasts until its output has been read to the end, was abandoned, or failed. */
+export const startOperation = (options: OperationOptions) => {
   const { name, attributes, kind = SpanKind.INTERNAL, root = false, signal, onFirstByte, onEnd } = options;
   const span = root || isRecording() ? startSpan(name, { attributes, kind }) : noopSpan;
   const startedAt = performance.now();
@@ -53,15 +45,16 @@ export const startOperation = (options: OperationOptions): Operation => {
 
   return {
     span,
-    run: (step) => runInSpan(span, step),
-    firstByte: () => {
+    /** Runs a step in the operation's span. */
+    run: <T>(step: () => T): T => runInSpan(span, step),
+    firstByte: (): void => {
       if (state !== "waiting") return;
       state = "streaming";
       span.addEvent("first byte");
       onFirstByte?.(seconds());
     },
-    end: () => end("made"),
-    fail: (error) => end(outcomeOf(error, signal), error),
+    end: (): void => end("made"),
+    fail: (error: unknown): void => end(outcomeOf(error, signal), error),
     abandon,
   };
 };

@@ -14,7 +14,7 @@ import {
 import { startNodeSdk } from "@opentelemetry/sdk-node";
 import type { Logger } from "pino";
 import { withDeadline } from "../async/deadline.ts";
-import type { OtlpProtocol, TelemetrySettings } from "../settings/telemetry.ts";
+import type { TelemetrySettings } from "../settings/telemetry.ts";
 import { instrumentAuthenticator, instrumentLimiter, instrumentUpgrade } from "./decorators/access.ts";
 import {
   instrumentAudioStore,
@@ -46,20 +46,13 @@ export interface TelemetryOptions {
   readonly isTrusted: (address: string) => boolean;
 }
 
-export interface RunningTelemetry {
-  readonly telemetry: Telemetry;
-  /** The address of /metrics, if it is served. */
-  readonly metricsUrl: string | undefined;
-  /** Flushes, for at most five seconds. */
-  close(): Promise<void>;
-}
+export type RunningTelemetry = Awaited<ReturnType<typeof openTelemetry>>;
 
 /**
  * Starts the OpenTelemetry SDK, configured by the standard OTEL_* variables. Import this module only when telemetry is
  * enabled: loading it takes most of a second. @throws when the port of /metrics is in use or not allowed
  */
-export const openTelemetry = async (options: TelemetryOptions): Promise<RunningTelemetry> => {
-  const { settings, host, version, log, isTrusted } = options;
+export const openTelemetry = async ({ settings, host, version, log, isTrusted }: TelemetryOptions) => {
   const durations = createRequestDurations();
   const metricProducers = [durations.producer];
   const readers: IMetricReader[] = [];
@@ -67,7 +60,9 @@ export const openTelemetry = async (options: TelemetryOptions): Promise<RunningT
   if (settings.metricsPort !== undefined) readers.push(prometheus);
   if (settings.metrics) {
     const { protocol, intervalMs, timeoutMs } = settings.metrics;
-    const exporter = await createOtlpExporter(protocol);
+    // The exporter reads its endpoint, headers and compression from OTEL_EXPORTER_OTLP_*.
+    const { OTLPMetricExporter } = await otlpModules[protocol]();
+    const exporter: PushMetricExporter = new OTLPMetricExporter();
     const intervals = {
       exportIntervalMillis: intervalMs,
       exportTimeoutMillis: Math.min(intervalMs, timeoutMs),
@@ -97,8 +92,10 @@ export const openTelemetry = async (options: TelemetryOptions): Promise<RunningT
         });
   return {
     telemetry,
+    /** The address of /metrics, if it is served. */
     metricsUrl: listener?.url,
-    close: async () => {
+    /** Flushes, for at most five seconds. */
+    close: async (): Promise<void> => {
       stop();
       await listener?.close();
       await shutdown(sdk);
@@ -107,9 +104,7 @@ export const openTelemetry = async (options: TelemetryOptions): Promise<RunningT
 };
 
 /** The telemetry port on the global trace and metric providers. */
-const instrument = (
-  options: RequestObserverOptions,
-): { readonly telemetry: Telemetry; readonly stop: () => void } => {
+const instrument = (options: RequestObserverOptions) => {
   const instruments = createInstruments();
   const refusals = instruments.counter("refusals");
   const stop = observeProcess(instruments);
@@ -136,12 +131,6 @@ const instrument = (
     observe: (sources) => observeSources(instruments, sources),
   };
   return { telemetry, stop };
-};
-
-/** The exporter reads its endpoint, headers and compression from OTEL_EXPORTER_OTLP_*. */
-const createOtlpExporter = async (protocol: OtlpProtocol): Promise<PushMetricExporter> => {
-  const { OTLPMetricExporter } = await otlpModules[protocol]();
-  return new OTLPMetricExporter();
 };
 
 const otlpModules = {
