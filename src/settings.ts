@@ -161,7 +161,9 @@ export const withSettingName = async <T>(name: string, opened: Promise<T>): Prom
   }
 };
 
-const toSettings = (data: z.output<typeof environment>) => ({
+type Environment = z.output<typeof environment>;
+
+const toSettings = (data: Environment) => ({
   host: data.HOST,
   port: data.PORT,
   publicUrl: data.PUBLIC_URL,
@@ -184,21 +186,8 @@ const toSettings = (data: z.output<typeof environment>) => ({
   upstreams: { google: data.GOOGLE_TTS_URL, azure: data.AZURE_SPEECH_URL, openai: data.OPENAI_URL },
   /** Changes and additions to the default ones. */
   openAiVoices: data.OPENAI_VOICE_MAP,
-  ...schema.splitEngines({
-    g1: data.ENGINE_G1,
-    g2: data.ENGINE_G2,
-    g3: data.ENGINE_G3,
-    g5: data.ENGINE_G5,
-  }),
-  models: {
-    folder: data.MODELS_DIR,
-    preload: data.MODELS_PRELOAD === "true",
-    limits: {
-      threads: data.MODEL_THREADS,
-      memoryBytes: data.MODEL_MEMORY_MB * 1024 ** 2,
-      idleMs: data.MODEL_IDLE_SECONDS * 1_000,
-    },
-  },
+  ...schema.splitEngines({ g1: data.ENGINE_G1, g2: data.ENGINE_G2, g3: data.ENGINE_G3, g5: data.ENGINE_G5 }),
+  models: toModelSettings(data),
   allowLoopbackUpstreams: data.ALLOW_LOOPBACK_UPSTREAMS === "true",
   providerLimits: { concurrency: data.PROVIDER_CONCURRENCY, perMinute: data.PROVIDER_REQUESTS_PER_MINUTE },
   providerDeadlines: {
@@ -228,6 +217,16 @@ const toSettings = (data: z.output<typeof environment>) => ({
     streamsPerSocket: data.WS_STREAMS_PER_SOCKET,
     idleMs: data.WS_IDLE_SECONDS * 1_000,
     stallMs: data.WS_STALL_SECONDS * 1_000,
+  },
+});
+
+const toModelSettings = (data: Environment) => ({
+  folder: data.MODELS_DIR,
+  preload: data.MODELS_PRELOAD === "true",
+  limits: {
+    threads: data.MODEL_THREADS,
+    memoryBytes: data.MODEL_MEMORY_MB * 1024 ** 2,
+    idleMs: data.MODEL_IDLE_SECONDS * 1_000,
   },
 });
 
