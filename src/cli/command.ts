@@ -58,7 +58,7 @@ export const reading = (reads: Reads): Access => ({ writes: false, reads });
 export type WithServices = <T>(work: (services: Services) => Promise<T> | T, access?: Access) => Promise<T>;
 
 /** Adds commands to the program. */
-export type Register = (program: Command, withServices: WithServices) => void;
+export type Register = (program: Command, actions: Actions) => void;
 
 /** The actor in the events of commands. */
 export const operator: CommandContext = { actor: "cli" };
@@ -77,3 +77,26 @@ export const printing = <Args extends unknown[], T>(
   async function (this: Command, ...args: unknown[]): Promise<void> {
     print(this, await work(...(args as Args)), human);
   };
+
+type Work<Args extends unknown[], T> = (services: Services, ...args: Args) => Promise<T> | T;
+
+export type Actions = ReturnType<typeof createActions>;
+
+/** The actions of commands. Those of `write` and `read` open the services at once, and print what `work` returns. */
+export const createActions = (withServices: WithServices) => ({
+  /** For commands that check their arguments first: nothing is opened for wrong ones. */
+  withServices,
+  write: <Args extends unknown[], T>(human: (result: T) => string, work: Work<Args, T>) =>
+    printing(human, (...args: Args) => withServices((services) => work(services, ...args), writing)),
+  read: <Args extends unknown[], T>(
+    human: (result: T) => string,
+    reads: Reads | ((...args: Args) => Reads),
+    work: Work<Args, T>,
+  ) =>
+    printing(human, (...args: Args) =>
+      withServices(
+        (services) => work(services, ...args),
+        reading(typeof reads === "function" ? reads(...args) : reads),
+      ),
+    ),
+});

@@ -1,6 +1,6 @@
 import { Command, CommanderError, type OutputConfiguration } from "commander";
 import { Invalid } from "../domain/errors.ts";
-import type { Register, WithServices } from "./command.ts";
+import { createActions, type Register, type WithServices } from "./command.ts";
 import { registerAudioCommands } from "./commands/audio.ts";
 import { registerAuditCommand } from "./commands/audit.ts";
 import { registerCredentialsCommands } from "./commands/credentials.ts";
@@ -33,7 +33,8 @@ export const createProgram = (withServices: WithServices, output: OutputConfigur
     .option("--json", "print JSON, for scripts")
     .configureOutput(output)
     .exitOverride();
-  for (const register of registrations) register(program, withServices);
+  const actions = createActions(withServices);
+  for (const register of registrations) register(program, actions);
   return program;
 };
 

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { DeletedAudio } from "../../application/audio/delete-audio.ts";
 import type { Sound, SoundList, Sounds } from "../../application/audio/sounds.ts";
-import { operator, printing, type Register, reading, writing } from "../command.ts";
+import { operator, type Register } from "../command.ts";
 import { count, fields, table } from "../layout.ts";
 import { wholeNumber } from "../plan-options.ts";
 
@@ -18,43 +18,37 @@ const withPeriod = (command: Command): Command =>
     .option("--from <time>", "served at this date or time (UTC) or later; default: 31 days before --to")
     .option("--to <time>", "served before this date or time (UTC); default: now");
 
-export const registerAudioCommands: Register = (program, withServices) => {
+export const registerAudioCommands: Register = (program, { read, write }) => {
   const audio = program.command("audio").description("manage stored audio");
 
   withPeriod(audio.command("list"))
     .description("list the most served sounds of at most 31 days")
     .option("--limit <number>", "how many", wholeNumber, 25)
     .action(
-      printing(listText, (options: Period & { limit: number }) =>
-        withServices(({ sounds }) => sounds.list({ ...options, signal }), reading({})),
+      read(listText, {}, ({ sounds }, options: Period & { limit: number }) =>
+        sounds.list({ ...options, signal }),
       ),
     );
 
   withPeriod(audio.command("show <hash>"))
     .description("show a sound's objects in the store, none after a deletion, and how often it was served")
     .action(
-      printing(soundText, (hash: string, period: Period) =>
-        withServices(({ sounds }) => sounds.find(hash, { ...period, signal }), reading({})),
+      read(soundText, {}, ({ sounds }, hash: string, period: Period) =>
+        sounds.find(hash, { ...period, signal }),
       ),
     );
 
   audio
     .command("purge <hash>")
     .description("make the CDN forget a sound, which stays in the store")
-    .action(
-      printing(purgedText, (hash: string) => withServices(({ sounds }) => sounds.purge(hash), reading({}))),
-    );
+    .action(read(purgedText, {}, ({ sounds }, hash: string) => sounds.purge(hash)));
 
   audio
     .command("delete <hash>")
     .description(
       "delete audio and what belongs to it; the same request makes free audio again, and buys audio of a website's own provider again",
     )
-    .action(
-      printing(deletedText, (hash: string) =>
-        withServices(({ deleteAudio }) => deleteAudio(hash, operator), writing),
-      ),
-    );
+    .action(write(deletedText, ({ deleteAudio }, hash: string) => deleteAudio(hash, operator)));
 };
 
 const listText = ({ sounds, served, fromCache, distinct, isComplete }: SoundList): string => {

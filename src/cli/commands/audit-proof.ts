@@ -15,10 +15,11 @@ import {
 import { operator, print } from "../command.ts";
 
 /** The services that the commands call. */
-interface AuditProof {
+export interface AuditProof {
   readonly exportAudit: ExportAudit;
+  /** @throws {NotGenuine} @throws {Unavailable} @throws {BadSetting} */
   verifyLog(options: VerifyOptions): Promise<LogSummary>;
-  /** The verifier keys in DATA_DIR. */
+  /** The verifier keys in DATA_DIR. @throws {BadSetting} */
   verifierKeys(): Promise<readonly NoteVerifier[]>;
 }
 

@@ -15,7 +15,7 @@ interface AuditOptions {
 }
 
 /** Exit code 0 means that the replay is complete, or that its reader closed the pipe. */
-export const registerAuditCommand: Register = (program, withServices) => {
+export const registerAuditCommand: Register = (program, { withServices }) => {
   program
     .command("audit")
     .description("replay the log to standard output, up to its current end")

@@ -11,7 +11,8 @@ import { readJson } from "../json-file.ts";
 import { fields, table } from "../layout.ts";
 
 /** Credentials are read from a file or standard input: every user of the machine can see arguments. */
-export const registerCredentialsCommands: Register = (program, withServices) => {
+export const registerCredentialsCommands: Register = (program, actions) => {
+  const { withServices, write } = actions;
   const credentials = program
     .command("credentials")
     .description("websites' own credentials for BYOK engines");
@@ -39,18 +40,12 @@ export const registerCredentialsCommands: Register = (program, withServices) => 
     .action(async (website: string | undefined, _options, command: Command) => {
       if (website === undefined) {
         const access = reading({ websites: "all", credentials: "all" });
-        print(
-          command,
-          await withServices((services) => services.credentials.listAll(), access),
-          accountTable,
-        );
+        const all = await withServices((services) => services.credentials.listAll(), access);
+        print(command, all, accountTable);
       } else {
         const access = reading({ websites: [website], credentials: [website] });
-        print(
-          command,
-          await withServices((services) => services.credentials.list(website), access),
-          credentialsTable,
-        );
+        const own = await withServices((services) => services.credentials.list(website), access);
+        print(command, own, credentialsTable);
       }
     });
 
@@ -59,16 +54,16 @@ export const registerCredentialsCommands: Register = (program, withServices) => 
     .description("remove credentials and their voices")
     .addArgument(engineArgument())
     .action(
-      printing(removedText, async (website: string, engine: ByokEngine) => {
-        await withServices((services) => services.credentials.remove(website, engine, operator), writing);
+      write(removedText, async (services, website: string, engine: ByokEngine) => {
+        await services.credentials.remove(website, engine, operator);
         return { engine, removed: true };
       }),
     );
 
-  registerReencryptCommand(credentials, withServices);
+  registerReencryptCommand(credentials, actions);
 };
 
-const registerReencryptCommand: Register = (credentials, withServices) => {
+const registerReencryptCommand: Register = (credentials, { withServices }) => {
   credentials
     .command("reencrypt")
     .description(
@@ -103,23 +98,21 @@ const credentialsText = ({ engine, provider, voices, setAt }: CredentialsDetails
 const removedText = ({ engine }: { engine: ByokEngine }): string =>
   `The credentials for ${engine} are removed.`;
 
+const columns = ["engine", "provider", "voices", "set"];
+const rowOf = ({ engine, provider, voices, setAt }: CredentialsDetails) => [
+  engine,
+  provider,
+  String(voices),
+  setAt,
+];
+
 const credentialsTable = (all: readonly CredentialsDetails[]): string =>
-  table(
-    ["engine", "provider", "voices", "set"],
-    all.map(({ engine, provider, voices, setAt }) => [engine, provider, String(voices), setAt]),
-    "The website has no credentials.",
-  );
+  table(columns, all.map(rowOf), "The website has no credentials.");
 
 const accountTable = (all: readonly WebsiteCredentials[]): string =>
   table(
-    ["website", "engine", "provider", "voices", "set"],
-    all.map(({ websiteId, engine, provider, voices, setAt }) => [
-      websiteId,
-      engine,
-      provider,
-      String(voices),
-      setAt,
-    ]),
+    ["website", ...columns],
+    all.map((one) => [one.websiteId, ...rowOf(one)]),
     "No website has credentials.",
   );
 

@@ -4,7 +4,7 @@ import type { AuditEntry } from "../../application/usage/audit-entries.ts";
 import { reason as reasonText } from "../../domain/accounts/key.ts";
 import { type Plan, tiers } from "../../domain/accounts/plan.ts";
 import { parse } from "../../domain/validation.ts";
-import { operator, printing, type Register, reading, writing } from "../command.ts";
+import { operator, printing, type Register, writing } from "../command.ts";
 import { count, fields, table } from "../layout.ts";
 import {
   type PlanNumbers,
@@ -15,7 +15,8 @@ import {
   withPlanOptions,
 } from "../plan-options.ts";
 
-export const registerKeyCommands: Register = (program, withServices) => {
+export const registerKeyCommands: Register = (program, actions) => {
+  const { withServices, read } = actions;
   const key = program.command("key").description("manage API keys");
 
   withPlanOptions(key.command("create <websiteId>"))
@@ -32,28 +33,24 @@ export const registerKeyCommands: Register = (program, withServices) => {
     .description("list keys, oldest first")
     .option("--website <id>", "only keys of this website")
     .action(
-      printing(keyTable, ({ website }: { website?: string }) =>
-        withServices(async ({ keys }) => keys.list(website), reading({ keys: "all" })),
-      ),
+      read(keyTable, { keys: "all" }, ({ keys }, { website }: { website?: string }) => keys.list(website)),
     );
 
   key
     .command("show <apiKey>")
     .description("show a key's state, plan and characters of this month")
     .action(
-      printing(keyText, (apiKey: string) =>
-        withServices(({ keys }) => keys.get(apiKey), reading({ keys: [apiKey], usage: true })),
+      read(
+        keyText,
+        (apiKey: string) => ({ keys: [apiKey], usage: true }),
+        ({ keys }, apiKey) => keys.get(apiKey),
       ),
     );
 
   key
     .command("history <apiKey>")
     .description("show what happened to a key: its issuance, plans, suspensions and secrets")
-    .action(
-      printing(historyTable, (apiKey: string) =>
-        withServices(({ readKeyHistory }) => readKeyHistory({ apiKey }), reading({})),
-      ),
-    );
+    .action(read(historyTable, {}, ({ readKeyHistory }, apiKey: string) => readKeyHistory({ apiKey })));
 
   withPlanNumbers(key.command("plan <apiKey>"))
     .description("change a key's plan; a higher quota ends a suspension by quota")
@@ -65,10 +62,10 @@ export const registerKeyCommands: Register = (program, withServices) => {
       }),
     );
 
-  registerSuspensionCommands(key, withServices);
+  registerSuspensionCommands(key, actions);
 };
 
-const registerSuspensionCommands: Register = (key, withServices) => {
+const registerSuspensionCommands: Register = (key, { withServices }) => {
   key
     .command("suspend <apiKey>")
     .description("refuse a key's requests until it is reinstated")
@@ -92,24 +89,20 @@ const registerSuspensionCommands: Register = (key, withServices) => {
     );
 };
 
-export const registerSecretCommands: Register = (program, withServices) => {
+export const registerSecretCommands: Register = (program, { write }) => {
   const secret = program.command("secret").description("manage secrets of API keys");
 
   secret
     .command("create <apiKey>")
     .description("add a secret, which is shown once")
-    .action(
-      printing(newSecret, (apiKey: string) =>
-        withServices(({ keys }) => keys.createSecret(apiKey, operator), writing),
-      ),
-    );
+    .action(write(newSecret, ({ keys }, apiKey: string) => keys.createSecret(apiKey, operator)));
 
   secret
     .command("revoke <apiKey> <secretId>")
     .description("revoke a secret")
     .action(
-      printing(revokedSecret, async (apiKey: string, secretId: string) => {
-        await withServices(({ keys }) => keys.revokeSecret(apiKey, secretId, operator), writing);
+      write(revokedSecret, async ({ keys }, apiKey: string, secretId: string) => {
+        await keys.revokeSecret(apiKey, secretId, operator);
         return { apiKey, secretId, revoked: true };
       }),
     );

@@ -3,11 +3,11 @@ import { readPls } from "../../application/lexicons/read-pls.ts";
 import { type LexiconRules, lexiconRules } from "../../domain/lexicons/lexicon-rules.ts";
 import { lexiconName } from "../../domain/lexicons/lexicons.ts";
 import { parse } from "../../domain/validation.ts";
-import { operator, printing, type Register, reading, writing } from "../command.ts";
+import { operator, printing, type Register, writing } from "../command.ts";
 import { parseJson, readText } from "../json-file.ts";
 import { fields, table } from "../layout.ts";
 
-export const registerLexiconCommands: Register = (program, withServices) => {
+export const registerLexiconCommands: Register = (program, { withServices, read, write }) => {
   const lexicons = program.command("lexicons").description("manage how websites' texts are pronounced");
 
   lexicons
@@ -24,18 +24,16 @@ export const registerLexiconCommands: Register = (program, withServices) => {
   lexicons
     .command("list <website>")
     .description("list a website's lexicons by name")
-    .action(
-      printing(summaryTable, (website: string) =>
-        withServices((services) => services.lexicons.list(website), readingOf(website)),
-      ),
-    );
+    .action(read(summaryTable, readsOf, (services, website: string) => services.lexicons.list(website)));
 
   lexicons
     .command("show <website> <name>")
     .description("show a lexicon and its rules")
     .action(
-      printing(detailsText, (website: string, name: string) =>
-        withServices((services) => services.lexicons.get(website, name), readingOf(website)),
+      read(
+        detailsText,
+        (website: string, _name: string) => readsOf(website),
+        (services, website, name) => services.lexicons.get(website, name),
       ),
     );
 
@@ -43,14 +41,14 @@ export const registerLexiconCommands: Register = (program, withServices) => {
     .command("remove <website> <name>")
     .description("remove a lexicon")
     .action(
-      printing(removedText, async (website: string, name: string) => {
-        await withServices((services) => services.lexicons.remove(website, name, operator), writing);
+      write(removedText, async (services, website: string, name: string) => {
+        await services.lexicons.remove(website, name, operator);
         return { name, removed: true };
       }),
     );
 };
 
-const readingOf = (website: string) => reading({ websites: [website], lexicons: [website] });
+const readsOf = (website: string) => ({ websites: [website], lexicons: [website] });
 
 const readRules = async (file: string): Promise<LexiconRules> => {
   const text = await readText(file);

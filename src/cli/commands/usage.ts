@@ -1,6 +1,6 @@
-import { type Command, InvalidArgumentError } from "commander";
+import { InvalidArgumentError } from "commander";
 import type { UsageReport } from "../../application/usage/usage-report.ts";
-import { print, type Register } from "../command.ts";
+import type { Register } from "../command.ts";
 import { count, fields, table } from "../layout.ts";
 
 interface UsageOptions {
@@ -9,7 +9,7 @@ interface UsageOptions {
   readonly asOfPosition?: number;
 }
 
-export const registerUsageCommand: Register = (program, withServices) => {
+export const registerUsageCommand: Register = (program, { read }) => {
   program
     .command("usage <apiKey>")
     .description("show a key's usage in a month, by day, engine and voice")
@@ -19,10 +19,11 @@ export const registerUsageCommand: Register = (program, withServices) => {
       "usage up to this time (UTC); a date means its midnight, which excludes that day",
     )
     .option("--as-of-position <position>", "usage up to this position of the log, as in an audit", position)
-    .action(async (apiKey: string, options: UsageOptions, command: Command) => {
-      const report = await withServices(({ reportUsage }) => reportUsage({ apiKey, ...options }));
-      print(command, report, usageText);
-    });
+    .action(
+      read(usageText, {}, ({ reportUsage }, apiKey: string, options: UsageOptions) =>
+        reportUsage({ apiKey, ...options }),
+      ),
+    );
 };
 
 const position = (value: string): number => {

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option } from "commander";
 import { engineCodes, type SystemVoice, type Voice } from "../../domain/synthesis/speech.ts";
-import { operator, printing, type Register, reading, writing } from "../command.ts";
+import { operator, printing, type Register, writing } from "../command.ts";
 import { fields, table } from "../layout.ts";
 
 interface VoiceOptions {
@@ -11,7 +11,7 @@ interface VoiceOptions {
   readonly deprecated?: boolean;
 }
 
-export const registerVoiceCommands: Register = (program, withServices) => {
+export const registerVoiceCommands: Register = (program, { read, write }) => {
   const voice = program.command("voice").description("manage the voices of all websites");
 
   voice
@@ -19,10 +19,9 @@ export const registerVoiceCommands: Register = (program, withServices) => {
     .description("list voices, in the order in which they were added")
     .option("--lang <code>", "only voices with this language code")
     .action(
-      printing(voiceTable, async ({ lang }: { lang?: string }) => {
-        const { voices } = await withServices(({ catalog }) => catalog.list(), reading({ catalog: true }));
-        return voices.filter((one) => lang === undefined || one.lang === lang);
-      }),
+      read(voiceTable, { catalog: true }, ({ catalog }, { lang }: { lang?: string }) =>
+        catalog.list().voices.filter((one) => lang === undefined || one.lang === lang),
+      ),
     );
 
   voice
@@ -33,10 +32,9 @@ export const registerVoiceCommands: Register = (program, withServices) => {
     .addOption(genderOption().makeOptionMandatory())
     .requiredOption("--system-voice <id...>", "ids of its system voices, in fallback order", ids)
     .action(
-      printing(voiceText, (name: string, options: VoiceOptions) => {
-        const given = { name, ...membersOf(options) };
-        return withServices(({ catalog }) => catalog.addVoice(given, operator), writing);
-      }),
+      write(voiceText, ({ catalog }, name: string, options: VoiceOptions) =>
+        catalog.addVoice({ name, ...membersOf(options) }, operator),
+      ),
     );
 
   voice
@@ -48,23 +46,19 @@ export const registerVoiceCommands: Register = (program, withServices) => {
     .option("--system-voice <id...>", "ids of its system voices, in fallback order", ids)
     .option("--no-deprecated", "remove the deprecation")
     .action(
-      printing(voiceText, (name: string, options: VoiceOptions) => {
+      write(voiceText, ({ catalog }, name: string, options: VoiceOptions) => {
         const change = { ...membersOf(options), ...(options.deprecated === false && { deprecated: false }) };
-        return withServices(({ catalog }) => catalog.changeVoice(name, change, operator), writing);
+        return catalog.changeVoice(name, change, operator);
       }),
     );
 
   voice
     .command("deprecate <name>")
     .description("mark a voice as deprecated; it stays usable")
-    .action(
-      printing(voiceText, (name: string) =>
-        withServices(({ catalog }) => catalog.deprecateVoice(name, operator), writing),
-      ),
-    );
+    .action(write(voiceText, ({ catalog }, name: string) => catalog.deprecateVoice(name, operator)));
 };
 
-export const registerSystemVoiceCommands: Register = (program, withServices) => {
+export const registerSystemVoiceCommands: Register = (program, { withServices, read, write }) => {
   const systemVoice = program
     .command("system-voice")
     .description("manage system voices: those of engines, and native ones of browsers");
@@ -72,11 +66,7 @@ export const registerSystemVoiceCommands: Register = (program, withServices) => 
   systemVoice
     .command("list")
     .description("list system voices, by id")
-    .action(
-      printing(systemVoiceTable, () =>
-        withServices(({ catalog }) => catalog.list().systemVoices, reading({ catalog: true })),
-      ),
-    );
+    .action(read(systemVoiceTable, { catalog: true }, ({ catalog }) => catalog.list().systemVoices));
 
   systemVoice
     .command("add <name>")
@@ -88,10 +78,11 @@ export const registerSystemVoiceCommands: Register = (program, withServices) => 
     )
     .option("--voice-name <name>", "the engine's name for the voice")
     .action(
-      printing(systemVoiceText, (name: string, { engine: service, ...members }: { engine?: string }) => {
-        const given = { name, ...members, ...(service && { service }) };
-        return withServices(({ catalog }) => catalog.addSystemVoice(given, operator), writing);
-      }),
+      write(
+        systemVoiceText,
+        ({ catalog }, name: string, { engine: service, ...members }: { engine?: string }) =>
+          catalog.addSystemVoice({ name, ...members, ...(service && { service }) }, operator),
+      ),
     );
 
   systemVoice

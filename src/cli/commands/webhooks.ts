@@ -3,7 +3,7 @@ import type { DeliveryDetails, NewWebhook, WebhookDetails } from "../../applicat
 import { parse } from "../../domain/validation.ts";
 import { webhookEventTypes } from "../../domain/webhooks/message.ts";
 import { webhookEvents, webhookUrl } from "../../domain/webhooks/webhooks.ts";
-import { operator, printing, type Register, reading, writing } from "../command.ts";
+import { operator, printing, type Register, writing } from "../command.ts";
 import { fields, table } from "../layout.ts";
 
 const eventOption = (description: string): Option =>
@@ -15,7 +15,8 @@ interface AddOptions {
   readonly key?: string;
 }
 
-export const registerWebhookCommands: Register = (program, withServices) => {
+export const registerWebhookCommands: Register = (program, actions) => {
+  const { withServices, read, write } = actions;
   const webhook = program
     .command("webhook")
     .description("manage webhooks, which receive messages about keys");
@@ -40,11 +41,7 @@ export const registerWebhookCommands: Register = (program, withServices) => {
   webhook
     .command("list")
     .description("list the webhooks, oldest first")
-    .action(
-      printing(webhookTable, () =>
-        withServices(({ webhooks }) => webhooks.list(), reading({ webhooks: true })),
-      ),
-    );
+    .action(read(webhookTable, { webhooks: true }, ({ webhooks }) => webhooks.list()));
 
   webhook
     .command("change <id>")
@@ -68,10 +65,10 @@ export const registerWebhookCommands: Register = (program, withServices) => {
     .command("remove <id>")
     .description("remove a webhook; what is queued is not sent")
     .action(
-      printing(
+      write(
         ({ webhookId }: { webhookId: string }) => `${webhookId} is removed.`,
-        async (id: string) => {
-          await withServices(({ webhooks }) => webhooks.remove(id, operator), writing);
+        async ({ webhooks }, id: string) => {
+          await webhooks.remove(id, operator);
           return { webhookId: id, removed: true };
         },
       ),
@@ -80,13 +77,9 @@ export const registerWebhookCommands: Register = (program, withServices) => {
   webhook
     .command("rotate-secret <id>")
     .description("replace a webhook's secret; for a day messages are signed with both")
-    .action(
-      printing(secretText, (id: string) =>
-        withServices(({ webhooks }) => webhooks.rotateSecret(id, operator), writing),
-      ),
-    );
+    .action(write(secretText, ({ webhooks }, id: string) => webhooks.rotateSecret(id, operator)));
 
-  registerDeliveryCommands(webhook, withServices);
+  registerDeliveryCommands(webhook, actions);
 };
 
 interface ChangeOptions {
@@ -96,25 +89,18 @@ interface ChangeOptions {
   readonly disable?: true;
 }
 
-const registerDeliveryCommands: Register = (webhook, withServices) => {
+const registerDeliveryCommands: Register = (webhook, { read, write }) => {
   webhook
     .command("test <id>")
     .description("queue a test message, which the running service sends")
-    .action(
-      printing(queuedText, (id: string) =>
-        withServices(({ webhooks }) => webhooks.test(id, operator), writing),
-      ),
-    );
+    .action(write(queuedText, ({ webhooks }, id: string) => webhooks.test(id, operator)));
 
   webhook
     .command("deliveries <id>")
     .description("list a webhook's deliveries in progress and the last 500 that have ended, newest first")
     .action(
-      printing(deliveryTable, (id: string) =>
-        withServices(
-          ({ webhooks }) => webhooks.deliveries(id),
-          reading({ webhooks: true, deliveries: true }),
-        ),
+      read(deliveryTable, { webhooks: true, deliveries: true }, ({ webhooks }, id: string) =>
+        webhooks.deliveries(id),
       ),
     );
 };

@@ -7,12 +7,13 @@ import {
 } from "../../application/accounts/websites.ts";
 import { storedConfig } from "../../domain/accounts/website-config.ts";
 import { parse } from "../../domain/validation.ts";
-import { operator, printing, type Register, reading, writing } from "../command.ts";
+import { operator, printing, type Register, writing } from "../command.ts";
 import { readJson } from "../json-file.ts";
 import { fields, table } from "../layout.ts";
 import { type PlanOptions, planGiven, planText, withPlanOptions } from "../plan-options.ts";
 
-export const registerWebsiteCommands: Register = (program, withServices) => {
+export const registerWebsiteCommands: Register = (program, actions) => {
+  const { withServices, read } = actions;
   const website = program.command("website").description("manage websites");
 
   withPlanOptions(website.command("create <name>"))
@@ -29,18 +30,16 @@ export const registerWebsiteCommands: Register = (program, withServices) => {
   website
     .command("list")
     .description("list websites, oldest first")
-    .action(
-      printing(websiteTable, () =>
-        withServices(({ websites }) => websites.list(), reading({ websites: "all" })),
-      ),
-    );
+    .action(read(websiteTable, { websites: "all" }, ({ websites }) => websites.list()));
 
   website
     .command("show <id>")
     .description("show a website and its configuration")
     .action(
-      printing(websiteText, (id: string) =>
-        withServices(({ websites }) => websites.get(id), reading({ websites: [id] })),
+      read(
+        websiteText,
+        (id: string) => ({ websites: [id] }),
+        ({ websites }, id) => websites.get(id),
       ),
     );
 
@@ -54,10 +53,10 @@ export const registerWebsiteCommands: Register = (program, withServices) => {
       }),
     );
 
-  registerOriginCommands(website, withServices);
+  registerOriginCommands(website, actions);
 };
 
-const registerOriginCommands: Register = (website, withServices) => {
+const registerOriginCommands: Register = (website, { withServices }) => {
   website
     .command("origins <id> [origins...]")
     .description("replace the website's origins")
