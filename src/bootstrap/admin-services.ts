@@ -1,9 +1,12 @@
 import { randomBytes } from "node:crypto";
-import type { CatalogState } from "../../projections/catalog.ts";
-import type { Deliveries } from "../../projections/deliveries.ts";
-import { allKeys, findKey } from "../../projections/keys.ts";
-import type { View } from "../../projections/runner/runner.ts";
-import { findWebsite } from "../../projections/websites.ts";
+import { catalog } from "../../projections/catalog.ts";
+import { credentials } from "../../projections/credentials.ts";
+import { deliveries } from "../../projections/deliveries.ts";
+import { allKeys, findKey, keys } from "../../projections/keys.ts";
+import { lexicons } from "../../projections/lexicons.ts";
+import type { ProjectionRunner } from "../../projections/runner/runner.ts";
+import { webhooks } from "../../projections/webhooks.ts";
+import { findWebsite, websites } from "../../projections/websites.ts";
 import { createOriginVerification } from "../application/access/origin-verification.ts";
 import { createCredentialsService } from "../application/accounts/credentials.ts";
 import type { CredentialsCipher } from "../application/accounts/credentials-cipher.ts";
@@ -25,41 +28,22 @@ import { createReportQueue } from "../application/usage/report-queue.ts";
 import { createUsageBuckets } from "../application/usage/usage-buckets.ts";
 import { createUsageReport } from "../application/usage/usage-report.ts";
 import { WebhooksService } from "../application/webhooks/webhooks.ts";
-import type { Credentials } from "../domain/accounts/credentials.ts";
-import type { Key } from "../domain/accounts/key.ts";
-import type { Website } from "../domain/accounts/website.ts";
-import type { Lexicons } from "../domain/lexicons/lexicons.ts";
-import type { Webhooks } from "../domain/webhooks/webhooks.ts";
 import type { CommandHandler } from "../eventstore/command-handler.ts";
 import type { EventStore } from "../eventstore/event-store.ts";
 
-export interface AdminViews {
-  readonly websites: View<Website>;
-  readonly keys: View<Key>;
-  readonly credentials: View<Credentials>;
-  readonly catalog: View<CatalogState>;
-  readonly lexicons: View<Lexicons>;
-  readonly webhooks: View<Webhooks>;
-  readonly deliveries: View<Deliveries>;
-}
+export type AdminViews = ReturnType<typeof adminViewsOf>;
 
-export type AdminServices = ReturnType<typeof composeAdminServices>;
+export const adminViewsOf = (runner: ProjectionRunner) => ({
+  websites: runner.view(websites),
+  keys: runner.view(keys),
+  credentials: runner.view(credentials),
+  catalog: runner.view(catalog),
+  lexicons: runner.view(lexicons),
+  webhooks: runner.view(webhooks),
+  deliveries: runner.view(deliveries),
+});
 
-/** The services behind the admin API and the command line, and a key's report of its own usage. */
-export const composeAdminServices = ({
-  store,
-  storeAsWritten,
-  views,
-  handler,
-  execute,
-  providers,
-  cipher,
-  webhookRefusal,
-  clock,
-  readCountedUsage,
-  readsUsage = true,
-  namesWebsites = true,
-}: {
+interface AdminServicesOptions {
   readonly store: EventStore;
   /** The same log with malformed events as stored: an audit omits nothing. */
   readonly storeAsWritten: EventStore;
@@ -77,7 +61,23 @@ export const composeAdminServices = ({
   readonly readsUsage?: boolean;
   /** False: keys are described without the names of their websites, whose view was not read. Default true. */
   readonly namesWebsites?: boolean;
-}) => {
+}
+
+/** The services behind the admin API and the command line, and a key's report of its own usage. */
+export const composeAdminServices = ({
+  store,
+  storeAsWritten,
+  views,
+  handler,
+  execute,
+  providers,
+  cipher,
+  webhookRefusal,
+  clock,
+  readCountedUsage,
+  readsUsage = true,
+  namesWebsites = true,
+}: AdminServicesOptions) => {
   const { websites, keys: keysView, credentials, catalog, lexicons, deliveries } = views;
   const usageReader = createUsageReader({ store });
   const commands = { execute, clock, random: randomBytes };

@@ -8,15 +8,10 @@ import { readView, type StreamsRead, unreadView } from "../../projections/runner
 import type { View } from "../../projections/runner/runner.ts";
 import { webhooks } from "../../projections/webhooks.ts";
 import { websites } from "../../projections/websites.ts";
-import { createDeleteAudio } from "../application/audio/delete-audio.ts";
-import { createCountServings } from "../application/audio/sound-servings.ts";
-import { createSounds } from "../application/audio/sounds.ts";
 import { createExecuteCommand } from "../application/execute-command.ts";
-import { createReportQueue } from "../application/usage/report-queue.ts";
 import { createScheduler } from "../async/scheduler/scheduler.ts";
-import { createCdnPurge } from "../audio/cdn-purge.ts";
 import type { AudioStore } from "../audio/store/audio-store.ts";
-import type { Access, Services } from "../cli/command.ts";
+import type { Access, Reads, Services } from "../cli/command.ts";
 import { credentialsStream } from "../domain/accounts/credentials.ts";
 import { keyStream } from "../domain/accounts/key.ts";
 import { websiteStream } from "../domain/accounts/website.ts";
@@ -24,12 +19,14 @@ import { catalogStream } from "../domain/catalog/catalog.ts";
 import { lexiconsStream } from "../domain/lexicons/lexicons.ts";
 import { webhooksStream } from "../domain/webhooks/webhooks.ts";
 import { createCommandHandler } from "../eventstore/command-handler.ts";
+import type { EventStore } from "../eventstore/event-store.ts";
 import { validatedEventStore } from "../eventstore/validated-event-store.ts";
 import { type Settings, withSettingName } from "../settings.ts";
 import { noTelemetry, type Telemetry } from "../telemetry/telemetry.ts";
-import { composeAdminServices } from "./admin-services.ts";
+import { type AdminViews, composeAdminServices } from "./admin-services.ts";
 import { openEventStore } from "./event-log/open-event-store.ts";
 import { createLazyCipher } from "./master-key.ts";
+import { composeSounds } from "./sounds.ts";
 import { openAudioStore } from "./speech/audio-store.ts";
 import { composeProviders } from "./speech/providers.ts";
 import { webhookRefusal } from "./webhook-requests.ts";
@@ -51,25 +48,10 @@ export const composeCommandLine = async (
   const handler = createCommandHandler({ store, clock });
   opened.defer(handler.drain);
 
-  const viewOf = <S>(projection: Projection<S>, streams: StreamsRead | undefined): Promise<View<S>> =>
-    streams === undefined
-      ? Promise.resolve(unreadView(projection))
-      : withSettingName("EVENT_STORE", readView(store, projection, streams));
-  const named = (ids: StreamsRead | undefined, streamOf: (id: string) => string): StreamsRead | undefined =>
-    ids === undefined || ids === "all" ? ids : ids.map(streamOf);
-
   const services = composeAdminServices({
     store,
     storeAsWritten: events,
-    views: {
-      websites: await viewOf(websites, named(reads.websites, websiteStream)),
-      keys: await viewOf(keys, named(reads.keys, keyStream)),
-      credentials: await viewOf(credentials, named(reads.credentials, credentialsStream)),
-      catalog: await viewOf(catalog, reads.catalog && [catalogStream]),
-      webhooks: await viewOf(webhooks, reads.webhooks && [webhooksStream]),
-      deliveries: await viewOf(deliveries, reads.deliveries && "all"),
-      lexicons: await viewOf(lexicons, named(reads.lexicons, lexiconsStream)),
-    },
+    views: await readViews(store, reads),
     handler,
     execute: createExecuteCommand({ handler, runner: { waitForPosition: async () => {} } }),
     providers: composeProviders(settings, telemetry, createScheduler()),
@@ -90,18 +72,25 @@ export const composeCommandLine = async (
     audioStore ??= open();
     return audioStore;
   };
-  const purge = settings.purge && createCdnPurge(settings.purge);
-  const deleteAudio = createDeleteAudio({
-    handler,
-    openStore,
-    forget: () => {},
-    purge,
-    clock,
-  });
-  const sounds = createSounds({
-    audioStore: { get: async (name, signal) => await (await openStore()).get(name, signal) },
-    countServings: createCountServings({ store, queue: createReportQueue(), clock }),
-    purge,
-  });
-  return { ...services, deleteAudio, sounds, close: () => running.disposeAsync() };
+  const sounds = composeSounds({ settings, clock }, { store, handler }, openStore);
+  return { ...services, ...sounds, close: () => running.disposeAsync() };
+};
+
+/** The views of the streams that a command reads. Use of another one is an error. */
+const readViews = async (store: EventStore, reads: Reads): Promise<AdminViews> => {
+  const viewOf = <S>(projection: Projection<S>, streams: StreamsRead | undefined): Promise<View<S>> =>
+    streams === undefined
+      ? Promise.resolve(unreadView(projection))
+      : withSettingName("EVENT_STORE", readView(store, projection, streams));
+  const named = (ids: StreamsRead | undefined, streamOf: (id: string) => string): StreamsRead | undefined =>
+    ids === undefined || ids === "all" ? ids : ids.map(streamOf);
+  return {
+    websites: await viewOf(websites, named(reads.websites, websiteStream)),
+    keys: await viewOf(keys, named(reads.keys, keyStream)),
+    credentials: await viewOf(credentials, named(reads.credentials, credentialsStream)),
+    catalog: await viewOf(catalog, reads.catalog && [catalogStream]),
+    webhooks: await viewOf(webhooks, reads.webhooks && [webhooksStream]),
+    deliveries: await viewOf(deliveries, reads.deliveries && "all"),
+    lexicons: await viewOf(lexicons, named(reads.lexicons, lexiconsStream)),
+  };
 };

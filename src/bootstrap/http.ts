@@ -1,7 +1,5 @@
 import type { IncomingMessage } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
-import type { DeleteAudio } from "../application/audio/delete-audio.ts";
-import type { Sounds } from "../application/audio/sounds.ts";
 import { sharedCatalog } from "../application/catalog/website-catalog.ts";
 import type { EventLog } from "../application/usage/events/event-log.ts";
 import { cors, createApiCors, publicCors } from "../http/access/cors.ts";
@@ -32,6 +30,7 @@ import type { Access } from "./access.ts";
 import type { Core, Runtime } from "./core.ts";
 import type { Sealer } from "./event-log/seals.ts";
 import type { HealthChecks, StatusParts } from "./health.ts";
+import type { composeSounds } from "./sounds.ts";
 import type { AudioParts } from "./speech/audio.ts";
 import type { SynthesisParts } from "./speech/synthesis.ts";
 
@@ -44,8 +43,7 @@ export interface Application {
   readonly health: HealthChecks;
   readonly status: StatusParts;
   readonly sealer: Sealer;
-  readonly deleteAudio: DeleteAudio;
-  readonly sounds: Sounds;
+  readonly sounds: ReturnType<typeof composeSounds>;
   readonly eventLog: EventLog;
 }
 
@@ -129,7 +127,7 @@ const composeShared = (settings: Settings, { access, speech }: Application) => {
 
 const composeRouter = (
   settings: Settings,
-  { core, access, audio, speech, health, status, sealer, deleteAudio, sounds, eventLog }: Application,
+  { core, access, audio, speech, health, status, sealer, sounds, eventLog }: Application,
   shared: ReturnType<typeof composeShared>,
 ) => {
   const { names, gate, clientOf, renewToken } = shared;
@@ -147,8 +145,7 @@ const composeRouter = (
     publicPath: publicPathOf(settings.publicUrl),
     streamAnswer: createStreamAnswer({ streaming, names, renewToken }),
     getObject: audio.pipeline.getObject,
-    deleteAudio,
-    sounds,
+    ...sounds,
     eventLog,
   });
   const { adminTokens, auditorTokens } = settings;

@@ -1,16 +1,11 @@
 import type { Logger } from "pino";
 import { credentials } from "../../projections/credentials.ts";
 import { createProviderClients } from "../application/accounts/provider-clients.ts";
-import { createDeleteAudio } from "../application/audio/delete-audio.ts";
-import { createCountServings } from "../application/audio/sound-servings.ts";
-import { createSounds } from "../application/audio/sounds.ts";
 import { createExecuteCommand } from "../application/execute-command.ts";
 import { createActivity } from "../application/health/activity.ts";
 import { createEventLog } from "../application/usage/events/event-log.ts";
 import { scheduleSeals } from "../application/usage/proof/seal-schedule.ts";
-import { createReportQueue } from "../application/usage/report-queue.ts";
 import { backgroundClock } from "../async/clock.ts";
-import { createCdnPurge } from "../audio/cdn-purge.ts";
 import { catalogDecider, catalogStream, seedCatalog } from "../domain/catalog/catalog.ts";
 import { releaseSeed } from "../domain/catalog/seed/seed.ts";
 import { audioStream } from "../domain/synthesis/audio-deletion.ts";
@@ -28,6 +23,7 @@ import { composeHealth, composeStatus } from "./health.ts";
 import { serveHttp } from "./http.ts";
 import { obtainMasterKeys } from "./master-key.ts";
 import { createShutdownDeadline } from "./shutdown.ts";
+import { composeSounds } from "./sounds.ts";
 import { composeAudio } from "./speech/audio.ts";
 import { composeSynthesis } from "./speech/synthesis.ts";
 import { serveWyoming } from "./speech/wyoming.ts";
@@ -67,18 +63,7 @@ export const composeService = async (
     onError,
   });
   const audio = await composeAudio(runtime, core, findProviderClient);
-  const deleteAudio = createDeleteAudio({
-    handler: core.handler,
-    openStore: async () => audio.audioStore,
-    forget: audio.pipeline.forget,
-    purge: settings.purge && createCdnPurge(settings.purge),
-    clock,
-  });
-  const sounds = createSounds({
-    ...audio,
-    countServings: createCountServings({ store: core.store, queue: createReportQueue(), clock }),
-    purge: settings.purge && createCdnPurge(settings.purge),
-  });
+  const sounds = composeSounds(runtime, core, async () => audio.audioStore, audio.pipeline.forget);
   const eventLog = createEventLog({ store: core.storeAsWritten, clock, timers: backgroundClock });
   const deletions = followDeletedAudio(core.store, audio.pipeline.forget, onError);
   resources.defer(async () => deletions.close());
@@ -96,7 +81,7 @@ export const composeService = async (
   const health = composeHealth(runtime, core, audio, ledger, sealSchedule);
   const status = composeStatus(runtime, core, health, activity);
   const wyoming = await serveWyoming(runtime, { core, access, speech });
-  const application = { core, access, audio, speech, health, status, sealer, deleteAudio, sounds, eventLog };
+  const application = { core, access, audio, speech, health, status, sealer, sounds, eventLog };
   const url = await serveHttp(runtime, application, wyoming ? [eventLog, wyoming] : [eventLog]);
 
   const running = resources.move();

@@ -1,18 +1,14 @@
 import { type PostWebhook, WebhookUnreachable } from "../application/webhooks/send-message.ts";
-import { createExchange, type Exchange } from "../engines/provider-http/exchange.ts";
+import { createExchange } from "../engines/provider-http/exchange.ts";
 import { UpstreamFailed } from "../engines/provider-http/request-failed.ts";
 import { createSsrfGuard, ForbiddenAddress, type SsrfGuard } from "../engines/provider-http/ssrf-guard.ts";
 import type { Settings } from "../settings.ts";
 
 type WebhookSettings = Pick<Settings, "allowLoopbackUpstreams">;
 
-export const openPostWebhook = (settings: WebhookSettings): PostWebhook =>
-  createPostWebhook(createExchange({ guard: webhookGuard(settings), deadlines }));
-
 /** Only https, and http on this machine if websites' credentials may name servers there. */
-const webhookGuard = ({
-  allowLoopbackUpstreams: allowLoopback,
-}: Pick<Settings, "allowLoopbackUpstreams">): SsrfGuard => createSsrfGuard({ by: "website", allowLoopback });
+const webhookGuard = ({ allowLoopbackUpstreams: allowLoopback }: WebhookSettings): SsrfGuard =>
+  createSsrfGuard({ by: "website", allowLoopback });
 
 /** Why requests to an address are not allowed; undefined if they are. Names are resolved only when a message is sent. */
 export const webhookRefusal = (settings: WebhookSettings): ((url: URL) => string | undefined) => {
@@ -33,9 +29,9 @@ const deadlines = { connectMs: 5_000, firstByteMs: 15_000, totalMs: 15_000 };
 const maxBodyBytes = 16 * 1024;
 
 /** Each request has a connection of its own: the next one may be a day later. */
-const createPostWebhook =
-  (exchange: Exchange): PostWebhook =>
-  async (url, { headers, body }, signal) => {
+export const openPostWebhook = (settings: WebhookSettings): PostWebhook => {
+  const exchange = createExchange({ guard: webhookGuard(settings), deadlines });
+  return async (url, { headers, body }, signal) => {
     try {
       const request = { method: "POST", url, headers: { ...headers, Connection: "close" }, body } as const;
       const response = await exchange(request, signal);
@@ -46,6 +42,7 @@ const createPostWebhook =
       throw unreachable(error);
     }
   };
+};
 
 /** The status is the answer: a body that is cut off does not matter. */
 const discardBody = async (body: AsyncIterable<Buffer>): Promise<void> => {

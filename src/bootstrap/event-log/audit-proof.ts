@@ -1,34 +1,20 @@
 import { randomUUID } from "node:crypto";
 import { obtainEventLogId } from "../../application/event-log-id.ts";
-import { createAuditExport, type ExportAudit } from "../../application/usage/proof/audit-export.ts";
-import { type VerifyOptions, verifyLog } from "../../application/usage/proof/audit-verify.ts";
-import type { LogSummary } from "../../domain/ledger/proof/log-verifier.ts";
-import type { NoteVerifier } from "../../domain/ledger/seals/seal-note.ts";
+import { createAuditExport } from "../../application/usage/proof/audit-export.ts";
+import { verifyLog } from "../../application/usage/proof/audit-verify.ts";
+import type { AuditProof } from "../../cli/commands/audit-proof.ts";
 import type { Settings } from "../../settings.ts";
-import { noTelemetry } from "../../telemetry/telemetry.ts";
 import { createLazyCipher, obtainMasterKeys } from "../master-key.ts";
 import { openEventStore } from "./open-event-store.ts";
 import { readSealKeys } from "./seal-keys.ts";
 import { composeSeals } from "./seals.ts";
 
-/** What the commands of auditors call. Each opens the log for itself: verifying an export needs none. */
-export interface AuditProof {
-  readonly exportAudit: ExportAudit;
-  /** @throws {NotGenuine} @throws {Unavailable} @throws {BadSetting} */
-  verifyLog(options: VerifyOptions): Promise<LogSummary>;
-  /** The keys in DATA_DIR. @throws {BadSetting} */
-  verifierKeys(): Promise<NoteVerifier[]>;
-}
-
+/** Each command opens the log for itself: verifying an export needs none. */
 export const composeAuditProof = (readSettings: () => Settings, clock = Date.now): AuditProof => ({
   exportAudit: async function* (metadata) {
     const settings = readSettings();
     await using opened = new AsyncDisposableStack();
-    const { events, startHandler } = await openEventStore(settings, {
-      clock,
-      readOnly: false,
-      telemetry: noTelemetry,
-    });
+    const { events, startHandler } = await openEventStore(settings, { clock, readOnly: false });
     opened.defer(events.close);
     await createLazyCipher(settings, startHandler, clock)(); // the master key must be the recorded one
     const logId = await obtainEventLogId(startHandler, randomUUID(), new Date(clock()).toISOString());
@@ -38,11 +24,7 @@ export const composeAuditProof = (readSettings: () => Settings, clock = Date.now
   },
   verifyLog: async (options) => {
     await using opened = new AsyncDisposableStack();
-    const { events } = await openEventStore(readSettings(), {
-      clock,
-      readOnly: true,
-      telemetry: noTelemetry,
-    });
+    const { events } = await openEventStore(readSettings(), { clock, readOnly: true });
     opened.defer(events.close);
     return await verifyLog(events, options);
   },

@@ -1,22 +1,15 @@
 import { dirname } from "node:path";
 import type { ClockDifference } from "../../application/health/clock-difference.ts";
 import { withAppendTimes } from "../../eventstore/append-times.ts";
-import { type CommandHandler, createCommandHandler } from "../../eventstore/command-handler.ts";
+import { createCommandHandler } from "../../eventstore/command-handler.ts";
 import type { EventStore } from "../../eventstore/event-store.ts";
 import { prefixedEventStore } from "../../eventstore/prefixed-event-store.ts";
 import type { ProjectionServer } from "../../eventstore/projection-server.ts";
 import { openSqliteEventStore } from "../../eventstore/sqlite/sqlite-event-store.ts";
 import { validatedEventStore } from "../../eventstore/validated-event-store.ts";
 import { BadSetting, type Settings, withSettingName } from "../../settings.ts";
-import type { Telemetry } from "../../telemetry/telemetry.ts";
+import { noTelemetry, type Telemetry } from "../../telemetry/telemetry.ts";
 import { makePrivateDirectory } from "../private-directory.ts";
-
-export interface OpenedEventStore {
-  /** Events as stored: malformed ones are not replaced. */
-  readonly events: EventStore;
-  /** Waits for an event store that is still starting. */
-  readonly startHandler: CommandHandler;
-}
 
 /** How long a start waits for the event store. */
 export const startTimeoutMs = 30_000;
@@ -27,21 +20,26 @@ export const openEventStore = async (
   {
     clock,
     readOnly,
-    telemetry,
+    telemetry = noTelemetry,
     clockDifference,
   }: {
     readonly clock: () => number;
     readonly readOnly: boolean;
-    readonly telemetry: Telemetry;
+    readonly telemetry?: Telemetry;
     readonly clockDifference?: ClockDifference;
   },
-): Promise<OpenedEventStore> => {
+) => {
   if (!readOnly) await withSettingName("DATA_DIR", makePrivateDirectory(settings.dataDir));
   const opened = await withSettingName("EVENT_STORE", openDriver(settings, readOnly, clock));
   const timed = clockDifference ? measured(opened, clock, clockDifference) : opened;
   const events = telemetry.eventStore(prefixedEventStore(timed, settings.streamPrefix));
   const store = validatedEventStore(events);
-  return { events, startHandler: createCommandHandler({ store, clock, deadlineMs: startTimeoutMs }) };
+  return {
+    /** Events as stored: malformed ones are not replaced. */
+    events,
+    /** Waits for an event store that is still starting. */
+    startHandler: createCommandHandler({ store, clock, deadlineMs: startTimeoutMs }),
+  };
 };
 
 const measured = (store: EventStore, clock: () => number, difference: ClockDifference): EventStore =>

@@ -6,7 +6,7 @@ import { createMemoryCache } from "../../audio/pipeline/memory-cache.ts";
 import { createPipeline } from "../../audio/pipeline/pipeline.ts";
 import { isByok } from "../../domain/accounts/byok-providers.ts";
 import { localEngines } from "../../engines/local/engine.ts";
-import { openSubprocessHost } from "../../subprocess/subprocess-host.ts";
+import { openSubprocessHost, type SubprocessHost } from "../../subprocess/subprocess-host.ts";
 import type { Core, Runtime } from "../core.ts";
 import { composeRetention, composeUseReports, openAudioStore } from "./audio-store.ts";
 import { composeModels } from "./models.ts";
@@ -55,16 +55,6 @@ export const composeAudio = async (
     if (lost > 0) log.warn({ lost }, "audio objects were not written: they are synthesized again on request");
   });
   const retentionStats = composeRetention(runtime, audioStore, pipeline.isInUse);
-  const hasSelfHosted = checks.length > 0;
-  const probe = async (): Promise<void> => {
-    if (engines.size === 0) throw new Error("no engine is running");
-    if (!hasSelfHosted) await host.ping();
-  };
-  const note = (): string | undefined => {
-    const { mp3Fallback } = host.stats();
-    return mp3Fallback && `ffmpeg encodes mp3: ${mp3Fallback}`;
-  };
-  const speechTools: Check = { name: "speechTools", critical: false, probe: host.ping, note };
   return {
     audioStore,
     findEngine,
@@ -74,10 +64,22 @@ export const composeAudio = async (
     retentionStats,
     subprocessStats: host.stats,
     modelVoices: models.voices,
-    checks: [
-      { name: "engines", critical: true, probe, ...(!hasSelfHosted && { note }) },
-      ...(hasSelfHosted ? [speechTools, ...checks] : []),
-      ...models.checks,
-    ],
+    checks: [...engineChecks(host, engines.size, checks), ...models.checks],
   };
+};
+
+/** Only without self-hosted servers does the service depend on the local speech tools. */
+const engineChecks = (host: SubprocessHost, engineCount: number, selfHosted: readonly Check[]): Check[] => {
+  const hasSelfHosted = selfHosted.length > 0;
+  const probe = async (): Promise<void> => {
+    if (engineCount === 0) throw new Error("no engine is running");
+    if (!hasSelfHosted) await host.ping();
+  };
+  const note = (): string | undefined => {
+    const { mp3Fallback } = host.stats();
+    return mp3Fallback && `ffmpeg encodes mp3: ${mp3Fallback}`;
+  };
+  const engines: Check = { name: "engines", critical: true, probe };
+  if (!hasSelfHosted) return [{ ...engines, note }];
+  return [engines, { name: "speechTools", critical: false, probe: host.ping, note }, ...selfHosted];
 };

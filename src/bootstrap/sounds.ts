@@ -1,0 +1,27 @@
+import { createDeleteAudio } from "../application/audio/delete-audio.ts";
+import { createCountServings } from "../application/audio/sound-servings.ts";
+import { createSounds } from "../application/audio/sounds.ts";
+import { createReportQueue } from "../application/usage/report-queue.ts";
+import { createCdnPurge } from "../audio/cdn-purge.ts";
+import type { AudioStore } from "../audio/store/audio-store.ts";
+import type { CommandHandler } from "../eventstore/command-handler.ts";
+import type { EventStore } from "../eventstore/event-store.ts";
+import type { Runtime } from "./core.ts";
+
+/** What operators can do with stored audio. `forget`: called with the hash of deleted audio. */
+export const composeSounds = (
+  { settings, clock }: Pick<Runtime, "settings" | "clock">,
+  { store, handler }: { readonly store: EventStore; readonly handler: CommandHandler },
+  openStore: () => Promise<AudioStore>,
+  forget: (hash: string) => void = () => {},
+) => {
+  const purge = settings.purge && createCdnPurge(settings.purge);
+  return {
+    deleteAudio: createDeleteAudio({ handler, openStore, forget, purge, clock }),
+    sounds: createSounds({
+      audioStore: { get: async (name, signal) => await (await openStore()).get(name, signal) },
+      countServings: createCountServings({ store, queue: createReportQueue(), clock }),
+      purge,
+    }),
+  };
+};
