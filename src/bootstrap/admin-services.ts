@@ -99,8 +99,6 @@ export const composeAdminServices = ({
     cipher,
     refusalOf: webhookRefusal,
   });
-  const queue = createReportQueue();
-  const reportUsage = createUsageReport({ store, accounts: usageReader, clock });
   return {
     websites: createWebsites({ ...commands, websites, keys }),
     keys,
@@ -117,6 +115,19 @@ export const composeAdminServices = ({
     webhooks,
     catalog: createCatalogService({ ...commands, catalog }),
     lexicons: createLexicons({ ...commands, websites, lexicons }),
+    ...composeReports({ store, storeAsWritten, clock }, usageReader, keysView),
+  };
+};
+
+/** The reports of the log's events and of usage. */
+const composeReports = (
+  { store, storeAsWritten, clock }: Pick<AdminServicesOptions, "store" | "storeAsWritten" | "clock">,
+  accounts: ReturnType<typeof createUsageReader>,
+  keys: AdminViews["keys"],
+) => {
+  const queue = createReportQueue();
+  const reportUsage = createUsageReport({ store, accounts, clock });
+  return {
     audit: createAudit({ store: storeAsWritten, clock }),
     countEvents: createCountEvents({ store: storeAsWritten, queue: createReportQueue(), clock }),
     reportUsage,
@@ -124,7 +135,7 @@ export const composeAdminServices = ({
     reportUsageBuckets: createUsageBuckets({
       readCharges: createChargeReader({ store }),
       queue,
-      keys: (apiKey) => (apiKey === undefined ? allKeys(keysView) : [findKey(keysView, apiKey) ?? []].flat()),
+      keys: (apiKey) => (apiKey === undefined ? allKeys(keys) : [findKey(keys, apiKey) ?? []].flat()),
       clock,
     }),
   };

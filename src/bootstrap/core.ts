@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import { createSnapshotFiles } from "../../projections/runner/snapshot-files.ts";
+import type { SnapshotStore } from "../../projections/runner/snapshot-store.ts";
 import { obtainEventLogId } from "../application/event-log-id.ts";
 import { createExecuteCommand } from "../application/execute-command.ts";
 import { createClockDifference } from "../application/health/clock-difference.ts";
@@ -13,6 +14,7 @@ import { backgroundClock } from "../async/clock.ts";
 import { createScheduler } from "../async/scheduler/scheduler.ts";
 import { rateStream } from "../domain/ledger/rate.ts";
 import { createCommandHandler } from "../eventstore/command-handler.ts";
+import type { EventStore } from "../eventstore/event-store.ts";
 import { type Settings, withSettingName } from "../settings.ts";
 import { noTelemetry, type Telemetry } from "../telemetry/telemetry.ts";
 import { adminViewsOf, composeAdminServices } from "./admin-services.ts";
@@ -51,29 +53,16 @@ export const composeCore = async (
 ) => {
   await using opened = new AsyncDisposableStack();
   const clockDifference = createClockDifference({ onWarning: (message) => log.warn(message) });
-  const { events, startHandler } = await openEventStore(settings, {
-    clock,
-    readOnly: false,
-    telemetry,
-    clockDifference,
-  });
+  const options = { clock, readOnly: false, telemetry, clockDifference };
+  const { events, startHandler } = await openEventStore(settings, options);
   opened.defer(events.close);
   const logId = await obtainEventLogId(startHandler, randomUUID(), new Date(clock()).toISOString());
   // Measures the clock's difference before anything is served. Health reports a failure.
   await events.ping().catch(() => {});
   const instance = randomUUID();
   const snapshots = createSnapshotFiles(join(settings.dataDir, "snapshots", logId));
-  const { runner, store } = composeViews(events, {
-    log,
-    except: rateStream(instance),
-    snapshots,
-    startTimeoutMs,
-  });
-  opened.defer(runner.close);
-  await withSettingName("EVENT_STORE", runner.start());
-  const startRunner = () => startUsageTotals({ store, snapshots, clock, log });
-  const countedUsage = createCountedUsage({ store, startRunner, timers: backgroundClock });
-  opened.defer(countedUsage.close);
+  const runtime = { log, clock, resources: opened };
+  const { runner, store, countedUsage } = await startViews(events, runtime, snapshots, instance);
   const handler = telemetry.commands(
     createCommandHandler({ store, clock, readSnapshot: readRegistrySnapshot(store) }),
   );
@@ -113,4 +102,21 @@ export const composeCore = async (
     /** Waits for pending commands, then releases all resources. */
     close: () => running.disposeAsync(),
   };
+};
+
+/** Catches the views up. The totals of all keys' usage are read at their first use. @throws {BadSetting} */
+const startViews = async (
+  events: EventStore,
+  { log, clock, resources }: Pick<Runtime, "log" | "clock" | "resources">,
+  snapshots: SnapshotStore,
+  instance: string,
+) => {
+  const except = rateStream(instance);
+  const { runner, store } = composeViews(events, { log, except, snapshots, startTimeoutMs });
+  resources.defer(runner.close);
+  await withSettingName("EVENT_STORE", runner.start());
+  const startRunner = () => startUsageTotals({ store, snapshots, clock, log });
+  const countedUsage = createCountedUsage({ store, startRunner, timers: backgroundClock });
+  resources.defer(countedUsage.close);
+  return { runner, store, countedUsage };
 };

@@ -16,7 +16,7 @@ interface AddOptions {
 }
 
 export const registerWebhookCommands: Register = (program, actions) => {
-  const { withServices, read, write } = actions;
+  const { withServices, read } = actions;
   const webhook = program
     .command("webhook")
     .description("manage webhooks, which receive messages about keys");
@@ -43,6 +43,18 @@ export const registerWebhookCommands: Register = (program, actions) => {
     .description("list the webhooks, oldest first")
     .action(read(webhookTable, { webhooks: true }, ({ webhooks }) => webhooks.list()));
 
+  registerChangeCommands(webhook, actions);
+  registerDeliveryCommands(webhook, actions);
+};
+
+interface ChangeOptions {
+  readonly url?: string;
+  readonly event?: string[];
+  readonly enable?: true;
+  readonly disable?: true;
+}
+
+const registerChangeCommands: Register = (webhook, { withServices, write }) => {
   webhook
     .command("change <id>")
     .description("change a webhook's address or events, disable or enable it")
@@ -78,16 +90,7 @@ export const registerWebhookCommands: Register = (program, actions) => {
     .command("rotate-secret <id>")
     .description("replace a webhook's secret; for a day messages are signed with both")
     .action(write(secretText, ({ webhooks }, id: string) => webhooks.rotateSecret(id, operator)));
-
-  registerDeliveryCommands(webhook, actions);
 };
-
-interface ChangeOptions {
-  readonly url?: string;
-  readonly event?: string[];
-  readonly enable?: true;
-  readonly disable?: true;
-}
 
 const registerDeliveryCommands: Register = (webhook, { read, write }) => {
   webhook
