@@ -115,8 +115,14 @@ const segments = (text: string, granularity: Granularity, lang: string): string[
     ? clausesOf(text)
     : Array.from(segmenter(granularity, lang).segment(text), ({ segment }) => segment);
 
-/** After a comma or similar before a space (not within `1,000`), or after its wide form. */
-const clausesOf = (text: string): string[] => text.split(/(?<=[,;:،؛–—]\s+)(?!\s)|(?<=[、，；：])/u);
+/**
+ * After a comma or similar before a space (not within `1,000`), or after its wide form; never before a character that
+ * continues a grapheme cluster (U+200D, combining marks, skin tones).
+ */
+const clausesOf = (text: string): string[] =>
+  text.split(
+    /(?:(?<=[,;:،؛–—]\s+)(?!\s)|(?<=[、，；：]))(?![\u200d\p{M}\p{Grapheme_Extend}\p{Emoji_Modifier}])/u,
+  );
 
 export const segmenter = (granularity: Exclude<Granularity, "clause">, lang: string): Intl.Segmenter => {
   try {

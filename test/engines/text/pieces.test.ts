@@ -63,6 +63,14 @@ describe("Splitting a text", () => {
     );
   });
 
+  it("does not split a grapheme cluster after a comma", () => {
+    const clauses = splitText(`${"a".repeat(40)}, \u200d👩 b、\u3099${"c".repeat(30)}`, "en-US", {
+      measure: utf8Length,
+      max: 48,
+    });
+    for (const clause of clauses) expect(clause).not.to.match(/^[\u200d\u3099]/);
+  });
+
   for (const [rule, text, max, expected] of [
     ["gives one piece when the text fits", "One. Two.", 9, ["One. Two."]],
     ["splits between sentences", "One two. Three four.", 12, ["One two. ", "Three four."]],
