@@ -67,3 +67,31 @@ describe("A free engine configured as a self-hosted server", () => {
     expect(server.requests.at(-1)).to.include({ outcome: "answered", status: 200 });
   });
 });
+
+describe("A free engine configured as a self-hosted server with captions", () => {
+  it("has marks beside its sounds", async () => {
+    const server = await serveOpenAi({
+      apiKey: key,
+      models: ["kokoro"],
+      voices: ["af_bella"],
+      captions: true,
+    });
+    const service = await startInProcessService({
+      ENGINE_G1: `openai:${server.url}/v1?model=kokoro&voices=af_bella&captions=true&key=${key}`,
+    });
+    try {
+      const website = await registerWebsite(service.url);
+      const response = await synthesize(service.url, website, { text, voice: "af_bella" });
+      expect(response.status).to.equal(200);
+      await response.arrayBuffer();
+      const [, path = ""] =
+        /^<([^>]+\.marks\.json)>; rel="describedby"/.exec(response.headers.get("link") ?? "") ?? [];
+      const marks = (await (await fetch(service.url + path)).text()).trimEnd().split("\n");
+      const words = marks.map((line) => JSON.parse(line)).filter(({ type }) => type === "word");
+      expect(words.map(({ value }) => value)).to.deep.equal(["It", "is", "what", "it", "is"]);
+    } finally {
+      await service.close();
+      await server.close();
+    }
+  });
+});

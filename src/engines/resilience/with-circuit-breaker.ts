@@ -17,9 +17,9 @@ export const withCircuitBreaker = (engine: Engine, circuit: CircuitBreaker<Engin
       call.ignored();
     };
     try {
-      const { encoding, audio } = await engine.synthesize(request, signal);
-      const audited = tap(audio, { onChunk: call.answered, onEnd: call.succeeded, onError, onClose });
-      return { encoding, audio: audited };
+      const speech = await engine.synthesize(request, signal);
+      const observers = { onChunk: call.answered, onEnd: call.succeeded, onError, onClose };
+      return { ...speech, audio: tap(speech.audio, observers) };
     } catch (error) {
       onError(error);
       onClose();

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { createCircuitBreaker } from "../../../src/async/circuit-breaker.ts";
 import { EngineFailed, Invalid, Unavailable } from "../../../src/domain/errors.ts";
+import type { Engine } from "../../../src/engines/engine.ts";
 import { UpstreamFailed } from "../../../src/engines/provider-http/request-failed.ts";
 import {
   circuitOpenError,
@@ -34,6 +35,18 @@ describe("withCircuitBreaker", () => {
     expect(engine.version("anybody")).to.equal("scripted");
     expect((await speak()).toString()).to.equal("onetwo");
     expect(circuit.state()).to.equal("closed");
+  });
+
+  it("keeps the marks of the speech", async () => {
+    const { engine, circuit } = open(() => bodyOf("one"));
+    const mark = { time: 0, type: "word", start: 0, end: 2, value: "It" } as const;
+    const marked: Engine = {
+      ...engine,
+      synthesize: async (...asked) => ({ ...(await engine.synthesize(...asked)), marks: () => [mark] }),
+    };
+    const speech = await withCircuitBreaker(marked, circuit).synthesize(sentence, never);
+    await collect(speech.audio);
+    expect(speech.marks?.()).to.deep.equal([mark]);
   });
 
   const itsOwn: readonly (readonly [string, Error])[] = [
