@@ -95,7 +95,7 @@ export const createKeyMonthVerifier = (keys: readonly NoteVerifier[], keyMonth: 
         : postings.totalsOf(account);
       const { requests, characters } = balance;
       const { position, at, note } = seal.event.data;
-      const events = streams.values().reduce((sum, count) => sum + count, 0);
+      const events = [...streams.values()].reduce((sum, count) => sum + count, 0);
       const sealed = { seal: seal.event.revision, position, at, note };
       return { requests, characters, voided, isClosed: closing !== undefined, events, streams, sealed };
     },
