@@ -1,6 +1,6 @@
 /**
- * A map of texts for which one entry is usual. It holds the first one itself: with 100,000 active keys, a `Map` for each would
- * take 20 MB.
+ * A map with string keys that usually has one entry. It stores the first entry without a `Map`: with 100,000 active API keys, a
+ * `Map` for each would take 20 MB.
  */
 export class SmallMap<V> {
   #firstKey: string | undefined;

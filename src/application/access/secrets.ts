@@ -7,9 +7,10 @@ export const hashSecret = (secret: string): string => hash("sha256", secret);
 const maxKnownSecrets = 200_000;
 
 /**
- * Finds the entry of a presented secret. Compares all hashes in constant time. Remembers which hash a secret has matched, up to a bound: a wrong secret leaves no
- * trace, and a revoked one has no hash left to match. Whether a secret is remembered tells only those who present the whole
- * secret: looking a text up compares it with another one only if their hashes, seeded by V8, are equal.
+ * Finds the entry of a presented secret. Compares all hashes in constant time. Remembers which hash a secret has matched, up to
+ * a bound: a wrong secret leaves no trace, and a revoked one has no hash left to match. Whether a secret is remembered tells only
+ * those who present the whole secret: looking a text up compares it with another one only if their hashes, seeded by V8, are
+ * equal.
  */
 export const createSecretMatcher = () => {
   const matchedHashes = new Map<string, string>();

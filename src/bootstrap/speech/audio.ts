@@ -68,7 +68,7 @@ export const composeAudio = async (
   };
 };
 
-/** Only without self-hosted servers does the service depend on the local speech tools. */
+/** The local speech tools are critical for the service only if it has no self-hosted servers. */
 const engineChecks = (host: SubprocessHost, engineCount: number, selfHosted: readonly Check[]): Check[] => {
   const hasSelfHosted = selfHosted.length > 0;
   const probe = async (): Promise<void> => {

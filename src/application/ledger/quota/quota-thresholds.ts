@@ -88,7 +88,10 @@ export class QuotaThresholds {
     while (this.#due.size > 0 && !this.#hasFailed);
   }
 
-  /** Counts durable events of a journal. An event may be counted twice. Voids are not counted: a read may have included them already, and the count must never be below the usage. */
+  /**
+   * Counts durable events of a journal. An event may be counted twice. Voids are not counted: a read may have included them
+   * already, and the count must never be below the usage.
+   */
   readonly add = (events: readonly JournalEvent[]): void => {
     for (const { type, data } of events) {
       if (type !== "SynthesesServed") continue;
