@@ -112,7 +112,7 @@ export interface NativeUtterance {
 }
 
 /** The members of a `SpeechSynthesisEvent`; some browsers lack the optional ones. */
-export interface NativeBoundary {
+interface NativeBoundary {
   readonly charIndex: number;
   readonly charLength?: number;
   /** Seconds. */

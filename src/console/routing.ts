@@ -7,7 +7,7 @@ export interface Route {
   readonly query: URLSearchParams;
 }
 
-export const parseRoute = (fragment: string): Route => {
+const parseRoute = (fragment: string): Route => {
   const [path = "", query = ""] = fragment.replace(/^#/, "").split(/\?(.*)/s);
   return { path: path.split("/").filter(Boolean).map(decode), query: new URLSearchParams(query) };
 };

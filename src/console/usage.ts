@@ -19,7 +19,7 @@ export interface DailyUsage {
   readonly asOf: number;
 }
 
-export interface DailyUsageRequest {
+interface DailyUsageRequest {
   /** Unix seconds, at the start of a day. */
   readonly from: number;
   readonly apiKeys: readonly string[];

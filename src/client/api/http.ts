@@ -23,7 +23,7 @@ export interface Credentials {
 }
 
 /** Runs one step of a request: it has the whole timeout, and the request is aborted when it expires. @throws {VoxledgerError} */
-export type WithTimeout = <T>(step: () => Promise<T>) => Promise<T>;
+type WithTimeout = <T>(step: () => Promise<T>) => Promise<T>;
 
 /** Reads a successful response. Reads that continue after it has returned use `withTimeout` for each chunk. */
 export type ReadResponse<T> = (response: Response, withTimeout: WithTimeout) => Promise<T>;

@@ -7,7 +7,7 @@
 import { type TransportMode, Voxledger, type VoxledgerConfig, type WebsiteFeatures } from "../voxledger.ts";
 
 /** Removes from the page what was added, and cancels its speech. */
-export type StopPage = () => void;
+type StopPage = () => void;
 
 /**
  * Starts the players and spoken messages of the website's configuration. Loads the code for them only if the

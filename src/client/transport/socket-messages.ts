@@ -31,7 +31,7 @@ export type StreamMessage =
   | (ErrorMessage & { readonly id: string });
 
 /** An error message about the connection itself. */
-export type ConnectionMessage = ErrorMessage & { readonly id?: undefined };
+type ConnectionMessage = ErrorMessage & { readonly id?: undefined };
 
 interface ErrorMessage {
   readonly type: "error";

@@ -66,7 +66,7 @@ export const Confirm = (props: ConfirmProps): VNode => {
 export type WithClose<Props> = Props & Pick<DialogProps, "onClose">;
 
 export interface Action<Props> {
-  /** Of the button: `Suspend…`. */
+  /** The text of the button: `Suspend…`. */
   readonly title: string;
   readonly dialog: ComponentType<WithClose<Props>>;
   readonly isDangerous?: boolean;
@@ -74,7 +74,7 @@ export interface Action<Props> {
 
 interface ActionButtonsProps<Props> {
   readonly actions: readonly Action<Props>[];
-  /** Of each dialog. */
+  /** The props of every dialog. */
   readonly props: Props;
   /** What the actions are about, for assistive technology. */
   readonly subject?: string;

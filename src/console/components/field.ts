@@ -32,7 +32,7 @@ export const Field = ({ label, hint, error, control = {}, as = "input", children
 export const valueIn = (event: Event): string =>
   (event.currentTarget as HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement).value;
 
-/** The fields of a submitted form. Prevents that the browser sends them. */
+/** The fields of a submitted form. Prevents the browser from sending them. */
 export const formOf = (event: SubmitEvent): FormData => {
   event.preventDefault();
   return new FormData(event.currentTarget as HTMLFormElement);

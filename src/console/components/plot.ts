@@ -5,7 +5,7 @@ import { formatCount, formatShort } from "../format.ts";
 import { html } from "../html.ts";
 import { type Cell, Table } from "./table.ts";
 
-export interface Series {
+interface Series {
   readonly label: string;
   readonly values: readonly (number | null)[];
   /** Default `line`. */

@@ -37,7 +37,7 @@ export const numberColumn = <Row>({ format, absent, ...column }: NumberColumn<Ro
   },
 });
 
-/** What a person can do with a row; no column for those who may only read. */
+/** The column of what a person can do with a row; none for persons who may only read. */
 export const actionColumns = <Row>(
   mayChange: boolean,
   view: (row: Row) => ComponentChildren,

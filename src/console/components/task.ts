@@ -5,7 +5,7 @@ import { html } from "../html.ts";
 import { Failed } from "./status.ts";
 
 /** Long work that the person starts, watches and may cancel. */
-export interface Task<T> {
+interface Task<T> {
   readonly status: "idle" | "running" | "done" | "cancelled" | "failed";
   readonly progress: string;
   readonly value: T | undefined;

@@ -43,7 +43,7 @@ export const replyPublic = (ctx: Context, { body, etag }: TaggedContent, type = 
   ctx.body = body;
 };
 
-/** What operations declare that answer with `replyTagged`. */
+/** The members of operations that answer with `replyTagged`. */
 export const taggedOperation = { cache: [revalidatePrivately], headers: ifNoneMatch } as const;
 
 export const taggedResponses = (schema: z.ZodType): Readonly<Record<200 | 304, ResponseSpec>> => ({

@@ -57,10 +57,10 @@ const onError = (error: Error & { status?: number; code?: string }, { req }: Con
   throw new PayloadTooLarge();
 };
 
-const noForms = { urlencoded: false, multipart: false, onError };
-const parse = koaBody({ ...noForms, json: true, jsonTypes, jsonLimit: maxBytes, text: false });
+const common = { urlencoded: false, multipart: false, onError };
+const parse = koaBody({ ...common, json: true, jsonTypes, jsonLimit: maxBytes, text: false });
 const parseText = (mediaType: string) =>
-  koaBody({ ...noForms, json: false, text: true, textTypes: [mediaType], textLimit: maxBytes });
+  koaBody({ ...common, json: false, text: true, textTypes: [mediaType], textLimit: maxBytes });
 
 /** koa-body distinguishes neither an empty body from `{}` nor malformed UTF-8 from replacement characters. */
 const observeBody = (req: IncomingMessage): { readonly isUtf8: boolean; readonly bytes: number } => {

@@ -5,7 +5,7 @@ export interface RequestObserver {
   begin(request: IncomingMessage, requestId: string): FollowedRequest;
 }
 
-export interface FollowedRequest {
+interface FollowedRequest {
   /** Runs the work in the context of the request's trace, if it has one. */
   run<T>(work: () => T): T;
   /** Called once. `route`: the route template; undefined if no route matched. */

@@ -42,7 +42,7 @@ export interface RequestPart<T, S extends z.ZodType = z.ZodType> {
   read(ctx: Context): T;
 }
 
-export interface RequestBody<T> {
+interface RequestBody<T> {
   readonly schema: z.ZodType;
   readonly example: unknown;
   /** @throws {Invalid} @throws {PayloadTooLarge} */

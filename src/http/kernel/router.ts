@@ -10,7 +10,7 @@ type SelfAuthenticated = "none" | "websocket" | "verification token";
 export type Authentication = Readonly<Record<Exclude<Auth, SelfAuthenticated>, Middleware>>;
 
 /** What the operations of one path have in common. */
-export interface PathItem {
+interface PathItem {
   /** The value of `Allow`. */
   readonly allow: readonly string[];
   readonly cors: Cors;

@@ -82,7 +82,7 @@ const createHttpServer = ({
 }: ServerOptions): Server => {
   const handle = app.callback() as RequestListener;
   const serve: RequestListener = (req, res) => {
-    if (!server.listening) res.setHeader("Connection", "close"); // it is draining
+    if (!server.listening) res.setHeader("Connection", "close"); // the server is draining
     if (req.headers.host === undefined && req.httpVersion === "1.1") return void refuseMissingHost(res);
     if (!fastPath(req, res)) handle(req, res);
   };

@@ -5,7 +5,7 @@ export interface SocketTimeouts {
   readonly stallMs: number;
 }
 
-export type LivenessState = "alive" | "idle" | "stalled" | "gone";
+type LivenessState = "alive" | "idle" | "stalled" | "gone";
 
 export type Liveness = ReturnType<typeof createLiveness>;
 

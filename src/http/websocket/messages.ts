@@ -14,15 +14,15 @@ export const streamId = z.guid("id must be a UUID.").meta({
 });
 
 /** `request` is validated separately, so that its errors can carry the id. */
-export const synthesizeMessage = namedSchema("SynthesizeMessage", {
+const synthesizeMessage = namedSchema("SynthesizeMessage", {
   type: z.literal("synthesize"),
   id: streamId,
   request: z.unknown().meta({ override: { $ref: "#/components/schemas/SynthesizeRequest" } }),
 });
-export const cancelMessage = namedSchema("CancelMessage", { type: z.literal("cancel"), id: streamId });
-export const pingMessage = namedSchema("PingMessage", { type: z.literal("ping") });
+const cancelMessage = namedSchema("CancelMessage", { type: z.literal("cancel"), id: streamId });
+const pingMessage = namedSchema("PingMessage", { type: z.literal("ping") });
 
-export const streamStart = namedSchema("StreamStartMessage", {
+const streamStart = namedSchema("StreamStartMessage", {
   type: z.literal("stream_start"),
   id: streamId,
   contentType: z.enum(v2Formats.map((format): MimeType => formats[format].mimeType)),

@@ -8,7 +8,7 @@ export const highWaterBytes = 128 * 1024;
 /** Ends the syntheses of a socket whose client is gone. */
 export const clientDisconnected = new SocketError("The client has left.", "CLIENT_LEFT");
 
-export interface OutboxListener {
+interface OutboxListener {
   /** Data is buffered in an empty outbox. */
   onBuffered(): void;
   /** The network has accepted buffered data. Never called synchronously by `send` or `sendFrame`. */

@@ -11,7 +11,7 @@ const icons = {
   brand: "M4 10v4h2v-4zm3.5-4v12h2V6zM11 3v18h2V3zm3.5 5v8h2V8zM18 10v4h2v-4z",
 } as const;
 
-export type IconName = keyof typeof icons;
+type IconName = keyof typeof icons;
 
 /** Without markup in strings, so that Trusted Types allow it too. */
 export const icon = (name: IconName): SVGSVGElement => {

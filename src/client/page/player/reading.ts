@@ -3,7 +3,7 @@ import type { PageContext } from "../feature.ts";
 import type { Paragraph } from "../text/paragraphs.ts";
 import { ReadingTime } from "./reading-time.ts";
 
-export type ReadingStatus = "idle" | "loading" | "playing" | "paused" | "failed";
+type ReadingStatus = "idle" | "loading" | "playing" | "paused" | "failed";
 
 const paragraphSeparator = "\n\n";
 const tickMs = 250;

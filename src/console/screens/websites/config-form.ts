@@ -75,7 +75,7 @@ const control = ({ path, schema, config, errors, isReadOnly, set }: MemberProps)
   return html`<${Field} ...${common} hint=${`JSON. ${hint ?? ""}`} control=${{ value: text, ...attributes(readJson) }} />`;
 };
 
-/** By the texts of their options, the values of a member that has only some. */
+/** The values that a member may have, by the text of their option; undefined if it may have any. */
 const choicesOf = ({ type, enum: values }: Schema): ReadonlyMap<string, unknown> | undefined => {
   if (type === "boolean")
     return new Map([

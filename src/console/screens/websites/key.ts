@@ -156,7 +156,7 @@ interface Share {
 }
 
 interface SharesProps {
-  /** What each share is of: `Engine`. */
+  /** What a row stands for: `Engine`. */
   readonly heading: string;
   readonly asOf: string;
   readonly rows: readonly Share[];

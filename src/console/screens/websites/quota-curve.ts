@@ -2,7 +2,7 @@ import type { UsageReport } from "../../../application/usage/usage-report.ts";
 import { dayMs, monthEnd, monthStart } from "../../format.ts";
 import { sumOf } from "../../usage.ts";
 
-export interface QuotaCurve {
+interface QuotaCurve {
   /** Unix seconds: the beginnings of the days of the month, the time of the report, and the month's end. */
   readonly x: readonly number[];
   /** Characters used before each time; null after the report. */

@@ -13,7 +13,7 @@ interface NamedToken {
   readonly token: string;
 }
 
-export interface AdminAccess {
+interface AdminAccess {
   /** The tokens of operators and of auditors. Without any, every admin operation is a 404. */
   readonly adminTokens: readonly NamedToken[];
   readonly auditorTokens: readonly NamedToken[];
