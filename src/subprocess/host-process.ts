@@ -27,7 +27,9 @@ export const startHostProcess = async (options: ForkOptions): Promise<HostProces
   };
   child.once("message", resolve).once("exit", fail).once("error", fail);
   const tooLate = setTimeout(() => child.kill("SIGKILL"), startDeadlineMs);
-  return new HostProcess(child, await promise.finally(() => clearTimeout(tooLate)));
+  const report = await promise.finally(() => clearTimeout(tooLate));
+  child.off("exit", fail).off("error", fail);
+  return new HostProcess(child, report);
 };
 
 /** One helper process. */
