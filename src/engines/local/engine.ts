@@ -123,7 +123,7 @@ interface Said {
   readonly samples: Samples;
 }
 
-/** Undefined for the failure of a piece that is silent: only that piece is. */
+/** A silent piece does not fail the others: its error becomes undefined. */
 const ifSilent = (error: unknown): undefined => {
   if (!(error instanceof Invalid)) throw error;
 };
