@@ -237,6 +237,26 @@ describe("the console over a log with 200 keys and 100,000 servings", () => {
     expect(await page.getByLabel("Stored configuration").inputValue()).to.include('"rate": 1.5');
   });
 
+  it("sets switches of the configuration, and removes them for their defaults", async () => {
+    const page = await open(adminToken, `#/websites/${website(6)}`);
+    const member = page.getByRole("group", { name: "speakLinks", exact: true }).getByLabel("enabled");
+    const stored = async () => {
+      await page.getByRole("button", { name: "JSON", exact: true }).click();
+      const text = await page.getByLabel("Stored configuration").inputValue();
+      await page.getByRole("button", { name: "Form", exact: true }).click();
+      return JSON.parse(text).features?.speakLinks?.enabled;
+    };
+    for (const [option, value] of [
+      ["no", false],
+      ["yes", true],
+      ["default", undefined],
+    ] as const) {
+      await member.selectOption(option);
+      expect(await stored()).to.equal(value);
+      expect(await member.locator("option:checked").textContent()).to.equal(option);
+    }
+  });
+
   it("registers a website, and shows its secret once", async () => {
     const page = await open(adminToken, "#/websites");
     await page.getByRole("button", { name: "Register a website…" }).click();
