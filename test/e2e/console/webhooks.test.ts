@@ -105,6 +105,16 @@ describe("the console's screens of webhooks", () => {
     });
   }
 
+  it("open a dialog in the middle of the window", async () => {
+    const { page } = await openWebhook(adminToken);
+    await opened.goTo("#/webhooks");
+    await page.getByRole("button", { name: "Add a webhook…" }).click();
+    const box = await page.getByRole("dialog").boundingBox();
+    const height = page.viewportSize()?.height ?? 0;
+    const middle = (box?.y ?? 0) + (box?.height ?? 0) / 2;
+    expect(middle).to.be.closeTo(height / 2, 1);
+  });
+
   it("offer auditors no action", async () => {
     const { page } = await openWebhook(auditorToken);
     const actions = page.getByRole("button", { name: /…/ });
