@@ -50,7 +50,8 @@ const columns: readonly Column<ListedSound>[] = [
 
 /** The most served sounds of a period. */
 export const Sounds = ({ route }: ScreenProps): VNode => {
-  const last = route.query.get("last") ?? formatDay(Date.now());
+  const asked = Date.parse(route.query.get("last") ?? "");
+  const last = formatDay(Number.isNaN(asked) ? Date.now() : asked);
   const first = route.query.get("first") ?? formatDay(Date.parse(last) - 6 * dayMs);
   const to = formatDay(Date.parse(last) + dayMs);
   const data = useGet<SoundList>("admin/sounds", { from: first, to, limit: shown });

@@ -275,6 +275,11 @@ describe("the console's screens for auditors", () => {
       await page.getByRole("heading", { name: "Sound", exact: true }).waitFor();
     });
 
+    it("ends with today if the last day of its address is no date", async () => {
+      await open("sounds?last=yesterday");
+      await page.getByRole("row", { name: new RegExp(`^${hash.slice(0, 12)}`) }).waitFor();
+    });
+
     it("describes a sound: recipe, address, headers and marks, without actions for auditors", async () => {
       await open(`sounds/${hash}`);
       await page.getByRole("link", { name: `/audio/${hash}.mp3` }).waitFor();
