@@ -74,7 +74,7 @@ const environment = z.object({
   PROVIDER_FIRST_BYTE_MS: schema
     .wholeNumber(1, 600_000)
     .default(30_000)
-    .describe("Provider timeout until the first byte of the response"),
+    .describe("Maximum silence of a provider, before or within a response"),
   PROVIDER_TIMEOUT_MS: schema
     .wholeNumber(1, 3_600_000)
     .default(300_000)

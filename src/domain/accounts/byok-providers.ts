@@ -6,7 +6,8 @@ import { parse } from "../validation.ts";
 
 /**
  * The engines that run on a website's own credentials (BYOK). The table below is their list: routes, OpenAPI,
- * CLI, catalog ids and secrets follow from it. Its driver is attached in src/bootstrap/speech/providers.ts.
+ * CLI, catalog ids and secrets follow from it. Its driver is attached in src/bootstrap/speech/providers.ts, and the
+ * console's form has its fields in src/console/screens/websites/website-credentials.ts.
  */
 interface ByokProvider {
   /** `provider` of its voices. */
