@@ -1,14 +1,12 @@
 import type { Command } from "commander";
 import type { DeletedAudio } from "../../application/audio/delete-audio.ts";
+import type { ServingsRequest } from "../../application/audio/sound-servings.ts";
 import type { Sound, SoundList, Sounds } from "../../application/audio/sounds.ts";
 import { operator, type Register } from "../command.ts";
 import { count, fields, table } from "../layout.ts";
 import { wholeNumber } from "../plan-options.ts";
 
-interface Period {
-  readonly from?: string;
-  readonly to?: string;
-}
+type Period = Pick<ServingsRequest, "from" | "to">;
 
 /** Nothing interrupts a command but the end of its process. */
 const { signal } = new AbortController();

@@ -23,11 +23,6 @@ export interface AuditProof {
   verifierKeys(): Promise<readonly NoteVerifier[]>;
 }
 
-interface AuditVerifyOptions {
-  readonly key?: string;
-  readonly seal?: string;
-}
-
 /** Adds `export` and `verify` to the command `audit`. */
 export const registerAuditProofCommands = (program: Command, proof: AuditProof): void => {
   const audit = program.commands.find((command) => command.name() === "audit") as Command;
@@ -48,7 +43,7 @@ export const registerAuditProofCommands = (program: Command, proof: AuditProof):
     .option("--seal <file>", "a signed checkpoint that you have kept: the log must contain it")
     .action(async (file: string | undefined, _: object, command: Command) => {
       // commander gives `--key` to `audit`, which has an option of this name too
-      const { key, seal } = command.optsWithGlobals<AuditVerifyOptions>();
+      const { key, seal } = command.optsWithGlobals<{ key?: string; seal?: string }>();
       const keys = key === undefined ? await proof.verifierKeys() : parseKeys(key);
       const kept = seal === undefined ? undefined : await readKept(seal, keys);
       const verified = file

@@ -1,16 +1,11 @@
 import type { Writable } from "node:stream";
 import { InvalidArgumentError, Option } from "commander";
-import { type AuditPlace, auditPlace } from "../../application/usage/audit.ts";
+import { type AuditPlace, type AuditRequest, auditPlace } from "../../application/usage/audit.ts";
 import { type AuditFormat, auditFormats, auditText } from "../../application/usage/audit-format.ts";
 import type { Register } from "../command.ts";
 
-interface AuditOptions {
+interface AuditOptions extends Omit<AuditRequest, "apiKey" | "signal"> {
   readonly key?: string;
-  readonly stream?: string;
-  readonly type?: string;
-  readonly from?: string;
-  readonly to?: string;
-  readonly after?: AuditPlace;
   readonly format: AuditFormat;
 }
 

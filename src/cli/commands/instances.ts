@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { InstanceStatus, ProviderStatus } from "../../application/health/instance-status.ts";
 import type { UsageOverview } from "../../application/usage/usage-overview.ts";
-import { print } from "../command.ts";
+import { printing } from "../command.ts";
 import { count, fields, table } from "../layout.ts";
 
 /** Reads a resource of a running instance's admin API. `url`: the instance; default: the one of the settings. @throws {Error} */
@@ -12,26 +12,24 @@ export const registerInstanceCommands = (program: Command, askInstance: AskInsta
   const instance = program
     .command("instance")
     .description("ask a running instance over its admin API; needs ADMIN_TOKEN or AUDITOR_TOKEN");
-  for (const { name, path, description, text } of reports) {
+  const add = <T>(name: string, description: string, human: (answer: T) => string): Command =>
     instance
       .command(`${name} [url]`)
       .description(`${description}; without a URL of the instance on HOST and PORT`)
-      .action(async (url: string | undefined, _: object, command: Command) =>
-        print(command, await askInstance(path, url), text),
-      );
-  }
+      .action(printing(human, async (url?: string) => (await askInstance(`admin/${name}`, url)) as T));
+
+  add("status", "show an instance's health, its views and the other instances", statusText);
+  add(
+    "providers",
+    "show an instance's queues, and circuit breakers, errors and latency of its providers",
+    providersText,
+  );
+  add(
+    "usage",
+    "show what all instances have served to all keys, today, this month and by day (UTC)",
+    usageText,
+  );
 };
-
-interface Report {
-  readonly name: string;
-  readonly path: string;
-  readonly description: string;
-  /** The answer as text. */
-  readonly text: (answer: unknown) => string;
-}
-
-const report = <T>(parts: Omit<Report, "text"> & { readonly text: (answer: T) => string }): Report =>
-  parts as Report;
 
 const statusText = ({ instance, startedAt, asOf, position, projections, health, others }: InstanceStatus) => {
   const { live, lagMs, failed } = projections;
@@ -110,24 +108,3 @@ const usageText = ({ asOf, asOfPosition, isComplete, today, month, days }: Usage
       "Nothing was served in the last 31 days.",
     ),
   ].join("\n\n");
-
-const reports: readonly Report[] = [
-  report({
-    name: "status",
-    path: "admin/status",
-    description: "show an instance's health, its views and the other instances",
-    text: statusText,
-  }),
-  report({
-    name: "providers",
-    path: "admin/providers",
-    description: "show an instance's queues, and circuit breakers, errors and latency of its providers",
-    text: providersText,
-  }),
-  report({
-    name: "usage",
-    path: "admin/usage",
-    description: "show what all instances have served to all keys, today, this month and by day (UTC)",
-    text: usageText,
-  }),
-];

@@ -66,27 +66,23 @@ export const registerKeyCommands: Register = (program, actions) => {
 };
 
 const registerSuspensionCommands: Register = (key, { withServices }) => {
+  const changing = (change: "suspend" | "reinstate") =>
+    printing(keyText, (apiKey: string, options: { reason: string }) => {
+      const reason = parse(reasonText, options.reason);
+      return withServices(({ keys }) => keys[change](apiKey, reason, operator), writing);
+    });
+
   key
     .command("suspend <apiKey>")
     .description("refuse a key's requests until it is reinstated")
     .requiredOption("--reason <text>", "the reason, shown to the key's holder")
-    .action(
-      printing(keyText, (apiKey: string, options: { reason: string }) => {
-        const reason = parse(reasonText, options.reason);
-        return withServices(({ keys }) => keys.suspend(apiKey, reason, operator), writing);
-      }),
-    );
+    .action(changing("suspend"));
 
   key
     .command("reinstate <apiKey>")
     .description("end a key's suspension")
     .option("--reason <text>", "the reason", "reinstated by the operator")
-    .action(
-      printing(keyText, (apiKey: string, options: { reason: string }) => {
-        const reason = parse(reasonText, options.reason);
-        return withServices(({ keys }) => keys.reinstate(apiKey, reason, operator), writing);
-      }),
-    );
+    .action(changing("reinstate"));
 };
 
 export const registerSecretCommands: Register = (program, { write }) => {

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { print } from "../command.ts";
+import { printing } from "../command.ts";
 import { fields, table } from "../layout.ts";
 
 /** What a check of a pack has found. */
@@ -37,9 +37,7 @@ export const registerModelCommands = (program: Command, checkModel: CheckModel):
     .description("models for natural voices on this machine")
     .command("check <path>")
     .description("load the model in this folder, speak with it, and print its voices")
-    .action(async (path: string, _: object, command: Command) => {
-      print(command, await checkModel(path), modelText);
-    });
+    .action(printing(modelText, (path: string) => checkModel(path)));
 };
 
 const modelText = ({ name, kind, digest, library, threads, voices, loadMs, speech }: CheckedModel): string =>

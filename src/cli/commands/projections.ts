@@ -6,7 +6,7 @@ import {
 } from "../../application/install-user-projections.ts";
 import { NotFound } from "../../domain/errors.ts";
 import type { ProjectionServer } from "../../eventstore/projection-server.ts";
-import { print } from "../command.ts";
+import { print, printing } from "../command.ts";
 import { table } from "../layout.ts";
 
 /** Adds the commands for user projections of an EventStoreDB server. */
@@ -38,19 +38,18 @@ export const registerProjectionCommands = (
   projections
     .command("show [name]")
     .description("print the scripts of all projections, or of one, for manual installation")
-    .action(async (name: string | undefined, _options: object, command: Command) => {
-      const all = await userProjections(streamPrefix());
-      const shown = all.filter((one) => name === undefined || one.name === name);
-      if (shown.length === 0) {
+    .action(
+      printing(scriptsText, async (name?: string) => {
+        const all = await userProjections(streamPrefix());
+        const shown = all.filter((one) => name === undefined || one.name === name);
+        if (shown.length > 0) return shown.map(({ name, query }) => ({ name, query }));
         throw new NotFound(`There is no such projection, only ${all.map((one) => one.name).join(", ")}.`);
-      }
-      print(
-        command,
-        shown.map(({ name, query }) => ({ name, query })),
-        (scripts) => scripts.map(({ query }) => query).join("\n"),
-      );
-    });
+      }),
+    );
 };
+
+const scriptsText = (scripts: readonly { readonly query: string }[]): string =>
+  scripts.map(({ query }) => query).join("\n");
 
 const nameAndReason = ({ name, state, reason }: InstalledProjection): string =>
   `${name} (${state}${reason === undefined ? "" : `: ${reason}`})`;

@@ -1,13 +1,7 @@
 import { InvalidArgumentError } from "commander";
-import type { UsageReport } from "../../application/usage/usage-report.ts";
+import type { UsageReport, UsageReportRequest } from "../../application/usage/usage-report.ts";
 import type { Register } from "../command.ts";
 import { count, fields, table } from "../layout.ts";
-
-interface UsageOptions {
-  readonly month?: string;
-  readonly asOf?: string;
-  readonly asOfPosition?: number;
-}
 
 export const registerUsageCommand: Register = (program, { read }) => {
   program
@@ -20,7 +14,7 @@ export const registerUsageCommand: Register = (program, { read }) => {
     )
     .option("--as-of-position <position>", "usage up to this position of the log, as in an audit", position)
     .action(
-      read(usageText, {}, ({ reportUsage }, apiKey: string, options: UsageOptions) =>
+      read(usageText, {}, ({ reportUsage }, apiKey: string, options: Omit<UsageReportRequest, "apiKey">) =>
         reportUsage({ apiKey, ...options }),
       ),
     );
