@@ -204,20 +204,9 @@ const assemble = (parts: PipelineOptions) => {
   const { clock = systemClock, log = silent, random = Math.random } = parts;
   const { scheduler = createScheduler({ clock }) } = parts;
   const limits = { ...pipelineLimits, ...parts.limits };
-  const { objectBytes: maxObjectBytes, readFailureThreshold: threshold, readResetMs: resetMs } = limits;
-  const breaker = { threshold, resetMs };
-  const reader = createStoreReader({ store, clock, log, timeoutMs: limits.readMs, breaker });
-  const writer = new StoreWriter({
-    store,
-    clock,
-    log,
-    random,
-    maxPendingBytes: limits.pendingBytes,
-    concurrency: limits.writesAtOnce,
-    timeoutMs: limits.writeMs,
-    retryForMs: limits.retryMs,
-  });
-  const renderer = createRenderer({ engines, encoder, maxObjectBytes });
+  const reader = createStoreReader({ ...limits, store, clock, log });
+  const writer = new StoreWriter({ ...limits, store, clock, log, random });
+  const renderer = createRenderer({ engines, encoder, maxObjectBytes: limits.objectBytes });
   const synthesesInFlight = new InFlightSyntheses({
     renderer,
     recheck: (name, signal) => orUndefined(reader.read(name, signal)),

@@ -9,29 +9,29 @@ import {
   type StoredObject,
 } from "../store/audio-store.ts";
 import { type Log, loggableMessage } from "./log.ts";
+import type { PipelineLimits } from "./pipeline-limits.ts";
 
-export interface StoreReaderOptions {
+interface StoreReaderOptions extends Pick<PipelineLimits, "readMs" | "readFailureThreshold" | "readResetMs"> {
   readonly store: AudioStore;
   readonly clock: Clock;
   readonly log: Log;
-  readonly timeoutMs: number;
-  readonly breaker: { readonly threshold: number; readonly resetMs: number };
 }
 
 export type StoreReader = ReturnType<typeof createStoreReader>;
 
 /** Reads with a deadline, behind a circuit breaker. */
 export const createStoreReader = (options: StoreReaderOptions) => {
-  const { store, clock, log, timeoutMs, breaker } = options;
+  const { store, clock, log, readMs: ms } = options;
   const circuit = createCircuitBreaker({
-    ...breaker,
+    threshold: options.readFailureThreshold,
+    resetMs: options.readResetMs,
     clock,
     openError: () => new AudioStoreUnavailable("The audio store failed repeatedly; the circuit is open."),
     onChange: (state) => {
       if (state === "closed") log.info({}, "The audio store can be read again.");
     },
   });
-  const onTimeout = () => new AudioStoreUnavailable(`The audio store did not answer within ${timeoutMs} ms.`);
+  const onTimeout = () => new AudioStoreUnavailable(`The audio store did not answer within ${ms} ms.`);
 
   return {
     /**
@@ -41,7 +41,7 @@ export const createStoreReader = (options: StoreReaderOptions) => {
     read: async (name: ObjectName, signal: AbortSignal): Promise<StoredObject | undefined> => {
       const call = circuit.start();
       try {
-        const object = await withDeadline({ clock, ms: timeoutMs, onTimeout, signal }, (either) =>
+        const object = await withDeadline({ clock, ms, onTimeout, signal }, (either) =>
           store.get(name, either),
         );
         call.succeeded();

@@ -13,20 +13,17 @@ import {
   type ObjectName,
 } from "../store/audio-store.ts";
 import { type Log, loggableMessage } from "./log.ts";
+import type { PipelineLimits } from "./pipeline-limits.ts";
 
 export type StoreWriterStats = ReturnType<StoreWriter["stats"]>;
 
-export interface StoreWriterOptions {
+export interface StoreWriterOptions
+  extends Pick<PipelineLimits, "writeMs" | "retryMs" | "writesAtOnce" | "pendingBytes"> {
   readonly store: AudioStore;
   readonly clock: Clock;
   readonly log: Log;
   /** 0 to 1. */
   readonly random: () => number;
-  readonly maxPendingBytes: number;
-  readonly concurrency: number;
-  /** Deadline of one attempt. */
-  readonly timeoutMs: number;
-  readonly retryForMs: number;
 }
 
 const firstPauseMs = 100;
@@ -64,7 +61,7 @@ export class StoreWriter {
 
   constructor(options: StoreWriterOptions) {
     this.#options = options;
-    this.#limit = pLimit(options.concurrency);
+    this.#limit = pLimit(options.writesAtOnce);
   }
 
   /**
@@ -75,7 +72,7 @@ export class StoreWriter {
     const before = this.#pending.get(name);
     if (before && !before.isDeleted) return;
     const size = object.bytes.length + entryBytes;
-    const isTooMuch = this.#count.pendingBytes + size > this.#options.maxPendingBytes;
+    const isTooMuch = this.#count.pendingBytes + size > this.#options.pendingBytes;
     if (this.#state === "closed") this.#drop(name, "the writer is closed");
     else if (isTooMuch) this.#drop(name, "too much is pending");
     else {
@@ -133,8 +130,8 @@ export class StoreWriter {
   }
 
   async #write(name: ObjectName, entry: Pending): Promise<void> {
-    const { clock, retryForMs } = this.#options;
-    const giveUpAt = clock.now() + retryForMs;
+    const { clock, retryMs } = this.#options;
+    const giveUpAt = clock.now() + retryMs;
     for (let failures = 1; ; failures++) {
       try {
         await this.#attempt(name, entry);
@@ -152,7 +149,7 @@ export class StoreWriter {
   }
 
   #attempt(name: ObjectName, entry: Pending): Promise<void> {
-    const { store, clock, timeoutMs: ms } = this.#options;
+    const { store, clock, writeMs: ms } = this.#options;
     const write = async (): Promise<void> => {
       if (!entry.isDeleted) await store.put(name, entry.object);
       const hash = hashInName(name);

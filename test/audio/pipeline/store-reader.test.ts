@@ -22,8 +22,8 @@ describe("Reading from the audio store", () => {
     path = await mkdtemp(join(tmpdir(), "voxledger-reader-"));
     store = withFaults(await openFilesystemAudioStore({ path }));
     clock = createManualClock();
-    const breaker = { threshold: 3, resetMs: 5000 };
-    reader = createStoreReader({ store, clock, log: silent, timeoutMs: 2000, breaker });
+    const limits = { readMs: 2000, readFailureThreshold: 3, readResetMs: 5000 };
+    reader = createStoreReader({ ...limits, store, clock, log: silent });
     await store.put(nameOf(1), objectOf(soundOf(1)));
   });
   afterEach(() => rm(path, { recursive: true }));

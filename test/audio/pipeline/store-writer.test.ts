@@ -32,10 +32,10 @@ describe("Writing to the audio store", () => {
       clock,
       log: silent,
       random: () => 1,
-      maxPendingBytes: 1024 * 1024,
-      concurrency: 4,
-      timeoutMs: 30_000,
-      retryForMs: 60_000,
+      pendingBytes: 1024 * 1024,
+      writesAtOnce: 4,
+      writeMs: 30_000,
+      retryMs: 60_000,
       ...more,
     });
 
@@ -174,7 +174,7 @@ describe("Writing to the audio store", () => {
 
   it("drops objects beyond the bound on pending bytes, and accepts more when there is room", async () => {
     store.mode = "refuses";
-    const writer = writerWith({ maxPendingBytes: 50_000 });
+    const writer = writerWith({ pendingBytes: 50_000 });
     for (let i = 0; i < 5; i++) writer.put(nameOf(i), objectOf(soundOf(i)));
     expect(writer.stats()).to.include({ pendingObjects: 2, lost: 3 });
     expect(writer.stats().pendingBytes).to.be.at.most(50_000);
@@ -195,7 +195,7 @@ describe("Writing to the audio store", () => {
 
   it("never exceeds its bound on concurrent writes", async () => {
     store.mode = "hangs";
-    const writer = writerWith({ concurrency: 3 });
+    const writer = writerWith({ writesAtOnce: 3 });
     for (let i = 0; i < 10; i++) writer.put(nameOf(i), objectOf(soundOf(i)));
     await until(() => store.puts.length === 3);
     expect(clock.waiting()).to.equal(3);

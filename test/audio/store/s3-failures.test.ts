@@ -294,7 +294,7 @@ describe("The writer of the S3 audio store", () => {
       const store = await openS3AudioStore(server.location("sounds"));
       const writer = new StoreWriter({
         ...{ store, clock: systemClock, log: silent, random: Math.random },
-        ...{ maxPendingBytes: 64 * 1024 * 1024, concurrency: 4, timeoutMs: 30_000, retryForMs: hour },
+        ...{ pendingBytes: 64 * 1024 * 1024, writesAtOnce: 4, writeMs: 30_000, retryMs: hour },
       });
       for (let index = 0; index < 300; index++) writer.put(nameOf(index), objectOf(soundOf(index)));
       await until(() => writer.stats().written > 50);
