@@ -1,20 +1,16 @@
-/** A slot of a resource that a job uses later, if at all. */
-export interface ReservedSlot {
-  /** For the job that uses it: returns what releases the slot. */
-  take(): () => void;
-  /** Does nothing once a job has taken it. */
-  release(): void;
-}
+export type ReservedSlot = ReturnType<typeof createReservedSlot>;
 
-/** `release`: what `acquire` of the resource resolved with. */
-export const createReservedSlot = (release: () => void): ReservedSlot => {
+/** A slot of a resource that a job uses later, if at all. `release`: what `acquire` of the resource resolved with. */
+export const createReservedSlot = (release: () => void) => {
   let isTaken = false;
   return {
-    take: () => {
+    /** For the job that uses it: returns what releases the slot. */
+    take: (): (() => void) => {
       isTaken = true;
       return release;
     },
-    release: () => {
+    /** Does nothing once a job has taken it. */
+    release: (): void => {
       if (!isTaken) release();
     },
   };

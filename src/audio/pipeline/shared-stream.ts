@@ -51,10 +51,7 @@ export async function* inChunks(bytes: Buffer): AsyncGenerator<Buffer> {
 
 type Outcome = { readonly sound: AudioObject } | { readonly error: unknown };
 
-export const createSharedStream = <Ending>(options: SharedStreamOptions<Ending>): SharedStream =>
-  new SourceBroadcast(options);
-
-class SourceBroadcast<Ending> implements SharedStream, AudioMemory {
+export class SourceBroadcast<Ending> implements SharedStream, AudioMemory {
   readonly #options: SharedStreamOptions<Ending>;
   #controller = new AbortController();
   #iterator: AsyncIterator<Buffer, Ending>;

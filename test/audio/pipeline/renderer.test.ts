@@ -3,7 +3,7 @@ import type { ReservedSlot } from "../../../src/async/scheduler/reserved-slot.ts
 import type { Encoder } from "../../../src/audio/formats/encoder.ts";
 import type { Rendition } from "../../../src/audio/formats/sound.ts";
 import { createRenderer } from "../../../src/audio/pipeline/renderer.ts";
-import { createSharedStream } from "../../../src/audio/pipeline/shared-stream.ts";
+import { SourceBroadcast } from "../../../src/audio/pipeline/shared-stream.ts";
 import { EngineFailed, Interrupted, Unavailable } from "../../../src/domain/errors.ts";
 import { audioFormats } from "../../../src/domain/synthesis/formats.ts";
 import type { Encoding, Engine, SpeechRequest } from "../../../src/engines/engine.ts";
@@ -48,7 +48,7 @@ describe("Rendering", () => {
         encoder: more.encoder ?? real.encoder,
         maxObjectBytes: more.max ?? 1024 * 1024,
       });
-      const broadcast = createSharedStream({
+      const broadcast = new SourceBroadcast({
         source: (shared) => render(rendition, { progressive: false }, shared),
         finish: (bytes, { declared }) => finish(rendition.recipe.format, bytes, declared),
         mayRestart: (error) => error instanceof Interrupted,
