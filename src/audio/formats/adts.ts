@@ -1,15 +1,5 @@
-import { afterId3 } from "./mpeg.ts";
+import { afterId3, type Frames } from "./mpeg.ts";
 import type { SoundLength } from "./sound-length.ts";
-
-interface AdtsFrames {
-  readonly samples: number;
-  /** Of the last frame, in Hz; undefined without frames. */
-  readonly sampleRate: number | undefined;
-  /** Where the last frame ends; beyond the bytes if it is truncated. */
-  readonly end: number;
-  /** True if bytes that are not a frame follow the last one. */
-  readonly foreign: boolean;
-}
 
 /** Hz by index (ISO 14496-3, table 1.18). */
 const samplings = [
@@ -18,7 +8,7 @@ const samplings = [
 const headerBytes = 7;
 
 /** Walks the frames of AAC in ADTS (ISO 14496-3, section 1.A.2.2), after an ID3v2 tag. */
-const adtsFrames = (aac: Buffer): AdtsFrames => {
+const adtsFrames = (aac: Buffer): Frames => {
   let at = afterId3(aac);
   let samples = 0;
   let sampleRate: number | undefined;

@@ -28,11 +28,10 @@ const readFrame = (header: number): MpegFrame | undefined => {
   return { length: Math.floor((samples * 125 * kilobits) / sampleRate) + padding, samples, sampleRate };
 };
 
-interface MpegFrames {
-  readonly frames: number;
-  /** As a gapless decoder plays them: without the delay and padding of the encoder's tag. */
+/** The frames of a sound. */
+export interface Frames {
   readonly samples: number;
-  /** Of the last frame; undefined without frames. */
+  /** Of the last frame, in Hz; undefined without frames. */
   readonly sampleRate: number | undefined;
   /** Where the last frame ends; beyond the bytes if it is truncated. */
   readonly end: number;
@@ -40,8 +39,11 @@ interface MpegFrames {
   readonly foreign: boolean;
 }
 
-/** Walks the frames after an ID3v2 tag. */
-const mpegFrames = (mp3: Buffer): MpegFrames => {
+/**
+ * Walks the frames after an ID3v2 tag. `samples`: as a gapless decoder plays them, without the delay and padding of the
+ * encoder's tag.
+ */
+const mpegFrames = (mp3: Buffer): Frames & { readonly frames: number } => {
   let [frames, at] = [0, afterId3(mp3)];
   let samples = -unplayedSamples(mp3.subarray(at));
   let sampleRate: number | undefined;

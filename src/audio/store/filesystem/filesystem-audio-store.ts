@@ -3,6 +3,7 @@ import { link, readFile, rename, stat, statfs, unlink, utimes, writeFile } from 
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import pLimit from "p-limit";
+import { tap } from "../../../async/tap.ts";
 import {
   type AudioObject,
   type AudioStore,
@@ -63,7 +64,7 @@ export const openFilesystemAudioStore = async ({ path }: { path: string }): Prom
         orIfMissing(utimes(shardedPath(root, name), now, now), undefined),
       );
     },
-    list: (signal) => joinSounds(translateErrorsOf(listFiles(root, signal))),
+    list: (signal) => joinSounds(tap(listFiles(root, signal), { onError: throwTranslated("read") })),
     remove: async (hash, condition) => {
       checkHash(hash);
       return translateErrors("written", () => removeFiles(root, hash, condition?.unusedSince));
@@ -170,29 +171,21 @@ const firstSeen = async (file: string): Promise<number> => {
   return (await stat(file)).mtimeMs;
 };
 
-async function* translateErrorsOf<T>(listed: AsyncIterable<T>): AsyncGenerator<T, void> {
-  try {
-    yield* listed;
-  } catch (error) {
-    throw translated("read", error);
-  }
-}
-
 const translateErrors = <T>(what: Access, run: () => Promise<T>): Promise<T> =>
-  run().catch((error: unknown) => {
-    throw translated(what, error);
-  });
+  run().catch(throwTranslated(what));
 
 type Access = "opened" | "read" | "written";
 const noSpace = ["ENOSPC", "EDQUOT"];
 
 /** Translates errors of the file system into those of the port; their messages contain the code and no path. */
-const translated = (what: Access, error: unknown): unknown => {
-  const code = codeOf(error);
-  if (code === undefined) return error;
-  const Failure = noSpace.includes(code) ? AudioStoreFull : AudioStoreUnavailable;
-  return new Failure(`The audio store cannot be ${what}: ${code}.`, { cause: error });
-};
+const throwTranslated =
+  (what: Access) =>
+  (error: unknown): never => {
+    const code = codeOf(error);
+    if (code === undefined) throw error;
+    const Failure = noSpace.includes(code) ? AudioStoreFull : AudioStoreUnavailable;
+    throw new Failure(`The audio store cannot be ${what}: ${code}.`, { cause: error });
+  };
 
 /** `ENOSPC`, `EACCES`, …; undefined if the error is not of the system. */
 const codeOf = (error: unknown): string | undefined =>

@@ -55,12 +55,8 @@ const prefixOf = (shard: string): string => shard.split(sep).slice(-3).join("/")
 
 /** Makes the directory's entries (not the files' contents) survive a power failure. */
 export const syncDirectory = async (directory: string): Promise<void> => {
-  const handle = await open(directory, "r");
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+  await using handle = await open(directory, "r");
+  await handle.sync();
 };
 
 /** Syncs the parents even if the shard exists: its creator may not have done so yet. */

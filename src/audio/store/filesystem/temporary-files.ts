@@ -29,13 +29,9 @@ export const openTemporaryFiles = async (directory: string) => {
 };
 
 const writeDurably = async (file: string, bytes: readonly Buffer[]): Promise<void> => {
-  const handle = await open(file, "wx", 0o600);
-  try {
-    for (const part of bytes) await handle.writeFile(part); // after what was written before
-    await handle.datasync();
-  } finally {
-    await handle.close();
-  }
+  await using handle = await open(file, "wx", 0o600);
+  for (const part of bytes) await handle.writeFile(part); // after what was written before
+  await handle.datasync();
 };
 
 /** Other processes may be writing: only our own old files are removed. */

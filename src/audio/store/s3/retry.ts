@@ -16,12 +16,7 @@ const transient: readonly string[] = [
   "RequestTimeout",
   "OperationAborted",
   "ConditionalRequestConflict",
-  "HTTP_408",
-  "HTTP_429",
-  "HTTP_500",
-  "HTTP_502",
-  "HTTP_503",
-  "HTTP_504",
+  ...[408, 429, 500, 502, 503, 504].map((status) => `HTTP_${status}`),
 ];
 
 /**
