@@ -121,8 +121,9 @@ const send = (request: UpstreamRequest, context: SendContext): Promise<UpstreamR
 
     // Never removed: an error of a body that is not being read must not be uncaught.
     sent.on("error", (error) => {
-      if (response) breakOff(response, error);
-      else giveUp(failureOf(error, isStale(sent, error) ? "connect" : stage));
+      if (!response) giveUp(failureOf(error, isStale(sent, error) ? "connect" : stage));
+      // Without Content-Length and chunks, Node treats a reset connection as the end of the body.
+      else if (!response.complete) response.destroy(error);
     });
     sent.once("response", (head) => {
       stopTimer();
@@ -145,11 +146,6 @@ const onConnected = (sent: ClientRequest, connected: () => void): void => {
     if (sent.reusedSocket) return connected();
     socket.once(socket.encrypted ? "secureConnect" : "connect", connected);
   });
-};
-
-/** Without Content-Length and chunks, Node treats a reset connection as the end of the body. */
-const breakOff = (response: IncomingMessage, error: Error): void => {
-  if (!response.complete) response.destroy(error);
 };
 
 /**
@@ -190,15 +186,14 @@ const isStale = (sent: ClientRequest, error: NodeJS.ErrnoException): boolean =>
 const failureOf = (error: Error, stage: Stage): EngineFailed => {
   if (error instanceof EngineFailed) return error;
   const { code } = error as NodeJS.ErrnoException;
-  const why = code === undefined ? "" : ` (${code})`;
-  const message =
-    stage === "connect" ? "The speech provider cannot be reached" : "The speech provider did not respond";
-  return new UpstreamFailed(`${message}${why}.`, { stage, cause: error });
+  return unanswered(stage, code === undefined ? "" : ` (${code})`, error);
 };
 
-const tooLate = (stage: Stage): UpstreamFailed => {
+const tooLate = (stage: Stage): UpstreamFailed => unanswered(stage, " in time");
+
+const unanswered = (stage: Stage, how: string, cause?: Error): UpstreamFailed => {
   const what = stage === "connect" ? "cannot be reached" : "did not respond";
-  return new UpstreamFailed(`The speech provider ${what} in time.`, { stage });
+  return new UpstreamFailed(`The speech provider ${what}${how}.`, { stage, cause });
 };
 
 const redirected = (status: number): UpstreamFailed =>

@@ -1,4 +1,5 @@
 import { STATUS_CODES } from "node:http";
+import { parseJson } from "../parse-json.ts";
 import type { UpstreamResponse } from "./exchange.ts";
 import { messageFromBody } from "./redact.ts";
 import { UpstreamFailed } from "./request-failed.ts";
@@ -19,12 +20,9 @@ export const readBody = async ({ body }: UpstreamResponse, maxBytes: number): Pr
 
 /** Parses the body, whatever the status. @throws {UpstreamFailed} too large, or not JSON */
 export const readJson = async (answer: UpstreamResponse, maxBytes = mebibyte): Promise<unknown> => {
-  const text = (await readBody(answer, maxBytes)).toString("utf8");
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw invalidResponse("it is not JSON");
-  }
+  const json = parseJson((await readBody(answer, maxBytes)).toString("utf8"));
+  if (json === undefined) throw invalidResponse("it is not JSON");
+  return json;
 };
 
 /** A response that does not follow the provider's API. */

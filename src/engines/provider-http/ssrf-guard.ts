@@ -30,29 +30,29 @@ export class ForbiddenAddress extends EngineFailed {
 export const createSsrfGuard = (trust: Trust, options: { readonly resolve?: typeof resolve } = {}) => {
   const resolveName = options.resolve ?? resolve;
   const judge = trust.by === "operator" ? judgeOperators : judgeWebsites(trust.allowLoopback);
+  const judgeUrl = ({ protocol, username, password, hostname }: URL): string | undefined => {
+    if (protocol !== "https:" && protocol !== "http:") return "neither http nor https";
+    if (username !== "" || password !== "") return "it contains credentials";
+    const host = hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
+    return metadataNames.has(host) ? "a metadata service" : judge(protocol, reachOfHost(host));
+  };
   return {
     /** @throws {ForbiddenAddress} */
     check: (url: URL): void => {
-      if (url.protocol !== "https:" && url.protocol !== "http:")
-        throw new ForbiddenAddress("neither http nor https");
-      if (url.username !== "" || url.password !== "") throw new ForbiddenAddress("it contains credentials");
-      const host = url.hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
-      if (metadataNames.has(host)) throw new ForbiddenAddress("a metadata service");
-      judge(url.protocol, reachOfHost(host));
+      const why = judgeUrl(url);
+      if (why !== undefined) throw new ForbiddenAddress(why);
     },
     /** `lookup` of sockets with that scheme; fails with {ForbiddenAddress}. */
     lookup:
       (protocol: "http:" | "https:"): LookupFunction =>
       (hostname, options, callback) => {
         resolveName(hostname, { ...options, all: true }, (error, addresses) => {
-          const refused =
-            error ??
-            refusal(() => {
-              for (const { address } of addresses) judge(protocol, reachOf(address));
-            });
-          const [first] = addresses ?? [];
-          if (refused || !first)
-            callback(refused ?? new ForbiddenAddress("its name does not resolve"), "", 0);
+          if (error) return callback(error, "", 0);
+          const reasons = addresses.map(({ address }) => judge(protocol, reachOf(address)));
+          const why = reasons.find((one) => one !== undefined);
+          const [first] = addresses;
+          if (why !== undefined || !first)
+            callback(new ForbiddenAddress(why ?? "its name does not resolve"), "", 0);
           else if (options.all) callback(null, addresses);
           else callback(null, first.address, first.family);
         });
@@ -75,28 +75,16 @@ const reachOfHost = (host: string): Reach => {
   return host === "localhost" || host.endsWith(".localhost") ? "loopback" : "anywhere";
 };
 
-type Judge = (protocol: string, reach: Reach) => void;
+/** Why an address is not allowed; undefined if it is. */
+type Judge = (protocol: string, reach: Reach) => string | undefined;
 
-const judgeOperators: Judge = (_protocol, reach) => {
-  if (reach === "forbidden") throw new ForbiddenAddress(neverAServer);
-};
+const judgeOperators: Judge = (_protocol, reach) =>
+  reach === "forbidden" ? "link-local, metadata, multicast or reserved" : undefined;
 
 const judgeWebsites =
   (allowLoopback: boolean): Judge =>
   (protocol, reach) => {
-    if (reach === "forbidden") throw new ForbiddenAddress(neverAServer);
-    if (reach === "loopback" && !allowLoopback) throw new ForbiddenAddress("a loopback address");
-    if (reach === "anywhere" && protocol === "http:")
-      throw new ForbiddenAddress("only https may leave this machine");
+    if (reach === "forbidden") return judgeOperators(protocol, reach);
+    if (reach === "loopback") return allowLoopback ? undefined : "a loopback address";
+    return protocol === "http:" ? "only https may leave this machine" : undefined;
   };
-
-const neverAServer = "link-local, metadata, multicast or reserved";
-
-const refusal = (judgement: () => void): Error | undefined => {
-  try {
-    judgement();
-    return undefined;
-  } catch (error) {
-    return error as Error;
-  }
-};
