@@ -2,7 +2,7 @@ import { byokProviders, type ProviderCredentials } from "../../domain/accounts/b
 import { EngineFailed } from "../../domain/errors.ts";
 import type { AudioFormat } from "../../domain/synthesis/formats.ts";
 import { speakingSeconds } from "../../domain/synthesis/speaking-time.ts";
-import { type Knob, normalProsody, type Prosody } from "../../domain/synthesis/speech.ts";
+import { normalProsody } from "../../domain/synthesis/speech.ts";
 import type { Speech, SpeechRequest } from "../engine.ts";
 import { concatenate } from "../pcm/concatenate.ts";
 import { afterFirstByte } from "../pcm/peek.ts";
@@ -115,7 +115,11 @@ const speak = async (
         "Content-Type": "application/ssml+xml",
         "X-Microsoft-OutputFormat": output.name,
       },
-      body: azureSsml({ ...request, text: piece, prosody: applied(prosody, knobsOf(voice)) }),
+      body: azureSsml({
+        ...request,
+        text: piece,
+        prosody: knobsOf(voice).length > 0 ? prosody : normalProsody,
+      }),
       isContinuation,
       beforeStart: request.beforeStart,
       claim: request.claim,
@@ -126,9 +130,6 @@ const speak = async (
   if (answer.status !== 200) throw await errorFrom(answer, { hidden: [client.subscriptionKey, piece] });
   return afterFirstByte(notTruncated(await soundOf(answer), output));
 };
-
-const applied = (prosody: Prosody, taken: readonly Knob[]): Prosody =>
-  taken.length > 0 ? prosody : normalProsody;
 
 /** A proxy may respond with 200 and a page of its own. */
 const soundOf = async (answer: UpstreamResponse): Promise<AsyncIterable<Buffer>> => {

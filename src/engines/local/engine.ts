@@ -178,12 +178,9 @@ const prefetched = (pcm: AsyncIterable<Buffer>): AsyncIterable<Buffer> => {
   return prefetching;
 };
 
+/** @throws the engine's error for that of a tool; other errors unchanged */
 const onError = (error: unknown): never => {
-  throw toEngineError(error);
-};
-
-const toEngineError = (error: unknown): unknown => {
-  if (!(error instanceof ToolFailed)) return error;
-  if (error.interrupted) return new Interrupted({ cause: error });
-  return new EngineFailed(error.message, { cause: error });
+  if (!(error instanceof ToolFailed)) throw error;
+  if (error.interrupted) throw new Interrupted({ cause: error });
+  throw new EngineFailed(error.message, { cause: error });
 };

@@ -126,14 +126,14 @@ const speak = async (
 
 /** @throws {Invalid} there is nothing to speak */
 const partsOf = ({ text, ssml }: SpeechRequest): SherpaPart[] => {
-  const parts = ssml ? ssmlParts(text) : [{ text: text.trim(), position: leadingBlanks(text), pauseMs: 0 }];
+  const parts = ssml
+    ? ssmlParts(text)
+    : [{ text: text.trim(), position: text.length - text.trimStart().length, pauseMs: 0 }];
   // A text without letters and digits makes some models hum.
   const spoken = parts.map((part) => (speakable.test(part.text) ? part : { ...part, text: "" }));
   if (!spoken.some((part) => part.text !== "")) throw nothingToSpeak();
   return spoken.map((part) => ({ ...part, text: part.text.replace(controls, " ") }));
 };
-
-const leadingBlanks = (text: string): number => Array.from(/^\s*/.exec(text)?.[0] ?? "").length;
 
 const speakable = /[\p{L}\p{N}]/u;
 const controls = /\p{Cc}/gu;

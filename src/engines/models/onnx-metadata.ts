@@ -5,23 +5,19 @@ import { type FileHandle, open } from "node:fs/promises";
  * message may be skipped by their length. @throws {Error} the file is missing or not an ONNX model
  */
 export const readOnnxMetadata = async (path: string): Promise<Readonly<Record<string, string>>> => {
-  const file = await open(path);
-  try {
-    const { size } = await file.stat();
-    const metadata: Record<string, string> = {};
-    for (let at = 0; at < size; ) {
-      const field = await readField(file, at, size);
-      if (field.number === metadataField) {
-        if (field.end - field.start > longestEntry) throw notOnnx();
-        const [key, value] = entryOf(await bytesAt(file, field.start, field.end - field.start));
-        metadata[key] = value;
-      }
-      at = field.end;
+  await using file = await open(path);
+  const { size } = await file.stat();
+  const metadata: Record<string, string> = {};
+  for (let at = 0; at < size; ) {
+    const field = await readField(file, at, size);
+    if (field.number === metadataField) {
+      if (field.end - field.start > longestEntry) throw notOnnx();
+      const [key, value] = entryOf(await bytesAt(file, field.start, field.end - field.start));
+      metadata[key] = value;
     }
-    return metadata;
-  } finally {
-    await file.close();
+    at = field.end;
   }
+  return metadata;
 };
 
 const metadataField = 14;

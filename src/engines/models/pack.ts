@@ -128,19 +128,15 @@ const titleOf = (name: string): string => name.charAt(0).toUpperCase() + name.sl
 /** A code such as `en_US`, alone or in a folder's name, or the voice of espeak-ng that the model names. */
 const languageOf = (text: string, { voice = "" }: PackFiles["metadata"]): string | undefined => {
   const [, language, region] = /(?:^|[-_])([a-z]{2,3})_([A-Z]{2})(?:[-_]|$)/.exec(text) ?? [];
-  const code =
-    language === undefined
-      ? (/^[a-z]{2,3}(?:-[a-z]{2})?$/.exec(voice)?.[0] ?? text)
-      : `${language}-${region}`;
-  const [tag] = canonical(code);
-  return tag;
+  if (language !== undefined) return canonical(`${language}-${region}`);
+  return canonical(/^[a-z]{2,3}(?:-[a-z]{2})?$/.exec(voice)?.[0] ?? text);
 };
 
-const canonical = (code: string): readonly string[] => {
+const canonical = (code: string): string | undefined => {
   try {
-    return /^[a-z]{2,3}(?:-[A-Za-z]{2})?$/.test(code) ? Intl.getCanonicalLocales(code) : [];
+    return /^[a-z]{2,3}(?:-[A-Za-z]{2})?$/.test(code) ? Intl.getCanonicalLocales(code)[0] : undefined;
   } catch {
-    return [];
+    return undefined;
   }
 };
 

@@ -4,7 +4,7 @@ import type { SpeechRequest } from "../engine.ts";
 import { parseJson } from "../parse-json.ts";
 import type { UpstreamResponse } from "../provider-http/exchange.ts";
 import { invalidResponse } from "../provider-http/responses.ts";
-import { segmenter } from "../text/pieces.ts";
+import { placedSegments } from "../text/pieces.ts";
 import { placeMarks, type SpokenEvent } from "../text/place-marks.ts";
 import { type SpokenText, spokenOf } from "../text/spoken-text.ts";
 
@@ -154,21 +154,11 @@ const withSentences = (
   { characters }: SpokenText,
   lang: string,
 ): SpokenEvent[] => {
-  const starts = sentenceStarts(characters, lang);
+  const starts = placedSegments(characters, "sentence", lang).map(({ from }) => from);
   let next = 0;
   return words.flatMap((word) => {
     let sentence: number | undefined;
     for (; (starts[next] ?? Number.POSITIVE_INFINITY) <= word.at; next++) sentence = starts[next];
     return sentence === undefined ? [word] : [{ ...word, kind: "sentence" as const, at: sentence }, word];
   });
-};
-
-const sentenceStarts = (characters: readonly string[], lang: string): number[] => {
-  const starts: number[] = [];
-  let at = 0;
-  for (const { segment } of segmenter("sentence", lang).segment(characters.join(""))) {
-    starts.push(at);
-    at += Array.from(segment).length;
-  }
-  return starts;
 };

@@ -85,14 +85,14 @@ interface Speaking {
   readonly request: SpeechRequest;
   readonly pieces: readonly string[];
   readonly send: Send;
-  /** Must not appear in messages. */
+  /** Must not appear in messages, which often repeat the key or the texts. */
   readonly hidden: (piece: string) => string[];
 }
 
 /** Sends one piece. @throws {UpstreamFailed} the status is not 200 */
 const senderOf = (server: SpeechServer, request: SpeechRequest): Pick<Speaking, "send" | "hidden"> => {
   const { voice, prosody, instructions, beforeStart, claim } = request;
-  const hidden = (piece: string) => secretsOf(server, [piece, ...(instructions ? [instructions] : [])]);
+  const hidden = (piece: string) => [piece, instructions ?? "", server.apiKey ?? ""];
   const send: Send = async (input, { path = "audio/speech", as, more, isContinuation = false }, signal) => {
     const body = {
       model: server.model,
@@ -162,9 +162,3 @@ const speakCaptioned = async ({ request, pieces, send }: Speaking, signal: Abort
 /** Normal values are not sent: OpenAI refuses fields that a model does not support. */
 const speedOf = (rate: number): { speed?: number } =>
   rate === normalProsody.rate ? {} : { speed: Math.min(Math.max(rate, slowest), fastest) };
-
-/** Error messages often repeat the key or the texts. */
-const secretsOf = ({ apiKey }: SpeechServer, texts: readonly string[]): string[] => [
-  ...(apiKey ? [apiKey] : []),
-  ...texts,
-];

@@ -13,12 +13,12 @@ export const pcmRate = 24_000;
  * Reads audio in the format that its bytes show: many servers ignore the requested format. A WAV instead of another
  * format is read as samples. @throws {UpstreamFailed} not audio, or empty
  */
-export const readSpeech = async (
+export const readSpeech = (
   answer: UpstreamResponse,
   wanted: AudioFormat,
   hidden: readonly string[],
-): Promise<Speech> => {
-  return await sniff(answer, hidden, (beginning, audio): Speech => {
+): Promise<Speech> =>
+  sniff(answer, hidden, (beginning, audio): Speech => {
     const container = detectContainer(beginning);
     if (container === "unknown") throw invalidResponse("its audio format is unknown");
     if (container !== "wav" || wanted === "wav") {
@@ -28,7 +28,6 @@ export const readSpeech = async (
     if (!sampleRate) throw invalidResponse("its WAV has no format chunk");
     return { encoding: { kind: "pcm", sampleRate }, audio: wavSamples(audio, sampleRate) };
   });
-};
 
 /** Reads raw samples; servers that know only WAV send that instead. */
 export const readPcm = (

@@ -1,16 +1,12 @@
 import { voiceName } from "../../domain/catalog/voice-name.ts";
 import { languageTag } from "../../domain/catalog/voice-schema.ts";
 import type { FreeEngine, ShortGender } from "../../domain/synthesis/speech.ts";
+import type { SpeechServer } from "../openai/server.ts";
 import { voiceOf } from "../openai/voices.ts";
 import type { ProviderVoice } from "../provider.ts";
 
 /** An operator's own OpenAI-compatible speech server. */
-export interface SelfHostedServer {
-  readonly baseUrl: string;
-  readonly model: string;
-  readonly apiKey?: string;
-  /** True if it has Kokoro-FastAPI's `/dev/captioned_speech`. */
-  readonly captions?: boolean;
+export interface SelfHostedServer extends Omit<SpeechServer, "exchange"> {
   readonly voices: readonly SelfHostedVoice[];
 }
 

@@ -124,7 +124,22 @@ const clausesOf = (text: string): string[] =>
     /(?:(?<=[,;:،؛–—]\s+)(?!\s)|(?<=[、，；：]))(?![\u200d\p{M}\p{Grapheme_Extend}\p{Emoji_Modifier}])/u,
   );
 
-export const segmenter = (granularity: Exclude<Granularity, "clause">, lang: string): Intl.Segmenter => {
+/** The words or sentences of these characters, as a range of them each; `to` is the first one after it. */
+export const placedSegments = (
+  characters: readonly string[],
+  granularity: "word" | "sentence",
+  lang: string,
+) => {
+  let to = 0;
+  const found = segmenter(granularity, lang).segment(characters.join(""));
+  return Array.from(found, ({ segment, isWordLike }) => {
+    const from = to;
+    to += Array.from(segment).length;
+    return { from, to, isWordLike };
+  });
+};
+
+const segmenter = (granularity: Exclude<Granularity, "clause">, lang: string): Intl.Segmenter => {
   try {
     return new Intl.Segmenter(lang, { granularity });
   } catch {

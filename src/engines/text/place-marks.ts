@@ -1,5 +1,5 @@
 import type { Mark } from "../../domain/synthesis/marks.ts";
-import { segmenter } from "./pieces.ts";
+import { placedSegments } from "./pieces.ts";
 import type { SpokenText } from "./spoken-text.ts";
 
 /** A word or sentence begins at a character of a spoken text. */
@@ -77,22 +77,16 @@ const spokenWordsOf = ({ characters, breaks }: SpokenText, lang: string): Word[]
 
 /** The words of characters without blanks: usually one, without its punctuation. */
 const wordsOfRun = (characters: readonly string[], run: Range, lang: string): Word[] => {
-  const text = characters.slice(run.from, run.to).join("");
-  if (unspaced.test(text)) return segmentsOf(text, run.from, lang);
+  const own = characters.slice(run.from, run.to);
+  if (unspaced.test(own.join(""))) return segmentsOf(own, run.from, lang);
   const { from, to } = without(punctuation, characters, run);
   return from < to ? [{ from, to, isJoined: false }] : [];
 };
 
-const segmentsOf = (text: string, from: number, lang: string): Word[] => {
-  const words: Word[] = [];
-  let at = from;
-  for (const { segment, isWordLike } of segmenter("word", lang).segment(text)) {
-    const to = at + Array.from(segment).length;
-    if (isWordLike) words.push({ from: at, to, isJoined: words.length > 0 });
-    at = to;
-  }
-  return words;
-};
+const segmentsOf = (characters: readonly string[], at: number, lang: string): Word[] =>
+  placedSegments(characters, "word", lang)
+    .filter(({ isWordLike }) => isWordLike)
+    .map(({ from, to }, index) => ({ from: at + from, to: at + to, isJoined: index > 0 }));
 
 interface Beginning extends Range {
   readonly seconds: number;

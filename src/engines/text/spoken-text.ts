@@ -106,7 +106,7 @@ const spokenOfDocument = (document: string): SpokenText => {
   };
 
   for (const { 0: token, groups = {} } of document.matchAll(tokens)) {
-    const [start, end] = [at, at + lengthOf(token)];
+    const [start, end] = [at, at + Array.from(token).length];
     at = end;
     const { name, attributes = "", closes, cdata, reference } = groups;
     if (name !== undefined) {
@@ -125,8 +125,6 @@ const spokenOfDocument = (document: string): SpokenText => {
 };
 
 const endsWord: ReadonlySet<string> = new Set(["p", "s", "break"]);
-
-const lengthOf = (text: string): number => Array.from(text).length;
 
 const aliasOf = (attributes: string): string | undefined => {
   const [, double, single] = /\salias\s*=\s*(?:"([^"]*)"|'([^']*)')/.exec(attributes) ?? [];

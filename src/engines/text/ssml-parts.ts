@@ -33,7 +33,7 @@ export const ssmlParts = (document: string): TextPart[] => {
     at += Array.from(more).length;
   };
   const end = (pauseMs: number): void => {
-    const blanks = Array.from(/^\s*/.exec(text)?.[0] ?? "").length;
+    const blanks = text.length - text.trimStart().length;
     const spoken = text.trim();
     speaks ||= spoken !== "";
     if (spoken !== "" || pauseMs > 0)
