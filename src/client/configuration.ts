@@ -31,22 +31,16 @@ export interface VoxledgerConfig {
   readonly transport?: TransportMode;
 }
 
-/** The options with their defaults. */
-export interface Configuration
-  extends Required<Omit<VoxledgerConfig, "apiSecret" | "defaultLang" | "defaultVoice">> {
-  readonly apiSecret: string | undefined;
-  readonly defaultLang: string | undefined;
-  readonly defaultVoice: string | undefined;
-}
+export type Configuration = ReturnType<typeof resolveConfiguration>;
 
 /** Timers use 31-bit milliseconds; a longer one would fire at once. */
 const maxTimeout = 2 ** 31 - 1;
 
-/** @throws {TypeError} naming the invalid option */
+/** The options with their defaults. @throws {TypeError} naming the invalid option */
 export const resolveConfiguration = (
   options: VoxledgerConfig,
   { scriptUrl, inPage }: { scriptUrl: string; inPage: boolean },
-): Configuration => {
+) => {
   const { apiKey, apiSecret, retryAttempts = 3, timeout = 30_000, transport = "chunks" } = options;
   if (typeof apiKey !== "string" || apiKey === "") throw new TypeError("apiKey is required.");
   if (apiSecret !== undefined && inPage) {

@@ -51,21 +51,18 @@ export type SpeechEvent<Kind extends EventKind = EventKind> = {
 
 export type Listener<Kind extends EventKind> = (event: SpeechEvent<Kind>) => void;
 
-export interface Events {
-  /** Returns a function that removes the listener. */
-  on<Kind extends EventKind>(kind: Kind, listener: Listener<Kind>): () => void;
-  emit<Kind extends EventKind>(kind: Kind, payload: EventPayloads[Kind]): void;
-}
+export type Events = ReturnType<typeof createEvents>;
 
-export const createEvents = (now: () => number): Events => {
+export const createEvents = (now: () => number) => {
   const listeners = new Map<EventKind, Set<(event: never) => void>>();
   return {
-    on: (kind, listener) => {
+    /** Returns a function that removes the listener. */
+    on: <Kind extends EventKind>(kind: Kind, listener: Listener<Kind>): (() => void) => {
       const ofKind = listeners.get(kind) ?? new Set();
       listeners.set(kind, ofKind.add(listener));
       return () => void ofKind.delete(listener);
     },
-    emit: (kind, payload) => {
+    emit: <Kind extends EventKind>(kind: Kind, payload: EventPayloads[Kind]): void => {
       const event = { ...payload, type: kind, timestamp: now() };
       for (const listener of [...(listeners.get(kind) ?? [])]) callSafely(() => listener(event as never));
     },

@@ -29,9 +29,7 @@ export const textParts = (text: string, lang?: string, maxLength = defaultMaxLen
 };
 
 /** The same rule as the service's: whitespace, a byte order mark, a prolog and comments may precede `<speak`. */
-const ssml = /^\s*(?:<[?!].*?)?<speak(?![^\s/>])/s;
-
-export const isSsml = (text: string): boolean => ssml.test(text);
+export const isSsml = (text: string): boolean => /^\s*(?:<[?!].*?)?<speak(?![^\s/>])/s.test(text);
 
 interface SplitOptions {
   readonly locale: string | undefined;

@@ -2,14 +2,7 @@ import type { WebPlayerFeature } from "../voxledger.ts";
 import type { Paragraph } from "./text/paragraphs.ts";
 import { validSelectors } from "./text/selectors.ts";
 
-/** Marks what is spoken. Has no effect if the configuration does not want it. */
-export interface Highlighter {
-  /** Marks this paragraph instead of the last one. */
-  showParagraph(paragraph: Paragraph): void;
-  showWord(paragraph: Paragraph, charIndex: number, charLength: number): void;
-  /** Unless another paragraph is marked by now. */
-  clear(paragraph: Paragraph): void;
-}
+export type Highlighter = ReturnType<typeof createHighlighter>;
 
 const attribute = "data-voxledger-speaking";
 const highlightName = "voxledger-word";
@@ -26,11 +19,14 @@ const css = `
   color: #14171a;
 }`;
 
-/** Style sheets made by scripts and custom highlights are allowed by every content security policy. */
+/**
+ * Marks what is spoken, if the configuration wants it. Style sheets made by scripts and custom highlights are allowed by
+ * every content security policy.
+ */
 export const createHighlighter = (
   { enabled, theme, navigation, selector, paragraphSelector }: WebPlayerFeature,
   signal: AbortSignal,
-): Highlighter => {
+) => {
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(css);
   const softColor = typeof theme === "object" ? theme.accentSoft : undefined;
@@ -48,19 +44,21 @@ export const createHighlighter = (
     unmark();
     document.adoptedStyleSheets = document.adoptedStyleSheets.filter((one) => one !== sheet);
   });
-  if (!navigation.paragraphHighlight) return { showParagraph: () => {}, showWord: () => {}, clear: () => {} };
+  const isWanted = (): boolean => navigation.paragraphHighlight && !signal.aborted;
   return {
-    showParagraph: ({ element }) => {
-      if (element === marked || signal.aborted) return;
+    /** Marks this paragraph instead of the last one. */
+    showParagraph: ({ element }: Paragraph): void => {
+      if (element === marked || !isWanted()) return;
       unmark();
       marked = element;
       element.setAttribute(attribute, "");
     },
-    showWord: (paragraph, charIndex, charLength) => {
-      const range = paragraph.rangeOf(charIndex, charLength);
-      if (range && !signal.aborted) CSS.highlights?.set(highlightName, new Highlight(range));
+    showWord: (paragraph: Paragraph, charIndex: number, charLength: number): void => {
+      const range = isWanted() && paragraph.rangeOf(charIndex, charLength);
+      if (range) CSS.highlights?.set(highlightName, new Highlight(range));
     },
-    clear: ({ element }) => {
+    /** Unless another paragraph is marked by now. */
+    clear: ({ element }: Paragraph): void => {
       if (element === marked) unmark();
     },
   };

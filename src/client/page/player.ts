@@ -6,14 +6,12 @@
 
 import { type TransportMode, Voxledger, type VoxledgerConfig, type WebsiteFeatures } from "../voxledger.ts";
 
-/** Removes from the page what was added, and cancels its speech. */
-type StopPage = () => void;
-
 /**
  * Starts the players and spoken messages of the website's configuration. Loads the code for them only if the
- * configuration enables one. @throws {VoxledgerError} if the configuration cannot be loaded
+ * configuration enables one. Resolves with a function that removes them from the page and cancels its speech.
+ * @throws {VoxledgerError} if the configuration cannot be loaded
  */
-export const startPage = async (voxledger: Voxledger): Promise<StopPage> => {
+export const startPage = async (voxledger: Voxledger): Promise<() => void> => {
   const { features } = await voxledger.config();
   if (!isAnyEnabled(features)) return () => {};
   const { startFeatures } = await import("./features.ts");

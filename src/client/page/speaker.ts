@@ -1,16 +1,6 @@
 import type { SpeakParams, SpeechResult, Voxledger } from "../voxledger.ts";
 
-export interface Speaker {
-  /** Speaks what the user has asked for, and cancels the current speech. @throws {VoxledgerError} */
-  speak(text: string, params?: SpeakParams, speed?: number): Promise<SpeechResult>;
-  /** Speaks by itself. Cancels earlier announcements, but never what the user has asked for. Returns whether it was spoken. */
-  announce(text: string): Promise<boolean>;
-  /** Cancels the current announcement, if it is this text. */
-  retract(text: string): void;
-  /** Whether anything is spoken, loaded or paused. */
-  readonly isBusy: boolean;
-  stop(): void;
-}
+export type Speaker = ReturnType<typeof createSpeaker>;
 
 interface Current {
   readonly text: string;
@@ -20,7 +10,7 @@ interface Current {
 /** Longer texts are cut, because each character is charged. */
 const maxAnnouncementLength = 4_000;
 
-export const createSpeaker = (voxledger: Voxledger): Speaker => {
+export const createSpeaker = (voxledger: Voxledger) => {
   let current: Current | undefined;
 
   const speak = async (own: Current, params?: SpeakParams, speed = 1): Promise<SpeechResult> => {
@@ -34,20 +24,25 @@ export const createSpeaker = (voxledger: Voxledger): Speaker => {
   };
 
   return {
-    speak: (text, params, speed) => speak({ text, isAnnouncement: false }, params, speed),
-    announce: async (text) => {
+    /** Speaks what the user has asked for, and cancels the current speech. @throws {VoxledgerError} */
+    speak: (text: string, params?: SpeakParams, speed?: number): Promise<SpeechResult> =>
+      speak({ text, isAnnouncement: false }, params, speed),
+    /** Speaks by itself. Cancels earlier announcements, but never what the user has asked for. Returns whether it was spoken. */
+    announce: async (text: string): Promise<boolean> => {
       if (current && !current.isAnnouncement) return false;
       const own = { text: text.slice(0, maxAnnouncementLength), isAnnouncement: true };
       const spoken = await speak(own).catch(() => undefined); // OnError has reported it
       return spoken?.cancelled === false;
     },
-    retract: (text) => {
+    /** Cancels the current announcement, if it is this text. */
+    retract: (text: string): void => {
       if (current?.isAnnouncement && current.text === text) voxledger.cancel();
     },
-    get isBusy() {
+    /** Whether anything is spoken, loaded or paused. */
+    get isBusy(): boolean {
       return current !== undefined;
     },
-    stop: () => {
+    stop: (): void => {
       if (current) voxledger.cancel();
     },
   };

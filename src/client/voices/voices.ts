@@ -16,17 +16,8 @@ export interface VoiceCollection {
   readonly systemVoices: readonly SystemVoice[];
 }
 
-export interface VoicesByLanguage {
-  readonly language: string;
-  readonly voices: readonly VoiceWithLinks[];
-  readonly count: number;
-  readonly _links: z.output<typeof schemas.ByLanguageLinks>;
-}
-
-export interface VoiceDetail {
-  readonly voice: Voice;
-  readonly _links: z.output<typeof schemas.VoiceDetailLinks>;
-}
+export type VoicesByLanguage = z.output<typeof schemas.VoicesByLanguageResponse>;
+export type VoiceDetail = z.output<typeof schemas.VoiceDetailResponse>;
 
 /** Excludes voices that this browser or operating system does not have. */
 export type PlatformQuery = Pick<
@@ -37,9 +28,4 @@ export type PlatformQuery = Pick<
 export type PlatformReport = z.output<typeof schemas.PlatformReport>;
 export type BrowserVoiceInfo = z.output<typeof schemas.BrowserVoiceInfo>;
 export type VoiceReport = z.output<typeof schemas.VoiceReportRequest>;
-
-export interface VoiceReportResponse {
-  readonly count: number;
-  readonly voices: readonly Voice[];
-  readonly systemVoices: readonly SystemVoice[];
-}
+export type VoiceReportResponse = z.output<typeof schemas.VoiceReportResponse>;

@@ -1,4 +1,4 @@
-import type { Boundary, SpeakParams, TextPart } from "../../voxledger.ts";
+import type { Boundary, EventKind, Listener, SpeakParams, TextPart } from "../../voxledger.ts";
 import type { PageContext } from "../feature.ts";
 import type { Paragraph } from "../text/paragraphs.ts";
 import { ReadingTime } from "./reading-time.ts";
@@ -49,12 +49,16 @@ export class Reading {
     this.#options = options;
     this.#paragraphs = this.#readArticle();
     const { voxledger, signal } = options;
+    const whileSpeaking = <Kind extends EventKind>(kind: Kind, handle: Listener<Kind>): (() => void) =>
+      voxledger.on(kind, (event) => this.isActive && handle(event));
     const removers = [
-      voxledger.on("OnPartStart", (part) => this.#whileSpeaking(() => this.#startPart(part))),
-      voxledger.on("OnPartEnd", () => this.#whileSpeaking(() => this.#endPart())),
-      voxledger.on("OnPause", () => this.#whileSpeaking(() => this.#changeTo("paused"))),
-      voxledger.on("OnResume", () => this.#whileSpeaking(() => this.#resumed())),
-      voxledger.on("OnVoiceResolved", ({ native }) => this.#whileSpeaking(() => this.#useVoice(native))),
+      whileSpeaking("OnPartStart", (part) => this.#startPart(part)),
+      whileSpeaking("OnPartEnd", () => this.#endPart()),
+      whileSpeaking("OnPause", () => this.#changeTo("paused")),
+      whileSpeaking("OnResume", () => this.#resumed()),
+      whileSpeaking("OnVoiceResolved", ({ native }) => {
+        this.#isNative = native;
+      }),
     ];
     const ticking = setInterval(() => this.#tick(), tickMs);
     signal.addEventListener("abort", () => {
@@ -178,8 +182,8 @@ export class Reading {
     this.#base = base;
     this.#changeTo("loading");
     spoken.then(
-      ({ cancelled }) => speech === this.#speech && this.#finish(cancelled),
-      () => speech === this.#speech && this.#fail(),
+      ({ cancelled }) => speech === this.#speech && this.#end("idle", cancelled),
+      () => speech === this.#speech && this.#end("failed"),
     );
   }
 
@@ -201,10 +205,6 @@ export class Reading {
     this.#changeTo(this.#part ? "playing" : "loading");
   }
 
-  #useVoice(isNative: boolean): void {
-    this.#isNative = isNative;
-  }
-
   #showWord(charIndex: number, { charLength }: Boundary): void {
     if (this.#part) this.#part.word = charIndex;
     this.#showParagraphAt(charIndex);
@@ -222,27 +222,17 @@ export class Reading {
     if (paragraph) this.#options.highlighter.showParagraph(paragraph);
   }
 
-  /** A cancelled reading continues with the paragraph that it was at. */
-  #finish(cancelled: boolean): void {
+  /** A reading that was cancelled or has failed continues with the paragraph that it was at. */
+  #end(status: "idle" | "failed", keepsParagraph = true): void {
     this.#unmark();
     this.#part = undefined;
-    if (!cancelled) this.#paragraph = 0;
-    this.#changeTo("idle");
-  }
-
-  #fail(): void {
-    this.#unmark();
-    this.#part = undefined;
-    this.#changeTo("failed");
+    if (!keepsParagraph) this.#paragraph = 0;
+    this.#changeTo(status);
   }
 
   #unmark(): void {
     const paragraph = this.#paragraphs[this.#paragraph];
     if (paragraph) this.#options.highlighter.clear(paragraph);
-  }
-
-  #whileSpeaking(handle: () => void): void {
-    if (this.isActive) handle();
   }
 
   /** Adds the time since the last measurement to the part that is played. */

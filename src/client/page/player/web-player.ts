@@ -30,10 +30,7 @@ const speakParams = ({ pitch, rate, volume }: WebPlayerFeature, voice: string | 
   ...(volume !== undefined && { volume }),
 });
 
-interface Player {
-  readonly host: HTMLElement;
-  readonly remove: () => void;
-}
+type Player = NonNullable<ReturnType<typeof addPlayer>>;
 
 const followArticles = (context: PageContext, params: SpeakParams): void => {
   const { features, signal } = context;
@@ -72,7 +69,7 @@ const followArticles = (context: PageContext, params: SpeakParams): void => {
 };
 
 /** Undefined for an article without a text. */
-const addPlayer = (context: PageContext, article: Element, params: SpeakParams): Player | undefined => {
+const addPlayer = (context: PageContext, article: Element, params: SpeakParams) => {
   const { webPlayer } = context.features;
   const read = () => readParagraphs(article, webPlayer);
   const [first] = read();

@@ -2,15 +2,6 @@ import type { WebPlayerFeature } from "../../voxledger.ts";
 import { invisible, isSpeakable, notSsml } from "./plain-text.ts";
 import { validSelectors } from "./selectors.ts";
 
-/** A paragraph as it is spoken. */
-export interface Paragraph {
-  readonly element: Element;
-  /** In one line, without invisible characters. */
-  readonly text: string;
-  /** Where this part of the text is on the page. */
-  rangeOf(charIndex: number, charLength: number): Range | undefined;
-}
-
 type TextRules = Pick<WebPlayerFeature, "selector" | "paragraphSelector" | "sanitize">;
 
 /** Never text that a reader sees. */
@@ -39,7 +30,7 @@ export const readParagraphs = (article: Element, { selector, paragraphSelector, 
   const walker = document.createTreeWalker(article, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT, (node) =>
     node instanceof Element && isExcluded(node) ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT,
   );
-  const found: ParagraphText[] = [];
+  const found: Paragraph[] = [];
   while (walker.nextNode()) {
     const node = walker.currentNode;
     if (node instanceof Element) {
@@ -53,7 +44,7 @@ export const readParagraphs = (article: Element, { selector, paragraphSelector, 
     if (innermost !== article && innermost !== null && article.contains(innermost)) continue;
     let last = found.at(-1);
     if (last?.element !== owner) {
-      last = new ParagraphText(owner);
+      last = new Paragraph(owner);
       found.push(last);
     }
     last.append(node as Text, blockOf(parent));
@@ -81,7 +72,8 @@ interface Run {
 const tokens = new RegExp(`(\\s+)|[${invisible}]+|[^\\s${invisible}]+`, "g");
 const isInvisible = new RegExp(`^[${invisible}]`);
 
-class ParagraphText implements Paragraph {
+/** A paragraph as it is spoken. */
+export class Paragraph {
   readonly element: Element;
   #text = "";
   readonly #runs: Run[] = [];
@@ -92,6 +84,7 @@ class ParagraphText implements Paragraph {
     this.element = element;
   }
 
+  /** In one line, without invisible characters. */
   get text(): string {
     return notSsml(this.#text);
   }
@@ -110,6 +103,7 @@ class ParagraphText implements Paragraph {
     }
   }
 
+  /** Where this part of the text is on the page. */
   rangeOf(charIndex: number, charLength: number): Range | undefined {
     const end = charIndex + charLength;
     const runs = this.#runs.filter((run) => run.charIndex < end && run.charIndex + run.length > charIndex);
