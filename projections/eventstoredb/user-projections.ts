@@ -20,8 +20,8 @@ interface Row {
   /** The module in `projections/`, and its export. */
   readonly module: string;
   readonly exported: string;
-  /** The shapes of the events that it folds: a subject of `src/domain/`, and the export of its `event-shapes.ts`. */
-  readonly shapes: readonly [subject: "catalog" | "ledger", exported: string];
+  /** The shapes of the events that it folds: a module in `src/domain/`, and its export. */
+  readonly shapes: readonly [module: string, exported: string];
   /** The only stream that the script reads. Default: all. */
   readonly stream?: string;
 }
@@ -32,16 +32,16 @@ const table: readonly Row[] = [
     projection: catalog,
     module: "catalog",
     exported: "catalog",
-    shapes: ["catalog", "catalogShapes"],
+    shapes: ["catalog/event-shapes", "catalogShapes"],
     stream: "catalog",
   },
   {
     projection: monthlyQuota,
     module: "monthly-quota",
     exported: "monthlyQuota",
-    shapes: ["ledger", "usageAccountShapes"],
+    shapes: ["ledger/usage-accounts/usage-account", "usageAccountShapes"],
   },
-  { projection: rate, module: "rate", exported: "rate", shapes: ["ledger", "rateShapes"] },
+  { projection: rate, module: "rate", exported: "rate", shapes: ["ledger/rate", "rateShapes"] },
 ];
 
 /** Bundles the folds of the service's own views, for the installation with this prefix of its streams. */
@@ -62,12 +62,12 @@ const bundle = async (row: Row, streamPrefix: string): Promise<string> => {
     module,
     exported,
     stream,
-    shapes: [subject, shapes],
+    shapes: [shapesModule, shapes],
   } = row;
   const { toStored } = streamNames(streamPrefix);
   const source = stream === undefined ? "fromAll()" : `fromStream(${JSON.stringify(toStored(stream))})`;
   const contents = `
-    import { ${shapes} } from "../../src/domain/${subject}/event-shapes.ts";
+    import { ${shapes} } from "../../src/domain/${shapesModule}.ts";
     import { streamNames } from "../../src/eventstore/stream-prefix.ts";
     import { ${exported} } from "../${module}.ts";
     import { declare } from "./declaration.ts";

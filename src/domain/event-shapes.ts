@@ -1,7 +1,12 @@
-import { accountsShapes } from "./accounts/event-shapes.ts";
+import { credentialsShapes, keyShapes, masterKeyShapes, websiteShapes } from "./accounts/event-shapes.ts";
 import { catalogShapes, platformShapes } from "./catalog/event-shapes.ts";
-import { ledgerShapes, rateShapes, usageAccountShapes } from "./ledger/event-shapes.ts";
-import type { SynthesesServed } from "./ledger/journal.ts";
+import { idempotencyShapes } from "./ledger/idempotency.ts";
+import { journalShapes, type SynthesesServed } from "./ledger/journal.ts";
+import { journalRegistryShapes } from "./ledger/journal-registry.ts";
+import { quotaShapes } from "./ledger/quota.ts";
+import { rateShapes } from "./ledger/rate.ts";
+import { sealShapes } from "./ledger/seals/seal.ts";
+import { usageAccountShapes } from "./ledger/usage-accounts/usage-account.ts";
 import { lexiconShapes } from "./lexicons/event-shapes.ts";
 import { createShapeCheck, type TypedEvent } from "./shape.ts";
 import { audioShapes } from "./synthesis/audio-deletion.ts";
@@ -13,10 +18,17 @@ import { webhookShapes } from "./webhooks/event-shapes.ts";
  * an older instance must not skip events of a newer one.
  */
 const shapes = {
-  ...accountsShapes,
+  ...masterKeyShapes,
+  ...websiteShapes,
+  ...keyShapes,
+  ...credentialsShapes,
   ...catalogShapes,
   ...platformShapes,
-  ...ledgerShapes,
+  ...idempotencyShapes,
+  ...journalShapes,
+  ...journalRegistryShapes,
+  ...quotaShapes,
+  ...sealShapes,
   ...rateShapes,
   ...usageAccountShapes,
   ...audioShapes,

@@ -1,4 +1,4 @@
-import type { SuspensionCause } from "../../domain/accounts/key.ts";
+import type { SuspensionCause } from "../../domain/accounts/event-shapes.ts";
 import type { Plan } from "../../domain/accounts/plan.ts";
 
 /** A key with its current permissions, for which a request is made. */

@@ -1,5 +1,6 @@
 import { allKeys, findKey } from "../../../projections/keys.ts";
 import type { View } from "../../../projections/runner/runner.ts";
+import type { SuspensionCause } from "../../domain/accounts/event-shapes.ts";
 import {
   changePlan,
   createSecret,
@@ -13,7 +14,6 @@ import {
   reinstateKey,
   requireIssued,
   revokeSecret,
-  type SuspensionCause,
   suspendKey,
 } from "../../domain/accounts/key.ts";
 import type { Plan } from "../../domain/accounts/plan.ts";

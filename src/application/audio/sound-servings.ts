@@ -1,7 +1,7 @@
 import { Invalid } from "../../domain/errors.ts";
 import { isWellFormed } from "../../domain/event-shapes.ts";
-import { journalPrefix, type SoundServed, type SynthesesServed } from "../../domain/ledger/journal.ts";
-import type { Provenance } from "../../domain/ledger/serving.ts";
+import { journalPrefix, type SynthesesServed } from "../../domain/ledger/journal.ts";
+import type { Provenance, SoundServed } from "../../domain/ledger/serving.ts";
 import { parse } from "../../domain/validation.ts";
 import type { EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
 import { throwUnavailable } from "../store-error.ts";

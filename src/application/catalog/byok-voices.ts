@@ -1,7 +1,8 @@
 import { LRUCache } from "lru-cache";
 import type { View } from "../../../projections/runner/runner.ts";
 import { type ByokEngine, byokEngines, byokProviders } from "../../domain/accounts/byok-providers.ts";
-import { type Credentials, credentialsStream, type ListedVoice } from "../../domain/accounts/credentials.ts";
+import { type Credentials, credentialsStream } from "../../domain/accounts/credentials.ts";
+import type { ListedVoice } from "../../domain/accounts/event-shapes.ts";
 import { flagOf } from "../../domain/catalog/flag.ts";
 import type { SystemVoice, Voice } from "../../domain/synthesis/speech.ts";
 import type { AddedVoices, ByokVoicesOf } from "./website-catalog.ts";

@@ -1,13 +1,13 @@
 import { type CatalogState, catalogIndexOf } from "../../../projections/catalog.ts";
 import type { View } from "../../../projections/runner/runner.ts";
 import { catalogStream } from "../../domain/catalog/catalog.ts";
+import type { ReportedVoice } from "../../domain/catalog/event-shapes.ts";
 import { indexByOwnName, isNative, isSameVoice } from "../../domain/catalog/native-voice.ts";
 import {
   majorVersionOrZero,
   normalizeVoice,
   platformDecider,
   platformStream,
-  type ReportedVoice,
   reportVoices,
 } from "../../domain/catalog/platform.ts";
 import { findBrowser, findOperatingSystem } from "../../domain/catalog/platform-names.ts";

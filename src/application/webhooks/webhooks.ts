@@ -1,7 +1,7 @@
 import { type Deliveries, queuedIn } from "../../../projections/deliveries.ts";
 import type { View } from "../../../projections/runner/runner.ts";
 import { allWebhooks } from "../../../projections/webhooks.ts";
-import type { Encrypted } from "../../domain/accounts/credentials.ts";
+import type { Encrypted } from "../../domain/accounts/event-shapes.ts";
 import { keyDecider, keyStream, requireIssued } from "../../domain/accounts/key.ts";
 import { requireWebsite, websiteDecider, websiteStream } from "../../domain/accounts/website.ts";
 import { Invalid } from "../../domain/errors.ts";
@@ -13,6 +13,7 @@ import {
   type QueuedDelivery,
   queueDelivery,
 } from "../../domain/webhooks/delivery.ts";
+import type { WebhookTarget } from "../../domain/webhooks/event-shapes.ts";
 import type { WebhookEventType } from "../../domain/webhooks/message.ts";
 import {
   addWebhook,
@@ -25,7 +26,6 @@ import {
   type WebhookEvent,
   type WebhookFilter,
   type Webhooks,
-  type WebhookTarget,
   webhooksDecider,
   webhooksStream,
 } from "../../domain/webhooks/webhooks.ts";

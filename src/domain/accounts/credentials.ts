@@ -2,39 +2,13 @@ import { voiceName } from "../catalog/voice-name.ts";
 import { languageTag } from "../catalog/voice-schema.ts";
 import { Invalid, NotFound } from "../errors.ts";
 import { never } from "../never.ts";
+import type { EventOf } from "../shape.ts";
 import type { ShortGender } from "../synthesis/speech.ts";
 import type { ByokEngine } from "./byok-providers.ts";
+import type { credentialsShapes, Encrypted, ListedVoice } from "./event-shapes.ts";
 
-/**
- * A website's encrypted credentials for BYOK engines. Stream `credentials-{websiteId}`. Times are ISO 8601, UTC.
- */
-export type CredentialsEvent =
-  /** The provider accepted them and listed these voices. */
-  | {
-      readonly type: "CredentialsSet";
-      readonly data: {
-        engine: ByokEngine;
-        provider: string;
-        voices: readonly ListedVoice[];
-        at: string;
-      } & Encrypted;
-    }
-  /** The same credentials under another key. */
-  | { readonly type: "CredentialsReencrypted"; readonly data: { engine: ByokEngine; at: string } & Encrypted }
-  | { readonly type: "CredentialsRemoved"; readonly data: { engine: ByokEngine; at: string } };
-
-/** An encrypted text and the id of its key. */
-export interface Encrypted {
-  readonly ciphertext: string;
-  readonly keyId: string;
-}
-
-/** A voice under its provider's name. Without `lang` it speaks any language. */
-export interface ListedVoice {
-  readonly name: string;
-  readonly lang?: string;
-  readonly gender: ShortGender;
-}
+/** A website's encrypted credentials for BYOK engines. Stream `credentials-{websiteId}`. Times are ISO 8601, UTC. */
+export type CredentialsEvent = EventOf<typeof credentialsShapes>;
 
 export interface EngineCredentials extends Encrypted {
   /** As in the table of BYOK providers. */

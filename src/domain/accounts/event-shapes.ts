@@ -1,43 +1,70 @@
 import {
   anyObject,
+  type Check,
+  type Checked,
+  code,
   count,
+  type DataOf,
   listOf,
+  type MembersOf,
   nullable,
   object,
   optional,
-  type ShapesOf,
   text,
   utcTime,
 } from "../shape.ts";
-import type { CredentialsEvent, ListedVoice } from "./credentials.ts";
-import type { KeyEvent } from "./key.ts";
-import type { MasterKeyRecorded } from "./master-key.ts";
-import type { Plan } from "./plan.ts";
-import type { WebsiteEvent } from "./website.ts";
+import type { ShortGender } from "../synthesis/speech.ts";
+import type { ByokEngine } from "./byok-providers.ts";
+import type { Plan, Tier } from "./plan.ts";
+import type { StoredConfig } from "./website-config.ts";
 
 const at = utcTime;
-const plan = object<Plan>({ tier: text, requestsPerMinute: count, monthlyCharacters: nullable(count) });
-const origins = listOf(text);
-const encrypted = { ciphertext: text, keyId: text };
-const listedVoice = object<ListedVoice>({ name: text, lang: optional(text), gender: text });
 
-export const accountsShapes: ShapesOf<WebsiteEvent | KeyEvent | CredentialsEvent | MasterKeyRecorded> = {
-  MasterKeyRecorded: { keyId: text, at },
+export const masterKeyShapes = { MasterKeyRecorded: { keyId: text, at } };
 
-  WebsiteRegistered: { websiteId: text, name: text, origins, at },
-  WebsiteConfigured: { config: anyObject, at },
-  OriginsChanged: { origins, at },
+export const websiteShapes = {
+  WebsiteRegistered: { websiteId: text, name: text, origins: listOf(text), at },
+  WebsiteConfigured: { config: anyObject as Check<StoredConfig>, at },
+  OriginsChanged: { origins: listOf(text), at },
+  /** `hash`: SHA-256 of the verification token, hexadecimal; the token itself is never kept. */
   OriginVerificationIssued: { hash: text, origin: text, expiresAt: utcTime, at },
+  /** The token with this hash was presented from the origin: it is consumed, and the origin added. */
   OriginVerified: { hash: text, origin: text, at },
+};
 
+const plan = object({
+  tier: code<Tier>(),
+  requestsPerMinute: count,
+  monthlyCharacters: nullable(count),
+} satisfies MembersOf<Plan>);
+
+/** `quota` ends with a higher quota or by an operator, `operator` only by an operator. */
+export type SuspensionCause = "quota" | "operator";
+
+export const keyShapes = {
   KeyIssued: { apiKey: text, websiteId: text, plan, at },
+  /** `hash`: SHA-256 of the secret, hexadecimal; the secret itself is never kept. */
   SecretCreated: { secretId: text, hash: text, at },
   SecretRevoked: { secretId: text, at },
   PlanChanged: { plan, at },
-  KeySuspended: { cause: text, reason: text, at },
+  KeySuspended: { cause: code<SuspensionCause>(), reason: text, at },
   KeyReinstated: { reason: text, at },
+};
 
-  CredentialsSet: { engine: text, provider: text, voices: listOf(listedVoice), ...encrypted, at },
-  CredentialsReencrypted: { engine: text, ...encrypted, at },
-  CredentialsRemoved: { engine: text, at },
+/** An encrypted text and the id of its key. */
+export const encrypted = { ciphertext: text, keyId: text };
+export type Encrypted = DataOf<typeof encrypted>;
+
+/** A voice under its provider's name. Without `lang` it speaks any language. */
+const listedVoice = object({ name: text, lang: optional(text), gender: code<ShortGender>() });
+export type ListedVoice = Checked<typeof listedVoice>;
+
+const engine = code<ByokEngine>();
+
+export const credentialsShapes = {
+  /** The provider accepted them and listed these voices. */
+  CredentialsSet: { engine, provider: text, voices: listOf(listedVoice), ...encrypted, at },
+  /** The same credentials under another key. */
+  CredentialsReencrypted: { engine, ...encrypted, at },
+  CredentialsRemoved: { engine, at },
 };

@@ -1,23 +1,12 @@
 import { Conflict, NotFound } from "../errors.ts";
 import { never } from "../never.ts";
+import type { EventOf } from "../shape.ts";
 import { singleLine } from "../validation.ts";
+import type { keyShapes, SuspensionCause } from "./event-shapes.ts";
 import type { Plan } from "./plan.ts";
 
 /** An API key of a website. Stream `key-{apiKey}`. Times are ISO 8601, UTC. */
-export type KeyEvent =
-  | {
-      readonly type: "KeyIssued";
-      readonly data: { apiKey: string; websiteId: string; plan: Plan; at: string };
-    }
-  /** `hash`: SHA-256 of the secret, hexadecimal; the secret itself is never kept. */
-  | { readonly type: "SecretCreated"; readonly data: { secretId: string; hash: string; at: string } }
-  | { readonly type: "SecretRevoked"; readonly data: { secretId: string; at: string } }
-  | { readonly type: "PlanChanged"; readonly data: { plan: Plan; at: string } }
-  | { readonly type: "KeySuspended"; readonly data: { cause: SuspensionCause; reason: string; at: string } }
-  | { readonly type: "KeyReinstated"; readonly data: { reason: string; at: string } };
-
-/** `quota` ends with a higher quota or by an operator, `operator` only by an operator. */
-export type SuspensionCause = "quota" | "operator";
+export type KeyEvent = EventOf<typeof keyShapes>;
 
 export interface Secret {
   readonly secretId: string;

@@ -1,10 +1,8 @@
-/**
- * The id of the master key that the log's credentials are encrypted under. Stream `master-key`. Times are ISO 8601, UTC.
- */
-export interface MasterKeyRecorded {
-  readonly type: "MasterKeyRecorded";
-  readonly data: { readonly keyId: string; readonly at: string };
-}
+import type { EventOf } from "../shape.ts";
+import type { masterKeyShapes } from "./event-shapes.ts";
+
+/** The id of the master key that the log's credentials are encrypted under. Stream `master-key`. */
+export type MasterKeyRecorded = EventOf<typeof masterKeyShapes>;
 
 export const masterKeyStream = "master-key";
 

@@ -1,24 +1,13 @@
 import { z } from "zod";
 import { Conflict, NotFound, Unauthorized } from "../errors.ts";
 import { never } from "../never.ts";
+import type { EventOf } from "../shape.ts";
 import { singleLine } from "../validation.ts";
+import type { websiteShapes } from "./event-shapes.ts";
 import type { StoredConfig } from "./website-config.ts";
 
 /** A website: the owner of keys, with its player's configuration. Stream `website-{id}`. Times are ISO 8601, UTC. */
-export type WebsiteEvent =
-  | {
-      readonly type: "WebsiteRegistered";
-      readonly data: { websiteId: string; name: string; origins: readonly string[]; at: string };
-    }
-  | { readonly type: "WebsiteConfigured"; readonly data: { config: StoredConfig; at: string } }
-  | { readonly type: "OriginsChanged"; readonly data: { origins: readonly string[]; at: string } }
-  /** `hash`: SHA-256 of the verification token, hexadecimal; the token itself is never kept. */
-  | {
-      readonly type: "OriginVerificationIssued";
-      readonly data: { hash: string; origin: string; expiresAt: string; at: string };
-    }
-  /** The token with this hash was presented from the origin: it is consumed, and the origin added. */
-  | { readonly type: "OriginVerified"; readonly data: { hash: string; origin: string; at: string } };
+export type WebsiteEvent = EventOf<typeof websiteShapes>;
 
 /** An issued token. It verifies one origin, once, until it expires. */
 export interface OriginVerification {

@@ -1,19 +1,15 @@
 import { Conflict, Invalid, NotFound } from "../errors.ts";
 import { never } from "../never.ts";
+import type { EventOf } from "../shape.ts";
 import type { SystemVoice, Voice } from "../synthesis/speech.ts";
 import { parse } from "../validation.ts";
+import type { catalogShapes } from "./event-shapes.ts";
 import { firstVoiceIds } from "./voice-ids.ts";
 import type { CatalogVoices } from "./voice-names.ts";
 import { systemVoice as systemVoiceSchema, voiceChange, voice as voiceSchema } from "./voice-schema.ts";
 
 /** The voices of all websites. Stream `catalog`. Times are ISO 8601, UTC. */
-export type CatalogEvent =
-  | { readonly type: "SystemVoiceAdded"; readonly data: { systemVoice: SystemVoice; at: string } }
-  | { readonly type: "SystemVoiceDeprecated"; readonly data: { id: number; at: string } }
-  | { readonly type: "VoiceAdded"; readonly data: { voice: Voice; at: string } }
-  /** The complete new voice, under its old name. */
-  | { readonly type: "VoiceChanged"; readonly data: { voice: Voice; at: string } }
-  | { readonly type: "VoiceDeprecated"; readonly data: { name: string; at: string } };
+export type CatalogEvent = EventOf<typeof catalogShapes>;
 
 export interface Catalog {
   readonly voices: ReadonlyMap<string, Voice>;

@@ -1,23 +1,32 @@
-import { boolean, count, listOf, number, object, optional, type ShapesOf, text, utcTime } from "../shape.ts";
-import type { SystemVoice, Voice } from "../synthesis/speech.ts";
-import type { CatalogEvent } from "./catalog.ts";
-import type { PlatformEvent, ReportedVoice } from "./platform.ts";
+import {
+  boolean,
+  type Checked,
+  code,
+  count,
+  listOf,
+  type MembersOf,
+  number,
+  object,
+  optional,
+  text,
+  utcTime,
+} from "../shape.ts";
+import type { EngineCode, ShortGender, SystemVoice, Voice } from "../synthesis/speech.ts";
 
 const at = utcTime;
-const reportedVoice = object<ReportedVoice>({ name: text, lang: text, localService: boolean });
 
-const voice = object<Voice>({
+const voice = object({
   name: text,
   flag: text,
-  gender: text,
+  gender: code<ShortGender>(),
   lang: text,
   voiceIDs: listOf(count),
   deprecated: optional(boolean),
   isByok: optional(boolean),
   provider: optional(text),
-});
+} satisfies MembersOf<Voice>);
 
-const systemVoice = object<SystemVoice>({
+const systemVoice = object({
   id: count,
   name: text,
   lang: optional(text),
@@ -26,20 +35,32 @@ const systemVoice = object<SystemVoice>({
   volume: optional(number),
   timerSpeed: optional(number),
   fallbackVoice: optional(boolean),
-  service: optional(text),
+  service: optional(code<EngineCode>()),
   voiceName: optional(text),
-  gender: optional(text),
+  gender: optional(code<ShortGender>()),
   deprecated: optional(boolean),
-});
+} satisfies MembersOf<SystemVoice>);
 
-export const catalogShapes: ShapesOf<CatalogEvent> = {
+export const catalogShapes = {
   SystemVoiceAdded: { systemVoice, at },
   SystemVoiceDeprecated: { id: count, at },
   VoiceAdded: { voice, at },
+  /** The complete new voice, under its old name. */
   VoiceChanged: { voice, at },
   VoiceDeprecated: { name: text, at },
 };
 
-export const platformShapes: ShapesOf<PlatformEvent> = {
+const reportedVoice = object({
+  /** The voice's own name (`ownName`). */
+  name: text,
+  /** BCP-47, canonical. */
+  lang: text,
+  /** Whether the voice speaks without the network. */
+  localService: boolean,
+});
+export type ReportedVoice = Checked<typeof reportedVoice>;
+
+export const platformShapes = {
+  /** Voices that were unknown there, or known only for later versions. */
   VoicesReported: { browserVersion: count, osVersion: count, voices: listOf(reportedVoice), at },
 };

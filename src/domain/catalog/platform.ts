@@ -1,3 +1,5 @@
+import type { EventOf } from "../shape.ts";
+import type { platformShapes, ReportedVoice } from "./event-shapes.ts";
 import { ownName } from "./native-voice.ts";
 import { type Browser, majorVersion, type OperatingSystem } from "./platform-names.ts";
 import { languageTag } from "./voice-schema.ts";
@@ -6,24 +8,7 @@ import { languageTag } from "./voice-schema.ts";
  * The voices reported for one browser on one operating system. Stream `platform-{browser}-{os}`; the number of streams is
  * bounded. It contains no personal data: neither the reporter nor an address.
  */
-export type PlatformEvent = { readonly type: "VoicesReported"; readonly data: VoicesReported };
-
-/** Voices that were unknown there, or known only for later versions. */
-export interface VoicesReported {
-  readonly browserVersion: number;
-  readonly osVersion: number;
-  readonly voices: readonly ReportedVoice[];
-  readonly at: string;
-}
-
-export interface ReportedVoice {
-  /** The voice's own name (`ownName`). */
-  readonly name: string;
-  /** BCP-47, canonical. */
-  readonly lang: string;
-  /** Whether the voice speaks without the network. */
-  readonly localService: boolean;
-}
+export type PlatformEvent = EventOf<typeof platformShapes>;
 
 /** The versions are the earliest reported major ones; 0 if a report had none. */
 export interface KnownVoice extends ReportedVoice {

@@ -1,32 +1,27 @@
 import { Invalid } from "../errors.ts";
+import { type DataOf, type EventOf, flag, optional, text, utcTime } from "../shape.ts";
 import type { Idempotency } from "./serving.ts";
 
 /**
  * The uses of one Idempotency-Key of one API key. Stream `idempotency-{apiKey}-{digest}`. The journals alone charge: this stream
  * decides which of several requests is the charged one.
  */
-export type IdempotencyEvent =
-  | { readonly type: "IdempotencyKeyUsed"; readonly data: IdempotencyKeyUsed }
-  | { readonly type: "IdempotencyKeyReleased"; readonly data: IdempotencyKeyReleased };
-
-export interface IdempotencyKeyUsed {
-  readonly requestId: string;
-  /** The digest of the request's parameters. */
-  readonly request: string;
-  /** True if an earlier request with the same parameters is charged. */
-  readonly repeat?: true;
-  /** True if it was recorded from the journal of a process that is gone. The recording process voids the charge of a repeat. */
-  readonly recovered?: true;
-  /** ISO 8601, UTC. */
-  readonly at: string;
-}
-
-/** The charge of this request is voided: the next request is charged. */
-export interface IdempotencyKeyReleased {
-  readonly requestId: string;
-  /** ISO 8601, UTC. */
-  readonly at: string;
-}
+export const idempotencyShapes = {
+  IdempotencyKeyUsed: {
+    requestId: text,
+    /** The digest of the request's parameters. */
+    request: text,
+    /** True if an earlier request with the same parameters is charged. */
+    repeat: optional(flag),
+    /** True if it was recorded from the journal of a process that is gone. The recording process voids the charge of a repeat. */
+    recovered: optional(flag),
+    at: utcTime,
+  },
+  /** The charge of this request is voided: the next request is charged. */
+  IdempotencyKeyReleased: { requestId: text, at: utcTime },
+};
+export type IdempotencyEvent = EventOf<typeof idempotencyShapes>;
+type IdempotencyKeyUsed = DataOf<typeof idempotencyShapes.IdempotencyKeyUsed>;
 
 /** The last charged use; undefined if there is none, or it was released. */
 export interface IdempotencyState {
@@ -75,8 +70,10 @@ type Use = Idempotency & { readonly requestId: string; readonly at: string };
  */
 export const isRepeat = (state: IdempotencyState, use: Use): boolean => {
   if (!isInUse(state, use)) return false;
-  if (state.charged?.request !== use.request) throw reused;
-  return true;
+  if (state.charged?.request === use.request) return true;
+  throw new Invalid([
+    { path: ["Idempotency-Key"], message: "was used with another request within 24 hours." },
+  ]);
 };
 
 const isInUse = ({ charged }: IdempotencyState, { at }: Pick<Use, "at">): boolean =>
@@ -116,7 +113,7 @@ const isRecorded = ({ requests }: IdempotencyState, { requestId }: { readonly re
  */
 export const releaseKey = (
   { charged, repeats, recoveredRepeats }: IdempotencyState,
-  { requestId, at }: IdempotencyKeyReleased,
+  { requestId, at }: { readonly requestId: string; readonly at: string },
 ): IdempotencyEvent[] => {
   const stays = charged?.requestId === requestId && repeats > 0;
   if (stays || recoveredRepeats.includes(requestId)) return [];
@@ -130,7 +127,3 @@ const used = (
   type: "IdempotencyKeyUsed",
   data: { requestId, request, ...(repeat && { repeat }), at },
 });
-
-const reused = new Invalid([
-  { path: ["Idempotency-Key"], message: "was used with another request within 24 hours." },
-]);

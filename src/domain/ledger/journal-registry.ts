@@ -1,17 +1,16 @@
 import { never } from "../never.ts";
+import { type EventOf, listOf, text, utcTime } from "../shape.ts";
+
+const listed = {
+  journal: text,
+  /** All journals that are opened and not retired after this event: the last event of the stream suffices to know them. */
+  open: listOf(text),
+  at: utcTime,
+};
 
 /** The journals of the installation. Stream `journals`. */
-export type JournalRegistryEvent =
-  | { readonly type: "JournalOpened"; readonly data: JournalListed }
-  | { readonly type: "JournalRetired"; readonly data: JournalListed };
-
-export interface JournalListed {
-  readonly journal: string;
-  /** All journals that are opened and not retired after this event: the last event of the stream suffices to know them. */
-  readonly open: readonly string[];
-  /** ISO 8601, UTC. */
-  readonly at: string;
-}
+export const journalRegistryShapes = { JournalOpened: listed, JournalRetired: listed };
+export type JournalRegistryEvent = EventOf<typeof journalRegistryShapes>;
 
 export const journalRegistryStream = "journals";
 

@@ -1,69 +1,65 @@
+import {
+  code,
+  count,
+  type DataOf,
+  type EventOf,
+  listOf,
+  nullable,
+  optional,
+  record,
+  text,
+  utcTime,
+} from "../shape.ts";
 import { eventDigest } from "./canonical.ts";
 import { monthOf, startOfMonth } from "./month.ts";
-import type { Provenance, Serving, StreamEnd, VoidedServing } from "./serving.ts";
+import { type Provenance, servingDetails, soundServed, streamEnd, voidedServing } from "./serving.ts";
+
+const chained = {
+  at: utcTime,
+  /** SHA-256 (hex) of the canonical form of the preceding event of the journal; null for the first event. */
+  previous: nullable(text),
+};
+export type Chained = DataOf<typeof chained>;
 
 /**
  * One process's servings in the order in which they became durable. Stream `journal-{journal}`, where `journal` is a
  * new UUID for each journal that a process opens. Only that process appends, until any process appends `JournalClosed`. After that only
  * `JournalPosted` follows. Times never go backwards within a journal.
  */
-export type JournalEvent =
-  | { readonly type: "SynthesesServed"; readonly data: SynthesesServed }
-  | { readonly type: "ServingsVoided"; readonly data: ServingsVoided }
-  | { readonly type: "StreamsEnded"; readonly data: StreamsEnded }
-  | { readonly type: "JournalPosted"; readonly data: JournalPosted }
-  | { readonly type: "JournalClosed"; readonly data: JournalClosed };
-
-export interface Chained {
-  /** ISO 8601, UTC. */
-  readonly at: string;
-  /** SHA-256 (hex) of the canonical form of the preceding event of the journal; null for the first event. */
-  readonly previous: string | null;
-}
-
-/** The servings of one flush in columns: the entries at the same index belong together. All are of the month of `at`. */
-export interface SynthesesServed extends Chained {
-  /** The distinct API keys, and the distinct sounds: `key` and `sound` are indexes into these. */
-  readonly keys: readonly string[];
-  readonly sounds: readonly SoundServed[];
-  readonly requestIds: readonly string[];
-  readonly key: readonly number[];
-  readonly sound: readonly number[];
-  readonly characters: readonly number[];
-  readonly cached: readonly Provenance[];
-  /** The rare members of servings, by their index. Absent if no serving has any. */
-  readonly details?: Readonly<Record<string, ServingDetails>>;
-}
-
-export type SoundServed = Pick<Serving, "hash" | "engine" | "voice" | "lang" | "format">;
-
-export type ServingDetails = Pick<
-  Serving,
-  "partial" | "stream" | "idempotency" | "repeat" | "failed" | "traceparent"
->;
-
-export interface ServingsVoided extends Chained {
-  readonly servings: readonly VoidedServing[];
-}
-
-export interface StreamsEnded extends Chained {
-  readonly streams: readonly StreamEnd[];
-}
-
-/** The accounts include all entries of the journal up to this revision. */
-export interface JournalPosted extends Chained {
-  readonly through: number;
-}
-
-/** No servings, voids or stream ends follow. */
-export interface JournalClosed extends Chained {
-  /**
-   * `shutdown` and `idle`: by its own process. `silent`: by another one, after a long silence. `unresponsive`: by another one,
-   * because it did not return reserved characters in time; or by its own process, because the quota stream had another total
-   * for it than it had stated.
-   */
-  readonly reason: "shutdown" | "idle" | "silent" | "unresponsive";
-}
+export const journalShapes = {
+  /** The servings of one flush in columns: the entries at the same index belong together. All are of the month of `at`. */
+  SynthesesServed: {
+    /** The distinct API keys, and the distinct sounds: `key` and `sound` are indexes into these. */
+    keys: listOf(text),
+    sounds: listOf(soundServed),
+    requestIds: listOf(text),
+    key: listOf(count),
+    sound: listOf(count),
+    characters: listOf(count),
+    cached: listOf(code<Provenance>()),
+    /** The rare members of servings, by their index. Absent if no serving has any. */
+    details: optional(record(servingDetails)),
+    ...chained,
+  },
+  ServingsVoided: { servings: listOf(voidedServing), ...chained },
+  StreamsEnded: { streams: listOf(streamEnd), ...chained },
+  /** The accounts include all entries of the journal up to this revision. */
+  JournalPosted: { through: count, ...chained },
+  /** No servings, voids or stream ends follow. */
+  JournalClosed: {
+    /**
+     * `shutdown` and `idle`: by its own process. `silent`: by another one, after a long silence. `unresponsive`: by another one,
+     * because it did not return reserved characters in time; or by its own process, because the quota stream had another total
+     * for it than it had stated.
+     */
+    reason: code<"shutdown" | "idle" | "silent" | "unresponsive">(),
+    ...chained,
+  },
+};
+export type JournalEvent = EventOf<typeof journalShapes>;
+export type SynthesesServed = DataOf<typeof journalShapes.SynthesesServed>;
+export type JournalPosted = DataOf<typeof journalShapes.JournalPosted>;
+export type JournalClosed = DataOf<typeof journalShapes.JournalClosed>;
 
 export const journalPrefix = "journal-";
 

@@ -1,47 +1,36 @@
 import { never } from "../never.ts";
+import { type Checked, type DataOf, type EventOf, integer, listOf, object, text, utcTime } from "../shape.ts";
 import { JournalFenced } from "./journal.ts";
+
+const journalTotal = {
+  journal: text,
+  /**
+   * The journal's characters of the month: spent and, after `CharactersReserved`, those that it may still spend. Negative if
+   * more was voided in this journal than charged.
+   */
+  total: integer,
+  at: utcTime,
+};
+export type JournalTotal = DataOf<typeof journalTotal>;
+
+const spentTotal = object({ journal: text, total: integer });
+export type SpentTotal = Checked<typeof spentTotal>;
 
 /**
  * The characters of a key's monthly quota that the journals have reserved. Stream `quota-{apiKey}-{yyyy-mm}`. It holds one
  * running total per journal, and totals are absolute: no event needs to be added to earlier ones.
  */
-export type QuotaEvent =
-  | { readonly type: "CharactersReserved"; readonly data: JournalTotal }
-  | { readonly type: "ReservationReturned"; readonly data: JournalTotal }
-  | { readonly type: "ReservationSettled"; readonly data: JournalTotal }
-  | { readonly type: "ReservationsRecalled"; readonly data: ReservationsRecalled }
-  | { readonly type: "UsageCarriedOver"; readonly data: UsageCarriedOver };
-
-export interface JournalTotal {
-  readonly journal: string;
-  /**
-   * The journal's characters of the month: spent and, after `CharactersReserved`, those that it may still spend. Negative if
-   * more was voided in this journal than charged.
-   */
-  readonly total: number;
-  /** ISO 8601, UTC. */
-  readonly at: string;
-}
-
-/** All other journals must return what they have not spent. */
-export interface ReservationsRecalled {
-  /** The journal that needs characters. */
-  readonly journal: string;
-  /** ISO 8601, UTC. */
-  readonly at: string;
-}
-
-/** What each journal has spent before the key's plan had a quota. */
-export interface UsageCarriedOver {
-  readonly totals: readonly SpentTotal[];
-  /** ISO 8601, UTC. */
-  readonly at: string;
-}
-
-export interface SpentTotal {
-  readonly journal: string;
-  readonly total: number;
-}
+export const quotaShapes = {
+  CharactersReserved: journalTotal,
+  ReservationReturned: journalTotal,
+  ReservationSettled: journalTotal,
+  /** All other journals must return what they have not spent. `journal`: the one that needs characters. */
+  ReservationsRecalled: { journal: text, at: utcTime },
+  /** What each journal has spent before the key's plan had a quota. */
+  UsageCarriedOver: { totals: listOf(spentTotal), at: utcTime },
+};
+export type QuotaEvent = EventOf<typeof quotaShapes>;
+type ReservationsRecalled = DataOf<typeof quotaShapes.ReservationsRecalled>;
 
 export const quotaPrefix = "quota-";
 

@@ -1,15 +1,19 @@
-/** Requests per key and minute, reported by one instance to the others. Stream `rate-{instance}`. */
-export type RateEvent = { readonly type: "RequestsCounted"; readonly data: RequestsCounted };
+import { count, type DataOf, type EventOf, listOf, text, utcTime } from "../shape.ts";
 
-export interface RequestsCounted {
-  /** The minute by the instance's clock, counted from the epoch. */
-  readonly minute: number;
-  /** The keys whose counts have changed since the last report. */
-  readonly keys: readonly string[];
-  /** The requests of each key to this instance in this minute so far: a repeated report changes nothing. */
-  readonly counts: readonly number[];
-  readonly at: string;
-}
+/** Requests per key and minute, reported by one instance to the others. Stream `rate-{instance}`. */
+export const rateShapes = {
+  RequestsCounted: {
+    /** The minute by the instance's clock, counted from the epoch. */
+    minute: count,
+    /** The keys whose counts have changed since the last report. */
+    keys: listOf(text),
+    /** The requests of each key to this instance in this minute so far: a repeated report changes nothing. */
+    counts: listOf(count),
+    at: utcTime,
+  },
+};
+export type RateEvent = EventOf<typeof rateShapes>;
+export type RequestsCounted = DataOf<typeof rateShapes.RequestsCounted>;
 
 export const rateStream = (instance: string): string => `rate-${instance}`;
 

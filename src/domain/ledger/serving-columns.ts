@@ -1,5 +1,5 @@
-import type { Chained, ServingDetails, SoundServed, SynthesesServed } from "./journal.ts";
-import type { Provenance, Serving } from "./serving.ts";
+import type { Chained, SynthesesServed } from "./journal.ts";
+import type { Provenance, Serving, ServingDetails, SoundServed } from "./serving.ts";
 
 /** Upper bounds for the JSON of a serving's numbers, provenance and separators, and of member names. */
 const rowBytes = 48;

@@ -1,3 +1,4 @@
+import { type Checked, code, count, flag, listOf, object, optional, text, utcTime } from "../shape.ts";
 import type { AudioFormat } from "../synthesis/formats.ts";
 import type { EngineCode } from "../synthesis/speech.ts";
 
@@ -8,36 +9,43 @@ export type Provenance = "miss" | "coalesced" | "memory" | "store";
 export type StreamKind = "sse" | "audio" | "websocket" | "wyoming";
 
 /** Digests of an Idempotency-Key and its request. */
-export interface Idempotency {
-  readonly key: string;
-  readonly request: string;
-}
+const idempotency = object({ key: text, request: text });
+export type Idempotency = Checked<typeof idempotency>;
+
+export const soundServed = object({
+  /** The audio's content address. */
+  hash: text,
+  engine: code<EngineCode>(),
+  /** The requested friendly name, or the system voice's name. */
+  voice: text,
+  lang: text,
+  format: code<AudioFormat>(),
+});
+export type SoundServed = Checked<typeof soundServed>;
+
+/** The rare members of a serving. */
+export const servingDetails = object({
+  /** True for a partial answer (206). */
+  partial: optional(flag),
+  /** How it was streamed; absent for whole answers. */
+  stream: optional(code<StreamKind>()),
+  idempotency: optional(idempotency),
+  /** True if an earlier serving with the same Idempotency-Key was charged. */
+  repeat: optional(flag),
+  /** The system voices that failed before. */
+  failed: optional(listOf(text)),
+  /** W3C trace context, if the request is traced. */
+  traceparent: optional(text),
+});
+export type ServingDetails = Checked<typeof servingDetails>;
 
 /** An answer with audio. Its time is that of the journal event that holds it. */
-export interface Serving {
+export interface Serving extends SoundServed, ServingDetails {
   readonly apiKey: string;
   readonly requestId: string;
-  /** The audio's content address. */
-  readonly hash: string;
   /** Charged code points: 0 for a repeat, and for a part of an object that was charged shortly before. */
   readonly characters: number;
-  readonly engine: EngineCode;
-  /** The requested friendly name, or the system voice's name. */
-  readonly voice: string;
-  readonly lang: string;
-  readonly format: AudioFormat;
   readonly cached: Provenance;
-  /** True for a partial answer (206). */
-  readonly partial?: true;
-  /** How it was streamed; absent for whole answers. */
-  readonly stream?: StreamKind;
-  readonly idempotency?: Idempotency;
-  /** True if an earlier serving with the same Idempotency-Key was charged. */
-  readonly repeat?: true;
-  /** The system voices that failed before. */
-  readonly failed?: readonly string[];
-  /** W3C trace context, if the request is traced. */
-  readonly traceparent?: string;
 }
 
 /** A recorded serving. */
@@ -49,34 +57,36 @@ export interface Receipt {
 }
 
 /** Returns the charge of a serving. */
-export interface VoidedServing {
-  readonly apiKey: string;
-  readonly requestId: string;
+export const voidedServing = object({
+  apiKey: text,
+  requestId: text,
   /** Code points returned to the quota: those of the serving. */
-  readonly characters: number;
-  readonly hash: string;
-  readonly engine: EngineCode;
-  readonly voice: string;
-  /** The time of the serving, ISO 8601, UTC. It decides the month and the day. */
-  readonly servedAt: string;
+  characters: count,
+  hash: text,
+  engine: code<EngineCode>(),
+  voice: text,
+  /** The time of the serving. It decides the month and the day. */
+  servedAt: utcTime,
   /** The journal that holds the serving, if it is another one. */
-  readonly journal?: string;
+  journal: optional(text),
   /**
    * `unanswered`: the caller received no audio, and the request does not count. `repeat`: a concurrent request with the same
    * Idempotency-Key was charged; the request counts, without characters.
    */
-  readonly reason: "unanswered" | "repeat";
-}
+  reason: code<"unanswered" | "repeat">(),
+});
+export type VoidedServing = Checked<typeof voidedServing>;
 
 /** The end of a recorded stream. It does not change the charge. */
-export interface StreamEnd {
-  readonly apiKey: string;
+export const streamEnd = object({
+  apiKey: text,
   /** The request id of its serving. */
-  readonly requestId: string;
-  readonly hash: string;
+  requestId: text,
+  hash: text,
   /** `left`: the listener left before the end; `failed`: the service or the upstream failed. */
-  readonly outcome: "whole" | "left" | "failed";
+  outcome: code<"whole" | "left" | "failed">(),
   /** Audio bytes and chunks that were written to the connection. */
-  readonly bytes: number;
-  readonly chunks: number;
-}
+  bytes: count,
+  chunks: count,
+});
+export type StreamEnd = Checked<typeof streamEnd>;

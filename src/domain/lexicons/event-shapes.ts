@@ -1,18 +1,29 @@
-import { count, listOf, object, optional, type ShapesOf, text, utcTime } from "../shape.ts";
-import type { LexiconRule } from "./lexicon-rules.ts";
-import type { LexiconEvent } from "./lexicons.ts";
+import {
+  type Check,
+  code,
+  count,
+  listOf,
+  type MembersOf,
+  object,
+  optional,
+  text,
+  utcTime,
+} from "../shape.ts";
+import type { LexiconRule, PhonemeAlphabet } from "./lexicon-rules.ts";
 
-const rule = object<LexiconRule>({
+const rule: Check<LexiconRule> = object({
   grapheme: text,
   alias: optional(text),
   phoneme: optional(text),
-  alphabet: optional(text),
-});
+  alphabet: optional(code<PhonemeAlphabet>()),
+} satisfies MembersOf<LexiconRule>);
 
-export const lexiconShapes: ShapesOf<LexiconEvent> = {
+export const lexiconShapes = {
   LexiconSet: {
     name: text,
+    /** Counts all settings of the website's lexicons, from 1. */
     version: count,
+    /** SHA-256 of language and rules. */
     digest: text,
     lang: optional(text),
     rules: listOf(rule),

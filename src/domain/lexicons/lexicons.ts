@@ -2,16 +2,12 @@ import { hash } from "node:crypto";
 import { z } from "zod";
 import { Conflict, NotFound } from "../errors.ts";
 import { never } from "../never.ts";
+import type { EventOf } from "../shape.ts";
+import type { lexiconShapes } from "./event-shapes.ts";
 import type { LexiconRules } from "./lexicon-rules.ts";
 
 /** A website's lexicons. Stream `lexicons-{websiteId}`. Times are ISO 8601, UTC. */
-export type LexiconEvent =
-  /** `version`: counts all settings of the website's lexicons, from 1. `digest`: SHA-256 of language and rules. */
-  | {
-      readonly type: "LexiconSet";
-      readonly data: { name: string; version: number; digest: string; at: string } & LexiconRules;
-    }
-  | { readonly type: "LexiconRemoved"; readonly data: { name: string; at: string } };
+export type LexiconEvent = EventOf<typeof lexiconShapes>;
 
 export interface Lexicon extends LexiconRules {
   readonly version: number;

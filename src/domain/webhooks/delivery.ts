@@ -1,20 +1,42 @@
 import { never } from "../never.ts";
-import { anyObject, count, object, optional, type ShapesOf, text, utcTime } from "../shape.ts";
+import {
+  anyObject,
+  code,
+  count,
+  type EventOf,
+  type MembersOf,
+  object,
+  optional,
+  text,
+  utcTime,
+} from "../shape.ts";
 import type { WebhookMessage } from "./message.ts";
+
+const message = object({
+  id: text,
+  type: code<WebhookMessage["type"]>(),
+  timestamp: utcTime,
+  data: anyObject,
+} satisfies MembersOf<WebhookMessage>);
 
 /**
  * The delivery of one message to one webhook. Stream `delivery-{webhookId}-{messageId}`. Each attempt is recorded before it is
- * sent, so that one instance sends it. Times are ISO 8601, UTC.
+ * sent, so that one instance sends it.
  */
-export type DeliveryEvent =
-  | { readonly type: "DeliveryQueued"; readonly data: { message: WebhookMessage; at: string } }
-  | { readonly type: "DeliveryStarted"; readonly data: { attempt: number; at: string } }
-  | { readonly type: "DeliverySucceeded"; readonly data: { attempt: number; status: number; at: string } }
-  /** Without `next` there is no further attempt. */
-  | {
-      readonly type: "DeliveryFailed";
-      readonly data: { attempt: number; status?: number; error: string; next?: string; at: string };
-    };
+export const deliveryShapes = {
+  DeliveryQueued: { message, at: utcTime },
+  DeliveryStarted: { attempt: count, at: utcTime },
+  DeliverySucceeded: { attempt: count, status: count, at: utcTime },
+  DeliveryFailed: {
+    attempt: count,
+    status: optional(count),
+    error: text,
+    /** Without it there is no further attempt. */
+    next: optional(utcTime),
+    at: utcTime,
+  },
+};
+export type DeliveryEvent = EventOf<typeof deliveryShapes>;
 
 /** An attempt without an outcome is in progress, or its process was killed. */
 export interface Attempt {
@@ -147,18 +169,3 @@ const withOutcome = (
   ...delivery,
   attempts: delivery.attempts.map((one) => (one.attempt === attempt ? { ...one, ...outcome } : one)),
 });
-
-const message = object<WebhookMessage>({ id: text, type: text, timestamp: utcTime, data: anyObject });
-
-export const deliveryShapes: ShapesOf<DeliveryEvent> = {
-  DeliveryQueued: { message, at: utcTime },
-  DeliveryStarted: { attempt: count, at: utcTime },
-  DeliverySucceeded: { attempt: count, status: count, at: utcTime },
-  DeliveryFailed: {
-    attempt: count,
-    status: optional(count),
-    error: text,
-    next: optional(utcTime),
-    at: utcTime,
-  },
-};

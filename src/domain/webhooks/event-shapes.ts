@@ -1,16 +1,25 @@
-import { boolean, listOf, optional, type ShapesOf, text, utcTime } from "../shape.ts";
-import type { WebhookEvent } from "./webhooks.ts";
+import { encrypted } from "../accounts/event-shapes.ts";
+import { boolean, code, type DataOf, listOf, optional, text, utcTime } from "../shape.ts";
+import type { WebhookEventType } from "./message.ts";
 
 const webhook = { webhookId: text, at: utcTime };
-const encrypted = { ciphertext: text, keyId: text };
-const target = { url: text, events: listOf(text) };
+export type WebhookRecord = DataOf<typeof webhook>;
 
-export const webhookShapes: ShapesOf<WebhookEvent> = {
+const target = { url: text, events: listOf(code<WebhookEventType>()) };
+export type WebhookTarget = DataOf<typeof target>;
+
+/** `receiver`: it has answered 410 Gone. */
+export type DisabledBy = "operator" | "receiver";
+
+export const webhookShapes = {
+  /** It is about the keys of the website, or about one key. Default: all. */
   WebhookAdded: { ...webhook, ...target, ...encrypted, websiteId: optional(text), apiKey: optional(text) },
   WebhookChanged: { ...webhook, ...target },
   WebhookEnabled: webhook,
-  WebhookDisabled: { ...webhook, by: text },
+  WebhookDisabled: { ...webhook, by: code<DisabledBy>() },
+  /** The former secret is used for signatures, too, until that time. */
   WebhookSecretRotated: { ...webhook, ...encrypted, formerUntil: utcTime },
+  /** The same secret under another key. */
   WebhookSecretReencrypted: { ...webhook, ...encrypted, former: boolean },
   WebhookRemoved: webhook,
 };

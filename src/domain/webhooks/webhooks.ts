@@ -1,36 +1,13 @@
 import { z } from "zod";
-import type { Encrypted } from "../accounts/credentials.ts";
+import type { Encrypted } from "../accounts/event-shapes.ts";
 import { Conflict, NotFound } from "../errors.ts";
 import { never } from "../never.ts";
+import type { DataOf, EventOf } from "../shape.ts";
+import type { DisabledBy, WebhookRecord, WebhookTarget, webhookShapes } from "./event-shapes.ts";
 import { type MessageSubject, type WebhookEventType, webhookEventTypes } from "./message.ts";
 
 /** All webhooks of the installation. Stream `webhooks`. Times are ISO 8601, UTC. */
-export type WebhookEvent =
-  | { readonly type: "WebhookAdded"; readonly data: WebhookAdded }
-  | { readonly type: "WebhookChanged"; readonly data: WebhookRecord & WebhookTarget }
-  | { readonly type: "WebhookEnabled"; readonly data: WebhookRecord }
-  | { readonly type: "WebhookDisabled"; readonly data: WebhookRecord & { readonly by: DisabledBy } }
-  /** The former secret is used for signatures, too, until that time. */
-  | {
-      readonly type: "WebhookSecretRotated";
-      readonly data: WebhookRecord & Encrypted & { readonly formerUntil: string };
-    }
-  /** The same secret under another key. */
-  | {
-      readonly type: "WebhookSecretReencrypted";
-      readonly data: WebhookRecord & Encrypted & { readonly former: boolean };
-    }
-  | { readonly type: "WebhookRemoved"; readonly data: WebhookRecord };
-
-interface WebhookRecord {
-  readonly webhookId: string;
-  readonly at: string;
-}
-
-export interface WebhookTarget {
-  readonly url: string;
-  readonly events: readonly WebhookEventType[];
-}
+export type WebhookEvent = EventOf<typeof webhookShapes>;
 
 /** Which keys it is about. Default: all. */
 export interface WebhookFilter {
@@ -38,10 +15,7 @@ export interface WebhookFilter {
   readonly apiKey?: string | undefined;
 }
 
-export type WebhookAdded = WebhookRecord & WebhookTarget & WebhookFilter & Encrypted;
-
-/** `receiver`: it has answered 410 Gone. */
-export type DisabledBy = "operator" | "receiver";
+export type WebhookAdded = DataOf<typeof webhookShapes.WebhookAdded>;
 
 interface WebhookMembers extends WebhookTarget, WebhookFilter {
   readonly webhookId: string;

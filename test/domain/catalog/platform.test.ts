@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
+import type { ReportedVoice } from "../../../src/domain/catalog/event-shapes.ts";
 import { isAvailableOn, isSameVoice, ownName } from "../../../src/domain/catalog/native-voice.ts";
 import {
   initialPlatform,
@@ -10,7 +11,6 @@ import {
   platformDecider,
   platformLimits,
   platformStream,
-  type ReportedVoice,
   type ReportVoices,
   reportVoices,
 } from "../../../src/domain/catalog/platform.ts";

@@ -1,41 +1,41 @@
+import { type Checked, count, type EventOf, listOf, number, object, text, utcTime } from "../../shape.ts";
 import { canonicalJson } from "../canonical.ts";
 import { journalStream } from "../journal.ts";
 import { journalRegistryStream } from "../journal-registry.ts";
 import type { ProvenEvent } from "../proven-event.ts";
 import { leafHash } from "./merkle.ts";
 
+/** The last event of a journal at or before the seal's position. */
+const journalHead = object({
+  journal: text,
+  revision: count,
+  /** SHA-256 (hex) of its canonical form. With the chain, it covers all earlier events of the journal. */
+  digest: text,
+});
+export type JournalHead = Checked<typeof journalHead>;
+
 /**
  * Seals of the log. Stream `seals`. All seals sign roots of one Merkle tree that only grows. Each seal appends a leaf for
  * every sealed event after the previous seal, in order of position; a leaf for the last event of every journal that may have
  * grown, in order of name; and a leaf for the seal itself.
  */
-export interface SealEvent {
-  readonly type: "Sealed";
-  readonly data: Sealed;
-}
-
-export interface Sealed {
-  /** The seal covers the log up to this position; -1 for an empty log. */
-  readonly position: number;
-  /** The journals that were open at the previous seal's position or opened since, and that have events. */
-  readonly journals: readonly JournalHead[];
-  /** The number of the tree's leaves. */
-  readonly size: number;
-  /** The hashes (hex) that are needed to append further leaves. */
-  readonly edge: readonly string[];
-  /** The signed checkpoint of the tree. */
-  readonly note: string;
-  /** ISO 8601, UTC. */
-  readonly at: string;
-}
-
-/** The last event of a journal at or before the seal's position. */
-export interface JournalHead {
-  readonly journal: string;
-  readonly revision: number;
-  /** SHA-256 (hex) of its canonical form. With the chain, it covers all earlier events of the journal. */
-  readonly digest: string;
-}
+export const sealShapes = {
+  Sealed: {
+    /** The seal covers the log up to this position; -1 for an empty log. */
+    position: number,
+    /** The journals that were open at the previous seal's position or opened since, and that have events. */
+    journals: listOf(journalHead),
+    /** The number of the tree's leaves. */
+    size: count,
+    /** The hashes (hex) that are needed to append further leaves. */
+    edge: listOf(text),
+    /** The signed checkpoint of the tree. */
+    note: text,
+    at: utcTime,
+  },
+};
+export type SealEvent = EventOf<typeof sealShapes>;
+export type Sealed = SealEvent["data"];
 
 export const sealsStream = "seals";
 

@@ -1,75 +1,87 @@
 import { never } from "../../never.ts";
+import {
+  type Checked,
+  count,
+  type DataOf,
+  type EventOf,
+  integer,
+  listOf,
+  object,
+  text,
+  utcTime,
+} from "../../shape.ts";
+
+const usageCount = object({ requests: integer, characters: integer });
+export type UsageCount = Checked<typeof usageCount>;
+
+/** Requests and characters may be negative: a serving may be voided in a later range than its own. */
+const usageCell = object({
+  /** `yyyy-mm-dd` */
+  day: text,
+  engine: text,
+  voice: text,
+  requests: integer,
+  characters: integer,
+});
+export type UsageCell = Checked<typeof usageCell>;
 
 /**
  * One key's usage in one month, summed up from the journals. Stream `usage-{apiKey}-{yyyy-mm}`. The month and the days are
  * those of the servings, in UTC.
  */
-export type UsageAccountEvent =
-  | { readonly type: "UsagePosted"; readonly data: UsagePosted }
-  | { readonly type: "QuotaThresholdCrossed"; readonly data: QuotaThresholdCrossed }
-  | { readonly type: "AccountClosed"; readonly data: AccountClosed };
-
-export interface UsageCount {
-  readonly requests: number;
-  readonly characters: number;
-}
-
-/** The key's entries in a range of a journal's revisions. Entries of other months in the range are not included. */
-export interface UsagePosted extends UsageCount {
-  readonly journal: string;
-  /**
-   * The first and the last revision of the range, inclusive. It follows the range of the journal's previous posting to this
-   * account. `through` is the revision of the key's last entry.
-   */
-  readonly from: number;
-  readonly through: number;
-  /**
-   * The revisions that hold the key's entries, as ranges in order: first, last, first, last. Short gaps are included. A reader
-   * of one key's entries skips all other revisions.
-   */
-  readonly ranges: readonly number[];
-  /** SHA-256 (hex) of the canonical form of the journal's event at `through`: with the chain, a digest of the range. */
-  readonly digest: string;
-  /** Voided servings. The totals do not include them. */
-  readonly voided: UsageCount;
-  /** The totals by day, engine and voice. */
-  readonly cells: readonly UsageCell[];
-  /** The account's totals after this posting. */
-  readonly balance: UsageCount;
-  /** The time of the key's last entry in the range, ISO 8601, UTC. */
-  readonly until: string;
-  /** ISO 8601, UTC. */
-  readonly at: string;
-}
-
-/** Requests and characters may be negative: a serving may be voided in a later range than its own. */
-export interface UsageCell extends UsageCount {
-  /** `yyyy-mm-dd` */
-  readonly day: string;
-  readonly engine: string;
-  readonly voice: string;
-}
-
-/** The key's characters of the month have reached a part of its quota. At most one event per threshold. */
-export interface QuotaThresholdCrossed {
-  /** Percent of the quota. */
-  readonly threshold: number;
-  /** The characters of the month, without voided ones, when this was noticed. */
-  readonly characters: number;
-  /** The monthly quota of the key's plan at that time. */
-  readonly quota: number;
-  /** ISO 8601, UTC. */
-  readonly at: string;
-}
-
-/** The totals of the month. Nothing is posted after this event. */
-export interface AccountClosed extends UsageCount {
-  readonly voided: UsageCount;
-  /** SHA-256 (hex) over the canonical forms of all earlier events of the account, in order. */
-  readonly digest: string;
-  /** ISO 8601, UTC. */
-  readonly at: string;
-}
+export const usageAccountShapes = {
+  /** The key's entries in a range of a journal's revisions. Entries of other months in the range are not included. */
+  UsagePosted: {
+    journal: text,
+    /**
+     * The first and the last revision of the range, inclusive. It follows the range of the journal's previous posting to this
+     * account. `through` is the revision of the key's last entry.
+     */
+    from: count,
+    through: count,
+    /**
+     * The revisions that hold the key's entries, as ranges in order: first, last, first, last. Short gaps are included. A reader
+     * of one key's entries skips all other revisions.
+     */
+    ranges: listOf(count),
+    /** SHA-256 (hex) of the canonical form of the journal's event at `through`: with the chain, a digest of the range. */
+    digest: text,
+    requests: integer,
+    characters: integer,
+    /** Voided servings. The totals do not include them. */
+    voided: usageCount,
+    /** The totals by day, engine and voice. */
+    cells: listOf(usageCell),
+    /** The account's totals after this posting. */
+    balance: usageCount,
+    /** The time of the key's last entry in the range. */
+    until: utcTime,
+    at: utcTime,
+  },
+  /** The key's characters of the month have reached a part of its quota. At most one event per threshold. */
+  QuotaThresholdCrossed: {
+    /** Percent of the quota. */
+    threshold: count,
+    /** The characters of the month, without voided ones, when this was noticed. */
+    characters: count,
+    /** The monthly quota of the key's plan at that time. */
+    quota: count,
+    at: utcTime,
+  },
+  /** The totals of the month. Nothing is posted after this event. */
+  AccountClosed: {
+    requests: integer,
+    characters: integer,
+    voided: usageCount,
+    /** SHA-256 (hex) over the canonical forms of all earlier events of the account, in order. */
+    digest: text,
+    at: utcTime,
+  },
+};
+export type UsageAccountEvent = EventOf<typeof usageAccountShapes>;
+export type UsagePosted = DataOf<typeof usageAccountShapes.UsagePosted>;
+export type QuotaThresholdCrossed = DataOf<typeof usageAccountShapes.QuotaThresholdCrossed>;
+export type AccountClosed = DataOf<typeof usageAccountShapes.AccountClosed>;
 
 export const usageAccountPrefix = "usage-";
 
