@@ -3,7 +3,7 @@ import { keys } from "../../projections/keys.ts";
 import { suspensions } from "../../projections/suspensions.ts";
 import { webhooks } from "../../projections/webhooks.ts";
 import { untilVisible } from "../application/until-visible.ts";
-import { createWebhookDispatcher, type WebhookDispatcher } from "../application/webhooks/dispatcher.ts";
+import { WebhookDispatcher } from "../application/webhooks/dispatcher.ts";
 import { backgroundClock } from "../async/clock.ts";
 import type { Core, Runtime } from "./core.ts";
 import { openPostWebhook } from "./webhook-requests.ts";
@@ -13,7 +13,7 @@ export const composeWebhooks = (
   { settings, clock, telemetry, resources, onError }: Runtime,
   { handler, runner, cipher }: Core,
 ): WebhookDispatcher => {
-  const dispatcher = createWebhookDispatcher({
+  const dispatcher = new WebhookDispatcher({
     handler,
     webhooks: runner.view(webhooks),
     deliveries: runner.view(deliveries),

@@ -9,10 +9,7 @@ import {
   createCredentialsCipher,
 } from "../../src/application/accounts/credentials-cipher.ts";
 import { createExecuteCommand } from "../../src/application/execute-command.ts";
-import {
-  createWebhookDispatcher,
-  type WebhookDispatcher,
-} from "../../src/application/webhooks/dispatcher.ts";
+import { WebhookDispatcher } from "../../src/application/webhooks/dispatcher.ts";
 import { WebhooksService } from "../../src/application/webhooks/webhooks.ts";
 import { openPostWebhook, webhookRefusal } from "../../src/bootstrap/webhook-requests.ts";
 import { issueKey, keyDecider, keyStream } from "../../src/domain/accounts/key.ts";
@@ -69,7 +66,7 @@ export const openWebhooksInstance = async (
   const cipher = async () => testCipher(...masterKeys);
   const settings = readSettings(allowLoopback ? { ALLOW_LOOPBACK_UPSTREAMS: "true" } : {});
   const errors: string[] = [];
-  const dispatcher = createWebhookDispatcher({
+  const dispatcher = new WebhookDispatcher({
     handler: createCommandHandler({ store, clock, maxPending }),
     webhooks: runner.view(webhooks),
     deliveries: observe(runner.view(deliveries)),

@@ -8,8 +8,8 @@ import { uuidv7 } from "../../eventstore/uuid.ts";
 import { throwUnavailable } from "../store-error.ts";
 import type { Incarnation } from "./incarnations.ts";
 import type { JournalRegistry } from "./journal/journal-registry.ts";
-import { createJournalWriter, type FlushedEvent, type LostEntries } from "./journal/journal-writer.ts";
-import { createReservations } from "./quota/reservations.ts";
+import { type FlushedEvent, JournalWriter, type LostEntries } from "./journal/journal-writer.ts";
+import { Reservations } from "./quota/reservations.ts";
 import type { RecentCharges } from "./recent-charges.ts";
 import { Postings } from "./usage-accounts/postings.ts";
 import { createUsageReader } from "./usage-accounts/usage-reader.ts";
@@ -46,7 +46,7 @@ export const openIncarnation = async (options: IncarnationOptions): Promise<Inca
   await recentCharges.follow(journal, after);
   const shared = { store, clock, timers, journal };
   const stopping = new AbortController();
-  const writer = createJournalWriter({
+  const writer = new JournalWriter({
     ...shared,
     signal: stopping.signal,
     ...(deadlineMs !== undefined && { deadlineMs }),
@@ -64,7 +64,7 @@ export const openIncarnation = async (options: IncarnationOptions): Promise<Inca
     },
     onError: (error) => onError("servings could not be recorded", error),
   });
-  const reservations = createReservations({
+  const reservations = new Reservations({
     ...shared,
     handler,
     after,

@@ -30,18 +30,6 @@ import { gone, type SendOptions, sendMessage } from "./send-message.ts";
 
 export type DeliveryOutcome = "succeeded" | "failed" | "abandoned";
 
-/** Queues messages for the webhooks that subscribe to them, and delivers what is due. */
-export interface WebhookDispatcher {
-  /** Queues the messages of a key's thresholds, each once. @throws {Unavailable} */
-  queueThresholds(crossed: CrossedThresholds): Promise<void>;
-  /** Queues the messages of suspensions, and starts what is due. Runs every second. */
-  dispatch(): void;
-  /** The number of deliveries in progress. */
-  readonly active: number;
-  /** Ends the schedule, aborts the requests in flight and waits for their ends. They are repeated after two minutes. */
-  readonly close: () => Promise<void>;
-}
-
 export interface WebhookDispatcherOptions extends SendOptions {
   readonly handler: Pick<CommandHandler, "execute">;
   readonly webhooks: View<Webhooks>;
@@ -63,13 +51,8 @@ const maxActivePerWebhook = 4;
 const maxQueuedPerWebhook = 10_000;
 const system = { actor: "system" };
 
-export const createWebhookDispatcher = (options: WebhookDispatcherOptions): WebhookDispatcher => {
-  const dispatcher = new Dispatcher(options);
-  dispatcher.start();
-  return dispatcher;
-};
-
-class Dispatcher implements WebhookDispatcher {
+/** Queues messages for the webhooks that subscribe to them, and delivers what is due. */
+export class WebhookDispatcher {
   readonly #options: WebhookDispatcherOptions;
   /** The deliveries in progress, by the name of their stream, and their webhooks. */
   readonly #active = new Map<string, { readonly webhookId: string; readonly ended: Promise<void> }>();
@@ -83,20 +66,23 @@ class Dispatcher implements WebhookDispatcher {
 
   constructor(options: WebhookDispatcherOptions) {
     this.#options = options;
+    this.#schedule();
   }
 
+  /** The number of deliveries in progress. */
   get active(): number {
     return this.#active.size;
   }
 
-  start(): void {
+  #schedule(): void {
     if (this.#stop.signal.aborted) return;
     this.#cancelTimer = this.#options.timers.after(intervalMs, () => {
       this.dispatch();
-      this.start();
+      this.#schedule();
     });
   }
 
+  /** Ends the schedule, aborts the requests in flight and waits for their ends. They are repeated after two minutes. */
   close = async (): Promise<void> => {
     this.#stop.abort(new Error("the service is shutting down"));
     this.#cancelTimer();
@@ -104,6 +90,7 @@ class Dispatcher implements WebhookDispatcher {
     await Promise.all([...this.#active.values()].map(({ ended }) => ended));
   };
 
+  /** Queues the messages of a key's thresholds, each once. @throws {Unavailable} */
   queueThresholds = async ({ apiKey, month, crossed }: CrossedThresholds): Promise<void> => {
     for (const { threshold, characters, quota, at } of crossed) {
       await this.#queue("quota.threshold_crossed", apiKey, {
@@ -114,6 +101,7 @@ class Dispatcher implements WebhookDispatcher {
     }
   };
 
+  /** Queues the messages of suspensions, and starts what is due. Runs every second. */
   dispatch = (): void => {
     this.#unlessStopped(() => {
       this.#queuing ??= this.#queueSuspensions().finally(() => {

@@ -1,9 +1,6 @@
 import { expect } from "chai";
 import { createJournalRegistry } from "../../../src/application/ledger/journal/journal-registry.ts";
-import {
-  createJournalWriter,
-  type JournalWriter,
-} from "../../../src/application/ledger/journal/journal-writer.ts";
+import { JournalWriter } from "../../../src/application/ledger/journal/journal-writer.ts";
 import { RecentCharges } from "../../../src/application/ledger/recent-charges.ts";
 import { journalStream } from "../../../src/domain/ledger/journal.ts";
 import { journalRegistryStream } from "../../../src/domain/ledger/journal-registry.ts";
@@ -46,7 +43,7 @@ describe("the recent charges", () => {
   const openJournal = async (journal: string, charges?: RecentCharges): Promise<JournalWriter> => {
     const position = await registry().open(journal);
     await charges?.follow(journal, position);
-    return createJournalWriter({
+    return new JournalWriter({
       store: temporary.store,
       journal,
       clock,

@@ -34,43 +34,7 @@ import {
 export type { FlushedEvent, LostEntries, ServingCallback };
 
 /** This process's writer of its journal. One append is in flight; what is added meanwhile becomes the next flush. */
-export interface JournalWriter {
-  readonly journal: string;
-  /** The month (yyyy-mm) of servings that are added in this turn of the event loop. It never goes backwards. */
-  month(): string;
-  /**
-   * Adds a serving to the next flush. Calls `done` once, never before this method returns: without an error when the serving is
-   * durable, with the time of its event (empty after an error); otherwise with
-   * - {Unavailable}: it is not in the journal and never will be: its deadline passed before it was sent, or too many wait;
-   * - {OutcomeUnknown}: its deadline passed after it was sent. If it becomes durable, the writer voids it in a later flush;
-   * - {JournalFenced}: the journal is closed, and it is not in it: add it to the next journal.
-   */
-  addServing(serving: Serving, done: ServingCallback): void;
-  /** Adds voids to the next flush. @throws {JournalFenced} after `close` or `onFenced` */
-  addVoids(servings: readonly VoidedServing[]): void;
-  /** Adds the end of a stream to the next flush. @throws {JournalFenced} after `close` or `onFenced` */
-  addStreamEnd(end: StreamEnd): void;
-  /** Records in the next flush that the accounts include all entries up to this revision. Does nothing in a closed journal. */
-  markPosted(through: number): void;
-  /** Entries that are not durable yet. */
-  readonly pending: number;
-  /** Voids and ends of streams among them. */
-  readonly backgroundEntries: number;
-  /** Resolves when everything added so far is durable, servings have failed, or the journal is fenced. Never rejects. */
-  flushed(): Promise<void>;
-  /** As `flushed`, without the voids and ends of streams that the store has refused. They are repeated, perhaps much later. */
-  appended(): Promise<void>;
-  /**
-   * Flushes, then appends `JournalClosed`. Adding is an error from now on. Resolves when the journal is closed, also if another
-   * process has closed it, with the last revision; -1 if it has no event: then nothing is appended.
-   */
-  close(reason: "shutdown" | "idle"): Promise<number>;
-}
-
-export const createJournalWriter = (options: JournalWriterOptions): JournalWriter =>
-  new Writer({ ...defaultOptions, ...options });
-
-class Writer implements JournalWriter {
+export class JournalWriter {
   readonly journal: string;
   readonly #options: Required<JournalWriterOptions>;
   readonly #now: () => string;
@@ -88,27 +52,38 @@ class Writer implements JournalWriter {
   #closedRevision: number | undefined;
   #lastStoreError: EventStoreUnavailable | undefined;
 
-  constructor(options: Required<JournalWriterOptions>) {
-    this.journal = options.journal;
-    this.#options = options;
-    this.#now = isoClock(options.clock);
-    this.#deadlines = createDeadlineQueue(options.deadlineMs, this.#expire, options.timers);
+  constructor(options: JournalWriterOptions) {
+    this.#options = { ...defaultOptions, ...options };
+    const { journal, clock, deadlineMs, timers } = this.#options;
+    this.journal = journal;
+    this.#now = isoClock(clock);
+    this.#deadlines = createDeadlineQueue(deadlineMs, this.#expire, timers);
   }
 
+  /** Entries that are not durable yet. */
   get pending(): number {
     return (this.#inFlight?.entries ?? 0) + this.#waiting.length;
   }
 
+  /** Voids and ends of streams among them. */
   get backgroundEntries(): number {
     const { voids = [], streams = [] } = this.#inFlight ?? {};
     return voids.length + streams.length + this.#waiting.backgroundEntries;
   }
 
+  /** The month (yyyy-mm) of servings that are added in this turn of the event loop. It never goes backwards. */
   month = (): string => {
     this.#scheduleTurnEnd();
     return this.#month;
   };
 
+  /**
+   * Adds a serving to the next flush. Calls `done` once, never before this method returns: without an error when the serving is
+   * durable, with the time of its event (empty after an error); otherwise with
+   * - {Unavailable}: it is not in the journal and never will be: its deadline passed before it was sent, or too many wait;
+   * - {OutcomeUnknown}: its deadline passed after it was sent. If it becomes durable, the writer voids it in a later flush;
+   * - {JournalFenced}: the journal is closed, and it is not in it: add it to the next journal.
+   */
   addServing = (serving: Serving, done: ServingCallback): void => {
     const refusal = this.#refusal();
     if (refusal) {
@@ -130,11 +105,13 @@ class Writer implements JournalWriter {
     return this.#closing !== undefined || this.#closedRevision !== undefined;
   }
 
+  /** Adds voids to the next flush. @throws {JournalFenced} after `close` or `onFenced` */
   addVoids = (servings: readonly VoidedServing[]): void =>
     this.#addToNextFlush(({ voids }) => {
       for (const one of servings) voids.add(one);
     });
 
+  /** Adds the end of a stream to the next flush. @throws {JournalFenced} after `close` or `onFenced` */
   addStreamEnd = (end: StreamEnd): void => this.#addToNextFlush(({ streams }) => streams.add(end));
 
   #addToNextFlush(add: (waiting: WaitingEntries) => void): void {
@@ -143,13 +120,16 @@ class Writer implements JournalWriter {
     this.#scheduleTurnEnd();
   }
 
+  /** Records in the next flush that the accounts include all entries up to this revision. Does nothing in a closed journal. */
   markPosted = (through: number): void => {
     this.#waiting.postedMark = through;
     this.#scheduleTurnEnd();
   };
 
+  /** Resolves when everything added so far is durable, servings have failed, or the journal is fenced. Never rejects. */
   flushed = (): Promise<void> => this.#notified(this.#waiting.untilTaken());
 
+  /** As `flushed`, without the voids and ends of streams that the store has refused. They are repeated, perhaps much later. */
   appended = (): Promise<void> => this.#notified(this.#waiting.untilSent());
 
   #notified(taken: Promise<void>): Promise<void> {
@@ -157,6 +137,10 @@ class Writer implements JournalWriter {
     return taken;
   }
 
+  /**
+   * Flushes, then appends `JournalClosed`. Adding is an error from now on. Resolves when the journal is closed, also if another
+   * process has closed it, with the last revision; -1 if it has no event: then nothing is appended.
+   */
   close = (reason: "shutdown" | "idle"): Promise<number> => {
     if (this.#closedRevision !== undefined) return Promise.resolve(this.#closedRevision);
     this.#closing ??= { reason, closed: Promise.withResolvers() };

@@ -10,31 +10,6 @@ import { isoClock } from "../../iso-clock.ts";
 import { KeyReservation, type ReservationContext } from "./key-reservation.ts";
 import { Tallies } from "./tallies.ts";
 
-/** One journal's share of the monthly quotas. It ends with its journal: a new journal begins with new reservations. */
-export interface Reservations {
-  /**
-   * Spends characters of the key's month if this journal holds them. False: call `reserve`, then try again. With `quota`
-   * null (no quota) it only counts them.
-   */
-  trySpend(apiKey: string, month: string, characters: number, quota: number | null): boolean;
-  /**
-   * Reserves characters, so that they can be spent in this turn of the event loop. Requests are served in order.
-   * @throws {QuotaExceeded} if they are not available in any journal
-   * @throws {Unavailable} if the event store does not answer
-   * @throws {ReservationsClosed} if the journal is being closed: use the next journal
-   * @throws {JournalFenced} if this journal was closed, or its reservation settled, by another process: use the next journal
-   */
-  reserve(apiKey: string, month: string, characters: number, quota: number): Promise<void>;
-  /** Returns characters that were spent but not served, or voided. */
-  refund(apiKey: string, month: string, characters: number): void;
-  /** Returns everything that is unspent, as far as the event store can be reached. */
-  close(): Promise<void>;
-  /** Ends without any append, because the journal was fenced. */
-  abandon(): void;
-  /** Ends the regular checks and the subscription, because the process ends. Reserves nothing more. */
-  stop(): void;
-}
-
 export interface ReservationsOptions {
   readonly journal: string;
   readonly handler: CommandHandler;
@@ -67,10 +42,8 @@ const maxHeldForLong = 100_000;
 const returnsAtOnce = 256;
 const retryAfterSeconds = 1;
 
-export const createReservations = (options: ReservationsOptions): Reservations =>
-  new JournalReservations(options);
-
-class JournalReservations implements Reservations {
+/** One journal's share of the monthly quotas. It ends with its journal: a new journal begins with new reservations. */
+export class Reservations {
   readonly #context: ReservationContext;
   readonly #idleMs: number;
   readonly #tallies = new Tallies();
@@ -99,6 +72,10 @@ class JournalReservations implements Reservations {
     });
   }
 
+  /**
+   * Spends characters of the key's month if this journal holds them. False: call `reserve`, then try again. With `quota`
+   * null (no quota) it only counts them.
+   */
   trySpend(apiKey: string, month: string, characters: number, quota: number | null): boolean {
     const tally = this.#tallies.find(apiKey, month) ?? this.#tallies.findOrAdd(apiKey, month);
     if (quota !== null && characters > 0) {
@@ -110,11 +87,19 @@ class JournalReservations implements Reservations {
     return true;
   }
 
+  /**
+   * Reserves characters, so that they can be spent in this turn of the event loop. Requests are served in order.
+   * @throws {QuotaExceeded} if they are not available in any journal
+   * @throws {Unavailable} if the event store does not answer
+   * @throws {ReservationsClosed} if the journal is being closed: use the next journal
+   * @throws {JournalFenced} if this journal was closed, or its reservation settled, by another process: use the next journal
+   */
   async reserve(apiKey: string, month: string, characters: number, quota: number): Promise<void> {
     if (this.#ended) throw this.#ended;
     if (characters > 0) await this.#reservation(apiKey, month).reserve(characters, quota);
   }
 
+  /** Returns characters that were spent but not served, or voided. */
   refund(apiKey: string, month: string, characters: number): void {
     if (!this.#tallies.isKept(apiKey, month)) return;
     const tally = this.#tallies.findOrAdd(apiKey, month);
@@ -123,6 +108,7 @@ class JournalReservations implements Reservations {
     if (tally.spent < (tally.stated ?? 0) && !this.#ended) this.#reservation(apiKey, month);
   }
 
+  /** Returns everything that is unspent, as far as the event store can be reached. */
   async close(): Promise<void> {
     const closing = new ReservationsClosed("The journal is being closed.", retryAfterSeconds);
     this.#endWith(closing);
@@ -131,6 +117,7 @@ class JournalReservations implements Reservations {
     this.#following.close();
   }
 
+  /** Ends the regular checks and the subscription, because the process ends. Reserves nothing more. */
   stop(): void {
     this.#endWith(new ReservationsClosed("The service is shutting down.", retryAfterSeconds));
     this.#following.close();
@@ -141,6 +128,7 @@ class JournalReservations implements Reservations {
     this.#stopChecks?.();
   }
 
+  /** Ends without any append, because the journal was fenced. */
   abandon(): void {
     const fenced = new JournalFenced(this.#context.journal);
     this.#ended = fenced;

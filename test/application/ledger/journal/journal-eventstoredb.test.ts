@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
 import { closeJournal } from "../../../../src/application/ledger/journal/close-journal.ts";
-import { createJournalWriter } from "../../../../src/application/ledger/journal/journal-writer.ts";
+import { JournalWriter } from "../../../../src/application/ledger/journal/journal-writer.ts";
 import { JournalFenced, journalStream } from "../../../../src/domain/ledger/journal.ts";
 import { type EventStore, EventStoreUnavailable } from "../../../../src/eventstore/event-store.ts";
 import { openEventStoreDB } from "../../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
@@ -49,7 +49,7 @@ describe("a journal on EventStoreDB", () => {
         const closing = closeJournal(store, Date.now, "j", "silent");
         await until("the closing event is not indexed", () => timers.waiting() === 1);
         const reading = counted(store);
-        const writer = createJournalWriter({ store: reading, journal: "j", clock: Date.now });
+        const writer = new JournalWriter({ store: reading, journal: "j", clock: Date.now });
         let failure: unknown;
         const failed = new Promise<void>((resolve) =>
           writer.addServing(serving(), (error) => {
@@ -68,7 +68,7 @@ describe("a journal on EventStoreDB", () => {
 
     it("is closed after an append that reads do not show yet", () =>
       withLag(async (store, timers) => {
-        const writer = createJournalWriter({ store, journal: "j", clock: Date.now });
+        const writer = new JournalWriter({ store, journal: "j", clock: Date.now });
         writer.addServing(serving(), () => {});
         await until("the serving is not indexed", () => timers.waiting() === 1);
         const reading = counted(store);

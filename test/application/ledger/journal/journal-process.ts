@@ -1,8 +1,7 @@
 import { expect } from "chai";
 import {
-  createJournalWriter,
   type FlushedEvent,
-  type JournalWriter,
+  JournalWriter,
 } from "../../../../src/application/ledger/journal/journal-writer.ts";
 import type { JournalWriterOptions } from "../../../../src/application/ledger/journal/journal-writer-options.ts";
 import { eventDigest } from "../../../../src/domain/ledger/canonical.ts";
@@ -92,7 +91,7 @@ export class JournalProcess {
     const flushed: FlushedEvent[] = [];
     this.journals.push(journal);
     this.flushed.set(journal, flushed);
-    return createJournalWriter({
+    return new JournalWriter({
       ...this.#options,
       journal,
       onFlushed: (events) => flushed.push(...events),

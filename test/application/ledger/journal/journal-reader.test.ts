@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { closeJournal } from "../../../../src/application/ledger/journal/close-journal.ts";
 import { readJournalEnd, readPostedMark } from "../../../../src/application/ledger/journal/journal-reader.ts";
-import { createJournalWriter } from "../../../../src/application/ledger/journal/journal-writer.ts";
+import { JournalWriter } from "../../../../src/application/ledger/journal/journal-writer.ts";
 import { eventDigest } from "../../../../src/domain/ledger/canonical.ts";
 import { journalStream } from "../../../../src/domain/ledger/journal.ts";
 import { uuidv7 } from "../../../../src/eventstore/uuid.ts";
@@ -23,7 +23,7 @@ describe("the reader of a journal", () => {
 
   afterEach(() => temporary.remove());
 
-  const writer = () => createJournalWriter({ store: temporary.store, journal, clock });
+  const writer = () => new JournalWriter({ store: temporary.store, journal, clock });
 
   const appendPosted = (through: number, expected: number) => {
     const data = { at, previous: "", through };

@@ -2,9 +2,8 @@ import { setImmediate } from "node:timers/promises";
 import { expect } from "chai";
 import { closeJournal } from "../../../../src/application/ledger/journal/close-journal.ts";
 import {
-  createJournalWriter,
   type FlushedEvent,
-  type JournalWriter,
+  JournalWriter,
   type LostEntries,
 } from "../../../../src/application/ledger/journal/journal-writer.ts";
 import type { JournalWriterOptions } from "../../../../src/application/ledger/journal/journal-writer-options.ts";
@@ -47,7 +46,7 @@ describe("the writer of a journal", () => {
   afterEach(() => temporary.remove());
 
   const createWriter = (options: Partial<JournalWriterOptions> = {}): JournalWriter =>
-    createJournalWriter({
+    new JournalWriter({
       store,
       journal,
       clock: () => now,

@@ -1,7 +1,4 @@
-import {
-  createReservations,
-  type Reservations,
-} from "../../../../src/application/ledger/quota/reservations.ts";
+import { Reservations } from "../../../../src/application/ledger/quota/reservations.ts";
 import type { Clock } from "../../../../src/async/clock.ts";
 import { JournalFenced } from "../../../../src/domain/ledger/journal.ts";
 import { QuotaExceeded } from "../../../../src/domain/ledger/quota.ts";
@@ -100,7 +97,7 @@ export class QuotaInstance {
       this.#incarnations += 1;
       this.#incarnation = this.#open();
     };
-    const reservations = createReservations({
+    const reservations = new Reservations({
       journal: journal.name,
       handler: this.#handler,
       store,

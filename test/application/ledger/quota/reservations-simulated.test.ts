@@ -1,9 +1,6 @@
 import { expect } from "chai";
 import { createCarryOverUsage } from "../../../../src/application/ledger/quota/carry-over.ts";
-import {
-  createReservations,
-  type Reservations,
-} from "../../../../src/application/ledger/quota/reservations.ts";
+import { Reservations } from "../../../../src/application/ledger/quota/reservations.ts";
 import { Unavailable } from "../../../../src/domain/errors.ts";
 import { JournalFenced } from "../../../../src/domain/ledger/journal.ts";
 import { QuotaExceeded } from "../../../../src/domain/ledger/quota.ts";
@@ -43,7 +40,7 @@ describe("reservations of a journal", () => {
     const { store, timers } = process;
     const { time: clock } = simulated;
     const handler = createCommandHandler({ store, timers, clock, deadlineMs });
-    const reservations = createReservations({
+    const reservations = new Reservations({
       ...{ journal, handler, store, timers, clock, waitForAppends, after: -1 },
       fence: async (other) => void fenced.push(other),
       spentBy: async () => spentBy,
