@@ -1,3 +1,4 @@
+import type { RunnerStatus } from "../../projections/runner/runner.ts";
 import type { Authenticator } from "../application/access/authentication.ts";
 import type { RateLimiter } from "../application/access/rate-limiter.ts";
 import type { CheckHealth } from "../application/health/health.ts";
@@ -54,12 +55,7 @@ export interface Telemetry {
 
 /** What gauges read at collection. It costs nothing in between. */
 export interface MetricSources {
-  views(): {
-    readonly position: number;
-    readonly live: boolean;
-    readonly lagMs: number;
-    readonly failed: readonly string[];
-  };
+  views(): Omit<RunnerStatus, "current">;
   /** Events in the log that are skipped because they cannot be folded. */
   malformedEvents(): number;
   /** Undefined before the first measurement. */

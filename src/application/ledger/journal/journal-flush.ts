@@ -84,22 +84,15 @@ export const collectFlush = (
   };
 };
 
-export const closingFlush = (reason: JournalClosed["reason"], chained: Chained, now: number): Flush => {
-  const events = createEvents(
-    [(link) => ({ type: "JournalClosed", data: { ...link, reason } })],
-    chained,
-    now,
-  );
-  return {
-    ...events,
-    servings: [],
-    voids: [],
-    streams: [],
-    entries: 0,
-    postedMark: undefined,
-    isClosing: true,
-  };
-};
+export const closingFlush = (reason: JournalClosed["reason"], chained: Chained, now: number): Flush => ({
+  ...createEvents([(link) => ({ type: "JournalClosed", data: { ...link, reason } })], chained, now),
+  servings: [],
+  voids: [],
+  streams: [],
+  entries: 0,
+  postedMark: undefined,
+  isClosing: true,
+});
 
 const createEvents = (create: readonly CreateEvent[], chained: Chained, now: number) => {
   const links = linkEvents(create, chained);

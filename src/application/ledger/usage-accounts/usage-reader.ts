@@ -1,6 +1,7 @@
 import pLimit from "p-limit";
 import { type JournalEvent, journalStream } from "../../../domain/ledger/journal.ts";
 import {
+  addUsage,
   type UsageCount,
   type UsagePosted,
   usageAccountStream,
@@ -91,7 +92,7 @@ export const createUsageReader = ({ store }: { readonly store: EventStore }) => 
         });
       }
     });
-    const counts = new Map(ends.map(({ apiKey, balance, tail }) => [apiKey, sumOfCounts(balance, tail)]));
+    const counts = new Map(ends.map(({ apiKey, balance, tail }) => [apiKey, addUsage(balance, tail)]));
     return { asOfPosition, counts };
   },
 
@@ -282,8 +283,3 @@ const readAccountEnd = async (
   }
   return { apiKey, balance: balance ?? emptySum(), through, tail: emptySum() };
 };
-
-const sumOfCounts = (one: UsageCount, other: UsageCount): UsageCount => ({
-  requests: one.requests + other.requests,
-  characters: one.characters + other.characters,
-});
