@@ -11,12 +11,12 @@ import {
   resourceName,
 } from "../../kernel/operation.ts";
 
-type AdminDeclaration<Params, Query, Body> = Omit<
+type AdminDeclaration<Params, Query, Body, Services extends unknown[] = []> = Omit<
   Declaration<Params, Query, Body>,
   "tag" | "auth" | "handle"
 > & {
   /** Returns the JSON to send. */
-  handle(input: Input<Params, Query, Body>, command: CommandContext, ctx: Context): unknown;
+  handle(...args: [...Services, Input<Params, Query, Body>, CommandContext, Context]): unknown;
 };
 
 /** An operation of the admin API: auditors may read, only operators may change something. Its events name the token's holder. */
@@ -32,6 +32,16 @@ export const adminOperation = <Params, Query, Body>({
       handle(input, { actor: ctx.state.actor, requestId: ctx.state.requestId }, ctx),
   });
 
+/** Declares an operation of the admin API as a function of the services that its handler receives first. */
+export const adminOperationOf =
+  <Services>() =>
+  <Params, Query, Body>({ handle, ...declaration }: AdminDeclaration<Params, Query, Body, [Services]>) =>
+  (services: Services): Operation =>
+    adminOperation({
+      ...declaration,
+      handle: (input: Input<Params, Query, Body>, command, ctx) => handle(services, input, command, ctx),
+    });
+
 type Responses = Readonly<Record<number, ResponseSpec>>;
 
 export const ok = (description: string, schema: z.ZodType): Responses => ({
@@ -43,6 +53,12 @@ export const created = (description: string, schema: z.ZodType, headers: z.ZodRa
 });
 
 export const noContent = (description: string): Responses => ({ 204: { description } });
+
+/** The members of a response that is a whole list. */
+export const listed = <Entry>(name: string, entries: readonly Entry[]) => ({
+  [name]: entries,
+  count: entries.length,
+});
 
 export const websiteId = resourceName("A website's id.", "web_0b9Zk2fX7Qm4sT1uVwYzAc");
 export const apiKey = resourceName("A website's public key.", "vlk_0RrSxSzLwJvA8e1kzPpE3u7Q");

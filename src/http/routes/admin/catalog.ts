@@ -2,9 +2,9 @@ import { z } from "zod";
 import { type CatalogService, newSystemVoice } from "../../../application/catalog/catalog.ts";
 import { voice, voiceChange } from "../../../domain/catalog/voice-schema.ts";
 import { location } from "../../kernel/headers.ts";
-import { jsonRequest, type Operation, pathParams, resourceName } from "../../kernel/operation.ts";
+import { jsonRequest, pathParams, resourceName } from "../../kernel/operation.ts";
 import { SystemVoice, Voice } from "../voices/schemas.ts";
-import { adminOperation, created, ok } from "./admin-operation.ts";
+import { adminOperationOf, created, ok } from "./admin-operation.ts";
 import { pageMembers, pageOf, pageQuery } from "./paging.ts";
 
 const named = pathParams({ name: resourceName("A voice's exact name.", "UK English Female") });
@@ -12,20 +12,11 @@ const named = pathParams({ name: resourceName("A voice's exact name.", "UK Engli
 /** The catalog parses bodies itself. */
 const read = (body: unknown): unknown => body;
 
-/** `/admin/voices` and `/admin/system-voices`: the catalog of all websites. Entries are deprecated, never removed. */
-export const catalogOperations = ({ catalog }: { catalog: CatalogService }): Operation[] => [
-  listCatalog(catalog),
-  addVoice(catalog),
-  showCatalogVoice(catalog),
-  changeVoice(catalog),
-  deprecateVoice(catalog),
-  listSystemVoices(catalog),
-  addSystemVoice(catalog),
-  deprecateSystemVoice(catalog),
-];
+const catalogOperation = adminOperationOf<{ catalog: CatalogService }>();
 
-const listCatalog = (catalog: CatalogService): Operation =>
-  adminOperation({
+/** `/admin/voices` and `/admin/system-voices`: the catalog of all websites. Entries are deprecated, never removed. */
+export const catalogOperations = [
+  catalogOperation({
     method: "get",
     path: "/admin/voices",
     id: "listCatalog",
@@ -39,17 +30,15 @@ const listCatalog = (catalog: CatalogService): Operation =>
         ...pageMembers,
       }),
     ),
-    handle: ({ query }) => {
+    handle: ({ catalog }, { query }) => {
       const { voices, systemVoices } = catalog.list();
       const { entries, _links } = pageOf(query, voices, ({ name }) => name);
       const ids = new Set(entries.flatMap(({ voiceIDs }) => voiceIDs));
       const used = systemVoices.filter(({ id }) => ids.has(id));
       return { voices: entries, systemVoices: used, count: entries.length, _links };
     },
-  });
-
-const addVoice = (catalog: CatalogService): Operation =>
-  adminOperation({
+  }),
+  catalogOperation({
     method: "post",
     path: "/admin/voices",
     id: "addVoice",
@@ -61,26 +50,22 @@ const addVoice = (catalog: CatalogService): Operation =>
     ),
     responses: created("The voice.", Voice, location),
     errors: [409],
-    handle: async ({ body }, command, ctx) => {
+    handle: async ({ catalog }, { body }, command, ctx) => {
       const voice = await catalog.addVoice(body, command);
       ctx.set("Location", `/admin/voices/${encodeURIComponent(voice.name)}`);
       return voice;
     },
-  });
-
-const showCatalogVoice = (catalog: CatalogService): Operation =>
-  adminOperation({
+  }),
+  catalogOperation({
     method: "get",
     path: "/admin/voices/{name}",
     id: "showCatalogVoice",
     summary: "Show a voice of the catalog",
     params: named,
     responses: ok("The voice.", Voice),
-    handle: ({ params }) => catalog.voice(params.name),
-  });
-
-const changeVoice = (catalog: CatalogService): Operation =>
-  adminOperation({
+    handle: ({ catalog }, { params }) => catalog.voice(params.name),
+  }),
+  catalogOperation({
     method: "patch",
     path: "/admin/voices/{name}",
     id: "changeVoice",
@@ -88,11 +73,9 @@ const changeVoice = (catalog: CatalogService): Operation =>
     params: named,
     body: jsonRequest(voiceChange, { voiceIDs: [2, 1] }, { read }),
     responses: ok("The changed voice.", Voice),
-    handle: ({ params, body }, command) => catalog.changeVoice(params.name, body, command),
-  });
-
-const deprecateVoice = (catalog: CatalogService): Operation =>
-  adminOperation({
+    handle: ({ catalog }, { params, body }, command) => catalog.changeVoice(params.name, body, command),
+  }),
+  catalogOperation({
     method: "delete",
     path: "/admin/voices/{name}",
     id: "deprecateVoice",
@@ -100,25 +83,21 @@ const deprecateVoice = (catalog: CatalogService): Operation =>
     params: named,
     responses: ok("The changed voice.", Voice),
     errors: [503],
-    handle: ({ params }, command) => catalog.deprecateVoice(params.name, command),
-  });
-
-const listSystemVoices = (catalog: CatalogService): Operation =>
-  adminOperation({
+    handle: ({ catalog }, { params }, command) => catalog.deprecateVoice(params.name, command),
+  }),
+  catalogOperation({
     method: "get",
     path: "/admin/system-voices",
     id: "listSystemVoices",
     summary: "List the system voices of the catalog",
     query: pageQuery,
     responses: ok("The system voices.", z.object({ systemVoices: z.array(SystemVoice), ...pageMembers })),
-    handle: ({ query }) => {
+    handle: ({ catalog }, { query }) => {
       const { entries, _links } = pageOf(query, catalog.list().systemVoices, ({ id }) => String(id));
       return { systemVoices: entries, count: entries.length, _links };
     },
-  });
-
-const addSystemVoice = (catalog: CatalogService): Operation =>
-  adminOperation({
+  }),
+  catalogOperation({
     method: "post",
     path: "/admin/system-voices",
     id: "addSystemVoice",
@@ -130,11 +109,9 @@ const addSystemVoice = (catalog: CatalogService): Operation =>
     ),
     responses: created("The system voice with its assigned id.", SystemVoice),
     errors: [409],
-    handle: ({ body }, command) => catalog.addSystemVoice(body, command),
-  });
-
-const deprecateSystemVoice = (catalog: CatalogService): Operation =>
-  adminOperation({
+    handle: ({ catalog }, { body }, command) => catalog.addSystemVoice(body, command),
+  }),
+  catalogOperation({
     method: "delete",
     path: "/admin/system-voices/{id}",
     id: "deprecateSystemVoice",
@@ -142,5 +119,6 @@ const deprecateSystemVoice = (catalog: CatalogService): Operation =>
     params: pathParams({ id: z.coerce.number().int().positive() }),
     responses: ok("The changed system voice.", SystemVoice),
     errors: [503],
-    handle: ({ params }, command) => catalog.deprecateSystemVoice(params.id, command),
-  });
+    handle: ({ catalog }, { params }, command) => catalog.deprecateSystemVoice(params.id, command),
+  }),
+];

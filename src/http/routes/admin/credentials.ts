@@ -11,8 +11,8 @@ import {
   providerNames,
 } from "../../../domain/accounts/byok-providers.ts";
 import { namedSchema } from "../../kernel/named-schema.ts";
-import { jsonRequest, type Operation, pathParams, queryParams } from "../../kernel/operation.ts";
-import { adminOperation, count, noContent, ok, time, websiteId } from "./admin-operation.ts";
+import { jsonRequest, pathParams, queryParams } from "../../kernel/operation.ts";
+import { adminOperationOf, count, listed, noContent, ok, time, websiteId } from "./admin-operation.ts";
 import { matches, pageMembers, pageOf, pageParameters, search, total } from "./paging.ts";
 
 export const credentialsDetails = namedSchema("CredentialsDetails", {
@@ -32,49 +32,20 @@ const credentialsQuery = queryParams(z.object({ ...pageParameters, search }));
 
 const params = pathParams({ id: websiteId });
 
+const credentialOperation = adminOperationOf<{ credentials: CredentialsService }>();
+
 /** `/admin/websites/{id}/credentials`: a website's own provider accounts. Responses never contain the credentials. */
-export const credentialOperations = ({ credentials }: { credentials: CredentialsService }): Operation[] => [
-  adminOperation({
+export const credentialOperations = [
+  credentialOperation({
     method: "get",
     path: "/admin/websites/{id}/credentials",
     id: "listCredentials",
     summary: "List the engines that a website has credentials for",
     params,
     responses: ok("The engines.", z.object({ credentials: z.array(credentialsDetails), count })),
-    handle: ({ params }) => {
-      const all = credentials.list(params.id);
-      return { credentials: all, count: all.length };
-    },
+    handle: ({ credentials }, { params }) => listed("credentials", credentials.list(params.id)),
   }),
-  listAllCredentials(credentials),
-  ...byokEngines.flatMap((engine) => [
-    adminOperation({
-      method: "put",
-      path: `/admin/websites/{id}/credentials/${engine}`,
-      id: `setCredentials_${engine}`,
-      summary: `Set a website's credentials for ${byokProviders[engine].title}; its voices join the website's catalog`,
-      params,
-      body: jsonRequest(byokProviders[engine].credentials, byokProviders[engine].example, {
-        read: (body) => parseCredentials(engine, body),
-      }),
-      responses: ok("The provider accepted the credentials and listed its voices.", credentialsDetails),
-      handle: ({ params, body }, command) => credentials.set(params.id, engine, body, command),
-    }),
-    adminOperation({
-      method: "delete",
-      path: `/admin/websites/{id}/credentials/${engine}`,
-      id: `removeCredentials_${engine}`,
-      summary: `Remove a website's credentials for ${byokProviders[engine].title}, and its voices`,
-      params,
-      responses: noContent("The credentials are removed."),
-      errors: [503],
-      handle: ({ params }, command) => credentials.remove(params.id, engine, command),
-    }),
-  ]),
-];
-
-const listAllCredentials = (credentials: CredentialsService): Operation =>
-  adminOperation({
+  credentialOperation({
     method: "get",
     path: "/admin/credentials",
     id: "listAllCredentials",
@@ -84,7 +55,7 @@ const listAllCredentials = (credentials: CredentialsService): Operation =>
       "The engines, by website.",
       z.object({ credentials: z.array(websiteCredentials), total, ...pageMembers }),
     ),
-    handle: ({ query }) => {
+    handle: ({ credentials }, { query }) => {
       const found = credentials
         .listAll()
         .filter(({ websiteId, websiteName, provider }) =>
@@ -93,4 +64,30 @@ const listAllCredentials = (credentials: CredentialsService): Operation =>
       const { entries, _links } = pageOf(query, found, ({ websiteId, engine }) => `${websiteId}/${engine}`);
       return { credentials: entries, total: found.length, count: entries.length, _links };
     },
-  });
+  }),
+  ...byokEngines.flatMap((engine) => [
+    credentialOperation({
+      method: "put",
+      path: `/admin/websites/{id}/credentials/${engine}`,
+      id: `setCredentials_${engine}`,
+      summary: `Set a website's credentials for ${byokProviders[engine].title}; its voices join the website's catalog`,
+      params,
+      body: jsonRequest(byokProviders[engine].credentials, byokProviders[engine].example, {
+        read: (body) => parseCredentials(engine, body),
+      }),
+      responses: ok("The provider accepted the credentials and listed its voices.", credentialsDetails),
+      handle: ({ credentials }, { params, body }, command) =>
+        credentials.set(params.id, engine, body, command),
+    }),
+    credentialOperation({
+      method: "delete",
+      path: `/admin/websites/{id}/credentials/${engine}`,
+      id: `removeCredentials_${engine}`,
+      summary: `Remove a website's credentials for ${byokProviders[engine].title}, and its voices`,
+      params,
+      responses: noContent("The credentials are removed."),
+      errors: [503],
+      handle: ({ credentials }, { params }, command) => credentials.remove(params.id, engine, command),
+    }),
+  ]),
+];

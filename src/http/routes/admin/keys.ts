@@ -7,14 +7,17 @@ import { noStore } from "../../caching/cache-control.ts";
 import { location } from "../../kernel/headers.ts";
 import { disconnectSignal } from "../../kernel/middleware.ts";
 import { namedSchema } from "../../kernel/named-schema.ts";
+import { jsonRequest, pathParams, queryParams, resourceName } from "../../kernel/operation.ts";
 import {
-  jsonRequest,
-  type Operation,
-  pathParams,
-  queryParams,
-  resourceName,
-} from "../../kernel/operation.ts";
-import { adminOperation, apiKey, count, created, noContent, ok, time, websiteId } from "./admin-operation.ts";
+  adminOperationOf,
+  apiKey,
+  count,
+  created,
+  noContent,
+  ok,
+  time,
+  websiteId,
+} from "./admin-operation.ts";
 import { keyQuery, pageOfKeys } from "./key-list.ts";
 import { auditEntry } from "./ledger/audit-entry.ts";
 import { pageMembers, pageParameters, total } from "./paging.ts";
@@ -81,27 +84,11 @@ const reinstatement = z.strictObject({ reason: reason.default("reinstated by the
 
 const secretId = resourceName("A secret's id.", "sec_0b9Zk2fX7Qm4sT1uVwYzAc");
 
-/** `/admin/keys`, and the keys of a website. */
-export const keyOperations = ({
-  keys,
-  readKeyHistory,
-}: {
-  keys: Keys;
-  readKeyHistory: ReadKeyHistory;
-}): Operation[] => [
-  issueKey(keys),
-  listKeys(keys),
-  showKey(keys),
-  keyHistory(readKeyHistory),
-  createSecret(keys),
-  revokeSecret(keys),
-  changePlan(keys),
-  suspendKey(keys),
-  reinstateKey(keys),
-];
+const keyOperation = adminOperationOf<{ keys: Keys; readKeyHistory: ReadKeyHistory }>();
 
-const issueKey = (keys: Keys): Operation =>
-  adminOperation({
+/** `/admin/keys`, and the keys of a website. */
+export const keyOperations = [
+  keyOperation({
     method: "post",
     path: "/admin/websites/{id}/keys",
     id: "issueKey",
@@ -114,15 +101,13 @@ const issueKey = (keys: Keys): Operation =>
       { required: false },
     ),
     responses: created("The key. The secret is shown only in this response.", newKey, location),
-    handle: async ({ params, body }, command, ctx) => {
+    handle: async ({ keys }, { params, body }, command, ctx) => {
       const key = await keys.issue(params.id, body.plan, command);
       ctx.set("Location", `/admin/keys/${key.apiKey}`);
       return key;
     },
-  });
-
-const listKeys = (keys: Keys): Operation =>
-  adminOperation({
+  }),
+  keyOperation({
     method: "get",
     path: "/admin/keys",
     id: "listKeys",
@@ -130,11 +115,19 @@ const listKeys = (keys: Keys): Operation =>
     query: keyQuery,
     responses: ok("The keys.", z.object({ keys: z.array(keyDetails), total, ...pageMembers })),
     errors: [503],
-    handle: ({ query }) => pageOfKeys(keys, query),
-  });
-
-const keyHistory = (readKeyHistory: ReadKeyHistory): Operation =>
-  adminOperation({
+    handle: ({ keys }, { query }) => pageOfKeys(keys, query),
+  }),
+  keyOperation({
+    method: "get",
+    path: "/admin/keys/{apiKey}",
+    id: "showKey",
+    summary: "Show a key: its state, its plan and its usage this month",
+    params: pathParams({ apiKey }),
+    responses: ok("The key.", keyDetails),
+    errors: [503],
+    handle: ({ keys }, { params }) => keys.get(params.apiKey),
+  }),
+  keyOperation({
     method: "get",
     path: "/admin/keys/{apiKey}/history",
     id: "readKeyHistory",
@@ -143,7 +136,7 @@ const keyHistory = (readKeyHistory: ReadKeyHistory): Operation =>
     query: historyQuery,
     responses: ok("The events, as in the audit.", z.object({ events: z.array(auditEntry), ...pageMembers })),
     errors: [503],
-    handle: async ({ params, query }, _, ctx) => {
+    handle: async ({ readKeyHistory }, { params, query }, _, ctx) => {
       const signal = disconnectSignal(ctx);
       const events = await readKeyHistory({ ...params, ...query, signal });
       const last = events.at(-1);
@@ -151,22 +144,8 @@ const keyHistory = (readKeyHistory: ReadKeyHistory): Operation =>
       const href = `?order=${query.order}&limit=${query.limit}&after=${last?.revision}`;
       return { events, count: events.length, _links: isLast ? {} : { next: { href } } };
     },
-  });
-
-const showKey = (keys: Keys): Operation =>
-  adminOperation({
-    method: "get",
-    path: "/admin/keys/{apiKey}",
-    id: "showKey",
-    summary: "Show a key: its state, its plan and its usage this month",
-    params: pathParams({ apiKey }),
-    responses: ok("The key.", keyDetails),
-    errors: [503],
-    handle: ({ params }) => keys.get(params.apiKey),
-  });
-
-const createSecret = (keys: Keys): Operation =>
-  adminOperation({
+  }),
+  keyOperation({
     method: "post",
     path: "/admin/keys/{apiKey}/secrets",
     id: "createSecret",
@@ -175,11 +154,9 @@ const createSecret = (keys: Keys): Operation =>
     params: pathParams({ apiKey }),
     responses: created("The secret, shown only in this response.", newSecret),
     errors: [409, 503],
-    handle: ({ params }, command) => keys.createSecret(params.apiKey, command),
-  });
-
-const revokeSecret = (keys: Keys): Operation =>
-  adminOperation({
+    handle: ({ keys }, { params }, command) => keys.createSecret(params.apiKey, command),
+  }),
+  keyOperation({
     method: "delete",
     path: "/admin/keys/{apiKey}/secrets/{secretId}",
     id: "revokeSecret",
@@ -187,11 +164,9 @@ const revokeSecret = (keys: Keys): Operation =>
     params: pathParams({ apiKey, secretId }),
     responses: noContent("The secret is revoked; requests with it are refused."),
     errors: [503],
-    handle: ({ params }, command) => keys.revokeSecret(params.apiKey, params.secretId, command),
-  });
-
-const changePlan = (keys: Keys): Operation =>
-  adminOperation({
+    handle: ({ keys }, { params }, command) => keys.revokeSecret(params.apiKey, params.secretId, command),
+  }),
+  keyOperation({
     method: "put",
     path: "/admin/keys/{apiKey}/plan",
     id: "changePlan",
@@ -199,11 +174,9 @@ const changePlan = (keys: Keys): Operation =>
     params: pathParams({ apiKey }),
     body: jsonRequest(planRequest, { tier: "commercial" }),
     responses: ok("The changed key.", keyDetails),
-    handle: ({ params, body }, command) => keys.changePlan(params.apiKey, body, command),
-  });
-
-const suspendKey = (keys: Keys): Operation =>
-  adminOperation({
+    handle: ({ keys }, { params, body }, command) => keys.changePlan(params.apiKey, body, command),
+  }),
+  keyOperation({
     method: "post",
     path: "/admin/keys/{apiKey}/suspend",
     id: "suspendKey",
@@ -211,11 +184,9 @@ const suspendKey = (keys: Keys): Operation =>
     params: pathParams({ apiKey }),
     body: jsonRequest(suspension, { reason: "invoice overdue" }),
     responses: ok("The changed key.", keyDetails),
-    handle: ({ params, body }, command) => keys.suspend(params.apiKey, body.reason, command),
-  });
-
-const reinstateKey = (keys: Keys): Operation =>
-  adminOperation({
+    handle: ({ keys }, { params, body }, command) => keys.suspend(params.apiKey, body.reason, command),
+  }),
+  keyOperation({
     method: "post",
     path: "/admin/keys/{apiKey}/reinstate",
     id: "reinstateKey",
@@ -223,5 +194,6 @@ const reinstateKey = (keys: Keys): Operation =>
     params: pathParams({ apiKey }),
     body: jsonRequest(reinstatement, { reason: "paid" }, { required: false }),
     responses: ok("The changed key.", keyDetails),
-    handle: ({ params, body }, command) => keys.reinstate(params.apiKey, body.reason, command),
-  });
+    handle: ({ keys }, { params, body }, command) => keys.reinstate(params.apiKey, body.reason, command),
+  }),
+];

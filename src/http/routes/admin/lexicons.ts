@@ -9,7 +9,7 @@ import { type LexiconRules, lexiconRules } from "../../../domain/lexicons/lexico
 import { lexiconName } from "../../../domain/lexicons/lexicons.ts";
 import { namedSchema } from "../../kernel/named-schema.ts";
 import { jsonRequest, type Operation, orText, pathParams } from "../../kernel/operation.ts";
-import { adminOperation, count, noContent, ok, time, websiteId } from "./admin-operation.ts";
+import { adminOperation, count, listed, noContent, ok, time, websiteId } from "./admin-operation.ts";
 
 const name = lexiconName.meta({ description: "The lexicon's name.", examples: ["abbreviations"] });
 
@@ -53,10 +53,7 @@ export const lexiconOperations = ({ lexicons }: { lexicons: LexiconsService }): 
     summary: "List a website's lexicons by name, without their rules",
     params: pathParams({ id: websiteId }),
     responses: ok("The lexicons.", z.object({ lexicons: z.array(lexiconSummary), count })),
-    handle: ({ params }) => {
-      const all = lexicons.list(params.id);
-      return { lexicons: all, count: all.length };
-    },
+    handle: ({ params }) => listed("lexicons", lexicons.list(params.id)),
   }),
   adminOperation({
     method: "get",

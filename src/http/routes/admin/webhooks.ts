@@ -10,8 +10,8 @@ import { webhookEvents, webhookUrl } from "../../../domain/webhooks/webhooks.ts"
 import { noStore } from "../../caching/cache-control.ts";
 import { location } from "../../kernel/headers.ts";
 import { namedSchema } from "../../kernel/named-schema.ts";
-import { json, jsonRequest, type Operation, pathParams, resourceName } from "../../kernel/operation.ts";
-import { adminOperation, count, created, noContent, ok, time } from "./admin-operation.ts";
+import { json, jsonRequest, pathParams, resourceName } from "../../kernel/operation.ts";
+import { adminOperationOf, count, created, listed, noContent, ok, time } from "./admin-operation.ts";
 import { pageMembers, pageOf, pageQuery } from "./paging.ts";
 
 const webhookMembers = {
@@ -81,20 +81,11 @@ const change = z.strictObject({
 const webhookId = resourceName("A webhook's id.", "whk_0b9Zk2fX7Qm4sT1uVwYzAc");
 const params = pathParams({ id: webhookId });
 
-/** `/admin/webhooks`: where messages about keys are sent, and whether they arrived. */
-export const webhookOperations = ({ webhooks }: { webhooks: WebhooksService }): Operation[] => [
-  addWebhook(webhooks),
-  listWebhooks(webhooks),
-  showWebhook(webhooks),
-  changeWebhook(webhooks),
-  removeWebhook(webhooks),
-  rotateSecret(webhooks),
-  testWebhook(webhooks),
-  listDeliveries(webhooks),
-];
+const webhookOperation = adminOperationOf<{ webhooks: WebhooksService }>();
 
-const addWebhook = (webhooks: WebhooksService): Operation =>
-  adminOperation({
+/** `/admin/webhooks`: where messages about keys are sent, and whether they arrived. */
+export const webhookOperations = [
+  webhookOperation({
     method: "post",
     path: "/admin/webhooks",
     id: "addWebhook",
@@ -108,39 +99,30 @@ const addWebhook = (webhooks: WebhooksService): Operation =>
     }),
     responses: created("The webhook. The secret is shown only in this response.", newWebhook, location),
     errors: [404, 409],
-    handle: async ({ body }, command, ctx) => {
+    handle: async ({ webhooks }, { body }, command, ctx) => {
       const webhook = await webhooks.add(body, command);
       ctx.set("Location", `/admin/webhooks/${webhook.webhookId}`);
       return webhook;
     },
-  });
-
-const listWebhooks = (webhooks: WebhooksService): Operation =>
-  adminOperation({
+  }),
+  webhookOperation({
     method: "get",
     path: "/admin/webhooks",
     id: "listWebhooks",
     summary: "List the webhooks, oldest first",
     responses: ok("The webhooks.", z.object({ webhooks: z.array(webhookDetails), count })),
-    handle: () => {
-      const all = webhooks.list();
-      return { webhooks: all, count: all.length };
-    },
-  });
-
-const showWebhook = (webhooks: WebhooksService): Operation =>
-  adminOperation({
+    handle: ({ webhooks }) => listed("webhooks", webhooks.list()),
+  }),
+  webhookOperation({
     method: "get",
     path: "/admin/webhooks/{id}",
     id: "showWebhook",
     summary: "Show a webhook",
     params,
     responses: ok("The webhook.", webhookDetails),
-    handle: ({ params }) => webhooks.get(params.id),
-  });
-
-const changeWebhook = (webhooks: WebhooksService): Operation =>
-  adminOperation({
+    handle: ({ webhooks }, { params }) => webhooks.get(params.id),
+  }),
+  webhookOperation({
     method: "patch",
     path: "/admin/webhooks/{id}",
     id: "changeWebhook",
@@ -148,11 +130,9 @@ const changeWebhook = (webhooks: WebhooksService): Operation =>
     params,
     body: jsonRequest(change, { enabled: false }),
     responses: ok("The changed webhook.", webhookDetails),
-    handle: ({ params, body }, command) => webhooks.change(params.id, body, command),
-  });
-
-const removeWebhook = (webhooks: WebhooksService): Operation =>
-  adminOperation({
+    handle: ({ webhooks }, { params, body }, command) => webhooks.change(params.id, body, command),
+  }),
+  webhookOperation({
     method: "delete",
     path: "/admin/webhooks/{id}",
     id: "removeWebhook",
@@ -160,11 +140,9 @@ const removeWebhook = (webhooks: WebhooksService): Operation =>
     params,
     responses: noContent("The webhook is removed."),
     errors: [503],
-    handle: ({ params }, command) => webhooks.remove(params.id, command),
-  });
-
-const rotateSecret = (webhooks: WebhooksService): Operation =>
-  adminOperation({
+    handle: ({ webhooks }, { params }, command) => webhooks.remove(params.id, command),
+  }),
+  webhookOperation({
     method: "post",
     path: "/admin/webhooks/{id}/secrets",
     id: "rotateWebhookSecret",
@@ -173,11 +151,9 @@ const rotateSecret = (webhooks: WebhooksService): Operation =>
     params,
     responses: created("The new secret, shown only in this response.", z.object({ secret })),
     errors: [503],
-    handle: ({ params }, command) => webhooks.rotateSecret(params.id, command),
-  });
-
-const testWebhook = (webhooks: WebhooksService): Operation =>
-  adminOperation({
+    handle: ({ webhooks }, { params }, command) => webhooks.rotateSecret(params.id, command),
+  }),
+  webhookOperation({
     method: "post",
     path: "/admin/webhooks/{id}/test",
     id: "testWebhook",
@@ -185,11 +161,9 @@ const testWebhook = (webhooks: WebhooksService): Operation =>
     params,
     responses: { 202: { description: "The message is queued.", content: json(delivery) } },
     errors: [503],
-    handle: ({ params }, command) => webhooks.test(params.id, command),
-  });
-
-const listDeliveries = (webhooks: WebhooksService): Operation =>
-  adminOperation({
+    handle: ({ webhooks }, { params }, command) => webhooks.test(params.id, command),
+  }),
+  webhookOperation({
     method: "get",
     path: "/admin/webhooks/{id}/deliveries",
     id: "listWebhookDeliveries",
@@ -198,8 +172,9 @@ const listDeliveries = (webhooks: WebhooksService): Operation =>
     params,
     query: pageQuery,
     responses: ok("The deliveries.", z.object({ deliveries: z.array(delivery), ...pageMembers })),
-    handle: ({ params, query }) => {
+    handle: ({ webhooks }, { params, query }) => {
       const { entries, _links } = pageOf(query, webhooks.deliveries(params.id), ({ messageId }) => messageId);
       return { deliveries: entries, count: entries.length, _links };
     },
-  });
+  }),
+];

@@ -16,8 +16,8 @@ import { parse } from "../../../domain/validation.ts";
 import { noStore } from "../../caching/cache-control.ts";
 import { location } from "../../kernel/headers.ts";
 import { namedSchema } from "../../kernel/named-schema.ts";
-import { jsonRequest, type Operation, pathParams, queryParams } from "../../kernel/operation.ts";
-import { adminOperation, created, ok, time, websiteId } from "./admin-operation.ts";
+import { jsonRequest, pathParams, queryParams } from "../../kernel/operation.ts";
+import { adminOperationOf, created, ok, time, websiteId } from "./admin-operation.ts";
 import { newSecret, plan } from "./keys.ts";
 import { matches, pageMembers, pageOf, pageParameters, search, total } from "./paging.ts";
 
@@ -49,41 +49,26 @@ const websiteQuery = queryParams(z.object({ ...pageParameters, search }));
 
 const params = pathParams({ id: websiteId });
 
-/** `/admin/websites`, without their credentials and keys. */
-export const websiteOperations = ({
-  websites,
-  originVerification,
-}: {
-  websites: Websites;
-  originVerification: OriginVerification;
-}): Operation[] => [
-  listWebsites(websites),
-  registerWebsite(websites),
-  showWebsite(websites),
-  configureWebsite(websites),
-  setOrigins(websites),
-  issueVerification(originVerification),
-];
+const websiteOperation = adminOperationOf<{ websites: Websites; originVerification: OriginVerification }>();
 
-const listWebsites = (websites: Websites): Operation =>
-  adminOperation({
+/** `/admin/websites`, without their credentials and keys. */
+export const websiteOperations = [
+  websiteOperation({
     method: "get",
     path: "/admin/websites",
     id: "listWebsites",
     summary: "List the websites, oldest first",
     query: websiteQuery,
     responses: ok("The websites.", z.object({ websites: z.array(websiteDetails), total, ...pageMembers })),
-    handle: ({ query }) => {
+    handle: ({ websites }, { query }) => {
       const found = websites
         .list()
         .filter(({ id, name, origins }) => matches(query.search, [id, name, ...origins]));
       const { entries, _links } = pageOf(query, found, ({ id }) => id);
       return { websites: entries, total: found.length, count: entries.length, _links };
     },
-  });
-
-const registerWebsite = (websites: Websites): Operation =>
-  adminOperation({
+  }),
+  websiteOperation({
     method: "post",
     path: "/admin/websites",
     id: "registerWebsite",
@@ -95,26 +80,22 @@ const registerWebsite = (websites: Websites): Operation =>
       plan: "commercial",
     }),
     responses: created("The website. The secret is shown only in this response.", newWebsite, location),
-    handle: async ({ body }, command, ctx) => {
+    handle: async ({ websites }, { body }, command, ctx) => {
       const website = await websites.register(body, command);
       ctx.set("Location", `/admin/websites/${website.id}`);
       return website;
     },
-  });
-
-const showWebsite = (websites: Websites): Operation =>
-  adminOperation({
+  }),
+  websiteOperation({
     method: "get",
     path: "/admin/websites/{id}",
     id: "showWebsite",
     summary: "Show a website",
     params,
     responses: ok("The website.", websiteDetails),
-    handle: ({ params }) => websites.get(params.id),
-  });
-
-const configureWebsite = (websites: Websites): Operation =>
-  adminOperation({
+    handle: ({ websites }, { params }) => websites.get(params.id),
+  }),
+  websiteOperation({
     method: "put",
     path: "/admin/websites/{id}/config",
     id: "configureWebsite",
@@ -127,11 +108,9 @@ const configureWebsite = (websites: Websites): Operation =>
       { read: (body) => parse(storedConfig, body) },
     ),
     responses: ok("The changed website.", websiteDetails),
-    handle: ({ params, body }, command) => websites.configure(params.id, body, command),
-  });
-
-const setOrigins = (websites: Websites): Operation =>
-  adminOperation({
+    handle: ({ websites }, { params, body }, command) => websites.configure(params.id, body, command),
+  }),
+  websiteOperation({
     method: "put",
     path: "/admin/websites/{id}/origins",
     id: "setOrigins",
@@ -139,11 +118,10 @@ const setOrigins = (websites: Websites): Operation =>
     params,
     body: jsonRequest(newOrigins, { origins: ["https://example.com", "https://www.example.com"] }),
     responses: ok("The changed website.", websiteDetails),
-    handle: ({ params, body }, command) => websites.setOrigins(params.id, body.origins, command),
-  });
-
-const issueVerification = (originVerification: OriginVerification): Operation =>
-  adminOperation({
+    handle: ({ websites }, { params, body }, command) =>
+      websites.setOrigins(params.id, body.origins, command),
+  }),
+  websiteOperation({
     method: "post",
     path: "/admin/websites/{id}/verifications",
     id: "issueVerification",
@@ -153,5 +131,7 @@ const issueVerification = (originVerification: OriginVerification): Operation =>
     body: jsonRequest(verificationRequest, { origin: "https://example.com" }),
     responses: created("The token, valid for 15 minutes and one use.", newVerification),
     errors: [409],
-    handle: ({ params, body }, command) => originVerification.issue(params.id, body.origin, command),
-  });
+    handle: ({ originVerification }, { params, body }, command) =>
+      originVerification.issue(params.id, body.origin, command),
+  }),
+];

@@ -11,7 +11,7 @@ describe("the admin API", () => {
 
   before(async () => {
     service = await openAdminServices();
-    server = await serveOperations([...websiteOperations(service), ...keyOperations(service)]);
+    server = await serveOperations([...websiteOperations, ...keyOperations].map((create) => create(service)));
     url = server.url;
   });
   after(async () => {

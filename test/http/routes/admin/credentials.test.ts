@@ -31,7 +31,8 @@ describe("the admin API of credentials", () => {
       done();
     };
     const log = pino({ level: "trace" }, new Writable({ write }));
-    server = await serveOperations(credentialOperations({ credentials: service.credentials }), { log });
+    const operations = credentialOperations.map((create) => create(service));
+    server = await serveOperations(operations, { log });
     url = `${server.url}/admin/websites`;
   });
   after(async () => {
