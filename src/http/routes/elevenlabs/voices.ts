@@ -1,24 +1,16 @@
 import type { Context } from "koa";
-import { LRUCache } from "lru-cache";
 import { z } from "zod";
-import { spokenVoices, type VoiceCollection, type Voices } from "../../../application/catalog/voices.ts";
+import { spokenVoices, type Voices } from "../../../application/catalog/voices.ts";
 import { isInRange, languageRange } from "../../../domain/catalog/language-match.ts";
 import { Invalid, NotFound } from "../../../domain/errors.ts";
 import type { Voice } from "../../../domain/synthesis/speech.ts";
-import {
-  replyTagged,
-  type TaggedContent,
-  taggedJson,
-  taggedResponses,
-} from "../../caching/tagged-content.ts";
+import { replyTagged, taggedJson, taggedResponses } from "../../caching/tagged-content.ts";
 import { websiteOf } from "../../kernel/middleware.ts";
 import { namedSchema } from "../../kernel/named-schema.ts";
 import { type Operation, pathParams, queryParams } from "../../kernel/operation.ts";
+import { createSerializedLists } from "../voices/serialized-lists.ts";
 import { commonModel, languageOf, listOperation } from "./models.ts";
 import { requestedVoiceName, voiceId, voiceIdOf } from "./voice-id.ts";
-
-/** Serialized lists of voices in memory, one per catalog. */
-const maxCachedLists = 50;
 
 const ElevenLabsVoice = namedSchema("ElevenLabsVoice", {
   voice_id: z.string(),
@@ -99,11 +91,8 @@ const VoicePage = namedSchema("ElevenLabsVoicePage", {
 
 /** The voices that the service speaks. Those that only browsers have are left out. */
 export const elevenLabsVoiceOperations = ({ voices }: { readonly voices: Voices }): Operation[] => {
-  const collectionOf = (ctx: Context): VoiceCollection => voices.collection(websiteOf(ctx));
-  const lists = new LRUCache<string, TaggedContent, VoiceCollection>({
-    max: maxCachedLists,
-    memoMethod: (_, __, { context }) => taggedJson({ voices: spokenVoices(context).map(present) }),
-  });
+  const spokenOf = (ctx: Context): readonly Voice[] => spokenVoices(voices.collection(websiteOf(ctx)));
+  const listOf = createSerializedLists(voices, (spoken) => ({ voices: spoken.map(present) }));
 
   return [
     listOperation({
@@ -111,10 +100,7 @@ export const elevenLabsVoiceOperations = ({ voices }: { readonly voices: Voices 
       id: "elevenLabsVoices",
       summary: "List all voices",
       responses: taggedResponses(z.object({ voices: z.array(ElevenLabsVoice) })),
-      handle: (_, ctx) => {
-        const collection = collectionOf(ctx);
-        replyTagged(ctx, lists.memo(collection.revision, { context: collection }));
-      },
+      handle: (_, ctx) => replyTagged(ctx, listOf(websiteOf(ctx))),
     }),
     listOperation({
       path: "/elevenlabs/v1/voices/{voice_id}",
@@ -124,7 +110,7 @@ export const elevenLabsVoiceOperations = ({ voices }: { readonly voices: Voices 
       responses: taggedResponses(ElevenLabsVoice),
       errors: [400, 404],
       handle: ({ params }, ctx) => {
-        const named = new Map(spokenVoices(collectionOf(ctx)).map((one) => [one.name, one]));
+        const named = new Map(spokenOf(ctx).map((one) => [one.name, one]));
         const voice = named.get(requestedVoiceName(params.voice_id, (name) => named.has(name)));
         if (!voice) throw new NotFound("There is no voice of that id.", "voice");
         replyTagged(ctx, taggedJson(present(voice)));
@@ -138,7 +124,7 @@ export const elevenLabsVoiceOperations = ({ voices }: { readonly voices: Voices 
       errors: [400],
       responses: taggedResponses(VoicePage),
       handle: ({ query }, ctx) => {
-        const found = spokenVoices(collectionOf(ctx)).filter(matches(query));
+        const found = spokenOf(ctx).filter(matches(query));
         replyTagged(ctx, taggedJson(pageOf(sorted(found, query), query)));
       },
     }),

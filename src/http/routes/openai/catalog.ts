@@ -1,25 +1,16 @@
 import type { Context } from "koa";
-import { LRUCache } from "lru-cache";
 import { z } from "zod";
-import { spokenVoices, type VoiceCollection, type Voices } from "../../../application/catalog/voices.ts";
+import type { Voices } from "../../../application/catalog/voices.ts";
 import { sharedCatalog } from "../../../application/catalog/website-catalog.ts";
 import { byokProviders, isByok } from "../../../domain/accounts/byok-providers.ts";
 import { NotFound } from "../../../domain/errors.ts";
 import type { Voice } from "../../../domain/synthesis/speech.ts";
-import {
-  replyTagged,
-  type TaggedContent,
-  taggedJson,
-  taggedOperation,
-  taggedResponses,
-} from "../../caching/tagged-content.ts";
+import { replyTagged, taggedJson, taggedOperation, taggedResponses } from "../../caching/tagged-content.ts";
 import { namedSchema } from "../../kernel/named-schema.ts";
 import { type Operation, operationsWith, pathParams, resourceName } from "../../kernel/operation.ts";
+import { createSerializedLists } from "../voices/serialized-lists.ts";
 import { defaultModels } from "./speech-request.ts";
 import { voiceMapOf } from "./voice-map.ts";
-
-/** Serialized lists of voices in memory, one per catalog. */
-const maxCachedLists = 50;
 
 const Model = namedSchema("OpenAiModel", {
   id: z.string(),
@@ -108,27 +99,14 @@ export const openAiCatalogOperations = (options: CatalogOptions): Operation[] =>
 /** The list of a website's voices, preceded by OpenAI's names that stand for one of them. */
 const createVoiceList = ({ voices, settings }: CatalogOptions) => {
   const voiceMap = voiceMapOf(settings.openAiVoices);
-  const lists = new LRUCache<string, TaggedContent, VoicesOf>({
-    max: maxCachedLists,
-    memoMethod: (_, __, { context: { websiteId, collection } }) => {
-      const spoken = spokenVoices(collection);
-      const names = new Set(spoken.map(({ name }) => name));
-      const mapped = [...voiceMap]
-        .filter(([name, voice]) => !names.has(name) && voices.isNamed(websiteId, voice))
-        .map(([name]) => ({ id: name, name }));
-      return taggedJson({ voices: [...mapped, ...spoken.map(voiceOf)] });
-    },
+  return createSerializedLists(voices, (spoken, websiteId) => {
+    const names = new Set(spoken.map(({ name }) => name));
+    const mapped = [...voiceMap]
+      .filter(([name, voice]) => !names.has(name) && voices.isNamed(websiteId, voice))
+      .map(([name]) => ({ id: name, name }));
+    return { voices: [...mapped, ...spoken.map(voiceOf)] };
   });
-  return (websiteId: string): TaggedContent => {
-    const collection = voices.collection(websiteId);
-    return lists.memo(collection.revision, { context: { websiteId, collection } });
-  };
 };
-
-interface VoicesOf {
-  readonly websiteId: string;
-  readonly collection: VoiceCollection;
-}
 
 const voiceOf = ({ name, lang, gender }: Voice) => ({
   id: name,
