@@ -6,26 +6,20 @@ import { z } from "zod";
  */
 
 /** The headers whose names begin with the operator's prefix (HEADER_PREFIX). */
-export interface HeaderNames {
+export const headerNames = (prefix: string) => ({
   /** Where the audio came from: `miss`, `coalesced`, `memory` or `store`. */
-  readonly cached: string;
-  /** The prosody settings that the engine applied. */
-  readonly prosodyApplied: string;
-  /** The speed at which the audio is spoken. */
-  readonly speedApplied: string;
-  /** A new access token; the presented one is past half its lifetime. */
-  readonly authRenewed: string;
-  /** When the new token expires, in Unix seconds. */
-  readonly authRenewedExp: string;
-}
-
-export const headerNames = (prefix: string): HeaderNames => ({
   cached: `${prefix}-Cached`,
+  /** The prosody settings that the engine applied. */
   prosodyApplied: `${prefix}-Prosody-Applied`,
+  /** The speed at which the audio is spoken. */
   speedApplied: `${prefix}-Speed-Applied`,
+  /** A new access token; the presented one is past half its lifetime. */
   authRenewed: `X-${prefix}-Auth-Renewed`,
+  /** When the new token expires, in Unix seconds. */
   authRenewedExp: `X-${prefix}-Auth-Renewed-Exp`,
 });
+
+export type HeaderNames = Readonly<ReturnType<typeof headerNames>>;
 
 /** The headers that pages of other origins may read, besides the CORS-safelisted ones. */
 export const exposedHeaders = (names: HeaderNames): readonly string[] => [

@@ -1,14 +1,7 @@
 import { z } from "zod";
 import { namedSchema } from "../../kernel/named-schema.ts";
-import type { AdminAuth, Operation } from "../../kernel/operation.ts";
+import type { Operation } from "../../kernel/operation.ts";
 import { adminOperation, ok } from "./admin-operation.ts";
-
-/** Who presented the token. */
-export interface AdminSession {
-  readonly role: AdminAuth;
-  /** Absent if the token has no name in ADMIN_TOKEN or AUDITOR_TOKEN. */
-  readonly name?: string;
-}
 
 const adminSession = namedSchema("AdminSession", {
   role: z
@@ -18,7 +11,10 @@ const adminSession = namedSchema("AdminSession", {
     .string()
     .exactOptional()
     .meta({ description: "Absent if the token has no name in ADMIN_TOKEN or AUDITOR_TOKEN." }),
-}) satisfies z.ZodType<AdminSession>;
+});
+
+/** Who presented the token. */
+export type AdminSession = Readonly<z.output<typeof adminSession>>;
 
 export const sessionOperation = (): Operation =>
   adminOperation({

@@ -1,13 +1,17 @@
+import { z } from "zod";
 import { countCharacters } from "../../../domain/synthesis/count-characters.ts";
 import type { Mark } from "../../../domain/synthesis/marks.ts";
 import { speakingSeconds } from "../../../domain/synthesis/speaking-time.ts";
+import { namedSchema } from "../../kernel/named-schema.ts";
+
+export const CharacterAlignment = namedSchema("ElevenLabsAlignment", {
+  characters: z.array(z.string()).meta({ description: "The text's code points." }),
+  character_start_times_seconds: z.array(z.number()),
+  character_end_times_seconds: z.array(z.number()),
+});
 
 /** When each character (code point) of a text is spoken, in seconds. Each one ends where the next one begins. */
-export interface Alignment {
-  readonly characters: readonly string[];
-  readonly character_start_times_seconds: readonly number[];
-  readonly character_end_times_seconds: readonly number[];
-}
+export type Alignment = z.output<typeof CharacterAlignment>;
 
 /** A character at which the time is known. */
 interface Anchor {

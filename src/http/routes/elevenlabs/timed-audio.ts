@@ -4,13 +4,7 @@ import { marksName, parseMarks } from "../../../domain/synthesis/marks.ts";
 import { namedSchema } from "../../kernel/named-schema.ts";
 import type { GetObject } from "../audio.ts";
 import { countingDelivery } from "../synthesis/stream.ts";
-import { type Alignment, alignCharacters } from "./alignment.ts";
-
-const CharacterAlignment = namedSchema("ElevenLabsAlignment", {
-  characters: z.array(z.string()).meta({ description: "The text's code points." }),
-  character_start_times_seconds: z.array(z.number()),
-  character_end_times_seconds: z.array(z.number()),
-});
+import { type Alignment, alignCharacters, CharacterAlignment } from "./alignment.ts";
 
 export const TimedAudio = namedSchema("ElevenLabsTimedAudio", {
   audio_base64: z.string(),
