@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import type { ServerResponse } from "node:http";
+import { Readable } from "node:stream";
 import type { Context } from "koa";
 import type { HttpResponse } from "./audio-response.ts";
 import { envelopeOf } from "./errors/envelope-of.ts";
@@ -11,6 +13,14 @@ export const reply = (ctx: Context, { status, headers, body }: HttpResponse): vo
   if (body) ctx.body = body;
   ctx.set(others);
   if (link !== undefined) ctx.append("Link", link);
+};
+
+/** Sends a text while it is produced. An error before its first part still gets its own status. */
+export const replyText = async (ctx: Context, parts: AsyncIterable<string>, type: string): Promise<void> => {
+  const text = Readable.from(parts);
+  await once(text, "readable");
+  ctx.body = text;
+  ctx.set("Content-Type", type);
 };
 
 /** Sends an error through Koa, in the envelope of the path. */

@@ -1,10 +1,9 @@
-import { once } from "node:events";
-import { Readable } from "node:stream";
 import { z } from "zod";
 import type { ExportKeyMonth } from "../../../../application/usage/proof/key-month-export.ts";
 import { disconnectSignal } from "../../../kernel/middleware.ts";
 import { namedSchema } from "../../../kernel/named-schema.ts";
 import { type Operation, pathParams, queryParams } from "../../../kernel/operation.ts";
+import { replyText } from "../../../kernel/reply.ts";
 import { adminOperation, apiKey, count } from "../admin-operation.ts";
 
 const exportedEvent = namedSchema("ExportedEvent", {
@@ -62,9 +61,7 @@ export const proofOperation = ({ exportKeyMonth }: { readonly exportKeyMonth: Ex
     },
     errors: [404, 503],
     handle: async ({ params, query }, _, ctx) => {
-      const text = Readable.from(exportKeyMonth({ ...params, ...query, signal: disconnectSignal(ctx) }));
-      await once(text, "readable"); // an error before the first line still gets its own status
-      ctx.body = text;
-      ctx.type = "application/x-ndjson";
+      const lines = exportKeyMonth({ ...params, ...query, signal: disconnectSignal(ctx) });
+      await replyText(ctx, lines, "application/x-ndjson");
     },
   });

@@ -1,5 +1,3 @@
-import { once } from "node:events";
-import { Readable } from "node:stream";
 import type { Context } from "koa";
 import { z } from "zod";
 import { type Audit, auditPlace } from "../../../../application/usage/audit.ts";
@@ -10,6 +8,7 @@ import { vary } from "../../../kernel/headers.ts";
 import { disconnectSignal } from "../../../kernel/middleware.ts";
 import { namedSchema } from "../../../kernel/named-schema.ts";
 import { type Operation, pathParams, queryParams } from "../../../kernel/operation.ts";
+import { replyText } from "../../../kernel/reply.ts";
 import { adminOperation, apiKey, count, ok, time } from "../admin-operation.ts";
 import { plan } from "../keys.ts";
 import { auditEntry, eventFilter } from "./audit-entry.ts";
@@ -142,10 +141,9 @@ export const auditOperation = ({ audit }: { audit: Audit }): Operation =>
     errors: [404, 503],
     handle: async ({ query: { format: requested, ...request } }, _, ctx) => {
       const format = requested ?? acceptedFormat(ctx);
-      const text = Readable.from(auditText(audit({ ...request, signal: disconnectSignal(ctx) }), format));
-      await once(text, "readable"); // an error before the first entry still gets its own status
-      ctx.body = text;
-      ctx.set({ "Content-Type": contentTypes[format], Vary: "Accept" });
+      const text = auditText(audit({ ...request, signal: disconnectSignal(ctx) }), format);
+      await replyText(ctx, text, contentTypes[format]);
+      ctx.set("Vary", "Accept");
     },
   });
 
