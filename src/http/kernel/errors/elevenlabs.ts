@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { KeyIsSuspended, NotFound } from "../../../domain/errors.ts";
+import { NotFound } from "../../../domain/errors.ts";
 import { namedSchema } from "../named-schema.ts";
 import type { ErrorEnvelope } from "./error-envelope.ts";
-import { presentError } from "./error-types.ts";
+import { isQuotaExhausted, presentError } from "./error-types.ts";
 
 const elevenLabsErrorResponse = namedSchema("ElevenLabsErrorResponse", {
   detail: namedSchema("ElevenLabsError", {
@@ -29,13 +29,9 @@ export const elevenLabsEnvelope: ErrorEnvelope = {
   },
 };
 
-const isQuotaExhausted = (error: unknown): boolean => error instanceof KeyIsSuspended && error.by === "quota";
-
 /** ElevenLabs' codes, where they differ from the service's own in lower case. */
 const codeOf = (error: unknown): string | undefined => {
   if (isQuotaExhausted(error)) return "quota_exceeded";
   if (error instanceof NotFound && error.resource) return `${error.resource}_not_found`;
-  return codes[presentError(error).status];
+  return presentError(error).status === 401 ? "invalid_api_key" : undefined;
 };
-
-const codes: Readonly<Record<number, string>> = { 401: "invalid_api_key" };

@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { Invalid, KeyIsSuspended, NotFound, RateLimited } from "../../../domain/errors.ts";
+import { Invalid, NotFound, RateLimited } from "../../../domain/errors.ts";
 import { shouldRetry } from "../headers.ts";
 import { namedSchema } from "../named-schema.ts";
 import type { ErrorEnvelope } from "./error-envelope.ts";
-import { isRetryable, presentError } from "./error-types.ts";
+import { isQuotaExhausted, isRetryable, presentError } from "./error-types.ts";
 
 const openAiError = namedSchema("OpenAiError", {
   message: z.string().meta({ description: "For people; the wording may change." }),
@@ -51,8 +51,6 @@ export const openAiEnvelope: ErrorEnvelope = {
     };
   },
 };
-
-const isQuotaExhausted = (error: unknown): boolean => error instanceof KeyIsSuspended && error.by === "quota";
 
 const typeOf = (error: unknown, status: number): string => {
   if (isQuotaExhausted(error)) return "insufficient_quota";
