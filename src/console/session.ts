@@ -28,14 +28,15 @@ export const useSession = (): Session => {
 /** Operators may change something, auditors may only read. */
 export const useMayChange = (): boolean => useSession().role === "operator";
 
-/** Sends a change to the service, and then calls `onChange`. */
+/** The session, with a function that sends a change to the service and then calls `onChange`. */
 export const useChange = (onChange: () => void) => {
-  const { api } = useSession();
-  return async <T>(method: string, path: string, body?: unknown): Promise<T> => {
-    const answer = await api.send<T>(method, path, body);
+  const session = useSession();
+  const send = async <T>(method: string, path: string, body?: unknown): Promise<T> => {
+    const answer = await session.api.send<T>(method, path, body);
     onChange();
     return answer;
   };
+  return { ...session, send };
 };
 
 const storageKey = "voxledger.token";

@@ -1,15 +1,16 @@
 import type { ComponentChildren, VNode } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import { toTsv } from "../format.ts";
+import { formatCount, toTsv } from "../format.ts";
 import { html } from "../html.ts";
 import { CopyButton } from "./copy-button.ts";
-import { Empty } from "./status.ts";
+import { Badge, Empty, type Tone } from "./status.ts";
 
 export type Cell = string | number | null | undefined;
 
 export interface Column<Row> {
-  readonly id: string;
   readonly title: string;
+  /** Names the column in a `Sort`. Default: the title. */
+  readonly id?: string;
   /** What is sorted and copied. */
   readonly value: (row: Row) => Cell;
   /** What is shown. Default: the value. */
@@ -20,15 +21,21 @@ export interface Column<Row> {
   readonly isSortable?: boolean;
 }
 
-interface NumberColumn<Row> extends Pick<Column<Row>, "id" | "title"> {
+interface NumberColumn<Row> {
+  readonly title: string;
   readonly value: (row: Row) => number | undefined;
-  readonly format: (value: number) => string;
-  /** Shown if there is no value. */
+  /** Default: with separators of thousands. */
+  readonly format?: (value: number) => string;
+  /** Shown if there is no value. Default: a dash. */
   readonly absent?: string;
 }
 
 /** A column of numbers that are shown with `format`, and sorted and copied as they are. */
-export const numberColumn = <Row>({ format, absent, ...column }: NumberColumn<Row>): Column<Row> => ({
+export const numberColumn = <Row>({
+  format = formatCount,
+  absent = "–",
+  ...column
+}: NumberColumn<Row>): Column<Row> => ({
   ...column,
   isNumber: true,
   view: (row) => {
@@ -37,12 +44,29 @@ export const numberColumn = <Row>({ format, absent, ...column }: NumberColumn<Ro
   },
 });
 
+interface BadgeColumn<Row, State extends string> {
+  readonly title: string;
+  readonly value: (row: Row) => State;
+  readonly tones: Readonly<Record<State, Tone>>;
+}
+
+/** A column of states that are shown as badges. */
+export const badgeColumn = <Row, State extends string>({
+  tones,
+  ...column
+}: BadgeColumn<Row, State>): Column<Row> => ({
+  ...column,
+  view: (row) => html`<${Badge} tone=${tones[column.value(row)]}>${column.value(row)}<//>`,
+});
+
 /** The column of what a person can do with a row; none for persons who may only read. */
 export const actionColumns = <Row>(
   mayChange: boolean,
   view: (row: Row) => ComponentChildren,
 ): readonly Column<Row>[] =>
-  mayChange ? [{ id: "actions", title: "Actions", isSortable: false, value: () => "", view }] : [];
+  mayChange ? [{ title: "Actions", isSortable: false, value: () => "", view }] : [];
+
+const idOfColumn = ({ title, id = title }: Pick<Column<never>, "title" | "id">): string => id;
 
 export interface Sort {
   readonly by: string;
@@ -79,7 +103,7 @@ export const Table = <Row>(props: TableProps<Row>): VNode => {
   const current = Math.min(page, pages - 1);
   const shown = sorted.slice(current * pageSize, (current + 1) * pageSize);
   const changeSort = (by: string): void => {
-    const isNumber = columns.some((column) => column.id === by && column.isNumber === true);
+    const isNumber = columns.some((column) => idOfColumn(column) === by && column.isNumber === true);
     const next = { by, descending: sort?.by === by ? !sort.descending : isNumber };
     setPage(0);
     if (props.onSort) props.onSort(next);
@@ -109,11 +133,9 @@ export const Table = <Row>(props: TableProps<Row>): VNode => {
   </div>`;
 };
 
-const header = <Row>(
-  { id, title, isNumber, isSortable = true }: Column<Row>,
-  sort: Sort | undefined,
-  onSort: (by: string) => void,
-) => {
+const header = <Row>(column: Column<Row>, sort: Sort | undefined, onSort: (by: string) => void) => {
+  const { title, isNumber, isSortable = true } = column;
+  const id = idOfColumn(column);
   const isSorted = sort?.by === id;
   const order = isSorted ? (sort.descending ? "descending" : "ascending") : undefined;
   const arrow = isSorted ? (sort.descending ? " ▼" : " ▲") : "";
@@ -128,15 +150,17 @@ const header = <Row>(
   </th>`;
 };
 
-const dataCell = <Row>({ id, value, view, isNumber }: Column<Row>, row: Row) =>
-  html`<td key=${id} class=${isNumber && "number"}>${view ? view(row) : value(row)}</td>`;
+const dataCell = <Row>(column: Column<Row>, row: Row) => {
+  const { value, view = value, isNumber } = column;
+  return html`<td key=${idOfColumn(column)} class=${isNumber && "number"}>${view(row)}</td>`;
+};
 
 const sortRows = <Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
   { by, descending }: Sort,
 ): Row[] => {
-  const column = columns.find(({ id }) => id === by);
+  const column = columns.find((one) => idOfColumn(one) === by);
   if (!column) return [...rows];
   const sorted = rows.toSorted((a, b) => compareCells(column.value(a), column.value(b)));
   return descending ? sorted.reverse() : sorted;

@@ -149,7 +149,7 @@ const Compared = ({ dates, before, after, between }: Comparison & { dates: Dates
   const asOf = `as of position ${formatCount(after.asOfPosition)}`;
   const titles = { before: dates.earlier, after: dates.later, difference: "Difference" };
   const columns: readonly Column<Fact>[] = [
-    { id: "name", title: "", value: ({ name }) => name, isSortable: false },
+    { title: "", value: ({ name }) => name, isSortable: false },
     ...(["before", "after", "difference"] as const).map((id) => ({
       id,
       title: titles[id],
@@ -199,15 +199,14 @@ const Curves = ({ dates, before, after, asOf }: CurvesProps): VNode => {
 
 const eventColumns: readonly Column<AuditEntry>[] = [
   {
-    id: "position",
     title: "Position",
     isNumber: true,
     value: ({ position, index }) => position + index / 1e6,
     view: ({ position, index }) => `${position}.${index}`,
   },
-  { id: "at", title: "Time (UTC)", value: ({ at }) => at, view: ({ at }) => formatTime(at) },
-  { id: "type", title: "Type", value: ({ type }) => type },
-  { id: "facts", title: "Facts", value: ({ data }) => factText(data), isSortable: false },
+  { title: "Time (UTC)", value: ({ at }) => at, view: ({ at }) => formatTime(at) },
+  { title: "Type", value: ({ type }) => type },
+  { title: "Facts", value: ({ data }) => factText(data), isSortable: false },
 ];
 
 /** The members that change usage, plan or state. */

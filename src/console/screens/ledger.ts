@@ -143,7 +143,6 @@ interface EntriesProps {
 const Entries = ({ log: { entries, page, error, isBusy, loadMore }, onShow }: EntriesProps): VNode => {
   const columns: readonly Column<AuditEntry>[] = [
     {
-      id: "position",
       title: "Position",
       isNumber: true,
       value: ({ position, index }) => position + index / 1e6,
@@ -151,15 +150,14 @@ const Entries = ({ log: { entries, page, error, isBusy, loadMore }, onShow }: En
           aria-label=${`Show the event at position ${entry.position}.${entry.index}`}>
           ${`${entry.position}.${entry.index}`}</button>`,
     },
-    { id: "at", title: "Time (UTC)", value: ({ at }) => at, view: ({ at }) => formatTime(at) },
-    { id: "type", title: "Type", value: ({ type }) => type },
+    { title: "Time (UTC)", value: ({ at }) => at, view: ({ at }) => formatTime(at) },
+    { title: "Type", value: ({ type }) => type },
     {
-      id: "stream",
       title: "Stream",
       value: ({ stream }) => stream,
       view: ({ stream }) => html`<a class="mono" href=${linkTo(["ledger"], { stream })}>${stream}</a>`,
     },
-    { id: "actor", title: "Actor", value: ({ metadata }) => metadata.actor },
+    { title: "Actor", value: ({ metadata }) => metadata.actor },
   ];
   if (error !== undefined) return html`<${Failed} error=${error} onRetry=${loadMore} />`;
   if (!page) return html`<${Loading} what="Reading the log" />`;

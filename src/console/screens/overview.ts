@@ -4,7 +4,7 @@ import type { InstanceStatus } from "../../application/health/instance-status.ts
 import type { UsageOverview, UsagePeriod } from "../../application/usage/usage-overview.ts";
 import { Plot } from "../components/plot.ts";
 import { Badge, Empty, Figure, Loaded } from "../components/status.ts";
-import { type Column, Table } from "../components/table.ts";
+import { badgeColumn, type Column, numberColumn, Table } from "../components/table.ts";
 import { dayMs, formatCount, formatDay, formatMilliseconds, formatShare, formatTime } from "../format.ts";
 import { html } from "../html.ts";
 import { sumOf } from "../usage.ts";
@@ -103,19 +103,16 @@ const cacheNote = (period: UsagePeriod): string => {
 /** Where the audio of all servings came from. */
 const Sources = ({ usage: { today, month }, asOf }: { usage: UsageOverview; asOf: string }): VNode => {
   type Source = (typeof provenances)[number];
-  const shareOf = (period: UsagePeriod, { id }: Source) =>
-    `${formatCount(period.served[id].requests)} (${formatShare(period.served[id].requests, servingsOf(period))})`;
-  const columnOf = (id: string, title: string, period: UsagePeriod): Column<Source> => ({
-    id,
-    title,
-    isNumber: true,
-    value: (source) => period.served[source.id].requests,
-    view: (source) => shareOf(period, source),
-  });
+  const columnOf = (title: string, period: UsagePeriod): Column<Source> =>
+    numberColumn({
+      title,
+      value: ({ id }) => period.served[id].requests,
+      format: (requests) => `${formatCount(requests)} (${formatShare(requests, servingsOf(period))})`,
+    });
   const columns: Column<Source>[] = [
-    { id: "source", title: "Source", value: ({ title }) => title },
-    columnOf("today", "Today", today),
-    columnOf("month", "This month", month),
+    { title: "Source", value: ({ title }) => title },
+    columnOf("Today", today),
+    columnOf("This month", month),
   ];
   return html`<section class="card">
     <h2>Where audio came from</h2>
@@ -145,14 +142,9 @@ const Parts = ({ status }: { status: InstanceStatus }): VNode => {
   const parts = Object.entries(status.health.parts).map(([name, part]) => ({ name, ...part }));
   type Part = (typeof parts)[number];
   const columns: Column<Part>[] = [
-    { id: "name", title: "Part", value: ({ name }) => name },
-    {
-      id: "status",
-      title: "State",
-      value: ({ status }) => status,
-      view: ({ status }) => html`<${Badge} tone=${status === "ok" ? "good" : "bad"}>${status}<//>`,
-    },
-    { id: "detail", title: "Detail", value: ({ detail }) => detail },
+    { title: "Part", value: ({ name }) => name },
+    badgeColumn({ title: "State", value: ({ status }) => status, tones: { ok: "good", down: "bad" } }),
+    { title: "Detail", value: ({ detail }) => detail },
   ];
   return html`<details class="card">
     <summary>Health of each part (${parts.filter((part) => part.status !== "ok").length} down)</summary>
@@ -186,8 +178,8 @@ const ActivityPlots = ({ status }: { status: InstanceStatus }): VNode => {
       <${Table}
         caption="Refused and failed requests by error code"
         columns=${[
-          { id: "code", title: "Code", value: ([code]: [string, number]) => code },
-          { id: "count", title: "Requests", isNumber: true, value: ([, count]: [string, number]) => count },
+          { title: "Code", value: ([code]: [string, number]) => code },
+          { title: "Requests", isNumber: true, value: ([, count]: [string, number]) => count },
         ]}
         rows=${rows}
         idOf=${([code]: [string, number]) => code}

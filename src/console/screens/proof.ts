@@ -18,12 +18,11 @@ type StreamCount = readonly [stream: string, events: number];
 
 const streamColumns: readonly Column<StreamCount>[] = [
   {
-    id: "stream",
     title: "Stream",
     value: ([stream]) => stream,
     view: ([stream]) => html`<span class="mono">${stream}</span>`,
   },
-  { id: "events", title: "Verified events", isNumber: true, value: ([, events]) => events },
+  { title: "Verified events", isNumber: true, value: ([, events]) => events },
 ];
 
 interface Outcome {

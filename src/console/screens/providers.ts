@@ -4,9 +4,9 @@ import type { ProviderStatus } from "../../application/health/instance-status.ts
 import type { ProviderActivity } from "../../application/health/provider-activity.ts";
 import { type Listed, PageButtons, usePages } from "../components/pages.ts";
 import { Plot } from "../components/plot.ts";
-import { Badge, Empty, Loaded } from "../components/status.ts";
-import { type Column, numberColumn, Table } from "../components/table.ts";
-import { formatCount, formatMilliseconds, formatTime } from "../format.ts";
+import { Empty, Loaded } from "../components/status.ts";
+import { badgeColumn, type Column, numberColumn, Table } from "../components/table.ts";
+import { formatMilliseconds, formatTime } from "../format.ts";
 import { html } from "../html.ts";
 import { linkTo } from "../routing.ts";
 import { useGet } from "../use-data.ts";
@@ -58,27 +58,22 @@ const ProviderTables = ({ status }: { status: ProviderStatus }): VNode => {
 };
 
 const resourceColumns: Column<Resource>[] = [
-  { id: "resource", title: "Resource", value: ({ resource }) => resource },
-  { id: "running", title: "Running", isNumber: true, value: ({ running }) => running },
-  { id: "queued", title: "Waiting", isNumber: true, value: ({ queued }) => queued },
+  { title: "Resource", value: ({ resource }) => resource },
+  { title: "Running", isNumber: true, value: ({ running }) => running },
+  { title: "Waiting", isNumber: true, value: ({ queued }) => queued },
   {
-    id: "oldest",
     title: "Longest wait",
     isNumber: true,
     value: ({ oldestWaitMs }) => Math.round(oldestWaitMs),
     view: ({ oldestWaitMs }) => formatMilliseconds(oldestWaitMs),
   },
-  { id: "refused", title: "Refused", isNumber: true, value: ({ refused }) => refused },
-  {
-    id: "full",
+  { title: "Refused", isNumber: true, value: ({ refused }) => refused },
+  badgeColumn({
     title: "State",
-    value: (resource) => stateOf(resource),
-    view: (resource) => html`<${Badge} tone=${tones[stateOf(resource)]}>${stateOf(resource)}<//>`,
-  },
+    value: ({ isFull, isSlow }) => (isFull ? "full" : isSlow ? "slow" : "accepts"),
+    tones: { full: "bad", slow: "warn", accepts: "good" },
+  }),
 ];
-
-const stateOf = ({ isFull, isSlow }: Resource) => (isFull ? "full" : isSlow ? "slow" : "accepts");
-const tones = { full: "bad", slow: "warn", accepts: "good" } as const;
 
 const nameOf = ({ engine, websiteId }: ProviderActivity): string =>
   websiteId ? `${engine} of ${websiteId}` : engine;
@@ -97,25 +92,18 @@ const Timeline = ({ provider, asOf }: { provider: ProviderActivity; asOf: string
 };
 
 const providerColumns: Column<ProviderActivity>[] = [
-  { id: "engine", title: "Engine", value: ({ engine }) => engine },
+  { title: "Engine", value: ({ engine }) => engine },
   {
-    id: "website",
     title: "Website",
     value: ({ websiteId }) => websiteId ?? "",
     view: ({ websiteId }) =>
       websiteId ? html`<a href=${linkTo(["websites", websiteId])}>${websiteId}</a>` : "the operator's",
   },
+  badgeColumn({ title: "Circuit", value: ({ circuit }) => circuit, tones: { closed: "good", open: "bad" } }),
+  numberColumn({ title: "Requests", value: ({ requests }) => requests }),
+  { title: "Retries", isNumber: true, value: ({ retries }) => retries },
+  { title: "Errors", isNumber: true, value: ({ errors }) => errors },
   {
-    id: "circuit",
-    title: "Circuit",
-    value: ({ circuit }) => circuit,
-    view: ({ circuit }) => html`<${Badge} tone=${circuit === "closed" ? "good" : "bad"}>${circuit}<//>`,
-  },
-  numberColumn({ id: "requests", title: "Requests", value: ({ requests }) => requests, format: formatCount }),
-  { id: "retries", title: "Retries", isNumber: true, value: ({ retries }) => retries },
-  { id: "errors", title: "Errors", isNumber: true, value: ({ errors }) => errors },
-  {
-    id: "latency",
     title: "Mean latency",
     isNumber: true,
     value: ({ latency }) => latency?.mean,
@@ -123,7 +111,6 @@ const providerColumns: Column<ProviderActivity>[] = [
       latency ? `${formatMilliseconds(latency.mean)} (longest ${formatMilliseconds(latency.longest)})` : "–",
   },
   {
-    id: "last",
     title: "Last error",
     value: ({ lastError }) => (lastError ? `${lastError.what}, ${formatTime(lastError.at)}` : "none"),
   },
@@ -149,8 +136,8 @@ const Accounts = (): VNode => {
 
 const accountColumns: Column<WebsiteCredentials>[] = [
   websiteColumn,
-  { id: "engine", title: "Engine", value: ({ engine }) => engine },
-  { id: "provider", title: "Provider", value: ({ provider }) => provider },
-  { id: "voices", title: "Voices", isNumber: true, value: ({ voices }) => voices },
-  { id: "set", title: "Set", value: ({ setAt }) => formatTime(setAt) },
+  { title: "Engine", value: ({ engine }) => engine },
+  { title: "Provider", value: ({ provider }) => provider },
+  { title: "Voices", isNumber: true, value: ({ voices }) => voices },
+  { title: "Set", value: ({ setAt }) => formatTime(setAt) },
 ];

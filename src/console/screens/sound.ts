@@ -52,7 +52,6 @@ const Facts = ({ sound: { servings, asOfPosition } }: { sound: KnownSound }): VN
 
 const fileColumns: readonly Column<StoredFile>[] = [
   {
-    id: "name",
     title: "Object",
     value: ({ name }) => name,
     view: ({ name, public: isPublic }) =>
@@ -60,21 +59,14 @@ const fileColumns: readonly Column<StoredFile>[] = [
         ? html`<a class="mono hash" href=${`../${name}`}>/${name}</a>`
         : html`<span class="mono hash">${name}</span>`,
   },
-  { id: "access", title: "Address", value: (file) => (file.public ? "public" : "only its website") },
-  numberColumn({ id: "bytes", title: "Size", value: ({ bytes }) => bytes, format: formatBytes }),
+  { title: "Address", value: (file) => (file.public ? "public" : "only its website") },
+  numberColumn({ title: "Size", value: ({ bytes }) => bytes, format: formatBytes }),
   numberColumn({
-    id: "seconds",
     title: "Duration",
     value: ({ seconds }) => seconds,
     format: (seconds) => `${seconds.toFixed(2)} s`,
-    absent: "–",
   }),
-  {
-    id: "used",
-    title: "Last used (UTC)",
-    value: ({ usedAt }) => usedAt,
-    view: ({ usedAt }) => formatTime(usedAt),
-  },
+  { title: "Last used (UTC)", value: ({ usedAt }) => usedAt, view: ({ usedAt }) => formatTime(usedAt) },
 ];
 
 const Files = ({ sound: { objects } }: { sound: KnownSound }): VNode => {
@@ -107,9 +99,9 @@ const Listen = ({ name, hasMarks }: { name: string; hasMarks: boolean }): VNode 
 };
 
 const markColumns: readonly Column<Mark>[] = [
-  { id: "time", title: "Time (ms)", isNumber: true, value: ({ time }) => time },
-  { id: "type", title: "Type", value: ({ type }) => type },
-  { id: "value", title: "Text", value: ({ value }) => value },
+  { title: "Time (ms)", isNumber: true, value: ({ time }) => time },
+  { title: "Type", value: ({ type }) => type },
+  { title: "Text", value: ({ value }) => value },
 ];
 
 const Actions = ({ hash, onDone }: { hash: string; onDone: () => void }): VNode | null => {

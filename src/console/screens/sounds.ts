@@ -16,36 +16,23 @@ const bytesFromCache = ({ bytes = 0, served, from }: ListedSound): number => byt
 
 const columns: readonly Column<ListedSound>[] = [
   {
-    id: "hash",
     title: "Sound",
     value: ({ hash }) => hash,
     view: ({ hash }) => html`<a class="mono" href=${linkTo(["sounds", hash])}>${hash.slice(0, 12)}…</a>`,
   },
-  { id: "voice", title: "Voice", value: ({ voice }) => voice },
-  { id: "lang", title: "Language", value: ({ lang }) => lang },
-  { id: "format", title: "Format", value: ({ format }) => format },
-  numberColumn({ id: "served", title: "Served", value: ({ served }) => served, format: formatCount }),
+  { title: "Voice", value: ({ voice }) => voice },
+  { title: "Language", value: ({ lang }) => lang },
+  { title: "Format", value: ({ format }) => format },
+  numberColumn({ title: "Served", value: ({ served }) => served }),
   {
-    id: "cache",
     title: "From cache",
     isNumber: true,
     value: ({ served, from }) => (served - from.miss) / served,
     view: ({ served, from }) => formatShare(served - from.miss, served),
   },
-  numberColumn({
-    id: "bytes",
-    title: "Size",
-    value: ({ bytes }) => bytes,
-    format: formatBytes,
-    absent: "not stored",
-  }),
-  numberColumn({ id: "saved", title: "Bytes from cache", value: bytesFromCache, format: formatBytes }),
-  {
-    id: "last",
-    title: "Last served (UTC)",
-    value: ({ lastAt }) => lastAt,
-    view: ({ lastAt }) => formatTime(lastAt),
-  },
+  numberColumn({ title: "Size", value: ({ bytes }) => bytes, format: formatBytes, absent: "not stored" }),
+  numberColumn({ title: "Bytes from cache", value: bytesFromCache, format: formatBytes }),
+  { title: "Last served (UTC)", value: ({ lastAt }) => lastAt, view: ({ lastAt }) => formatTime(lastAt) },
 ];
 
 /** The most served sounds of a period. */

@@ -3,7 +3,7 @@ import type { Voice } from "../../domain/synthesis/speech.ts";
 import { type Action, ActionButtons, Confirm, type WithClose } from "../components/dialog.ts";
 import { Field } from "../components/field.ts";
 import { html } from "../html.ts";
-import { useChange, useSession } from "../session.ts";
+import { useChange } from "../session.ts";
 
 const pathOf = (name: string): string => `admin/voices/${encodeURIComponent(name)}`;
 
@@ -33,12 +33,11 @@ interface AddVoiceProps {
 
 /** Adds a voice to the catalog. Entries are deprecated, never removed. */
 export const AddVoice = ({ voice, onChange, onClose }: WithClose<AddVoiceProps>): VNode => {
-  const { notify } = useSession();
-  const change = useChange(onChange);
+  const { notify, send } = useChange(onChange);
   const add = async (fields: FormData) => {
     const name = String(fields.get("name")).trim();
-    await change("POST", "admin/voices", { name, ...membersIn(fields) });
-    const undo = () => change("DELETE", pathOf(name));
+    await send("POST", "admin/voices", { name, ...membersIn(fields) });
+    const undo = () => send("DELETE", pathOf(name));
     notify({ text: `Added the voice ${name}. Undo deprecates it.`, undo });
   };
   const title = voice ? `Add an alias of ${voice.name}` : "Add a voice";
@@ -68,9 +67,8 @@ export const VoiceActions = ({ children, ...props }: VoiceActionsProps): VNode =
 };
 
 const ChangeVoice = ({ voice, onChange, onClose }: ActionProps): VNode => {
-  const { notify } = useSession();
   const { name, flag, gender, lang, voiceIDs } = voice;
-  const send = useChange(onChange);
+  const { notify, send } = useChange(onChange);
   const patch = (members: object) => send("PATCH", pathOf(name), members);
   const change = async (fields: FormData) => {
     await patch(membersIn(fields));
@@ -83,9 +81,8 @@ const ChangeVoice = ({ voice, onChange, onClose }: ActionProps): VNode => {
 };
 
 const SetDeprecated = ({ voice, onChange, onClose }: ActionProps): VNode => {
-  const { notify } = useSession();
   const { name, deprecated: isDeprecated = false } = voice;
-  const send = useChange(onChange);
+  const { notify, send } = useChange(onChange);
   const put = (deprecated: boolean) => send("PATCH", pathOf(name), { deprecated });
   const change = async () => {
     await put(!isDeprecated);

@@ -100,6 +100,6 @@ const Sound = ({ voice, url, times, levels, words, provenance, engineAnswerMs }:
   `;
 
 const wordColumns: readonly Column<Mark>[] = [
-  { id: "time", title: "Milliseconds", isNumber: true, value: ({ time }) => time },
-  { id: "word", title: "Word", value: ({ value }) => value },
+  { title: "Milliseconds", isNumber: true, value: ({ time }) => time },
+  { title: "Word", value: ({ value }) => value },
 ];

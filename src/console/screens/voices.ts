@@ -4,8 +4,8 @@ import type { SystemVoice, Voice } from "../../domain/synthesis/speech.ts";
 import type { Api } from "../api.ts";
 import { Field, valueIn } from "../components/field.ts";
 import type { Listed } from "../components/pages.ts";
-import { Badge, Loaded } from "../components/status.ts";
-import { actionColumns, type Column, Table } from "../components/table.ts";
+import { Loaded } from "../components/status.ts";
+import { actionColumns, badgeColumn, type Column, Table } from "../components/table.ts";
 import { html } from "../html.ts";
 import { useMayChange, useSession } from "../session.ts";
 import { useData } from "../use-data.ts";
@@ -122,17 +122,15 @@ interface ColumnOptions {
 }
 
 const columnsOf = ({ mayChange, chosen, toggle, onChange }: ColumnOptions): Column<CatalogVoice>[] => [
-  { id: "name", title: "Voice", value: ({ name }) => name },
-  { id: "lang", title: "Language", value: ({ lang }) => lang },
-  { id: "gender", title: "Gender", value: ({ gender }) => gender },
-  { id: "engines", title: "Engines", value: ({ engines }) => engines.join(", ") },
-  {
-    id: "state",
+  { title: "Voice", value: ({ name }) => name },
+  { title: "Language", value: ({ lang }) => lang },
+  { title: "Gender", value: ({ gender }) => gender },
+  { title: "Engines", value: ({ engines }) => engines.join(", ") },
+  badgeColumn({
     title: "State",
     value: ({ deprecated }) => (deprecated ? "deprecated" : "current"),
-    view: ({ deprecated }) =>
-      deprecated ? html`<${Badge} tone="warn">deprecated<//>` : html`<${Badge} tone="good">current<//>`,
-  },
+    tones: { deprecated: "warn", current: "good" },
+  }),
   ...actionColumns<CatalogVoice>(
     mayChange,
     (voice) => html`<${VoiceActions} voice=${voice} onChange=${onChange}>

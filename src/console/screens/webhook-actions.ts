@@ -46,12 +46,12 @@ const targetIn = (fields: FormData) => ({ url: fields.get("url"), events: fields
 
 /** Adds a webhook, and shows its secret once. */
 export const AddWebhook = ({ onChange, onClose }: Omit<ActionProps, "webhook">): VNode => {
-  const change = useChange(onChange);
+  const { send } = useChange(onChange);
   const [added, setAdded] = useState<NewWebhook>();
   const add = async (fields: FormData) => {
     const filter = ["websiteId", "apiKey"].map((name) => [name, String(fields.get(name)).trim()]);
     const body = { ...targetIn(fields), ...Object.fromEntries(filter.filter(([, value]) => value !== "")) };
-    setAdded(await change("POST", "admin/webhooks", body));
+    setAdded(await send("POST", "admin/webhooks", body));
   };
   if (added) {
     const title = `The secret of ${added.webhookId}`;
@@ -66,21 +66,19 @@ export const AddWebhook = ({ onChange, onClose }: Omit<ActionProps, "webhook">):
 };
 
 const SendTest = ({ webhook, onChange, onClose }: ActionProps): VNode => {
-  const { notify } = useSession();
-  const change = useChange(onChange);
-  const send = async () => {
-    await change("POST", `${pathOf(webhook)}/test`);
+  const { notify, send } = useChange(onChange);
+  const test = async () => {
+    await send("POST", `${pathOf(webhook)}/test`);
     notify({ text: "Queued a test message." });
   };
-  return html`<${Confirm} title="Send a test message?" action="Send" onConfirm=${send} onClose=${onClose}>
+  return html`<${Confirm} title="Send a test message?" action="Send" onConfirm=${test} onClose=${onClose}>
     <p>${webhook.url} receives a message of type <code>webhook.test</code>${webhook.status === "disabled" && " when the webhook is enabled again"}.</p>
   <//>`;
 };
 
 const Change = ({ webhook, onChange, onClose }: ActionProps): VNode => {
-  const { notify } = useSession();
   const { url, events } = webhook;
-  const send = useChange(onChange);
+  const { notify, send } = useChange(onChange);
   const patch = (body: object) => send("PATCH", pathOf(webhook), body);
   const change = async (fields: FormData) => {
     await patch(targetIn(fields));
@@ -92,9 +90,8 @@ const Change = ({ webhook, onChange, onClose }: ActionProps): VNode => {
 };
 
 const SetEnabled = ({ webhook, onChange, onClose }: ActionProps): VNode => {
-  const { notify } = useSession();
   const isEnabled = webhook.status === "enabled";
-  const send = useChange(onChange);
+  const { notify, send } = useChange(onChange);
   const put = (enabled: boolean) => send("PATCH", pathOf(webhook), { enabled });
   const change = async () => {
     await put(!isEnabled);

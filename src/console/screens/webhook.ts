@@ -3,8 +3,8 @@ import { useState } from "preact/hooks";
 import type { DeliveryDetails, WebhookDetails } from "../../application/webhooks/webhooks.ts";
 import { Dialog } from "../components/dialog.ts";
 import { type Listed, PageButtons, type Pages, usePages } from "../components/pages.ts";
-import { Badge, FactList, Loaded, type Tone } from "../components/status.ts";
-import { type Column, numberColumn, Table } from "../components/table.ts";
+import { FactList, Loaded } from "../components/status.ts";
+import { badgeColumn, type Column, numberColumn, Table } from "../components/table.ts";
 import { formatMilliseconds, formatTime } from "../format.ts";
 import { html } from "../html.ts";
 import type { ScreenProps } from "../routing.ts";
@@ -75,12 +75,6 @@ const Deliveries = ({ data, pages, onReload }: DeliveriesProps): VNode => {
   </section>`;
 };
 
-const tones: Readonly<Record<DeliveryDetails["status"], Tone>> = {
-  pending: "warn",
-  succeeded: "good",
-  failed: "bad",
-};
-
 type Attempt = DeliveryDetails["attempts"][number];
 
 const outcomeOf = ({ status, error }: Attempt): string =>
@@ -88,27 +82,21 @@ const outcomeOf = ({ status, error }: Attempt): string =>
 
 const deliveryColumns = (onShow: (delivery: DeliveryDetails) => void): Column<DeliveryDetails>[] => [
   {
-    id: "message",
     title: "Message",
     value: ({ messageId }) => messageId,
     view: (delivery) =>
       html`<button type="button" class="quiet mono" onClick=${() => onShow(delivery)}>${delivery.messageId}</button>`,
   },
-  { id: "type", title: "Type", value: ({ type }) => type },
-  {
-    id: "status",
+  { title: "Type", value: ({ type }) => type },
+  badgeColumn({
     title: "State",
     value: ({ status }) => status,
-    view: ({ status }) => html`<${Badge} tone=${tones[status]}>${status}<//>`,
-  },
-  { id: "attempts", title: "Attempts", isNumber: true, value: ({ attempts }) => attempts.length },
-  { id: "last", title: "Last answer", value: ({ attempts }) => attempts.slice(-1).map(outcomeOf).join() },
-  { id: "queued", title: "Queued", value: ({ queuedAt }) => formatTime(queuedAt) },
-  {
-    id: "next",
-    title: "Next attempt",
-    value: ({ nextAttemptAt }) => (nextAttemptAt ? formatTime(nextAttemptAt) : ""),
-  },
+    tones: { pending: "warn", succeeded: "good", failed: "bad" },
+  }),
+  { title: "Attempts", isNumber: true, value: ({ attempts }) => attempts.length },
+  { title: "Last answer", value: ({ attempts }) => attempts.slice(-1).map(outcomeOf).join() },
+  { title: "Queued", value: ({ queuedAt }) => formatTime(queuedAt) },
+  { title: "Next attempt", value: ({ nextAttemptAt }) => (nextAttemptAt ? formatTime(nextAttemptAt) : "") },
 ];
 
 /** One message with each of its attempts. */
@@ -122,14 +110,12 @@ const Delivery = ({ delivery, onClose }: { delivery: DeliveryDetails; onClose: (
   <//>`;
 
 const attemptColumns: Column<Attempt>[] = [
-  { id: "attempt", title: "Attempt", isNumber: true, value: ({ attempt }) => attempt },
-  { id: "started", title: "Started", value: ({ startedAt }) => formatTime(startedAt) },
+  { title: "Attempt", isNumber: true, value: ({ attempt }) => attempt },
+  { title: "Started", value: ({ startedAt }) => formatTime(startedAt) },
   numberColumn({
-    id: "took",
     title: "Took",
     value: ({ startedAt, endedAt }) => (endedAt ? Date.parse(endedAt) - Date.parse(startedAt) : undefined),
     format: formatMilliseconds,
-    absent: "–",
   }),
-  { id: "outcome", title: "Answer", value: outcomeOf },
+  { title: "Answer", value: outcomeOf },
 ];

@@ -51,18 +51,16 @@ export const WebhookStatus = ({ webhook }: { webhook: WebhookDetails }): VNode =
 
 const columns: Column<WebhookDetails>[] = [
   {
-    id: "url",
     title: "Address",
     value: ({ url }) => url,
     view: ({ webhookId, url }) => html`<a href=${linkTo(["webhooks", webhookId])}>${url}</a>`,
   },
-  { id: "events", title: "Events", value: ({ events }) => events.join(", ") },
-  { id: "scope", title: "Keys", value: scopeText, view: (webhook) => html`<${Scope} webhook=${webhook} />` },
+  { title: "Events", value: ({ events }) => events.join(", ") },
+  { title: "Keys", value: scopeText, view: (webhook) => html`<${Scope} webhook=${webhook} />` },
   {
-    id: "status",
     title: "State",
     value: ({ status }) => status,
     view: (webhook) => html`<${WebhookStatus} webhook=${webhook} />`,
   },
-  { id: "added", title: "Added", value: ({ addedAt }) => formatTime(addedAt) },
+  { title: "Added", value: ({ addedAt }) => formatTime(addedAt) },
 ];

@@ -37,9 +37,9 @@ const reasonField = (hint?: string) =>
 
 /** Sends a change of the key's state. */
 const useStatusChange = ({ keyDetails, onChange }: KeyActionsProps) => {
-  const change = useChange(onChange);
+  const { send } = useChange(onChange);
   return (to: "suspend" | "reinstate", reason: unknown) =>
-    change("POST", `${pathOf(keyDetails)}/${to}`, { reason });
+    send("POST", `${pathOf(keyDetails)}/${to}`, { reason });
 };
 
 const Suspend = (props: ActionProps): VNode => {
@@ -77,10 +77,9 @@ const Reinstate = (props: ActionProps): VNode => {
 const fixedTiers: readonly Tier[] = ["free", "commercial"];
 
 const ChangePlan = ({ keyDetails, onChange, onClose }: ActionProps): VNode => {
-  const { notify } = useSession();
   const before = keyDetails.plan;
   const [tier, setTier] = useState<string>(before.tier);
-  const send = useChange(onChange);
+  const { notify, send } = useChange(onChange);
   const put = (plan: unknown) => send("PUT", `${pathOf(keyDetails)}/plan`, plan);
   const change = async (fields: FormData) => {
     await put(planIn(fields));
@@ -114,7 +113,7 @@ const requestOf = (plan: Plan): unknown => (plan.tier === "enterprise" ? plan : 
 
 /** A new secret beside the old ones, which can then be revoked. */
 const Rotate = ({ keyDetails, onChange, onClose }: ActionProps): VNode => {
-  const send = useChange(onChange);
+  const { send } = useChange(onChange);
   const [secret, setSecret] = useState<NewSecret>();
   const create = async () => setSecret(await send("POST", `${pathOf(keyDetails)}/secrets`));
   if (secret)

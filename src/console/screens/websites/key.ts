@@ -79,18 +79,17 @@ const Facts = ({ keyDetails, onChange }: KeyProps): VNode => {
 type Secret = KeyDetails["secrets"][number];
 
 const Secrets = ({ keyDetails: { apiKey, secrets }, onChange }: KeyProps): VNode => {
-  const { notify } = useSession();
   const mayChange = useMayChange();
-  const change = useChange(onChange);
+  const { notify, send } = useChange(onChange);
   const [revoked, setRevoked] = useState<Secret>();
   const revoke = async () => {
     const secret = encodeURIComponent(revoked?.secretId ?? "");
-    await change("DELETE", `admin/keys/${encodeURIComponent(apiKey)}/secrets/${secret}`);
+    await send("DELETE", `admin/keys/${encodeURIComponent(apiKey)}/secrets/${secret}`);
     notify({ text: `Revoked the secret ${revoked?.secretId}.` });
   };
   const columns: Column<Secret>[] = [
-    { id: "id", title: "Secret", value: ({ secretId }) => secretId },
-    { id: "created", title: "Created", value: ({ createdAt }) => formatTime(createdAt) },
+    { title: "Secret", value: ({ secretId }) => secretId },
+    { title: "Created", value: ({ createdAt }) => formatTime(createdAt) },
     ...actionColumns<Secret>(
       mayChange,
       (secret) =>
@@ -166,32 +165,22 @@ const Shares = ({ heading, asOf, rows }: SharesProps): VNode =>
   html`<${Table}
     caption=${`By ${heading.toLowerCase()}, ${asOf}`}
     columns=${[
-      { id: "name", title: heading, value: ({ name }: Share) => name },
-      numberColumn({
-        id: "characters",
-        title: "Characters",
-        value: ({ characters }: Share) => characters,
-        format: formatCount,
-      }),
-      numberColumn({
-        id: "requests",
-        title: "Requests",
-        value: ({ requests }: Share) => requests,
-        format: formatCount,
-      }),
+      { title: heading, value: ({ name }: Share) => name },
+      numberColumn({ title: "Characters", value: ({ characters }: Share) => characters }),
+      numberColumn({ title: "Requests", value: ({ requests }: Share) => requests }),
     ]}
     rows=${rows}
     idOf=${({ name }: Share) => name}
-    initialSort=${{ by: "characters", descending: true }}
+    initialSort=${{ by: "Characters", descending: true }}
     pageSize=${10}
   />`;
 
 const historyColumns: readonly Column<AuditEntry>[] = [
-  { id: "position", title: "Position", isNumber: true, isSortable: false, value: ({ position }) => position },
-  { id: "at", title: "Time", isSortable: false, value: ({ at }) => formatTime(at) },
-  { id: "type", title: "Event", isSortable: false, value: ({ type }) => type },
-  { id: "what", title: "What", isSortable: false, value: ({ data }) => whatOf(data) },
-  { id: "actor", title: "By", isSortable: false, value: ({ metadata }) => metadata.actor },
+  { title: "Position", isNumber: true, isSortable: false, value: ({ position }) => position },
+  { title: "Time", isSortable: false, value: ({ at }) => formatTime(at) },
+  { title: "Event", isSortable: false, value: ({ type }) => type },
+  { title: "What", isSortable: false, value: ({ data }) => whatOf(data) },
+  { title: "By", isSortable: false, value: ({ metadata }) => metadata.actor },
 ];
 
 type HistoryPage = Listed & { readonly events: readonly AuditEntry[] };

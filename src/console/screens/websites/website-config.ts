@@ -43,7 +43,6 @@ const schemaIn = (document: unknown): Schema => {
 };
 
 const Editor = ({ website, onChange, schema }: EditorProps & { schema: Schema }): VNode => {
-  const { notify } = useSession();
   const mayChange = useMayChange();
   const stored = website.storedConfig as Config;
   const [config, setConfig] = useState<Config>(stored);
@@ -52,8 +51,8 @@ const Editor = ({ website, onChange, schema }: EditorProps & { schema: Schema })
   const [isConfirming, setConfirming] = useState(false);
   const errors = useMemo(() => errorsOf(failure), [failure]);
   const path = `admin/websites/${encodeURIComponent(website.id)}/config`;
-  const change = useChange(onChange);
-  const put = (value: Config) => change("PUT", path, value);
+  const { notify, send } = useChange(onChange);
+  const put = (value: Config) => send("PUT", path, value);
   const save = async () => {
     setFailure(undefined);
     try {

@@ -8,7 +8,7 @@ import { Loaded } from "../../components/status.ts";
 import { actionColumns, type Column, Table } from "../../components/table.ts";
 import { formatTime } from "../../format.ts";
 import { html } from "../../html.ts";
-import { useChange, useMayChange, useSession } from "../../session.ts";
+import { useChange, useMayChange } from "../../session.ts";
 import { useGet } from "../../use-data.ts";
 
 type Engine = CredentialsDetails["engine"];
@@ -31,21 +31,20 @@ const fields: Readonly<
 
 /** A website's accounts with providers. Their credentials are written, and never shown. */
 export const WebsiteCredentials = ({ website }: { website: WebsiteDetails }): VNode => {
-  const { notify } = useSession();
   const mayChange = useMayChange();
   const [setting, setSetting] = useState(false);
   const [removed, setRemoved] = useState<Engine>();
   const path = `admin/websites/${encodeURIComponent(website.id)}/credentials`;
   const data = useGet<{ credentials: CredentialsDetails[] }>(path);
-  const change = useChange(data.reload);
+  const { notify, send } = useChange(data.reload);
   const remove = async () => {
-    await change("DELETE", `${path}/${removed}`);
+    await send("DELETE", `${path}/${removed}`);
     notify({ text: `Removed the credentials for ${removed}.` });
   };
   const columns: Column<CredentialsDetails>[] = [
-    { id: "engine", title: "Engine", value: ({ engine, provider }) => `${engine} (${provider})` },
-    { id: "voices", title: "Voices", isNumber: true, value: ({ voices }) => voices },
-    { id: "set", title: "Set", value: ({ setAt }) => formatTime(setAt) },
+    { title: "Engine", value: ({ engine, provider }) => `${engine} (${provider})` },
+    { title: "Voices", isNumber: true, value: ({ voices }) => voices },
+    { title: "Set", value: ({ setAt }) => formatTime(setAt) },
     ...actionColumns<CredentialsDetails>(
       mayChange,
       ({ engine }) =>
@@ -74,13 +73,12 @@ interface SetCredentialsProps {
 }
 
 const SetCredentials = ({ path, onSet, onClose }: WithClose<SetCredentialsProps>): VNode => {
-  const { notify } = useSession();
-  const change = useChange(onSet);
+  const { notify, send } = useChange(onSet);
   const [engine, setEngine] = useState<Engine>("gwn");
   const set = async (form: FormData) => {
     const given = fields[engine].map(({ name }) => [name, String(form.get(name) ?? "").trim()]);
     const body = Object.fromEntries(given.filter(([, value]) => value !== ""));
-    const { voices } = await change<CredentialsDetails>("PUT", `${path}/${engine}`, body);
+    const { voices } = await send<CredentialsDetails>("PUT", `${path}/${engine}`, body);
     notify({ text: `The provider accepted the credentials for ${engine} and listed ${voices} voices.` });
   };
   const choose = (event: Event) => setEngine(valueIn(event) as Engine);

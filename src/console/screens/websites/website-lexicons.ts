@@ -8,7 +8,7 @@ import { Loaded } from "../../components/status.ts";
 import { actionColumns, type Column, Table } from "../../components/table.ts";
 import { formatTime } from "../../format.ts";
 import { html } from "../../html.ts";
-import { useChange, useMayChange, useSession } from "../../session.ts";
+import { useChange, useMayChange } from "../../session.ts";
 import { useGet } from "../../use-data.ts";
 
 type Open = { readonly dialog: "show" | "remove"; readonly name: string } | { readonly dialog: "set" };
@@ -21,16 +21,15 @@ export const WebsiteLexicons = ({ website }: { website: WebsiteDetails }): VNode
   const data = useGet<{ lexicons: LexiconSummary[] }>(path);
   const columns: Column<LexiconSummary>[] = [
     {
-      id: "name",
       title: "Lexicon",
       value: ({ name }) => name,
       view: ({ name }) =>
         html`<button type="button" class="quiet" onClick=${() => setOpen({ dialog: "show", name })}>${name}</button>`,
     },
-    { id: "lang", title: "Language", value: ({ lang }) => lang },
-    { id: "rules", title: "Rules", isNumber: true, value: ({ ruleCount }) => ruleCount },
-    { id: "version", title: "Version", isNumber: true, value: ({ version }) => version },
-    { id: "set", title: "Set", value: ({ setAt }) => formatTime(setAt) },
+    { title: "Language", value: ({ lang }) => lang },
+    { title: "Rules", isNumber: true, value: ({ ruleCount }) => ruleCount },
+    { title: "Version", isNumber: true, value: ({ version }) => version },
+    { title: "Set", value: ({ setAt }) => formatTime(setAt) },
     ...actionColumns<LexiconSummary>(
       mayChange,
       ({ name }) =>
@@ -60,8 +59,8 @@ const ShowLexicon = ({ path, name, onClose }: LexiconDialogProps & { name: strin
   const data = useGet<LexiconDetails>(`${path}/${encodeURIComponent(name)}`);
   type Rule = { grapheme: string; alias?: string; phoneme?: string };
   const columns: Column<Rule>[] = [
-    { id: "grapheme", title: "Text", value: ({ grapheme }) => grapheme },
-    { id: "spoken", title: "Spoken as", value: ({ alias, phoneme }) => alias ?? `/${phoneme}/` },
+    { title: "Text", value: ({ grapheme }) => grapheme },
+    { title: "Spoken as", value: ({ alias, phoneme }) => alias ?? `/${phoneme}/` },
   ];
   return html`<${Dialog} title=${`Lexicon ${name}`} onClose=${onClose}>
     <${Loaded} data=${data} what="Reading the lexicon">
@@ -72,8 +71,7 @@ const ShowLexicon = ({ path, name, onClose }: LexiconDialogProps & { name: strin
 };
 
 const SetLexicon = ({ path, onChange, onClose }: LexiconDialogProps): VNode => {
-  const { notify } = useSession();
-  const change = useChange(onChange);
+  const { notify, send } = useChange(onChange);
   const set = async (fields: FormData) => {
     const name = String(fields.get("name"));
     const rules = String(fields.get("rules"))
@@ -83,7 +81,7 @@ const SetLexicon = ({ path, onChange, onClose }: LexiconDialogProps): VNode => {
         const [grapheme = "", ...alias] = line.split("=");
         return { grapheme: grapheme.trim(), alias: alias.join("=").trim() };
       });
-    await change("PUT", `${path}/${encodeURIComponent(name)}`, { lang: fields.get("lang"), rules });
+    await send("PUT", `${path}/${encodeURIComponent(name)}`, { lang: fields.get("lang"), rules });
     notify({ text: `Set the lexicon ${name}.` });
   };
   return html`<${Confirm} title="Set a lexicon" action="Set lexicon" onConfirm=${set} onClose=${onClose}>
@@ -95,13 +93,12 @@ const SetLexicon = ({ path, onChange, onClose }: LexiconDialogProps): VNode => {
 };
 
 const RemoveLexicon = ({ path, name, onChange, onClose }: LexiconDialogProps & { name: string }): VNode => {
-  const { api, notify } = useSession();
-  const change = useChange(onChange);
+  const { api, notify, send } = useChange(onChange);
   const remove = async () => {
     const place = `${path}/${encodeURIComponent(name)}`;
     const { lang, rules } = await api.get<LexiconDetails>(place);
-    await change("DELETE", place);
-    notify({ text: `Removed the lexicon ${name}.`, undo: () => change("PUT", place, { lang, rules }) });
+    await send("DELETE", place);
+    notify({ text: `Removed the lexicon ${name}.`, undo: () => send("PUT", place, { lang, rules }) });
   };
   return html`<${Confirm} title="Remove this lexicon?" action="Remove" isDangerous onConfirm=${remove} onClose=${onClose}>
     <p>Texts of the website are then spoken without the rules of ${name}.</p>

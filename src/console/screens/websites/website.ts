@@ -9,7 +9,7 @@ import { type Column, Table } from "../../components/table.ts";
 import { formatTime } from "../../format.ts";
 import { html } from "../../html.ts";
 import type { ScreenProps } from "../../routing.ts";
-import { useChange, useMayChange, useSession } from "../../session.ts";
+import { useChange, useMayChange } from "../../session.ts";
 import { useGet } from "../../use-data.ts";
 import { keyColumn, planColumn, Status, UsageBar } from "./keys.ts";
 import { ConfigEditor } from "./website-config.ts";
@@ -41,12 +41,11 @@ export const Website = ({ params }: ScreenProps): VNode => {
 };
 
 const Origins = ({ website, onChange }: WebsiteProps): VNode => {
-  const { api, notify } = useSession();
   const mayChange = useMayChange();
   const [dialog, setDialog] = useState<"origins" | "verification">();
   const [token, setToken] = useState<string>();
   const path = `admin/websites/${encodeURIComponent(website.id)}`;
-  const send = useChange(onChange);
+  const { api, notify, send } = useChange(onChange);
   const put = (origins: readonly string[]) => send("PUT", `${path}/origins`, { origins });
   const change = async (fields: FormData) => {
     await put(String(fields.get("origins")).split(/\s+/).filter(Boolean));
@@ -94,17 +93,11 @@ const WebsiteKeys = ({ website }: { website: WebsiteDetails }): VNode => {
     keyColumn,
     planColumn,
     {
-      id: "usage",
       title: "Used of quota this month",
       value: ({ usage }) => usage?.characters,
       view: ({ usage }) => html`<${UsageBar} usage=${usage} />`,
     },
-    {
-      id: "status",
-      title: "State",
-      value: ({ status }) => status,
-      view: (row) => html`<${Status} keyDetails=${row} />`,
-    },
+    { title: "State", value: ({ status }) => status, view: (row) => html`<${Status} keyDetails=${row} />` },
   ];
   return html`<section class="stack">
     <h2>Keys</h2>

@@ -44,22 +44,21 @@ export const Websites = (): VNode => {
 
 const columns: Column<WebsiteDetails>[] = [
   {
-    id: "name",
     title: "Name",
     value: ({ name }) => name,
     view: ({ id, name }) => html`<a href=${linkTo(["websites", id])}>${name}</a>`,
   },
-  { id: "id", title: "Id", value: ({ id }) => id, view: ({ id }) => html`<span class="mono">${id}</span>` },
-  { id: "origins", title: "Verified origins", value: ({ origins }) => origins.join(", ") },
-  { id: "registered", title: "Registered", value: ({ registeredAt }) => formatTime(registeredAt) },
+  { title: "Id", value: ({ id }) => id, view: ({ id }) => html`<span class="mono">${id}</span>` },
+  { title: "Verified origins", value: ({ origins }) => origins.join(", ") },
+  { title: "Registered", value: ({ registeredAt }) => formatTime(registeredAt) },
 ];
 
 const Register = ({ onRegistered, onClose }: { onRegistered: () => void; onClose: () => void }): VNode => {
-  const change = useChange(onRegistered);
+  const { send } = useChange(onRegistered);
   const [registered, setRegistered] = useState<NewWebsite>();
   const register = async (fields: FormData) => {
     const body = { name: fields.get("name"), plan: fields.get("plan") };
-    setRegistered(await change("POST", "admin/websites", body));
+    setRegistered(await send("POST", "admin/websites", body));
   };
   if (registered) {
     const title = `The secret of ${registered.apiKey}`;
