@@ -33,18 +33,7 @@ const toIssue = (issue: unknown): FieldIssue[] => {
 
 export type Query = Readonly<Record<string, string | number | readonly string[] | undefined>>;
 
-interface RequestOptions {
-  readonly query?: Query | undefined;
-  readonly signal?: AbortSignal;
-}
-
-/** The service's API with the signed-in person's token. Every method throws `ApiError`, or the signal's reason. */
-export interface Api {
-  get<T>(path: string, options?: RequestOptions): Promise<T>;
-  send<T = unknown>(method: string, path: string, body?: unknown): Promise<T>;
-  /** The response itself, if its status is a success. */
-  open(path: string, init?: RequestInit & { readonly query?: Query | undefined }): Promise<Response>;
-}
+type RequestOptions = RequestInit & { readonly query?: Query | undefined };
 
 interface ApiOptions {
   /** The root of the service, with a slash at the end. */
@@ -54,8 +43,15 @@ interface ApiOptions {
   readonly onUnauthorized: () => void;
 }
 
-export const createApi = ({ base, token, onUnauthorized }: ApiOptions): Api => {
-  const open: Api["open"] = async (path, { query = {}, headers, ...init } = {}) => {
+export type Api = ReturnType<typeof createApi>;
+
+/** The service's API with the signed-in person's token. Every method throws `ApiError`, or the signal's reason. */
+export const createApi = ({ base, token, onUnauthorized }: ApiOptions) => {
+  /** The response itself, if its status is a success. */
+  const open = async (
+    path: string,
+    { query = {}, headers, ...init }: RequestOptions = {},
+  ): Promise<Response> => {
     const response = await fetch(addressOf(base, path, query), {
       cache: "no-store",
       credentials: "omit",
@@ -69,8 +65,9 @@ export const createApi = ({ base, token, onUnauthorized }: ApiOptions): Api => {
   };
   return {
     open,
-    get: async (path, options) => await readJson(await open(path, options)),
-    send: async (method, path, body) => {
+    get: async <T>(path: string, options?: RequestOptions): Promise<T> =>
+      await readJson(await open(path, options)),
+    send: async <T = unknown>(method: string, path: string, body?: unknown): Promise<T> => {
       const content = body !== undefined && {
         body: JSON.stringify(body),
         headers: { "Content-Type": "application/json" },

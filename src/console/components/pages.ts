@@ -3,25 +3,19 @@ import { useState } from "preact/hooks";
 import { html } from "../html.ts";
 
 /** The place in a list that the service sends in pages: `after` is the id of the last entry of the page before. */
-export interface Pages {
-  readonly after: string | undefined;
-  /** Counts from 0. */
-  readonly page: number;
-  next(after: string): void;
-  previous(): void;
-  first(): void;
-}
-
-export const usePages = (): Pages => {
+export const usePages = () => {
   const [places, setPlaces] = useState<readonly string[]>([]);
   return {
     after: places.at(-1),
+    /** Counts from 0. */
     page: places.length,
-    next: (after) => setPlaces([...places, after]),
+    next: (after: string) => setPlaces([...places, after]),
     previous: () => setPlaces(places.slice(0, -1)),
     first: () => setPlaces([]),
   };
 };
+
+export type Pages = ReturnType<typeof usePages>;
 
 /** The members of a page of a list. */
 export interface Listed {
