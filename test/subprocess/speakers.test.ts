@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
 import { getPriority } from "node:os";
 import { expect } from "chai";
 import { createClaim } from "../../src/async/scheduler/claim.ts";
@@ -163,6 +164,14 @@ describe("espeak-ng's library", () => {
     } finally {
       await crowded.close();
     }
+  });
+
+  it("gives the session of the helper a lower priority than the service's, if the kernel has autogroups", async function () {
+    const niceOf = async (pid: number): Promise<number> =>
+      Number((await readFile(`/proc/${pid}/autogroup`, "utf8")).split("nice ")[1]);
+    const own = await niceOf(process.pid).catch(() => undefined);
+    if (own === undefined) this.skip();
+    expect(await niceOf(library.stats().pid ?? 0)).to.equal(Math.min(own + 5, 19));
   });
 
   it("kills a text that exceeds its deadline or its output limit", async () => {

@@ -1,8 +1,10 @@
-import { readdir, readFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { constants, getPriority, setPriority } from "node:os";
 
 /** A third of this process's weight in Linux's scheduler: 10, the usual value, would starve the tools beside other programs. */
 const lower = 5;
+
+const lowerThan = (priority: number): number => Math.min(priority + lower, constants.priority.PRIORITY_LOW);
 
 /**
  * Lets the service, its helper and urgent texts go before a process, or a thread of this one. There is no way back without
@@ -10,7 +12,7 @@ const lower = 5;
  */
 export const lowerPriority = (id: number | undefined): void => {
   try {
-    if (id !== undefined) setPriority(id, Math.min(getPriority() + lower, constants.priority.PRIORITY_LOW));
+    if (id !== undefined) setPriority(id, lowerThan(getPriority()));
   } catch {
     // It has exited already.
   }
@@ -22,5 +24,18 @@ export const lowerPriorityOfThreads = async (): Promise<void> => {
   for (const thread of await readdir(threads).catch(() => [])) {
     const name = await readFile(`${threads}/${thread}/comm`, "utf8").catch(() => "");
     if (name.trim() === "libuv-worker") lowerPriority(Number(thread));
+  }
+};
+
+/**
+ * Lets the service go before this process and all that it starts, where the kernel shares time among sessions: priorities of
+ * processes then count within their session only (sched(7), "The autogroup feature"). To be called by the session's leader.
+ */
+export const lowerPriorityOfSession = async (): Promise<void> => {
+  try {
+    const [, nice] = (await readFile(`/proc/${process.ppid}/autogroup`, "utf8")).match(/nice (-?\d+)/) ?? [];
+    await writeFile("/proc/self/autogroup", String(lowerThan(Number(nice))));
+  } catch {
+    // Another kernel, or one without autogroups.
   }
 };

@@ -8,7 +8,7 @@ import { loadCapabilities } from "./ffmpeg.ts";
 import { Job } from "./job.ts";
 import { startLame } from "./lame/encoder.ts";
 import { type Mp3Encoder, openLameLikeFfmpeg, probeLame } from "./lame/like-ffmpeg.ts";
-import { lowerPriorityOfThreads } from "./lower-priority.ts";
+import { lowerPriorityOfSession, lowerPriorityOfThreads } from "./lower-priority.ts";
 import { createModelPool } from "./sherpa/model-pool.ts";
 import { startTool } from "./tool-process.ts";
 import { detectVersions } from "./versions.ts";
@@ -45,6 +45,7 @@ const send = (response: Response): void => {
   if (process.connected) process.send?.(response, undefined, {}, () => undefined);
 };
 
+await lowerPriorityOfSession();
 const versions = await detectVersions();
 const lameProbed = versions.ffmpeg !== undefined && mp3Library ? probeLame(mp3Library) : undefined;
 const speakersOpened = openSpeakers(versions["espeak-ng"]);
