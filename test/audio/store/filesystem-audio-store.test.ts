@@ -1,13 +1,30 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
+import {
+  chmod,
+  type FileHandle,
+  mkdir,
+  mkdtemp,
+  open,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  utimes,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { expect } from "chai";
-import { AudioStoreUnavailable, DamagedObject } from "../../../src/audio/store/audio-store.ts";
+import {
+  AudioStoreFull,
+  AudioStoreUnavailable,
+  DamagedObject,
+} from "../../../src/audio/store/audio-store.ts";
 import { openFilesystemAudioStore } from "../../../src/audio/store/filesystem/filesystem-audio-store.ts";
 import { audioStoreContract } from "../../contracts/audio-store.ts";
+import { rejection } from "../../support/rejection.ts";
 import { nameOf, objectOf, soundOf } from "../pipeline/sounds.ts";
 
 const folder = (): Promise<string> => mkdtemp(join(tmpdir(), "voxledger-audio-"));
@@ -156,6 +173,27 @@ describe("The filesystem audio store", () => {
       await writeFile(join(path, "file"), "");
       const opened = openFilesystemAudioStore({ path: join(path, "file") });
       expect(await opened.catch((error: unknown) => error)).to.be.instanceOf(AudioStoreUnavailable);
+    });
+
+    it("throws AudioStoreFull when both the write and the close of a file fail, as they can over a network", async () => {
+      const store = await openFilesystemAudioStore({ path });
+      const handle = await open(path);
+      const calls: FileHandle = Object.getPrototypeOf(handle);
+      const { writeFile: write, [Symbol.asyncDispose]: dispose } = calls;
+      const failure = (code: string, syscall: string) => Object.assign(new Error(code), { code, syscall });
+      calls.writeFile = () => Promise.reject(failure("ENOSPC", "write"));
+      calls[Symbol.asyncDispose] = async function () {
+        await dispose.call(this);
+        throw failure("EIO", "close");
+      };
+      try {
+        const error = await rejection(store.put(name, objectOf(soundOf(1))));
+        expect(error).to.be.instanceOf(AudioStoreFull);
+        expect((error as Error).message).to.include("ENOSPC");
+      } finally {
+        Object.assign(calls, { writeFile: write, [Symbol.asyncDispose]: dispose });
+        await handle.close();
+      }
     });
 
     it("throws AudioStoreUnavailable when the disk is full midway, and leaves no file", async () => {

@@ -187,8 +187,10 @@ const throwTranslated =
     throw new Failure(`The audio store cannot be ${what}: ${code}.`, { cause: error });
   };
 
-/** `ENOSPC`, `EACCES`, …; undefined if the error is not of the system. */
-const codeOf = (error: unknown): string | undefined =>
-  error instanceof Error && "syscall" in error && "code" in error && typeof error.code === "string"
+/** `ENOSPC`, `EACCES`, …; undefined if the error is not of the system. Of two, the first: closing the file may fail as well. */
+const codeOf = (error: unknown): string | undefined => {
+  if (error instanceof SuppressedError) return codeOf(error.suppressed);
+  return error instanceof Error && "syscall" in error && "code" in error && typeof error.code === "string"
     ? error.code
     : undefined;
+};
