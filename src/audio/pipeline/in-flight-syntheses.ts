@@ -9,7 +9,7 @@ import type { Rendition } from "../formats/sound.ts";
 import type { AudioObject, ObjectName } from "../store/audio-store.ts";
 import { type Log, loggableMessage } from "./log.ts";
 import type { PipelineLimits } from "./pipeline-limits.ts";
-import { type SharedStream, SourceBroadcast } from "./shared-stream.ts";
+import { SharedSource, type SharedStream } from "./shared-stream.ts";
 import { renderUnlessStored, type StoreRecheck } from "./store-recheck.ts";
 
 export interface InFlightSynthesesOptions extends Pick<StoreRecheck, "renderer" | "recheck" | "clock"> {
@@ -87,7 +87,7 @@ export class InFlightSyntheses {
     const release = this.#slots.acquireNow(claim);
     const options = { progressive, claim };
     const onFound = () => void this.#found.add(stream);
-    const stream: SharedStream = new SourceBroadcast({
+    const stream: SharedStream = new SharedSource({
       source: (signal) => renderUnlessStored({ ...this.#options, onFound }, rendition, options, signal),
       finish: (bytes, { declared, marks }) => {
         const sound = renderer.finish(recipe.format, bytes, declared);

@@ -51,7 +51,7 @@ export async function* inChunks(bytes: Buffer): AsyncGenerator<Buffer> {
 
 type Outcome = { readonly sound: AudioObject } | { readonly error: unknown };
 
-export class SourceBroadcast<Ending> implements SharedStream, AudioMemory {
+export class SharedSource<Ending> implements SharedStream, AudioMemory {
   readonly #options: SharedStreamOptions<Ending>;
   #controller = new AbortController();
   #iterator: AsyncIterator<Buffer, Ending>;

@@ -3,7 +3,7 @@ import type { ReservedSlot } from "../../../src/async/scheduler/reserved-slot.ts
 import type { Encoder } from "../../../src/audio/formats/encoder.ts";
 import type { Rendition } from "../../../src/audio/formats/sound.ts";
 import { createRenderer } from "../../../src/audio/pipeline/renderer.ts";
-import { SourceBroadcast } from "../../../src/audio/pipeline/shared-stream.ts";
+import { SharedSource } from "../../../src/audio/pipeline/shared-stream.ts";
 import { EngineFailed, Interrupted, Unavailable } from "../../../src/domain/errors.ts";
 import { audioFormats } from "../../../src/domain/synthesis/formats.ts";
 import type { Encoding, Engine, SpeechRequest } from "../../../src/engines/engine.ts";
@@ -48,14 +48,14 @@ describe("Rendering", () => {
         encoder: more.encoder ?? real.encoder,
         maxObjectBytes: more.max ?? 1024 * 1024,
       });
-      const broadcast = new SourceBroadcast({
+      const shared = new SharedSource({
         source: (shared) => render(rendition, { progressive: false }, shared),
         finish: (bytes, { declared }) => finish(rendition.recipe.format, bytes, declared),
         mayRestart: (error) => error instanceof Interrupted,
         readAheadBytes: 0,
         onOver: () => undefined,
       });
-      return (await broadcast.readAll(signal)).bytes;
+      return (await shared.readAll(signal)).bytes;
     };
 
   const failure = async (engine: Engine | undefined, more: { max?: number } = {}) => {

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import {
+  SharedSource,
   type SharedStream,
   type SharedStreamOptions,
-  SourceBroadcast,
 } from "../../../src/audio/pipeline/shared-stream.ts";
 import { collect } from "../../support/collect.ts";
 import { rejection } from "../../support/rejection.ts";
@@ -49,7 +49,7 @@ describe("A shared stream", () => {
   let hand: ReturnType<typeof byHand>;
   let overs: unknown[];
   const begin = (more: Partial<SharedStreamOptions> = {}): SharedStream =>
-    new SourceBroadcast({
+    new SharedSource({
       source: hand.source,
       finish: (bytes) => objectOf(bytes),
       mayRestart: () => false,
