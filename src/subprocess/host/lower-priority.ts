@@ -1,5 +1,6 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { constants, getPriority, setPriority } from "node:os";
+import { setTimeout as delay } from "node:timers/promises";
 
 /** A third of this process's weight in Linux's scheduler: 10, the usual value, would starve the tools beside other programs. */
 const lower = 5;
@@ -30,12 +31,25 @@ export const lowerPriorityOfThreads = async (): Promise<void> => {
 /**
  * Lets the service go before this process and all that it starts, where the kernel shares time among sessions: priorities of
  * processes then count within their session only (sched(7), "The autogroup feature"). To be called by the session's leader.
+ * A service whose session was never given a group competes with its own priority; the file is then empty.
  */
 export const lowerPriorityOfSession = async (): Promise<void> => {
   try {
-    const [, nice] = (await readFile(`/proc/${process.ppid}/autogroup`, "utf8")).match(/nice (-?\d+)/) ?? [];
-    await writeFile("/proc/self/autogroup", String(lowerThan(Number(nice))));
+    const group = await readFile(`/proc/${process.ppid}/autogroup`, "utf8");
+    const nice = group.match(/nice (-?\d+)/)?.[1] ?? getPriority(process.ppid);
+    await setPriorityOfSession(lowerThan(Number(nice)));
   } catch {
     // Another kernel, or one without autogroups.
+  }
+};
+
+/** Linux accepts one change per 100 ms from all unprivileged processes together. */
+const setPriorityOfSession = async (priority: number, attempts = 5): Promise<void> => {
+  try {
+    await writeFile("/proc/self/autogroup", String(priority));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EAGAIN" || attempts === 1) throw error;
+    await delay(100);
+    await setPriorityOfSession(priority, attempts - 1);
   }
 };
