@@ -1,7 +1,7 @@
+import { lazy } from "../async/lazy.ts";
 import { taggedJson } from "./caching/tagged-content.ts";
 import type { Operation } from "./kernel/operation.ts";
 import { createPublicUrl } from "./kernel/public-url.ts";
-import { describeApi } from "./openapi/document.ts";
 import { accessOperations } from "./routes/access.ts";
 import { catalogOperations } from "./routes/admin/catalog.ts";
 import { credentialOperations } from "./routes/admin/credentials.ts";
@@ -89,8 +89,12 @@ export type OperationOptions = Omit<FactoryOptions, "publicUrl" | "document"> & 
 /** Every operation of the service; the OpenAPI document that describes them is one of them. */
 export const createOperations = (given: OperationOptions): readonly Operation[] => {
   const { settings, names } = given;
-  const options = { ...given, publicUrl: createPublicUrl(settings), document: () => document };
-  const operations = factories.flatMap((create) => create(options));
-  const document = taggedJson(describeApi({ operations, names, publicUrl: settings.publicUrl }));
+  /** Made at the first request: most processes are never asked for it. */
+  const document = lazy(async () => {
+    const { describeApi } = await import("./openapi/document.ts");
+    return taggedJson(describeApi({ operations, names, publicUrl: settings.publicUrl }));
+  });
+  const options = { ...given, publicUrl: createPublicUrl(settings), document };
+  const operations: readonly Operation[] = factories.flatMap((create) => create(options));
   return operations;
 };

@@ -1,6 +1,5 @@
 import { type ChildProcess, fork } from "node:child_process";
-import { getCompileCacheDir } from "node:module";
-import { dirname } from "node:path";
+import { compileCache } from "./compile-cache.ts";
 import type { HostOptions, JobSpec, Request, Response } from "./protocol.ts";
 import { type RemoteJob, startRemoteJob } from "./remote-job.ts";
 import { ToolFailed } from "./tools.ts";
@@ -142,12 +141,6 @@ const forkHost = ({ path, ...options }: ForkOptions): ChildProcess =>
 /** The service's own, which scripts/node sets. */
 const allocatorSettings = (): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith("MALLOC_")));
-
-/** The service's cache, so that the helper finds its types stripped. */
-const compileCache = (): { readonly NODE_COMPILE_CACHE?: string } => {
-  const directory = getCompileCacheDir();
-  return directory === undefined ? {} : { NODE_COMPILE_CACHE: dirname(directory) };
-};
 
 /** The helper leads a process group, which contains the processes that it left. */
 const killOrphans = (child: ChildProcess): void => {

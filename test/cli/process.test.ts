@@ -6,8 +6,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect } from "chai";
+import { type CommandResult, runCommand } from "../support/command-line.ts";
 
 const cli = join(import.meta.dirname, "../../src/cli.ts");
+const runCommands = join(import.meta.dirname, "../support/run-commands.ts");
 
 describe("the command line in a separate process", () => {
   let folder: string;
@@ -18,11 +20,7 @@ describe("the command line in a separate process", () => {
   after(() => rm(folder, { recursive: true }));
 
   const start = (args: readonly string[], env: NodeJS.ProcessEnv = {}, options: SpawnOptions = {}) =>
-    spawn(process.execPath, [cli, ...args], {
-      ...options,
-      env: { PATH: process.env.PATH, DATA_DIR: folder, ...env },
-      stdio: "pipe",
-    });
+    spawnNode(cli, args, { DATA_DIR: folder, ...env }, options);
 
   const voxledger = async (args: readonly string[], { input = "", env = {}, options = {} } = {}) => {
     const child = start(args, env, options);
@@ -103,7 +101,7 @@ describe("the command line in a separate process", () => {
   it("fails if the log does not exist and does not create it", async () => {
     const absent = join(folder, "absent");
     for (const args of readingCommands("vlk_none", "web_none")) {
-      const { exitCode, stdout, stderr } = await voxledger(args, { env: { DATA_DIR: absent } });
+      const { exitCode, stdout, stderr } = await runCommand({ DATA_DIR: absent }, args);
       expect({ exitCode, stdout }, args.join(" ")).to.deep.equal({ exitCode: 1, stdout: "" });
       expect(stderr).to.match(/^error: .*no such file.*\n$/);
     }
@@ -121,9 +119,13 @@ describe("the command line in a separate process", () => {
       await chmod(copy, 0o555);
       // File permissions do not apply to root.
       const options = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
-      for (const args of readingCommands(apiKey, id)) {
-        const { exitCode, stderr } = await voxledger(args, { env: { DATA_DIR: copy }, options });
-        expect({ exitCode, stderr }, args.join(" ")).to.deep.equal({ exitCode: 0, stderr: "" });
+      const commands = readingCommands(apiKey, id);
+      const child = spawnNode(runCommands, [JSON.stringify(commands)], { DATA_DIR: copy }, options);
+      const lines = (await text(child.stdout)).trim().split("\n"); // some commands write to the process's output
+      const results: CommandResult[] = JSON.parse(lines.at(-1) ?? "");
+      expect(results).to.have.lengthOf(commands.length);
+      for (const [index, { exitCode, stderr }] of results.entries()) {
+        expect({ exitCode, stderr }, commands[index]?.join(" ")).to.deep.equal({ exitCode: 0, stderr: "" });
       }
       expect(await readdir(copy)).to.deep.equal(["events.db"]);
       expect(before.equals(await readFile(path))).to.equal(true);
@@ -140,6 +142,13 @@ describe("the command line in a separate process", () => {
     expect({ exitCode, stderr }).to.deep.equal({ exitCode: 0, stderr: "" });
   });
 });
+
+const spawnNode = (program: string, args: readonly string[], env: NodeJS.ProcessEnv, options: SpawnOptions) =>
+  spawn(process.execPath, [program, ...args], {
+    ...options,
+    env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...env },
+    stdio: "pipe",
+  });
 
 const readingCommands = (apiKey: string, websiteId: string): string[][] => [
   ["audit"],

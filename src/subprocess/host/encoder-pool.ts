@@ -10,7 +10,7 @@ export type EncoderPool = ReturnType<typeof startEncoderPool>;
 
 /**
  * Idle encoders, each for one job: ffmpeg takes longer to start (57 ms, mostly dynamic linking) than to encode a
- * sentence.
+ * sentence. A format has idle ones from its first job on: most processes are asked for one or two formats.
  */
 export const startEncoderPool = (ahead: Readonly<Partial<Record<EncodedFormat, number>>>) => {
   const idle = Object.fromEntries(encodedFormats.map((format) => [format, new Set()])) as Record<
@@ -18,30 +18,30 @@ export const startEncoderPool = (ahead: Readonly<Partial<Record<EncodedFormat, n
     Set<EncoderProcess>
   >;
 
-  const startAhead = (format: EncodedFormat) => {
+  const startAhead = (format: EncodedFormat): void => {
     const encoder = startFfmpeg(format);
     idle[format].add(encoder);
     void encoder.gone.then(async () => {
       if (!idle[format].delete(encoder)) return;
       await delay(replaceDelayMs, undefined, { ref: false });
-      startAhead(format);
+      refill(format);
     });
   };
 
-  for (const format of encodedFormats) {
-    for (let i = 0; i < (ahead[format] ?? 0); i++) startAhead(format);
-  }
+  const refill = (format: EncodedFormat): void => {
+    while (idle[format].size < (ahead[format] ?? 0)) startAhead(format);
+  };
 
   return {
     /** An idle encoder, or a new one. */
     acquire: (format: EncodedFormat): ToolProcess => {
       const [waiting] = idle[format];
-      if (!waiting) return startFfmpeg(format);
-      idle[format].delete(waiting);
-      // A replacement would compete with it for the CPU; but one should always be idle.
-      if (idle[format].size === 0) startAhead(format);
-      else void waiting.gone.then(() => startAhead(format));
-      return waiting;
+      if (waiting) idle[format].delete(waiting);
+      const encoder = waiting ?? startFfmpeg(format);
+      // Others would compete with it for the CPU; but after the first job one should always be idle.
+      if (waiting && idle[format].size === 0) startAhead(format);
+      else void encoder.gone.then(() => refill(format));
+      return encoder;
     },
     killIdle: (): void => {
       for (const format of encodedFormats) for (const encoder of idle[format]) encoder.kill();

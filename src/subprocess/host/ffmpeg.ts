@@ -36,12 +36,6 @@ const outputOptions = [
   "-flush_packets 1",
 ];
 
-/** Fills the cache of fluent-ffmpeg, so that no encoder waits for it. */
-export const loadCapabilities = (): Promise<void> =>
-  new Promise((resolve) => {
-    createCommand().availableFormats(() => createCommand().availableEncoders(() => resolve()));
-  });
-
 export interface EncoderProcess extends ToolProcess {
   /** Resolves when the process has exited, in any way. */
   readonly gone: Promise<void>;

@@ -4,7 +4,6 @@ import { ToolFailed } from "../tools.ts";
 import { type EncoderPool, startEncoderPool } from "./encoder-pool.ts";
 import { SpeakerPool } from "./espeak/speaker-pool.ts";
 import type { ToolProcess } from "./exit-failure.ts";
-import { loadCapabilities } from "./ffmpeg.ts";
 import { Job } from "./job.ts";
 import { startLame } from "./lame/encoder.ts";
 import { type Mp3Encoder, openLameLikeFfmpeg, probeLame } from "./lame/like-ffmpeg.ts";
@@ -49,7 +48,6 @@ await lowerPriorityOfSession();
 const versions = await detectVersions();
 const lameProbed = versions.ffmpeg !== undefined && mp3Library ? probeLame(mp3Library) : undefined;
 const speakersOpened = openSpeakers(versions["espeak-ng"]);
-if (versions.ffmpeg !== undefined) await loadCapabilities();
 const mp3: Partial<Mp3Encoder> =
   lameProbed && mp3Library ? await openLameLikeFfmpeg(mp3Library, lameProbed) : {};
 const { lame } = mp3;

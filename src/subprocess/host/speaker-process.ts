@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { compileCache } from "../compile-cache.ts";
 import { exitFailure, exitOf } from "./exit-failure.ts";
 import { createFrameReader, type Frame, frameKinds, type SpokenText } from "./frames.ts";
 import { limitedCommand } from "./limited-command.ts";
@@ -31,7 +32,8 @@ export const startSpeaker = <Order>(options: SpeakerOptions) => {
   ];
   const limits = { dataBytes: nodeBytes + memoryBytes };
   const command = limitedCommand(process.execPath, [...flags, fileURLToPath(program), ...args], limits);
-  const child = spawn(...command, { stdio: ["pipe", "pipe", "pipe"] });
+  const env = { ...process.env, ...compileCache() };
+  const child = spawn(...command, { env, stdio: ["pipe", "pipe", "pipe"] });
   if (lowPriority) lowerPriority(child.pid);
   child.stdin.on("error", () => undefined); // its exit reports the cause
   const exited = exitOf(name, child);

@@ -81,6 +81,8 @@ describe("The ffmpeg encoder", () => {
       mp3ByLibrary: false,
     });
     encoder = ffmpegEncoder(host);
+    // From its first job on, encoders of the format wait.
+    for (const format of ["mp3", "ogg"] as const) await encode(format, 22_050, cut(tone(22_050, 0.1), 4096));
   });
   after(() => host.close());
 
@@ -182,6 +184,15 @@ describe("The ffmpeg encoder", () => {
     };
     await collect(ffmpegEncoder(recorded).encode("mp3", 22_050, cut(tone(22_050, 1), 4096), never));
     expect(deadlines[0]).to.be.above(2 * pipelineLimits.obtainMs);
+  });
+
+  it("starts no encoder before the first job of its format", async () => {
+    const unused = await openSubprocessHost({ encodersAhead: ahead, speakers: 0 });
+    try {
+      expect(childrenOf(unused.stats().pid ?? 0)).to.deep.equal([]);
+    } finally {
+      await unused.close();
+    }
   });
 
   it("uses a prestarted encoder and starts a replacement", async () => {

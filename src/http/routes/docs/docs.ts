@@ -76,7 +76,11 @@ const readDocsAsset = pageFileOperation({
 });
 
 /** `/openapi.json`. The document contains this operation too, so it is passed as a function. */
-export const openApiOperation = ({ document }: { readonly document: () => TaggedContent }): Operation =>
+export const openApiOperation = ({
+  document,
+}: {
+  readonly document: () => Promise<TaggedContent>;
+}): Operation =>
   serviceOperation({
     path: "/openapi.json",
     id: "describe",
@@ -91,5 +95,5 @@ export const openApiOperation = ({ document }: { readonly document: () => Tagged
       },
       304: { description: "The caller has the current document.", headers: etag },
     },
-    handle: (_, ctx) => replyPublic(ctx, document()),
+    handle: async (_, ctx) => replyPublic(ctx, await document()),
   });

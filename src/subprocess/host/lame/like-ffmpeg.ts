@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { errorMessage } from "../../../domain/errors.ts";
+import { compileCache } from "../../compile-cache.ts";
 import { startFfmpeg } from "../ffmpeg.ts";
 import { encodeNoise } from "./encode-noise.ts";
 import { type LameLibrary, openLame } from "./library.ts";
@@ -20,7 +21,8 @@ export const probeLame = (libraryName: string): Promise<LameProbe> =>
   new Promise((resolve) => {
     const program = fileURLToPath(new URL("./probe.ts", import.meta.url));
     const args = ["--disable-warning=ExperimentalWarning", program, libraryName];
-    const options = { encoding: "buffer", timeout: probeMs, killSignal: "SIGKILL" } as const;
+    const env = { ...process.env, ...compileCache() };
+    const options = { env, encoding: "buffer", timeout: probeMs, killSignal: "SIGKILL" } as const;
     execFile(process.execPath, args, options, (error, mp3) => {
       if (!error) resolve(mp3);
       else if (error.killed) resolve({ failure: "LAME's library did not encode a sound in time." });
