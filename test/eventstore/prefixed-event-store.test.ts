@@ -11,7 +11,7 @@ import { eventStoreContract } from "../contracts/event-store.ts";
 import { startEventStoreDBNode } from "../support/eventstoredb-node/node.ts";
 import { openTemporaryStore } from "../support/temporary-store.ts";
 
-for (const prefix of ["", "prod", "a_B-9"]) {
+for (const prefix of ["", "a_B-9"]) {
   eventStoreContract(`sqlite with the stream prefix "${prefix}"`, async () => {
     const folder = await mkdtemp(join(tmpdir(), "voxledger-events-"));
     let now = Date.UTC(2026, 0, 1);

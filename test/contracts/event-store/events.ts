@@ -21,6 +21,9 @@ export const event = (data: object = {}): NewEvent => ({
 
 export const eventsOf = (count: number): NewEvent[] => Array.from({ length: count }, (_, n) => event({ n }));
 
+/** The number of events of a log that no driver reads in one page or batch: these have at most 2,048 events. */
+export const longLog = 5_345;
+
 /** Appends events in batches of at most a thousand. */
 export const fill = async (store: EventStore, stream: string, count: number): Promise<void> => {
   for (let left = count; left > 0; left -= 1000) {

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { EventBatch, NewEvent } from "../../../src/eventstore/event-store.ts";
-import { batchesUntil, event, eventsOf, fill, ids, readLog } from "./events.ts";
+import { batchesUntil, event, eventsOf, fill, ids, longLog, readLog } from "./events.ts";
 import type { Rule } from "./rule.ts";
 
 export const subscriptionRules = (rule: Rule): void => {
@@ -34,10 +34,10 @@ export const subscriptionRules = (rule: Rule): void => {
   });
 
   rule("continues from any batch's position without loss or repetition", async ({ store }) => {
-    await fill(store, "s", 11_000);
+    await fill(store, "s", longLog);
     const batches = await batchesUntil(store, {}, ({ caughtUp }) => caughtUp);
     const all = batches.flatMap(({ events }) => ids(events));
-    expect(all).to.have.length(11_000);
+    expect(all).to.have.length(longLog);
     // Reads a batch after each position, and the whole rest of the log after the middle one.
     const middle = batches.length >> 1;
     let before = 0;
@@ -53,7 +53,7 @@ export const subscriptionRules = (rule: Rule): void => {
   });
 
   rule("delivers each event of a long log once, in order, during concurrent appends", async ({ store }) => {
-    await fill(store, "s", 12_000);
+    await fill(store, "s", longLog);
     const appending = fill(store, "t", 3000);
     let count = 0;
     let last = -1;
@@ -63,10 +63,10 @@ export const subscriptionRules = (rule: Rule): void => {
         last = position;
       }
       count += events.length;
-      if (count >= 15_000) break;
+      if (count >= longLog + 3000) break;
     }
     await appending;
-    expect(count).to.equal(15_000);
+    expect(count).to.equal(longLog + 3000);
   });
 
   rule("reports `caughtUp` at the log's initial end, however fast the log grows", async ({ store }) => {
@@ -226,7 +226,7 @@ export const subscriptionRules = (rule: Rule): void => {
 
   rule("finds the few events of a prefix in a long log", async ({ store }) => {
     await store.append("rare-1", [event()], "none");
-    await fill(store, "common", 11_000);
+    await fill(store, "common", longLog);
     await store.append("rare-2", [event()], "none");
     expect((await readLog(store, { prefixes: ["rare-"] })).map(({ stream }) => stream)).to.deep.equal([
       "rare-1",
@@ -237,13 +237,13 @@ export const subscriptionRules = (rule: Rule): void => {
   rule("delivers all events to a slow consumer", async ({ store }) => {
     const batches = store.subscribe()[Symbol.asyncIterator]();
     await batches.next();
-    await fill(store, "s", 10_500);
+    await fill(store, "s", longLog);
     let count = 0;
-    while (count < 10_500) {
+    while (count < longLog) {
       const { value } = await batches.next();
       count += (value as EventBatch).events.length;
     }
-    expect(count).to.equal(10_500);
+    expect(count).to.equal(longLog);
     await batches.return?.();
   });
 
