@@ -1,6 +1,12 @@
 import { expect } from "chai";
 import { admin, bytesOf, type Credentials, errorOf, registerWebsite, synthesize } from "../support/client.ts";
-import { instances, type RunningService, startService, temporaryFolder } from "../support/service.ts";
+import {
+  instances,
+  type RunningService,
+  startOne,
+  startService,
+  temporaryFolder,
+} from "../support/service.ts";
 
 const voice = "UK English Female";
 const statuses = (responses: readonly Response[]): Record<number, number> => {
@@ -75,7 +81,8 @@ describe("exactness under concurrency", () => {
 
   it("serves exactly 50 of 80 requests of 20 characters over two processes on a quota of 1000", async () => {
     const website = await registerWebsite(service.url, quota(1_000));
-    const other = await start();
+    const other = await startOne(folder.path);
+    others.push(other);
     const responses = await Promise.all(
       Array.from({ length: 80 }, (_, index) =>
         synthesize((index % 2 ? service : other).url, website, { voice, text: "exactly 20 letters. " }),

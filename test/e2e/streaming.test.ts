@@ -109,9 +109,10 @@ describe("streaming over HTTP", () => {
           const header = format === "wav" ? 44 : 0;
           expect(kept.subarray(header).equals(received.subarray(header))).to.equal(true);
           if (format === "wav") expect(sizesIn(kept)).to.deep.equal([kept.length - 8, kept.length - 44]);
-          expect(await secondsOf(received))
-            .to.be.closeTo(await secondsOf(kept), 0.01)
-            .and.above(4);
+          const seconds = await secondsOf(received);
+          expect(seconds).to.be.above(4);
+          // The bytes of the other formats are equal.
+          if (format === "wav") expect(await secondsOf(kept)).to.be.closeTo(seconds, 0.01);
         });
       }
     }
@@ -159,23 +160,25 @@ describe("streaming over HTTP", () => {
   });
 
   it("streams the same bytes from memory and from the store", async () => {
-    const request = { voice: voices.oai, format: "wav", text: freshText() };
-    await (await stream(request)).readAudio();
+    const requests = httpForms.map(() => ({ voice: voices.oai, format: "wav", text: freshText() }));
+    for (const request of requests) await (await stream(request)).readAudio();
     await service.kept();
-    const whole = await bytesOf(await synthesize(service.url, website, request));
-    const requests = wire.oai.requests.length;
+    const whole = await Promise.all(
+      requests.map(async (request) => bytesOf(await synthesize(service.url, website, request))),
+    );
+    const asked = wire.oai.requests.length;
     for (const provenance of ["memory", "store"]) {
-      for (const form of httpForms) {
-        if (provenance === "store") {
-          await service.stop();
-          await start();
-        }
-        const open = await stream(request, form);
+      if (provenance === "store") {
+        await service.stop();
+        await start();
+      }
+      for (const [index, form] of httpForms.entries()) {
+        const open = await stream(requests[index] ?? {}, form);
         expect(open.headers["svc-cached"]).to.equal(provenance);
-        expect((await open.readAudio()).equals(whole)).to.equal(true);
+        expect((await open.readAudio()).equals(whole[index] ?? Buffer.of())).to.equal(true);
       }
     }
-    expect(wire.oai.requests.length).to.equal(requests);
+    expect(wire.oai.requests.length).to.equal(asked);
   });
 
   it("closes the connection when the provider's breaks, and caches nothing", async () => {
@@ -322,18 +325,27 @@ describe("streaming over HTTP", () => {
   });
 
   it("has recorded a stream when its first byte arrives, even if the process is killed", async () => {
+    const open: OpenStream[] = [];
     for (const form of httpForms) {
       pauseAfterFirstChunk("oai");
-      const open = await stream({ voice: voices.oai, text: freshText() }, form);
-      await once(open.body, "data");
-      const broken = rejection(open.readAudio());
-      await service.kill();
-      await broken;
-      await wire.oai.idle();
-      expect(wire.oai.requests.at(-1)?.outcome).to.equal("left");
-      await start();
-      const served = await recordedEvents(service.url, website, "SynthesisServed");
-      expect(served.at(-1)).to.include({ requestId: open.headers["x-request-id"], stream: form });
+      const one = await stream({ voice: voices.oai, text: freshText() }, form);
+      await once(one.body, "data");
+      open.push(one);
+    }
+    const broken = open.map((one) => rejection(one.readAudio()));
+    await service.kill();
+    await Promise.all(broken);
+    await wire.oai.idle();
+    const outcomes = wire.oai.requests.slice(-open.length).map(({ outcome }) => outcome);
+    expect(outcomes).to.deep.equal(open.map(() => "left"));
+    await start();
+    const served = await recordedEvents(service.url, website, "SynthesisServed");
+    for (const { headers } of open) {
+      const requestId = headers["x-request-id"];
+      expect(served.filter((one) => one.requestId === requestId)).to.have.lengthOf(1);
+      expect(served.find((one) => one.requestId === requestId)).to.include({
+        stream: headers["x-streaming"],
+      });
     }
   });
 });

@@ -1,4 +1,5 @@
 import { openSubprocessHost } from "../../src/subprocess/subprocess-host.ts";
+import { encodeSilence } from "../support/encode-silence.ts";
 
 /**
  * Opens a host, starts a long flite job, prints the helper's process id and runs until it is killed. With `close` it
@@ -11,6 +12,7 @@ if (process.argv[2] === "close") {
   const args = ["-voice", "slt", "-f", "-", "-o", "/dev/stdout"];
   const input = "A long word. ".repeat(2000);
   const sound = host.run({ tool: "flite", args, output: "file", input }, new AbortController().signal);
+  await encodeSilence(host, "ogg");
   process.send?.({ pid: host.stats().pid });
   for await (const _ of sound);
 }

@@ -6,8 +6,8 @@ import { createPipeline } from "../../src/audio/pipeline/pipeline.ts";
 import { openFilesystemAudioStore } from "../../src/audio/store/filesystem/filesystem-audio-store.ts";
 import { openTemporaryFiles } from "../../src/audio/store/filesystem/temporary-files.ts";
 import { localEngines } from "../../src/engines/local/engine.ts";
-import { openSubprocessHost } from "../../src/subprocess/subprocess-host.ts";
 import { renditionOf } from "../audio/pipeline/renditions.ts";
+import { openToolHost } from "../support/tool-host.ts";
 
 /**
  * Prints the outcomes of a scenario and the content of the audio store afterwards.
@@ -16,7 +16,7 @@ import { renditionOf } from "../audio/pipeline/renditions.ts";
  */
 const scenario = process.argv[2];
 const never = new AbortController().signal;
-const host = await openSubprocessHost({ encodersAhead: {} });
+const host = await openToolHost();
 const engines = await localEngines({ host });
 const folder = mkdtempSync("/run/voxledger-test-");
 const ballast = join("/run", "ballast");

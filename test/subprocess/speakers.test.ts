@@ -5,18 +5,14 @@ import { expect } from "chai";
 import { createClaim } from "../../src/async/scheduler/claim.ts";
 import type { SpeechEvent } from "../../src/subprocess/espeak.ts";
 import type { SlotOptions } from "../../src/subprocess/run-in-slot.ts";
-import {
-  type EspeakJob,
-  openSubprocessHost,
-  type SubprocessHost,
-} from "../../src/subprocess/subprocess-host.ts";
+import type { EspeakJob, SubprocessHost } from "../../src/subprocess/subprocess-host.ts";
 import { ToolFailed } from "../../src/subprocess/tools.ts";
 import { collect } from "../support/collect.ts";
 import { descendantsOf, gone, until } from "../support/processes.ts";
 import { rejection } from "../support/rejection.ts";
+import { openToolHost } from "../support/tool-host.ts";
 
 const never = new AbortController().signal;
-const encodersAhead = { mp3: 0, ogg: 0 };
 const plain = { rate: 175, pitch: 50, volume: 100, ssml: false } as const;
 const jobOf = (input: string, changes: Partial<EspeakJob> = {}): EspeakJob => ({
   voice: "gmw/en-US",
@@ -42,10 +38,7 @@ describe("espeak-ng's library", () => {
   let library: SubprocessHost;
   let command: SubprocessHost;
   before(async () => {
-    [library, command] = await Promise.all([
-      openSubprocessHost({ encodersAhead, speakers: 2 }),
-      openSubprocessHost({ encodersAhead, speakers: 0 }),
-    ]);
+    [library, command] = await Promise.all([openToolHost({ speakers: 2 }), openToolHost({ speakers: 0 })]);
   });
   after(() => Promise.all([library.close(), command.close()]));
 
@@ -74,7 +67,7 @@ describe("espeak-ng's library", () => {
   });
 
   it("speaks many texts in one process, and in another when that one has grown", async () => {
-    const host = await openSubprocessHost({ encodersAhead, speakers: 1 });
+    const host = await openToolHost({ speakers: 1 });
     try {
       const speakAt = async (n: number): Promise<number[]> => {
         await speak(host, jobOf(`Hello there, number ${n}.`));
@@ -119,7 +112,7 @@ describe("espeak-ng's library", () => {
   });
 
   it("applies backpressure to a text whose samples are not read, and speaks the next one after an abort", async () => {
-    const single = await openSubprocessHost({ encodersAhead, speakers: 1 });
+    const single = await openToolHost({ speakers: 1 });
     try {
       const stop = new AbortController();
       const reader = single.speak(jobOf(long), stop.signal)[Symbol.asyncIterator]();
@@ -133,7 +126,7 @@ describe("espeak-ng's library", () => {
   });
 
   it("speaks a short text while long ones occupy all processes but the reserved one", async () => {
-    const crowded = await openSubprocessHost({ encodersAhead, speakers: 3 });
+    const crowded = await openToolHost({ speakers: 3 });
     const stop = new AbortController();
     try {
       const turn = { claim: createClaim("long", 300) };
@@ -154,7 +147,7 @@ describe("espeak-ng's library", () => {
   });
 
   it("gives all processes but the reserved one a lower priority than the service", async () => {
-    const crowded = await openSubprocessHost({ encodersAhead, speakers: 3 });
+    const crowded = await openToolHost({ speakers: 3 });
     try {
       const turn = { claim: createClaim("long", 300) };
       await Promise.all([1, 2].map(() => speak(crowded, jobOf("Next."), turn)));
@@ -185,7 +178,7 @@ describe("espeak-ng's library", () => {
   });
 
   it("fails only the text whose process is killed, and replaces the process", async () => {
-    const single = await openSubprocessHost({ encodersAhead, speakers: 1 });
+    const single = await openToolHost({ speakers: 1 });
     try {
       const reader = single.speak(jobOf(long), never)[Symbol.asyncIterator]();
       await reader.next();
@@ -215,7 +208,7 @@ describe("espeak-ng's library", () => {
   });
 
   it("leaves no process after close", async () => {
-    const host = await openSubprocessHost({ encodersAhead, speakers: 1 });
+    const host = await openToolHost({ speakers: 1 });
     await until("the speaker runs", () => speakersOf(host).length === 1);
     const speakers = speakersOf(host);
     await host.close();

@@ -5,15 +5,13 @@ import { expect } from "chai";
 import { createClaim } from "../../src/async/scheduler/claim.ts";
 import { Unavailable } from "../../src/domain/errors.ts";
 import { unknownSize, wavHeader } from "../../src/domain/synthesis/wav-header.ts";
-import {
-  openSubprocessHost,
-  type SubprocessHost,
-  type SubprocessHostOptions,
-} from "../../src/subprocess/subprocess-host.ts";
+import type { SubprocessHost, SubprocessHostOptions } from "../../src/subprocess/subprocess-host.ts";
 import { ToolFailed } from "../../src/subprocess/tools.ts";
 import { collect } from "../support/collect.ts";
+import { encodeSilence } from "../support/encode-silence.ts";
 import { childrenOf, gone, isRunning, until } from "../support/processes.ts";
 import { rejection } from "../support/rejection.ts";
+import { openToolHost } from "../support/tool-host.ts";
 
 const never = new AbortController().signal;
 const speak = ["--stdin", "--stdout"];
@@ -54,7 +52,7 @@ const pong = async (host: SubprocessHost): Promise<void> => {
 describe("The subprocess host", () => {
   const opened: SubprocessHost[] = [];
   const open = async (options: SubprocessHostOptions = {}): Promise<SubprocessHost> => {
-    const host = await openSubprocessHost({ encodersAhead: { mp3: 0, ogg: 0 }, speakers: 0, ...options });
+    const host = await openToolHost({ speakers: 0, ...options });
     opened.push(host);
     return host;
   };
@@ -396,7 +394,7 @@ describe("The subprocess host", () => {
   it("leaves no process when its owner is killed", async () => {
     const owner = fork(new URL("./host-owner.ts", import.meta.url));
     const [{ pid }] = (await once(owner, "message")) as [{ pid: number }];
-    await until("all have begun", () => childrenOf(pid).length === 5);
+    await until("all have begun", () => childrenOf(pid).length === 3); // flite, an encoder and a speaker
     const all = [pid, ...childrenOf(pid).map((child) => child.pid)];
     owner.kill("SIGKILL");
     await gone(...all);
@@ -408,7 +406,8 @@ describe("The subprocess host", () => {
   });
 
   it("ends all processes on close", async () => {
-    const host = await open({ encodersAhead: { mp3: 1, ogg: 1 }, mp3ByLibrary: false });
+    const host = await open({ encodersAhead: { mp3: 1, ogg: 1 } });
+    for (const format of ["mp3", "ogg"] as const) await encodeSilence(host, format);
     const reading = rejection(collect(say(host, long)));
     await until("all have begun", () => childrenOf(pidOf(host)).length === 3);
     const all = [pidOf(host), ...childrenOf(pidOf(host)).map(({ pid }) => pid)];

@@ -7,7 +7,8 @@ import { createModelStates, type ModelStates } from "../../src/engines/local/mod
 import { sherpa } from "../../src/engines/local/sherpa.ts";
 import { libraryVersion } from "../../src/engines/models/library.ts";
 import { openPacks } from "../../src/engines/models/open-packs.ts";
-import { openSubprocessHost, type SubprocessHost } from "../../src/subprocess/subprocess-host.ts";
+import type { SubprocessHost } from "../../src/subprocess/subprocess-host.ts";
+import { openToolHost } from "./tool-host.ts";
 
 export interface ModelEngine {
   readonly engine: Engine;
@@ -37,7 +38,7 @@ export const openModelEngine = async (
   changes: Partial<typeof modelLimits> = {},
 ): Promise<ModelEngine> => {
   const scheduler = createScheduler();
-  const host = await openSubprocessHost({ encodersAhead: {}, scheduler });
+  const host = await openToolHost({ scheduler });
   const states = createModelStates({ warn: () => {} });
   const models = await openModels(host, folder, { states, limits: { ...modelLimits, ...changes } });
   const [engine] = await localEngines({ host, models });

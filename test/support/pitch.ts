@@ -16,7 +16,8 @@ export const medianPitch = ({ samples, sampleRate }: Sound): number | undefined 
   const energyUpTo = cumulativeEnergy(samples);
   const energyOf = (at: number): number => (energyUpTo[at + frame] ?? 0) - (energyUpTo[at] ?? 0);
   const found: number[] = [];
-  for (let at = 0; at + 2 * frame < samples.length; at += frame) {
+  // Every second frame is enough for a median.
+  for (let at = 0; at + 2 * frame < samples.length; at += 2 * frame) {
     const energy = energyOf(at);
     if (energy < frame * quiet ** 2) continue;
     const best = { correlation: 0, lag: 0 };

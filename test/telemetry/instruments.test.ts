@@ -7,7 +7,6 @@ import { EngineFailed, Unavailable } from "../../src/domain/errors.ts";
 import { normalProsody } from "../../src/domain/synthesis/speech.ts";
 import { localEngines } from "../../src/engines/local/engine.ts";
 import { openSqliteEventStore } from "../../src/eventstore/sqlite/sqlite-event-store.ts";
-import { openSubprocessHost } from "../../src/subprocess/subprocess-host.ts";
 import { instrumentAudioStore, instrumentEncoder } from "../../src/telemetry/decorators/audio.ts";
 import { instrumentEngine } from "../../src/telemetry/decorators/engines.ts";
 import { instrumentEventStore } from "../../src/telemetry/decorators/event-log.ts";
@@ -17,6 +16,7 @@ import { engineContract } from "../contracts/engine.ts";
 import { eventStoreContract } from "../contracts/event-store.ts";
 import { collect } from "../support/collect.ts";
 import { until } from "../support/processes.ts";
+import { openToolHost } from "../support/tool-host.ts";
 
 /* A part that is observed keeps the contract of the part. */
 
@@ -61,7 +61,7 @@ eventStoreContract("observed", async () => {
 });
 
 engineContract("observed", async () => {
-  const host = await openSubprocessHost({ encodersAhead: { mp3: 0, ogg: 0 } });
+  const host = await openToolHost();
   const [engine] = await localEngines({ host });
   if (!engine) throw new Error("neither espeak-ng nor flite is installed");
   const sentence = "The quick brown fox jumps over the lazy dog, and then it goes home to its children.";

@@ -33,6 +33,15 @@ const probedSeconds = (file: string): number =>
 const decodedSamples = (file: string): number =>
   execFileSync("ffmpeg", ["-v", "error", "-i", file, "-f", "s16le", "-ac", "1", "pipe:1"]).length / 2;
 
+/** All counts at 22,050 Hz, and a short and a long one at the other rates: each encoding starts a process. */
+const lengths = (otherRates: readonly number[], counts: readonly number[]) => [
+  ...counts.map((count) => ({ count, sampleRate: 22_050 })),
+  ...otherRates.flatMap((sampleRate) => [
+    { count: 575, sampleRate },
+    { count: Math.max(...counts), sampleRate },
+  ]),
+];
+
 /** Fails for a sound that cannot be measured. */
 const measured = (format: AudioFormat, bytes: Buffer): SoundLength =>
   measureSound(format, bytes) ?? { samples: -1, sampleRate: 1 };
@@ -49,15 +58,13 @@ describe("The measured duration of an encoded file", () => {
 
   for (const format of ["mp3", "ogg", "wav"] as const) {
     it(`matches the number of samples given to the encoder: ${format}`, async () => {
-      for (const sampleRate of [16_000, 22_050, 44_100]) {
-        for (const count of [1, 575, 576, 577, 5000, 160_001]) {
-          const sound = await encode(format, count, sampleRate);
-          expect(
-            hasDeclaredLength(format, measured(format, sound), { samples: count, sampleRate }),
-            `${count}`,
-          ).to.equal(true);
-          expect(measureSound(format, sound)?.sampleRate).to.equal(sampleRate);
-        }
+      for (const { count, sampleRate } of lengths([16_000, 44_100], [1, 575, 576, 577, 5000, 160_001])) {
+        const sound = await encode(format, count, sampleRate);
+        expect(
+          hasDeclaredLength(format, measured(format, sound), { samples: count, sampleRate }),
+          `${count} at ${sampleRate}`,
+        ).to.equal(true);
+        expect(measureSound(format, sound)?.sampleRate).to.equal(sampleRate);
       }
     });
 
@@ -73,16 +80,14 @@ describe("The measured duration of an encoded file", () => {
     const ownRate = { opus: 48_000, pcm: 24_000, flac: undefined, aac: undefined }[format];
 
     it(`matches the number of samples given to the encoder: ${format}`, async () => {
-      for (const sampleRate of [16_000, 22_050, 24_000]) {
-        for (const count of [575, 2304, 5000, 160_001]) {
-          const sound = fixSizes(format, await encode(format, count, sampleRate));
-          const declared = { samples: count, sampleRate };
-          expect(
-            hasDeclaredLength(format, measured(format, sound), declared),
-            `${count} at ${sampleRate}`,
-          ).to.equal(true);
-          expect(measureSound(format, sound)?.sampleRate).to.equal(ownRate ?? sampleRate);
-        }
+      for (const { count, sampleRate } of lengths([16_000, 24_000], [575, 2304, 5000, 160_001])) {
+        const sound = fixSizes(format, await encode(format, count, sampleRate));
+        const declared = { samples: count, sampleRate };
+        expect(
+          hasDeclaredLength(format, measured(format, sound), declared),
+          `${count} at ${sampleRate}`,
+        ).to.equal(true);
+        expect(measureSound(format, sound)?.sampleRate).to.equal(ownRate ?? sampleRate);
       }
     });
 
@@ -96,16 +101,14 @@ describe("The measured duration of an encoded file", () => {
 
   for (const format of Object.keys(fixedRateFormats) as FixedRateFormat[]) {
     it(`matches the number of samples given to the encoder, at its own rate: ${format}`, async () => {
-      for (const sampleRate of [16_000, 22_050]) {
-        for (const count of [575, 5000, 40_001]) {
-          const sound = fixSizes(format, await encode(format, count, sampleRate));
-          const length = measured(format, sound);
-          const declared = { samples: count, sampleRate };
-          expect(hasDeclaredLength(format, length, declared), `${count} at ${sampleRate}`).to.equal(true);
-          expect(length.sampleRate).to.equal(fixedRateFormats[format].sampleRate);
-          const longer = { samples: count + 4000, sampleRate };
-          expect(hasDeclaredLength(format, length, longer), `${count} at ${sampleRate}`).to.equal(false);
-        }
+      for (const { count, sampleRate } of lengths([16_000], [575, 5000, 40_001])) {
+        const sound = fixSizes(format, await encode(format, count, sampleRate));
+        const length = measured(format, sound);
+        const declared = { samples: count, sampleRate };
+        expect(hasDeclaredLength(format, length, declared), `${count} at ${sampleRate}`).to.equal(true);
+        expect(length.sampleRate).to.equal(fixedRateFormats[format].sampleRate);
+        const longer = { samples: count + 4000, sampleRate };
+        expect(hasDeclaredLength(format, length, longer), `${count} at ${sampleRate}`).to.equal(false);
       }
     });
   }
@@ -163,7 +166,7 @@ describe("The measured duration of an encoded file", () => {
       ["aac", 44_100, "-ac", "2"],
     ];
     try {
-      for (const count of [1_000, 5_000, 22_050, 33_333, 100_001]) {
+      for (const count of [1_000, 22_050, 33_333]) {
         for (const [format, rate, ...options] of encodings) {
           const file = join(folder, `sound.${format}`);
           const source = ["-f", "lavfi", "-i", `sine=frequency=440:sample_rate=${rate}`];

@@ -7,10 +7,10 @@ import { createPipeline, type Pipeline } from "../../../src/audio/pipeline/pipel
 import { openFilesystemAudioStore } from "../../../src/audio/store/filesystem/filesystem-audio-store.ts";
 import type { Engine } from "../../../src/engines/engine.ts";
 import { localEngines } from "../../../src/engines/local/engine.ts";
-import { openSubprocessHost } from "../../../src/subprocess/subprocess-host.ts";
 import { type ResilientAccount, resilientProviders } from "../../engines/resilience/resilient-providers.ts";
 import { collect } from "../../support/collect.ts";
 import { createManualClock, type ManualClock, until } from "../../support/manual-clock.ts";
+import { openToolHost } from "../../support/tool-host.ts";
 import { closedGate } from "../../support/wire/gate.ts";
 import type { WireServer } from "../../support/wire/wire-server.ts";
 import { type FaultyStore, withFaults } from "./faulty-store.ts";
@@ -133,7 +133,7 @@ describe("A sound that another instance synthesizes while this one waits for a s
   }
 
   it("does not use a local tool's slot or start the tool", async () => {
-    const host = await openSubprocessHost({ concurrency: 1, encodersAhead: { mp3: 0, ogg: 0 } });
+    const host = await openToolHost({ concurrency: 1 });
     const [engine] = (await localEngines({ host })) as [Engine];
     const request = {
       ...{ text: "Hello.", ssml: false, voice: "espeak:gmw/en", lang: "en" },

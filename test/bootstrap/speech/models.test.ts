@@ -6,10 +6,11 @@ import { composeModels } from "../../../src/bootstrap/speech/models.ts";
 import { EngineFailed } from "../../../src/domain/errors.ts";
 import { normalProsody } from "../../../src/domain/synthesis/speech.ts";
 import { readSettings } from "../../../src/settings.ts";
-import { openSubprocessHost, type SubprocessHost } from "../../../src/subprocess/subprocess-host.ts";
+import type { SubprocessHost } from "../../../src/subprocess/subprocess-host.ts";
 import { ToolFailed } from "../../../src/subprocess/tools.ts";
 import { type PlacedPacks, packNames, placePacks } from "../../support/models.ts";
 import { rejection } from "../../support/rejection.ts";
+import { openToolHost } from "../../support/tool-host.ts";
 
 const never = new AbortController().signal;
 
@@ -17,7 +18,7 @@ describe("The models of an installation without sherpa-onnx", () => {
   let host: SubprocessHost;
   let packs: PlacedPacks;
   before(async () => {
-    host = await openSubprocessHost({ encodersAhead: {}, speakers: 0 });
+    host = await openToolHost({ speakers: 0 });
     packs = await placePacks("piper");
   });
   after(async () => {
@@ -61,7 +62,7 @@ describe("Models that are loaded at the start", () => {
   it("include none that has failed repeatedly meanwhile: the service keeps running", async () => {
     const packs = await placePacks("piper", "kokoro");
     await writeFile(join(packs.path("kokoro"), "voices.bin"), "too short");
-    const host = await openSubprocessHost({ encodersAhead: {}, speakers: 0 });
+    const host = await openToolHost({ speakers: 0 });
     const [mayLoad, hasLoaded] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const gated: SubprocessHost = {
       ...host,

@@ -4,13 +4,14 @@ import { EngineFailed, Invalid, Unavailable, Unpronounceable } from "../../../sr
 import { normalProsody, type Prosody } from "../../../src/domain/synthesis/speech.ts";
 import type { Engine, SpeechRequest } from "../../../src/engines/engine.ts";
 import { localEngines } from "../../../src/engines/local/engine.ts";
-import { openSubprocessHost, type SubprocessHost } from "../../../src/subprocess/subprocess-host.ts";
+import type { SubprocessHost } from "../../../src/subprocess/subprocess-host.ts";
 import { engineContract, say } from "../../contracts/engine.ts";
 import { collect } from "../../support/collect.ts";
 import type { Sound } from "../../support/local-voice.ts";
 import { medianPitch } from "../../support/pitch.ts";
 import { until } from "../../support/processes.ts";
 import { rejection } from "../../support/rejection.ts";
+import { openToolHost } from "../../support/tool-host.ts";
 
 const sentence = "The quick brown fox jumps over the lazy dog, and then it goes home to its children.";
 const never = new AbortController().signal;
@@ -24,9 +25,8 @@ const requestOf = (voice: string, text = sentence, prosody: Partial<Prosody> = {
   format: "mp3",
 });
 
-const noEncoders = { mp3: 0, ogg: 0 };
 const openEngine = async (): Promise<{ host: SubprocessHost; engine: Engine }> => {
-  const host = await openSubprocessHost({ encodersAhead: noEncoders });
+  const host = await openToolHost();
   const [engine] = await localEngines({ host });
   if (!engine) throw new Error("neither espeak-ng nor flite is installed");
   return { host, engine };
@@ -75,7 +75,7 @@ describe("Local engines", () => {
   });
 
   it("are not offered on a machine without their tool, and the reason is logged", async () => {
-    const bare = await openSubprocessHost({ path: "/nonexistent", encodersAhead: noEncoders });
+    const bare = await openToolHost({ path: "/nonexistent" });
     const warnings: string[] = [];
     const none = await localEngines({ host: bare, warn: (line) => warnings.push(line) }).finally(bare.close);
     expect(none).to.deep.equal([]);
@@ -309,7 +309,7 @@ describe("Local engines", () => {
   }
 
   it("release the slot of an idle listener, and continue when it reads again", async () => {
-    const single = await openSubprocessHost({ encodersAhead: noEncoders, concurrency: 1 });
+    const single = await openToolHost({ concurrency: 1 });
     const [only] = await localEngines({ host: single });
     if (!only) throw new Error("no tool is installed");
     const request = requestOf("espeak:gmw/en-US", `${sentence} `.repeat(12));

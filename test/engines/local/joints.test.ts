@@ -7,8 +7,9 @@ import { flite } from "../../../src/engines/local/flite.ts";
 import { gainOf } from "../../../src/engines/local/gains.ts";
 import { localPieces, spokenPart } from "../../../src/engines/local/local-pieces.ts";
 import { scale } from "../../../src/engines/pcm/read-samples.ts";
-import { openSubprocessHost, type SubprocessHost } from "../../../src/subprocess/subprocess-host.ts";
+import type { SubprocessHost } from "../../../src/subprocess/subprocess-host.ts";
 import { collect } from "../../support/collect.ts";
+import { openToolHost } from "../../support/tool-host.ts";
 
 const never = new AbortController().signal;
 
@@ -112,7 +113,7 @@ describe("The joints between the pieces of a text, compared with the pauses of t
   this.timeout(240_000);
   let host: SubprocessHost;
   before(async () => {
-    host = await openSubprocessHost({ encodersAhead: {} });
+    host = await openToolHost();
   });
   after(() => host.close());
 

@@ -2,9 +2,10 @@ import { expect } from "chai";
 import { normalProsody } from "../../../src/domain/synthesis/speech.ts";
 import type { Engine } from "../../../src/engines/engine.ts";
 import { localEngines } from "../../../src/engines/local/engine.ts";
-import { openSubprocessHost, type SubprocessHost } from "../../../src/subprocess/subprocess-host.ts";
+import type { SubprocessHost } from "../../../src/subprocess/subprocess-host.ts";
 import { collect } from "../../support/collect.ts";
 import { measureLoudness } from "../../support/loudness.ts";
+import { openToolHost } from "../../support/tool-host.ts";
 
 /** Uncorrected, the first is 6 LU louder than the second. */
 const voices = [
@@ -25,7 +26,7 @@ describe("The loudness of local voices (EBU R128)", function () {
   let host: SubprocessHost;
   let engine: Engine;
   before(async () => {
-    host = await openSubprocessHost({ encodersAhead: {} });
+    host = await openToolHost();
     engine = (await localEngines({ host }))[0] ?? expect.fail("no tool is installed");
   });
   after(() => host.close());

@@ -1,12 +1,13 @@
 import { expect } from "chai";
 import { localEngines } from "../../../src/engines/local/engine.ts";
-import { openSubprocessHost, type SubprocessHost } from "../../../src/subprocess/subprocess-host.ts";
+import type { SubprocessHost } from "../../../src/subprocess/subprocess-host.ts";
+import { openToolHost } from "../../support/tool-host.ts";
 import { medianOf, sentenceOf, wordsByVoice, wordTimingErrors } from "../../support/word-onsets.ts";
 
 describe("The marks of espeak-ng", () => {
   let host: SubprocessHost;
   before(async () => {
-    host = await openSubprocessHost({ encodersAhead: {} });
+    host = await openToolHost();
   });
   after(() => host.close());
 
@@ -20,7 +21,7 @@ describe("The marks of espeak-ng", () => {
   });
 
   it("are reported by the library only", async () => {
-    const command = await openSubprocessHost({ encodersAhead: {}, speakers: 0 });
+    const command = await openToolHost({ speakers: 0 });
     try {
       const [byLibrary] = await localEngines({ host });
       const [byCommand] = await localEngines({ host: command });

@@ -6,13 +6,13 @@ import { normalProsody } from "../../../src/domain/synthesis/speech.ts";
 import type { SpeechRequest } from "../../../src/engines/engine.ts";
 import { localEngines } from "../../../src/engines/local/engine.ts";
 import { openPacks } from "../../../src/engines/models/open-packs.ts";
-import { openSubprocessHost } from "../../../src/subprocess/subprocess-host.ts";
 import { engineContract, say } from "../../contracts/engine.ts";
 import { collect } from "../../support/collect.ts";
 import { type ModelEngine, modelLimits, openModelEngine, openModels } from "../../support/model-engine.ts";
 import { type PlacedPacks, packNames, placePacks } from "../../support/models.ts";
 import { descendantsOf, gone, until } from "../../support/processes.ts";
 import { rejection } from "../../support/rejection.ts";
+import { openToolHost } from "../../support/tool-host.ts";
 
 const never = new AbortController().signal;
 const requestFor = (voice: string, changes: Partial<SpeechRequest> = {}): SpeechRequest => ({
@@ -204,7 +204,7 @@ describe("The models of sherpa-onnx", () => {
   });
 
   it("take a text while the queue of the other tools is full", async () => {
-    const host = await openSubprocessHost({ encodersAhead: {}, concurrency: 1, queueLimitPerKey: 1 });
+    const host = await openToolHost({ concurrency: 1, queueLimitPerKey: 1 });
     const leave = new AbortController();
     try {
       const [engine] = await localEngines({ host, models: await openModels(host, packs.folder) });

@@ -8,9 +8,10 @@ import { createExchange } from "../../../src/engines/provider-http/exchange.ts";
 import { createSsrfGuard } from "../../../src/engines/provider-http/ssrf-guard.ts";
 import { combineEngines, selfHostedEngine } from "../../../src/engines/self-hosted/engine.ts";
 import { parseSelfHosted } from "../../../src/engines/self-hosted/server.ts";
-import { openSubprocessHost, type SubprocessHost } from "../../../src/subprocess/subprocess-host.ts";
+import type { SubprocessHost } from "../../../src/subprocess/subprocess-host.ts";
 import { engineContract, say } from "../../contracts/engine.ts";
 import { rejection } from "../../support/rejection.ts";
+import { openToolHost } from "../../support/tool-host.ts";
 import { serveOpenAi } from "../../support/wire/openai.ts";
 import type { WireServer } from "../../support/wire/wire-server.ts";
 
@@ -43,7 +44,7 @@ describe("A self-hosted server combined with the local engine", () => {
   let both: Engine;
 
   before(async () => {
-    host = await openSubprocessHost({ encodersAhead: { mp3: 0, ogg: 0 } });
+    host = await openToolHost();
     const [g1] = await localEngines({ host });
     if (!g1) throw new Error("neither espeak-ng nor flite is installed");
     local = g1;

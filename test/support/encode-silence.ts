@@ -1,0 +1,12 @@
+import { ffmpegEncoder } from "../../src/audio/formats/ffmpeg-encoder.ts";
+import type { EncodedFormat } from "../../src/domain/synthesis/formats.ts";
+import type { SubprocessHost } from "../../src/subprocess/subprocess-host.ts";
+import { collect } from "./collect.ts";
+
+/** Encodes a short sound: from the first one on, encoders of its format wait. */
+export const encodeSilence = async (host: SubprocessHost, format: EncodedFormat): Promise<void> => {
+  const samples = async function* () {
+    yield Buffer.alloc(4410);
+  };
+  await collect(ffmpegEncoder(host).encode(format, 22_050, samples(), new AbortController().signal));
+};
