@@ -19,6 +19,7 @@ import {
   type ToolJob,
 } from "../../../src/subprocess/subprocess-host.ts";
 import { collect } from "../../support/collect.ts";
+import { encodeSilence } from "../../support/encode-silence.ts";
 import { childrenOf, until } from "../../support/processes.ts";
 import { renditionOf } from "./renditions.ts";
 
@@ -100,6 +101,7 @@ describe("The pipeline version", () => {
       childrenOf(host.stats().pid ?? 0).flatMap(({ pid, command }) =>
         command === "ffmpeg" ? [readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").slice(1)] : [],
       );
+    for (const format of encodedFormats) await encodeSilence(host, format);
     await until("an encoder of each format waits", () => waiting().length === encodedFormats.length);
     return waiting().sort((a, b) => (a.join() < b.join() ? -1 : 1));
   };
