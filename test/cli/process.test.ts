@@ -1,4 +1,3 @@
-import { type SpawnOptions, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { chmod, cp, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
@@ -6,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect } from "chai";
+import { runCli, spawnCli, spawnProgram } from "../support/cli-process.ts";
 import { type CommandResult, runCommand } from "../support/command-line.ts";
 
 const cli = join(import.meta.dirname, "../../src/cli.ts");
@@ -19,19 +19,8 @@ describe("the command line in a separate process", () => {
   });
   after(() => rm(folder, { recursive: true }));
 
-  const start = (args: readonly string[], env: NodeJS.ProcessEnv = {}, options: SpawnOptions = {}) =>
-    spawnNode(cli, args, { DATA_DIR: folder, ...env }, options);
-
-  const voxledger = async (args: readonly string[], { input = "", env = {}, options = {} } = {}) => {
-    const child = start(args, env, options);
-    child.stdin.end(input);
-    const [stdout, stderr, [exitCode]] = await Promise.all([
-      text(child.stdout),
-      text(child.stderr),
-      once(child, "exit"),
-    ]);
-    return { exitCode, stdout, stderr };
-  };
+  const voxledger = (args: readonly string[], { input = "", env = {} } = {}) =>
+    runCli(args, { DATA_DIR: folder, ...env }, input);
 
   const json = async (args: readonly string[], input?: string) => {
     const { exitCode, stdout, stderr } = await voxledger(
@@ -120,7 +109,7 @@ describe("the command line in a separate process", () => {
       // File permissions do not apply to root.
       const options = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
       const commands = readingCommands(apiKey, id);
-      const child = spawnNode(runCommands, [JSON.stringify(commands)], { DATA_DIR: copy }, options);
+      const child = spawnProgram(runCommands, [JSON.stringify(commands)], { DATA_DIR: copy }, options);
       const lines = (await text(child.stdout)).trim().split("\n"); // some commands write to the process's output
       const results: CommandResult[] = JSON.parse(lines.at(-1) ?? "");
       expect(results).to.have.lengthOf(commands.length);
@@ -136,19 +125,12 @@ describe("the command line in a separate process", () => {
   });
 
   it("exits normally when the reader closes the pipe", async () => {
-    const child = start(["website", "list"]);
+    const child = spawnCli(["website", "list"], { DATA_DIR: folder });
     child.stdout.destroy();
     const [stderr, [exitCode]] = await Promise.all([text(child.stderr), once(child, "exit")]);
     expect({ exitCode, stderr }).to.deep.equal({ exitCode: 0, stderr: "" });
   });
 });
-
-const spawnNode = (program: string, args: readonly string[], env: NodeJS.ProcessEnv, options: SpawnOptions) =>
-  spawn(process.execPath, [program, ...args], {
-    ...options,
-    env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...env },
-    stdio: "pipe",
-  });
 
 const readingCommands = (apiKey: string, websiteId: string): string[][] => [
   ["audit"],

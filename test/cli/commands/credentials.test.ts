@@ -1,13 +1,11 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
 import { expect } from "chai";
 import type { Services } from "../../../src/cli/command.ts";
 import { createProgram, run } from "../../../src/cli/program.ts";
 import { credentialsStream } from "../../../src/domain/accounts/credentials.ts";
+import { runCli } from "../../support/cli-process.ts";
 import {
   type CredentialsInstance,
   masterKeys,
@@ -146,19 +144,8 @@ describe("the credentials commands in a separate process", () => {
   });
   afterEach(() => service.close());
 
-  const voxledger = async (args: readonly string[], env: NodeJS.ProcessEnv = {}, input = "") => {
-    const cli = join(import.meta.dirname, "../../../src/cli.ts");
-    const child = spawn(process.execPath, [cli, "credentials", ...args], {
-      env: { PATH: process.env.PATH, DATA_DIR: service.folder, ...env },
-    });
-    child.stdin.end(input);
-    const [stdout, stderr, [exitCode]] = await Promise.all([
-      text(child.stdout),
-      text(child.stderr),
-      once(child, "exit"),
-    ]);
-    return { exitCode, stdout, stderr };
-  };
+  const voxledger = (args: readonly string[], env: NodeJS.ProcessEnv = {}, input = "") =>
+    runCli(["credentials", ...args], { DATA_DIR: service.folder, ...env }, input);
 
   it("list without a master key and do not create one", async () => {
     const before = await readdir(service.folder);

@@ -1,11 +1,6 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { join } from "node:path";
-import { text } from "node:stream/consumers";
 import { expect } from "chai";
+import { runCli } from "../../support/cli-process.ts";
 import { type PlacedPacks, placePacks } from "../../support/models.ts";
-
-const cli = join(import.meta.dirname, "../../../src/cli.ts");
 
 describe("voxledger models check", () => {
   let packs: PlacedPacks;
@@ -14,16 +9,8 @@ describe("voxledger models check", () => {
   });
   after(() => packs.remove());
 
-  const check = async (...args: string[]) => {
-    const env = { PATH: process.env.PATH, MODEL_THREADS: "1", DATA_DIR: packs.folder };
-    const child = spawn(process.execPath, [cli, "models", "check", ...args], { env });
-    const [stdout, stderr, [exitCode]] = await Promise.all([
-      text(child.stdout),
-      text(child.stderr),
-      once(child, "exit"),
-    ]);
-    return { stdout, stderr, exitCode };
-  };
+  const check = (...args: string[]) =>
+    runCli(["models", "check", ...args], { MODEL_THREADS: "1", DATA_DIR: packs.folder });
 
   it("loads a pack, speaks with it, and prints its voices and its speed", async () => {
     const { stdout, exitCode } = await check(packs.path("piper"), "--json");

@@ -1,7 +1,3 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { join } from "node:path";
-import { text } from "node:stream/consumers";
 import { EventStoreDBClient, jsonEvent } from "@eventstore/db-client";
 import { expect } from "chai";
 import { monthlyQuota } from "../../../projections/monthly-quota.ts";
@@ -12,6 +8,7 @@ import { openEventStoreDB } from "../../../src/eventstore/eventstoredb/eventstor
 import { openProjectionServer } from "../../../src/eventstore/eventstoredb/projection-server.ts";
 import type { ProjectionServer } from "../../../src/eventstore/projection-server.ts";
 import { uuidv7 } from "../../../src/eventstore/uuid.ts";
+import { runCli } from "../../support/cli-process.ts";
 import {
   type EventStoreDBNode,
   type EventStoreDBNodeOptions,
@@ -20,7 +17,6 @@ import {
 import { rejection } from "../../support/rejection.ts";
 import { usagePosted } from "../../support/usage-account-events.ts";
 
-const cli = join(import.meta.dirname, "../../../src/cli.ts");
 const names = ["voxledger-catalog-v1", "voxledger-monthly-quota-v4", "voxledger-rate-v2"];
 const atOnce = { attempts: 1, intervalMs: 0 };
 
@@ -37,16 +33,7 @@ describe("server-side projections", () => {
     await node.close();
   });
 
-  const voxledger = async (...args: string[]) => {
-    const env = { PATH: process.env.PATH, EVENT_STORE: node.url };
-    const child = spawn(process.execPath, [cli, ...args], { env, stdio: ["ignore", "pipe", "pipe"] });
-    const [stdout, stderr, [exitCode]] = await Promise.all([
-      text(child.stdout),
-      text(child.stderr),
-      once(child, "exit"),
-    ]);
-    return { exitCode, stdout, stderr };
-  };
+  const voxledger = (...args: string[]) => runCli(args, { EVENT_STORE: node.url });
 
   const found = (names: readonly string[]) => Promise.all(names.map((name) => server.find(name)));
 
@@ -186,12 +173,7 @@ describe("server-side projections", () => {
 });
 
 describe("server-side projections with the embedded store", () => {
-  const voxledger = async (...args: string[]) => {
-    const env = { PATH: process.env.PATH, EVENT_STORE: "sqlite:/nowhere/events.db" };
-    const child = spawn(process.execPath, [cli, ...args], { env, stdio: ["ignore", "pipe", "pipe"] });
-    const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
-    return { stdout, stderr };
-  };
+  const voxledger = (...args: string[]) => runCli(args, { EVENT_STORE: "sqlite:/nowhere/events.db" });
 
   it("are printed, all or one", async () => {
     const { stdout } = await voxledger("projections", "show", "--json");
