@@ -8,6 +8,9 @@ const questions: Readonly<Record<Tool, readonly [argument: string, answer: RegEx
   ffmpeg: ["-version", /^ffmpeg version (\S+)/],
 };
 
+/** Many times what it takes on a busy machine, and less than the start of the helper process may take. */
+const deadlineMs = 15_000;
+
 export const detectVersions = async (): Promise<ToolVersions> => {
   const tools = Object.keys(questions) as Tool[];
   const answers = await Promise.all(tools.map(async (tool) => [tool, await askVersion(tool)] as const));
@@ -17,7 +20,7 @@ export const detectVersions = async (): Promise<ToolVersions> => {
 const askVersion = (tool: Tool): Promise<string | undefined> =>
   new Promise((resolve) => {
     const [argument, answer] = questions[tool];
-    execFile(tool, [argument], { timeout: 5000, killSignal: "SIGKILL" }, (_error, stdout) =>
+    execFile(tool, [argument], { timeout: deadlineMs, killSignal: "SIGKILL" }, (_error, stdout) =>
       resolve(answer.exec(stdout)?.[1]),
     );
   });
