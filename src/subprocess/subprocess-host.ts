@@ -97,7 +97,7 @@ export interface SubprocessHostOptions {
   readonly graceMs?: number;
   /** Called when the helper process ended unexpectedly. */
   readonly warn?: (sentence: string) => void;
-  /** Idle encoder processes per format. Default: as in the table of formats. */
+  /** Encoder processes per format that wait after its first job. Default: as in the table of formats. */
   readonly encodersAhead?: HostOptions["encodersAhead"];
   /**
    * Processes with espeak-ng's library, of which one of several is reserved for urgent texts. Default: one per core and at
