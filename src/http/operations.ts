@@ -89,7 +89,7 @@ export type OperationOptions = Omit<FactoryOptions, "publicUrl" | "document"> & 
 /** Every operation of the service; the OpenAPI document that describes them is one of them. */
 export const createOperations = (given: OperationOptions): readonly Operation[] => {
   const { settings, names } = given;
-  /** Made at the first request: most processes are never asked for it. */
+  /** Made at the first request, which waits for it: most processes are never asked. */
   const document = lazy(async () => {
     const { describeApi } = await import("./openapi/document.ts");
     return taggedJson(describeApi({ operations, names, publicUrl: settings.publicUrl }));

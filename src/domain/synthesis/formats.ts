@@ -21,7 +21,7 @@ export interface FormatTraits {
     readonly codec: string;
     readonly muxer: string;
     readonly options: readonly string[];
-    /** Encoder processes that wait for the next job, from the first job of the format on. */
+    /** Encoder processes that wait for the next job, once the first job of the format has ended. */
     readonly idle: number;
     /** Samples that the encoder may add, fewest and most, at its own sample rate. */
     readonly padding: readonly [min: number, max: number];

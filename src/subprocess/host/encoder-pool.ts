@@ -10,7 +10,7 @@ export type EncoderPool = ReturnType<typeof startEncoderPool>;
 
 /**
  * Idle encoders, each for one job: ffmpeg takes longer to start (57 ms, mostly dynamic linking) than to encode a
- * sentence. A format has idle ones from its first job on: most processes are asked for one or two formats.
+ * sentence. A format has idle ones once its first job has ended: most processes are asked for one or two formats.
  */
 export const startEncoderPool = (ahead: Readonly<Partial<Record<EncodedFormat, number>>>) => {
   const idle = Object.fromEntries(encodedFormats.map((format) => [format, new Set()])) as Record<

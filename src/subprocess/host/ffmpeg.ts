@@ -6,7 +6,8 @@ import { exitFailure, signalFailure, type ToolProcess } from "./exit-failure.ts"
 
 /**
  * The only module that uses fluent-ffmpeg (2.1.3, archived). It passes its environment to ffmpeg and searches PATH.
- * Before its first command it reads the formats and encoders of ffmpeg (300 ms) and caches them. When its output
+ * Before its first command it reads the formats and encoders of ffmpeg (300 ms) and caches them: with LAME's library that is the
+ * comparison at the start, otherwise the first job waits for it. When its output
  * stream emits `close`, it fails the command 20 ms later, even one that is ending: so the output never closes. Before
  * the process has started, `kill` does nothing. Its `end` is the exit of the process: up to 200 KB of output can be
  * unread in the pipe by then, so only the end of stdout ends the output of a successful process.

@@ -22,7 +22,7 @@ const {
   mp3Library,
 } = JSON.parse(process.argv[2] ?? "{}") as HostOptions;
 
-// For this process only: tools inherit the rest of its environment.
+// For this process only: tools inherit the rest of its environment. Our own programs are given the cache again.
 for (const name of Object.keys(process.env)) if (name.startsWith("MALLOC_")) delete process.env[name];
 delete process.env.NODE_COMPILE_CACHE;
 
