@@ -110,7 +110,13 @@ describe("the command line in a separate process", () => {
       const options = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
       const commands = readingCommands(apiKey, id);
       const child = spawnProgram(runCommands, [JSON.stringify(commands)], { DATA_DIR: copy }, options);
-      const lines = (await text(child.stdout)).trim().split("\n"); // some commands write to the process's output
+      const [stdout, complaints, [code]] = await Promise.all([
+        text(child.stdout),
+        text(child.stderr),
+        once(child, "exit"),
+      ]);
+      expect(code, complaints).to.equal(0);
+      const lines = stdout.trim().split("\n"); // some commands write to the process's output
       const results: CommandResult[] = JSON.parse(lines.at(-1) ?? "");
       expect(results).to.have.lengthOf(commands.length);
       for (const [index, { exitCode, stderr }] of results.entries()) {

@@ -325,13 +325,11 @@ describe("streaming over HTTP", () => {
   });
 
   it("has recorded a stream when its first byte arrives, even if the process is killed", async () => {
-    const open: OpenStream[] = [];
-    for (const form of httpForms) {
-      pauseAfterFirstChunk("oai");
-      const one = await stream({ voice: voices.oai, text: freshText() }, form);
-      await once(one.body, "data");
-      open.push(one);
-    }
+    for (const _ of httpForms) pauseAfterFirstChunk("oai");
+    const open = await Promise.all(
+      httpForms.map((form) => stream({ voice: voices.oai, text: freshText() }, form)),
+    );
+    await Promise.all(open.map(({ body }) => once(body, "data")));
     const broken = open.map((one) => rejection(one.readAudio()));
     await service.kill();
     await Promise.all(broken);
@@ -340,13 +338,10 @@ describe("streaming over HTTP", () => {
     expect(outcomes).to.deep.equal(open.map(() => "left"));
     await start();
     const served = await recordedEvents(service.url, website, "SynthesisServed");
-    for (const { headers } of open) {
-      const requestId = headers["x-request-id"];
-      expect(served.filter((one) => one.requestId === requestId)).to.have.lengthOf(1);
-      expect(served.find((one) => one.requestId === requestId)).to.include({
-        stream: headers["x-streaming"],
-      });
-    }
+    const forms = open.map(({ headers }) =>
+      served.filter((one) => one.requestId === headers["x-request-id"]).map((one) => one.stream),
+    );
+    expect(forms).to.deep.equal(httpForms.map((form) => [form]));
   });
 });
 

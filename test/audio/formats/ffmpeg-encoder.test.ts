@@ -22,7 +22,7 @@ import { rejection } from "../../support/rejection.ts";
 import { openToolHost } from "../../support/tool-host.ts";
 
 const never = new AbortController().signal;
-const rates = [8000, 16_000, 22_050, 44_100];
+const rates = [8000, 16_000, 22_050, 24_000, 44_100, 48_000];
 
 /** A tone that ends loudly, so that a truncated tail is measurable. */
 const tone = (sampleRate: number, seconds: number): Buffer => {
@@ -267,6 +267,7 @@ describe("The ffmpeg encoder", () => {
 
   it("fails as unavailable after close", async () => {
     const other = await openToolHost({ encodersAhead: { mp3: 1, ogg: 0 } });
+    await encodeSilence(other, "mp3");
     const closed = ffmpegEncoder(other);
     const reading = rejection(collect(closed.encode("mp3", 22_050, endless(), never)));
     await until("it encodes", () => other.stats().running === 1);

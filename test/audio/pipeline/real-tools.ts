@@ -3,6 +3,7 @@ import { ffmpegEncoder } from "../../../src/audio/formats/ffmpeg-encoder.ts";
 import type { Engine, SpeechRequest } from "../../../src/engines/engine.ts";
 import { localEngines } from "../../../src/engines/local/engine.ts";
 import { openSubprocessHost } from "../../../src/subprocess/subprocess-host.ts";
+import { encodeSilence } from "../../support/encode-silence.ts";
 
 /** The real espeak-ng and the real ffmpeg. */
 export interface RealTools {
@@ -17,6 +18,7 @@ export interface RealTools {
 
 export const openRealTools = async (): Promise<RealTools> => {
   const host = await openSubprocessHost({ encodersAhead: { mp3: 1, ogg: 0 }, mp3ByLibrary: false });
+  await encodeSilence(host, "mp3");
   const [engine] = await localEngines({ host });
   if (!engine) throw new Error("espeak-ng is not installed.");
   return {
