@@ -64,11 +64,7 @@ describe("schemathesis, over the whole description", function () {
     await folder?.remove();
   });
 
-  /** The operations that know a website's key, and those that know an operator's or auditor's token. */
-  const withKey = "^/(?!admin/)";
-  const withToken = "^/(admin|openai/v1/organization)/";
-
-  const findsNothing = async (headers: Record<string, string>, paths: string): Promise<void> => {
+  const findsNothing = async (headers: Record<string, string>, paths = "^/"): Promise<void> => {
     // Not the key of the requests: it is suspended on the way.
     const website = await registerWebsite(service.url);
     const { code, output } = await run(service.url, folder.path, headers, { website, paths });
@@ -77,18 +73,19 @@ describe("schemathesis, over the whole description", function () {
   };
 
   it("finds nothing with a key", async () => {
-    await findsNothing(authorize(await registerWebsite(service.url)), withKey);
+    await findsNothing(authorize(await registerWebsite(service.url)));
   });
 
   it("finds nothing with the admin token", async () => {
-    await findsNothing({ Authorization: `Bearer ${adminToken}` }, withToken);
+    await findsNothing({ Authorization: `Bearer ${adminToken}` });
   });
 
   it("finds nothing with an auditor's token", async () => {
-    await findsNothing({ Authorization: `Bearer ${auditorToken}` }, withToken);
+    // Other operations do not know the token.
+    await findsNothing({ Authorization: `Bearer ${auditorToken}` }, "^/(admin|openai/v1/organization)/");
   });
 
   it("finds nothing without credentials", async () => {
-    await findsNothing({}, "^/");
+    await findsNothing({});
   });
 });

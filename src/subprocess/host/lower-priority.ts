@@ -31,7 +31,7 @@ export const lowerPriorityOfThreads = async (): Promise<void> => {
 /**
  * Lets the service go before this process and all that it starts, where the kernel shares time among sessions: priorities of
  * processes then count within their session only (sched(7), "The autogroup feature"). To be called by the session's leader.
- * A service whose session was never given a group competes with its own priority; the file is then empty.
+ * The file is empty if the service's session has no group: the service's own priority counts then.
  */
 export const lowerPriorityOfSession = async (): Promise<void> => {
   try {
@@ -39,7 +39,7 @@ export const lowerPriorityOfSession = async (): Promise<void> => {
     const nice = group.match(/nice (-?\d+)/)?.[1] ?? getPriority(process.ppid);
     await setPriorityOfSession(lowerThan(Number(nice)));
   } catch {
-    // Another kernel, or one without autogroups.
+    // Another kernel, one without autogroups, or one that has refused every attempt.
   }
 };
 
