@@ -34,10 +34,13 @@ export const createPausedReader = <T>(stream: Source, signal?: AbortSignal): Pau
     notify();
   };
   stream.on("readable", wake);
-  stream.on("error", (error) => {
+  const fail = (error: unknown): void => {
     failure ??= { error };
     wake();
-  });
+  };
+  stream.on("error", fail);
+  // The client reports nothing, and ends the stream, if it cancels the call itself, as when it is replaced (6.2.1).
+  stream.on("pipe", (call) => (call as Source).on("error", fail));
   for (const event of ["end", "close"]) {
     stream.on(event, () => {
       hasEnded = true;

@@ -182,6 +182,26 @@ describe("the EventStoreDB driver after errors", () => {
     });
   }
 
+  it("fails a read when the error of another call replaces the client, instead of ending it early", async () => {
+    const manyBytes = "x".repeat(20_000);
+    for (let n = 0; n < 20; n++) {
+      await patient.append(
+        "s",
+        Array.from({ length: 20 }, () => event({ manyBytes })),
+        "any",
+      );
+    }
+    const events = store.readStream("s")[Symbol.asyncIterator]();
+    await events.next();
+    node.faults.refuse(2);
+    await expectUnavailable(() => read(store, "t"));
+    node.faults.accept();
+    await retryWhileUnavailable(() => read(store, "t"));
+    await expectUnavailable(async () => {
+      for (let next = await events.next(); !next.done; next = await events.next());
+    });
+  });
+
   it("loses and repeats no append when connections are cut", async () => {
     await store.append("s", [event()], "none");
     const facts = eventsOf(300);
