@@ -1,7 +1,7 @@
 /**
  * Keeps texts of 5,000 characters in flight until it is ended. A process of its own: its event loop must not delay the
- * requests that the bench measures. Argument: a `Flood` in JSON. Answers each line of its input with the seconds of sound that
- * it has received so far.
+ * requests that the bench measures. The texts are streamed, so that sound counts when it is spoken, not when its whole text is.
+ * Argument: a `Flood` in JSON. Answers each line of its input with the seconds of sound that it has received so far.
  */
 import { once } from "node:events";
 import { Agent, type IncomingMessage, request } from "node:http";
@@ -37,24 +37,28 @@ const retryAfterMs = ({ headers }: IncomingMessage): number =>
 
 const agent = new Agent({ keepAlive: true });
 
-/** Reads the answer without keeping it: collecting garbage would take time of the service's cores. */
-const post = async (url: string, website: Credentials, body: unknown): Promise<IncomingMessage> => {
+/** The mp3 of every voice has 64 kbit/s. */
+const bytesPerSecond = 8000;
+let seconds = 0;
+
+const speak = async (url: string, website: Credentials, voice: string): Promise<IncomingMessage> => {
   const headers = { ...authorize(website), "Content-Type": "application/json" };
-  const sent = request(`${url}/v2/text/synthesize`, { agent, method: "POST", headers });
-  sent.end(JSON.stringify(body));
+  const sent = request(`${url}/openai/v1/audio/speech`, { agent, method: "POST", headers });
+  sent.end(JSON.stringify({ model: "tts-1", voice, input: longText() }));
   const [answer] = (await once(sent, "response")) as [IncomingMessage];
-  answer.resume();
+  const isSound = answer.statusCode === 200;
+  answer.on("data", (bytes: Buffer) => {
+    if (isSound) seconds += bytes.length / bytesPerSecond;
+  });
   await once(answer, "end");
   return answer;
 };
 
-let seconds = 0;
 const keepAsking = async ({ url, voice }: Flood, website: Credentials): Promise<void> => {
   for (;;) {
-    const answer = await post(url, website, { voice, text: longText() });
-    if (answer.statusCode === 200) seconds += Number(answer.headers["x-audio-duration"]);
-    else if (answer.statusCode === 429 || answer.statusCode === 503) await delay(retryAfterMs(answer));
-    else throw new Error(`answered with ${answer.statusCode}`);
+    const answer = await speak(url, website, voice);
+    if (answer.statusCode === 429 || answer.statusCode === 503) await delay(retryAfterMs(answer));
+    else if (answer.statusCode !== 200) throw new Error(`answered with ${answer.statusCode}`);
   }
 };
 
