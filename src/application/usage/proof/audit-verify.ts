@@ -23,10 +23,14 @@ export interface VerifyOptions {
 export const verifyLog = async (store: EventStore, options: VerifyOptions): Promise<LogSummary> => {
   try {
     const plan: SealPlan[] = [];
-    for await (const event of store.readStream(sealsStream)) addToPlan(plan, event);
+    let lastSeal = -1; // also if it is malformed: then it is not in the plan, and the verifier refuses it
+    for await (const event of store.readStream(sealsStream)) {
+      addToPlan(plan, event);
+      lastSeal = event.revision;
+    }
     const verifier = createLogVerifier({ ...options, plan });
     for await (const event of readSealedEvents(store, { journals: true })) {
-      const isLaterSeal = event.stream === sealsStream && event.revision > (plan.at(-1)?.revision ?? -1);
+      const isLaterSeal = event.stream === sealsStream && event.revision > lastSeal;
       if (isLaterSeal) break;
       verifier.add(provenEvent(event));
     }

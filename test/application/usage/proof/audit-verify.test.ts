@@ -113,6 +113,21 @@ describe("the verification of an export", () => {
   });
 });
 
+describe("the verification of a log", () => {
+  it("finds a malformed seal, although later seals are well-formed", async () => {
+    const { store, remove } = await openTemporaryStore();
+    const sealed = sealing(store);
+    const { data } = await sealed.seals.seal({ actor: "system" });
+    await sealed.log.append("seals", "Sealed", { note: "none" });
+    await sealed.log.append("seals", "Sealed", data);
+    try {
+      expect(await refusal(verifyLog(store, { keys }))).to.include("is not a well-formed seal");
+    } finally {
+      await remove();
+    }
+  });
+});
+
 describe("the verification of events without their lines' digests", () => {
   let temporary: TemporaryStore;
   let events: ProvenEvent[];
