@@ -11,10 +11,10 @@ export interface TemporaryStore {
   remove(): Promise<void>;
 }
 
-/** A real event store in a temporary directory. */
-export const openTemporaryStore = async (): Promise<TemporaryStore> => {
+/** A real event store in a temporary directory. `clock`: milliseconds since the epoch. */
+export const openTemporaryStore = async (clock = Date.now): Promise<TemporaryStore> => {
   const folder = await mkdtemp(join(tmpdir(), "voxledger-test-"));
-  const store = await openSqliteEventStore({ path: join(folder, "events.db") });
+  const store = await openSqliteEventStore({ path: join(folder, "events.db"), clock });
   return {
     store,
     folder,

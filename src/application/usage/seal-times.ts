@@ -26,8 +26,9 @@ export const positionBefore = async (store: EventStore, time: number): Promise<n
   return found;
 };
 
-/** The seal covers what was readable before this time. */
-const timeOf = ({ data }: RecordedEvent): number => Date.parse((data as Partial<Sealed>).at ?? "");
+/** The seal covers what was readable before this time. The clock of the process that sealed may have been behind the store's. */
+const timeOf = ({ data, created }: RecordedEvent): number =>
+  Math.max(created, Date.parse((data as Partial<Sealed>).at ?? ""));
 
 const positionOf = ({ data }: RecordedEvent): number | undefined => {
   const { position } = data as Partial<Sealed>;
