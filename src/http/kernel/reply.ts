@@ -3,6 +3,7 @@ import type { ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import type { Context } from "koa";
 import type { HttpResponse } from "./audio-response.ts";
+import { resetCloseDelimited } from "./close-delimited.ts";
 import { envelopeOf } from "./errors/envelope-of.ts";
 import type { EnvelopedError } from "./errors/error-envelope.ts";
 
@@ -15,10 +16,14 @@ export const reply = (ctx: Context, { status, headers, body }: HttpResponse): vo
   if (link !== undefined) ctx.append("Link", link);
 };
 
-/** Sends a text while it is produced. An error before its first part still gets its own status. */
+/**
+ * Sends a text while it is produced. An error before its first part still gets its own status. A later one omits the last chunk,
+ * or resets the connection of a response without chunks.
+ */
 export const replyText = async (ctx: Context, parts: AsyncIterable<string>, type: string): Promise<void> => {
   const text = Readable.from(parts);
   await once(text, "readable");
+  text.once("error", () => resetCloseDelimited(ctx.res)); // before Koa, which destroys the connection
   ctx.body = text;
   ctx.set("Content-Type", type);
 };

@@ -10,6 +10,7 @@ import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type Koa from "koa";
 import { Invalid } from "../../domain/errors.ts";
+import { createCloseDelimitedResponses } from "./close-delimited.ts";
 import type { EnvelopedError } from "./errors/error-envelope.ts";
 import { HeadersTooLarge, TooSlow } from "./errors/error-types.ts";
 import { refuseConnection } from "./errors/refuse-connection.ts";
@@ -49,7 +50,8 @@ export const listen = async ({
   port,
   ...options
 }: ServerOptions & { readonly host: string; readonly port: number }) => {
-  const server = createHttpServer(options);
+  const closeDelimited = createCloseDelimitedResponses();
+  const server = createHttpServer(options, closeDelimited);
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, host, resolve);
@@ -57,14 +59,17 @@ export const listen = async ({
   return {
     url: urlOf(server),
     /**
-     * Accepts no more connections, completes pending requests, and destroys the remaining connections after the timeout.
-     * Waits for upgraded connections, which it does not own.
+     * Accepts no more connections, completes pending requests, and destroys the remaining connections after the timeout, so
+     * that truncated responses never look complete. Waits for upgraded connections, which it does not own.
      */
     drain: async (timeoutMs: number): Promise<void> => {
       const closed = new Promise((resolve) => server.close(resolve));
       // Keep-alive connections become idle after their last response.
       const sweep = setInterval(() => server.closeIdleConnections(), 20);
-      const timeout = setTimeout(() => server.closeAllConnections(), timeoutMs);
+      const timeout = setTimeout(() => {
+        closeDelimited.resetAll();
+        server.closeAllConnections();
+      }, timeoutMs);
       await closed;
       clearInterval(sweep);
       clearTimeout(timeout);
@@ -73,15 +78,13 @@ export const listen = async ({
 };
 
 /** Answers every request, those included that Node would answer without the error envelope. */
-const createHttpServer = ({
-  app,
-  fastPath,
-  upgrade,
-  maxTextCharacters,
-  inactivityMs = 120_000,
-}: ServerOptions): Server => {
+const createHttpServer = (
+  { app, fastPath, upgrade, maxTextCharacters, inactivityMs = 120_000 }: ServerOptions,
+  closeDelimited: Pick<ReturnType<typeof createCloseDelimitedResponses>, "follow">,
+): Server => {
   const handle = app.callback() as RequestListener;
   const serve: RequestListener = (req, res) => {
+    closeDelimited.follow(res);
     if (!server.listening) res.setHeader("Connection", "close"); // the server is draining
     if (req.headers.host === undefined && req.httpVersion === "1.1") return void refuseMissingHost(res);
     if (!fastPath(req, res)) handle(req, res);

@@ -10,6 +10,7 @@ import type {
 import type { SynthesisPlan } from "../../../application/synthesis/planner.ts";
 import { formatKnobs } from "../../../domain/synthesis/prosody.ts";
 import type { RenewToken } from "../../access/token-renewal.ts";
+import { resetCloseDelimited } from "../../kernel/close-delimited.ts";
 import type { HeaderNames } from "../../kernel/headers.ts";
 import { eventStream } from "./event-stream.ts";
 
@@ -80,12 +81,10 @@ const deliver = async (
   res.end();
 };
 
-/**
- * Omits the last chunk, without which the response is incomplete. Without chunked encoding (HTTP/1.0, nginx's default for
- * upstreams) the end of the connection is the end of the body, so the connection is reset.
- */
-const abortResponse = ({ socket, chunkedEncoding }: ServerResponse): void =>
-  void (chunkedEncoding ? socket?.destroySoon() : socket?.resetAndDestroy());
+/** Omits the last chunk, without which the response is incomplete. */
+const abortResponse = (res: ServerResponse): void => {
+  if (!resetCloseDelimited(res)) res.socket?.destroySoon();
+};
 
 /** The streams of `/v2`. */
 export const streamBodies: Readonly<Record<HttpStreamKind, StreamBody>> = {

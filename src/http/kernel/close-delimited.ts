@@ -1,0 +1,35 @@
+import type { ServerResponse } from "node:http";
+
+/**
+ * Resets the connection of an unfinished response that is close-delimited (RFC 9112, section 6.3): the end of the connection is
+ * the end of its body, so a plain close would make truncated content look complete. Returns false for any other response.
+ */
+export const resetCloseDelimited = (res: ServerResponse): boolean => {
+  if (!isCloseDelimited(res) || res.writableFinished) return false;
+  res.socket?.resetAndDestroy();
+  return true;
+};
+
+const isCloseDelimited = (res: ServerResponse): boolean =>
+  isBefore11(res) && !res.chunkedEncoding && !res.hasHeader("Content-Length");
+
+/** HTTP/1.0 is nginx's default for upstreams. To HTTP/1.1 Node sends each response with a length or in chunks. */
+const isBefore11 = ({ req }: ServerResponse): boolean => req.httpVersion !== "1.1";
+
+/** The open responses that may be close-delimited. */
+export const createCloseDelimitedResponses = () => {
+  const open = new Set<ServerResponse>();
+  return {
+    /** Follows a response before its headers are set. At the server's inactivity timeout its connection is reset or destroyed. */
+    follow: (res: ServerResponse): void => {
+      if (!isBefore11(res)) return;
+      open.add(res);
+      res.once("close", () => open.delete(res));
+      // With this listener Node does not destroy the connection itself, which would send FIN.
+      res.once("timeout", (socket) => resetCloseDelimited(res) || socket.destroy());
+    },
+    resetAll: (): void => {
+      for (const res of open) resetCloseDelimited(res);
+    },
+  };
+};

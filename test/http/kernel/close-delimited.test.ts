@@ -1,0 +1,112 @@
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { expect } from "chai";
+import type { Middleware } from "koa";
+import { pino } from "pino";
+import { createApp } from "../../../src/http/kernel/app.ts";
+import { replyText } from "../../../src/http/kernel/reply.ts";
+import { createRouter } from "../../../src/http/kernel/router.ts";
+import { type HttpServer, listen } from "../../../src/http/kernel/server.ts";
+import { noAuthentication } from "../../support/operation-server.ts";
+import { rejection } from "../../support/rejection.ts";
+
+const log = pino({ level: "silent" });
+
+describe("a text response that is cut", () => {
+  let server: HttpServer;
+  let release: PromiseWithResolvers<void>;
+  beforeEach(() => {
+    release = Promise.withResolvers();
+  });
+  afterEach(() => server.drain(0));
+
+  const serve = async (answer: Middleware, inactivityMs?: number): Promise<void> => {
+    const app = createApp({ log, router: createRouter([], noAuthentication), middleware: [answer] });
+    const limits = { maxTextCharacters: 100, ...(inactivityMs && { inactivityMs }) };
+    server = await listen({ app, fastPath: () => false, host: "127.0.0.1", port: 0, ...limits });
+  };
+  /** The connection of a request whose response has begun. Nothing is read from it. */
+  const begin = async (version: string, headers = ""): Promise<Socket> => {
+    const { hostname, port } = new URL(server.url);
+    const socket = connect(Number(port), hostname);
+    socket.write(`GET / HTTP/${version}\r\nHost: x\r\n${headers}\r\n`);
+    await once(socket, "readable");
+    return socket;
+  };
+  const rest = async (socket: Socket): Promise<string> => Buffer.concat(await socket.toArray()).toString();
+
+  /** Answers with one line, and whatever follows `release`. */
+  const lines =
+    (failure?: Error): Middleware =>
+    (ctx) =>
+      replyText(
+        ctx,
+        (async function* () {
+          yield "line\n";
+          await release.promise;
+          if (failure) throw failure;
+        })(),
+        "text/plain",
+      );
+  /** Answers with more than the buffers of a connection take. Resolves when the connection is closed. */
+  const serveEndless = async (inactivityMs: number, headers: Record<string, string> = {}): Promise<void> => {
+    await serve((ctx) => {
+      ctx.res.once("close", release.resolve);
+      ctx.respond = false;
+      ctx.res.writeHead(200, headers);
+      ctx.res.write(Buffer.alloc(64 * 1024 * 1024));
+    }, inactivityMs);
+  };
+
+  describe("over HTTP/1.0, where the end of the connection is the end of the body, resets the connection", () => {
+    it("when the text fails", async () => {
+      await serve(lines(new Error("the log cannot be read")));
+      const socket = await begin("1.0");
+      release.resolve();
+      expect(await rejection(rest(socket))).to.include({ code: "ECONNRESET" });
+    });
+
+    it("when the drain timeout ends", async () => {
+      await serve(lines());
+      const socket = await begin("1.0");
+      const received = rejection(rest(socket));
+      await server.drain(1);
+      expect(await received).to.include({ code: "ECONNRESET" });
+    });
+
+    it("when the client does not read", async () => {
+      await serveEndless(200);
+      const socket = await begin("1.0");
+      await release.promise;
+      expect(await rejection(rest(socket))).to.include({ code: "ECONNRESET" });
+    });
+  });
+
+  it("is complete over HTTP/1.0 when the text ends", async () => {
+    await serve(lines());
+    const socket = await begin("1.0");
+    release.resolve();
+    expect(await rest(socket)).to.match(/\r\n\r\nline\n$/);
+  });
+
+  it("lacks bytes of its Content-Length over HTTP/1.0, and the connection is closed", async () => {
+    await serveEndless(200, { "Content-Length": String(64 * 1024 * 1024) });
+    const socket = await begin("1.0");
+    await release.promise;
+    expect((await rest(socket)).length).to.be.lessThan(64 * 1024 * 1024);
+  });
+
+  it("lacks its last chunk over HTTP/1.1, and the connection is closed", async () => {
+    await serve(lines(new Error("the log cannot be read")));
+    const socket = await begin("1.1");
+    release.resolve();
+    expect(await rest(socket)).to.match(/\r\n\r\n5\r\nline\n\r\n$/);
+  });
+
+  it("lacks its last chunk over HTTP/1.1 when the drain timeout ends", async () => {
+    await serve(lines());
+    const received = rest(await begin("1.1"));
+    await server.drain(1);
+    expect(await received).to.match(/\r\n\r\n5\r\nline\n\r\n$/);
+  });
+});
