@@ -12,7 +12,7 @@ export interface RecordedRequest {
 
 type Answer = readonly [status: number, body?: string | Buffer, headers?: Readonly<Record<string, string>>];
 
-/** Sends no request while it runs: each one is recorded and answered by the test. */
+/** Sends no request while it runs: each one is recorded and answered by the test, with a Content-Length. */
 export const recordRequests = async (
   origins: readonly string[],
   answer: (request: RecordedRequest) => Answer,
@@ -30,7 +30,8 @@ export const recordRequests = async (
           const headers = Object.fromEntries(sent.headers);
           const request = { path: pathname + search, headers, body: await sent.text() };
           requests.push(request);
-          return answer(request);
+          const [status, body = "", more] = answer(request);
+          return [status, body, { "Content-Length": String(Buffer.byteLength(body)), ...more }];
         });
       }
     }

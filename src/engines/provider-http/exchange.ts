@@ -5,7 +5,8 @@ import type { TLSSocket } from "node:tls";
 import { type Clock, systemClock } from "../../async/clock.ts";
 import type { Claim } from "../../async/scheduler/claim.ts";
 import { EngineFailed } from "../../domain/errors.ts";
-import { type Stage, UpstreamFailed } from "./request-failed.ts";
+import { followBody } from "./body-end.ts";
+import { type Stage, UnprovenEnd, UpstreamFailed } from "./request-failed.ts";
 import type { SsrfGuard } from "./ssrf-guard.ts";
 
 export interface UpstreamRequest {
@@ -29,7 +30,7 @@ export interface UpstreamResponse {
   readonly headers: IncomingHttpHeaders;
   /**
    * At the reader's pace; can be read once. Leaving it closes the connection. Throws {UpstreamFailed} if it is
-   * incomplete.
+   * incomplete, {UnprovenEnd} if that is unknown.
    */
   readonly body: AsyncIterable<Buffer>;
 }
@@ -158,6 +159,7 @@ async function* pacedBody(
   waitedMs: number,
 ): AsyncGenerator<Buffer, void> {
   const pieces: AsyncIterator<Buffer> = response[Symbol.asyncIterator]();
+  const end = isDelimited(response) ? undefined : followBody();
   let waited = waitedMs;
   try {
     for (;;) {
@@ -168,9 +170,11 @@ async function* pacedBody(
       const piece = await pieces.next().finally(stopTimer);
       waited += clock.now() - asked;
       if (piece.done) break;
+      end?.add(piece.value);
       yield piece.value;
     }
     if (!response.complete) throw new Error("the body is incomplete");
+    if (end && !end.isProven()) throw new UnprovenEnd();
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     throw error instanceof UpstreamFailed ? error : incomplete(error);
@@ -178,6 +182,12 @@ async function* pacedBody(
     if (!response.complete || !response.readableEnded) response.destroy();
   }
 }
+
+/** True if Content-Length or chunks tell where the body ends (RFC 9112, section 6.3), or if that does not matter. */
+const isDelimited = ({ statusCode, headers }: IncomingMessage): boolean =>
+  statusCode !== 200 ||
+  headers["content-length"] !== undefined ||
+  /\bchunked\s*$/i.test(headers["transfer-encoding"] ?? "");
 
 /** The server had closed this keep-alive connection, so it has not read the request. */
 const isStale = (sent: ClientRequest, error: NodeJS.ErrnoException): boolean =>

@@ -34,3 +34,13 @@ interface FailureDetails {
   readonly retryAfterSeconds?: number | undefined;
   readonly cause?: unknown;
 }
+
+/** The response ended with its connection, and nothing shows that it was complete. */
+export class UnprovenEnd extends UpstreamFailed {
+  constructor() {
+    super(
+      "The speech provider closed the connection without saying where its response ends (no Content-Length, not chunked), so that the audio may be incomplete.",
+      { stage: "answer" },
+    );
+  }
+}

@@ -2,7 +2,7 @@ import { STATUS_CODES } from "node:http";
 import { parseJson } from "../parse-json.ts";
 import type { UpstreamResponse } from "./exchange.ts";
 import { messageFromBody } from "./redact.ts";
-import { UpstreamFailed } from "./request-failed.ts";
+import { UnprovenEnd, UpstreamFailed } from "./request-failed.ts";
 
 const mebibyte = 1024 * 1024;
 
@@ -20,10 +20,20 @@ export const readBody = async ({ body }: UpstreamResponse, maxBytes: number): Pr
 
 /** Parses the body, whatever the status. @throws {UpstreamFailed} too large, or not JSON */
 export const readJson = async (answer: UpstreamResponse, maxBytes = mebibyte): Promise<unknown> => {
-  const json = parseJson((await readBody(answer, maxBytes)).toString("utf8"));
+  const body = endedByContent(answer.body);
+  const json = parseJson((await readBody({ ...answer, body }, maxBytes)).toString("utf8"));
   if (json === undefined) throw invalidResponse("it is not JSON");
   return json;
 };
+
+/** For content that cannot be read unless it is complete, such as JSON. */
+async function* endedByContent(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
+  try {
+    yield* body;
+  } catch (error) {
+    if (!(error instanceof UnprovenEnd)) throw error;
+  }
+}
 
 /** A response that does not follow the provider's API. */
 export const invalidResponse = (why: string): UpstreamFailed =>

@@ -2,9 +2,10 @@ import type { lookup as resolve } from "node:dns";
 import { once } from "node:events";
 import type { Socket } from "node:net";
 import { expect } from "chai";
+import { wavHeader } from "../../../src/domain/synthesis/wav-header.ts";
 import { createExchange, type UpstreamResponse } from "../../../src/engines/provider-http/exchange.ts";
-import { UpstreamFailed } from "../../../src/engines/provider-http/request-failed.ts";
-import { readBody } from "../../../src/engines/provider-http/responses.ts";
+import { UnprovenEnd, UpstreamFailed } from "../../../src/engines/provider-http/request-failed.ts";
+import { readBody, readJson } from "../../../src/engines/provider-http/responses.ts";
 import { createSsrfGuard } from "../../../src/engines/provider-http/ssrf-guard.ts";
 import { freePort } from "../../support/free-port.ts";
 import { createManualClock, type ManualClock, until } from "../../support/manual-clock.ts";
@@ -128,9 +129,68 @@ describe("An HTTP exchange", () => {
     });
   }
 
-  it("ends a body with the connection when the response declares no length", async () => {
-    answer = (socket) => socket.end(`${headOf(200, { Connection: "close" })}hello`);
-    expect(await received(asking()())).to.equal("hello");
+  describe("with a body that ends with the connection", () => {
+    const closing = (body: Buffer | string, status = 200): void => {
+      answer = (socket) => {
+        socket.write(headOf(status, { Connection: "close" }));
+        socket.end(body);
+      };
+    };
+    const ogg = (flags: number, content = Buffer.alloc(300, 7)): Buffer => {
+      const header = Buffer.alloc(29);
+      header.write("OggS");
+      header[5] = flags;
+      header.set([2, 255, content.length - 255], 26);
+      return Buffer.concat([header, content]);
+    };
+    const wav = wavHeader(24_000, 1000);
+    const sound = Buffer.alloc(1000, 3);
+
+    for (const [what, body] of [
+      ["without a container", "hello"],
+      ["an empty one", ""],
+      ["Ogg without the flag of its last page", Buffer.concat([ogg(2), ogg(0)])],
+      ["Ogg that ends within its last page", Buffer.concat([ogg(2), ogg(4)]).subarray(0, -1)],
+      ["Ogg with foreign bytes after its last page", Buffer.concat([ogg(2), ogg(4), Buffer.from("hello")])],
+      ["a WAV that is shorter than its header says", Buffer.concat([wav, sound.subarray(1)])],
+      ["a WAV of unknown size", Buffer.concat([wavHeader(24_000, 0xffff_ffff - 36), sound])],
+    ] as const) {
+      it(`refuses it when its end is not proven: ${what}`, async () => {
+        closing(body);
+        const error = await failure(readBody(await asking()(), 10_000));
+        expect(error).to.be.instanceOf(UnprovenEnd).and.include({ stage: "answer", status: undefined });
+        expect(error.message).to.contain("no Content-Length, not chunked");
+      });
+    }
+
+    for (const [what, body] of [
+      ["Ogg with the flag of its last page", Buffer.concat([ogg(2), ogg(0), ogg(4)])],
+      ["a WAV of the size in its header", Buffer.concat([wav, sound])],
+    ] as const) {
+      it(`accepts it when its container proves its end: ${what}`, async () => {
+        for (const size of [1, 7, body.length]) {
+          answer = async (socket) => {
+            socket.write(headOf(200, { Connection: "close" }));
+            for (let at = 0; at < body.length; at += size)
+              await new Promise((resolve) => socket.write(body.subarray(at, at + size), resolve));
+            socket.end();
+          };
+          expect(body.equals(await readBody(await asking()(), 10_000))).to.equal(true);
+        }
+      });
+    }
+
+    it("accepts JSON, which cannot be parsed unless it is complete", async () => {
+      closing('{"voices":[]}');
+      expect(await readJson(await asking()())).to.deep.equal({ voices: [] });
+      closing('{"voices":[');
+      expect(await failure(readJson(await asking()()))).to.include({ stage: "answer" });
+    });
+
+    it("accepts it as that of an error status", async () => {
+      closing("no such voice", 404);
+      expect(await received(asking()())).to.equal("no such voice");
+    });
   });
 
   it("tolerates a response that is cut before it is read", async () => {
