@@ -13,6 +13,7 @@ const positionIsCharacter = 1; // POS_CHARACTER
 /** espeakCHARS_AUTO, espeakPHONEMES, espeakENDPAUSE: what the command line passes. */
 const textFlags = 0x1100;
 const ssmlFlag = 0x10; // espeakSSML
+const statusOk = 0; // EE_OK
 const parameters = { rate: 1, volume: 2, pitch: 3 } as const; // espeak_PARAMETER
 const eventKinds: Readonly<Record<number, SpeechEvent["kind"]>> = { 1: "word", 2: "sentence" };
 const endOfEvents = 0; // espeakEVENT_LIST_TERMINATED
@@ -43,7 +44,7 @@ interface NativeEvent {
  * Calls block; callbacks run within them.
  * @throws {Error} the library is not installed, or not as expected
  */
-export const openEspeakLibrary = () => {
+export const openEspeakLibrary = (load = loadLibrary) => {
   const seedRandom = koffi.load(null).func("void srand(unsigned int seed)");
   for (const name of dependencies) loadIfPresent(name);
   let receive: (samples: Buffer, events: readonly NativeEvent[]) => void = () => undefined;
@@ -72,7 +73,7 @@ export const openEspeakLibrary = () => {
     renew,
     /**
      * Speaks one text. `onSamples` receives s16le mono samples as they are made. Returns the events.
-     * @throws {Error} there is no such voice
+     * @throws {Error} there is no such voice, or the library did not speak the whole text
      */
     speak: (
       { voice, text, ssml, ...knobs }: EspeakOrder,
@@ -97,7 +98,8 @@ export const openEspeakLibrary = () => {
       };
       const input = Buffer.from(`${text}\0`);
       const flags = textFlags | (ssml ? ssmlFlag : 0);
-      loaded.synthesize(input, input.length, 0, positionIsCharacter, 0, flags, null, null);
+      const status = loaded.synthesize(input, input.length, 0, positionIsCharacter, 0, flags, null, null);
+      if (status !== statusOk) throw new Error(`The library did not speak the text (status ${status}).`);
       return events;
     },
   };
@@ -124,7 +126,7 @@ const readEvents = (list: unknown): NativeEvent[] => {
 };
 
 /** Loads the library and initialises it as its command line does. */
-const load = (callback: bigint) => {
+const loadLibrary = (callback: bigint) => {
   const library = koffi.load(libraryName);
   const initializePath = library.func("void espeak_ng_InitializePath(const char *path)");
   const initialize = library.func("int espeak_ng_Initialize(void *context)");
@@ -141,10 +143,12 @@ const load = (callback: bigint) => {
     info: library.func("const char *espeak_Info(void *path)") as (path: null) => string,
     sampleRate: library.func("int espeak_ng_GetSampleRate()") as () => number,
     setVoice: library.func("int espeak_ng_SetVoiceByName(const char *name)") as (name: string) => number,
-    setParameter: library.func("int espeak_SetParameter(int parameter, int value, int relative)"),
+    setParameter: library.func("int espeak_SetParameter(int parameter, int value, int relative)") as (
+      ...args: readonly number[]
+    ) => number,
     synthesize: library.func(
       "int espeak_Synth(const void *text, size_t size, uint position, int type, uint end, uint flags, void *id, void *data)",
-    ),
+    ) as (...args: readonly unknown[]) => number,
     close: (): void => {
       // Ends the library's thread, which must not outlive its code.
       terminate();
