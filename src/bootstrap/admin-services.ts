@@ -57,6 +57,8 @@ interface AdminServicesOptions {
   readonly clock: () => number;
   /** Without it, the usage of keys is read from their accounts. */
   readonly readCountedUsage?: ReadCountedUsage;
+  /** Whether the clock is known to differ from the event store's by at most 60 s. */
+  readonly isClockRight: () => boolean;
   /** False: keys are described without their usage. Default true. */
   readonly readsUsage?: boolean;
   /** False: keys are described without the names of their websites, whose view was not read. Default true. */
@@ -74,6 +76,7 @@ export const composeAdminServices = ({
   cipher,
   webhookRefusal,
   clock,
+  isClockRight,
   readCountedUsage,
   readsUsage = true,
   namesWebsites = true,
@@ -115,18 +118,23 @@ export const composeAdminServices = ({
     webhooks,
     catalog: createCatalogService({ ...commands, catalog }),
     lexicons: createLexicons({ ...commands, websites, lexicons }),
-    ...composeReports({ store, storeAsWritten, clock }, usageReader, keysView),
+    ...composeReports({ store, storeAsWritten, clock, isClockRight }, usageReader, keysView),
   };
 };
 
 /** The reports of the log's events and of usage. */
 const composeReports = (
-  { store, storeAsWritten, clock }: Pick<AdminServicesOptions, "store" | "storeAsWritten" | "clock">,
+  {
+    store,
+    storeAsWritten,
+    clock,
+    isClockRight,
+  }: Pick<AdminServicesOptions, "store" | "storeAsWritten" | "clock" | "isClockRight">,
   accounts: ReturnType<typeof createUsageReader>,
   keys: AdminViews["keys"],
 ) => {
   const queue = createReportQueue();
-  const reportUsage = createUsageReport({ store, accounts, clock });
+  const reportUsage = createUsageReport({ store, accounts, clock, isClockRight });
   return {
     audit: createAudit({ store: storeAsWritten, clock }),
     countEvents: createCountEvents({ store: storeAsWritten, queue: createReportQueue(), clock }),

@@ -58,6 +58,8 @@ export const composeCommandLine = async (
     cipher: createLazyCipher(settings, startHandler, clock),
     webhookRefusal: webhookRefusal(settings),
     clock,
+    // The embedded store's clock is this machine's; that of a server is not measured without an append.
+    isClockRight: () => settings.eventStore.kind === "sqlite",
     readsUsage: reads.usage === true,
     namesWebsites: false,
   });

@@ -84,6 +84,7 @@ export const composeCore = async (
     views: adminViewsOf(runner),
     webhookRefusal: webhookRefusal(settings),
     clock,
+    isClockRight: clockDifference.isClockRight,
     readCountedUsage: countedUsage.read,
   });
   const running = opened.move();

@@ -5,12 +5,18 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { silent } from "../../src/audio/pipeline/log.ts";
 import { createMemoryCache } from "../../src/audio/pipeline/memory-cache.ts";
-import { createRetention, type RetentionPolicy, useIntervalMs } from "../../src/audio/retention/retention.ts";
+import {
+  createRetention,
+  type RetentionOptions,
+  type RetentionPolicy,
+  useIntervalMs,
+} from "../../src/audio/retention/retention.ts";
 import { scheduleRetention } from "../../src/audio/retention/retention-schedule.ts";
 import { type AudioStore, hashInName, type ObjectName } from "../../src/audio/store/audio-store.ts";
 import { openFilesystemAudioStore } from "../../src/audio/store/filesystem/filesystem-audio-store.ts";
 import { pipelineVersion } from "../../src/domain/synthesis/recipe.ts";
 import { createManualClock, until } from "../support/manual-clock.ts";
+import { rejection } from "../support/rejection.ts";
 import { nameOf, objectOf } from "./pipeline/sounds.ts";
 
 const never = new AbortController().signal;
@@ -51,8 +57,9 @@ describe("Retention of audio", () => {
     const found = await Promise.all(names.map((name) => store.get(name)));
     return found.flatMap((object, index) => (object ? [index] : []));
   };
-  const retentionWith = (policy: RetentionPolicy, more: { isInUse?: (name: string) => boolean } = {}) =>
-    createRetention({ store, policy, isInUse: () => false, log: silent, now: () => now, ...more });
+  const options = { isInUse: () => false, log: silent, now: () => now, requireCorrectClock: () => {} };
+  const retentionWith = (policy: RetentionPolicy, more: Partial<RetentionOptions> = {}) =>
+    createRetention({ ...options, store, policy, ...more });
 
   it("removes sounds that were not used for longer than the age, and counts them", async () => {
     await versionSeen(0);
@@ -62,6 +69,18 @@ describe("Retention of audio", () => {
     await retention.runOnce(never);
     expect(await kept(names)).to.deep.equal([0, 1]);
     expect(retention.stats()).to.deep.equal({ removedObjects: 2, removedBytes: 2 * kilobyte });
+  });
+
+  it("removes nothing while the clock is wrong", async () => {
+    await versionSeen(0);
+    const name = await stored(1, now - 300 * day);
+    const wrong = new Error("The clock is wrong.");
+    const requireCorrectClock = () => {
+      throw wrong;
+    };
+    const retention = retentionWith({ maxAgeMs: 90 * day }, { requireCorrectClock });
+    expect(await rejection(retention.runOnce(never))).to.equal(wrong);
+    expect(await kept([name])).to.deep.equal([0]);
   });
 
   it("removes the least recently used sounds beyond the size, and not one more", async () => {
@@ -117,9 +136,7 @@ describe("Retention of audio", () => {
         },
       },
       policy: { maxAgeMs: day },
-      isInUse: () => false,
-      log: silent,
-      now: () => now,
+      ...options,
     });
     await retention.runOnce(never);
     expect(await kept([name])).to.deep.equal([0]);
@@ -142,13 +159,7 @@ describe("Retention of audio", () => {
     const began = now - 2 * day;
     await versionSeen(began);
     const names = [await stored(0, began - hour), await stored(1, began + hour)];
-    const early = createRetention({
-      store,
-      policy: { maxAgeMs: 365 * day },
-      isInUse: () => false,
-      log: silent,
-      now: () => began + day - hour,
-    });
+    const early = retentionWith({ maxAgeMs: 365 * day }, { now: () => began + day - hour });
     await early.runOnce(never);
     expect(await kept(names), "other instances may not be updated yet").to.deep.equal([0, 1]);
     await retentionWith({ maxAgeMs: 365 * day }).runOnce(never);
@@ -193,13 +204,7 @@ describe("Retention of audio", () => {
       },
     };
     const before = process.memoryUsage().heapUsed;
-    await createRetention({
-      store: many,
-      policy: { maxBytes: 299_000 },
-      isInUse: () => false,
-      log: silent,
-      now: () => now,
-    }).runOnce(never);
+    await retentionWith({ maxBytes: 299_000 }, { store: many }).runOnce(never);
     expect(listed, "twice, because the size is exceeded").to.equal(600_000);
     globalThis.gc?.();
     expect((process.memoryUsage().heapUsed - before) / 1024 ** 2).to.be.below(100);

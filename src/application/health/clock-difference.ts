@@ -35,6 +35,8 @@ export const createClockDifference = ({
     isProbeNeeded: (): boolean => milliseconds === undefined || level === "wrong",
     /** Describes a difference above 2 s. */
     note: (): string | undefined => (level === "right" ? undefined : describe(milliseconds)),
+    /** False before the first measurement and above 60 s. */
+    isClockRight: (): boolean => milliseconds !== undefined && level !== "wrong",
     /** @throws {Unavailable} above 60 s: the times and months of servings would be wrong */
     throwIfClockIsWrong: (): void => {
       if (level !== "wrong") return;

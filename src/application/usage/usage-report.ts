@@ -3,10 +3,11 @@ import { evolveKey, initialKey, type Key, type KeyEvent, keyStream } from "../..
 import type { Plan } from "../../domain/accounts/plan.ts";
 import { Invalid, NotFound } from "../../domain/errors.ts";
 import { monthOf, startOfMonth } from "../../domain/ledger/month.ts";
+import { sealsStream } from "../../domain/ledger/seals/seal.ts";
 import { type UsageCount, usageAccountStream } from "../../domain/ledger/usage-accounts/usage-account.ts";
 import { totalsBy, type UsageSum } from "../../domain/ledger/usage-accounts/usage-sum.ts";
 import { parse } from "../../domain/validation.ts";
-import type { EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
+import { type EventStore, type RecordedEvent, readEvent } from "../../eventstore/event-store.ts";
 import { readLedgerEnd } from "../ledger/journal/ledger-end.ts";
 import type { AsOf, UsageReader } from "../ledger/usage-accounts/usage-reader.ts";
 import { throwUnavailable } from "../store-error.ts";
@@ -66,10 +67,15 @@ export interface UsageReportParts {
   readonly store: EventStore;
   readonly accounts: Pick<UsageReader, "usageOf">;
   readonly clock?: () => number;
+  /** False if the clock may differ from the event store's by more than 60 s: finality then rests on the store's times. */
+  readonly isClockRight?: () => boolean;
 }
 
-/** An instance whose clock is off by more records nothing. */
-const clockToleranceMs = 60_000;
+/**
+ * What is older than this is final. The clocks of the recording instance and of this one may each be 60 s off, in opposite
+ * directions (beyond that an instance records nothing), and an append is answered within 10 s or voided.
+ */
+const finalAfterMs = 2 * 60_000 + 10_000;
 
 const limits = z.object({
   month: monthName.optional(),
@@ -90,7 +96,7 @@ interface Query extends z.infer<typeof limits> {
 }
 
 const report = async (
-  { store, accounts, clock = Date.now }: UsageReportParts,
+  { store, accounts, clock = Date.now, isClockRight = () => true }: UsageReportParts,
   { apiKey, month: named, asOf: time, asOfPosition: position, signal }: Query,
 ): Promise<UsageReport> => {
   const now = clock();
@@ -103,12 +109,13 @@ const report = async (
   const limit = { time, position: asOfPosition };
   const { key, quotas } = await keyAsOf(store.readStream(keyStream(apiKey), signal && { signal }), limit);
   const sum = await accounts.usageOf({ apiKey, month, asOf: limit, signal });
+  const surely = isClockRight() ? now : Math.min(now, await storedAt(store, asOfPosition));
   return {
     apiKey,
     month,
     asOf,
     asOfPosition,
-    finalUntil: finalUntil({ now, until, positionTime }),
+    finalUntil: finalUntil({ now: surely, until, positionTime }),
     ...(key.status !== "absent" && {
       quota: key.plan.monthlyCharacters,
       plan: key.plan,
@@ -125,6 +132,13 @@ const timeAt = async (store: EventStore, position: number): Promise<number> => {
   throw new Invalid([{ path: ["asOfPosition"], message: "Must be the position of an event in the log." }]);
 };
 
+/** By the store's clock, which has passed this time: when the event at the position was stored, or a later seal. */
+const storedAt = async (store: EventStore, position: number): Promise<number> => {
+  const seal = await readEvent(store, sealsStream, { direction: "backwards" });
+  const event = await store.eventAt(position);
+  return Math.max(seal?.created ?? 0, event?.created ?? 0);
+};
+
 /** Servings that other instances recorded at about the time of a position may have later positions. */
 const finalUntil = ({
   now,
@@ -134,7 +148,7 @@ const finalUntil = ({
   readonly now: number;
   readonly until: number;
   readonly positionTime: number | undefined;
-}): string => new Date(Math.min(until, Math.min(now, positionTime) - clockToleranceMs)).toISOString();
+}): string => new Date(Math.min(until, Math.min(now, positionTime) - finalAfterMs)).toISOString();
 
 /** The key, and every quota that it has had. */
 interface KeyAsOf {

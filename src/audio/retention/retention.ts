@@ -18,6 +18,8 @@ export interface RetentionOptions {
   readonly log: Log;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
+  /** @throws if this machine's clock is wrong: every sound would look old */
+  readonly requireCorrectClock: () => void;
 }
 
 const hourMs = 60 * 60_000;
@@ -37,7 +39,14 @@ export const useIntervalMs = ({ maxAgeMs = Number.POSITIVE_INFINITY }: Retention
  * changed, because requests no longer lead to them. It reads the listing once or twice and keeps a sum per hour, not the
  * names. Several instances may do so at the same time: they choose the same sounds.
  */
-export const createRetention = ({ store, policy, isInUse, log, now }: RetentionOptions) => {
+export const createRetention = ({
+  store,
+  policy,
+  isInUse,
+  log,
+  now,
+  requireCorrectClock,
+}: RetentionOptions) => {
   const { maxAgeMs = Number.POSITIVE_INFINITY, maxBytes = Number.POSITIVE_INFINITY } = policy;
   /** Since the start. */
   const removed = { removedObjects: 0, removedBytes: 0 };
@@ -69,8 +78,9 @@ export const createRetention = ({ store, policy, isInUse, log, now }: RetentionO
   };
 
   return {
-    /** @throws {AudioStoreUnavailable}; the signal's reason */
+    /** @throws {AudioStoreUnavailable}; what `requireCorrectClock` throws; the signal's reason */
     runOnce: async (signal: AbortSignal): Promise<void> => {
+      requireCorrectClock();
       const before = { ...removed };
       const usedSince = Math.max(now() - maxAgeMs, await versionBegan());
       const hours = createHours();

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { obtainEventLogId } from "../../application/event-log-id.ts";
+import { createClockDifference } from "../../application/health/clock-difference.ts";
 import { createAuditExport } from "../../application/usage/proof/audit-export.ts";
 import { verifyLog } from "../../application/usage/proof/audit-verify.ts";
 import type { AuditProof } from "../../cli/commands/audit-proof.ts";
@@ -14,12 +15,16 @@ export const composeAuditProof = (readSettings: () => Settings, clock = Date.now
   exportAudit: async function* (metadata) {
     const settings = readSettings();
     await using opened = new AsyncDisposableStack();
-    const { events, startHandler } = await openEventStore(settings, { clock, readOnly: false });
+    const clockDifference = createClockDifference({ onWarning: () => {} });
+    const options = { clock, readOnly: false, clockDifference };
+    const { events, startHandler } = await openEventStore(settings, options);
     opened.defer(events.close);
+    await events.ping(); // measures the clock's difference
     await createLazyCipher(settings, startHandler, clock)(); // the master key must be the recorded one
     const logId = await obtainEventLogId(startHandler, randomUUID(), new Date(clock()).toISOString());
     const masterKeys = await obtainMasterKeys(settings);
-    const sealer = await composeSeals(settings, { storeAsWritten: events, logId, masterKeys, clock });
+    const sealed = { storeAsWritten: events, logId, masterKeys, clock, clockDifference };
+    const sealer = await composeSeals(settings, sealed);
     yield* createAuditExport({ store: events, ...sealer })(metadata);
   },
   verifyLog: async (options) => {

@@ -1,3 +1,4 @@
+import type { ClockDifference } from "../../application/health/clock-difference.ts";
 import { createKeyMonthExport } from "../../application/usage/proof/key-month-export.ts";
 import { createSeals } from "../../application/usage/proof/seals.ts";
 import { createNoteSigner } from "../../domain/ledger/seals/note-signer.ts";
@@ -19,12 +20,15 @@ export const composeSeals = async (
     logId,
     masterKeys,
     clock,
+    clockDifference,
   }: {
     /** Events as stored. */
     readonly storeAsWritten: EventStore;
     readonly logId: string;
     readonly masterKeys: MasterKeys;
     readonly clock: () => number;
+    /** Measured before: see `ping` of the event store. */
+    readonly clockDifference: ClockDifference;
   },
 ) => {
   const name = `voxledger/${logId}`;
@@ -32,7 +36,13 @@ export const composeSeals = async (
   const signer = createNoteSigner(name, seed);
   const earlier = previous.map((key) => createNoteSigner(name, key).verifierKey);
   const lines = await recordSealKeys(dataDir, [signer.verifierKey, ...earlier]);
-  const seals = createSeals({ store: storeAsWritten, signer, keys: parseSealKeys(lines), clock });
+  const seals = createSeals({
+    store: storeAsWritten,
+    signer,
+    keys: parseSealKeys(lines),
+    clock,
+    requireCorrectClock: clockDifference.throwIfClockIsWrong,
+  });
   /** The verifier keys of this installation, one per line. The first is the current one. */
   const verifierKeys = `${lines.join("\n")}\n`;
   const exportKeyMonth = createKeyMonthExport({ store: storeAsWritten, seals, signer, clock });

@@ -6,7 +6,7 @@ import { scheduleRetention } from "../../audio/retention/retention-schedule.ts";
 import type { AudioStore } from "../../audio/store/audio-store.ts";
 import { openFilesystemAudioStore } from "../../audio/store/filesystem/filesystem-audio-store.ts";
 import { type Settings, withSettingName } from "../../settings.ts";
-import type { Runtime } from "../core.ts";
+import type { Core, Runtime } from "../core.ts";
 import { makePrivateDirectory } from "../private-directory.ts";
 
 /** The S3 client is large: it is imported only where it is configured. @throws {BadSetting} */
@@ -41,12 +41,14 @@ export const composeUseReports = (
 /** Removes unused audio in the background, if `AUDIO_RETENTION` is set. Returns its counts. */
 export const composeRetention = (
   { settings, log, clock, resources }: Runtime,
+  { clockDifference }: Pick<Core, "clockDifference">,
   store: AudioStore,
   isInUse: (name: string) => boolean,
 ): (() => RetentionStats) => {
   const { audioRetention: policy } = settings;
   if (!policy) return () => ({ removedObjects: 0, removedBytes: 0 });
-  const retention = createRetention({ store, policy, isInUse, log, now: clock });
+  const requireCorrectClock = clockDifference.throwIfClockIsWrong;
+  const retention = createRetention({ store, policy, isInUse, log, now: clock, requireCorrectClock });
   resources.defer(scheduleRetention({ retention, timers: backgroundClock, random: Math.random, log }));
   return retention.stats;
 };

@@ -15,11 +15,8 @@ import { composeFreeEngines } from "./providers.ts";
 export type AudioParts = Awaited<ReturnType<typeof composeAudio>>;
 
 /** Engines, encoder and audio store, with the pipeline over them. */
-export const composeAudio = async (
-  runtime: Runtime,
-  { scheduler, providerActivities }: Core,
-  findProviderClient: FindProviderClient,
-) => {
+export const composeAudio = async (runtime: Runtime, core: Core, findProviderClient: FindProviderClient) => {
+  const { scheduler, providerActivities } = core;
   const { settings, log, telemetry, resources, shutdownTimeLeft } = runtime;
   const warn = (message: string) => log.warn(message);
   const audioStore = telemetry.audioStore(await openAudioStore(settings, warn));
@@ -54,7 +51,7 @@ export const composeAudio = async (
     const lost = await pipeline.drain(shutdownTimeLeft());
     if (lost > 0) log.warn({ lost }, "audio objects were not written: they are synthesized again on request");
   });
-  const retentionStats = composeRetention(runtime, audioStore, pipeline.isInUse);
+  const retentionStats = composeRetention(runtime, core, audioStore, pipeline.isInUse);
   return {
     audioStore,
     findEngine,

@@ -1,7 +1,11 @@
 import { expect } from "chai";
 import { createJournalRegistry } from "../../../src/application/ledger/journal/journal-registry.ts";
 import { createUsageReader } from "../../../src/application/ledger/usage-accounts/usage-reader.ts";
-import { createUsageReport, type UsageReport } from "../../../src/application/usage/usage-report.ts";
+import {
+  createUsageReport,
+  type UsageReport,
+  type UsageReportParts,
+} from "../../../src/application/usage/usage-report.ts";
 import { freePlan } from "../../../src/domain/accounts/plan.ts";
 import { Invalid, NotFound, Unavailable } from "../../../src/domain/errors.ts";
 import type { Serving } from "../../../src/domain/ledger/serving.ts";
@@ -33,14 +37,12 @@ describe("a usage report", () => {
     return opened;
   };
 
-  const report = (request: {
-    apiKey: string;
-    month?: string;
-    asOf?: string;
-    asOfPosition?: number;
-  }): Promise<UsageReport> => {
+  const report = (
+    request: { apiKey: string; month?: string; asOf?: string; asOfPosition?: number },
+    parts: Partial<UsageReportParts> = {},
+  ): Promise<UsageReport> => {
     const { store } = temporary;
-    return createUsageReport({ store, accounts: createUsageReader({ store }), clock })(request);
+    return createUsageReport({ store, accounts: createUsageReader({ store }), clock, ...parts })(request);
   };
 
   const serve = async (apiKey: string, at: string, members: Partial<Serving> = {}): Promise<number> =>
@@ -60,7 +62,7 @@ describe("a usage report", () => {
       asOfPosition,
       month: "2026-11",
       asOf: now,
-      finalUntil: "2026-11-20T11:59:00.000Z",
+      finalUntil: "2026-11-20T11:57:50.000Z",
       quota: 1_000_000,
       plan: freePlan,
       status: "active",
@@ -154,10 +156,27 @@ describe("a usage report", () => {
     await issue("k");
     const asOfPosition = await serve("k", noon);
     const finalUntil = async (request: object) => (await report({ apiKey: "k", ...request })).finalUntil;
-    expect(await finalUntil({})).to.equal("2026-11-20T11:59:00.000Z");
-    expect(await finalUntil({ asOf: "2027-01-01", month: "2026-11" })).to.equal("2026-11-20T11:59:00.000Z");
+    expect(await finalUntil({})).to.equal("2026-11-20T11:57:50.000Z");
+    expect(await finalUntil({ asOf: "2027-01-01", month: "2026-11" })).to.equal("2026-11-20T11:57:50.000Z");
     expect(await finalUntil({ asOf: noon })).to.equal(noon);
-    expect(await finalUntil({ asOfPosition })).to.equal("2026-11-05T09:59:00.000Z");
+    expect(await finalUntil({ asOfPosition })).to.equal("2026-11-05T09:57:50.000Z");
+  });
+
+  it("is final by the event store's times while this machine's clock may be wrong", async () => {
+    let stored = Date.parse("2026-11-20T11:00:00.000Z");
+    await temporary.remove();
+    temporary = await openTemporaryStore(() => stored);
+    log = await openJournal();
+    await issue("k");
+    await serve("k", noon);
+    const finalUntil = async () => (await report({ apiKey: "k" }, { isClockRight: () => false })).finalUntil;
+    expect(await finalUntil()).to.equal("2026-11-20T10:57:50.000Z");
+    stored = Date.parse("2026-11-20T11:30:00.000Z");
+    await append(temporary.store, [{ stream: "seals", type: "Sealed", data: { at: noon } }]);
+    expect(await finalUntil()).to.equal("2026-11-20T11:27:50.000Z");
+    stored = Date.parse("2026-11-20T12:30:00.000Z"); // this machine's clock is behind
+    await append(temporary.store, [{ stream: "seals", type: "Sealed", data: { at: noon } }]);
+    expect(await finalUntil()).to.equal("2026-11-20T11:57:50.000Z");
   });
 
   it("names the quota at the month's beginning and its changes in the month, up to the report's time", async () => {

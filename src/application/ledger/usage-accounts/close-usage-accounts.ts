@@ -22,6 +22,8 @@ export interface CloseUsageAccountsOptions {
   readonly apiKeys: () => Iterable<string>;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
+  /** @throws {Unavailable} if this machine's clock is wrong: it would close the account of a month that goes on */
+  readonly requireCorrectClock?: () => void;
   /** For the delays after conflicts. Default: real time. */
   readonly timers?: Clock;
   readonly onError: (what: string, error: unknown) => void;
@@ -54,6 +56,7 @@ export const createCloseUsageAccounts = ({
   store,
   apiKeys,
   clock,
+  requireCorrectClock = () => {},
   timers = systemClock,
   onError,
   keysPerStep = 200,
@@ -64,6 +67,7 @@ export const createCloseUsageAccounts = ({
   let account: Account | undefined;
 
   const step = async (): Promise<void> => {
+    requireCorrectClock();
     const newest = lastClosableMonth(clock());
     if (newest !== walked) {
       if (!(await isPosted(store, clock() - postingMarginMs))) return;

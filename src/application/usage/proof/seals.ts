@@ -38,7 +38,7 @@ export interface RecordedSeal {
 export interface Seals {
   /**
    * Seals the log up to its current end. Reads only what follows the last seal.
-   * @throws {Unavailable} when the event store cannot be read or written
+   * @throws {Unavailable} when the event store cannot be read or written, or this machine's clock is wrong
    * @throws {BadSeal} when the last seal is not genuine: nothing may continue it
    */
   seal(metadata: EventMetadata): Promise<RecordedSeal>;
@@ -59,6 +59,8 @@ export interface SealsOptions {
   readonly keys: readonly NoteVerifier[];
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
+  /** @throws {Unavailable} if this machine's clock is wrong: a seal of the future would delay all that follow */
+  readonly requireCorrectClock: () => void;
   /** For the delays after a conflict. Default: real time. */
   readonly timers?: Clock;
 }
@@ -66,8 +68,16 @@ export interface SealsOptions {
 /** Attempts while other processes seal at the same time. */
 const maxAttempts = 10;
 
-export const createSeals = ({ store, signer, keys, clock, timers = systemClock }: SealsOptions): Seals => {
+export const createSeals = ({
+  store,
+  signer,
+  keys,
+  clock,
+  requireCorrectClock,
+  timers = systemClock,
+}: SealsOptions): Seals => {
   const attempt = async (metadata: EventMetadata): Promise<RecordedSeal> => {
+    requireCorrectClock();
     const last = await readLastSeal(store, keys);
     const at = new Date(Math.max(clock(), last ? Date.parse(last.data.at) : 0)).toISOString();
     const data = await prepareSeal(store, signer, last, at);
@@ -93,6 +103,7 @@ export const createSeals = ({ store, signer, keys, clock, timers = systemClock }
     },
     sealIfDue: async (intervalMs, metadata) => {
       try {
+        requireCorrectClock();
         const last = await readLastSeal(store, keys);
         if (last && clock() < Date.parse(last.data.at) + intervalMs) return;
         await attempt(metadata);

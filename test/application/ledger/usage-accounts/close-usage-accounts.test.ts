@@ -3,6 +3,7 @@ import { expect } from "chai";
 import { listOpenJournals } from "../../../../src/application/ledger/journal/journal-registry.ts";
 import { createSweepSilentJournals } from "../../../../src/application/ledger/journal/sweep-silent-journals.ts";
 import { createCloseUsageAccounts } from "../../../../src/application/ledger/usage-accounts/close-usage-accounts.ts";
+import { Unavailable } from "../../../../src/domain/errors.ts";
 import {
   type UsageAccountEvent,
   usageAccountStream,
@@ -32,6 +33,31 @@ describe("the sweep", () => {
   const fail = (what: string, error: unknown) => {
     throw new Error(what, { cause: error });
   };
+
+  it("closes no account while the clock is wrong", async () => {
+    const { store } = temporary;
+    const { record, postings } = await openPostedJournal(store);
+    await record(synthesesServed(at, [{ apiKey: "a" }]));
+    await postings.close();
+    await record({ type: "JournalPosted", data: { through: 0, at, previous: null } });
+    const errors: unknown[] = [];
+    let isWrong = true;
+    const closeAccounts = createCloseUsageAccounts({
+      store,
+      apiKeys: () => ["a"],
+      clock: () => Date.parse("2026-12-05T00:00:00.000Z"),
+      requireCorrectClock: () => {
+        if (isWrong) throw new Unavailable("The clock is wrong.", 10);
+      },
+      onError: (_, error) => errors.push(error),
+    });
+    await closeAccounts();
+    expect((await account("a")).map(({ type }) => type)).to.deep.equal(["UsagePosted"]);
+    expect(errors).to.have.length(1);
+    isWrong = false;
+    await closeAccounts();
+    expect((await account("a")).map(({ type }) => type)).to.deep.equal(["UsagePosted", "AccountClosed"]);
+  });
 
   it("closes each account of a month once, a day after the month's end, some keys per step", async () => {
     const { store } = temporary;

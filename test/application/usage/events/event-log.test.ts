@@ -124,22 +124,22 @@ describe("the event log, in pages", () => {
   it("starts at the last seal that is well before the time, by its own clock and by the store's", async () => {
     let now = Date.parse("2026-10-01T00:00:00Z");
     const { store, remove } = await openTemporaryStore(() => now);
-    const before = (time: string) => positionBefore(store, Date.parse(time));
+    const found = (time: string) => positionBefore(store, Date.parse(time));
     try {
-      expect(await before("2026-10-01T00:00:00Z")).to.equal(undefined);
+      expect(await found("2026-10-01T00:00:00Z")).to.equal(undefined);
       const hours = ["2026-10-01T01:00:00Z", "2026-10-01T02:00:00Z", "2026-10-01T03:00:00Z"];
       for (const [index, at] of hours.entries()) {
         now = Date.parse(at);
         await append(store, [sealOf(60 * (index + 1), at)]);
       }
-      expect(await before("2026-10-01T00:00:00Z")).to.equal(undefined);
-      expect(await before("2026-10-01T01:04:00Z")).to.equal(undefined);
-      expect(await before("2026-10-01T01:05:00Z")).to.equal(60);
-      expect(await before("2026-10-01T02:30:00Z")).to.equal(120);
-      expect(await before("2027-01-01T00:00:00Z")).to.equal(180);
+      expect(await found("2026-10-01T00:00:00Z")).to.equal(undefined);
+      expect(await found("2026-10-01T01:04:00Z")).to.equal(undefined);
+      expect(await found("2026-10-01T01:05:00Z")).to.equal(60);
+      expect(await found("2026-10-01T02:30:00Z")).to.equal(120);
+      expect(await found("2027-01-01T00:00:00Z")).to.equal(180);
       now = Date.parse("2026-10-01T05:00:00Z");
       await append(store, [sealOf(300, "2026-10-01T03:30:00Z")]); // by a process whose clock is behind
-      expect(await before("2026-10-01T04:30:00Z")).to.equal(180);
+      expect(await found("2026-10-01T04:30:00Z")).to.equal(180);
     } finally {
       await remove();
     }

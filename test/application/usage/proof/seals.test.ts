@@ -2,7 +2,9 @@ import { expect } from "chai";
 import { verifyLog } from "../../../../src/application/usage/proof/audit-verify.ts";
 import { scheduleSeals } from "../../../../src/application/usage/proof/seal-schedule.ts";
 import { BadSeal, createSeals } from "../../../../src/application/usage/proof/seals.ts";
+import { Unavailable } from "../../../../src/domain/errors.ts";
 import { createNoteSigner } from "../../../../src/domain/ledger/seals/note-signer.ts";
+import { readEvent } from "../../../../src/eventstore/event-store.ts";
 import { openEventStoreDB } from "../../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
 import { randomLag } from "../../../support/eventstoredb-node/index-lag.ts";
 import { startEventStoreDBNode } from "../../../support/eventstoredb-node/node.ts";
@@ -12,6 +14,7 @@ import { openTemporaryStore, type TemporaryStore } from "../../../support/tempor
 import { keys, sealing, signer, writeBusyDay } from "./sealed-store.ts";
 
 const system = { actor: "system" };
+const options = { signer, keys, clock: Date.now, requireCorrectClock: () => {} };
 
 describe("seals", () => {
   let temporary: TemporaryStore;
@@ -43,14 +46,26 @@ describe("seals", () => {
     };
     const clock = () => Date.parse("2026-11-06T00:00:00.000Z");
     const { data } = await seals.seal(system);
-    await createSeals({ store: { ...temporary.store, subscribe }, signer, keys, clock }).seal(system);
+    await createSeals({ ...options, store: { ...temporary.store, subscribe }, clock }).seal(system);
     expect(read).to.deep.equal([data.position]);
     expect(await verifyLog(temporary.store, { keys })).to.deep.include({ seals: 5 });
   });
 
+  it("are not made while the clock is wrong", async () => {
+    const { store } = temporary;
+    const wrong = new Unavailable("The clock is wrong.", 10);
+    const requireCorrectClock = () => {
+      throw wrong;
+    };
+    const seals = createSeals({ ...options, store, requireCorrectClock });
+    expect(await rejection(seals.seal(system))).to.equal(wrong);
+    expect(await rejection(seals.sealIfDue(0, system))).to.equal(wrong);
+    expect(await readEvent(store, "seals")).to.equal(undefined);
+  });
+
   it("never continue a seal that another key has signed", async () => {
     const forger = createNoteSigner(signer.name, Buffer.alloc(32, 9));
-    await createSeals({ store: temporary.store, signer: forger, keys: [], clock: Date.now }).seal(system);
+    await createSeals({ ...options, store: temporary.store, signer: forger, keys: [] }).seal(system);
     const refused = await rejection(sealing(temporary.store).seals.seal(system));
     expect(refused).to.be.instanceOf(BadSeal).with.property("message").that.includes("seal.pub");
   });
@@ -95,7 +110,7 @@ describe("the schedule of seals", () => {
     const attempts = { started: 0, ended: 0 };
     const start = Date.parse("2026-11-05T10:00:00.000Z");
     const processes = [0, 1].map(() => {
-      const { sealIfDue } = createSeals({ store, signer, keys, clock: () => start + timers.now(), timers });
+      const { sealIfDue } = createSeals({ ...options, store, clock: () => start + timers.now(), timers });
       const counted = (...args: Parameters<typeof sealIfDue>) => {
         attempts.started += 1;
         return sealIfDue(...args).finally(() => {

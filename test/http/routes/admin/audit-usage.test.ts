@@ -72,7 +72,7 @@ describe("GET /admin/keys/{apiKey}/usage", () => {
       month: "2026-11",
       asOf: "2026-11-05T10:00:00.000Z",
       asOfPosition: positions[0],
-      finalUntil: "2026-11-05T09:59:00.000Z",
+      finalUntil: "2026-11-05T09:57:50.000Z",
       characters: 5,
     });
   });

@@ -25,7 +25,7 @@ const usageReport = namedSchema("UsageReport", {
   finalUntil: time.meta({
     description:
       "The charges are final up to this time: no instance can still record an earlier serving, because none records while its clock is off by more than 60 seconds. " +
-      "It is `asOf`, but at least 60 seconds before now and before the time of `asOfPosition`. Later servings may still be added to a report as of the same time. " +
+      "It is `asOf`, but at least 130 seconds before now and before the time of `asOfPosition`. Later servings may still be added to a report as of the same time. " +
       "Only `voided` may change afterwards: an append that the event store delayed is voided when it is found.",
   }),
   quota: z
