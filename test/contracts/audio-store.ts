@@ -125,6 +125,14 @@ export const audioStoreContract = (driver: string, setUp: () => Promise<AudioSto
         expect(sound.equals(await got(store, name))).to.equal(true);
       });
 
+      it("resolves with the existing object, and with nothing when there was none", async () => {
+        const length = { samples: 7, sampleRate: 8000 };
+        expect(await store.put(name, { bytes: sound, length })).to.equal(undefined);
+        const existing = await (await place.again()).put(name, objectOf(randomBytes(30_000)));
+        expect(existing && sound.equals(existing.bytes)).to.equal(true);
+        expect(existing?.length).to.deep.equal(length);
+      });
+
       it("permanently stores exactly one complete object when many are put concurrently under one name", async () => {
         const rivals = Array.from({ length: 24 }, (_, i) => Buffer.alloc(50_000 + i, i + 1));
         const other = await place.again();

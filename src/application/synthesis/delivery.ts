@@ -99,7 +99,7 @@ export interface Streaming {
 }
 
 export interface DeliveryOptions {
-  readonly pipeline: Pick<Pipeline, "fromMemory" | "fromCache" | "obtain" | "stream">;
+  readonly pipeline: Pick<Pipeline, "fromMemory" | "fromCache" | "obtain" | "asKept" | "stream">;
   readonly ledger: Ledger;
 }
 
@@ -112,7 +112,9 @@ export const createDelivery = ({ pipeline, ledger }: DeliveryOptions): WholeDeli
   fromCache: async ({ renditions: [first] }, signal) => pipeline.fromCache(first, signal),
   obtain: async (plan, context, extent, signal) => {
     if (extent !== "uncertain") await reserveQuota(ledger, plan, context, extent === "part");
-    return await pipeline.obtain(plan.renditions, signal, context.principal.apiKey);
+    const sound = await pipeline.obtain(plan.renditions, signal, context.principal.apiKey);
+    // The client joins parts by their ETag, also those of other instances.
+    return extent === "whole" ? sound : await pipeline.asKept(sound, signal);
   },
   record: async (plan, context, sound, partial) => {
     const { serving } = await recorded(ledger, plan, context, sound, partial ? { partial } : {});

@@ -27,6 +27,8 @@ export const pipelineLimits = {
   writeMs: 30_000,
   retryMs: 15 * 60_000,
   writesAtOnce: 4,
+  /** How long an answer that must have the stored bytes waits for their write. */
+  keptMs: 1000,
   pendingBytes: 128 * megabyte,
 };
 

@@ -3,7 +3,7 @@ import { type DeadlineOptions, withDeadline } from "../../async/deadline.ts";
 import { createScheduler, type Scheduler } from "../../async/scheduler/scheduler.ts";
 import { EngineFailed, Unavailable, Unpronounceable } from "../../domain/errors.ts";
 import type { Provenance } from "../../domain/ledger/serving.ts";
-import { marksName } from "../../domain/synthesis/marks.ts";
+import { isMarksName, marksName } from "../../domain/synthesis/marks.ts";
 import { type Rendition, type Sound, soundOf } from "../formats/sound.ts";
 import type { AudioObject, AudioStore, ObjectName } from "../store/audio-store.ts";
 import { InFlightSyntheses, type Wanted } from "./in-flight-syntheses.ts";
@@ -45,6 +45,11 @@ export interface Pipeline {
    */
   obtain(renditions: readonly Rendition[], signal: AbortSignal, apiKey?: string): Promise<Sound>;
   /**
+   * The same sound, with the bytes that the store keeps: another instance may have stored others before, if its engine
+   * is not deterministic. Waits for the write, within a limit: without an answer from the store, the sound is unchanged.
+   */
+  asKept(sound: Sound, signal: AbortSignal): Promise<Sound>;
+  /**
    * Like `obtain`, but resolves with the first bytes of a rendition. Later failures are the stream's, and no other
    * rendition is tried. Concurrent callers share the synthesis. @throws as `obtain`
    */
@@ -54,8 +59,8 @@ export interface Pipeline {
   /** The sound from memory or store, without synthesis. An unavailable store counts as empty. */
   fromCache(rendition: Rendition, signal: AbortSignal): Promise<Sound | undefined>;
   /**
-   * The object from memory or store. The caller checks access to `private/` objects. @throws {Unavailable} the store
-   * cannot be read
+   * The object from memory or store; a sound that is being written, as it is kept (`asKept`). The caller checks access
+   * to `private/` objects. @throws {Unavailable} the store cannot be read
    */
   getObject(name: ObjectName, signal: AbortSignal): Promise<AudioObject | undefined>;
   /** The hash was deleted: removes everything under it from memory, and what is still being written from the store. */
@@ -106,6 +111,12 @@ export const createPipeline = (parts: PipelineOptions): Pipeline => {
   ): Promise<Answer<T>> =>
     answers.first(renditions, (rendition) => lookup.obtain(rendition, wanted, signal, read));
 
+  const untilWritten = async (name: ObjectName, signal: AbortSignal): Promise<void> => {
+    if (!writer.pending(name)) return;
+    const within = { clock, ms: limits.keptMs, onTimeout, signal };
+    await withDeadline(within, () => writer.written(name)).catch(() => signal.throwIfAborted());
+  };
+
   return {
     obtain: async (renditions, signal, apiKey) => {
       const wanted = { progressive: false, apiKey };
@@ -134,7 +145,16 @@ export const createPipeline = (parts: PipelineOptions): Pipeline => {
       const stored = await lookup.fromStore(rendition, signal);
       return stored && soundOf(rendition, stored, "store");
     },
-    getObject: async (name, signal) => lookup.cached(name) ?? (await lookup.objectFromStore(name, signal)),
+    asKept: async (sound, signal) => {
+      await untilWritten(sound.name, signal);
+      const kept = lookup.cached(sound.name);
+      return kept ? { ...sound, ...kept } : sound;
+    },
+    getObject: async (name, signal) => {
+      // Marks belong to a sound that was answered from memory a moment ago: they do not wait for a write.
+      if (!isMarksName(name)) await untilWritten(name, signal);
+      return lookup.cached(name) ?? (await lookup.objectFromStore(name, signal));
+    },
     forget: (hash) => {
       cache.forget(hash);
       writer.forget(hash);
@@ -205,7 +225,8 @@ const assemble = (parts: PipelineOptions) => {
   const { scheduler = createScheduler({ clock }) } = parts;
   const limits = { ...pipelineLimits, ...parts.limits };
   const reader = createStoreReader({ ...limits, store, clock, log });
-  const writer = new StoreWriter({ ...limits, store, clock, log, random });
+  const onKept = (name: ObjectName, kept: AudioObject): void => cache.set(name, kept);
+  const writer = new StoreWriter({ ...limits, store, clock, log, random, onKept });
   const renderer = createRenderer({ engines, encoder, maxObjectBytes: limits.objectBytes });
   const synthesesInFlight = new InFlightSyntheses({
     renderer,

@@ -18,7 +18,8 @@ const freshMs = 100;
 
 /**
  * Synthesizes, unless another instance stored the sound while this one waited for its slot. There is no lock: two
- * instances that start at the same moment both synthesize the same bytes.
+ * instances that start at the same moment both synthesize it. Their bytes may differ; the store keeps the first, which
+ * then replace the others in memory (StoreWriterOptions.onKept).
  */
 export const renderUnlessStored = async function* (
   { renderer, recheck, clock, onFound }: StoreRecheck,

@@ -24,6 +24,8 @@ export interface StoreWriterOptions
   readonly log: Log;
   /** 0 to 1. */
   readonly random: () => number;
+  /** Called while the object is pending, if other bytes were stored under its name before. */
+  readonly onKept?: (name: ObjectName, kept: AudioObject) => void;
 }
 
 const firstPauseMs = 100;
@@ -96,6 +98,11 @@ export class StoreWriter {
     return entry?.isDeleted ? undefined : entry?.object;
   }
 
+  /** Resolves when the object is stored or dropped; at once if it is not pending, or if the store is failing. */
+  async written(name: ObjectName): Promise<void> {
+    if (!this.#isFailing) await this.#pending.get(name)?.written;
+  }
+
   /**
    * Shutdown: waits until everything is written, at most `timeoutMs`, then drops the rest and accepts no more.
    * Resolves with the number of dropped objects.
@@ -134,7 +141,9 @@ export class StoreWriter {
     const giveUpAt = clock.now() + retryMs;
     for (let failures = 1; ; failures++) {
       try {
-        await this.#attempt(name, entry);
+        const kept = await this.#attempt(name, entry);
+        if (kept && !entry.isDeleted && !kept.bytes.equals(entry.object.bytes))
+          this.#options.onKept?.(name, kept);
         return this.#succeeded();
       } catch (error) {
         const isOver = this.#state === "closed" || clock.now() >= giveUpAt;
@@ -148,12 +157,14 @@ export class StoreWriter {
     }
   }
 
-  #attempt(name: ObjectName, entry: Pending): Promise<void> {
+  /** Resolves with the object that the store had already, if there is one. */
+  #attempt(name: ObjectName, entry: Pending): Promise<AudioObject | undefined> {
     const { store, clock, writeMs: ms } = this.#options;
-    const write = async (): Promise<void> => {
-      if (!entry.isDeleted) await store.put(name, entry.object);
+    const write = async (): Promise<AudioObject | undefined> => {
+      const kept = entry.isDeleted ? undefined : await store.put(name, entry.object);
       const hash = hashInName(name);
       if (entry.isDeleted && hash !== undefined) await store.remove(hash);
+      return kept;
     };
     const onTimeout = () => new AudioStoreUnavailable(`The audio store took longer than ${ms} ms.`);
     return this.#limit(() => withDeadline({ clock, ms, onTimeout }, write));

@@ -35,9 +35,10 @@ export interface AudioStore {
   get(name: ObjectName, signal?: AbortSignal): Promise<StoredObject | undefined>;
   /**
    * Stores the object atomically and durably. An existing object is never overwritten, unless it is damaged: a second put
-   * of the same name is a no-op. @throws {AudioStoreUnavailable}; {TypeError} the object is empty
+   * of the same name is a no-op, and resolves with the existing object. @throws {AudioStoreUnavailable}; {TypeError} the
+   * object is empty
    */
-  put(name: ObjectName, object: AudioObject): Promise<void>;
+  put(name: ObjectName, object: AudioObject): Promise<AudioObject | undefined>;
   /** Records that the object is in use now; a no-op if there is none. @throws {AudioStoreUnavailable} */
   touch(name: ObjectName): Promise<void>;
   /**
@@ -81,15 +82,19 @@ export class DamagedObject extends Error {
   }
 }
 
-/** True if the object cannot be read because it is damaged. @throws other errors of the read */
-export const isDamaged = (read: Promise<unknown>): Promise<boolean> =>
-  read.then(
-    () => false,
-    (error: unknown) => {
-      if (error instanceof DamagedObject) return true;
-      throw error;
-    },
-  );
+/** The existing object. A damaged one is replaced: undefined. @throws other errors of the read */
+export const keepUnlessDamaged = async <T>(
+  read: Promise<T>,
+  replace: () => Promise<void>,
+): Promise<T | undefined> => {
+  try {
+    return await read;
+  } catch (error) {
+    if (!(error instanceof DamagedObject)) throw error;
+  }
+  await replace();
+  return undefined;
+};
 
 /** The hash in the name of an object, or of what belongs to one; undefined for any other name. */
 export const hashInName = (name: string): string | undefined =>

@@ -3,8 +3,9 @@ export class PendingWrites {
   readonly #writes = new Set<Promise<void>>();
 
   /** Returns the write itself. */
-  add(write: Promise<void>): Promise<void> {
-    const settled: Promise<void> = write.catch(() => undefined).then(() => void this.#writes.delete(settled));
+  add<T>(write: Promise<T>): Promise<T> {
+    const end = () => void this.#writes.delete(settled);
+    const settled: Promise<void> = write.then(end, end);
     this.#writes.add(settled);
     return write;
   }

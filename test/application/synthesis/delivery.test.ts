@@ -56,10 +56,11 @@ describe("streaming", () => {
     const notUsed = (): never => {
       throw new Error("not used by streams");
     };
-    const pipeline: Pick<Pipeline, "fromMemory" | "fromCache" | "obtain" | "stream"> = {
+    const pipeline: Pick<Pipeline, "fromMemory" | "fromCache" | "obtain" | "asKept" | "stream"> = {
       fromMemory: notUsed,
       fromCache: notUsed,
       obtain: notUsed,
+      asKept: notUsed,
       stream: async ([rendition], signal) => {
         if (!rendition) throw new TypeError("no rendition");
         begun.push(signal);

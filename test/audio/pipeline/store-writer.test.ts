@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { silent } from "../../../src/audio/pipeline/log.ts";
 import { StoreWriter, type StoreWriterOptions } from "../../../src/audio/pipeline/store-writer.ts";
-import { hashInName } from "../../../src/audio/store/audio-store.ts";
+import { type AudioObject, hashInName } from "../../../src/audio/store/audio-store.ts";
 import { openFilesystemAudioStore } from "../../../src/audio/store/filesystem/filesystem-audio-store.ts";
 import { createManualClock, type ManualClock, until } from "../../support/manual-clock.ts";
 import { type FaultyStore, withFaults } from "./faulty-store.ts";
@@ -83,6 +83,7 @@ describe("Writing to the audio store", () => {
       await put(name, object);
       begun.resolve();
       await deleted.promise;
+      return undefined;
     };
     writer.put(nameOf(1), objectOf(soundOf(1)));
     await begun.promise;
@@ -108,6 +109,7 @@ describe("Writing to the audio store", () => {
       store.put = put;
       await put(name, object);
       await deleted.promise;
+      return undefined;
     };
     writer.put(nameOf(1), objectOf(soundOf(1)));
     writer.forget(hashOf(1));
@@ -116,6 +118,54 @@ describe("Writing to the audio store", () => {
     await until(() => writer.stats().pendingObjects === 0);
     expect(await isStored(1)).to.equal(true);
     expect(writer.stats().pendingBytes).to.equal(0);
+  });
+
+  describe("when the store has an object of the same name already", () => {
+    const kept: [string, AudioObject][] = [];
+    const writer = (): StoreWriter =>
+      writerWith({ onKept: (name, object) => void kept.push([name, object]) });
+    beforeEach(() => {
+      kept.length = 0;
+    });
+
+    it("reports the existing object when its bytes are others", async () => {
+      await store.put(nameOf(1), objectOf(soundOf(2)));
+      const own = writer();
+      own.put(nameOf(1), objectOf(soundOf(1)));
+      await own.written(nameOf(1));
+      expect(own.stats()).to.include({ written: 1, pendingObjects: 0 });
+      expect(kept).to.have.length(1);
+      expect(kept[0]?.[0]).to.equal(nameOf(1));
+      expect(soundOf(2).equals(kept[0]?.[1].bytes as Buffer)).to.equal(true);
+    });
+
+    it("reports nothing when its bytes are the same", async () => {
+      await store.put(nameOf(1), objectOf(soundOf(1)));
+      const own = writer();
+      own.put(nameOf(1), objectOf(soundOf(1)));
+      await own.written(nameOf(1));
+      expect(kept).to.deep.equal([]);
+    });
+
+    it("reports nothing when the hash is deleted while it is written", async () => {
+      await store.put(nameOf(1), objectOf(soundOf(2)));
+      const own = writer();
+      own.put(nameOf(1), objectOf(soundOf(1)));
+      const written = own.written(nameOf(1));
+      own.forget(hashOf(1));
+      await written;
+      expect(kept).to.deep.equal([]);
+      expect(await store.get(nameOf(1))).to.equal(undefined);
+    });
+  });
+
+  it("does not wait for the write of an object while the store is failing", async () => {
+    store.mode = "refuses";
+    const writer = writerWith();
+    writer.put(nameOf(1), objectOf(soundOf(1)));
+    await until(() => clock.waiting() === 1);
+    await writer.written(nameOf(1));
+    expect(writer.stats().pendingObjects).to.equal(1);
   });
 
   it("retries a refused put with growing pauses", async () => {

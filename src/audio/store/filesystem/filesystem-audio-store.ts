@@ -12,8 +12,8 @@ import {
   checkHash,
   checkObject,
   checkObjectName,
-  isDamaged,
   joinSounds,
+  keepUnlessDamaged,
   type StoredObject,
 } from "../audio-store.ts";
 import { PendingWrites } from "../pending-writes.ts";
@@ -39,10 +39,10 @@ export const openFilesystemAudioStore = async ({ path }: { path: string }): Prom
   const slot = pLimit(writesAtOnce);
   const writing = new PendingWrites();
 
-  const write = (file: string, object: AudioObject): Promise<void> => {
+  const write = (file: string, object: AudioObject): Promise<AudioObject | undefined> => {
     const store = async () => {
       await requireSpace(root, object.bytes.length);
-      await temporary.withFile([object.bytes, footerOf(object)], (part) => publish(shards, part, file));
+      return temporary.withFile([object.bytes, footerOf(object)], (part) => publish(shards, part, file));
     };
     return writing.add(translateErrors("written", () => slot(store)));
   };
@@ -55,7 +55,7 @@ export const openFilesystemAudioStore = async ({ path }: { path: string }): Prom
     },
     put: async (name, object) => {
       checkObject(name, object);
-      await write(shardedPath(root, name), object);
+      return write(shardedPath(root, name), object);
     },
     touch: async (name) => {
       checkObjectName(name);
@@ -124,28 +124,29 @@ const readObject = async (
   return found && { ...parseObjectFile(found.bytes), usedAt: found.mtimeMs };
 };
 
-const publish = async (shards: Shards, part: string, file: string): Promise<void> => {
+/** Resolves with the object that exists already, if there is one. */
+const publish = async (shards: Shards, part: string, file: string): Promise<AudioObject | undefined> => {
   const shard = dirname(file);
   await shards.ensure(shard);
-  try {
-    await linkOnce(part, file);
-  } catch (error) {
+  const existing = await linkOnce(part, file).catch(async (error: unknown) => {
     if (codeOf(error) !== "ENOENT") throw error;
     shards.forget(shard);
     await shards.ensure(shard);
-    await linkOnce(part, file);
-  }
+    return linkOnce(part, file);
+  });
   await syncDirectory(shard);
+  return existing;
 };
 
-const linkOnce = async (part: string, file: string): Promise<void> => {
+const linkOnce = async (part: string, file: string): Promise<AudioObject | undefined> => {
   try {
     await link(part, file);
+    return undefined;
   } catch (error) {
     if (codeOf(error) !== "EEXIST") throw error;
-    // No put leaves a damaged file; a failing disk or an interrupted restore can. Only such a file is replaced.
-    if (await isDamaged(readFile(file).then(parseObjectFile))) await rename(part, file);
   }
+  // No put leaves a damaged file; a failing disk or an interrupted restore can.
+  return keepUnlessDamaged(readFile(file).then(parseObjectFile), () => rename(part, file));
 };
 
 const removeFiles = async (

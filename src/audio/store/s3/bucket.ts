@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { type Client, CopyDestinationOptions, CopySourceOptions } from "minio";
-import { type AudioObject, isDamaged, type ObjectName, type StoredObject } from "../audio-store.ts";
+import { type AudioObject, keepUnlessDamaged, type ObjectName, type StoredObject } from "../audio-store.ts";
 import { s3Code } from "./failure.ts";
 import { headersOf, metadataOf, ownMetadata, readResponse } from "./object-metadata.ts";
 
@@ -28,11 +28,12 @@ export class S3Bucket {
     );
   }
 
-  /** Stores the object, unless it exists and is whole. */
-  add(name: ObjectName, object: AudioObject): Promise<void> {
+  /** Stores the object, unless it exists and is whole: then it resolves with the existing one. */
+  add(name: ObjectName, object: AudioObject): Promise<AudioObject | undefined> {
     return this.#inBucket(async () => {
-      if (await this.#create(name, object.bytes, { ...headersOf(name), ...metadataOf(object) })) return;
-      if (await isDamaged(this.read(name))) await this.#put(name, object);
+      const headers = { ...headersOf(name), ...metadataOf(object) };
+      if (await this.#create(name, object.bytes, headers)) return undefined;
+      return await keepUnlessDamaged(this.read(name), () => this.#put(name, object));
     });
   }
 

@@ -56,7 +56,7 @@ export const openS3AudioStore = async (parts: S3AudioStoreOptions): Promise<Audi
     },
     put: async (name, object) => {
       checkObject(name, object);
-      await writing.add(change((bucket) => bucket.add(name, object)));
+      return writing.add(change((bucket) => bucket.add(name, object)));
     },
     touch: async (name) => {
       checkObjectName(name);

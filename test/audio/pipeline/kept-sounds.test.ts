@@ -1,0 +1,126 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { createMemoryCache } from "../../../src/audio/pipeline/memory-cache.ts";
+import { createPipeline, type Pipeline } from "../../../src/audio/pipeline/pipeline.ts";
+import { openFilesystemAudioStore } from "../../../src/audio/store/filesystem/filesystem-audio-store.ts";
+import { wavHeader } from "../../../src/domain/synthesis/wav-header.ts";
+import type { Engine } from "../../../src/engines/engine.ts";
+import { createManualClock, type ManualClock, until } from "../../support/manual-clock.ts";
+import { rejection } from "../../support/rejection.ts";
+import { type FaultyStore, withFaults } from "./faulty-store.ts";
+import { renditionOf } from "./renditions.ts";
+
+const never = new AbortController().signal;
+const hello = renditionOf("Hello.", { format: "wav", websiteId: "w" });
+
+const wavOf = (sample: number): Buffer =>
+  Buffer.concat([wavHeader(24_000, 2000), Buffer.alloc(2000, sample)]);
+
+/** Speaks every text with its own bytes, as an engine on another machine may. */
+const engineOf = (sample: number): Engine => ({
+  code: "g1",
+  version: () => "1",
+  prosody: () => [],
+  takesSsml: () => false,
+  synthesize: async () => ({
+    encoding: { kind: "encoded", format: "wav" },
+    audio: (async function* () {
+      yield wavOf(sample);
+    })(),
+  }),
+});
+
+interface Instance {
+  readonly pipeline: Pipeline;
+  readonly store: FaultyStore;
+  readonly clock: ManualClock;
+}
+
+describe("A sound that two instances synthesize with different bytes", () => {
+  let path: string;
+  let first: Instance;
+  let second: Instance;
+  /** Ends the puts of the second instance. */
+  let mayPut: PromiseWithResolvers<void>;
+
+  const open = async (sample: number): Promise<Instance> => {
+    const store = withFaults(await openFilesystemAudioStore({ path }));
+    const clock = createManualClock();
+    const pipeline = createPipeline({
+      engines: () => engineOf(sample),
+      encoder: {} as never,
+      store,
+      cache: createMemoryCache(),
+      clock,
+    });
+    return { pipeline, store, clock };
+  };
+  const allWritten = ({ pipeline }: Instance): Promise<void> =>
+    until(() => pipeline.stats().writes.pendingObjects === 0);
+  const hasKept = (sound: { readonly bytes: Buffer } | undefined): boolean =>
+    sound !== undefined && wavOf(1).equals(sound.bytes);
+
+  beforeEach(async () => {
+    path = await mkdtemp(join(tmpdir(), "voxledger-kept-"));
+    [first, second] = [await open(1), await open(2)];
+    mayPut = Promise.withResolvers();
+    const { put } = second.store;
+    second.store.put = async (...object) => {
+      await mayPut.promise;
+      return put(...object);
+    };
+    // Both look into the empty store before either writes.
+    const both = [first, second].map(({ pipeline }) => pipeline.obtain([hello], never));
+    const [one, other] = await Promise.all(both);
+    expect([hasKept(one), hasKept(other)]).to.deep.equal([true, false]);
+    await allWritten(first);
+  });
+  afterEach(async () => {
+    mayPut.resolve();
+    await Promise.all([first, second].map(({ pipeline }) => pipeline.drain(1)));
+    await rm(path, { recursive: true });
+  });
+
+  it("is served by both with the bytes that were stored first", async () => {
+    mayPut.resolve();
+    await allWritten(second);
+    for (const { pipeline } of [first, second]) {
+      const sound = await pipeline.obtain([hello], never);
+      expect([sound.provenance, hasKept(sound)]).to.deep.equal(["memory", true]);
+      expect(hasKept(await pipeline.getObject(hello.name, never))).to.equal(true);
+    }
+  });
+
+  it("is not read by its name before the store has one of them", async () => {
+    const object = second.pipeline.getObject(hello.name, never);
+    mayPut.resolve();
+    expect(hasKept(await object)).to.equal(true);
+  });
+
+  it("waits as kept until the store has one of them", async () => {
+    const own = await second.pipeline.obtain([hello], never);
+    const kept = second.pipeline.asKept(own, never);
+    mayPut.resolve();
+    expect(await kept).to.include({ hash: own.hash, provenance: "memory" });
+    expect([hasKept(own), hasKept(await kept)]).to.deep.equal([false, true]);
+  });
+
+  it("keeps its own bytes when the store does not answer in time", async () => {
+    const own = await second.pipeline.obtain([hello], never);
+    const kept = second.pipeline.asKept(own, never);
+    await until(() => second.clock.waiting() > 1);
+    second.clock.advance(1000);
+    expect((await kept).bytes.equals(own.bytes)).to.equal(true);
+  });
+
+  it("stops waiting when the caller leaves", async () => {
+    const own = await second.pipeline.obtain([hello], never);
+    const caller = new AbortController();
+    const kept = second.pipeline.asKept(own, caller.signal);
+    const reason = new Error("left");
+    caller.abort(reason);
+    expect(await rejection(kept)).to.equal(reason);
+  });
+});
