@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { compileCache } from "./compile-cache.ts";
 import type { HostOptions, JobSpec, Request, Response } from "./protocol.ts";
 import { type RemoteJob, startRemoteJob } from "./remote-job.ts";
+import { startDeadlines } from "./start-deadlines.ts";
 import { ToolFailed } from "./tools.ts";
 
 export interface ForkOptions extends HostOptions {
@@ -9,12 +10,12 @@ export interface ForkOptions extends HostOptions {
   readonly path: string;
 }
 
-const startDeadlineMs = 20_000;
 const closeDeadlineMs = 2_000;
 
 const dead = new ToolFailed("helper", "The process that runs the speech tools has ended.");
 
-type Ready = Extract<Response, { type: "ready" }>;
+/** What a helper process reports when it is ready. */
+export type Ready = Extract<Response, { type: "ready" }>;
 
 /** Resolves when the process is ready. @throws {ToolFailed} it does not start, or not in time */
 export const startHostProcess = async (options: ForkOptions): Promise<HostProcess> => {
@@ -24,8 +25,13 @@ export const startHostProcess = async (options: ForkOptions): Promise<HostProces
     killOrphans(child);
     reject(new ToolFailed("helper", "The process that runs the speech tools did not start."));
   };
-  child.once("message", resolve).once("exit", fail).once("error", fail);
-  const tooLate = setTimeout(() => child.kill("SIGKILL"), startDeadlineMs);
+  const receive = (first: Response) => {
+    if (first.type === "ready") return resolve(first);
+    if (first.type === "notStarted") reject(new ToolFailed("helper", first.message));
+    child.kill("SIGKILL");
+  };
+  child.once("message", receive).once("exit", fail).once("error", fail);
+  const tooLate = setTimeout(() => child.kill("SIGKILL"), startDeadlines.totalMs);
   const report = await promise.finally(() => clearTimeout(tooLate));
   child.off("exit", fail).off("error", fail);
   return new HostProcess(child, report);
@@ -91,7 +97,7 @@ export class HostProcess {
   }
 
   #receive(response: Response): void {
-    if (response.type === "ready") return;
+    if (response.type === "ready" || response.type === "notStarted") return;
     if (response.type === "pong") {
       this.#pong.resolve();
       this.#pong = awaitPong();

@@ -59,6 +59,8 @@ export type Response =
       /** Why ffmpeg encodes mp3 instead of LAME's library; undefined if it does not, or is meant to. */
       readonly mp3Fallback: string | undefined;
     }
+  /** Instead of `ready`. */
+  | { readonly type: "notStarted"; readonly message: string }
   | { readonly type: "output"; readonly job: number; readonly bytes: Buffer }
   /** Acknowledges bytes of input. */
   | { readonly type: "written"; readonly job: number; readonly bytes: number }

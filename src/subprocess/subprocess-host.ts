@@ -95,7 +95,7 @@ export interface SubprocessHostOptions {
   readonly queueTimeoutMs?: number;
   /** The helper is killed if it has not ended a job this long after its deadline. Default 5 s. */
   readonly graceMs?: number;
-  /** Called when the helper process ended unexpectedly. */
+  /** Called when the helper process ended unexpectedly, and when no other could be started. */
   readonly warn?: (sentence: string) => void;
   /** Encoder processes per format that wait after its first job. Default: as in the table of formats. */
   readonly encodersAhead?: HostOptions["encodersAhead"];
@@ -122,8 +122,6 @@ const idleEncoders = Object.fromEntries(
   encodedFormats.map((format) => [format, formats[format].encoder.idle]),
 );
 
-const deathNote = "The process that runs the speech tools has ended: the next use starts another.";
-
 const defaults: Limits = { deadlineMs: 30_000, maxOutputBytes: 64 * 1024 * 1024 };
 
 /** The first text waits until its model is loaded. */
@@ -141,7 +139,9 @@ export const openSubprocessHost = async (options: SubprocessHostOptions = {}): P
   const { speakers = Math.min(concurrency, Math.max(2, availableParallelism())) } = options;
   const mp3Library = mp3ByLibrary ? (options.mp3Library ?? lameLibraryName) : undefined;
   const { path = "/usr/local/bin:/usr/bin:/bin" } = options;
-  const helper = superviseHostProcess({ path, encodersAhead, speakers, mp3Library }, () => warn?.(deathNote));
+  const helper = superviseHostProcess({ path, encodersAhead, speakers, mp3Library }, (sentence) =>
+    warn?.(sentence),
+  );
   const { versions, espeak, mp3Fallback } = (await helper.current()).report;
   if (mp3Fallback !== undefined) warn?.(`ffmpeg encodes mp3, which is slower: ${mp3Fallback}`);
   const slots = new Slots(concurrency, options);

@@ -1,6 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { Unavailable } from "../domain/errors.ts";
-import { type ForkOptions, type HostProcess, startHostProcess } from "./host-process.ts";
+import { isDeepStrictEqual } from "node:util";
+import { errorMessage, Unavailable } from "../domain/errors.ts";
+import { type ForkOptions, type HostProcess, type Ready, startHostProcess } from "./host-process.ts";
+import { ToolFailed } from "./tools.ts";
 
 /** Delays before the first start, and before each start after a short life. */
 const pausesMs = [0, 0, 250, 1000, 5000];
@@ -9,14 +11,21 @@ const goodLifeMs = 60_000;
 
 export type HostSupervisor = ReturnType<typeof superviseHostProcess>;
 
+const deathNote = "The process that runs the speech tools has ended: the next use starts another.";
+
 /**
- * Keeps one helper process running, and starts a new one on demand after it died.
- * `onDeath` is called for each process that ended before `close`.
+ * Keeps one helper process running, and starts a new one on demand after it died. Reports each process that ended before
+ * `close`, and each that could not be replaced.
  */
-export const superviseHostProcess = (options: ForkOptions, onDeath: () => void) => {
+export const superviseHostProcess = (
+  options: ForkOptions,
+  warn: (sentence: string) => void,
+  startProcess: (options: ForkOptions) => Promise<HostProcess> = startHostProcess,
+) => {
   const closing = new AbortController();
   let starts = 0;
   let shortLives = 0;
+  let first: Ready | undefined;
   let host: Promise<HostProcess> | undefined;
   let alive: HostProcess | undefined;
 
@@ -26,10 +35,15 @@ export const superviseHostProcess = (options: ForkOptions, onDeath: () => void) 
     starts++;
     const born = performance.now();
     shortLives++;
-    const started = await startHostProcess(options);
+    const started = await startProcess(options);
+    first ??= started.report;
+    if (!canReplace(first, started.report)) {
+      await started.close();
+      throw changedTools();
+    }
     alive = started;
     void started.gone.then(() => {
-      if (!closing.signal.aborted) onDeath();
+      if (!closing.signal.aborted) warn(deathNote);
       alive = undefined;
       host = undefined;
       if (performance.now() - born > goodLifeMs) shortLives = 1;
@@ -43,6 +57,7 @@ export const superviseHostProcess = (options: ForkOptions, onDeath: () => void) 
       if (closing.signal.aborted) throw new Unavailable("The service is shutting down.", 1);
       host ??= start().catch((error: unknown) => {
         host = undefined;
+        if (first && !closing.signal.aborted) warn(errorMessage(error));
         throw error;
       });
       return host;
@@ -59,3 +74,17 @@ export const superviseHostProcess = (options: ForkOptions, onDeath: () => void) 
     },
   };
 };
+
+/**
+ * The service knows the tools of the first process: names of sounds contain their versions, and sounds of espeak-ng's
+ * library are stored with marks.
+ */
+const canReplace = (first: Ready, later: Ready): boolean =>
+  isDeepStrictEqual(later.versions, first.versions) &&
+  (first.espeak !== "library" || later.espeak === "library");
+
+const changedTools = (): ToolFailed =>
+  new ToolFailed(
+    "helper",
+    "The speech tools are not those that were found when the service started: if they have been updated, restart the service.",
+  );

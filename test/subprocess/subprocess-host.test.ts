@@ -9,6 +9,7 @@ import type { SubprocessHost, SubprocessHostOptions } from "../../src/subprocess
 import { ToolFailed } from "../../src/subprocess/tools.ts";
 import { collect } from "../support/collect.ts";
 import { encodeSilence } from "../support/encode-silence.ts";
+import { placeFakeTools } from "../support/fake-tools.ts";
 import { childrenOf, gone, isRunning, until } from "../support/processes.ts";
 import { rejection } from "../support/rejection.ts";
 import { openToolHost } from "../support/tool-host.ts";
@@ -323,6 +324,30 @@ describe("The subprocess host", () => {
     expect(host.stats()).to.include({ running: 0, restarts: 0 });
     expect(before.equals(await sayWhole(host, "One, two, three."))).to.equal(true);
     expect(host.stats().restarts).to.equal(1);
+  });
+
+  it("starts no helper while a tool cannot report its version, and says so", async () => {
+    const answer = "echo 'eSpeak NG text-to-speech: 1.51'";
+    const tools = await placeFakeTools();
+    try {
+      await tools.place("espeak-ng", "kill -9 $$");
+      const refused = await rejection(open({ path: tools.directory }));
+      expect(refused).to.have.property("message").that.includes("espeak-ng did not report its version");
+
+      await tools.place("espeak-ng", answer);
+      const warnings: string[] = [];
+      const host = await open({ path: tools.directory, warn: (sentence) => warnings.push(sentence) });
+      await tools.place("espeak-ng", "kill -9 $$");
+      process.kill(pidOf(host), "SIGKILL");
+      await until("the host has noticed", () => warnings.length === 1);
+      expect(await reasonOf(sayWhole(host, "One."))).to.equal("helper");
+      expect(warnings[1]).to.include("espeak-ng did not report its version");
+
+      await tools.place("espeak-ng", answer);
+      expect((await sayWhole(host, "One.")).toString()).to.include("1.51");
+    } finally {
+      await tools.remove();
+    }
   });
 
   it("logs each helper that exits unexpectedly, but not one that was closed", async () => {

@@ -1,3 +1,4 @@
+import { errorMessage } from "../../domain/errors.ts";
 import { espeakArguments } from "../espeak.ts";
 import type { EncoderSpec, EspeakSpec, HostOptions, JobSpec, Request, Response } from "../protocol.ts";
 import { ToolFailed } from "../tools.ts";
@@ -45,7 +46,10 @@ const send = (response: Response): void => {
 };
 
 await lowerPriorityOfSession();
-const versions = await detectVersions();
+const versions = await detectVersions().catch((error: unknown) => {
+  send({ type: "notStarted", message: errorMessage(error) });
+  return new Promise<never>(() => undefined); // the service kills this process
+});
 const lameProbed = versions.ffmpeg !== undefined && mp3Library ? probeLame(mp3Library) : undefined;
 const speakersOpened = openSpeakers(versions["espeak-ng"]);
 const mp3: Partial<Mp3Encoder> =

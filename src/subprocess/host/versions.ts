@@ -1,5 +1,6 @@
-import { execFile } from "node:child_process";
-import type { Tool, ToolVersions } from "../tools.ts";
+import { type ExecFileException, execFile } from "node:child_process";
+import { startDeadlines } from "../start-deadlines.ts";
+import { type Tool, ToolFailed, type ToolVersions } from "../tools.ts";
 
 const questions: Readonly<Record<Tool, readonly [argument: string, answer: RegExp]>> = {
   "espeak-ng": ["--version", /text-to-speech: (\S+)/],
@@ -8,19 +9,31 @@ const questions: Readonly<Record<Tool, readonly [argument: string, answer: RegEx
   ffmpeg: ["-version", /^ffmpeg version (\S+)/],
 };
 
-/** Many times what it takes on a busy machine, and less than the start of the helper process may take. */
-const deadlineMs = 15_000;
-
-export const detectVersions = async (): Promise<ToolVersions> => {
+/** @throws {ToolFailed} the machine is too busy: whether a tool is installed is unknown */
+export const detectVersions = async (deadlineMs = startDeadlines.versionsMs): Promise<ToolVersions> => {
   const tools = Object.keys(questions) as Tool[];
-  const answers = await Promise.all(tools.map(async (tool) => [tool, await askVersion(tool)] as const));
+  const answers = await Promise.all(
+    tools.map(async (tool) => [tool, await askVersion(tool, deadlineMs)] as const),
+  );
   return Object.fromEntries(answers.filter(([, version]) => version !== undefined));
 };
 
-const askVersion = (tool: Tool): Promise<string | undefined> =>
-  new Promise((resolve) => {
+/** Undefined if the tool is not installed. */
+const askVersion = (tool: Tool, deadlineMs: number): Promise<string | undefined> =>
+  new Promise((resolve, reject) => {
     const [argument, answer] = questions[tool];
-    execFile(tool, [argument], { timeout: deadlineMs, killSignal: "SIGKILL" }, (_error, stdout) =>
-      resolve(answer.exec(stdout)?.[1]),
-    );
+    execFile(tool, [argument], { timeout: deadlineMs, killSignal: "SIGKILL" }, (error, stdout) => {
+      if (error && isBusy(error)) reject(unanswered(tool, deadlineMs));
+      else resolve(answer.exec(stdout)?.[1]);
+    });
   });
+
+/** The tool was killed, by its deadline or for lack of memory, or no process could be started. */
+const isBusy = ({ signal, code }: ExecFileException): boolean =>
+  signal === "SIGKILL" || ["EAGAIN", "EMFILE", "ENFILE"].includes(String(code));
+
+const unanswered = (tool: Tool, deadlineMs: number): ToolFailed =>
+  new ToolFailed(
+    "helper",
+    `${tool} did not report its version within ${deadlineMs / 1000} s, or was killed: the machine is too busy.`,
+  );

@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { errorMessage } from "../../../domain/errors.ts";
 import { compileCache } from "../../compile-cache.ts";
+import { startDeadlines } from "../../start-deadlines.ts";
 import { startFfmpeg } from "../ffmpeg.ts";
 import { encodeNoise } from "./encode-noise.ts";
 import { type LameLibrary, openLame } from "./library.ts";
@@ -11,9 +12,6 @@ export type Mp3Encoder =
   | { readonly lame: LameLibrary; readonly fallback?: undefined }
   | { readonly lame?: undefined; readonly fallback: string };
 
-/** Several times what it takes on a busy machine, and less than the start of the helper process may take. */
-const probeMs = 15_000;
-
 /** The noise as the library encodes it twice in another process, which may crash (see probe.ts); or why there is none. */
 export type LameProbe = Buffer | { readonly failure: string };
 
@@ -22,7 +20,8 @@ export const probeLame = (libraryName: string): Promise<LameProbe> =>
     const program = fileURLToPath(new URL("./probe.ts", import.meta.url));
     const args = ["--disable-warning=ExperimentalWarning", program, libraryName];
     const env = { ...process.env, ...compileCache() };
-    const options = { env, encoding: "buffer", timeout: probeMs, killSignal: "SIGKILL" } as const;
+    const timeout = startDeadlines.lameProbeMs;
+    const options = { env, encoding: "buffer", timeout, killSignal: "SIGKILL" } as const;
     execFile(process.execPath, args, options, (error, mp3) => {
       if (!error) resolve(mp3);
       else if (error.killed) resolve({ failure: "LAME's library did not encode a sound in time." });

@@ -1,0 +1,13 @@
+/** What a start of the helper process waits for, one after the other. Many times what each takes on a busy machine. */
+const versionsMs = 15_000;
+const lameProbeMs = 15_000;
+
+/** In milliseconds. */
+export const startDeadlines = {
+  /** Until each tool has reported its version. */
+  versionsMs,
+  /** Until LAME's library has encoded a sound. */
+  lameProbeMs,
+  /** Of the whole start: also for Node, the first process of espeak-ng's library, and an encoding by ffmpeg. */
+  totalMs: versionsMs + lameProbeMs + 15_000,
+};
