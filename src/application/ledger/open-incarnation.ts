@@ -43,7 +43,7 @@ export const openIncarnation = async (options: IncarnationOptions): Promise<Inca
   const usageReader = createUsageReader({ store });
   const journal = uuidv7(clock());
   const after = await registry.open(journal);
-  await recentCharges.follow(journal, after);
+  await recentCharges.follow(journal, after).catch(throwUnavailable);
   const shared = { store, clock, timers, journal };
   const stopping = new AbortController();
   const writer = new JournalWriter({

@@ -34,7 +34,7 @@ const maxServingsRead = 500_000;
 /** The objects for which keys were charged within 10 minutes, by any process. */
 export class RecentCharges {
   readonly #options: Required<RecentChargesOptions>;
-  readonly #objects = new RecentObjects(freePartMs);
+  #objects = new RecentObjects(freePartMs);
   #following: Following | undefined;
   #position = -1;
   #isClosed = false;
@@ -82,7 +82,8 @@ export class RecentCharges {
     const { store, clock, timers, onError } = this.#options;
     if (this.#following === undefined) {
       this.#position = position;
-      await readRecent(store, this.#objects, { since: clock() - freePartMs, upTo: position });
+      // Only a complete read counts: each event must be added once.
+      this.#objects = await readRecent(store, { since: clock() - freePartMs, upTo: position });
     }
     if (this.#isClosed) return;
     const ownStream = journalStream(ownJournal);
@@ -138,9 +139,9 @@ const addEvent = (objects: RecentObjects, event: JournalEvent): void => {
 /** Reads the journals that were open within the window up to a position, the newest events first. */
 const readRecent = async (
   store: EventStore,
-  objects: RecentObjects,
   { since, upTo }: { readonly since: number; readonly upTo: number },
-): Promise<void> => {
+): Promise<RecentObjects> => {
+  const objects = new RecentObjects(freePartMs);
   let servingsLeft = maxServingsRead;
   const voids: JournalEvent[] = [];
   for (const journal of await recentJournals(store, since)) {
@@ -155,6 +156,7 @@ const readRecent = async (
   }
   // A void comes after its serving.
   for (const event of voids) addEvent(objects, event);
+  return objects;
 };
 
 /** Those that are open, and those that were retired since. */

@@ -14,6 +14,13 @@ export type Append = (
 
 type ClientResult = Awaited<ReturnType<EventStoreDBClient["appendToStream"]>>;
 
+/**
+ * The server compares the deadline, which the client sends as a time of its own clock, with the server's clock: with the
+ * client's default of 10 s, a machine that is 10 s behind could append nothing. The server's own limit of 2 s holds anyway
+ * (Streams.BatchAppend.cs takes the shorter of the two), and `timeoutMs` here.
+ */
+const deadlineMs = 24 * 60 * 60_000;
+
 /** Repeats after the server has answered that it does not know the outcome, which takes it 2 s each time. */
 const maxRepeats = 3;
 
@@ -32,7 +39,7 @@ export const createAppend = (
     events: readonly ClientEvent[],
     expected: ExpectedRevision,
   ): Promise<ClientResult> => {
-    const options = { expectedRevision: toClientRevision(expected) };
+    const options = { expectedRevision: toClientRevision(expected), deadline: deadlineMs };
     for (let repeats = 0; ; repeats++) {
       try {
         return await client.call(timeoutMs, (current) =>

@@ -22,6 +22,7 @@ const status = {
 
 /** Errors that are the server's answer to a call. */
 const answers = [
+  AccessDeniedError, // may concern one stream only
   DeadlineExceededError,
   MaxAppendSizeExceededError,
   StreamDeletedError,

@@ -23,6 +23,9 @@ interface ClientRead extends Source {
 }
 type StartRead = (client: EventStoreDBClient) => ClientRead;
 
+/** In a cluster, what a follower shows lags behind acknowledged appends, without a bound while it is cut off. */
+export const fromLeader = { requiresLeader: true } as const;
+
 export const createLogReader = (client: ReconnectingClient, timeoutMs: number) => {
   const pages = (startRead: StartRead, signal?: AbortSignal) =>
     readPages(client, timeoutMs, startRead, signal);
@@ -36,6 +39,7 @@ export const createLogReader = (client: ReconnectingClient, timeoutMs: number) =
     if (limit === 0) return void (await client.current());
     const isBackwards = direction === "backwards";
     const options: ReadStreamOptions = {
+      ...fromLeader,
       direction: isBackwards ? BACKWARDS : FORWARDS,
       fromRevision: from === undefined ? (isBackwards ? END : START) : BigInt(from),
       maxCount: limit,
@@ -69,14 +73,14 @@ export const createLogReader = (client: ReconnectingClient, timeoutMs: number) =
     /** The event at exactly this position, even if retention hides it from reads of its stream. */
     eventAt: async (position: number): Promise<RecordedEvent | undefined> => {
       if (!Number.isSafeInteger(position) || position < 0) return void (await client.current());
-      const options = { fromPosition: toClientPosition(position), maxCount: 1 };
+      const options = { ...fromLeader, fromPosition: toClientPosition(position), maxCount: 1 };
       const found = await readFirst((current) => current.readAll(options));
       const event = found && toRecordedEvent(found);
       return event?.position === position ? event : undefined;
     },
     /** The position of the log's last event; undefined for an empty log. */
     lastPosition: async (): Promise<number | undefined> => {
-      const options = { direction: BACKWARDS, fromPosition: END, maxCount: 1 } as const;
+      const options = { ...fromLeader, direction: BACKWARDS, fromPosition: END, maxCount: 1 } as const;
       const last = await readFirst((current) => current.readAll(options));
       return last?.event?.position && fromClientPosition(last.event.position);
     },

@@ -49,11 +49,11 @@ export const createPausedReader = <T>(stream: Source, signal?: AbortSignal): Pau
   }
   signal?.addEventListener("abort", wake, { once: true });
 
-  /** False if the time is up. */
+  /** False if the time is up. If the process was suspended, what has arrived meanwhile is read before `setImmediate` fires. */
   const nextChange = (timeoutMs: number | undefined): Promise<boolean> =>
     new Promise((resolve) => {
-      const timer =
-        timeoutMs === undefined ? undefined : setTimeout(() => resolve(false), Math.max(1, timeoutMs));
+      const expire = () => setImmediate(() => resolve(false));
+      const timer = timeoutMs === undefined ? undefined : setTimeout(expire, Math.max(1, timeoutMs));
       notify = () => {
         clearTimeout(timer);
         resolve(true);

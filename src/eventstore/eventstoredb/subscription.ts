@@ -9,7 +9,7 @@ import { probeStream } from "../stream-prefix.ts";
 import { type Follow, isSelected, type Selection } from "../subscriptions.ts";
 import { isConsumerTooSlow, toUnavailable } from "./errors.ts";
 import { toClientPosition, toRecordedEvent } from "./event-mapping.ts";
-import type { LogReader } from "./log-reader.ts";
+import { fromLeader, type LogReader } from "./log-reader.ts";
 import { createPausedReader } from "./paused-reader.ts";
 import type { ReconnectingClient } from "./reconnecting-client.ts";
 
@@ -62,6 +62,7 @@ async function* subscribeOnce(
   if (stopped.aborted) return;
   const subscription = current.subscribeToAll(
     {
+      ...fromLeader,
       fromPosition: after === beforeFirst ? START : toClientPosition(after),
       ...(filter && { filter }),
     },

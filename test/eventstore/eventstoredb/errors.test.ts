@@ -279,6 +279,31 @@ describe("the EventStoreDB driver after errors", () => {
     await leader.close();
   });
 
+  it("reads from the leader that a follower names", async () => {
+    const leader = await startEventStoreDBNode();
+    const there = await openEventStoreDB({ url: leader.url, ...quick });
+    const fact = event();
+    await there.append("led", [fact], "none");
+    const stream = () => read(store, "led");
+    const log = () => readLog(patient, { prefixes: ["led"] });
+    for (const readThere of [stream, log]) {
+      node.faults.notLeaderOnce({ host: "127.0.0.1", port: leader.port });
+      await expectUnavailable(readThere);
+      expect(ids(await retryWhileUnavailable(readThere))).to.deep.equal([fact.id]);
+    }
+    await there.close();
+    await leader.close();
+  });
+
+  it("appends although this machine's clock is behind the server's", async () => {
+    const ahead = await startEventStoreDBNode({ clock: () => Date.now() + 3_600_000 });
+    const other = await openEventStoreDB({ url: ahead.url, ...quick });
+    await other.append("s", [event()], "none");
+    expect(await read(other, "s")).to.have.length(1);
+    await other.close();
+    await ahead.close();
+  });
+
   it("reads the position of a repeat if an older server's answer lacks it", async () => {
     const facts = eventsOf(3);
     const first = await store.append("s", facts, "none");

@@ -19,8 +19,8 @@ export const handleAppend =
     call.on("end", () => {
       const refusal = injection.refusalOf(true);
       if (refusal) return answer(refusal);
+      const stream = streamNameOf(options?.getStreamIdentifier());
       injection.whenAppendsContinue(() => {
-        const stream = streamNameOf(options?.getStreamIdentifier());
         if (isTooBig(proposed)) return answer(tooBig());
         log.append(stream, proposed, expectedOf(options), (outcome) => {
           if (outcome.is === "appended" && injection.dropsAnswer()) return;
@@ -28,7 +28,7 @@ export const handleAppend =
           if (outcome.is === "unknown") return answer(timedOut());
           answer(null, toResponse(outcome, injection.includesPosition(outcome.is === "repeated")));
         });
-      });
+      }, stream);
     });
   };
 

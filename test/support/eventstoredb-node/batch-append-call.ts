@@ -24,6 +24,8 @@ export const handleBatchAppend =
     const settle = (append: Append): void => {
       const { options, proposed } = append;
       if (isTooBig(proposed)) return void answer(append, "too big");
+      const deadline = options?.getDeadline()?.toDate().getTime() ?? Number.POSITIVE_INFINITY;
+      if (deadline <= log.now()) return void answer(append, { is: "unknown" });
       log.append(streamNameOf(options?.getStreamIdentifier()), proposed, expectedOf(options), (outcome) => {
         if (outcome.is !== "appended" || !injection.dropsAnswer()) answer(append, outcome);
         if (injection.repeatsAnswer()) answer(append, outcome);
@@ -47,7 +49,10 @@ export const handleBatchAppend =
       append.proposed.push(...request.getProposedMessagesList().map(toProposed));
       if (!request.getIsFinal()) return;
       open.delete(correlation);
-      injection.whenAppendsContinue(() => settle(append));
+      injection.whenAppendsContinue(
+        () => settle(append),
+        streamNameOf(append.options?.getStreamIdentifier()),
+      );
     });
     call.on("end", () => {
       remove();

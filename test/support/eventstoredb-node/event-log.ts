@@ -169,6 +169,8 @@ export const openEventLog = ({
 
   return {
     all: all as readonly LoggedEvent[],
+    /** Milliseconds since the epoch. */
+    now: clock,
     append,
     visible,
     lastRevision,

@@ -16,7 +16,7 @@ export const createFaultInjection = (forgetIds: () => void, killConnections: () 
   const subscriptions = new Set<OpenCall>();
   const batches = new Set<OpenCall>();
   const frozen: (() => void)[] = [];
-  let freezing = false;
+  let frozenPrefix: string | undefined;
   let answersToDrop = 0;
   let answersToRepeat = 0;
   let refusal: number | undefined;
@@ -34,11 +34,11 @@ export const createFaultInjection = (forgetIds: () => void, killConnections: () 
   };
 
   const faults: Faults = {
-    freezeAppends: () => {
-      freezing = true;
+    freezeAppends: (prefix = "") => {
+      frozenPrefix = prefix;
     },
     thawAppends: () => {
-      freezing = false;
+      frozenPrefix = undefined;
       for (const append of frozen.splice(0)) append();
     },
     loseAnswers: (count) => {
@@ -98,8 +98,8 @@ export const createFaultInjection = (forgetIds: () => void, killConnections: () 
       return { code: grpc.status.NOT_FOUND, details: "Leader info available", metadata };
     },
     /** Runs the append now, after the delay, or when appends are thawed. */
-    whenAppendsContinue: (append: () => void): void => {
-      if (freezing) frozen.push(append);
+    whenAppendsContinue: (append: () => void, stream = ""): void => {
+      if (frozenPrefix !== undefined && stream.startsWith(frozenPrefix)) frozen.push(append);
       else if (delayMs > 0) setTimeout(append, delayMs);
       else append();
     },

@@ -2,9 +2,9 @@
 export interface Faults {
   /**
    * Neither stores nor answers appends until `thawAppends`, which processes them all. Does not answer `GetSupportedMethods`
-   * either.
+   * either. With a prefix it freezes only appends to streams whose names begin with it.
    */
-  freezeAppends(): void;
+  freezeAppends(prefix?: string): void;
   thawAppends(): void;
   /** Stores the next appends without an answer. */
   loseAnswers(count: number): void;

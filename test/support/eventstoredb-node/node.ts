@@ -26,6 +26,8 @@ import { handleRead } from "./read-call.ts";
  *   indexed; a conflict is answered at once, with the committed revision.
  * - A repeat with the same ids that arrives before the first append is indexed is answered with `deadline-exceeded` after
  *   the commit timeout, though the events are stored.
+ * - An append whose deadline, a time of the client's clock, has passed by the node's clock is answered with
+ *   `deadline-exceeded`, and not stored.
  * - With the stream's current revision as expectation ids are not compared: the same id is stored again.
  * - Projections fault for good on JSON with a raw U+2028 or U+2029, or that is a string or null, when the script touches
  *   `data`; one with a syntax error makes the status of all projections, and its own, fail with code 2.

@@ -29,6 +29,8 @@ export interface JournalAppended {
 const appendDelayMs = { firstMs: 10, maxMs: 500 };
 /** EventStoreDB indexes after 12 ms (median, 200 ms at most) under load. */
 const readDelayMs = { firstMs: 5, maxMs: 160 };
+/** About 6 s in all. */
+const maxReads = 40;
 
 /**
  * Appends after the revision (-1: none). Repeats with the same ids and the same expectation until the store knows the outcome.
@@ -41,19 +43,22 @@ export const appendToJournal = async (
   options: JournalAppendOptions,
 ): Promise<JournalAppended> => {
   const expected = revision < 0 ? "none" : revision;
-  try {
-    return {
-      end: await repeat(options, appendDelayMs, () => options.store.append(stream, events, expected)),
-    };
-  } catch (error) {
-    if (!(error instanceof WrongExpectedRevision)) throw error;
-    return await readAfterConflict(stream, events, error.actual, revision, options);
+  const append = () => options.store.append(stream, events, expected);
+  for (;;) {
+    try {
+      return { end: await repeat(options, appendDelayMs, append) };
+    } catch (error) {
+      if (!(error instanceof WrongExpectedRevision)) throw error;
+      const appended = await readAfterConflict(stream, events, error.actual, revision, options);
+      if (appended) return appended;
+    }
   }
 };
 
 /**
  * Determines whether an earlier attempt had stored the events before another process closed the journal. Reads may lag behind
- * the conflict: reads again until they show the closing event, or the revision that the conflict named.
+ * the conflict: reads again until they show the closing event, or the revision that the conflict named. Undefined if they do
+ * not within seconds: in a cluster that event may be lost with its leader, and then the append succeeds.
  */
 const readAfterConflict = (
   stream: string,
@@ -61,8 +66,9 @@ const readAfterConflict = (
   actual: number,
   revision: number,
   options: JournalAppendOptions,
-): Promise<JournalAppended> =>
-  repeat(options, readDelayMs, async () => {
+): Promise<JournalAppended | undefined> => {
+  let reads = 0;
+  return repeat(options, readDelayMs, async () => {
     let fencedRevision = revision;
     let end: AppendResult | undefined;
     for await (const event of options.store.readStream(stream, { from: revision + 1 })) {
@@ -70,9 +76,11 @@ const readAfterConflict = (
       if (event.id === events.at(-1)?.id) end = { revision: fencedRevision, position: event.position };
       if (event.type === "JournalClosed") return { end, fencedRevision };
     }
-    if (fencedRevision < actual) throw new EventStoreUnavailable("the closed journal is not readable yet");
-    return { end, fencedRevision };
+    if (fencedRevision >= actual) return { end, fencedRevision };
+    if (++reads === maxReads) return undefined;
+    throw new EventStoreUnavailable("the closed journal is not readable yet");
   });
+};
 
 /** Repeats while the store is unavailable. */
 const repeat = async <T>(
