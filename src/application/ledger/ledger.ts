@@ -241,8 +241,9 @@ class Recorder {
     const receipt = await this.#recordUnrepeated(principal, serving);
     try {
       const isCharged = await idempotencyKeys.recordUse(serving);
-      if (!isCharged) this.#background.run(() => voidCharge(this.#options, receipt, "repeat"));
-      return receipt;
+      if (isCharged) return receipt;
+      this.#background.run(() => voidCharge(this.#options, receipt, "repeat"));
+      return { ...receipt, isVoided: true };
     } catch (error) {
       this.voidServing(receipt);
       throw error;
@@ -256,6 +257,7 @@ class Recorder {
   }
 
   voidServing(receipt: Receipt): void {
+    if (receipt.isVoided) return; // a second void would return its characters twice
     this.#background.run(() => voidUnlessRepeated(this.#options, receipt));
   }
 

@@ -54,6 +54,8 @@ export interface Receipt {
   readonly serving: Serving;
   /** ISO 8601, UTC. */
   readonly at: string;
+  /** True if the charge is being voided, because a concurrent request with the same Idempotency-Key is charged. */
+  readonly isVoided?: true;
 }
 
 /** Returns the charge of a serving. */

@@ -235,6 +235,19 @@ describe("the ledger", () => {
       await other.close(0);
     });
 
+    it("voids the slower of two concurrent requests once, also when neither caller received audio", async () => {
+      const other = await openTestLedger(temporary.store, clock);
+      const ledgers = [opened.ledger, other.ledger];
+      const receipts = await Promise.all(
+        ledgers.map((ledger, n) => record(ledger, principal(null), keyed(`r-${n}`))),
+      );
+      for (const [n, receipt] of receipts.entries()) ledgers[n]?.voidServing(receipt);
+      await Promise.all([opened.drained(), other.drained()]);
+      const { voided } = await readLedger(temporary.store);
+      expect(voided.map(({ characters, reason }) => [characters, reason])).to.deep.equal([[11, "repeat"]]);
+      await other.close(0);
+    });
+
     it("charges the next request if the first one is voided, unless a repeat was served", async () => {
       const first = await record(opened.ledger, principal(null), keyed("r-1"));
       opened.ledger.voidServing(first);
