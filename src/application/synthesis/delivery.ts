@@ -11,7 +11,7 @@ import type { Idempotency, Provenance, Receipt, StreamKind } from "../../domain/
 import { formats, type MimeType } from "../../domain/synthesis/formats.ts";
 import type { Knob } from "../../domain/synthesis/speech.ts";
 import type { ActingKey } from "../access/principal.ts";
-import type { Ledger, NewServing, StreamOutcome } from "../ledger/ledger.ts";
+import type { Ledger, NewServing, RecordCallback, StreamOutcome } from "../ledger/ledger.ts";
 import type { Planner, SynthesisPlan } from "./planner.ts";
 
 export type { AudioMemory, Rendition, Sound, StreamKind };
@@ -27,6 +27,11 @@ export interface RequestContext {
    * has read.
    */
   readonly onAnswered?: (callback: () => void) => void;
+}
+
+export interface WholeContext extends RequestContext {
+  /** Aborts when the caller disconnects. */
+  readonly signal: AbortSignal;
 }
 
 export interface StreamContext extends RequestContext {
@@ -68,19 +73,25 @@ export interface WholeDelivery {
   obtain(plan: SynthesisPlan, context: RequestContext, extent: Extent, signal: AbortSignal): Promise<Sound>;
   /**
    * Records the serving. The audio may leave only after this resolves, with the characters that are charged: 0 for a repeat.
-   * @throws {KeyIsSuspended} @throws {Unavailable}
+   * The serving of a caller that has disconnected in the meantime is voided.
+   * @throws {KeyIsSuspended} @throws {Unavailable} @throws the signal's reason when the caller has disconnected
    */
-  record(plan: SynthesisPlan, context: RequestContext, sound: Sound, partial: boolean): Promise<number>;
+  record(plan: SynthesisPlan, context: WholeContext, sound: Sound, partial: boolean): Promise<number>;
   readonly recordWhole: RecordWhole;
+  /** Voids a serving of `recordWhole` whose caller has disconnected. To be called instead of sending the audio. */
+  voidServing(receipt: Receipt): void;
 }
 
-/** Records the serving of a whole sound, like `record`. Calls `done` once, later: without an error the audio may leave. */
+/**
+ * Records the serving of a whole sound, like `record`. Calls `done` once, later: without an error the audio may leave. The
+ * caller of this function must check then whether its client is still connected.
+ */
 export type RecordWhole = (
   plan: SynthesisPlan,
   principal: ActingKey,
   requestId: string,
   sound: Sound,
-  done: (error?: unknown) => void,
+  done: RecordCallback,
 ) => void;
 
 /** Plans requests and delivers whole sounds. */
@@ -105,7 +116,7 @@ export interface DeliveryOptions {
 
 /**
  * Delivers sounds. Every delivery, whole or streamed, takes the same steps: check the quota, obtain the sound, record the
- * serving, and only then hand the audio over. The ledger voids servings without audio.
+ * serving, and only then hand the audio over. Servings whose callers receive no audio are voided.
  */
 export const createDelivery = ({ pipeline, ledger }: DeliveryOptions): WholeDelivery & Streaming => ({
   fromMemory: ({ renditions: [first] }) => pipeline.fromMemory(first),
@@ -117,12 +128,17 @@ export const createDelivery = ({ pipeline, ledger }: DeliveryOptions): WholeDeli
     return extent === "whole" ? sound : await pipeline.asKept(sound, signal);
   },
   record: async (plan, context, sound, partial) => {
-    const { serving } = await recorded(ledger, plan, context, sound, partial ? { partial } : {});
-    return serving.characters;
+    const { signal } = context;
+    signal.throwIfAborted();
+    const receipt = await recorded(ledger, plan, context, sound, partial ? { partial } : {});
+    if (signal.aborted) ledger.voidServing(receipt);
+    signal.throwIfAborted();
+    return receipt.serving.characters;
   },
   recordWhole: (plan, principal, requestId, sound, done) => {
     ledger.record(principal, servedAudio(plan, requestId, sound), done);
   },
+  voidServing: (receipt) => ledger.voidServing(receipt),
   requireProvider,
   begin: async (plan, context, signal) => {
     await reserveQuota(ledger, plan, context, false);

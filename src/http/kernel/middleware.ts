@@ -47,7 +47,7 @@ export const logRequests =
 const isHealthCheck = ({ _matchedRoute: route }: Context): boolean => route?.startsWith("/health") ?? false;
 
 /** nginx's status for a request whose client disconnected before the response; never sent. */
-const clientClosedRequest = 499;
+export const clientClosedRequest = 499;
 
 const loggedFields = (ctx: Context) => ({
   requestId: ctx.state.requestId,

@@ -4,10 +4,11 @@ import type { Logger } from "pino";
 import type { Sound, Synthesis } from "../../../application/synthesis/delivery.ts";
 import type { SynthesisPlan } from "../../../application/synthesis/planner.ts";
 import type { UnreadAudio } from "../../../application/synthesis/unread-audio.ts";
+import type { Receipt } from "../../../domain/ledger/serving.ts";
 import type { ApiCors } from "../../access/cors.ts";
 import { type Caller, type Gate, limitHeaders, requireAdmission } from "../../access/gate.ts";
 import { isInternalError } from "../../kernel/errors/error-types.ts";
-import { onResponseEnd } from "../../kernel/middleware.ts";
+import { clientClosedRequest, onResponseEnd } from "../../kernel/middleware.ts";
 import type { RequestObserver } from "../../kernel/observer.ts";
 import { sendError } from "../../kernel/reply.ts";
 import type { FastPath } from "../../kernel/server.ts";
@@ -22,7 +23,10 @@ interface FastPathOptions {
   /** The website that the request's credentials name, unchecked. */
   readonly claimedWebsite: (req: IncomingMessage) => string | undefined;
   readonly apiCors: ApiCors;
-  readonly synthesis: Pick<Synthesis, "isCurrent" | "usesSharedPlans" | "fromMemory" | "recordWhole">;
+  readonly synthesis: Pick<
+    Synthesis,
+    "isCurrent" | "usesSharedPlans" | "fromMemory" | "recordWhole" | "voidServing"
+  >;
   readonly presenter: Pick<SynthesisPresenter, "headersFromMemory">;
   readonly prepared: PreparedPlans;
   readonly unread: Pick<UnreadAudio, "hold" | "requireRoom">;
@@ -102,9 +106,12 @@ const createServe = ({ gate, apiCors, synthesis, presenter, unread, log }: FastP
     const { requestId, plan, sound, onAnswered } = answer;
     const endLog = beginLog(log, res, requestId);
     let caller: Caller | undefined;
-    const end = (error: unknown): void => {
+    const end = (error: unknown, receipt?: Receipt): void => {
       if (error || !caller) refuse(req, res, answer, error, caller);
-      else {
+      else if (receipt && req.socket.destroyed) {
+        synthesis.voidServing(receipt);
+        res.statusCode = clientClosedRequest;
+      } else {
         sendSound(res, answer, caller, presenter.headersFromMemory(plan, sound));
         // Nearly always the operating system has taken all of it.
         if (res.writableLength > 0)

@@ -3,8 +3,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { type AddressInfo, connect } from "node:net";
 import { expect } from "chai";
 import { pino } from "pino";
+import type { RecordCallback } from "../../../../src/application/ledger/ledger.ts";
 import { createUnreadAudio } from "../../../../src/application/synthesis/unread-audio.ts";
 import { Unavailable } from "../../../../src/domain/errors.ts";
+import type { Receipt } from "../../../../src/domain/ledger/serving.ts";
 import { createFastPath } from "../../../../src/http/routes/synthesis/fast-path.ts";
 import { admin, authorize, type Credentials, registerWebsite } from "../../../support/client.ts";
 import {
@@ -160,9 +162,10 @@ describe("the fast path", () => {
     expect(serve(request, {} as ServerResponse)).to.equal(false);
   });
 
-  it("holds no audio for a pipelined request whose client has left before it was recorded", async () => {
+  it("voids a pipelined request whose client has left before it was recorded, and holds no audio for it", async () => {
     const unread = createUnreadAudio({ streamsPerKey: 1, bytesPerKey: 1 });
-    const recorded: ((error: undefined) => void)[] = [];
+    const recorded: RecordCallback[] = [];
+    const voided: Receipt[] = [];
     const serve = createFastPath({
       gate: () => ({ principal: { apiKey: "vlk_1" }, admission: { limit: 1, remaining: 1 } }),
       apiCors: () => ({}),
@@ -170,7 +173,8 @@ describe("the fast path", () => {
         isCurrent: () => true,
         usesSharedPlans: () => true,
         fromMemory: () => ({ bytes: Buffer.alloc(100) }),
-        recordWhole: (...args: unknown[]) => recorded.push(args.at(-1) as (typeof recorded)[number]),
+        recordWhole: (...args: unknown[]) => recorded.push(args.at(-1) as RecordCallback),
+        voidServing: (receipt: Receipt) => voided.push(receipt),
       },
       presenter: { headersFromMemory: () => [] },
       prepared: { of: () => ({ silent: false }) },
@@ -188,7 +192,9 @@ describe("the fast path", () => {
     while (recorded.length < 2) await new Promise(setImmediate);
     client.destroy();
     await Promise.all(closed);
-    for (const done of recorded) done(undefined);
+    const receipts = recorded.map((_, n) => ({ journal: String(n) }) as Receipt);
+    for (const [n, done] of recorded.entries()) done(undefined, receipts[n]);
+    expect(voided).to.deep.equal(receipts);
     expect(() => unread.requireRoom("vlk_1")).to.not.throw();
     server.close();
   });

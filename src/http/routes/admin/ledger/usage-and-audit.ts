@@ -41,7 +41,7 @@ const usageReport = namedSchema("UsageReport", {
   ...totals,
   voided: z.object(totals).meta({
     description:
-      "Voided servings, not in the other totals: no audio was delivered (503), or a concurrent request was charged.",
+      "Voided servings, not in the other totals: no audio was delivered (503, or the client had disconnected), or a concurrent request was charged.",
   }),
   byDay: z.array(z.object({ ...totals, day: z.string() })),
   byEngine: z.array(z.object({ ...totals, engine: z.string() })),
