@@ -52,6 +52,8 @@ export interface Speech {
   readonly audio: AsyncIterable<Buffer>;
   /** When its words are spoken: after the end of `audio`. Undefined if that is unknown. */
   readonly marks?: () => readonly Mark[] | undefined;
+  /** Seconds below which the whole sound is refused, because parts of its text are missing. Default: 0. */
+  readonly leastSeconds?: number;
 }
 
 /**

@@ -89,9 +89,9 @@ export class InFlightSyntheses {
     const onFound = () => void this.#found.add(stream);
     const stream: SharedStream = new SharedSource({
       source: (signal) => renderUnlessStored({ ...this.#options, onFound }, rendition, options, signal),
-      finish: (bytes, { declared, marks }) => {
-        const sound = renderer.finish(recipe.format, bytes, declared);
-        onFinished(name, sound, this.cameFromStore(stream) ? "found" : "made", marks);
+      finish: (bytes, rendered) => {
+        const sound = renderer.finish(recipe.format, bytes, rendered);
+        onFinished(name, sound, this.cameFromStore(stream) ? "found" : "made", rendered.marks);
         return sound;
       },
       mayRestart: (error) => mayRestart(log, rendition, error),

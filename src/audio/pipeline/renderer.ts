@@ -2,6 +2,7 @@ import type { ReservedSlot } from "../../async/scheduler/reserved-slot.ts";
 import { tap } from "../../async/tap.ts";
 import { EngineFailed } from "../../domain/errors.ts";
 import { type AudioFormat, type FormatTraits, formats } from "../../domain/synthesis/formats.ts";
+import { requireDuration } from "../../domain/synthesis/least-duration.ts";
 import { formatMarks } from "../../domain/synthesis/marks.ts";
 import type { Recipe } from "../../domain/synthesis/recipe.ts";
 import { type Knob, normalProsody, type Prosody } from "../../domain/synthesis/speech.ts";
@@ -25,6 +26,8 @@ type RenderRequest = Pick<Rendition, "recipe" | "ssml" | "document" | "replaceme
 export interface RenderedSound {
   /** The length of the encoder's input; undefined if the engine encoded the audio itself. */
   readonly declared?: SoundLength | undefined;
+  /** Of its speech. */
+  readonly leastSeconds?: number | undefined;
   /** When its words are spoken, as lines. */
   readonly marks?: Buffer | undefined;
 }
@@ -74,7 +77,8 @@ export const createRenderer = ({ engines, encoder, maxObjectBytes }: RendererOpt
           throw new EngineFailed(`The audio is larger than ${maxObjectBytes} bytes.`);
         yield chunk;
       }
-      return { declared: declared(), marks: marksIn(recipe.format, speech) };
+      const { leastSeconds } = speech;
+      return { declared: declared(), leastSeconds, marks: marksIn(recipe.format, speech) };
     } finally {
       void reserving?.then((slot) => slot?.release()).catch(() => undefined); // its caller got the error
     }
@@ -83,10 +87,14 @@ export const createRenderer = ({ engines, encoder, maxObjectBytes }: RendererOpt
 });
 
 /**
- * The complete sound, with its true sizes in its header, and its measured length. `declared`: from what `render`
- * returned. @throws {EngineFailed} it is empty, truncated, not in this format, or not of the declared length
+ * The complete sound, with its true sizes in its header, and its measured length. `rendered`: what `render` returned.
+ * @throws {EngineFailed} it is empty, truncated, not in this format, not of the declared length, or too short for its text
  */
-const finish = (format: AudioFormat, sound: Buffer, declared?: SoundLength): AudioObject => {
+const finish = (
+  format: AudioFormat,
+  sound: Buffer,
+  { declared, leastSeconds = 0 }: RenderedSound,
+): AudioObject => {
   if (sound.length === 0) throw new EngineFailed("The engine returned no audio.");
   const bytes = fixSizes(format, sound);
   if (isTruncated(format, bytes)) throw new EngineFailed("The audio is truncated.");
@@ -94,6 +102,7 @@ const finish = (format: AudioFormat, sound: Buffer, declared?: SoundLength): Aud
   if (!length || length.samples === 0) throw new EngineFailed(`The audio is not ${format}.`);
   if (declared && !hasDeclaredLength(format, length, declared))
     throw new EngineFailed("The encoded audio does not have the length of the speech.");
+  requireDuration(length.samples / length.sampleRate, leastSeconds);
   return { bytes, length };
 };
 

@@ -1,6 +1,7 @@
 import { byokProviders, type ProviderCredentials } from "../../domain/accounts/byok-providers.ts";
 import { EngineFailed } from "../../domain/errors.ts";
 import type { AudioFormat } from "../../domain/synthesis/formats.ts";
+import { leastDuration } from "../../domain/synthesis/least-duration.ts";
 import { speakingSeconds } from "../../domain/synthesis/speaking-time.ts";
 import { normalProsody } from "../../domain/synthesis/speech.ts";
 import type { Speech, SpeechRequest } from "../engine.ts";
@@ -56,10 +57,11 @@ const synthesize = async (
   const synthesizePiece = (piece: string, signal: AbortSignal, isContinuation: boolean) =>
     speak(client, { request, piece, output: samples, isContinuation }, signal);
   if (only === undefined || others.length > 0 || !output) {
-    return concatenate(pieces, { sampleRate, synthesizePiece }, signal);
+    const leastSeconds = (piece: string) => leastDuration(piece, request);
+    return concatenate(pieces, { sampleRate, synthesizePiece, leastSeconds }, signal);
   }
   const audio = await speak(client, { request, piece: only, output, isContinuation: false }, signal);
-  return { encoding: { kind: "encoded", format }, audio };
+  return { encoding: { kind: "encoded", format }, audio, leastSeconds: leastDuration(only, request) };
 };
 
 interface Output {

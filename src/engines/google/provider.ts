@@ -2,6 +2,7 @@ import { z } from "zod";
 import { byokProviders, type ProviderCredentials } from "../../domain/accounts/byok-providers.ts";
 import { EngineFailed } from "../../domain/errors.ts";
 import type { AudioFormat } from "../../domain/synthesis/formats.ts";
+import { leastDuration } from "../../domain/synthesis/least-duration.ts";
 import { speakingSeconds } from "../../domain/synthesis/speaking-time.ts";
 import type { Knob, Prosody } from "../../domain/synthesis/speech.ts";
 import type { Speech, SpeechRequest } from "../engine.ts";
@@ -63,11 +64,13 @@ const synthesize = async (
     return {
       encoding: { kind: "encoded", format },
       audio: await afterFirstByte(await say(only, encoding, signal)),
+      leastSeconds: leastDuration(only, request),
     };
   }
   const synthesizePiece = async (piece: string, signal: AbortSignal, isContinuation: boolean) =>
     afterFirstByte(wavSamples(await say(piece, "LINEAR16", signal, isContinuation), sampleRate));
-  return concatenate(pieces, { sampleRate, synthesizePiece }, signal);
+  const leastSeconds = (piece: string) => leastDuration(piece, request);
+  return concatenate(pieces, { sampleRate, synthesizePiece, leastSeconds }, signal);
 };
 
 type GoogleEncoding = "MP3" | "OGG_OPUS" | "LINEAR16";

@@ -87,7 +87,12 @@ export const captionMarks = (request: SpeechRequest, words: readonly CaptionedWo
 /** How far ahead a word is looked for: words that are spoken otherwise (numbers) lie between. In characters. */
 const searchRange = 200;
 
-const findWords = ({ characters }: SpokenText, words: readonly CaptionedWord[]): SpokenEvent[] => {
+/** The words that occur in the text, at their places. */
+export const findWords = (
+  { characters }: Pick<SpokenText, "characters">,
+  words: readonly CaptionedWord[],
+  range = searchRange,
+): SpokenEvent[] => {
   const lower = characters.map((one) => one.toLowerCase());
   const spoken = words
     .map(({ word, seconds }) => ({
@@ -99,7 +104,7 @@ const findWords = ({ characters }: SpokenText, words: readonly CaptionedWord[]):
   let from = 0;
   let unknown = 0;
   for (const [index, { letters, seconds }] of spoken.entries()) {
-    const at = indexOfWord(lower, letters, { from, unknown, next: spoken[index + 1]?.letters });
+    const at = indexOfWord(lower, letters, { from, range, unknown, next: spoken[index + 1]?.letters });
     if (at < 0) {
       unknown++;
       continue;
@@ -111,10 +116,13 @@ const findWords = ({ characters }: SpokenText, words: readonly CaptionedWord[]):
   return events;
 };
 
-const isLetterOrDigit = (character: string | undefined): boolean => /[\p{L}\p{N}]/u.test(character ?? "");
+export const isLetterOrDigit = (character: string | undefined): boolean =>
+  /[\p{L}\p{N}]/u.test(character ?? "");
 
 interface Search {
   readonly from: number;
+  /** How far the word may lie ahead, in characters. */
+  readonly range: number;
   /** Words that were spoken since the last one that was found. */
   readonly unknown: number;
   /** The word that is spoken after this one. */
@@ -126,8 +134,8 @@ interface Search {
  * if the next spoken word follows: `two` of a spoken `42` is not the `two` of the next sentence.
  */
 const indexOfWord = (characters: readonly string[], word: readonly string[], search: Search): number => {
-  const { from, unknown, next } = search;
-  const last = Math.min(characters.length - word.length, from + searchRange);
+  const { from, range, unknown, next } = search;
+  const last = Math.min(characters.length - word.length, from + range);
   let passed = 0;
   for (let at = from; at <= last; at++) {
     const begins = at === from || !isLetterOrDigit(characters[at - 1]);

@@ -2,6 +2,7 @@ import { tap } from "../../async/tap.ts";
 import { voiceName } from "../../domain/catalog/voice-name.ts";
 import { EngineFailed } from "../../domain/errors.ts";
 import type { AudioFormat } from "../../domain/synthesis/formats.ts";
+import { leastDuration } from "../../domain/synthesis/least-duration.ts";
 import { speakingSeconds } from "../../domain/synthesis/speaking-time.ts";
 import { type EngineCode, normalProsody } from "../../domain/synthesis/speech.ts";
 import type { Engine, Speech, SpeechRequest } from "../engine.ts";
@@ -12,6 +13,7 @@ import { errorFrom } from "../provider-http/responses.ts";
 import { splitText, utf8Length } from "../text/pieces.ts";
 import { speakablePieces } from "../text/speakable.ts";
 import { type CaptionedWord, captionMarks, readCaptioned } from "./captions.ts";
+import { requireSpokenThroughout } from "./missing-speech.ts";
 import { requestOf, type SpeechServer, serverIdentity } from "./server.ts";
 import { pcmRate, readPcm, readSpeech } from "./sound.ts";
 
@@ -118,11 +120,14 @@ const speakPlain = async (
   const [only = "", ...others] = pieces;
   const as = responseFormats[request.format];
   if (others.length === 0 && as) {
-    return await readSpeech(await send(only, { as }, signal), request.format, hidden(only));
+    const speech = await readSpeech(await send(only, { as }, signal), request.format, hidden(only));
+    return { ...speech, leastSeconds: leastDuration(only, request) };
   }
   const askForSamples = async (piece: string, signal: AbortSignal, isContinuation: boolean) =>
     readPcm(await send(piece, { as: "pcm", isContinuation }, signal), hidden(piece));
-  return await concatenate(pieces, { sampleRate: pcmRate, synthesizePiece: askForSamples }, signal);
+  const leastSeconds = (piece: string) => leastDuration(piece, request);
+  const options = { sampleRate: pcmRate, synthesizePiece: askForSamples, leastSeconds };
+  return await concatenate(pieces, options, signal);
 };
 
 /** The words of a piece are timed from its start, and pieces are prefetched: a piece begins where the one before ended. */
@@ -141,9 +146,11 @@ const speakCaptioned = async ({ request, pieces, send }: Speaking, signal: Abort
       onChunk: ({ length }) => {
         piece.samples += length / 2;
       },
+      onEnd: () => requireSpokenThroughout({ ...piece, seconds: piece.samples / pcmRate }, request),
     });
   };
-  const speech = await concatenate(captioned, { sampleRate: pcmRate, synthesizePiece }, signal);
+  const leastSeconds = ({ text }: { text: string }) => leastDuration(text, request);
+  const speech = await concatenate(captioned, { sampleRate: pcmRate, synthesizePiece, leastSeconds }, signal);
   const marks = () => {
     let offset = 0;
     const words = captioned.flatMap(({ words, samples }) => {

@@ -1,6 +1,9 @@
+import { tap } from "../../async/tap.ts";
 import { Unavailable } from "../../domain/errors.ts";
+import { requireDuration } from "../../domain/synthesis/least-duration.ts";
 import type { Speech } from "../engine.ts";
 import { fade } from "./fades.ts";
+import { bytesPerSample } from "./whole-samples.ts";
 
 export interface ConcatenateOptions<Piece> {
   readonly sampleRate: number;
@@ -14,6 +17,8 @@ export interface ConcatenateOptions<Piece> {
     /** True for all pieces but the first. */
     isContinuation: boolean,
   ) => Promise<AsyncIterable<Buffer>>;
+  /** Seconds below which a piece is refused (`leastDuration`). Default: 0. */
+  readonly leastSeconds?: (piece: Piece) => number;
 }
 
 /** Fade-out and fade-in at a joint: longer than a click, too short to notice. */
@@ -25,13 +30,15 @@ const fadeSeconds = 0.003;
  */
 export const concatenate = async <Piece>(
   pieces: readonly Piece[],
-  { sampleRate, synthesizePiece }: ConcatenateOptions<Piece>,
+  { sampleRate, synthesizePiece, leastSeconds = () => 0 }: ConcatenateOptions<Piece>,
   signal: AbortSignal,
 ): Promise<Speech> => {
   const over = new AbortController();
   const both = AbortSignal.any([signal, over.signal]);
   const begin = (piece: Piece, isContinuation = true): Promise<AsyncIterable<Buffer>> => {
-    const started = synthesizePiece(piece, both, isContinuation);
+    const started = synthesizePiece(piece, both, isContinuation).then((audio) =>
+      longEnough(audio, sampleRate, leastSeconds(piece)),
+    );
     started.catch(() => undefined); // reported when the piece is due
     return started;
   };
@@ -59,6 +66,20 @@ export const concatenate = async <Piece>(
     }
   };
   return { encoding: { kind: "pcm", sampleRate }, audio: read() };
+};
+
+const longEnough = (
+  audio: AsyncIterable<Buffer>,
+  sampleRate: number,
+  leastSeconds: number,
+): AsyncIterable<Buffer> => {
+  let bytes = 0;
+  return tap(audio, {
+    onChunk: ({ length }) => {
+      bytes += length;
+    },
+    onEnd: () => requireDuration(bytes / bytesPerSample / sampleRate, leastSeconds),
+  });
 };
 
 const abandoned = new Error("The reader has left.");

@@ -50,7 +50,7 @@ describe("Rendering", () => {
       });
       const shared = new SharedSource({
         source: (shared) => render(rendition, { progressive: false }, shared),
-        finish: (bytes, { declared }) => finish(rendition.recipe.format, bytes, declared),
+        finish: (bytes, rendered) => finish(rendition.recipe.format, bytes, rendered),
         mayRestart: (error) => error instanceof Interrupted,
         readAheadBytes: 0,
         onOver: () => undefined,
@@ -103,6 +103,22 @@ describe("Rendering", () => {
         .that.contains("does not have the length");
     });
   }
+
+  it("fails when the sound is shorter than its text can be", async () => {
+    const { engine } = says(pcm, async function* () {
+      yield noise; // 0.9 s
+    });
+    const withLeast = (leastSeconds: number): Engine => ({
+      ...engine,
+      synthesize: async (...asked) => ({ ...(await engine.synthesize(...asked)), leastSeconds }),
+    });
+    const made = synthesisWith(withLeast(1))(renditionOf("Hello."), never);
+    expect((await rejection(made)) as Error)
+      .to.be.instanceOf(EngineFailed)
+      .and.have.property("message")
+      .that.contains("parts of it are missing");
+    expect(await synthesisWith(withLeast(0.9))(renditionOf("Hello."), never)).not.to.have.length(0);
+  });
 
   describe("an engine that reserves an encoder", () => {
     const reserving = (audio: () => AsyncIterable<Buffer>, failure?: Error): Engine => {

@@ -3,6 +3,7 @@ import { expect } from "chai";
 import type { ProviderCredentials } from "../../../src/domain/accounts/byok-providers.ts";
 import { EngineFailed } from "../../../src/domain/errors.ts";
 import { normalProsody } from "../../../src/domain/synthesis/speech.ts";
+import { wavHeader } from "../../../src/domain/synthesis/wav-header.ts";
 import type { SpeechRequest } from "../../../src/engines/engine.ts";
 import { googleProvider } from "../../../src/engines/google/provider.ts";
 import type { ProviderClient } from "../../../src/engines/provider.ts";
@@ -125,12 +126,8 @@ describe("A request to Google", () => {
 
   it("contains at most 5,000 bytes of text, and requests one sample rate when a text needs several calls", async () => {
     const text = "Ein Satz über Gänse, Bäume und Öl. ".repeat(200);
-    const wav = Buffer.concat([
-      Buffer.from("RIFF\0\0\0\0WAVE"),
-      Buffer.from("fmt \x10\0\0\0\x01\0\x01\0"),
-      Buffer.from(Uint32Array.of(24_000, 48_000).buffer),
-      Buffer.from("\x02\0\x10\0data\x04\0\0\0abcd"),
-    ]);
+    const samples = Buffer.alloc(60 * 2 * 24_000);
+    const wav = Buffer.concat([wavHeader(24_000, samples.length), samples]);
     const answer = JSON.stringify({ audioContent: wav.toString("base64") });
     const requests = await recordRequests(
       [google],

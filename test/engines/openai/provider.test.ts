@@ -3,6 +3,7 @@ import { type ProviderCredentials, parseCredentials } from "../../../src/domain/
 import { EngineFailed, Invalid } from "../../../src/domain/errors.ts";
 import type { AudioFormat } from "../../../src/domain/synthesis/formats.ts";
 import { normalProsody } from "../../../src/domain/synthesis/speech.ts";
+import { wavHeader } from "../../../src/domain/synthesis/wav-header.ts";
 import type { SpeechRequest } from "../../../src/engines/engine.ts";
 import { openAiProvider } from "../../../src/engines/openai/provider.ts";
 import { createExchange } from "../../../src/engines/provider-http/exchange.ts";
@@ -138,6 +139,18 @@ describe("The OpenAI engine", () => {
       for (const input of inputs) expect(Buffer.byteLength(input)).to.be.at.most(2000);
     });
   }
+
+  it("refuses a piece of a long text that is far too short, and names the least duration of other sounds", async () => {
+    const text = `${sentence} `.repeat(60);
+    const short: WireAnswer = { status: 200, headers: {}, body: Buffer.alloc(10 * 2 * 24_000, 1) };
+    server.faults.next({ kind: "answer", answer: short });
+    const failure = await rejection(say({ text }));
+    expect(failure).to.be.instanceOf(EngineFailed);
+    expect((failure as Error).message).to.contain("parts of it are missing");
+    const speech = await engine().synthesize(requestOf({ text: `${sentence} `.repeat(10) }), never);
+    expect(speech.leastSeconds).to.be.within(15, 25);
+    await collect(speech.audio);
+  });
 
   it("has only the voices that its credentials name", async () => {
     const own = engine({ voices: ["nova"] });
@@ -296,11 +309,16 @@ describe("The OpenAI engine", () => {
 
     it("concatenates the samples of WAV responses where raw samples are requested, and rejects other containers", async () => {
       const text = `${sentence} `.repeat(30);
-      const wav = await giving({ kind: "wav", sampleRate: 24_000 }, "audio/wav");
+      const samples = Buffer.alloc(60 * 2 * 24_000, 1);
+      const wav: WireAnswer = {
+        status: 200,
+        headers: { "Content-Type": "audio/wav" },
+        body: Buffer.concat([wavHeader(24_000, samples.length), samples]),
+      };
       server.faults.next({ kind: "answer", answer: wav }, { kind: "answer", answer: wav });
       const { encoding, sound } = await say({ text });
       expect(encoding.kind).to.equal("pcm");
-      expect(sound.length).to.equal(2 * (wav.body.length - 44));
+      expect(sound.length).to.equal(2 * samples.length);
       for (const kind of ["mp3", "opus"] as const) {
         const answer = await giving({ kind, sampleRate: 24_000 }, `audio/${kind === "mp3" ? "mpeg" : "ogg"}`);
         server.faults.next({ kind: "answer", answer });

@@ -48,6 +48,16 @@ describe("A sound concatenated from pieces", () => {
     expect(joined.length).to.equal(words.reduce((sum, piece) => sum + bytesOf(piece).length, 0));
   });
 
+  it("fails when a piece is shorter than it can be", async () => {
+    const leastSeconds = (piece: string) => (piece === words[1] ? 60 : 0);
+    const { audio } = await concatenate(
+      words,
+      { sampleRate, synthesizePiece: async (piece) => cutInto(bytesOf(piece), 777), leastSeconds },
+      never,
+    );
+    expect(await rejection(collect(audio))).to.be.instanceOf(EngineFailed);
+  });
+
   it("has each sample in its place, except for the fades at the joints", () => {
     for (const [index, piece] of words.entries()) {
       const said = joined.subarray(starts()[index] ?? 0).subarray(0, bytesOf(piece).length);

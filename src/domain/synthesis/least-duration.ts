@@ -1,0 +1,76 @@
+import { EngineFailed } from "../errors.ts";
+import type { Prosody } from "./speech.ts";
+
+/**
+ * No voice is faster, in letters per second at the normal rate. Ordinary speech has 12 to 18 letters per second in alphabets,
+ * auctioneers have about 30.
+ */
+const mostLettersPerSecond = 35;
+
+/**
+ * Shorter texts are not judged: abbreviations that are read as one sound, or a word that the voice skips, weigh too much in
+ * them. These letters take about 7 seconds of ordinary speech, and 2.9 at the bound.
+ */
+const fewestLetters = 100;
+
+/** Of one word: voices may skip or shorten longer ones, such as keys and digests. */
+const mostLettersOfWord = 15;
+
+/**
+ * Alphabets, by their ISO 15924 codes. In other scripts a letter is a syllable or more, or vowels are not written. A voice may skip
+ * letters of a script that its language does not use, so they do not count.
+ */
+const alphabets: Readonly<Record<string, RegExp>> = {
+  Latn: /\p{Script=Latin}+/gu,
+  Cyrl: /\p{Script=Cyrillic}+/gu,
+  Grek: /\p{Script=Greek}+/gu,
+};
+
+/** How the text is asked to be spoken. */
+interface Manner {
+  readonly ssml: boolean;
+  readonly lang: string;
+  readonly prosody: Prosody;
+  readonly instructions?: string;
+}
+
+/**
+ * Seconds that no speech of the whole text is below; 0 if nothing can be said about it. Servers of speech may respond
+ * with 200 although sentences are missing: Kokoro-FastAPI logs an error in one of its parts and goes on with the next
+ * (`_process_chunk` in api/src/services/tts_service.py). SSML may change the rate or replace the text, and instructions
+ * may ask for anything.
+ */
+export const leastDuration = (text: string, { ssml, lang, prosody, instructions }: Manner): number => {
+  if (ssml || instructions) return 0;
+  const letters = countLetters(text, lang);
+  // Not every server slows down: a low rate does not raise the bound.
+  return letters < fewestLetters ? 0 : letters / (mostLettersPerSecond * Math.max(1, prosody.rate));
+};
+
+const countLetters = (text: string, lang: string): number => {
+  const alphabet = alphabets[scriptOf(lang) ?? ""];
+  if (!alphabet) return 0;
+  let letters = 0;
+  for (const [word] of text.matchAll(alphabet)) {
+    // A letter that is repeated more than twice is not pronounced as often.
+    const pronounced = word.replace(/(.)\1{2,}/gu, "$1$1");
+    letters += Math.min(pronounced.length, mostLettersOfWord);
+  }
+  return letters;
+};
+
+const scriptOf = (lang: string): string | undefined => {
+  try {
+    return new Intl.Locale(lang).maximize().script;
+  } catch {
+    return undefined; // an invalid language tag
+  }
+};
+
+/** @throws {EngineFailed} the sound is shorter than `least`. It does not count against a circuit breaker: the text may be unusual. */
+export const requireDuration = (seconds: number, least: number): void => {
+  if (seconds < least)
+    throw new EngineFailed(
+      `The audio lasts ${seconds.toFixed(1)} s, but its text takes at least ${least.toFixed(1)} s: parts of it are missing.`,
+    );
+};
