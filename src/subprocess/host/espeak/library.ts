@@ -37,6 +37,8 @@ interface NativeEvent {
   readonly sample: number;
 }
 
+type Receive = (samples: Buffer, events: readonly NativeEvent[]) => void;
+
 /**
  * espeak-ng's library. It keeps state between texts that no call resets (sounds differ in length after another voice),
  * so that each text gets a new copy: the library is unloaded and loaded again, which resets all its variables, and the C
@@ -44,23 +46,16 @@ interface NativeEvent {
  * Calls block; callbacks run within them.
  * @throws {Error} the library is not installed, or not as expected
  */
-export const openEspeakLibrary = (load = loadLibrary) => {
-  const seedRandom = koffi.load(null).func("void srand(unsigned int seed)");
-  for (const name of dependencies) loadIfPresent(name);
-  let receive: (samples: Buffer, events: readonly NativeEvent[]) => void = () => undefined;
-  const callback = koffi.register((samples: unknown, count: number, events: unknown): number => {
-    const copy = samples && count > 0 ? Buffer.from(new Uint8Array(koffi.view(samples, 2 * count))) : nothing;
-    receive(copy, readEvents(events));
-    return 0;
-  }, koffi.pointer(callbackType));
-
-  let loaded = load(callback);
+export const openEspeakLibrary = (open = openNative) => {
+  let receive: Receive = () => undefined;
+  const { seedRandom, load } = open((samples, events) => receive(samples, events));
+  let loaded = load();
   let isUsed = false;
   const version = loaded.info(null).split(" ", 1)[0] ?? "";
   const renew = (): void => {
     if (!isUsed) return;
     loaded.close();
-    loaded = load(callback);
+    loaded = load();
     isUsed = false;
   };
 
@@ -106,6 +101,18 @@ export const openEspeakLibrary = (load = loadLibrary) => {
 };
 
 const nothing = Buffer.alloc(0);
+
+/** The functions of the C library and, by `load`, of a new copy of espeak-ng's. */
+const openNative = (receive: Receive) => {
+  const seedRandom = koffi.load(null).func("void srand(unsigned int seed)") as (seed: number) => void;
+  for (const name of dependencies) loadIfPresent(name);
+  const callback = koffi.register((samples: unknown, count: number, events: unknown): number => {
+    const copy = samples && count > 0 ? Buffer.from(new Uint8Array(koffi.view(samples, 2 * count))) : nothing;
+    receive(copy, readEvents(events));
+    return 0;
+  }, koffi.pointer(callbackType));
+  return { seedRandom, load: () => loadLibrary(callback) };
+};
 
 /** The library alone decides whether it can do without them. */
 const loadIfPresent = (name: string): void => {
