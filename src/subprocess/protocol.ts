@@ -6,6 +6,7 @@ import type { FailureReason, SpeechTool, ToolVersions } from "./tools.ts";
 /** Messages between the service and its helper process. Bytes are sent as Buffers (advanced serialization). */
 
 export interface Limits {
+  /** From the start of the job. That of an encoder is later by twice the duration of its input so far. */
   readonly deadlineMs: number;
   readonly maxOutputBytes: number;
 }

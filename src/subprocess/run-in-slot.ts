@@ -1,9 +1,13 @@
+import type { Clock } from "../async/clock.ts";
 import { untilAborted } from "../async/deadline.ts";
 import { type Claim, createClaim } from "../async/scheduler/claim.ts";
 import type { ReservedSlot } from "../async/scheduler/reserved-slot.ts";
 import type { Resource, Work } from "../async/scheduler/resource.ts";
+import { tap } from "../async/tap.ts";
 import type { SpeechEvent } from "./espeak.ts";
+import { startJobDeadline } from "./job-deadline.ts";
 import type { JobSpec } from "./protocol.ts";
+import type { RemoteJob } from "./remote-job.ts";
 import type { HostSupervisor } from "./supervisor.ts";
 
 /** How a job gets its slot. */
@@ -23,9 +27,10 @@ export const isShort = (claim?: Claim): boolean => (claim?.seconds ?? 0) <= shor
 export const isUrgent = (turn: SlotOptions = {}): boolean => !turn.isContinuation && isShort(turn.claim);
 
 interface HostContext {
-  readonly helper: HostSupervisor;
+  readonly helper: Pick<HostSupervisor, "current">;
   readonly closing: AbortSignal;
   readonly graceMs: number;
+  readonly clock?: Clock;
 }
 
 interface JobOptions extends SlotOptions {
@@ -33,29 +38,39 @@ interface JobOptions extends SlotOptions {
   readonly onEvents?: ((events: readonly SpeechEvent[]) => void) | undefined;
 }
 
-/** The slot is released when the process has exited, not when its reader leaves. */
+/** The slot is released when the process has exited: neither when its reader leaves nor when the output has been read. */
 export async function* runInSlot(
-  { helper, closing, graceMs }: HostContext,
+  context: HostContext,
   slots: Resource,
   order: JobSpec,
   input: AsyncIterable<Buffer>,
   wanted: AbortSignal,
   { claim = createClaim(), beforeStart, onEvents, slot, ...work }: JobOptions = {},
 ) {
-  const signal = AbortSignal.any([wanted, closing]);
+  const signal = AbortSignal.any([wanted, context.closing]);
   const release = slot?.take() ?? (await slots.acquire(claim, signal, work));
-  let settled = Promise.resolve();
-  try {
-    await beforeStart?.();
-    const host = await untilAborted(helper.current(), signal);
-    const job = host.start(order, input, signal);
-    // The helper enforces deadlines itself; a frozen one does not.
-    const overdue = setTimeout(() => host.kill(), order.deadlineMs + graceMs);
-    settled = job.settled.finally(() => clearTimeout(overdue));
-    yield* job.output;
-    const events = job.events();
-    if (events) onEvents?.(events);
-  } finally {
-    void settled.then(release);
-  }
+  const job = await startJob(context, order, input, signal, beforeStart).catch((error: unknown) => {
+    release();
+    throw error;
+  });
+  void job.settled.then(release);
+  yield* job.output;
+  const events = job.events();
+  if (events) onEvents?.(events);
 }
+
+const startJob = async (
+  { helper, graceMs, clock }: HostContext,
+  order: JobSpec,
+  input: AsyncIterable<Buffer>,
+  signal: AbortSignal,
+  beforeStart: SlotOptions["beforeStart"],
+): Promise<RemoteJob> => {
+  await beforeStart?.();
+  const host = await untilAborted(helper.current(), signal);
+  // The helper enforces deadlines itself; a frozen one does not.
+  const overdue = startJobDeadline(order, () => host.kill(), { graceMs, clock });
+  const job = host.start(order, tap(input, { onChunk: overdue.extend }), signal);
+  void job.settled.then(overdue.stop);
+  return job;
+};

@@ -30,10 +30,10 @@ type EncoderJob = JobOf<EncoderSpec> & { readonly input: AsyncIterable<Buffer> }
 
 /**
  * Runs the local tools in one helper process. Output arrives as it is produced and is never empty without an error. A
- * job holds a slot from the first read until its process has exited; its deadline starts with the slot. Read the
- * output to its end, or abort: an abort kills the tool at once, and the output throws the signal's reason. @throws
- * {ToolFailed} the tool failed, or the helper process died (the next job gets a new one) @throws {Unavailable} the
- * queue is full, no slot in time, or the host is closed
+ * job holds a slot from the first read until its process has exited; its deadline starts with the slot, and is extended by
+ * the input of an encoder. Read the output to its end, or abort: an abort kills the tool at once, and the output throws the
+ * signal's reason. @throws {ToolFailed} the tool failed, or the helper process died (the next job gets a new one)
+ * @throws {Unavailable} the queue is full, no slot in time, or the host is closed
  */
 export interface SubprocessHost {
   /** Versions of the tools found at the start. */

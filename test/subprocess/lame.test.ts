@@ -133,13 +133,19 @@ describe("mp3 by LAME's library", () => {
       yield wavHeader(22_050, 0xffff_ffff);
       for (const second = tone(22_050, 22_050); ; ) yield second;
     };
-    for (const [limit, reason, length] of [
-      [{ deadlineMs: 100 }, "deadline", "short"],
-      [{ deadlineMs: 100 }, "deadline", "long"],
-      [{ maxOutputBytes: 20_000 }, "flood", "short"],
-      [{ maxOutputBytes: 20_000 }, "flood", "long"],
+    /** An encoder's deadline is later by twice the duration of its input: here by a fifth of a second. */
+    const stalled = async function* () {
+      yield wavHeader(22_050, 0xffff_ffff);
+      yield tone(22_050, 2_205);
+      await new Promise(() => {});
+    };
+    for (const [limit, reason, length, source] of [
+      [{ deadlineMs: 100 }, "deadline", "short", stalled],
+      [{ deadlineMs: 100 }, "deadline", "long", stalled],
+      [{ maxOutputBytes: 20_000 }, "flood", "short", endless],
+      [{ maxOutputBytes: 20_000 }, "flood", "long", endless],
     ] as const) {
-      const job = { format: "mp3", sampleRate: 22_050, input: endless(), ...limit } as const;
+      const job = { format: "mp3", sampleRate: 22_050, input: source(), ...limit } as const;
       const failure = await rejection(collect(library.encode(job, never, turnOf(length))));
       expect(failure).to.be.instanceOf(ToolFailed).with.property("reason", reason);
     }

@@ -7,8 +7,9 @@ import { ToolFailed } from "../../subprocess/tools.ts";
 import type { Encoder, EncoderTurn } from "./encoder.ts";
 
 /**
- * An encoder lives until its sound is complete and, beyond the read-ahead, delivered. This limits how long clients
- * that read slowly on purpose can block all encoders. ffmpeg limits its own CPU time.
+ * An encoder lives until its sound is complete and, beyond the read-ahead, delivered: at the pace of playback, if a client
+ * listens to it. It may take this long in addition to twice the duration of the sound: clients that read slowly on purpose
+ * could otherwise block all encoders. ffmpeg limits its own CPU time.
  */
 const deadlineMs = 5 * 60_000;
 

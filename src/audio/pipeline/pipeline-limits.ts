@@ -6,8 +6,8 @@ export const pipelineLimits = {
   obtainMs: 60_000,
   objectBytes: 64 * megabyte,
   /**
-   * How far a streamed sound is read ahead of its fastest reader. The longest text in mp3 is 3 MB, so that slow
-   * clients do not block its encoder.
+   * How far a streamed sound is read ahead of its fastest reader. The longest text in mp3 is 3 MB at the normal rate, so that
+   * slow clients do not block its encoder.
    */
   readAheadBytes: 4 * megabyte,
   /** Concurrent lookups and syntheses. */

@@ -1,4 +1,6 @@
-import type { Limits, Response } from "../protocol.ts";
+import type { Clock } from "../../async/clock.ts";
+import { startJobDeadline } from "../job-deadline.ts";
+import type { JobSpec, Response } from "../protocol.ts";
 import { ToolFailed } from "../tools.ts";
 import { createWindow, inParts } from "../window.ts";
 import type { ToolProcess } from "./exit-failure.ts";
@@ -12,14 +14,16 @@ export class Job {
   readonly #work: ToolProcess;
   readonly #send: (response: Response) => void;
   readonly #window = createWindow();
+  readonly #deadline: ReturnType<typeof startJobDeadline>;
   #stopped: ToolFailed | undefined;
 
   constructor(
     id: number,
     name: string,
     work: ToolProcess,
-    { deadlineMs, maxOutputBytes }: Limits,
+    order: JobSpec,
     send: (response: Response) => void,
+    clock?: Clock,
   ) {
     this.#id = id;
     this.#name = name;
@@ -27,14 +31,12 @@ export class Job {
     this.#send = send;
     // A process that exits early closes its input; its exit reports the cause.
     work.input.on("error", () => undefined);
-    const late = new ToolFailed("deadline", `${name} did not finish within ${deadlineMs / 1000} s.`);
-    const deadline = setTimeout(() => this.stop(late), deadlineMs);
-    this.finished = this.#outcome(maxOutputBytes)
-      .finally(() => clearTimeout(deadline))
-      .then(send);
+    this.#deadline = startJobDeadline(order, (ms) => this.stop(tooLate(name, ms)), { clock });
+    this.finished = this.#outcome(order.maxOutputBytes).finally(this.#deadline.stop).then(send);
   }
 
   input(bytes: Buffer): void {
+    this.#deadline.extend(bytes);
     this.#work.input.write(bytes, () => this.#send({ type: "written", job: this.#id, bytes: bytes.length }));
   }
 
@@ -84,6 +86,9 @@ export class Job {
     return size;
   }
 }
+
+const tooLate = (name: string, ms: number): ToolFailed =>
+  new ToolFailed("deadline", `${name} did not finish within ${Number((ms / 1000).toFixed(1))} s.`);
 
 const asToolFailed = (name: string, error: unknown): ToolFailed =>
   error instanceof ToolFailed ? error : new ToolFailed("exit", `${name} failed.`);

@@ -1,0 +1,42 @@
+import { type Clock, systemClock } from "../async/clock.ts";
+import type { JobSpec } from "./protocol.ts";
+
+/** Clients with a slow connection may read at half the pace of playback. */
+const slowestPace = 0.5;
+
+interface JobDeadlineOptions {
+  /** Added to the deadline. */
+  readonly graceMs?: number;
+  readonly clock?: Clock | undefined;
+}
+
+/**
+ * Starts the deadline of a job. An encoder's is extended by its input: a client that listens to the sound makes the encoder
+ * wait for as long as the sound plays, while one that stops reading must not occupy the encoder for much longer. `onPassed`
+ * receives the time that the job had.
+ */
+export const startJobDeadline = (
+  order: JobSpec,
+  onPassed: (ms: number) => void,
+  { graceMs = 0, clock = systemClock }: JobDeadlineOptions = {},
+) => {
+  const start = clock.now();
+  const msPerByte = order.type === "encoder" ? playingMsPerByte(order.sampleRate) / slowestPace : 0;
+  let ms = order.deadlineMs + graceMs;
+  const check = (): void => {
+    const left = start + ms - clock.now();
+    if (left > 0) stopTimer = clock.after(left, check);
+    else onPassed(ms);
+  };
+  let stopTimer = clock.after(ms, check);
+  return {
+    /** The job is given this input. */
+    extend: (input: Buffer): void => {
+      ms += input.length * msPerByte;
+    },
+    stop: (): void => stopTimer(),
+  };
+};
+
+/** Of s16le samples in one channel. */
+const playingMsPerByte = (sampleRate: number): number => 1000 / (2 * sampleRate);
