@@ -37,9 +37,10 @@ export const superviseHostProcess = (
     shortLives++;
     const started = await startProcess(options);
     first ??= started.report;
-    if (!canReplace(first, started.report)) {
+    const change = changeSince(first, started.report);
+    if (change !== undefined) {
       await started.close();
-      throw changedTools();
+      throw new ToolFailed("helper", change);
     }
     alive = started;
     void started.gone.then(() => {
@@ -77,14 +78,14 @@ export const superviseHostProcess = (
 
 /**
  * The service knows the tools of the first process: names of sounds contain their versions, and sounds of espeak-ng's
- * library are stored with marks.
+ * library are stored with marks. Undefined if the later process can replace the first one.
  */
-const canReplace = (first: Ready, later: Ready): boolean =>
-  isDeepStrictEqual(later.versions, first.versions) &&
-  (first.espeak !== "library" || later.espeak === "library");
-
-const changedTools = (): ToolFailed =>
-  new ToolFailed(
-    "helper",
-    "The speech tools are not those that were found when the service started: if they have been updated, restart the service.",
-  );
+const changeSince = (first: Ready, later: Ready): string | undefined => {
+  if (!isDeepStrictEqual(later.versions, first.versions)) {
+    return "The speech tools are not those that were found when the service started: if they have been updated, restart the service.";
+  }
+  if (first.espeak === "library" && later.espeak !== "library") {
+    return "The library of espeak-ng can no longer be used: the next use tries again. If it has been removed or updated, restart the service.";
+  }
+  return undefined;
+};

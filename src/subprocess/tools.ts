@@ -8,6 +8,8 @@ export type ToolVersions = Readonly<Partial<Record<Tool, string>>>;
 export type FailureReason =
   /** The tool is not installed. */
   | "missing"
+  /** Its library is not installed, or not as expected. */
+  | "library"
   /** It ended with an error. */
   | "exit"
   /** Killed from outside: out of memory, or an operator. */

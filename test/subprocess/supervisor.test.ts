@@ -38,12 +38,22 @@ const superviseReports = (reports: readonly Ready[]) => {
 };
 
 describe("The supervisor of the helper process", () => {
-  const others: Readonly<Record<string, Ready>> = {
-    "lacks a tool": { ...found, versions: { ffmpeg: "5.1" }, espeak: undefined },
-    "finds another version of a tool": { ...found, versions: { ...found.versions, ffmpeg: "6.0" } },
-    "cannot use espeak-ng's library": { ...found, espeak: "command" },
+  const changed = "not those that were found when the service started";
+  const others: Readonly<Record<string, { other: Ready; warning: string }>> = {
+    "lacks a tool": {
+      other: { ...found, versions: { ffmpeg: "5.1" }, espeak: undefined },
+      warning: changed,
+    },
+    "finds another version of a tool": {
+      other: { ...found, versions: { ...found.versions, ffmpeg: "6.0" } },
+      warning: changed,
+    },
+    "cannot use espeak-ng's library": {
+      other: { ...found, espeak: "command" },
+      warning: "The library of espeak-ng can no longer be used",
+    },
   };
-  for (const [what, other] of Object.entries(others)) {
+  for (const [what, { other, warning }] of Object.entries(others)) {
     it(`refuses a later process that ${what}, says so, and starts another`, async () => {
       const { supervisor, warnings, closed, end } = superviseReports([found, other, found]);
       await supervisor.current();
@@ -51,7 +61,7 @@ describe("The supervisor of the helper process", () => {
       expect(await rejection(supervisor.current())).to.be.instanceOf(ToolFailed);
       expect(closed).to.deep.equal([other]);
       expect(warnings).to.have.lengthOf(2);
-      expect(warnings[1]).to.include("not those that were found when the service started");
+      expect(warnings[1]).to.include(warning);
       expect((await supervisor.current()).report).to.equal(found);
     });
   }

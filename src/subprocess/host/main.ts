@@ -46,12 +46,9 @@ const send = (response: Response): void => {
 };
 
 await lowerPriorityOfSession();
-const versions = await detectVersions().catch((error: unknown) => {
-  send({ type: "notStarted", message: errorMessage(error) });
-  return new Promise<never>(() => undefined); // the service kills this process
-});
+const versions = await detectVersions().catch(failStart);
 const lameProbed = versions.ffmpeg !== undefined && mp3Library ? probeLame(mp3Library) : undefined;
-const speakersOpened = openSpeakers(versions["espeak-ng"]);
+const speakersOpened = openSpeakers(versions["espeak-ng"]).catch(failStart);
 const mp3: Partial<Mp3Encoder> =
   lameProbed && mp3Library ? await openLameLikeFfmpeg(mp3Library, lameProbed) : {};
 const { lame } = mp3;
@@ -63,11 +60,25 @@ encoders = pool;
 
 speakers = await speakersOpened;
 
-/** Undefined: the command line speaks. Another version of the library would make other sounds. */
+function failStart(error: unknown): Promise<never> {
+  send({ type: "notStarted", message: errorMessage(error) });
+  return new Promise(() => undefined); // the service kills this process
+}
+
+/**
+ * Undefined: the command line speaks. Another version of the library would make other sounds.
+ * @throws {ToolFailed} the machine is too busy: whether the library can be loaded is unknown
+ */
 async function openSpeakers(version: string | undefined): Promise<SpeakerPool | undefined> {
   if (version === undefined || speakerCount === 0) return undefined;
   const opened = new SpeakerPool(speakerCount);
-  if ((await opened.start().catch(() => undefined)) === version) return opened;
+  const found = await opened.start().catch((error: unknown) => {
+    throw new ToolFailed(
+      "helper",
+      `The first process of espeak-ng's library did not start: ${errorMessage(error)}`,
+    );
+  });
+  if (found === version) return opened;
   opened.kill();
   return undefined;
 }

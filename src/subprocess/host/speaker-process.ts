@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { compileCache } from "../compile-cache.ts";
+import { ToolFailed } from "../tools.ts";
 import { exitFailure, exitOf } from "./exit-failure.ts";
 import { createFrameReader, type Frame, frameKinds, type SpokenText } from "./frames.ts";
 import { limitedCommand } from "./limited-command.ts";
@@ -46,13 +47,16 @@ export const startSpeaker = <Order>(options: SpeakerOptions) => {
   };
   const ready = next().then(({ kind, content }) => {
     const report = JSON.parse(content.toString("utf8")) as string;
-    if (kind === frameKinds.failed) throw exitFailure(name, report);
+    if (kind === frameKinds.failed) throw new ToolFailed("library", exitFailure(name, report).message);
     return report;
   });
   ready.catch(() => undefined); // reported to those that await it
 
   return {
-    /** What the program reports about its library. @throws {ToolFailed} the library cannot be loaded */
+    /**
+     * What the program reports about its library. @throws {ToolFailed} with the reason "library" if the program reports that
+     * the library cannot be loaded; with another one if the process has not started, or has ended without a report
+     */
     ready,
     /** Speaks a text; one at a time. Yields a WAV. Unread output delays the process. @throws {ToolFailed} */
     speak: async function* (order: Order): AsyncGenerator<Buffer, SpokenText> {

@@ -1,12 +1,12 @@
 import type { EspeakOrder } from "../../espeak.ts";
 import type { EspeakSpec } from "../../protocol.ts";
+import { ToolFailed } from "../../tools.ts";
 import type { ToolProcess } from "../exit-failure.ts";
 import { type SpeakerProcess, startSpeaker } from "../speaker-process.ts";
 import { abandoned, speakOnce } from "../text-job.ts";
 
 const speakerOptions = {
   name: "espeak-ng",
-  program: new URL("./speaker.ts", import.meta.url),
   memoryBytes: 256 * 1024 * 1024,
 };
 
@@ -25,20 +25,25 @@ interface Place {
  * ones before others.
  */
 export class SpeakerPool {
+  readonly #program: URL;
   readonly #most: { readonly reserved: number; readonly shared: number };
   readonly #speakers = new Set<Speaker>();
   readonly #idle = new Set<Speaker>();
   readonly #waiting: Place[] = [];
 
   /** `size`: processes at most. */
-  constructor(size: number) {
+  constructor(size: number, program = new URL("./speaker.ts", import.meta.url)) {
+    this.#program = program;
     this.#most = { reserved: size > 1 ? 1 : 0, shared: Math.max(1, size - 1) };
   }
 
-  /** Starts the first process. Resolves with the library's version. @throws {ToolFailed} it cannot be loaded */
-  async start(): Promise<string> {
+  /**
+   * Starts the first process. Resolves with the library's version, or undefined if the library cannot be loaded.
+   * @throws {ToolFailed} the process does not start: whether the library can be loaded is unknown
+   */
+  async start(): Promise<string | undefined> {
     const first = this.#add(this.#most.reserved > 0);
-    const version = await first.ready;
+    const version = await first.ready.catch(ifNotLoaded);
     this.#release(first);
     return version;
   }
@@ -93,7 +98,8 @@ export class SpeakerPool {
   #add(isReserved: boolean): Speaker {
     // A single process speaks urgent texts too.
     const lowPriority = !isReserved && this.#most.reserved > 0;
-    const speaker: Speaker = { ...startSpeaker<EspeakOrder>({ ...speakerOptions, lowPriority }), isReserved };
+    const options = { ...speakerOptions, program: this.#program, lowPriority };
+    const speaker: Speaker = { ...startSpeaker<EspeakOrder>(options), isReserved };
     this.#speakers.add(speaker);
     void speaker.gone.then(() => {
       this.#speakers.delete(speaker);
@@ -117,3 +123,7 @@ export class SpeakerPool {
     return urgent < 0 && !isReserved && this.#waiting.length > 0 ? 0 : urgent;
   }
 }
+
+const ifNotLoaded = (error: unknown): undefined => {
+  if (!(error instanceof ToolFailed && error.reason === "library")) throw error;
+};

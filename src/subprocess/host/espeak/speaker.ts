@@ -8,12 +8,22 @@ import { type EspeakLibrary, openEspeakLibrary } from "./library.ts";
 const maxGrowthBytes = 15 * 1024 * 1024;
 
 const main = (): void => {
-  const library = openEspeakLibrary();
+  const library = open();
+  if (!library) return;
   reportReady(library.version);
   const maxBytes = process.memoryUsage.rss() + maxGrowthBytes;
   for (const line of readLines()) {
     if (speak(library, JSON.parse(line) as EspeakOrder, maxBytes)) return;
     library.renew();
+  }
+};
+
+const open = (): EspeakLibrary | undefined => {
+  try {
+    return openEspeakLibrary();
+  } catch (error) {
+    reportFailure(error);
+    return undefined;
   }
 };
 
