@@ -35,16 +35,28 @@ interface Manner {
 }
 
 /**
- * Seconds that no speech of the whole text is below; 0 if nothing can be said about it. Servers of speech may respond
- * with 200 although sentences are missing: Kokoro-FastAPI logs an error in one of its parts and goes on with the next
- * (`_process_chunk` in api/src/services/tts_service.py). SSML may change the rate or replace the text, and instructions
- * may ask for anything.
+ * Seconds that no speech of the text is below; 0 if nothing can be said about it. Servers of speech may respond with 200
+ * although sentences are missing: Kokoro-FastAPI logs an error in one of its parts and goes on with the next
+ * (`_process_chunk` in api/src/services/tts_service.py). Markup, code and URLs do not count, because a server may skip
+ * them. SSML may change the rate or replace the text, and instructions may ask for anything.
  */
 export const leastDuration = (text: string, { ssml, lang, prosody, instructions }: Manner): number => {
   if (ssml || instructions) return 0;
-  const letters = countLetters(text, lang);
+  const letters = countLetters(withoutMarkup(text), lang);
   // Not every server slows down: a low rate does not raise the bound.
   return letters < fewestLetters ? 0 : letters / (mostLettersPerSecond * Math.max(1, prosody.rate));
+};
+
+const withoutMarkup = (text: string): string =>
+  withoutCode(text)
+    .replace(/\]\([^()]*\)/g, "]") // the target of a Markdown link
+    .replace(/<[/!]?[a-z-][^<>]*>/gi, " ")
+    .replace(/\b(?:\w+:\/\/|www\.)\S+/gi, " ");
+
+/** Without Markdown's fenced code blocks. Nothing is left if a fence is unpaired: the text may be a part of a longer one. */
+const withoutCode = (text: string): string => {
+  const parts = text.split(/`{3,}|~{3,}/);
+  return parts.length % 2 === 0 ? "" : parts.filter((_, index) => index % 2 === 0).join(" ");
 };
 
 const countLetters = (text: string, lang: string): number => {

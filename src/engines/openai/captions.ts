@@ -87,12 +87,7 @@ export const captionMarks = (request: SpeechRequest, words: readonly CaptionedWo
 /** How far ahead a word is looked for: words that are spoken otherwise (numbers) lie between. In characters. */
 const searchRange = 200;
 
-/** The words that occur in the text, at their places. */
-export const findWords = (
-  { characters }: Pick<SpokenText, "characters">,
-  words: readonly CaptionedWord[],
-  range = searchRange,
-): SpokenEvent[] => {
+const findWords = ({ characters }: SpokenText, words: readonly CaptionedWord[]): SpokenEvent[] => {
   const lower = characters.map((one) => one.toLowerCase());
   const spoken = words
     .map(({ word, seconds }) => ({
@@ -104,7 +99,7 @@ export const findWords = (
   let from = 0;
   let unknown = 0;
   for (const [index, { letters, seconds }] of spoken.entries()) {
-    const at = indexOfWord(lower, letters, { from, range, unknown, next: spoken[index + 1]?.letters });
+    const at = indexOfWord(lower, letters, { from, unknown, next: spoken[index + 1]?.letters });
     if (at < 0) {
       unknown++;
       continue;
@@ -116,13 +111,10 @@ export const findWords = (
   return events;
 };
 
-export const isLetterOrDigit = (character: string | undefined): boolean =>
-  /[\p{L}\p{N}]/u.test(character ?? "");
+const isLetterOrDigit = (character: string | undefined): boolean => /[\p{L}\p{N}]/u.test(character ?? "");
 
 interface Search {
   readonly from: number;
-  /** How far the word may lie ahead, in characters. */
-  readonly range: number;
   /** Words that were spoken since the last one that was found. */
   readonly unknown: number;
   /** The word that is spoken after this one. */
@@ -134,8 +126,8 @@ interface Search {
  * if the next spoken word follows: `two` of a spoken `42` is not the `two` of the next sentence.
  */
 const indexOfWord = (characters: readonly string[], word: readonly string[], search: Search): number => {
-  const { from, range, unknown, next } = search;
-  const last = Math.min(characters.length - word.length, from + range);
+  const { from, unknown, next } = search;
+  const last = Math.min(characters.length - word.length, from + searchRange);
   let passed = 0;
   for (let at = from; at <= last; at++) {
     const begins = at === from || !isLetterOrDigit(characters[at - 1]);

@@ -32,11 +32,22 @@ describe("The least duration of a text", () => {
     ["an invalid language", text, { lang: "!" }],
     ["one long word", "abcdefghij".repeat(100), {}],
     ["a repeated letter", `${"a".repeat(14)} `.repeat(40), {}],
+    ["targets of Markdown links", "[a](/the/quick/brown/fox 'jumps over') ".repeat(20), {}],
+    ["HTML tags", '<p class="quick brown fox"><!-- jumps over -->1</p>\n'.repeat(20), {}],
+    ["URLs", "https://quick.example/brown?fox=jumps www.over.example/the/lazy/dog ".repeat(20), {}],
+    ["a code block", `\`\`\`ts\n${text}\n\`\`\``, {}],
+    ["a text with the fence of only one end of a code block", `${text}\n~~~\n${text}`, {}],
   ] as const) {
     it(`is unknown for ${what}`, () => {
       expect(leastDuration(said, { ...manner, ...changed })).to.equal(0);
     });
   }
+
+  it("counts the text around code, tags, URLs and the targets of links", () => {
+    const said = text.replaceAll("fox", "[fox](https://fox.example/a-page)").replaceAll("dog", "<b>dog</b>");
+    expect(leastDuration(`${said}\n\`\`\`\n${text}\`\`\`\nhttps://dog.example/`, manner)).to.equal(10);
+    expect(leastDuration(`a < b, (c > d), [e] and f: ${text}`, manner)).to.be.above(10);
+  });
 
   it("counts the letters of Cyrillic and Greek for their languages", () => {
     expect(leastDuration("Привет, мир и люди! ".repeat(25), { ...manner, lang: "ru-RU" })).to.equal(10);
