@@ -9,6 +9,7 @@ import type { Rendition } from "../formats/sound.ts";
 import type { AudioObject, ObjectName } from "../store/audio-store.ts";
 import { type Log, loggableMessage } from "./log.ts";
 import type { PipelineLimits } from "./pipeline-limits.ts";
+import type { RenderedSound } from "./renderer.ts";
 import { SharedSource, type SharedStream } from "./shared-stream.ts";
 import { renderUnlessStored, type StoreRecheck } from "./store-recheck.ts";
 
@@ -21,7 +22,7 @@ export interface InFlightSynthesesOptions extends Pick<StoreRecheck, "renderer" 
     name: ObjectName,
     sound: AudioObject,
     how: "made" | "found",
-    marks: Buffer | undefined,
+    rendered: RenderedSound,
   ) => void;
 }
 
@@ -91,7 +92,7 @@ export class InFlightSyntheses {
       source: (signal) => renderUnlessStored({ ...this.#options, onFound }, rendition, options, signal),
       finish: (bytes, rendered) => {
         const sound = renderer.finish(recipe.format, bytes, rendered);
-        onFinished(name, sound, this.cameFromStore(stream) ? "found" : "made", rendered.marks);
+        onFinished(name, sound, this.cameFromStore(stream) ? "found" : "made", rendered);
         return sound;
       },
       mayRestart: (error) => mayRestart(log, rendition, error),

@@ -3,7 +3,7 @@ import { type DeadlineOptions, withDeadline } from "../../async/deadline.ts";
 import { createScheduler, type Scheduler } from "../../async/scheduler/scheduler.ts";
 import { EngineFailed, Unavailable, Unpronounceable } from "../../domain/errors.ts";
 import type { Provenance } from "../../domain/ledger/serving.ts";
-import { isMarksName, marksName } from "../../domain/synthesis/marks.ts";
+import { marksName } from "../../domain/synthesis/marks.ts";
 import { type Rendition, type Sound, soundOf } from "../formats/sound.ts";
 import type { AudioObject, AudioStore, ObjectName } from "../store/audio-store.ts";
 import { InFlightSyntheses, type Wanted } from "./in-flight-syntheses.ts";
@@ -45,8 +45,9 @@ export interface Pipeline {
    */
   obtain(renditions: readonly Rendition[], signal: AbortSignal, apiKey?: string): Promise<Sound>;
   /**
-   * The same sound, with the bytes that the store keeps: another instance may have stored others before, if its engine
-   * is not deterministic. Waits for the write, within a limit: without an answer from the store, the sound is unchanged.
+   * The same sound, with the bytes that the store keeps: another instance may have stored others before, if the engine
+   * is not deterministic. Then it waits for the write, within a limit. Without an answer from the store, the sound is
+   * unchanged.
    */
   asKept(sound: Sound, signal: AbortSignal): Promise<Sound>;
   /**
@@ -112,10 +113,16 @@ export const createPipeline = (parts: PipelineOptions): Pipeline => {
     answers.first(renditions, (rendition) => lookup.obtain(rendition, wanted, signal, read));
 
   const untilWritten = async (name: ObjectName, signal: AbortSignal): Promise<void> => {
-    if (!writer.pending(name)) return;
+    if (!writer.mayDiffer(name)) return;
     const within = { clock, ms: limits.keptMs, onTimeout, signal };
     await withDeadline(within, () => writer.written(name)).catch(() => signal.throwIfAborted());
   };
+
+  const storedOrUndefined = (name: ObjectName, signal: AbortSignal): Promise<AudioObject | undefined> =>
+    lookup.objectFromStore(name, signal).catch(() => {
+      signal.throwIfAborted();
+      return undefined;
+    });
 
   return {
     obtain: async (renditions, signal, apiKey) => {
@@ -146,13 +153,14 @@ export const createPipeline = (parts: PipelineOptions): Pipeline => {
       return stored && soundOf(rendition, stored, "store");
     },
     asKept: async (sound, signal) => {
-      await untilWritten(sound.name, signal);
-      const kept = lookup.cached(sound.name);
-      return kept ? { ...sound, ...kept } : sound;
+      const { rendition, name, provenance, failed } = sound;
+      if (provenance === "store") return sound;
+      await untilWritten(name, signal);
+      const kept = lookup.cached(name) ?? (await storedOrUndefined(name, signal));
+      return kept ? soundOf(rendition, kept, provenance, failed) : sound;
     },
     getObject: async (name, signal) => {
-      // Marks belong to a sound that was answered from memory a moment ago: they do not wait for a write.
-      if (!isMarksName(name)) await untilWritten(name, signal);
+      await untilWritten(name, signal);
       return lookup.cached(name) ?? (await lookup.objectFromStore(name, signal));
     },
     forget: (hash) => {
@@ -235,15 +243,16 @@ const assemble = (parts: PipelineOptions) => {
     limits,
     log,
     scheduler,
-    onFinished: (name, sound, how, marks) => {
+    onFinished: (name, sound, how, { marks, mayDiffer = false }) => {
       if (marks) {
-        // Written first, so that a stored sound always has its marks.
+        // Written first, so that a stored sound always has its marks. They belong to the sound that a client got from
+        // memory a moment ago: no reader waits for their write.
         const object = { bytes: marks, length: sound.length };
         cache.set(marksName(name), object);
         writer.put(marksName(name), object);
       }
       cache.set(name, sound);
-      if (how === "made") writer.put(name, sound);
+      if (how === "made") writer.put(name, sound, { mayDiffer });
     },
   });
   return { cache, clock, limits, reader, writer, synthesesInFlight };

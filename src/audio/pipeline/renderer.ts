@@ -30,6 +30,8 @@ export interface RenderedSound {
   readonly leastSeconds?: number | undefined;
   /** When its words are spoken, as lines. */
   readonly marks?: Buffer | undefined;
+  /** True if another synthesis of the recipe may have other bytes. Default: false. */
+  readonly mayDiffer?: boolean;
 }
 
 export interface RenderOptions extends Pick<SpeechRequest, "beforeStart" | "claim"> {
@@ -78,7 +80,9 @@ export const createRenderer = ({ engines, encoder, maxObjectBytes }: RendererOpt
         yield chunk;
       }
       const { leastSeconds } = speech;
-      return { declared: declared(), leastSeconds, marks: marksIn(recipe.format, speech) };
+      // Only local engines reserve an encoder. A server may have other bytes each time.
+      const mayDiffer = reserving === undefined || engine.isExact?.(recipe.voice) === false;
+      return { declared: declared(), leastSeconds, marks: marksIn(recipe.format, speech), mayDiffer };
     } finally {
       void reserving?.then((slot) => slot?.release()).catch(() => undefined); // its caller got the error
     }

@@ -36,6 +36,7 @@ const entryBytes = 1024;
 
 interface Pending {
   readonly object: AudioObject;
+  readonly mayDiffer: boolean;
   written: Promise<void>;
   /** Its hash was deleted after it was queued. */
   isDeleted: boolean;
@@ -68,9 +69,9 @@ export class StoreWriter {
 
   /**
    * Queues the object. `pending` returns it until it is stored or dropped. Objects beyond the limit on pending bytes
-   * are dropped and logged: they can be synthesized again.
+   * are dropped and logged: they can be synthesized again. `mayDiffer`: another instance may store other bytes first.
    */
-  put(name: ObjectName, object: AudioObject): void {
+  put(name: ObjectName, object: AudioObject, { mayDiffer = false } = {}): void {
     const before = this.#pending.get(name);
     if (before && !before.isDeleted) return;
     const size = object.bytes.length + entryBytes;
@@ -79,7 +80,7 @@ export class StoreWriter {
     else if (isTooMuch) this.#drop(name, "too much is pending");
     else {
       this.#count.pendingBytes += size;
-      const entry = { object, written: Promise.resolve(), isDeleted: false };
+      const entry = { object, mayDiffer, written: Promise.resolve(), isDeleted: false };
       this.#pending.set(name, entry);
       entry.written = this.#writeOrDrop(name, entry, before?.written);
     }
@@ -96,6 +97,11 @@ export class StoreWriter {
   pending(name: ObjectName): AudioObject | undefined {
     const entry = this.#pending.get(name);
     return entry?.isDeleted ? undefined : entry?.object;
+  }
+
+  /** True while the object is pending, if the store may keep other bytes under its name. */
+  mayDiffer(name: ObjectName): boolean {
+    return this.pending(name) !== undefined && this.#pending.get(name)?.mayDiffer === true;
   }
 
   /** Resolves when the object is stored or dropped; at once if it is not pending, or if the store is failing. */

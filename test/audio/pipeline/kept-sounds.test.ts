@@ -18,8 +18,8 @@ const hello = renditionOf("Hello.", { format: "wav", websiteId: "w" });
 const wavOf = (sample: number): Buffer =>
   Buffer.concat([wavHeader(24_000, 2000), Buffer.alloc(2000, sample)]);
 
-/** Speaks every text with its own bytes, as an engine on another machine may. */
-const engineOf = (sample: number): Engine => ({
+/** Speaks every text with its own bytes, as a server may. */
+const serverOf = (sample: number): Engine => ({
   code: "g1",
   version: () => "1",
   prosody: () => [],
@@ -31,6 +31,23 @@ const engineOf = (sample: number): Engine => ({
     })(),
   }),
 });
+
+const localOf =
+  (isExact: boolean) =>
+  (sample: number): Engine => ({
+    ...serverOf(sample),
+    isExact: () => isExact,
+    synthesize: async (request, signal) => {
+      await request.reserveEncoder?.();
+      return serverOf(sample).synthesize(request, signal);
+    },
+  });
+
+interface Options {
+  readonly engineOf?: (sample: number) => Engine;
+  /** Of the memory cache. */
+  readonly maxBytes?: number;
+}
 
 interface Instance {
   readonly pipeline: Pipeline;
@@ -45,14 +62,17 @@ describe("A sound that two instances synthesize with different bytes", () => {
   /** Ends the puts of the second instance. */
   let mayPut: PromiseWithResolvers<void>;
 
-  const open = async (sample: number): Promise<Instance> => {
+  const open = async (
+    sample: number,
+    { engineOf = serverOf, ...memory }: Options = {},
+  ): Promise<Instance> => {
     const store = withFaults(await openFilesystemAudioStore({ path }));
     const clock = createManualClock();
     const pipeline = createPipeline({
       engines: () => engineOf(sample),
-      encoder: {} as never,
+      encoder: { reserve: async () => undefined } as never,
       store,
-      cache: createMemoryCache(),
+      cache: createMemoryCache(memory),
       clock,
     });
     return { pipeline, store, clock };
@@ -62,10 +82,8 @@ describe("A sound that two instances synthesize with different bytes", () => {
   const hasKept = (sound: { readonly bytes: Buffer } | undefined): boolean =>
     sound !== undefined && wavOf(1).equals(sound.bytes);
 
-  beforeEach(async () => {
-    path = await mkdtemp(join(tmpdir(), "voxledger-kept-"));
-    [first, second] = [await open(1), await open(2)];
-    mayPut = Promise.withResolvers();
+  const synthesizeTwice = async (options: Options = {}): Promise<void> => {
+    [first, second] = [await open(1), await open(2, options)];
     const { put } = second.store;
     second.store.put = async (...object) => {
       await mayPut.promise;
@@ -76,6 +94,10 @@ describe("A sound that two instances synthesize with different bytes", () => {
     const [one, other] = await Promise.all(both);
     expect([hasKept(one), hasKept(other)]).to.deep.equal([true, false]);
     await allWritten(first);
+  };
+  beforeEach(async () => {
+    path = await mkdtemp(join(tmpdir(), "voxledger-kept-"));
+    mayPut = Promise.withResolvers();
   });
   afterEach(async () => {
     mayPut.resolve();
@@ -84,6 +106,7 @@ describe("A sound that two instances synthesize with different bytes", () => {
   });
 
   it("is served by both with the bytes that were stored first", async () => {
+    await synthesizeTwice();
     mayPut.resolve();
     await allWritten(second);
     for (const { pipeline } of [first, second]) {
@@ -94,12 +117,14 @@ describe("A sound that two instances synthesize with different bytes", () => {
   });
 
   it("is not read by its name before the store has one of them", async () => {
+    await synthesizeTwice();
     const object = second.pipeline.getObject(hello.name, never);
     mayPut.resolve();
     expect(hasKept(await object)).to.equal(true);
   });
 
   it("waits as kept until the store has one of them", async () => {
+    await synthesizeTwice();
     const own = await second.pipeline.obtain([hello], never);
     const kept = second.pipeline.asKept(own, never);
     mayPut.resolve();
@@ -108,6 +133,7 @@ describe("A sound that two instances synthesize with different bytes", () => {
   });
 
   it("keeps its own bytes when the store does not answer in time", async () => {
+    await synthesizeTwice();
     const own = await second.pipeline.obtain([hello], never);
     const kept = second.pipeline.asKept(own, never);
     await until(() => second.clock.waiting() > 1);
@@ -115,7 +141,47 @@ describe("A sound that two instances synthesize with different bytes", () => {
     expect((await kept).bytes.equals(own.bytes)).to.equal(true);
   });
 
+  it("is read from the store when the memory cache cannot hold it", async () => {
+    await synthesizeTwice({ maxBytes: 0 });
+    const own = await second.pipeline.obtain([hello], never);
+    const kept = second.pipeline.asKept(own, never);
+    mayPut.resolve();
+    expect([hasKept(own), hasKept(await kept)]).to.deep.equal([false, true]);
+    const stored = await second.pipeline.obtain([hello], never);
+    const reads = second.store.gets.length;
+    expect(await second.pipeline.asKept(stored, never)).to.equal(stored);
+    expect(second.store.gets).to.have.length(reads);
+  });
+
+  it("keeps its own bytes when neither memory nor the store has them", async () => {
+    await synthesizeTwice({ maxBytes: 0 });
+    const own = await second.pipeline.obtain([hello], never);
+    mayPut.resolve();
+    await allWritten(second);
+    second.store.mode = "refuses";
+    expect((await second.pipeline.asKept(own, never)).bytes.equals(own.bytes)).to.equal(true);
+  });
+
+  it("waits for the store if a local engine is not exact", async () => {
+    await synthesizeTwice({ engineOf: localOf(false) });
+    const own = await second.pipeline.obtain([hello], never);
+    const kept = second.pipeline.asKept(own, never);
+    mayPut.resolve();
+    expect(hasKept(await kept)).to.equal(true);
+  });
+
+  it("does not wait for the store if a local engine is exact", async () => {
+    await synthesizeTwice({ engineOf: localOf(true) });
+    const own = await second.pipeline.obtain([hello], never);
+    const { pipeline } = second;
+    for (const sound of [await pipeline.asKept(own, never), await pipeline.getObject(hello.name, never)]) {
+      expect(sound?.bytes.equals(own.bytes)).to.equal(true);
+    }
+    expect(pipeline.stats().writes.pendingObjects).to.equal(1);
+  });
+
   it("stops waiting when the caller leaves", async () => {
+    await synthesizeTwice();
     const own = await second.pipeline.obtain([hello], never);
     const caller = new AbortController();
     const kept = second.pipeline.asKept(own, caller.signal);
