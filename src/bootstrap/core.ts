@@ -18,7 +18,7 @@ import type { EventStore } from "../eventstore/event-store.ts";
 import { type Settings, withSettingName } from "../settings.ts";
 import { noTelemetry, type Telemetry } from "../telemetry/telemetry.ts";
 import { adminViewsOf, composeAdminServices } from "./admin-services.ts";
-import { openEventStore, startTimeoutMs } from "./event-log/open-event-store.ts";
+import { openEventStore, requireMeasuredClock, startTimeoutMs } from "./event-log/open-event-store.ts";
 import { composeViews, startUsageTotals } from "./event-log/views.ts";
 import { createLazyCipher } from "./master-key.ts";
 import { composeProviders } from "./speech/providers.ts";
@@ -52,7 +52,7 @@ export const composeCore = async (
   { clock = Date.now, telemetry = noTelemetry }: Partial<Pick<Runtime, "clock" | "telemetry">> = {},
 ) => {
   await using opened = new AsyncDisposableStack();
-  const clockDifference = createClockDifference({ onWarning: (message) => log.warn(message) });
+  const clockDifference = createClockDifference({ clock, onWarning: (message) => log.warn(message) });
   const options = { clock, readOnly: false, telemetry, clockDifference };
   const { events, startHandler } = await openEventStore(settings, options);
   opened.defer(events.close);
@@ -100,6 +100,7 @@ export const composeCore = async (
     providerActivities,
     scheduler,
     clockDifference,
+    requireMeasuredClock: requireMeasuredClock(events, clockDifference),
     /** Waits for pending commands, then releases all resources. */
     close: () => running.disposeAsync(),
   };

@@ -1,4 +1,4 @@
-import { type EventStore, readEvent } from "./event-store.ts";
+import { type AppendResult, type EventStore, readEvent } from "./event-store.ts";
 import { probeStream } from "./stream-prefix.ts";
 import { uuidv7 } from "./uuid.ts";
 
@@ -24,7 +24,7 @@ const intervalMs = 10_000;
 
 /**
  * Reports the times of appends. Reads the last event of an append back, because its answer does not hold its time. The first
- * append waits for that, later ones do not.
+ * append and pings wait for that, later appends do not.
  */
 export const withAppendTimes = (
   store: EventStore,
@@ -34,7 +34,10 @@ export const withAppendTimes = (
   const isDue = (): boolean => uptime() - readAt >= intervalMs;
 
   /** Resolves although the store is unavailable: a later append reports its times. */
-  const report = async (stream: string, revision: number, id: string, called: number): Promise<void> => {
+  const report = async (
+    stream: string,
+    { revision, id, called, isProbe }: { revision: number; id: string; called: number; isProbe: boolean },
+  ): Promise<void> => {
     const answered = clock();
     const idTime = timeOf(id);
     if (idTime === undefined || !isDue()) return;
@@ -47,24 +50,27 @@ export const withAppendTimes = (
       },
       () => {},
     );
-    if (isFirst) await reading;
+    if (isFirst || isProbe) await reading;
   };
 
-  const append: EventStore["append"] = async (stream, events, expected) => {
+  const appendAs = async (
+    isProbe: boolean,
+    ...[stream, events, expected]: Parameters<EventStore["append"]>
+  ): Promise<AppendResult> => {
     const called = clock();
     const result = await store.append(stream, events, expected);
-    await report(stream, result.revision, events.at(-1)?.id ?? "", called);
+    await report(stream, { revision: result.revision, id: events.at(-1)?.id ?? "", called, isProbe });
     return result;
   };
 
   return {
     ...store,
-    append,
+    append: (...args) => appendAs(false, ...args),
     ping: async () => {
       if (!isProbeNeeded() || !isDue()) return await store.ping();
       const event = { id: uuidv7(clock()), type: "AppendProbed", data: {}, metadata: { actor: "system" } };
       await store.setRetention(probeStream, { maxCount: 1 });
-      await append(probeStream, [event], "any");
+      await appendAs(true, probeStream, [event], "any");
     },
   };
 };

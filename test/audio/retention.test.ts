@@ -57,7 +57,7 @@ describe("Retention of audio", () => {
     const found = await Promise.all(names.map((name) => store.get(name)));
     return found.flatMap((object, index) => (object ? [index] : []));
   };
-  const options = { isInUse: () => false, log: silent, now: () => now, requireCorrectClock: () => {} };
+  const options = { isInUse: () => false, log: silent, now: () => now, requireMeasuredClock: async () => {} };
   const retentionWith = (policy: RetentionPolicy, more: Partial<RetentionOptions> = {}) =>
     createRetention({ ...options, store, policy, ...more });
 
@@ -75,10 +75,10 @@ describe("Retention of audio", () => {
     await versionSeen(0);
     const name = await stored(1, now - 300 * day);
     const wrong = new Error("The clock is wrong.");
-    const requireCorrectClock = () => {
+    const requireMeasuredClock = async () => {
       throw wrong;
     };
-    const retention = retentionWith({ maxAgeMs: 90 * day }, { requireCorrectClock });
+    const retention = retentionWith({ maxAgeMs: 90 * day }, { requireMeasuredClock });
     expect(await rejection(retention.runOnce(never))).to.equal(wrong);
     expect(await kept([name])).to.deep.equal([0]);
   });

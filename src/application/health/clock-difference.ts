@@ -13,16 +13,27 @@ export type ClockDifference = ReturnType<typeof createClockDifference>;
 /** The difference between the event store's clock and this process's clock, as measured by appends. */
 export const createClockDifference = ({
   onWarning,
+  clock,
+  uptime = () => performance.now(),
 }: {
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  /** Monotonic time in milliseconds. */
+  readonly uptime?: () => number;
   /** Called when the difference begins to exceed 2 s, and when it begins to exceed 60 s. */
   readonly onWarning: (message: string) => void;
 }) => {
   let milliseconds: number | undefined;
   let level: Level = "right";
+  let bootTime = clock() - uptime();
+
+  /** The clock was set, or the machine was suspended, since the last measurement. */
+  const hasJumped = (): boolean => Math.abs(clock() - uptime() - bootTime) > wrongMs;
 
   return {
     observe: (times: AppendTimes): void => {
       const before = level;
+      bootTime = clock() - uptime();
       milliseconds = differenceOf(times);
       level = levelOf(milliseconds);
       if (level !== before && level !== "right") onWarning(describe(milliseconds));
@@ -31,12 +42,15 @@ export const createClockDifference = ({
     get milliseconds() {
       return milliseconds;
     },
-    /** True before the first measurement, and while the clock is wrong: appends alone would not show that it is right again. */
-    isProbeNeeded: (): boolean => milliseconds === undefined || level === "wrong",
+    /**
+     * True before the first measurement, after the clock has jumped, and while it is wrong: appends alone would not show that it
+     * is right again.
+     */
+    isProbeNeeded: (): boolean => milliseconds === undefined || level === "wrong" || hasJumped(),
     /** Describes a difference above 2 s. */
     note: (): string | undefined => (level === "right" ? undefined : describe(milliseconds)),
-    /** False before the first measurement and above 60 s. */
-    isClockRight: (): boolean => milliseconds !== undefined && level !== "wrong",
+    /** False above 60 s, and if the difference is not known. */
+    isClockRight: (): boolean => milliseconds !== undefined && level !== "wrong" && !hasJumped(),
     /** @throws {Unavailable} above 60 s: the times and months of servings would be wrong */
     throwIfClockIsWrong: (): void => {
       if (level !== "wrong") return;

@@ -35,6 +35,8 @@ export interface OpenLedgerOptions {
   readonly apiKeys?: () => Iterable<string>;
   /** @throws {Unavailable} if this machine's clock is wrong */
   readonly requireCorrectClock?: () => void;
+  /** Rejects with {Unavailable} if this machine's clock may be wrong. */
+  readonly requireMeasuredClock?: () => Promise<void>;
   /** Called with the own journal's events when they are durable. */
   readonly onRecorded?: (events: readonly JournalEvent[]) => void;
   /** Called with the durable events of other processes' journals. */
@@ -68,6 +70,7 @@ const defaults = {
   timers: backgroundClock,
   apiKeys: () => [],
   requireCorrectClock: () => {},
+  requireMeasuredClock: async () => {},
   onRecorded: () => {},
   onOthersRecorded: () => {},
   onQuotaExceeded: () => {},

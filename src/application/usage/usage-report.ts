@@ -105,17 +105,18 @@ const report = async (
   const asOf = new Date(until).toISOString();
   const month = named ?? monthOf(asOf);
   const streams = [keyStream(apiKey), usageAccountStream(apiKey, month)];
+  const sealedAt = isClockRight() ? undefined : await lastSealedAt(store);
   const asOfPosition = position ?? (await readLedgerEnd(store, { streams }));
   const limit = { time, position: asOfPosition };
   const { key, quotas } = await keyAsOf(store.readStream(keyStream(apiKey), signal && { signal }), limit);
   const sum = await accounts.usageOf({ apiKey, month, asOf: limit, signal });
-  const surely = isClockRight() ? now : Math.min(now, await storedAt(store, asOfPosition));
+  const stored = sealedAt === undefined ? now : Math.max(sealedAt, await storedAt(store, asOfPosition));
   return {
     apiKey,
     month,
     asOf,
     asOfPosition,
-    finalUntil: finalUntil({ now: surely, until, positionTime }),
+    finalUntil: finalUntil({ now: Math.min(now, stored), until, positionTime }),
     ...(key.status !== "absent" && {
       quota: key.plan.monthlyCharacters,
       plan: key.plan,
@@ -132,12 +133,13 @@ const timeAt = async (store: EventStore, position: number): Promise<number> => {
   throw new Invalid([{ path: ["asOfPosition"], message: "Must be the position of an event in the log." }]);
 };
 
-/** By the store's clock, which has passed this time: when the event at the position was stored, or a later seal. */
-const storedAt = async (store: EventStore, position: number): Promise<number> => {
-  const seal = await readEvent(store, sealsStream, { direction: "backwards" });
-  const event = await store.eventAt(position);
-  return Math.max(seal?.created ?? 0, event?.created ?? 0);
-};
+/** By the store's clock, which had passed this time before the report was read. Seals are an hour apart. */
+const lastSealedAt = async (store: EventStore): Promise<number> =>
+  (await readEvent(store, sealsStream, { direction: "backwards" }))?.created ?? 0;
+
+/** By the store's clock. */
+const storedAt = async (store: EventStore, position: number): Promise<number> =>
+  (await store.eventAt(position))?.created ?? 0;
 
 /** Servings that other instances recorded at about the time of a position may have later positions. */
 const finalUntil = ({

@@ -18,8 +18,8 @@ export interface RetentionOptions {
   readonly log: Log;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** @throws if this machine's clock is wrong: every sound would look old */
-  readonly requireCorrectClock: () => void;
+  /** Rejects if this machine's clock may be wrong: every sound would look old. */
+  readonly requireMeasuredClock: () => Promise<void>;
 }
 
 const hourMs = 60 * 60_000;
@@ -45,7 +45,7 @@ export const createRetention = ({
   isInUse,
   log,
   now,
-  requireCorrectClock,
+  requireMeasuredClock,
 }: RetentionOptions) => {
   const { maxAgeMs = Number.POSITIVE_INFINITY, maxBytes = Number.POSITIVE_INFINITY } = policy;
   /** Since the start. */
@@ -78,9 +78,9 @@ export const createRetention = ({
   };
 
   return {
-    /** @throws {AudioStoreUnavailable}; what `requireCorrectClock` throws; the signal's reason */
+    /** @throws {AudioStoreUnavailable}; what `requireMeasuredClock` rejects with; the signal's reason */
     runOnce: async (signal: AbortSignal): Promise<void> => {
-      requireCorrectClock();
+      await requireMeasuredClock();
       const before = { ...removed };
       const usedSince = Math.max(now() - maxAgeMs, await versionBegan());
       const hours = createHours();

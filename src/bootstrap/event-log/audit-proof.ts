@@ -6,7 +6,7 @@ import { verifyLog } from "../../application/usage/proof/audit-verify.ts";
 import type { AuditProof } from "../../cli/commands/audit-proof.ts";
 import type { Settings } from "../../settings.ts";
 import { createLazyCipher, obtainMasterKeys } from "../master-key.ts";
-import { openEventStore } from "./open-event-store.ts";
+import { openEventStore, requireMeasuredClock } from "./open-event-store.ts";
 import { readSealKeys } from "./seal-keys.ts";
 import { composeSeals } from "./seals.ts";
 
@@ -15,15 +15,15 @@ export const composeAuditProof = (readSettings: () => Settings, clock = Date.now
   exportAudit: async function* (metadata) {
     const settings = readSettings();
     await using opened = new AsyncDisposableStack();
-    const clockDifference = createClockDifference({ onWarning: () => {} });
+    const clockDifference = createClockDifference({ clock, onWarning: () => {} });
     const options = { clock, readOnly: false, clockDifference };
     const { events, startHandler } = await openEventStore(settings, options);
     opened.defer(events.close);
-    await events.ping(); // measures the clock's difference
     await createLazyCipher(settings, startHandler, clock)(); // the master key must be the recorded one
     const logId = await obtainEventLogId(startHandler, randomUUID(), new Date(clock()).toISOString());
     const masterKeys = await obtainMasterKeys(settings);
-    const sealed = { storeAsWritten: events, logId, masterKeys, clock, clockDifference };
+    const requireClock = requireMeasuredClock(events, clockDifference);
+    const sealed = { storeAsWritten: events, logId, masterKeys, clock, requireMeasuredClock: requireClock };
     const sealer = await composeSeals(settings, sealed);
     yield* createAuditExport({ store: events, ...sealer })(metadata);
   },

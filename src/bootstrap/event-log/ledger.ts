@@ -26,7 +26,7 @@ export const composeLedger = async (
   { onCrossed, onRecorded }: LedgerListeners,
 ): Promise<OpenLedger> => {
   const { clock, telemetry, resources, shutdownTimeLeft, onError } = runtime;
-  const { store, handler, runner, clockDifference } = core;
+  const { store, handler, runner, clockDifference, requireMeasuredClock } = core;
   const thresholds = composeThresholds(runtime, core, onCrossed);
   const opened = await openLedger({
     store,
@@ -34,6 +34,7 @@ export const composeLedger = async (
     clock,
     untilVisible: (position) => untilVisible(runner, position),
     requireCorrectClock: clockDifference.throwIfClockIsWrong,
+    requireMeasuredClock,
     apiKeys: () => allKeys(runner.view(keys)).map(({ apiKey }) => apiKey),
     onRecorded: (events) => {
       telemetry.servings(events);

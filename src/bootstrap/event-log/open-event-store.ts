@@ -1,5 +1,6 @@
 import { dirname } from "node:path";
 import type { ClockDifference } from "../../application/health/clock-difference.ts";
+import { Unavailable } from "../../domain/errors.ts";
 import { withAppendTimes } from "../../eventstore/append-times.ts";
 import { createCommandHandler } from "../../eventstore/command-handler.ts";
 import type { EventStore } from "../../eventstore/event-store.ts";
@@ -41,6 +42,22 @@ export const openEventStore = async (
     startHandler: createCommandHandler({ store, clock, deadlineMs: startTimeoutMs }),
   };
 };
+
+/**
+ * For what a wrong clock would do for good. Measures the difference again if the clock may have been set since. Rejects with
+ * {Unavailable} above 60 s, and while the difference is not known; with {EventStoreUnavailable} if it cannot be measured.
+ */
+export const requireMeasuredClock =
+  (store: Pick<EventStore, "ping">, difference: ClockDifference) => async (): Promise<void> => {
+    await store.ping();
+    difference.throwIfClockIsWrong();
+    if (difference.isProbeNeeded()) {
+      throw new Unavailable(
+        "The clock of this machine has not been compared with the event store's yet.",
+        10,
+      );
+    }
+  };
 
 const measured = (store: EventStore, clock: () => number, difference: ClockDifference): EventStore =>
   withAppendTimes(store, { clock, onTimes: difference.observe, isProbeNeeded: difference.isProbeNeeded });

@@ -1,4 +1,3 @@
-import type { ClockDifference } from "../../application/health/clock-difference.ts";
 import { createKeyMonthExport } from "../../application/usage/proof/key-month-export.ts";
 import { createSeals } from "../../application/usage/proof/seals.ts";
 import { createNoteSigner } from "../../domain/ledger/seals/note-signer.ts";
@@ -20,15 +19,14 @@ export const composeSeals = async (
     logId,
     masterKeys,
     clock,
-    clockDifference,
+    requireMeasuredClock,
   }: {
     /** Events as stored. */
     readonly storeAsWritten: EventStore;
     readonly logId: string;
     readonly masterKeys: MasterKeys;
     readonly clock: () => number;
-    /** Measured before: see `ping` of the event store. */
-    readonly clockDifference: ClockDifference;
+    readonly requireMeasuredClock: () => Promise<void>;
   },
 ) => {
   const name = `voxledger/${logId}`;
@@ -41,7 +39,7 @@ export const composeSeals = async (
     signer,
     keys: parseSealKeys(lines),
     clock,
-    requireCorrectClock: clockDifference.throwIfClockIsWrong,
+    requireMeasuredClock,
   });
   /** The verifier keys of this installation, one per line. The first is the current one. */
   const verifierKeys = `${lines.join("\n")}\n`;

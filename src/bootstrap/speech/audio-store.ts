@@ -41,14 +41,13 @@ export const composeUseReports = (
 /** Removes unused audio in the background, if `AUDIO_RETENTION` is set. Returns its counts. */
 export const composeRetention = (
   { settings, log, clock, resources }: Runtime,
-  { clockDifference }: Pick<Core, "clockDifference">,
+  { requireMeasuredClock }: Pick<Core, "requireMeasuredClock">,
   store: AudioStore,
   isInUse: (name: string) => boolean,
 ): (() => RetentionStats) => {
   const { audioRetention: policy } = settings;
   if (!policy) return () => ({ removedObjects: 0, removedBytes: 0 });
-  const requireCorrectClock = clockDifference.throwIfClockIsWrong;
-  const retention = createRetention({ store, policy, isInUse, log, now: clock, requireCorrectClock });
+  const retention = createRetention({ store, policy, isInUse, log, now: clock, requireMeasuredClock });
   resources.defer(scheduleRetention({ retention, timers: backgroundClock, random: Math.random, log }));
   return retention.stats;
 };

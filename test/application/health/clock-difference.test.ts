@@ -5,6 +5,7 @@ import {
   type ClockDifference,
   createClockDifference,
 } from "../../../src/application/health/clock-difference.ts";
+import { requireMeasuredClock } from "../../../src/bootstrap/event-log/open-event-store.ts";
 import { Unavailable } from "../../../src/domain/errors.ts";
 import { withAppendTimes } from "../../../src/eventstore/append-times.ts";
 import { type EventStore, EventStoreUnavailable } from "../../../src/eventstore/event-store.ts";
@@ -13,6 +14,7 @@ import { openSqliteEventStore } from "../../../src/eventstore/sqlite/sqlite-even
 import { read, readLog } from "../../contracts/event-store/events.ts";
 import { startEventStoreDBNode } from "../../support/eventstoredb-node/node.ts";
 import { ask, startInProcessService } from "../../support/in-process-service.ts";
+import { rejection } from "../../support/rejection.ts";
 import { openTemporaryStore } from "../../support/temporary-store.ts";
 
 /** The time of `startInProcessService`. */
@@ -71,7 +73,11 @@ for (const [driver, open] of [
       clocks = { store: start, own: start, uptime: 0 };
       ({ log, end } = await open(clocks));
       warnings = [];
-      difference = createClockDifference({ onWarning: (message) => warnings.push(message) });
+      difference = createClockDifference({
+        clock: () => clocks.own,
+        uptime: () => clocks.uptime,
+        onWarning: (message) => warnings.push(message),
+      });
       store = measured(log);
     });
     afterEach(() => end());
@@ -94,6 +100,21 @@ for (const [driver, open] of [
       expect(difference.note()).to.equal(undefined);
       difference.throwIfClockIsWrong();
       expect(warnings).to.deep.equal([]);
+    });
+
+    it("is measured again before something that must not happen with a wrong clock, after the clock was set", async () => {
+      const requireClock = requireMeasuredClock(store, difference);
+      await append();
+      await requireClock();
+      clocks.own += 61_000;
+      expect(difference.isClockRight()).to.equal(false);
+      expect(await rejection(requireClock())).to.be.instanceOf(Unavailable); // measured less than 10 s ago
+      clocks.own += 10_000;
+      clocks.uptime += 10_000;
+      expect(String(await rejection(requireClock()))).to.contain("71.0 s ahead");
+      clocks.own -= 71_000;
+      clocks.uptime += 10_000;
+      await requireClock();
     });
 
     it("above 2 s is a warning, once, and nothing is refused", async () => {

@@ -22,8 +22,8 @@ export interface CloseUsageAccountsOptions {
   readonly apiKeys: () => Iterable<string>;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
-  /** @throws {Unavailable} if this machine's clock is wrong: it would close the account of a month that goes on */
-  readonly requireCorrectClock?: () => void;
+  /** Rejects with {Unavailable} if this machine's clock may be wrong: it would close the account of a month that goes on. */
+  readonly requireMeasuredClock?: () => Promise<void>;
   /** For the delays after conflicts. Default: real time. */
   readonly timers?: Clock;
   readonly onError: (what: string, error: unknown) => void;
@@ -56,7 +56,7 @@ export const createCloseUsageAccounts = ({
   store,
   apiKeys,
   clock,
-  requireCorrectClock = () => {},
+  requireMeasuredClock = async () => {},
   timers = systemClock,
   onError,
   keysPerStep = 200,
@@ -67,7 +67,7 @@ export const createCloseUsageAccounts = ({
   let account: Account | undefined;
 
   const step = async (): Promise<void> => {
-    requireCorrectClock();
+    await requireMeasuredClock();
     const newest = lastClosableMonth(clock());
     if (newest !== walked) {
       if (!(await isPosted(store, clock() - postingMarginMs))) return;

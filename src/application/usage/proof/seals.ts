@@ -59,8 +59,8 @@ export interface SealsOptions {
   readonly keys: readonly NoteVerifier[];
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
-  /** @throws {Unavailable} if this machine's clock is wrong: a seal of the future would delay all that follow */
-  readonly requireCorrectClock: () => void;
+  /** Rejects with {Unavailable} if this machine's clock may be wrong: a seal of the future would delay all that follow. */
+  readonly requireMeasuredClock: () => Promise<void>;
   /** For the delays after a conflict. Default: real time. */
   readonly timers?: Clock;
 }
@@ -73,11 +73,11 @@ export const createSeals = ({
   signer,
   keys,
   clock,
-  requireCorrectClock,
+  requireMeasuredClock,
   timers = systemClock,
 }: SealsOptions): Seals => {
   const attempt = async (metadata: EventMetadata): Promise<RecordedSeal> => {
-    requireCorrectClock();
+    await requireMeasuredClock();
     const last = await readLastSeal(store, keys);
     const at = new Date(Math.max(clock(), last ? Date.parse(last.data.at) : 0)).toISOString();
     const data = await prepareSeal(store, signer, last, at);
@@ -103,7 +103,6 @@ export const createSeals = ({
     },
     sealIfDue: async (intervalMs, metadata) => {
       try {
-        requireCorrectClock();
         const last = await readLastSeal(store, keys);
         if (last && clock() < Date.parse(last.data.at) + intervalMs) return;
         await attempt(metadata);

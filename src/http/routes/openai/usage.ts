@@ -105,7 +105,7 @@ const usagePage = namedSchema("AudioSpeechesUsagePage", {
   next_page: z.string().nullable(),
   as_of: count.meta({
     description:
-      "What was recorded up to this time is included. Servings of the last 60 seconds before it may still be added.",
+      "What was recorded up to this time is included. Servings of the last 130 seconds before it may still be added.",
   }),
 });
 

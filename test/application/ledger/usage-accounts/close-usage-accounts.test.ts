@@ -46,7 +46,7 @@ describe("the sweep", () => {
       store,
       apiKeys: () => ["a"],
       clock: () => Date.parse("2026-12-05T00:00:00.000Z"),
-      requireCorrectClock: () => {
+      requireMeasuredClock: async () => {
         if (isWrong) throw new Unavailable("The clock is wrong.", 10);
       },
       onError: (_, error) => errors.push(error),

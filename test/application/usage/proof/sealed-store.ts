@@ -28,7 +28,7 @@ export const sealing = (store: EventStore) => {
     signer,
     keys,
     clock: () => Date.parse(log.now()),
-    requireCorrectClock: () => {},
+    requireMeasuredClock: async () => {},
   });
   const exportAudit = createAuditExport({ store, seals, signer });
   const clock = () => Date.parse(log.now());

@@ -14,7 +14,7 @@ import { openTemporaryStore, type TemporaryStore } from "../../../support/tempor
 import { keys, sealing, signer, writeBusyDay } from "./sealed-store.ts";
 
 const system = { actor: "system" };
-const options = { signer, keys, clock: Date.now, requireCorrectClock: () => {} };
+const options = { signer, keys, clock: Date.now, requireMeasuredClock: async () => {} };
 
 describe("seals", () => {
   let temporary: TemporaryStore;
@@ -54,10 +54,10 @@ describe("seals", () => {
   it("are not made while the clock is wrong", async () => {
     const { store } = temporary;
     const wrong = new Unavailable("The clock is wrong.", 10);
-    const requireCorrectClock = () => {
+    const requireMeasuredClock = async () => {
       throw wrong;
     };
-    const seals = createSeals({ ...options, store, requireCorrectClock });
+    const seals = createSeals({ ...options, store, requireMeasuredClock });
     expect(await rejection(seals.seal(system))).to.equal(wrong);
     expect(await rejection(seals.sealIfDue(0, system))).to.equal(wrong);
     expect(await readEvent(store, "seals")).to.equal(undefined);

@@ -22,7 +22,7 @@ interface Request {
   readonly body?: string;
 }
 
-/** Every way to request a whole sound. */
+/** Whole sounds of `/v2` and ElevenLabs' API. Version 1 takes the path of `GET` without the fast path. */
 const requests: Record<string, Request> = {
   "GET on the fast path": { method: "GET", path: url },
   "GET of a range": { method: "GET", path: url, headers: { Range: "bytes=0-9" } },
