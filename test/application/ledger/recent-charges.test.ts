@@ -6,8 +6,9 @@ import { journalStream } from "../../../src/domain/ledger/journal.ts";
 import { journalRegistryStream } from "../../../src/domain/ledger/journal-registry.ts";
 import type { Serving } from "../../../src/domain/ledger/serving.ts";
 import { createCommandHandler } from "../../../src/eventstore/command-handler.ts";
-import type { EventStore } from "../../../src/eventstore/event-store.ts";
+import { type EventStore, EventStoreUnavailable } from "../../../src/eventstore/event-store.ts";
 import { until } from "../../support/processes.ts";
+import { rejection } from "../../support/rejection.ts";
 import { serving, voided } from "../../support/servings.ts";
 import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
 
@@ -81,6 +82,26 @@ describe("the recent charges", () => {
     late.addVoids([voided(serving({ hash: "y" }), new Date(now).toISOString())]);
     await until("the void is known", () => !charges.wasCharged("vlk_1", "y"));
     expect(charges.wasCharged("vlk_1", "x")).to.equal(true);
+  });
+
+  it("count each charge once, although the first read of the journals failed at its end", async () => {
+    const other = await openJournal("other");
+    await serve(other, serving({ hash: "x" }));
+    let failures = 1;
+    const store: EventStore = {
+      ...temporary.store,
+      readStream: async function* (stream, options) {
+        yield* temporary.store.readStream(stream, options);
+        if (stream === journalStream("other") && failures-- > 0) throw new EventStoreUnavailable("down");
+      },
+    };
+    const charges = create(store);
+    const position = await registry().open("own");
+    expect(await rejection(charges.follow("own", position))).to.be.instanceOf(EventStoreUnavailable);
+    await charges.follow("own", position);
+    expect(charges.wasCharged("vlk_1", "x")).to.equal(true);
+    other.addVoids([voided(serving({ hash: "x" }), new Date(now).toISOString())]);
+    await until("the void is known", () => !charges.wasCharged("vlk_1", "x"));
   });
 
   it("do not wait for a journal of this process that is opened while they catch up", async () => {
