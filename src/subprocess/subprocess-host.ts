@@ -134,16 +134,14 @@ export const openSubprocessHost = async (options: SubprocessHostOptions = {}): P
     encodersAhead = idleEncoders,
     mp3ByLibrary = true,
     graceMs = 5000,
-    warn,
+    warn = () => {},
   } = options;
   const { speakers = Math.min(concurrency, Math.max(2, availableParallelism())) } = options;
   const mp3Library = mp3ByLibrary ? (options.mp3Library ?? lameLibraryName) : undefined;
   const { path = "/usr/local/bin:/usr/bin:/bin" } = options;
-  const helper = superviseHostProcess({ path, encodersAhead, speakers, mp3Library }, (sentence) =>
-    warn?.(sentence),
-  );
+  const helper = superviseHostProcess({ path, encodersAhead, speakers, mp3Library }, warn);
   const { versions, espeak, mp3Fallback } = (await helper.current()).report;
-  if (mp3Fallback !== undefined) warn?.(`ffmpeg encodes mp3, which is slower: ${mp3Fallback}`);
+  if (mp3Fallback !== undefined) warn(`ffmpeg encodes mp3, which is slower: ${mp3Fallback}`);
   const slots = new Slots(concurrency, options);
   const closing = new AbortController();
   const context = { helper, closing: closing.signal, graceMs };

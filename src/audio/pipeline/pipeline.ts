@@ -112,18 +112,6 @@ export const createPipeline = (parts: PipelineOptions): Pipeline => {
   ): Promise<Answer<T>> =>
     answers.first(renditions, (rendition) => lookup.obtain(rendition, wanted, signal, read));
 
-  const untilWritten = async (name: ObjectName, signal: AbortSignal): Promise<void> => {
-    if (!writer.mayDiffer(name)) return;
-    const within = { clock, ms: limits.keptMs, onTimeout, signal };
-    await withDeadline(within, () => writer.written(name)).catch(() => signal.throwIfAborted());
-  };
-
-  const storedOrUndefined = (name: ObjectName, signal: AbortSignal): Promise<AudioObject | undefined> =>
-    lookup.objectFromStore(name, signal).catch(() => {
-      signal.throwIfAborted();
-      return undefined;
-    });
-
   return {
     obtain: async (renditions, signal, apiKey) => {
       const wanted = { progressive: false, apiKey };
@@ -152,17 +140,7 @@ export const createPipeline = (parts: PipelineOptions): Pipeline => {
       const stored = await lookup.fromStore(rendition, signal);
       return stored && soundOf(rendition, stored, "store");
     },
-    asKept: async (sound, signal) => {
-      const { rendition, name, provenance, failed } = sound;
-      if (provenance === "store") return sound;
-      await untilWritten(name, signal);
-      const kept = lookup.cached(name) ?? (await storedOrUndefined(name, signal));
-      return kept ? soundOf(rendition, kept, provenance, failed) : sound;
-    },
-    getObject: async (name, signal) => {
-      await untilWritten(name, signal);
-      return lookup.cached(name) ?? (await lookup.objectFromStore(name, signal));
-    },
+    ...keptReads({ ...components, lookup, onTimeout }),
     forget: (hash) => {
       cache.forget(hash);
       writer.forget(hash);
@@ -176,6 +154,37 @@ export const createPipeline = (parts: PipelineOptions): Pipeline => {
       writes: writer.stats(),
       storeReads: reader.breaker(),
     }),
+  };
+};
+
+/** What waits for the write of a sound whose bytes may differ from those that the store keeps. */
+const keptReads = ({
+  clock,
+  limits,
+  writer,
+  lookup,
+  onTimeout,
+}: Pick<ReturnType<typeof assemble>, "clock" | "limits" | "writer"> & {
+  readonly lookup: Lookup;
+  readonly onTimeout: () => Error;
+}): Pick<Pipeline, "asKept" | "getObject"> => {
+  const untilWritten = async (name: ObjectName, signal: AbortSignal): Promise<void> => {
+    if (!writer.mayDiffer(name)) return;
+    const within = { clock, ms: limits.keptMs, onTimeout, signal };
+    await withDeadline(within, () => writer.written(name)).catch(() => signal.throwIfAborted());
+  };
+  const getObject: Pipeline["getObject"] = async (name, signal) => {
+    await untilWritten(name, signal);
+    return lookup.cached(name) ?? (await lookup.objectFromStore(name, signal));
+  };
+  return {
+    getObject,
+    asKept: async (sound, signal) => {
+      const { rendition, name, provenance, failed } = sound;
+      if (provenance === "store") return sound;
+      const kept = await getObject(name, signal).catch(() => signal.throwIfAborted());
+      return kept ? soundOf(rendition, kept, provenance, failed) : sound;
+    },
   };
 };
 

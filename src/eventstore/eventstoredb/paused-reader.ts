@@ -63,13 +63,7 @@ export const createPausedReader = <T>(stream: Source, signal?: AbortSignal): Pau
   return {
     read: (max) => {
       hasChanged = false;
-      const items: T[] = [];
-      while (items.length < max) {
-        const item = stream.read() as T | null;
-        if (item === null) break;
-        items.push(item);
-      }
-      return items;
+      return readItems(stream, max);
     },
     wait: async (timeoutMs) => {
       const mustWait =
@@ -83,4 +77,14 @@ export const createPausedReader = <T>(stream: Source, signal?: AbortSignal): Pau
     wake,
     close: () => signal?.removeEventListener("abort", wake),
   };
+};
+
+const readItems = <T>(stream: Source, max: number): T[] => {
+  const items: T[] = [];
+  while (items.length < max) {
+    const item = stream.read() as T | null;
+    if (item === null) break;
+    items.push(item);
+  }
+  return items;
 };
