@@ -36,7 +36,7 @@ interface Manner {
 
 /**
  * Seconds that no speech of the text is below; 0 if nothing can be said about it. Servers of speech may respond with 200
- * although sentences are missing: Kokoro-FastAPI logs an error in one of its parts and goes on with the next
+ * although sentences are missing: Kokoro-FastAPI logs an error in one of its parts and continues with the next
  * (`_process_chunk` in api/src/services/tts_service.py). Markup, code and URLs do not count, because a server may skip
  * them. SSML may change the rate or replace the text, and instructions may ask for anything.
  */
