@@ -22,7 +22,7 @@ export interface CloseUsageAccountsOptions {
   readonly apiKeys: () => Iterable<string>;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
-  /** Rejects with {Unavailable} if this machine's clock may be wrong: it would close the account of a month that goes on. */
+  /** Rejects with {Unavailable} if this machine's clock may be wrong: it would close the account of the current month. */
   readonly requireMeasuredClock?: () => Promise<void>;
   /** For the delays after conflicts. Default: real time. */
   readonly timers?: Clock;
