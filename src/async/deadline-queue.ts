@@ -1,23 +1,56 @@
 import { type Clock, systemClock } from "./clock.ts";
 
-export type DeadlineQueue<T extends object> = ReturnType<typeof createDeadlineQueue<T>>;
+export type DeadlineQueue<T extends Queued<T>> = ReturnType<typeof createDeadlineQueue<T>>;
+
+/** An item can be in one queue at a time. */
+export interface Queued<T> {
+  /** For the queue's use: where the item is. Undefined outside of a queue. */
+  place: Place<T> | undefined;
+}
+
+interface Place<T> {
+  readonly item: T;
+  readonly deadline: number;
+  previous: Place<T> | undefined;
+  next: Place<T> | undefined;
+}
 
 /**
  * A set of items that all expire after the same time, in the order in which they were added. Uses one timer for all
  * items: the oldest expires first.
+ *
+ * It is a linked list, not a `Map`: V8 replaces the table of a `Map` after some hundred additions, and an old table refers to the
+ * items that it held and to its successor. So once a table has become old, every minor garbage collection would keep all later tables and
+ * their items.
  */
-export const createDeadlineQueue = <T extends object>(
+export const createDeadlineQueue = <T extends Queued<T>>(
   timeoutMs: number,
   onExpired: (item: T) => void,
   clock: Clock = systemClock,
 ) => {
-  const deadlines = new Map<T, number>();
+  let first: Place<T> | undefined;
+  let last: Place<T> | undefined;
+  let size = 0;
   const drainListeners: (() => void)[] = [];
   let stopTimer: (() => void) | undefined;
 
+  const unlink = (place: Place<T>): void => {
+    const { previous, next } = place;
+    if (previous) previous.next = next;
+    else first = next;
+    if (next) next.previous = previous;
+    else last = previous;
+    // If it is old by now, it must not keep younger ones from being collected.
+    place.previous = undefined;
+    place.next = undefined;
+  };
+
   const remove = (item: T): boolean => {
-    if (!deadlines.delete(item)) return false;
-    if (deadlines.size > 0) return true;
+    if (!item.place) return false;
+    unlink(item.place);
+    item.place = undefined;
+    size -= 1;
+    if (size > 0) return true;
     stopTimer?.();
     stopTimer = undefined;
     for (const resolve of drainListeners.splice(0)) resolve();
@@ -31,30 +64,32 @@ export const createDeadlineQueue = <T extends object>(
   const expireDue = (): void => {
     stopTimer = undefined;
     const now = clock.now();
-    for (const [item, deadline] of deadlines) {
-      if (deadline > now) {
-        startTimer(deadline);
-        return;
-      }
+    while (first && first.deadline <= now) {
+      const { item } = first;
       remove(item);
       onExpired(item);
     }
+    if (first) startTimer(first.deadline);
   };
 
   return {
     add: (item: T): void => {
-      const deadline = clock.now() + timeoutMs;
-      deadlines.set(item, deadline);
-      startTimer(deadline);
+      const place = { item, deadline: clock.now() + timeoutMs, previous: last, next: undefined };
+      if (last) last.next = place;
+      else first = place;
+      last = place;
+      item.place = place;
+      size += 1;
+      if (size === 1) startTimer(place.deadline); // otherwise the timer of an older item runs, or `expireDue` starts it
     },
     /** False if the item has expired or was deleted before. */
     delete: remove,
-    has: (item: T): boolean => deadlines.has(item),
+    has: (item: T): boolean => item.place !== undefined,
     get size(): number {
-      return deadlines.size;
+      return size;
     },
     /** Resolves when the queue is empty. */
     drained: (): Promise<void> =>
-      deadlines.size === 0 ? Promise.resolve() : new Promise((resolve) => drainListeners.push(resolve)),
+      size === 0 ? Promise.resolve() : new Promise((resolve) => drainListeners.push(resolve)),
   };
 };

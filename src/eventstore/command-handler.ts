@@ -98,7 +98,7 @@ export const createCommandHandler = ({
           return reject(new Unavailable("Too many requests wait for the event store.", retryAfterSeconds));
         }
         const queue = queueFor(stream, decider);
-        const command = { queue, decide, metadata, resolve, reject };
+        const command = { queue, decide, metadata, resolve, reject, place: undefined };
         pending.add(command);
         queue.add(command);
       }),

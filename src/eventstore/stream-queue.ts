@@ -1,6 +1,6 @@
 import type { Clock } from "../async/clock.ts";
 import { untilAborted } from "../async/deadline.ts";
-import type { DeadlineQueue } from "../async/deadline-queue.ts";
+import type { DeadlineQueue, Queued } from "../async/deadline-queue.ts";
 import { Unavailable } from "../domain/errors.ts";
 import {
   type Any,
@@ -26,7 +26,7 @@ export interface Outcome<S, E> {
   readonly position: number;
 }
 
-export interface Command extends DecisionRequest {
+export interface Command extends DecisionRequest, Queued<Command> {
   readonly queue: StreamQueue;
   readonly resolve: (outcome: Outcome<Any, Any>) => void;
   readonly reject: (error: unknown) => void;

@@ -1,29 +1,92 @@
+import { getHeapSpaceStatistics, setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { expect } from "chai";
-import { createDeadlineQueue } from "../../src/async/deadline-queue.ts";
+import { createDeadlineQueue, type Queued } from "../../src/async/deadline-queue.ts";
+import { createManualClock } from "../support/manual-clock.ts";
+
+interface Item extends Queued<Item> {
+  readonly id: number;
+  readonly payload?: unknown;
+}
+
+const itemOf = (id: number, payload?: unknown): Item => ({ id, payload, place: undefined });
 
 describe("The deadline queue", () => {
   it("expires overdue items in order, and no others", async () => {
-    const expired: { id: number }[] = [];
-    const queue = createDeadlineQueue<{ id: number }>(10, (item) => expired.push(item));
-    const all = Array.from({ length: 5 }, (_, id) => ({ id }));
+    const expired: Item[] = [];
+    const queue = createDeadlineQueue<Item>(10, (item) => expired.push(item));
+    const all = Array.from({ length: 5 }, (_, id) => itemOf(id));
     for (const item of all) queue.add(item);
-    expect(queue.delete(all[1] as { id: number })).to.equal(true);
+    expect(queue.delete(all[1] as Item)).to.equal(true);
     expect(queue.size).to.equal(4);
     await queue.drained();
     await new Promise(setImmediate);
     expect(expired.map(({ id }) => id)).to.deep.equal([0, 2, 3, 4]);
-    expect(queue.delete(all[0] as { id: number })).to.equal(false);
+    expect(queue.delete(all[0] as Item)).to.equal(false);
+  });
+
+  it("expires each item at its own deadline, also when an item is added while others expire", () => {
+    const clock = createManualClock();
+    const expired: [id: number, at: number][] = [];
+    const queue = createDeadlineQueue<Item>(
+      100,
+      (item) => {
+        expired.push([item.id, clock.now()]);
+        if (item.id === 1) queue.add(itemOf(4));
+      },
+      clock,
+    );
+    queue.add(itemOf(1));
+    clock.advance(30);
+    queue.add(itemOf(2));
+    const third = itemOf(3);
+    queue.add(third);
+    clock.advance(30);
+    queue.delete(third);
+    clock.advance(300);
+    expect(expired.map(([id]) => id)).to.deep.equal([1, 2, 4]);
+    const [first = 0, second = 0, last = 0] = expired.map(([, at]) => at);
+    expect([second - first, last - first]).to.deep.equal([30, 100]);
   });
 
   it("is empty as soon as the last item is deleted", async () => {
-    const queue = createDeadlineQueue<object>(60_000, () => expect.fail("no item is overdue"));
-    const item = {};
+    const queue = createDeadlineQueue<Item>(60_000, () => expect.fail("no item is overdue"));
+    const item = itemOf(1);
     queue.add(item);
     const drained = queue.drained();
     expect(queue.has(item)).to.equal(true);
     queue.delete(item);
+    expect(queue.has(item)).to.equal(false);
     await drained;
     await queue.drained();
     expect(queue.size).to.equal(0);
   });
+
+  it("keeps no deleted item in memory until the next major garbage collection", () => {
+    const queue = createDeadlineQueue<Item>(60_000, () => expect.fail("no item is overdue"));
+    const items = Array.from({ length: 50 }, (_, id) => itemOf(id));
+    for (const item of items) queue.add(item);
+    const replaceOldest = (id: number): void => {
+      queue.delete(items.shift() as Item);
+      const item = itemOf(id, new Array(100).fill(id));
+      items.push(item);
+      queue.add(item);
+    };
+    collectYoung();
+    const before = oldBytes();
+    for (let id = 0; id < 20_000; id++) {
+      replaceOldest(id);
+      if (id % 500 === 0) collectYoung();
+    }
+    for (const item of items) queue.delete(item);
+    // All payloads together have 16 MB; 50 of them are in use at any time.
+    expect(oldBytes() - before).to.be.below(4_000_000);
+  });
 });
+
+setFlagsFromString("--expose-gc");
+const collect: (options: { type: "minor" }) => void = runInNewContext("gc");
+const collectYoung = (): void => collect({ type: "minor" });
+
+const oldBytes = (): number =>
+  getHeapSpaceStatistics().find((space) => space.space_name === "old_space")?.space_used_size ?? 0;

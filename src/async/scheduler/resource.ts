@@ -1,5 +1,5 @@
 import type { Clock } from "../clock.ts";
-import { createDeadlineQueue, type DeadlineQueue } from "../deadline-queue.ts";
+import { createDeadlineQueue, type DeadlineQueue, type Queued } from "../deadline-queue.ts";
 import type { Claim } from "./claim.ts";
 import { FairQueues, type QueuedJob } from "./fair-queues.ts";
 
@@ -48,7 +48,7 @@ interface ResourceContext {
   readonly onStart: (waitedMs: number) => void;
 }
 
-interface Waiting extends QueuedJob {
+interface Waiting extends QueuedJob, Queued<Waiting> {
   readonly since: number;
   /** Gives it the slot. `end` ends it in its queue. */
   readonly enter: (end: () => void) => void;
@@ -147,7 +147,7 @@ export class Resource {
       const onAbort = () => fail(signal.reason);
       const { keys, order } = claim;
       const since = this.#context.clock.now();
-      const job: Waiting = { keys, order, seconds, isFirstPiece, since, enter, fail };
+      const job: Waiting = { keys, order, seconds, isFirstPiece, since, enter, fail, place: undefined };
       const stopListening = claim.onJoin((key) => {
         this.#queues.addTo(key, job);
         this.#dispatch();

@@ -90,7 +90,7 @@ export class JournalWriter {
       queueMicrotask(() => this.#call(() => done(refusal, "")));
       return;
     }
-    const entry = { serving, month: this.month(), done, isExpired: false };
+    const entry: PendingServing = { serving, month: this.month(), done, isExpired: false, place: undefined };
     this.#waiting.servings.add(entry);
     this.#deadlines.add(entry);
   };

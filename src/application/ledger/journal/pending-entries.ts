@@ -1,8 +1,9 @@
 import type { Clock } from "../../../async/clock.ts";
+import type { Queued } from "../../../async/deadline-queue.ts";
 import { exponentialBackoff } from "../../../async/retry.ts";
 import type { Serving, StreamEnd, VoidedServing } from "../../../domain/ledger/serving.ts";
 
-export interface PendingServing {
+export interface PendingServing extends Queued<PendingServing> {
   readonly serving: Serving;
   readonly month: string;
   readonly done: ServingCallback;
