@@ -1,14 +1,13 @@
 import { PassThrough } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
-import createCommand from "fluent-ffmpeg";
+import createCommand, { type Encoder, type FfmpegCommand } from "fluent-ffmpeg";
 import { type EncodedFormat, formats } from "../../domain/synthesis/formats.ts";
 import { exitFailure, signalFailure, type ToolProcess } from "./exit-failure.ts";
 
 /**
  * The only module that uses fluent-ffmpeg (2.1.3, archived). It passes its environment to ffmpeg and searches PATH.
- * Before its first command it reads the formats and encoders of ffmpeg (300 ms) and caches them: with LAME's library that is the
- * comparison at the start, otherwise the first job waits for it. When its output
- * stream emits `close`, it fails the command 20 ms later, even one that is ending: so the output never closes. Before
+ * Before its first command it would run ffmpeg twice (300 ms) to read its formats and encoders, which `capabilities` answers instead.
+ * When its output stream emits `close`, it fails the command 20 ms later, even one that is ending: so the output never closes. Before
  * the process has started, `kill` does nothing. Its `end` is the exit of the process: up to 200 KB of output can be
  * unread in the pipe by then, so only the end of stdout ends the output of a successful process.
  */
@@ -37,6 +36,24 @@ const outputOptions = [
   "-flush_packets 1",
 ];
 
+type EncoderOptions = (typeof formats)[EncodedFormat]["encoder"];
+
+/** What fluent-ffmpeg asks of ffmpeg before a command. ffmpeg itself reports what it lacks. */
+const capabilities = ({
+  codec,
+  muxer,
+}: EncoderOptions): Pick<FfmpegCommand, "availableFormats" | "availableEncoders"> => {
+  const format = { description: "", canDemux: true, canMux: true };
+  const encoder = { type: "audio", experimental: false } as Encoder;
+  return {
+    availableFormats: (answer) => answer(noError, { wav: format, [muxer]: format }),
+    availableEncoders: (answer) => answer(noError, { [codec]: encoder }),
+  };
+};
+
+/** Its types demand an error, its code none. */
+const noError = null as unknown as Error;
+
 export interface EncoderProcess extends ToolProcess {
   /** Resolves when the process has exited, in any way. */
   readonly gone: Promise<void>;
@@ -53,6 +70,7 @@ export const startFfmpeg = (format: EncodedFormat): EncoderProcess => {
     .audioChannels(1)
     .outputOptions([...outputOptions, ...encoder.options])
     .format(encoder.muxer);
+  Object.assign(command, capabilities(encoder));
 
   const ended = new Promise<void>((resolve, reject) => {
     command.on("end", () => resolve());
