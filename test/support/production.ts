@@ -5,6 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { EventStore } from "../../src/eventstore/event-store.ts";
 import { openEventStoreDB } from "../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
 import { openBalancer } from "./balancer.ts";
+import { admin } from "./client.ts";
 import { type EventStoreDBProcess, startEventStoreDBProcess } from "./eventstoredb-process.ts";
 import { masterKey, type RunningService, startInstance } from "./instance.ts";
 import { startMinio } from "./minio.ts";
@@ -76,7 +77,7 @@ const balanced = async (instances: readonly RunningService[], store: EventStore)
     {
       onAnswer: async ({ method, path }, status) => {
         if (status === 403 || (status < 300 && isCommand(method, path)))
-          await level(instances.map(metricsUrl), await appendMarker(store));
+          await level(instances, await appendMarker(store));
       },
     },
   );
@@ -118,11 +119,16 @@ const appendMarker = async (store: EventStore): Promise<number> => {
 };
 
 /** Resolves when the views of all instances have passed the position. */
-const level = async (metrics: readonly string[], passed: number): Promise<void> => {
-  for (const url of metrics) while ((await position(url)) < passed) await delay(2);
+const level = async (instances: readonly RunningService[], passed: number): Promise<void> => {
+  for (const instance of instances) while ((await position(instance)) < passed) await delay(2);
 };
 
-const position = (metrics: string): Promise<number> => numberOf("voxledger_views_position", metrics);
+/** From the status, not from the metrics: they are a long text, and commands are frequent. */
+const position = async ({ url }: RunningService): Promise<number> => {
+  const { status, body } = await admin(url, "GET", "/status");
+  if (status !== 200) throw new Error(`the status is answered with ${status}`);
+  return Number(body.position);
+};
 
 const numberOf = async (name: string, metrics: string): Promise<number> => {
   const text = await (await fetch(metrics)).text();
