@@ -83,14 +83,41 @@ export const eventAt = (db: DatabaseSync) => {
   return (position: number): string | undefined => select(position)?.json;
 };
 
+/** What was appended after a position. */
+export interface NewEvents {
+  readonly streams: readonly string[];
+  /** The position of the last one; 0 without any. */
+  readonly head: number;
+}
+
+/** Reads the streams of the events after a position; undefined if there are too many events for one query. */
+export const streamsAfter = (db: DatabaseSync) => {
+  const query = prepareGet<{ head: number; names: string }>(
+    db,
+    `SELECT ifnull(max(last), 0) AS head, json_group_array(name) AS names FROM (SELECT s.name AS name, max(e.position) AS last
+     FROM events e CROSS JOIN streams s ON s.id = e.stream WHERE e.position > ? AND e.position <= ? GROUP BY e.stream)`,
+  );
+  const newest = newestPosition(db);
+  return (after: number): NewEvents | undefined => {
+    if (newest() > after + maxEventsPerPage) return undefined;
+    const { head, names } = query(after, after + maxEventsPerPage);
+    return { streams: JSON.parse(names), head };
+  };
+};
+
+const newestPosition = (db: DatabaseSync): (() => number) => {
+  const newest = prepareGet<{ position: number | null }>(db, "SELECT max(position) AS position FROM events");
+  return () => newest().position ?? 0;
+};
+
 /** Reads pages of the log, of the streams whose names start with one of the prefixes. */
 export const logPages = (db: DatabaseSync) => {
-  const newest = prepareGet<{ position: number | null }>(db, "SELECT max(position) AS position FROM events");
+  const newest = newestPosition(db);
   const byIndex = indexScan(db);
   const byLog = logScan(db);
 
   return ({ after, prefixes, except, wait, strategy }: LogRequest): LogPage => {
-    const head = newest().position ?? 0;
+    const head = newest();
     const chooseStrategy = (): ScanStrategy => (byIndex.isFaster(prefixes, head - after) ? "index" : "log");
     const chosen = wait ? "log" : (strategy ?? chooseStrategy());
     const scan = chosen === "index" ? byIndex.read : byLog;

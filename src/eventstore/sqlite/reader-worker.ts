@@ -1,7 +1,8 @@
 import { workerData } from "node:worker_threads";
+import { isSelected } from "../subscriptions.ts";
 import { openForReading, prepareGet } from "./database.ts";
 import type { DatabaseFile } from "./database-file.ts";
-import { eventAt, logPages, streamPages } from "./pages.ts";
+import { eventAt, logPages, type NewEvents, streamPages, streamsAfter } from "./pages.ts";
 import type { LogPage, LogRequest, ReaderProtocol } from "./protocol.ts";
 import { type Answer, type Call, type Reply, type Service, serve, toFailure } from "./worker-rpc.ts";
 
@@ -26,6 +27,7 @@ class Reader implements Service<ReaderProtocol> {
   readonly #readStreamPage = streamPages(this.#database.db);
   readonly #readLogPage = logPages(this.#database.db);
   readonly #readEvent = eventAt(this.#database.db);
+  readonly #readStreamsAfter = streamsAfter(this.#database.db);
   /** Changes with every commit of another connection, in this process or another. */
   readonly #dataVersion = prepareGet<{ data_version: number }>(this.#database.db, "PRAGMA data_version");
   /** Requests that wait for events, by subscription. */
@@ -83,11 +85,29 @@ class Reader implements Service<ReaderProtocol> {
     return found === undefined ? [] : [{ id: found.id, answer: emptyPage(found.scanned) }];
   }
 
+  /** First reads which streams have new events: to scan the log for each request would cost as much each time. */
   #repeatWaiting(): Answer[] {
     this.#seenVersion = this.#dataVersion().data_version;
     const requests = [...this.#waiting.values()];
-    this.#waiting.clear();
-    return requests.flatMap((waiting) => this.#orFailure(waiting.id, () => this.#scan(waiting)));
+    if (requests.length === 0) return [];
+    try {
+      this.#database.assertFileExists();
+      const added = this.#readStreamsAfter(Math.min(...requests.map(({ scanned }) => scanned)));
+      return requests.flatMap((waiting) => this.#repeat(waiting, added));
+    } catch (error) {
+      this.#waiting.clear();
+      return requests.map(({ id }) => ({ id, failure: toFailure(error) }));
+    }
+  }
+
+  #repeat(waiting: WaitingRequest, added: NewEvents | undefined): Answer[] {
+    const { id, request, scanned } = waiting;
+    if (added && !added.streams.some((name) => isSelected(name, request))) {
+      this.#waiting.set(request.subscriptionId, { ...waiting, scanned: Math.max(scanned, added.head) });
+      return [];
+    }
+    this.#waiting.delete(request.subscriptionId);
+    return this.#orFailure(id, () => this.#scan(waiting));
   }
 
   /** Answers the requests that have skipped events for long enough. */
