@@ -99,6 +99,15 @@ describe("clients that do not read their audio", () => {
     while ((await post(api, "Short.")).status === 429);
   };
 
+  /** Resolves when the request is refused: the service reads the audio that nobody reads a little later than its first bytes. */
+  const untilRefused = async (request: () => Promise<Answered>): Promise<void> => {
+    for (;;) {
+      const { status } = await request();
+      if (status === 429) return;
+      expect(status).to.equal(200);
+    }
+  };
+
   for (const api of apis) {
     it(`hold no more than the maximum of bytes over ${api}`, async () => {
       await start({ UNREAD_AUDIO_BYTES: String(maxBytes) });
@@ -119,7 +128,7 @@ describe("clients that do not read their audio", () => {
     const get = () => ask(url, { headers: authorize(website) });
     for (const _ of [1, 2]) expect((await get()).status).to.equal(200);
     await stall("OpenAI's API");
-    expect((await get()).status).to.equal(429);
+    await untilRefused(get);
     const openAi = await post("OpenAI's API", "Short.");
     expect(openAi).to.include({ status: 429 });
     expect(openAi.headers).to.include({ "retry-after": "5", "x-should-retry": "true" });
