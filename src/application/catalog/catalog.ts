@@ -79,7 +79,7 @@ export const createCatalogService = ({ execute, catalog, clock }: CatalogService
         context,
       );
       const { name, service } = systemVoice;
-      return required([...systemVoices.values()].find((one) => one.name === name && one.service === service));
+      return required(systemVoices.values().find((one) => one.name === name && one.service === service));
     },
     /** @throws {NotFound} */
     deprecateSystemVoice: async (id: number, context: CommandContext): Promise<SystemVoice> => {

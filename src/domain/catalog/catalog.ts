@@ -1,3 +1,4 @@
+import { CopiedMap } from "../copied-map.ts";
 import { Conflict, Invalid, NotFound } from "../errors.ts";
 import { never } from "../never.ts";
 import type { EventOf } from "../shape.ts";
@@ -12,8 +13,8 @@ import { systemVoice as systemVoiceSchema, voiceChange, voice as voiceSchema } f
 export type CatalogEvent = EventOf<typeof catalogShapes>;
 
 export interface Catalog {
-  readonly voices: ReadonlyMap<string, Voice>;
-  readonly systemVoices: ReadonlyMap<number, SystemVoice>;
+  readonly voices: CopiedMap<string, Voice>;
+  readonly systemVoices: CopiedMap<number, SystemVoice>;
 }
 
 export const catalogStream = "catalog";
@@ -21,7 +22,7 @@ export const catalogStream = "catalog";
 /** Ids below are reserved for releases, so that new voices never collide with an operator's. */
 export const firstOperatorId = firstVoiceIds.operator;
 
-export const initialCatalog = (): Catalog => ({ voices: new Map(), systemVoices: new Map() });
+export const initialCatalog = (): Catalog => ({ voices: new CopiedMap(), systemVoices: new CopiedMap() });
 
 const evolveCatalog = (catalog: Catalog, event: CatalogEvent): Catalog => {
   switch (event.type) {
@@ -123,12 +124,12 @@ export const seedCatalog = (catalog: Catalog, seed: CatalogVoices, at: string): 
 
 const withVoice = (catalog: Catalog, voice: Voice): Catalog => ({
   ...catalog,
-  voices: new Map(catalog.voices).set(voice.name, voice),
+  voices: catalog.voices.with(voice.name, voice),
 });
 
 const withSystemVoice = (catalog: Catalog, systemVoice: SystemVoice): Catalog => ({
   ...catalog,
-  systemVoices: new Map(catalog.systemVoices).set(systemVoice.id, systemVoice),
+  systemVoices: catalog.systemVoices.with(systemVoice.id, systemVoice),
 });
 
 const voiceNamed = (catalog: Catalog, name: string): Voice => {
