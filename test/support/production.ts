@@ -5,9 +5,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { EventStore } from "../../src/eventstore/event-store.ts";
 import { openEventStoreDB } from "../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
 import { openBalancer } from "./balancer.ts";
-import { admin } from "./client.ts";
 import { type EventStoreDBProcess, startEventStoreDBProcess } from "./eventstoredb-process.ts";
-import { masterKey, type RunningService, startInstance } from "./instance.ts";
+import { adminToken, masterKey, type RunningService, startInstance } from "./instance.ts";
 import { startMinio } from "./minio.ts";
 import { addressOf, type S3Server } from "./s3-server.ts";
 
@@ -120,14 +119,16 @@ const appendMarker = async (store: EventStore): Promise<number> => {
 
 /** Resolves when the views of all instances have passed the position. */
 const level = async (instances: readonly RunningService[], passed: number): Promise<void> => {
-  for (const instance of instances) while ((await position(instance)) < passed) await delay(2);
+  for (const instance of instances) while ((await positionOf(instance)) < passed) await delay(2);
 };
 
 /** From the status, not from the metrics: they are a long text, and commands are frequent. */
-const position = async ({ url }: RunningService): Promise<number> => {
-  const { status, body } = await admin(url, "GET", "/status");
-  if (status !== 200) throw new Error(`the status is answered with ${status}`);
-  return Number(body.position);
+const positionOf = async ({ url }: RunningService): Promise<number> => {
+  const headers = { Authorization: `Bearer ${adminToken}` };
+  const response = await fetch(`${url}/admin/status`, { headers });
+  if (!response.ok) throw new Error(`the status is answered with ${response.status}`);
+  const { position } = (await response.json()) as { position: number };
+  return position;
 };
 
 const numberOf = async (name: string, metrics: string): Promise<number> => {
