@@ -38,7 +38,7 @@ export const openConsole = async ({ context }: Browser, url: string, token: stri
     },
     violations: async () => {
       // Evaluated by the debugger: the page's policy allows no other script.
-      await page.evaluate(axe.source);
+      if (await page.evaluate("typeof axe === 'undefined'")) await page.evaluate(axe.source);
       const { violations } = (await page.evaluate(
         "axe.run(document, { resultTypes: ['violations'] })",
       )) as axe.AxeResults;
