@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import type { FoundOperation, Operation, Parameter } from "../contracts/http.ts";
+import { anyCharacter } from "./any-character.ts";
 import type { Sent } from "./exchange.ts";
 
 /** Requests for a described operation: valid, nearly valid, and arbitrary ones. */
@@ -33,7 +34,7 @@ const nasty = fc.constantFrom(
   ...["a".repeat(201), "a".repeat(5_001), "9".repeat(400), "-1", "2.0000001", "0.5", "99999999999999999999"],
 );
 
-const anyText = fc.oneof(nasty, fc.string(), fc.string({ unit: "binary", maxLength: 40 }));
+const anyText = fc.oneof(nasty, fc.string(), fc.string({ unit: anyCharacter, maxLength: 40 }));
 
 /** A value that the schema allows: a member of an enumeration, a number in its range, an example. */
 const described = (schema: Readonly<Record<string, unknown>>): fc.Arbitrary<unknown> => {

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import type { Serving, VoidedServing } from "../../src/domain/ledger/serving.ts";
 import { engineCodes } from "../../src/domain/synthesis/speech.ts";
+import { anyCharacter } from "./any-character.ts";
 
 export const serving = (changes: Partial<Serving> = {}): Serving => ({
   apiKey: "vlk_1",
@@ -41,7 +42,7 @@ export const anyServing = (): fc.Arbitrary<Serving> =>
       engine: fc.constantFrom(...engineCodes),
       voice: fc.oneof(
         fc.constantFrom("UK English Female", "__proto__", "a b c"),
-        fc.string({ unit: "binary" }),
+        fc.string({ unit: anyCharacter }),
       ),
       lang: fc.constantFrom("en-GB", "de"),
       format: fc.constantFrom("mp3", "wav"),

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import fc from "fast-check";
+import { anyCharacter } from "../../support/any-character.ts";
 import { openWebSocketClient, type WebSocketClient } from "../../support/websocket-client.ts";
 import { startSocketServer, type TestSocketServer } from "./test-server.ts";
 
@@ -10,7 +11,7 @@ const numRuns = Number(process.env.FUZZ_RUNS ?? 300);
 
 const anyValue = fc.oneof(fc.jsonValue(), fc.constantFrom("g1", "gwn", 0, -1, 1e300, "__proto__", "\ud800"));
 const message = fc.oneof(
-  fc.string({ unit: "binary" }),
+  fc.string({ unit: anyCharacter }),
   fc.json(),
   fc
     .record(
