@@ -80,8 +80,8 @@ export const createCommandHandler = ({
     pending,
     start: createStarter(),
   };
-  // A queue that is evicted while it has commands finishes them; a second queue of its stream meets it as a conflict.
-  const queues = new LRUCache<string, StreamQueue>({ max: warmStreams });
+  // `max` would allocate lists of that length at once. A queue that is evicted while it has commands finishes them; a second queue of its stream meets it as a conflict.
+  const queues = new LRUCache<string, StreamQueue>({ maxSize: warmStreams, sizeCalculation: () => 1 });
 
   const queueFor = (stream: string, decider: Decider<Any, Any>): StreamQueue => {
     const known = queues.get(stream);
