@@ -2,9 +2,9 @@ import { type Clock, systemClock } from "./clock.ts";
 
 export type DeadlineQueue<T extends Queued<T>> = ReturnType<typeof createDeadlineQueue<T>>;
 
-/** An item can be in one queue at a time. */
+/** An item that can be in one queue at a time. */
 export interface Queued<T> {
-  /** For the queue's use: where the item is. Undefined outside of a queue. */
+  /** For the queue's use: where the item is. Undefined outside of a queue. A copy of the item must not have it. */
   place: Place<T> | undefined;
 }
 
@@ -64,16 +64,21 @@ export const createDeadlineQueue = <T extends Queued<T>>(
   const expireDue = (): void => {
     stopTimer = undefined;
     const now = clock.now();
-    while (first && first.deadline <= now) {
-      const { item } = first;
-      remove(item);
-      onExpired(item);
+    try {
+      while (first && first.deadline <= now) {
+        const { item } = first;
+        remove(item);
+        onExpired(item);
+      }
+    } finally {
+      if (first) startTimer(first.deadline);
     }
-    if (first) startTimer(first.deadline);
   };
 
   return {
+    /** @throws if the item is in a queue */
     add: (item: T): void => {
+      if (item.place) throw new Error("The item is in a queue already.");
       const place = { item, deadline: clock.now() + timeoutMs, previous: last, next: undefined };
       if (last) last.next = place;
       else first = place;

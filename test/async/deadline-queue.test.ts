@@ -49,6 +49,39 @@ describe("The deadline queue", () => {
     expect([second - first, last - first]).to.deep.equal([30, 100]);
   });
 
+  it("expires the other items, also if the callback throws, or deletes one of them", () => {
+    const clock = createManualClock();
+    const expired: number[] = [];
+    const second = itemOf(2);
+    const queue = createDeadlineQueue<Item>(
+      100,
+      ({ id }) => {
+        expired.push(id);
+        if (id === 1) queue.delete(second);
+        if (id === 3) throw new Error("a failing callback");
+      },
+      clock,
+    );
+    for (const item of [itemOf(1), second, itemOf(3), itemOf(4)]) queue.add(item);
+    expect(() => clock.advance(100)).to.throw("a failing callback");
+    clock.advance(1);
+    expect(expired).to.deep.equal([1, 3, 4]);
+    expect([queue.size, clock.waiting()]).to.deep.equal([0, 0]);
+  });
+
+  it("accepts an expired item again, and no item twice", () => {
+    const clock = createManualClock();
+    const expired: number[] = [];
+    const queue = createDeadlineQueue<Item>(100, ({ id }) => expired.push(id), clock);
+    const item = itemOf(1);
+    queue.add(item);
+    expect(() => queue.add(item)).to.throw("in a queue already");
+    clock.advance(100);
+    queue.add(item);
+    clock.advance(100);
+    expect(expired).to.deep.equal([1, 1]);
+  });
+
   it("is empty as soon as the last item is deleted", async () => {
     const queue = createDeadlineQueue<Item>(60_000, () => expect.fail("no item is overdue"));
     const item = itemOf(1);
@@ -72,7 +105,7 @@ describe("The deadline queue", () => {
       items.push(item);
       queue.add(item);
     };
-    collectYoung();
+    collect({ type: "major" });
     const before = oldBytes();
     for (let id = 0; id < 20_000; id++) {
       replaceOldest(id);
@@ -85,7 +118,7 @@ describe("The deadline queue", () => {
 });
 
 setFlagsFromString("--expose-gc");
-const collect: (options: { type: "minor" }) => void = runInNewContext("gc");
+const collect: (options: { type: "minor" | "major" }) => void = runInNewContext("gc");
 const collectYoung = (): void => collect({ type: "minor" });
 
 const oldBytes = (): number =>

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { diff } from "node:util";
 import { expect } from "chai";
-import { CopiedMap } from "../../src/domain/copied-map.ts";
+import { ImmutableMap } from "../../src/domain/immutable-map.ts";
 
 const folder = join(import.meta.dirname, "files");
 
@@ -32,7 +32,7 @@ export const expectGolden = (file: string, actual: unknown): void => {
 const plain = (value: unknown): unknown => {
   if (value === undefined) return null;
   if (value instanceof Map || value instanceof Set) return plain([...value]);
-  if (value instanceof CopiedMap) return plain(value.entries);
+  if (value instanceof ImmutableMap) return plain(value.entries);
   if (Array.isArray(value)) return value.map(plain);
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, plain(inner)]));

@@ -1,5 +1,5 @@
-import { CopiedMap } from "../copied-map.ts";
 import { Conflict, Invalid, NotFound } from "../errors.ts";
+import { ImmutableMap } from "../immutable-map.ts";
 import { never } from "../never.ts";
 import type { EventOf } from "../shape.ts";
 import type { SystemVoice, Voice } from "../synthesis/speech.ts";
@@ -13,8 +13,8 @@ import { systemVoice as systemVoiceSchema, voiceChange, voice as voiceSchema } f
 export type CatalogEvent = EventOf<typeof catalogShapes>;
 
 export interface Catalog {
-  readonly voices: CopiedMap<string, Voice>;
-  readonly systemVoices: CopiedMap<number, SystemVoice>;
+  readonly voices: ImmutableMap<string, Voice>;
+  readonly systemVoices: ImmutableMap<number, SystemVoice>;
 }
 
 export const catalogStream = "catalog";
@@ -22,7 +22,10 @@ export const catalogStream = "catalog";
 /** Ids below are reserved for releases, so that new voices never collide with an operator's. */
 export const firstOperatorId = firstVoiceIds.operator;
 
-export const initialCatalog = (): Catalog => ({ voices: new CopiedMap(), systemVoices: new CopiedMap() });
+export const initialCatalog = (): Catalog => ({
+  voices: new ImmutableMap(),
+  systemVoices: new ImmutableMap(),
+});
 
 const evolveCatalog = (catalog: Catalog, event: CatalogEvent): Catalog => {
   switch (event.type) {

@@ -95,7 +95,9 @@ const createHttpServer = (
       requestTimeout: 60_000,
       headersTimeout: 20_000, // begins with the first byte of a request, so it does not affect idle connections
       keepAliveTimeout: keepAliveMs,
-      optimizeEmptyRequests: true, // a request without a body opens no stream; experimental in Node 24, which ignores it before 24.12
+      // The stream of a request without a body is then destroyed from the start, and never emits `end` or `close`. Experimental
+      // in Node 24; ignored before 24.12.
+      optimizeEmptyRequests: true,
       requireHostHeader: false, // required above, because Node's own 400 has no error envelope
       shouldUpgradeCallback: (request) => upgrade?.accepts(request) ?? false,
     },

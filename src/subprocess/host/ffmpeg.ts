@@ -51,7 +51,7 @@ const capabilities = ({
   };
 };
 
-/** Its types demand an error, its code none. */
+/** The types require an error. fluent-ffmpeg itself passes null on success. */
 const noError = null as unknown as Error;
 
 export interface EncoderProcess extends ToolProcess {

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { EventBatch, NewEvent } from "../../../src/eventstore/event-store.ts";
+import type { EventBatch, NewEvent, RecordedEvent } from "../../../src/eventstore/event-store.ts";
 import { batchesUntil, event, eventsOf, fill, ids, longLog, readLog } from "./events.ts";
 import type { Rule } from "./rule.ts";
 
@@ -222,6 +222,29 @@ export const subscriptionRules = (rule: Rule): void => {
     await appending;
     const streams = batches.flatMap(({ events }) => events.map(({ stream }) => stream));
     expect(streams).to.deep.equal(["journal-other"]);
+  });
+
+  rule("delivers a live event after many of streams that are not selected", async ({ store }) => {
+    const steps = [
+      () => store.append("other-1", [event()], "none"),
+      () => store.append("rare-1", [event()], "none"),
+      () => fill(store, "common", longLog),
+      () => store.append("Rare-2", [event()], "none"),
+      () => store.append("rare-é", [event()], "none"),
+    ];
+    let appending: Promise<unknown> | undefined;
+    const appendAll = async () => {
+      for (const step of steps) await step();
+    };
+    const delivered: RecordedEvent[] = [];
+    await batchesUntil(store, { prefixes: ["rare-", "seldom-"] }, (batch) => {
+      if (batch.caughtUp) appending ??= appendAll();
+      delivered.push(...batch.events);
+      return delivered.length === 2;
+    });
+    await appending;
+    expect(delivered.map(({ stream }) => stream)).to.deep.equal(["rare-1", "rare-é"]);
+    expect(delivered[0]?.position).to.be.below(delivered[1]?.position ?? 0);
   });
 
   rule("finds the few events of a prefix in a long log", async ({ store }) => {

@@ -260,6 +260,7 @@ describe("the console's screens for auditors", () => {
       await open(`as-of?key=${website.apiKey}`);
       const slider = page.getByRole("group", { name: "Earlier day (UTC)" }).getByLabel("Days");
       const before = await slider.getAttribute("aria-valuetext");
+      expect(before).to.be.a("string");
       await slider.press("ArrowLeft");
       await page.waitForURL(/earlier=/);
       await slider.and(page.locator(`:not([aria-valuetext="${before}"])`)).waitFor();

@@ -50,6 +50,28 @@ describe("a request's body", () => {
     });
   }
 
+  it("is required for PUT, and empty for POST, if there is none; the connection stays usable", async () => {
+    const lines = (head: string, headers: Record<string, string>): string =>
+      [head, "Host: x", ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`), "", ""].join(
+        "\r\n",
+      );
+    const authorization = { Authorization: `Bearer ${adminToken}` };
+    const { hostname, port } = new URL(service.url);
+    const socket = connect(Number(port), hostname);
+    socket.write(
+      lines(`PUT /admin/websites/${website.id}/config HTTP/1.1`, authorization) +
+        lines("POST /v2/text/synthesize HTTP/1.1", {
+          ...authorize(website),
+          "Content-Type": "application/json",
+        }) +
+        lines("GET /health HTTP/1.1", { Connection: "close" }),
+    );
+    const answers = String(Buffer.concat(await socket.toArray()));
+    expect(answers.match(/HTTP\/1\.1 \d+/g)).to.deep.equal(["HTTP/1.1 400", "HTTP/1.1 400", "HTTP/1.1 200"]);
+    expect(answers).to.include("A body is required.");
+    expect(answers).to.include('"path":["text"]');
+  });
+
   it("is accepted with Content-Encoding identity, and with every JSON media type", async () => {
     for (const headers of [
       { "Content-Encoding": "identity" },

@@ -102,9 +102,10 @@ describe("clients that do not read their audio", () => {
   /** Resolves when the request is refused: the service reads the audio that nobody reads a little later than its first bytes. */
   const untilRefused = async (request: () => Promise<Answered>): Promise<void> => {
     for (;;) {
-      const { status } = await request();
-      if (status === 429) return;
-      expect(status).to.equal(200);
+      const { status, text } = await request();
+      if (status === 200) continue;
+      expect(JSON.parse(text).error).to.include({ code: "TOO_MUCH_UNREAD_AUDIO", statusCode: 429 });
+      return;
     }
   };
 

@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import { CopiedMap } from "../../src/domain/copied-map.ts";
+import { ImmutableMap } from "../../src/domain/immutable-map.ts";
 
-describe("A map that is copied at each change", () => {
-  const two = new CopiedMap<string, number>().with("a", 1).with("b", 2);
+describe("The immutable map", () => {
+  const two = new ImmutableMap<string, number>().with("a", 1).with("b", 2);
 
   it("finds the value of a key", () => {
     expect([two.get("a"), two.get("b"), two.get("c")]).to.deep.equal([1, 2, undefined]);
