@@ -21,7 +21,7 @@ import { serveProviders, type WireProviders } from "../support/wire/providers.ts
  * are refused before a store sees them.
  */
 const seed = Number(process.env.FUZZ_SEED ?? 20_261_121);
-const numRuns = Number(process.env.FUZZ_RUNS ?? (deployment === "production" ? 10 : 60));
+const numRuns = Number(process.env.FUZZ_RUNS ?? (deployment === "production" ? 20 : 60));
 
 const description = describedApi();
 const contract = createHttpContract(description as unknown as Described);
