@@ -99,7 +99,7 @@ describe("clients that do not read their audio", () => {
     while ((await post(api, "Short.")).status === 429);
   };
 
-  /** Resolves when the request is refused: the service reads the audio that nobody reads a little later than its first bytes. */
+  /** Resolves when the request is refused: the unread audio grows for a while after its first bytes were sent. */
   const untilRefused = async (request: () => Promise<Answered>): Promise<void> => {
     for (;;) {
       const { status, text } = await request();
