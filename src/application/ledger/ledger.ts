@@ -69,8 +69,13 @@ export interface LedgerOptions extends SuspendForQuotaOptions {
   /** @throws {Unavailable} if this machine's clock is wrong: the month of a serving would be */
   readonly requireCorrectClock: () => void;
   readonly timers: Clock;
+  /** Called with each durable serving of a key with a quota. */
+  readonly onCharged: OnCharged;
   readonly onError: (what: string, error: unknown) => void;
 }
+
+/** `month`: `yyyy-mm`. */
+export type OnCharged = (apiKey: string, month: string, characters: number) => void;
 
 /** How often one request is tried again, in a new journal or after a reservation. */
 const maxAttempts = 5;
@@ -154,7 +159,10 @@ class Recorder {
     if (!reservations.trySpend(apiKey, month, characters, plan.monthlyCharacters)) return false;
     const serving = characters === given.characters ? given : { ...given, characters };
     writer.addServing(serving, (error, at) => {
-      if (!error) return done(undefined, { journal: writer.journal, serving, at });
+      if (!error) {
+        if (plan.monthlyCharacters !== null) this.#options.onCharged(apiKey, month, characters);
+        return done(undefined, { journal: writer.journal, serving, at });
+      }
       if (error instanceof JournalFenced) {
         this.#options.incarnations.discard(incarnation);
         return again("fenced");

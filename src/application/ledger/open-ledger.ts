@@ -1,6 +1,7 @@
 import { backgroundClock, type Clock } from "../../async/clock.ts";
 import { sleep } from "../../async/sleep.ts";
 import type { JournalClosed, JournalEvent } from "../../domain/ledger/journal.ts";
+import { monthOf } from "../../domain/ledger/month.ts";
 import type { VoidedServing } from "../../domain/ledger/serving.ts";
 import type { CommandHandler } from "../../eventstore/command-handler.ts";
 import type { EventStore } from "../../eventstore/event-store.ts";
@@ -12,7 +13,7 @@ import { closeJournal } from "./journal/close-journal.ts";
 import { createJournalRegistry } from "./journal/journal-registry.ts";
 import { createRecoverJournal, type RecoverJournalOptions } from "./journal/recover-journal.ts";
 import { createSweepSilentJournals, type SweepOptions } from "./journal/sweep-silent-journals.ts";
-import { createLedger, type Ledger } from "./ledger.ts";
+import { createLedger, type Ledger, type OnCharged } from "./ledger.ts";
 import { openIncarnation } from "./open-incarnation.ts";
 import { RecentCharges } from "./recent-charges.ts";
 import { createRecoverIdempotencyKeys } from "./recover-idempotency-keys.ts";
@@ -39,6 +40,8 @@ export interface OpenLedgerOptions {
   readonly requireMeasuredClock?: () => Promise<void>;
   /** Called with the own journal's events when they are durable. */
   readonly onRecorded?: (events: readonly JournalEvent[]) => void;
+  /** Called with each durable serving in the own journal, at least those of keys with a quota. */
+  readonly onCharged?: OnCharged;
   /** Called with the durable events of other processes' journals. */
   readonly onOthersRecorded?: (events: readonly JournalEvent[]) => void;
   /** Called when a request does not fit into the key's quota. */
@@ -72,6 +75,7 @@ const defaults = {
   requireCorrectClock: () => {},
   requireMeasuredClock: async () => {},
   onRecorded: () => {},
+  onCharged: () => {},
   onOthersRecorded: () => {},
   onQuotaExceeded: () => {},
 };
@@ -104,7 +108,11 @@ export const openLedger = async (given: OpenLedgerOptions): Promise<OpenLedger> 
           options.onRecorded(events);
         },
         onUnusable: (incarnation) => incarnations.discard(incarnation),
-        onExpired: (receipt) => ledger.voidServing(receipt),
+        onExpired: (receipt) => {
+          const { apiKey, characters } = receipt.serving;
+          options.onCharged(apiKey, monthOf(receipt.at), characters); // it is not voided if it was repeated
+          ledger.voidServing(receipt);
+        },
         onLost: ({ voids, streams }) => ledger.recordLost(voids, streams),
       }).finally(noteFlush),
     // Only a process whose reservations were settled, or differ from the quota stream, discards an open journal.

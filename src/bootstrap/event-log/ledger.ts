@@ -39,8 +39,8 @@ export const composeLedger = async (
     onRecorded: (events) => {
       telemetry.servings(events);
       onRecorded(events);
-      thresholds.add(events);
     },
+    onCharged: thresholds.count,
     onOthersRecorded: thresholds.add,
     onQuotaExceeded: thresholds.recheck,
     onError,

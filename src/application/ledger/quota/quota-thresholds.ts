@@ -12,6 +12,7 @@ import type { CommandHandler } from "../../../eventstore/command-handler.ts";
 import type { EventStore } from "../../../eventstore/event-store.ts";
 import { repeat } from "../../repeat.ts";
 import { listOpenJournals } from "../journal/journal-registry.ts";
+import type { OnCharged } from "../ledger.ts";
 import { readMarks, type UsageReader } from "../usage-accounts/usage-reader.ts";
 
 /** The thresholds that a key has crossed in a month, in order. */
@@ -89,8 +90,8 @@ export class QuotaThresholds {
   }
 
   /**
-   * Counts durable events of a journal. An event may be counted twice. Voids are not counted: a read may have included them
-   * already, and the count must never be below the usage.
+   * Counts durable events of another process's journal. An event may be counted twice. Voids are not counted: a read may have
+   * included them already, and the count must never be below the usage.
    */
   readonly add = (events: readonly JournalEvent[]): void => {
     for (const { type, data } of events) {
@@ -101,7 +102,7 @@ export class QuotaThresholds {
         sums[key] = (sums[key] ?? 0) + characters;
       }
       const month = monthOf(data.at);
-      for (const [index, apiKey] of data.keys.entries()) this.#count(apiKey, month, sums[index] ?? 0);
+      for (const [index, apiKey] of data.keys.entries()) this.count(apiKey, month, sums[index] ?? 0);
     }
   };
 
@@ -118,7 +119,8 @@ export class QuotaThresholds {
     }
   }
 
-  #count(apiKey: string, month: string, characters: number): void {
+  /** Counts a durable serving. It is on the path of every serving of a key with a quota. */
+  readonly count: OnCharged = (apiKey, month, characters) => {
     if (characters === 0) return;
     if (month > this.#month) {
       this.#month = month;
@@ -136,7 +138,7 @@ export class QuotaThresholds {
     }
     watched.counted += characters;
     this.#addIfReached(apiKey, watched);
-  }
+  };
 
   #addIfReached(apiKey: string, watched: Watched): void {
     const { base = Number.POSITIVE_INFINITY, counted, crossed = [] } = watched;

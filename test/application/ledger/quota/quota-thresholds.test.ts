@@ -78,7 +78,7 @@ const openInstance = async (
     ...options,
   });
   const opened = await openTestLedger(store, () => now, {
-    onRecorded: thresholds.add,
+    onCharged: thresholds.count,
     onQuotaExceeded: thresholds.recheck,
     onOthersRecorded: thresholds.add,
   });
