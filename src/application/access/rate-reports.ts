@@ -1,5 +1,10 @@
 import { untilAborted } from "../../async/deadline.ts";
-import { minuteOf, rateRetentionSeconds, reportRequests } from "../../domain/ledger/rate.ts";
+import {
+  type CountedRequests,
+  minuteOf,
+  rateRetentionSeconds,
+  reportRequests,
+} from "../../domain/ledger/rate.ts";
 import type { EventStore } from "../../eventstore/event-store.ts";
 import { uuidv7 } from "../../eventstore/uuid.ts";
 
@@ -72,9 +77,8 @@ export class RateReports {
     this.#cleanedIn = minute;
     const reporting = this.#takeChanged(minute);
     if (reporting.length === 0) return;
-    const counts = reporting.map(({ apiKey, count }): [string, number] => [apiKey, count]);
     try {
-      await untilAborted(this.#append(minute, counts), AbortSignal.timeout(deadlineMs));
+      await untilAborted(this.#append(minute, reporting), AbortSignal.timeout(deadlineMs));
       this.#isFailing = false;
     } catch (error) {
       for (const counter of reporting) this.markChanged(counter);
@@ -92,11 +96,11 @@ export class RateReports {
   }
 
   /** Only this instance writes to the stream, and reports are independent: no expected revision is needed. */
-  async #append(minute: number, counts: readonly [string, number][]): Promise<void> {
+  async #append(minute: number, counted: readonly CountedRequests[]): Promise<void> {
     const { store, stream, clock } = this.#options;
     const now = clock();
     const metadata = { actor: "system" };
-    for (const report of reportRequests(minute, counts, new Date(now).toISOString())) {
+    for (const report of reportRequests(minute, counted, new Date(now).toISOString())) {
       await store.append(stream, [{ id: uuidv7(now), metadata, ...report }], "any");
     }
     if (this.#isTrimmed) return;

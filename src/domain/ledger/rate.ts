@@ -25,17 +25,23 @@ export const maxKeysPerReport = 1_000;
 
 export const minuteOf = (now: number): number => Math.floor(now / 60_000);
 
+/** The requests of a key in a minute. */
+export interface CountedRequests {
+  readonly apiKey: string;
+  readonly count: number;
+}
+
 /** Reports of at most `maxKeysPerReport` keys each. */
 export const reportRequests = (
   minute: number,
-  counts: readonly (readonly [apiKey: string, count: number])[],
+  counted: readonly CountedRequests[],
   at: string,
 ): RateEvent[] => {
   const events: RateEvent[] = [];
-  for (let first = 0; first < counts.length; first += maxKeysPerReport) {
-    const some = counts.slice(first, first + maxKeysPerReport);
-    const [keys, ofKeys] = [some.map(([apiKey]) => apiKey), some.map(([, count]) => count)];
-    events.push({ type: "RequestsCounted", data: { minute, keys, counts: ofKeys, at } });
+  for (let first = 0; first < counted.length; first += maxKeysPerReport) {
+    const some = counted.slice(first, first + maxKeysPerReport);
+    const [keys, counts] = [some.map(({ apiKey }) => apiKey), some.map(({ count }) => count)];
+    events.push({ type: "RequestsCounted", data: { minute, keys, counts, at } });
   }
   return events;
 };
