@@ -16,6 +16,12 @@ export interface View<S> {
   readonly size: number;
 }
 
+/** A view of a running projection. */
+export interface LiveView<S> extends View<S> {
+  /** Grows with each change of a state: what was derived from the states is right as long as it stays the same. */
+  readonly changes: number;
+}
+
 export interface RunnerStatus {
   readonly position: number;
   /** True while the subscription delivers events as they are appended. */
@@ -31,7 +37,7 @@ export interface RunnerStatus {
 /** Keeps the views of several projections up to date with one subscription. */
 export interface ProjectionRunner {
   /** @throws {Error} if the runner does not run this projection */
-  view<S>(projection: Projection<S>): View<S>;
+  view<S>(projection: Projection<S>): LiveView<S>;
   /** A view that answers even if it has failed or lags. Never use it to grant access. */
   lastKnownView<S>(projection: Projection<S>): View<S>;
   /** Restores the snapshots, and resolves when the views include the log as of now. @throws {EventStoreUnavailable} */
@@ -214,7 +220,7 @@ class Runner implements ProjectionRunner {
     }
   }
 
-  view = <S>(projection: Projection<S>): View<S> => {
+  view = <S>(projection: Projection<S>): LiveView<S> => {
     const running = this.#find(projection);
     return createView<S>(running, () => this.#assertCurrent(running));
   };
@@ -275,7 +281,7 @@ class Runner implements ProjectionRunner {
   };
 }
 
-const createView = <S>(running: RunningProjection, assertCurrent: () => void): View<S> => ({
+const createView = <S>(running: RunningProjection, assertCurrent: () => void): LiveView<S> => ({
   get: (name) => {
     assertCurrent();
     return running.partitions.get(name)?.state as S | undefined;
@@ -287,5 +293,9 @@ const createView = <S>(running: RunningProjection, assertCurrent: () => void): V
   get size() {
     assertCurrent();
     return running.partitions.size;
+  },
+  get changes() {
+    assertCurrent();
+    return running.changes;
   },
 });

@@ -23,6 +23,7 @@ export class RunningProjection {
   /** The part of the log that the partitions include; undefined before the first checkpoint. */
   #range: SnapshotRange | undefined;
   #failure: FoldFailed | undefined;
+  #changes = 0;
 
   constructor(projection: Projection<unknown>) {
     this.projection = projection;
@@ -34,6 +35,11 @@ export class RunningProjection {
 
   get position(): number {
     return this.#position;
+  }
+
+  /** Grows with each change of a state. */
+  get changes(): number {
+    return this.#changes;
   }
 
   /** Set once a fold has thrown. The states may then be inconsistent. */
@@ -63,6 +69,7 @@ export class RunningProjection {
   #foldEvent(event: RecordedEvent): void {
     const name = this.projection.partition(event);
     if (name === undefined) return;
+    this.#changes += 1;
     const partition = this.#partitions.get(name);
     if (!partition) {
       const state = this.projection.apply(this.projection.initial(), event);
@@ -89,6 +96,7 @@ export class RunningProjection {
       if ((await store.eventAt(position))?.id !== id) return false;
     }
     this.#partitions = snapshot.partitions;
+    this.#changes += 1;
     this.#range = snapshot.range;
     this.#position = from.position;
     return true;
@@ -97,6 +105,7 @@ export class RunningProjection {
   /** Starts from zero, after this position. */
   startAfter(position: number): void {
     this.#partitions = new Map();
+    this.#changes += 1;
     this.#range = undefined;
     this.#position = position;
   }

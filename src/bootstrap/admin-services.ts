@@ -4,7 +4,8 @@ import { credentials } from "../../projections/credentials.ts";
 import { deliveries } from "../../projections/deliveries.ts";
 import { allKeys, findKey, keys } from "../../projections/keys.ts";
 import { lexicons } from "../../projections/lexicons.ts";
-import type { ProjectionRunner } from "../../projections/runner/runner.ts";
+import type { Projection } from "../../projections/projection.ts";
+import type { View } from "../../projections/runner/runner.ts";
 import { webhooks } from "../../projections/webhooks.ts";
 import { findWebsite, websites } from "../../projections/websites.ts";
 import { createOriginVerification } from "../application/access/origin-verification.ts";
@@ -33,14 +34,14 @@ import type { EventStore } from "../eventstore/event-store.ts";
 
 export type AdminViews = ReturnType<typeof adminViewsOf>;
 
-export const adminViewsOf = (runner: ProjectionRunner) => ({
-  websites: runner.view(websites),
-  keys: runner.view(keys),
-  credentials: runner.view(credentials),
-  catalog: runner.view(catalog),
-  lexicons: runner.view(lexicons),
-  webhooks: runner.view(webhooks),
-  deliveries: runner.view(deliveries),
+export const adminViewsOf = ({ view }: { view<S>(projection: Projection<S>): View<S> }) => ({
+  websites: view(websites),
+  keys: view(keys),
+  credentials: view(credentials),
+  catalog: view(catalog),
+  lexicons: view(lexicons),
+  webhooks: view(webhooks),
+  deliveries: view(deliveries),
 });
 
 interface AdminServicesOptions {

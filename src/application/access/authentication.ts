@@ -1,13 +1,13 @@
 import { findKey } from "../../../projections/keys.ts";
-import type { View } from "../../../projections/runner/runner.ts";
+import type { LiveView, View } from "../../../projections/runner/runner.ts";
 import { findWebsite } from "../../../projections/websites.ts";
 import type { IssuedKey, Key } from "../../domain/accounts/key.ts";
 import type { Website } from "../../domain/accounts/website.ts";
 import { NotFound, Unauthorized } from "../../domain/errors.ts";
 import type { AccessTokens } from "./access-tokens.ts";
 import type { FailedAttempts } from "./failed-attempts.ts";
-import type { ActingKey, Principal, Proof } from "./principal.ts";
-import { createSecretMatcher } from "./secrets.ts";
+import { type ActingKey, actingKey, type Principal, type Proof, principalOf } from "./principal.ts";
+import { createSecretFinder } from "./secret-finder.ts";
 
 export type { Principal };
 
@@ -44,7 +44,7 @@ export interface Authenticator {
 }
 
 interface Accounts {
-  readonly keys: View<Key>;
+  readonly keys: LiveView<Key>;
   readonly websites: View<Website>;
   readonly accessTokens: AccessTokens;
 }
@@ -89,7 +89,7 @@ export const createAuthenticator = ({
 
 /** Checks credentials and proofs against the views. Both results are undefined for wrong or withdrawn ones. */
 const createPrincipalFinder = ({ keys, websites, accessTokens }: Accounts) => {
-  const matchSecret = createSecretMatcher();
+  const bySecret = createSecretFinder(keys);
 
   const isOriginOf = ({ websiteId }: IssuedKey, origin: string): boolean =>
     findWebsite(websites, websiteId)?.origins.includes(origin) ?? false;
@@ -99,12 +99,6 @@ const createPrincipalFinder = ({ keys, websites, accessTokens }: Accounts) => {
     proof.by === "secret"
       ? key.secrets.some(({ secretId }) => secretId === proof.secretId)
       : isOriginOf(key, proof.origin);
-
-  const bySecret = ({ apiKey, apiSecret }: Of<"secret">): Principal | undefined => {
-    const key = findKey(keys, apiKey ?? "");
-    const secret = key && matchSecret(apiSecret, key.secrets);
-    return secret && principalOf(key, { by: "secret", secretId: secret.secretId });
-  };
 
   const byToken = ({ token, apiKey, origin }: Of<"token">): Principal | undefined => {
     const claims = accessTokens.read(token);
@@ -124,7 +118,7 @@ const createPrincipalFinder = ({ keys, websites, accessTokens }: Accounts) => {
   const findPrincipal = (credentials: Credentials): Principal | undefined => {
     switch (credentials.by) {
       case "secret":
-        return bySecret(credentials);
+        return bySecret(credentials.apiKey ?? "", credentials.apiSecret);
       case "token":
         return byToken(credentials);
       case "origin":
@@ -160,13 +154,4 @@ const refusal = (credentials: Credentials): string => {
       return `The API key is wrong, or ${origin} is not a verified origin of its website.`;
     }
   }
-};
-
-const principalOf = (key: IssuedKey, proof: Proof): Principal => ({ ...actingKey(key), proof });
-
-const actingKey = (key: IssuedKey): ActingKey => {
-  const { apiKey, websiteId, plan } = key;
-  if (key.status !== "suspended") return { apiKey, websiteId, plan };
-  const { cause, reason } = key;
-  return { apiKey, websiteId, plan, suspension: { cause, reason } };
 };

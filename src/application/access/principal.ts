@@ -1,4 +1,5 @@
 import type { SuspensionCause } from "../../domain/accounts/event-shapes.ts";
+import type { IssuedKey } from "../../domain/accounts/key.ts";
 import type { Plan } from "../../domain/accounts/plan.ts";
 
 /** A key with its current permissions, for which a request is made. */
@@ -30,3 +31,12 @@ export interface Validity {
   readonly issuedAt: number;
   readonly exp: number;
 }
+
+export const principalOf = (key: IssuedKey, proof: Proof): Principal => ({ ...actingKey(key), proof });
+
+export const actingKey = (key: IssuedKey): ActingKey => {
+  const { apiKey, websiteId, plan } = key;
+  if (key.status !== "suspended") return { apiKey, websiteId, plan };
+  const { cause, reason } = key;
+  return { apiKey, websiteId, plan, suspension: { cause, reason } };
+};

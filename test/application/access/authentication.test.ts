@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { View } from "../../../projections/runner/runner.ts";
+import type { LiveView } from "../../../projections/runner/runner.ts";
 import { createAccessTokens } from "../../../src/application/access/access-tokens.ts";
 import { type Credentials, createAuthenticator } from "../../../src/application/access/authentication.ts";
 import {
@@ -20,10 +20,11 @@ import { RateLimited, Unauthorized } from "../../../src/domain/errors.ts";
 
 const at = "2026-11-21T10:00:00.000Z";
 
-const viewOf = <S>(partitions: Map<string, S>): View<S> => ({
+const viewOf = <S>(partitions: Map<string, S>): LiveView<S> => ({
   get: (name) => partitions.get(name),
   entries: () => partitions.entries(),
   size: partitions.size,
+  changes: 0,
 });
 
 const issued: KeyEvent[] = [

@@ -1,31 +1,23 @@
 import { expect } from "chai";
-import { createSecretMatcher, hashSecret } from "../../../src/application/access/secrets.ts";
-
-const storedAs = (secretId: string, secret: string) => ({ secretId, hash: hashSecret(secret) });
+import { hashSecret, matchingSecret } from "../../../src/application/access/secrets.ts";
 
 describe("the match of a presented secret", () => {
-  const first = storedAs("sec_1", "one");
-  const second = storedAs("sec_2", "two");
+  const secrets = ["one", "two", "three"].map((name) => ({ secretId: name, hash: hashSecret(name) }));
 
-  it("is the entry with its hash, each time", () => {
-    const match = createSecretMatcher();
-    for (let times = 0; times < 2; times++) {
-      expect(match("one", [first, second])).to.equal(first);
-      expect(match("two", [first, second])).to.equal(second);
-      expect(match("three", [first, second])).to.equal(undefined);
+  it("is the entry with its hash", () => {
+    for (const secret of secrets) expect(matchingSecret(secret.secretId, secrets)).to.equal(secret);
+  });
+
+  it("is not found for another secret, or among another key's secrets", () => {
+    for (const secret of ["", "four", "one ", "One", hashSecret("one")]) {
+      expect(matchingSecret(secret, secrets)).to.equal(undefined);
     }
+    expect(matchingSecret("one", secrets.slice(1))).to.equal(undefined);
+    expect(matchingSecret("one", [])).to.equal(undefined);
   });
 
-  it("ends when the secret is revoked, although it has matched before", () => {
-    const match = createSecretMatcher();
-    match("one", [first, second]);
-    expect(match("one", [second])).to.equal(undefined);
-    expect(match("one", [])).to.equal(undefined);
-  });
-
-  it("is not found among another key's secrets", () => {
-    const match = createSecretMatcher();
-    match("one", [first]);
-    expect(match("one", [storedAs("sec_1", "another")])).to.equal(undefined);
+  it("is not found for a damaged hash", () => {
+    const damaged = [{ hash: "" }, { hash: "zz" }, { hash: hashSecret("one").slice(2) }];
+    expect(matchingSecret("one", damaged)).to.equal(undefined);
   });
 });

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { createSecretMatcher, hashSecret } from "../../../src/application/access/secrets.ts";
+import { hashSecret } from "../../../src/application/access/secrets.ts";
 import { keyStream, maxSecrets } from "../../../src/domain/accounts/key.ts";
 import { commercialPlan, freePlan } from "../../../src/domain/accounts/plan.ts";
 import { Conflict, NotFound } from "../../../src/domain/errors.ts";
@@ -184,39 +184,5 @@ describe("keys over a store", () => {
         .slice(-2),
     ).to.deep.equal(ofOther);
     expect(service.keys.list("web_none")).to.deep.equal([]);
-  });
-});
-
-describe("a secret", () => {
-  const secrets = ["one", "two", "three"].map((name) => ({ secretId: name, hash: hashSecret(name) }));
-  const matchSecret = createSecretMatcher();
-
-  it("matches if it is any of the valid secrets", () => {
-    for (let times = 0; times < 2; times++)
-      for (const secret of secrets) expect(matchSecret(secret.secretId, secrets)).to.equal(secret);
-  });
-
-  it("does not match another secret", () => {
-    for (const secret of ["", "four", "one ", "One", hashSecret("one")]) {
-      expect(matchSecret(secret, secrets)).to.equal(undefined);
-    }
-    expect(matchSecret("one", [])).to.equal(undefined);
-  });
-
-  it("does not match once it is revoked, although it matched before", () => {
-    expect(matchSecret("one", secrets)).to.equal(secrets[0]);
-    expect(matchSecret("one", secrets.slice(1))).to.equal(undefined);
-    expect(matchSecret("one", [{ hash: hashSecret("four") }])).to.equal(undefined);
-  });
-
-  it("matches among more secrets than are remembered", () => {
-    const many = Array.from({ length: 10_000 }, (_, n) => ({ name: `s${n}`, hash: hashSecret(`s${n}`) }));
-    for (const secret of many) expect(matchSecret(secret.name, [secret])).to.equal(secret);
-    for (const { name } of many) expect(matchSecret(name, secrets)).to.equal(undefined);
-  });
-
-  it("does not match a damaged hash", () => {
-    const damaged = [{ hash: "" }, { hash: "zz" }, { hash: hashSecret("one").slice(2) }];
-    expect(matchSecret("one", damaged)).to.equal(undefined);
   });
 });

@@ -1,0 +1,51 @@
+import { findKey } from "../../../projections/keys.ts";
+import type { LiveView } from "../../../projections/runner/runner.ts";
+import type { IssuedKey, Key } from "../../domain/accounts/key.ts";
+import { type Principal, principalOf } from "./principal.ts";
+import { matchingSecret } from "./secrets.ts";
+
+/** About 300 bytes each. */
+const maxPresented = 200_000;
+
+/** A secret that was presented, and the principal that it proved. */
+interface Presented {
+  /** The key's state that `principal` was made from. */
+  readonly key: IssuedKey;
+  readonly principal: Principal;
+  /** `LiveView.changes` when the key's state was last compared. */
+  comparedAt: number;
+}
+
+/** The principal of a key and one of its secrets; undefined for a wrong or revoked secret. */
+export type FindBySecret = (apiKey: string, secret: string) => Principal | undefined;
+
+/**
+ * Remembers the principals of valid secrets up to a bound, so that a repeated secret is neither hashed nor looked up again. A
+ * principal is compared with its key's state as soon as any key has changed, so a revoked secret or a changed key counts at once. A
+ * wrong secret leaves no trace. Whether a secret is remembered tells only those who present the whole secret: looking a text up
+ * compares it with another one only if their hashes, seeded by V8, are equal.
+ */
+export const createSecretFinder = (keys: LiveView<Key>): FindBySecret => {
+  const presented = new Map<string, Presented>();
+
+  const isUnchanged = (known: Presented, changes: number): boolean => {
+    if (known.comparedAt === changes) return true;
+    const isSame = findKey(keys, known.principal.apiKey) === known.key;
+    if (isSame) known.comparedAt = changes;
+    return isSame;
+  };
+
+  return (apiKey, secret) => {
+    const { changes } = keys;
+    const known = presented.get(secret);
+    if (known && known.principal.apiKey === apiKey && isUnchanged(known, changes)) return known.principal;
+    const key = findKey(keys, apiKey);
+    const match = key && matchingSecret(secret, key.secrets);
+    if (!match) return undefined;
+    const principal = principalOf(key, { by: "secret", secretId: match.secretId });
+    // Cheaper than an order of use: active secrets are soon back.
+    if (presented.size >= maxPresented) presented.clear();
+    presented.set(secret, { key, principal, comparedAt: changes });
+    return principal;
+  };
+};
