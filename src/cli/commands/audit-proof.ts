@@ -4,7 +4,7 @@ import type { Command } from "commander";
 import type { ExportAudit } from "../../application/usage/proof/audit-export.ts";
 import { type VerifyOptions, verifyExport } from "../../application/usage/proof/audit-verify.ts";
 import type { LogSummary } from "../../domain/ledger/proof/log-verifier.ts";
-import { NotGenuine } from "../../domain/ledger/proof/not-genuine.ts";
+import { NotGenuine, NotSealed } from "../../domain/ledger/proof/not-genuine.ts";
 import { createNoteVerifier } from "../../domain/ledger/seals/note-signer.ts";
 import {
   type Checkpoint,
@@ -48,7 +48,7 @@ export const registerAuditProofCommands = (program: Command, proof: AuditProof):
       const kept = seal === undefined ? undefined : await readKept(seal, keys);
       const verified = file
         ? verifyExport(() => createReadStream(file), { keys, kept })
-        : proof.verifyLog({ keys, kept });
+        : proof.verifyLog({ keys, kept }).catch(explainNotSealed);
       print(command, await verified.catch(explain), summaryText);
     });
 };
@@ -80,6 +80,14 @@ const readKept = async (path: string, keys: readonly NoteVerifier[]): Promise<Ch
   const checkpoint = text === undefined ? undefined : parseCheckpoint(text);
   if (!checkpoint) throw new Error(`${path} is not a checkpoint signed with a given key`);
   return checkpoint;
+};
+
+/** The log of a new installation has no seal yet. */
+const explainNotSealed = (error: unknown): never => {
+  if (!(error instanceof NotSealed)) throw error;
+  const message =
+    "not verified: the log has no seal. The running service seals it every hour, `voxledger audit export` at once. If it had a seal before, it is not genuine";
+  throw new Error(message, { cause: error });
 };
 
 const explain = (error: unknown): never => {

@@ -18,12 +18,15 @@ describe("voxledger audit export and verify", () => {
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), "voxledger-proof-"));
     settings = readSettings({ DATA_DIR: join(folder, "data") });
-    const services = await composeCommandLine(settings, writing);
-    await services.websites.register({ name: "example.com", origins: [], plan: freePlan }, operator);
-    await services.close();
+    await registerWebsite();
   });
   afterEach(() => rm(folder, { recursive: true }));
 
+  const registerWebsite = async (): Promise<void> => {
+    const services = await composeCommandLine(settings, writing);
+    await services.websites.register({ name: "example.com", origins: [], plan: freePlan }, operator);
+    await services.close();
+  };
   const inFolder = (name: string): string => join(folder, name);
   const voxledger = async (...args: string[]) => {
     let stdout = "";
@@ -102,6 +105,15 @@ describe("voxledger audit export and verify", () => {
       exitCode: 1,
       stderr: "error: not genuine: no seal has the size of the kept one, 6\n",
     });
+  });
+
+  it("say of a log without a seal that it is not verified, with exit code 1", async () => {
+    await voxledger("export", inFolder("export")); // creates the keys
+    await rm(inFolder("data/events.db"));
+    await registerWebsite();
+    const { exitCode, stdout, stderr } = await voxledger("verify");
+    expect({ exitCode, stdout }).to.deep.equal({ exitCode: 1, stdout: "" });
+    expect(stderr).to.match(/^error: not verified: the log has no seal\. .+ it is not genuine\n$/);
   });
 
   it("never overwrite a file", async () => {

@@ -9,3 +9,10 @@ type EventPlace = Pick<ProvenEvent, "stream" | "revision" | "position" | "type">
 
 export const nameOf = ({ stream, revision, position, type }: EventPlace): string =>
   `${stream} revision ${revision} (${type}, position ${position})`;
+
+/** A log without any seal: nothing proves it, and nothing disproves it. An export always has one. */
+export class NotSealed extends NotGenuine {
+  constructor() {
+    super("there is no seal");
+  }
+}

@@ -14,7 +14,7 @@ import {
 import { type Checkpoint, type NoteVerifier, openNote, parseCheckpoint } from "../seals/seal-note.ts";
 import { isOfType } from "./event-type.ts";
 import type { createJournalChains } from "./journal-chains.ts";
-import { NotGenuine, nameOf } from "./not-genuine.ts";
+import { NotGenuine, NotSealed, nameOf } from "./not-genuine.ts";
 
 /** What must be known of a seal before its event: it covers an earlier part of the log. */
 export interface SealPlan extends Pick<Sealed, "position" | "at"> {
@@ -98,7 +98,7 @@ export const createSealCheck = ({ keys, plan, chains, kept }: SealCheckOptions) 
     },
     /** @throws {NotGenuine} */
     end: (): { seals: number; last: Sealed; unsealed: number } => {
-      if (!last) throw new NotGenuine("there is no seal");
+      if (!last) throw new NotSealed();
       if (count < plan.length) throw new NotGenuine(`seal ${plan[count]?.revision} is missing`);
       if (kept && !foundKept) throw new NotGenuine(`no seal has the size of the kept one, ${kept.size}`);
       return { seals: count, last, unsealed };
