@@ -10,7 +10,7 @@ const serve = async (): Promise<void> => {
   const log = createLogger(settings.logLevel);
   const { telemetry, metricsUrl, close } = await startTelemetry(settings, log);
   resources.defer(close);
-  const service = await composeService(settings, log, Date.now, telemetry);
+  const service = await composeService(settings, log, { telemetry });
   resources.defer(service.close);
   const running = resources.move();
   closeOnSignal(() => running.disposeAsync(), log);

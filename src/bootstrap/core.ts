@@ -16,6 +16,7 @@ import { rateStream } from "../domain/ledger/rate.ts";
 import { createCommandHandler } from "../eventstore/command-handler.ts";
 import type { EventStore } from "../eventstore/event-store.ts";
 import { type Settings, withSettingName } from "../settings.ts";
+import type { superviseHostProcess } from "../subprocess/supervisor.ts";
 import { noTelemetry, type Telemetry } from "../telemetry/telemetry.ts";
 import { adminViewsOf, composeAdminServices } from "./admin-services.ts";
 import { openEventStore, requireMeasuredClock, startTimeoutMs } from "./event-log/open-event-store.ts";
@@ -31,6 +32,8 @@ export interface Runtime {
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
   readonly telemetry: Telemetry;
+  /** Starts the process of the speech tools. */
+  readonly superviseHelper: typeof superviseHostProcess;
   /** Closed in reverse order, at shutdown or when a later builder fails. */
   readonly resources: AsyncDisposableStack;
   /** The milliseconds left for the shutdown. */

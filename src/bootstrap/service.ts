@@ -13,7 +13,8 @@ import { createCommandHandler } from "../eventstore/command-handler.ts";
 import type { EventStore } from "../eventstore/event-store.ts";
 import { type Following, follow } from "../eventstore/follow-events.ts";
 import type { Settings } from "../settings.ts";
-import { noTelemetry, type Telemetry } from "../telemetry/telemetry.ts";
+import { superviseHostProcess } from "../subprocess/supervisor.ts";
+import { noTelemetry } from "../telemetry/telemetry.ts";
 import { composeAccess } from "./access.ts";
 import { type Core, composeCore, type Runtime } from "./core.ts";
 import { composeLedger } from "./event-log/ledger.ts";
@@ -42,13 +43,17 @@ export interface Service {
 export const composeService = async (
   settings: Settings,
   log: Logger,
-  clock = Date.now,
-  telemetry: Telemetry = noTelemetry,
+  {
+    clock = Date.now,
+    telemetry = noTelemetry,
+    superviseHelper = superviseHostProcess,
+  }: Partial<Pick<Runtime, "clock" | "telemetry" | "superviseHelper">> = {},
 ): Promise<Service> => {
   await using resources = new AsyncDisposableStack();
   const shutdownTimeLeft = createShutdownDeadline(settings.drainSeconds * 1_000);
   const onError = (what: string, error: unknown) => log.warn({ err: error }, what);
-  const runtime: Runtime = { settings, log, clock, telemetry, resources, shutdownTimeLeft, onError };
+  const given = { settings, log, clock, telemetry, superviseHelper };
+  const runtime: Runtime = { ...given, resources, shutdownTimeLeft, onError };
   const masterKeys = await obtainMasterKeys(settings);
 
   const core = await composeCore(settings, log, { clock, telemetry });

@@ -110,6 +110,8 @@ export interface SubprocessHostOptions {
   readonly mp3Library?: string;
   /** PATH of the tools. Default: the usual directories. */
   readonly path?: string;
+  /** Starts the helper process, and another one when it has died. Hosts may share one. Default: its own. */
+  readonly superviseHelper?: typeof superviseHostProcess;
 }
 
 /** Debian's name of the library with the functions of lame.h 3.98 to 3.100. */
@@ -135,11 +137,12 @@ export const openSubprocessHost = async (options: SubprocessHostOptions = {}): P
     mp3ByLibrary = true,
     graceMs = 5000,
     warn = () => {},
+    superviseHelper = superviseHostProcess,
   } = options;
   const { speakers = Math.min(concurrency, Math.max(2, availableParallelism())) } = options;
   const mp3Library = mp3ByLibrary ? (options.mp3Library ?? lameLibraryName) : undefined;
   const { path = "/usr/local/bin:/usr/bin:/bin" } = options;
-  const helper = superviseHostProcess({ path, encodersAhead, speakers, mp3Library }, warn);
+  const helper = superviseHelper({ path, encodersAhead, speakers, mp3Library }, warn);
   const { versions, espeak, mp3Fallback } = (await helper.current()).report;
   if (mp3Fallback !== undefined) warn(`ffmpeg encodes mp3, which is slower: ${mp3Fallback}`);
   const slots = new Slots(concurrency, options);

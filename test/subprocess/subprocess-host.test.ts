@@ -6,6 +6,7 @@ import { createClaim } from "../../src/async/scheduler/claim.ts";
 import { Unavailable } from "../../src/domain/errors.ts";
 import { unknownSize, wavHeader } from "../../src/domain/synthesis/wav-header.ts";
 import type { SubprocessHost, SubprocessHostOptions } from "../../src/subprocess/subprocess-host.ts";
+import { type HostSupervisor, superviseHostProcess } from "../../src/subprocess/supervisor.ts";
 import { ToolFailed } from "../../src/subprocess/tools.ts";
 import { collect } from "../support/collect.ts";
 import { encodeSilence } from "../support/encode-silence.ts";
@@ -442,6 +443,25 @@ describe("The subprocess host", () => {
     await gone(...all);
     expect(await rejection(sayWhole(host, "hi"))).to.be.instanceOf(Unavailable);
     await host.close();
+  });
+
+  it("ends its own jobs on close, and no others, if it shares a helper", async () => {
+    let helper: HostSupervisor | undefined;
+    const superviseHelper: typeof superviseHostProcess = (...given) => {
+      helper ??= superviseHostProcess(...given);
+      return { ...helper, close: async () => undefined };
+    };
+    const [closed, other] = [await open({ superviseHelper }), await open({ superviseHelper })];
+    expect(pidOf(closed)).to.equal(pidOf(other));
+    const reading = rejection(collect(say(closed, long)));
+    await until("it has begun", () => toolsOf(closed, "espeak-ng").length === 1);
+    const [tool] = toolsOf(closed, "espeak-ng");
+    await closed.close();
+    expect(await reading).to.be.instanceOf(Unavailable);
+    await gone(tool?.pid ?? 0);
+    expect(await rejection(sayWhole(closed, "hi"))).to.be.instanceOf(Unavailable);
+    expect((await sayWhole(other, "hi")).length).to.be.above(0);
+    await helper?.close();
   });
 
   it("leaves no file behind, not even while flite writes one", async () => {

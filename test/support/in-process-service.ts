@@ -5,7 +5,9 @@ import { deriveKey } from "../../src/bootstrap/master-key.ts";
 import { createLogger } from "../../src/bootstrap/observability.ts";
 import { composeService } from "../../src/bootstrap/service.ts";
 import { readSettings } from "../../src/settings.ts";
+import { superviseHostProcess } from "../../src/subprocess/supervisor.ts";
 import { adminToken, temporaryFolder } from "./service.ts";
+import { shareHelper } from "./tool-host.ts";
 
 /** The whole service in this process, with a clock that the test advances. */
 export interface InProcessService {
@@ -32,7 +34,10 @@ export const startInProcessService = async (
     MASTER_KEY: masterKey.toString("base64"),
     ...env,
   });
-  const service = await composeService(settings, log, () => time.now);
+  // A model's process keeps the settings with which it was loaded.
+  const hasModels = settings.models.folder !== undefined || Object.keys(settings.modelPaths).length > 0;
+  const superviseHelper = hasModels ? superviseHostProcess : shareHelper;
+  const service = await composeService(settings, log, { clock: () => time.now, superviseHelper });
   const key = deriveKey(masterKey, "access tokens");
   return {
     url: service.url,

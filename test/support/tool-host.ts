@@ -3,7 +3,21 @@ import {
   type SubprocessHost,
   type SubprocessHostOptions,
 } from "../../src/subprocess/subprocess-host.ts";
+import { type HostSupervisor, superviseHostProcess } from "../../src/subprocess/supervisor.ts";
 
 /** A host that encodes with ffmpeg only: to load LAME's library and compare it takes 0.3 s of CPU time. */
 export const openToolHost = (options: SubprocessHostOptions = {}): Promise<SubprocessHost> =>
   openSubprocessHost({ encodersAhead: {}, mp3ByLibrary: false, ...options });
+
+const helpers = new Map<string, HostSupervisor>();
+
+/**
+ * For `superviseHelper`: the hosts of this process with the same options share a helper process, which ends with this one. To
+ * start one takes 0.4 s of CPU time.
+ */
+export const shareHelper: typeof superviseHostProcess = (options) => {
+  const key = JSON.stringify(options);
+  const helper = helpers.get(key) ?? superviseHostProcess(options, () => undefined);
+  helpers.set(key, helper);
+  return { ...helper, close: async () => undefined };
+};

@@ -17,11 +17,12 @@ export type AudioParts = Awaited<ReturnType<typeof composeAudio>>;
 /** Engines, encoder and audio store, with the pipeline over them. */
 export const composeAudio = async (runtime: Runtime, core: Core, findProviderClient: FindProviderClient) => {
   const { scheduler, providerActivities } = core;
-  const { settings, log, telemetry, resources, shutdownTimeLeft } = runtime;
+  const { settings, log, telemetry, superviseHelper, resources, shutdownTimeLeft } = runtime;
   const warn = (message: string) => log.warn(message);
   const audioStore = telemetry.audioStore(await openAudioStore(settings, warn));
   resources.defer(audioStore.close);
-  const host = await openSubprocessHost({ concurrency: settings.synthesisConcurrency, scheduler, warn });
+  const concurrency = settings.synthesisConcurrency;
+  const host = await openSubprocessHost({ concurrency, scheduler, warn, superviseHelper });
   resources.defer(host.close);
   const models = await composeModels(settings, host, log);
   const local = await localEngines({ host, models: models.tools, warn });
