@@ -16,14 +16,17 @@ const carol = "carol-token-0123456789";
 describe("the roles of the admin API", () => {
   let service: InProcessService;
 
-  beforeEach(async () => {
+  before(async () => {
     service = await startInProcessService({
       ADMIN_TOKEN: `alice=${alice},Bob-2=${bob}`,
       AUDITOR_TOKEN: `${auditor},carol=${carol}`,
       TRUST_PROXY: "127.0.0.1",
     });
   });
-  afterEach(() => service.close());
+  after(() => service.close());
+  beforeEach(() => {
+    service.time.now += 60_000; // failed attempts are limited per minute
+  });
 
   const call = (method: string, path: string, token?: string, body?: object): Promise<Answered> =>
     ask(service.url + path, {
@@ -84,14 +87,15 @@ describe("the roles of the admin API", () => {
   it("refuses auditors every operation that changes something with 403, before its body is read", async () => {
     const changing = (await adminOperations()).filter(({ method }) => method !== "GET");
     expect(changing.length).to.be.above(20);
+    const actions = async () =>
+      linesOf(await call("GET", "/admin/audit", alice)).filter(({ metadata }) => metadata.actor !== "system");
+    const before = await actions();
     for (const { method, path } of changing) {
       const answer = await call(method, placeOf(path), carol);
       expect(errorOf(answer), `${method} ${path}`).to.deep.equal([403, "FORBIDDEN"]);
       expect(answer.headers["cache-control"]).to.equal("no-store");
     }
-    expect(
-      linesOf(await call("GET", "/admin/audit", alice)).filter(({ type }) => type.startsWith("Website")),
-    ).to.deep.equal([]);
+    expect(await actions()).to.deep.equal(before);
   });
 
   it("shows the role and the name of each token", async () => {
@@ -136,10 +140,12 @@ describe("the roles of the admin API", () => {
   });
 
   it("serves auditors without any operator's token", async () => {
-    await service.close();
-    service = await startInProcessService({ ADMIN_TOKEN: "", AUDITOR_TOKEN: auditor });
-    expect((await call("GET", "/admin/audit", auditor)).status).to.equal(200);
-    expect((await call("POST", "/admin/websites", auditor)).status).to.equal(403);
-    expect((await call("GET", "/admin/keys", alice)).status).to.equal(401);
+    const { url, close } = await startInProcessService({ ADMIN_TOKEN: "", AUDITOR_TOKEN: auditor });
+    const statusOf = async (method: string, path: string, token: string) =>
+      (await ask(url + path, { method, headers: { Authorization: `Bearer ${token}` } })).status;
+    expect(await statusOf("GET", "/admin/audit", auditor)).to.equal(200);
+    expect(await statusOf("POST", "/admin/websites", auditor)).to.equal(403);
+    expect(await statusOf("GET", "/admin/keys", alice)).to.equal(401);
+    await close();
   });
 });

@@ -50,7 +50,6 @@ describe("clients that do not read their audio", () => {
 
   const start = async (env: Record<string, string>): Promise<void> => {
     service = await startInProcessService({ OPENAI_URL: upstream.url, BURST_LIMIT: "1000000", ...env });
-    website = await registerBoth();
   };
   const registerBoth = async (): Promise<Credentials> => {
     const registered = await registerWebsite(service.url);
@@ -62,9 +61,11 @@ describe("clients that do not read their audio", () => {
     upstream = await serveLongSounds();
   });
   after(() => upstream.close());
-  afterEach(async () => {
+  beforeEach(async () => {
+    website = await registerBoth();
+  });
+  afterEach(() => {
     for (const socket of open.splice(0)) socket.destroy();
-    await service.close();
   });
 
   const headersOf = (api: Api, caller: Credentials): Record<string, string> => {
@@ -109,58 +110,65 @@ describe("clients that do not read their audio", () => {
     }
   };
 
-  for (const api of apis) {
-    it(`hold no more than the maximum of bytes over ${api}`, async () => {
-      await start({ UNREAD_AUDIO_BYTES: String(maxBytes) });
-      const socket = await stall(api);
-      const refused = await post("/v2", "Short.");
-      expect(refused.status).to.equal(429);
-      expect(refused.headers["retry-after"]).to.equal("5");
-      expect(JSON.parse(refused.text).error).to.include({ code: "TOO_MUCH_UNREAD_AUDIO", statusCode: 429 });
-      expect((await post("/v2", "Short.", await registerBoth())).status).to.equal(200);
-      socket.destroy();
-      await untilAccepted("/v2");
-    });
-  }
+  describe("whose bytes are limited", () => {
+    before(() => start({ UNREAD_AUDIO_BYTES: String(maxBytes) }));
+    after(() => service.close());
 
-  it("are refused in the form of each API, also for audio in memory", async () => {
-    await start({ UNREAD_AUDIO_BYTES: String(maxBytes) });
-    const url = `${service.url}/v2/text/synthesize?${new URLSearchParams({ voice: "UK English Female", text: "Hello." })}`;
-    const get = () => ask(url, { headers: authorize(website) });
-    for (const _ of [1, 2]) expect((await get()).status).to.equal(200);
-    await stall("OpenAI's API");
-    await untilRefused(get);
-    const openAi = await post("OpenAI's API", "Short.");
-    expect(openAi).to.include({ status: 429 });
-    expect(openAi.headers).to.include({ "retry-after": "5", "x-should-retry": "true" });
-    expect(JSON.parse(openAi.text).error).to.include({ type: "requests", code: "rate_limit_exceeded" });
-    for (const api of apis.filter((api) => requests[api].path.startsWith("/elevenlabs"))) {
-      const { status, text } = await post(api, "Short.");
-      expect(status).to.equal(429);
-      expect(JSON.parse(text).detail).to.include({ status: "too_much_unread_audio" });
+    for (const api of apis) {
+      it(`hold no more than the maximum of bytes over ${api}`, async () => {
+        const socket = await stall(api);
+        const refused = await post("/v2", "Short.");
+        expect(refused.status).to.equal(429);
+        expect(refused.headers["retry-after"]).to.equal("5");
+        expect(JSON.parse(refused.text).error).to.include({ code: "TOO_MUCH_UNREAD_AUDIO", statusCode: 429 });
+        expect((await post("/v2", "Short.", await registerBoth())).status).to.equal(200);
+        socket.destroy();
+        await untilAccepted("/v2");
+      });
     }
-    const client = await openWebSocketClient(`${service.url.replace("http", "ws")}/v2/text/stream`, {
-      headers: authorize(website),
+
+    it("are refused in the form of each API, also for audio in memory", async () => {
+      const url = `${service.url}/v2/text/synthesize?${new URLSearchParams({ voice: "UK English Female", text: "Hello." })}`;
+      const get = () => ask(url, { headers: authorize(website) });
+      for (const _ of [1, 2]) expect((await get()).status).to.equal(200);
+      await stall("OpenAI's API");
+      await untilRefused(get);
+      const openAi = await post("OpenAI's API", "Short.");
+      expect(openAi).to.include({ status: 429 });
+      expect(openAi.headers).to.include({ "retry-after": "5", "x-should-retry": "true" });
+      expect(JSON.parse(openAi.text).error).to.include({ type: "requests", code: "rate_limit_exceeded" });
+      for (const api of apis.filter((api) => requests[api].path.startsWith("/elevenlabs"))) {
+        const { status, text } = await post(api, "Short.");
+        expect(status).to.equal(429);
+        expect(JSON.parse(text).detail).to.include({ status: "too_much_unread_audio" });
+      }
+      const client = await openWebSocketClient(`${service.url.replace("http", "ws")}/v2/text/stream`, {
+        headers: authorize(website),
+      });
+      client.send({
+        type: "synthesize",
+        id: "6f7f0e0d-2f35-4e0a-9a2f-6f1c6c1f6f11",
+        request: { voice, text: "Short." },
+      });
+      expect(await client.expect("error")).to.include({ code: "TOO_MUCH_UNREAD_AUDIO", retryable: true });
+      client.webSocket.terminate();
+      const charged = (await admin(service.url, "GET", `/keys/${website.apiKey}/usage`)).body.requests;
+      expect(charged).to.equal(3);
     });
-    client.send({
-      type: "synthesize",
-      id: "6f7f0e0d-2f35-4e0a-9a2f-6f1c6c1f6f11",
-      request: { voice, text: "Short." },
-    });
-    expect(await client.expect("error")).to.include({ code: "TOO_MUCH_UNREAD_AUDIO", retryable: true });
-    client.webSocket.terminate();
-    const charged = (await admin(service.url, "GET", `/keys/${website.apiKey}/usage`)).body.requests;
-    expect(charged).to.equal(3);
   });
 
-  it("open no more than the maximum of streams", async () => {
-    await start({ STREAMS_PER_KEY: "2" });
-    const [first] = [await stall("/v2 as a stream"), await stall("OpenAI's API")];
-    const { status, text } = await post("ElevenLabs' API as a stream", "Short.");
-    expect(status).to.equal(429);
-    expect(JSON.parse(text).detail.status).to.equal("too_many_streams");
-    expect((await post("/v2", "Short.")).status).to.equal(200);
-    first.destroy();
-    await untilAccepted("ElevenLabs' API as a stream");
+  describe("whose streams are limited", () => {
+    before(() => start({ STREAMS_PER_KEY: "2" }));
+    after(() => service.close());
+
+    it("open no more than the maximum of streams", async () => {
+      const [first] = [await stall("/v2 as a stream"), await stall("OpenAI's API")];
+      const { status, text } = await post("ElevenLabs' API as a stream", "Short.");
+      expect(status).to.equal(429);
+      expect(JSON.parse(text).detail.status).to.equal("too_many_streams");
+      expect((await post("/v2", "Short.")).status).to.equal(200);
+      first.destroy();
+      await untilAccepted("ElevenLabs' API as a stream");
+    });
   });
 });
