@@ -21,7 +21,8 @@ export type BurstLimiter = ReturnType<typeof createBurstLimiter>;
  * `uptime`: milliseconds that never go back.
  */
 export const createBurstLimiter = (windowMs: number, uptime = () => performance.now()) => {
-  const windows = new LRUCache<string, BurstWindow>({ max: maxClients });
+  // `max` would allocate lists of this length at once: 4 ms and 1 MB.
+  const windows = new LRUCache<string, BurstWindow>({ maxSize: maxClients, sizeCalculation: () => 1 });
   const slotMs = windowMs / slots;
   const currentSlot = (): number => Math.floor(uptime() / slotMs);
 

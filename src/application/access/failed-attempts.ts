@@ -20,7 +20,11 @@ export type FailedAttempts = ReturnType<typeof createFailedAttempts>;
  * get 401 only.
  */
 export const createFailedAttempts = ({ clock }: { clock: () => number }) => {
-  const failures = new LRUCache<string, { minute: number; count: number }>({ max: maxClients });
+  // `max` would allocate lists of this length at once: 4 ms and 1 MB.
+  const failures = new LRUCache<string, { minute: number; count: number }>({
+    maxSize: maxClients,
+    sizeCalculation: () => 1,
+  });
   const currentMinute = (): number => Math.floor(clock() / minuteMs);
 
   const countOf = (network: string): number => {
