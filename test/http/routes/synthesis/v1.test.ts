@@ -8,13 +8,12 @@ import {
   registerWebsite,
   synthesize,
 } from "../../../support/client.ts";
-import { type RunningService, startService, temporaryFolder } from "../../../support/service.ts";
+import { type InProcessService, startInProcessService } from "../../../support/in-process-service.ts";
 
 const hello = { lang: "en-GB", text: "Hello from the old days." };
 
 describe("GET /v1/text:synthesize", () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-  let service: RunningService;
+  let service: InProcessService;
   let website: Credentials;
 
   const get = (query: Record<string, string>, init: RequestInit = {}, address = "/v1/text:synthesize") =>
@@ -24,14 +23,10 @@ describe("GET /v1/text:synthesize", () => {
     });
 
   before(async () => {
-    folder = await temporaryFolder();
-    service = await startService(folder.path, { PUBLIC_URL: "https://speech.example/tts" });
+    service = await startInProcessService({ PUBLIC_URL: "https://speech.example/tts" });
     website = await registerWebsite(service.url);
   });
-  after(async () => {
-    await service.stop();
-    await folder.remove();
-  });
+  after(() => service.close());
 
   const deprecated = (response: Response): void => {
     const headers = Object.fromEntries(response.headers);
