@@ -4,10 +4,12 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect } from "chai";
 import { createAudit } from "../../../../src/application/usage/audit.ts";
+import type { EventStore } from "../../../../src/eventstore/event-store.ts";
+import { openSqliteEventStore } from "../../../../src/eventstore/sqlite/sqlite-event-store.ts";
 import { auditOperation } from "../../../../src/http/routes/admin/ledger/usage-and-audit.ts";
 import { collect } from "../../../support/collect.ts";
 import { parseCsv } from "../../../support/csv.ts";
-import { append, busyMonth, issued } from "../../../support/logged-events.ts";
+import { append, busyMonth, issued, type LogEvent } from "../../../support/logged-events.ts";
 import { type OperationServer, serveOperations } from "../../../support/operation-server.ts";
 import { rejection } from "../../../support/rejection.ts";
 import { countSubscriptions, type SubscriptionCounter } from "../../../support/subscription-counter.ts";
@@ -19,18 +21,26 @@ describe("GET /admin/audit", () => {
   let server: OperationServer;
   let socketPath: string;
 
-  beforeEach(async () => {
+  const open = async (events: readonly LogEvent[]): Promise<void> => {
     temporary = await openTemporaryStore();
-    store = countSubscriptions(temporary.store);
+    await append(temporary.store, events);
+  };
+  const serve = async (log = temporary.store): Promise<void> => {
+    store = countSubscriptions(log);
     // A Unix socket, because its buffers are small: unread data of a slow client accumulates in the service.
     socketPath = join(temporary.folder, "http");
     server = await serveOperations([auditOperation({ audit: createAudit({ store }) })], { socketPath });
-  });
+  };
+  beforeEach(() => serve());
+  afterEach(() => server.close());
 
-  afterEach(async () => {
+  /** Serves the log from a store that the test may close. */
+  const serveAgain = async (): Promise<EventStore> => {
     await server.close();
-    await temporary.remove();
-  });
+    const again = await openSqliteEventStore({ path: join(temporary.folder, "events.db") });
+    await serve(again);
+    return again;
+  };
 
   const ask = async (query = "", options: RequestOptions = {}): Promise<IncomingMessage> => {
     const outgoing = request({ socketPath, path: `/admin/audit${query}`, ...options }).end();
@@ -41,7 +51,8 @@ describe("GET /admin/audit", () => {
   const entries = async (query = "") => linesOf(await read(query));
 
   describe("on a log", () => {
-    beforeEach(() => append(temporary.store, busyMonth(300)));
+    before(() => open(busyMonth(300)));
+    after(() => temporary.remove());
 
     it("returns every entry as a line of JSON", async () => {
       const response = await ask();
@@ -100,6 +111,9 @@ describe("GET /admin/audit", () => {
   });
 
   describe("refuses", () => {
+    before(() => open(issued("abc")));
+    after(() => temporary.remove());
+
     for (const [query, path] of [
       ["?from=yesterday", "from"],
       ["?to=2026-02-30", "to"],
@@ -118,12 +132,11 @@ describe("GET /admin/audit", () => {
     }
 
     it("an unknown key with 404", async () => {
-      await append(temporary.store, issued("abc"));
       expect((await ask("?apiKey=ab")).statusCode).to.equal(404);
     });
 
     it("with 503 if the event store cannot be read", async () => {
-      await temporary.store.close();
+      await (await serveAgain()).close();
       const response = await ask();
       expect(response.statusCode).to.equal(503);
       expect(response.headers).to.have.property("retry-after");
@@ -132,7 +145,8 @@ describe("GET /admin/audit", () => {
 
   describe("on a long log", () => {
     const long = busyMonth(20_000);
-    beforeEach(() => append(temporary.store, long));
+    before(() => open(long));
+    after(() => temporary.remove());
 
     /** The first bytes of a response whose rest is not read. */
     const begun = async (): Promise<IncomingMessage> => {
@@ -164,8 +178,9 @@ describe("GET /admin/audit", () => {
     });
 
     it("aborts the connection on a later error, so that a truncated audit never looks complete", async () => {
+      const log = await serveAgain();
       const response = await begun();
-      await temporary.store.close();
+      await log.close();
       expect(await rejection(text(response))).to.be.instanceOf(Error);
       expect(response.complete).to.equal(false);
     });
