@@ -1,36 +1,10 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { expect } from "chai";
 import { type EventStore, WrongExpectedRevision } from "../../src/eventstore/event-store.ts";
 import { openEventStoreDB } from "../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
 import { prefixedEventStore } from "../../src/eventstore/prefixed-event-store.ts";
-import { openSqliteEventStore } from "../../src/eventstore/sqlite/sqlite-event-store.ts";
 import { event, read, readLog, rejectionOf } from "../contracts/event-store/events.ts";
-import { eventStoreContract } from "../contracts/event-store.ts";
 import { startEventStoreDBNode } from "../support/eventstoredb-node/node.ts";
 import { openTemporaryStore } from "../support/temporary-store.ts";
-
-for (const prefix of ["", "a_B-9"]) {
-  eventStoreContract(`sqlite with the stream prefix "${prefix}"`, async () => {
-    const folder = await mkdtemp(join(tmpdir(), "voxledger-events-"));
-    let now = Date.UTC(2026, 0, 1);
-    const options = { path: join(folder, "events.db"), clock: () => now };
-    const open = async () => prefixedEventStore(await openSqliteEventStore(options), prefix);
-    const store = await open();
-    return {
-      store,
-      again: open,
-      advance: (milliseconds) => {
-        now += milliseconds;
-      },
-      end: async () => {
-        await store.close();
-        await rm(folder, { recursive: true, force: true });
-      },
-    };
-  });
-}
 
 const onSqlite = async () => {
   const { store, remove } = await openTemporaryStore();
@@ -76,14 +50,15 @@ for (const [driver, open] of [
     let end: () => Promise<void>;
     let installations: ReadonlyMap<string, EventStore>;
 
-    beforeEach(async () => {
+    // One log for all tests: none of them changes it.
+    before(async () => {
       ({ log, end } = await open());
       installations = new Map(prefixes.map((prefix) => [prefix, prefixedEventStore(log, prefix)]));
       for (const stream of streams) {
         for (const [prefix, store] of installations) await store.append(stream, [event({ prefix })], "none");
       }
     });
-    afterEach(() => end());
+    after(() => end());
 
     it("read only their own streams, under the names without the prefix", async () => {
       for (const [prefix, store] of installations) {

@@ -1,34 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { expect } from "chai";
 import { createCommandHandler } from "../../src/eventstore/command-handler.ts";
 import type { RecordedEvent } from "../../src/eventstore/event-store.ts";
-import { openSqliteEventStore } from "../../src/eventstore/sqlite/sqlite-event-store.ts";
 import { validatedEventStore } from "../../src/eventstore/validated-event-store.ts";
-import { eventStoreContract } from "../contracts/event-store.ts";
 import { collect } from "../support/collect.ts";
 import { openTemporaryStore, type TemporaryStore } from "../support/temporary-store.ts";
-
-eventStoreContract("validated", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "voxledger-events-"));
-  let now = Date.UTC(2026, 0, 1);
-  const options = { path: join(folder, "events.db"), clock: () => now };
-  const open = async () => validatedEventStore(await openSqliteEventStore(options));
-  const store = await open();
-  return {
-    store,
-    again: open,
-    advance: (milliseconds) => {
-      now += milliseconds;
-    },
-    end: async () => {
-      await store.close();
-      await rm(folder, { recursive: true, force: true });
-    },
-  };
-});
 
 const revoked = { secretId: "s", at: "2026-11-05T10:00:00.000Z" };
 

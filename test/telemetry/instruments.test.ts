@@ -6,14 +6,11 @@ import { openFilesystemAudioStore } from "../../src/audio/store/filesystem/files
 import { EngineFailed, Unavailable } from "../../src/domain/errors.ts";
 import { normalProsody } from "../../src/domain/synthesis/speech.ts";
 import { localEngines } from "../../src/engines/local/engine.ts";
-import { openSqliteEventStore } from "../../src/eventstore/sqlite/sqlite-event-store.ts";
 import { instrumentAudioStore, instrumentEncoder } from "../../src/telemetry/decorators/audio.ts";
 import { instrumentEngine } from "../../src/telemetry/decorators/engines.ts";
-import { instrumentEventStore } from "../../src/telemetry/decorators/event-log.ts";
 import { createInstruments } from "../../src/telemetry/instruments.ts";
 import { audioStoreContract } from "../contracts/audio-store.ts";
 import { engineContract } from "../contracts/engine.ts";
-import { eventStoreContract } from "../contracts/event-store.ts";
 import { collect } from "../support/collect.ts";
 import { until } from "../support/processes.ts";
 import { openToolHost } from "../support/tool-host.ts";
@@ -33,25 +30,6 @@ audioStoreContract("observed", async () => {
     breakDown: async () => {
       await rm(path, { recursive: true });
       await writeFile(path, "no folder");
-    },
-    end: async () => {
-      await store.close();
-      await rm(path, { recursive: true, force: true });
-    },
-  };
-});
-
-eventStoreContract("observed", async () => {
-  const path = await folder();
-  let now = Date.UTC(2026, 0, 1);
-  const options = { path: join(path, "events.db"), clock: () => now };
-  const open = async () => instrumentEventStore(meters)(await openSqliteEventStore(options));
-  const store = await open();
-  return {
-    store,
-    again: open,
-    advance: (milliseconds) => {
-      now += milliseconds;
     },
     end: async () => {
       await store.close();
