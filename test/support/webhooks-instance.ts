@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
 import { type Deliveries, deliveries } from "../../projections/deliveries.ts";
 import { keys } from "../../projections/keys.ts";
 import { createProjectionRunner, type ProjectionRunner, type View } from "../../projections/runner/runner.ts";
@@ -104,11 +105,11 @@ export const openWebhooksInstance = async (
     dispatchUntil: async (holds) => {
       while (!holds()) {
         dispatcher.dispatch();
-        await new Promise(setImmediate);
+        await delay(1);
       }
     },
     untilIdle: async () => {
-      while (dispatcher.active > 0) await new Promise(setImmediate);
+      while (dispatcher.active > 0) await delay(1);
     },
     close: async () => {
       await dispatcher.close();

@@ -9,6 +9,7 @@ import {
 } from "../../../src/domain/webhooks/delivery.ts";
 import type { EventStore } from "../../../src/eventstore/event-store.ts";
 import { openEventStoreDB } from "../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
+import { prefixedEventStore } from "../../../src/eventstore/prefixed-event-store.ts";
 import { collect } from "../../support/collect.ts";
 import { startEventStoreDBProcess } from "../../support/eventstoredb-process.ts";
 import { freePort } from "../../support/free-port.ts";
@@ -40,8 +41,9 @@ const stores = [
 
 for (const [name, open] of stores) {
   describe(`the delivery to webhooks on ${name}`, () => {
+    let log: Awaited<ReturnType<typeof open>>;
+    let tests = 0;
     let store: EventStore;
-    let remove: () => Promise<void>;
     let receiver: WebhookReceiver;
     let instance: WebhooksInstance;
     const others: WebhooksInstance[] = [];
@@ -49,9 +51,13 @@ for (const [name, open] of stores) {
     let advanced = 0;
     const clock = () => Date.now() + advanced;
 
+    before(async () => {
+      log = await open();
+    });
+    after(() => log.remove());
     beforeEach(async () => {
       advanced = 0;
-      ({ store, remove } = await open());
+      store = prefixedEventStore(log.store, `test-${++tests}`);
       receiver = await serveWebhookReceiver();
       instance = await openWebhooksInstance(store, { clock });
       await instance.issueKey("vlk_1");
@@ -59,7 +65,6 @@ for (const [name, open] of stores) {
     afterEach(async () => {
       await Promise.all([instance, ...others.splice(0)].map((one) => one.close()));
       await receiver.close();
-      await remove();
     });
 
     const openAnother = async (): Promise<WebhooksInstance> => {
