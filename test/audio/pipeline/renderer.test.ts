@@ -5,6 +5,7 @@ import type { Rendition } from "../../../src/audio/formats/sound.ts";
 import { createRenderer } from "../../../src/audio/pipeline/renderer.ts";
 import { SharedSource } from "../../../src/audio/pipeline/shared-stream.ts";
 import { EngineFailed, Interrupted, Unavailable } from "../../../src/domain/errors.ts";
+import { fixedRateFormats } from "../../../src/domain/synthesis/fixed-rate-formats.ts";
 import { audioFormats } from "../../../src/domain/synthesis/formats.ts";
 import type { Encoding, Engine, SpeechRequest } from "../../../src/engines/engine.ts";
 import { until } from "../../support/manual-clock.ts";
@@ -16,6 +17,8 @@ import { renditionOf } from "./renditions.ts";
 const never = new AbortController().signal;
 const pcm: Encoding = { kind: "pcm", sampleRate: 22_050 };
 const noise = Buffer.alloc(40_000, 77);
+/** Of each container and codec. The others differ in what ffmpeg is told only. */
+const someFormats = audioFormats.filter((format) => !(format in fixedRateFormats) || format === "ulaw_8000");
 
 /** An engine with scripted output. */
 const says = (encoding: Encoding, audio: (signal: AbortSignal) => AsyncIterable<Buffer>) => {
@@ -66,7 +69,7 @@ describe("Rendering", () => {
     );
   };
 
-  for (const format of audioFormats) {
+  for (const format of someFormats) {
     it(`gives the same ${format} for the same recipe, byte for byte`, async () => {
       const synthesize = synthesisWith(real.engine);
       const rendition = renditionOf("The quick brown fox.", { format });
@@ -81,7 +84,7 @@ describe("Rendering", () => {
     expect(wav.readUInt32LE(4)).to.equal(wav.length - 8);
   });
 
-  for (const format of audioFormats) {
+  for (const format of someFormats) {
     it(`fails when the encoder drops samples and exits normally: ${format}`, async () => {
       const { engine } = says(pcm, async function* () {
         for (let chunk = 0; chunk < 4; chunk++) yield noise;
