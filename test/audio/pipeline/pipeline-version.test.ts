@@ -13,14 +13,10 @@ import { scale } from "../../../src/engines/pcm/read-samples.ts";
 import { trimSilence } from "../../../src/engines/pcm/trim-silence.ts";
 import { parseSsml } from "../../../src/engines/text/ssml.ts";
 import { espeakArguments } from "../../../src/subprocess/espeak.ts";
-import {
-  openSubprocessHost,
-  type SubprocessHost,
-  type ToolJob,
-} from "../../../src/subprocess/subprocess-host.ts";
+import type { SubprocessHost, ToolJob } from "../../../src/subprocess/subprocess-host.ts";
 import { collect } from "../../support/collect.ts";
-import { encodeSilence } from "../../support/encode-silence.ts";
 import { childrenOf, until } from "../../support/processes.ts";
+import { openToolHost } from "../../support/tool-host.ts";
 import { renditionOf } from "./renditions.ts";
 
 /**
@@ -56,26 +52,23 @@ const documents = [
 describe("The pipeline version", () => {
   let host: SubprocessHost;
   before(async () => {
-    host = await openSubprocessHost({
-      mp3ByLibrary: false,
-      encodersAhead: Object.fromEntries(encodedFormats.map((format) => [format, 1])),
-    });
+    host = await openToolHost();
   });
   after(() => host.close());
 
-  /** The arguments and the input of the speech tools. */
+  /** The arguments and the input of the speech tools, which speak less, because only their input counts here. */
   const spoken = async (): Promise<unknown[]> => {
     const jobs: ToolJob[] = [];
     const watched: SubprocessHost = {
       ...host,
       run: (job, signal) => {
         jobs.push(job);
-        return host.run(job, signal);
+        return host.run({ ...job, input: job.input && "One." }, signal);
       },
       // The library speaks what the command line would.
       speak: (job, signal) => {
         jobs.push({ tool: "espeak-ng", args: espeakArguments(job), output: "pipe", input: job.input });
-        return host.speak(job, signal);
+        return host.speak({ ...job, input: job.ssml ? job.input : "One." }, signal);
       },
     };
     const [engine] = await localEngines({ host: watched });
@@ -95,15 +88,23 @@ describe("The pipeline version", () => {
     return jobs;
   };
 
-  /** Prestarted encoders are real processes with their real arguments. */
+  /** The arguments of each encoder's process while it works. */
   const encoders = async (): Promise<string[][]> => {
-    const waiting = () =>
-      childrenOf(host.stats().pid ?? 0).flatMap(({ pid, command }) =>
-        command === "ffmpeg" ? [readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").slice(1)] : [],
-      );
-    for (const format of encodedFormats) await encodeSilence(host, format);
-    await until("an encoder of each format waits", () => waiting().length === encodedFormats.length);
-    return waiting().sort((a, b) => (a.join() < b.join() ? -1 : 1));
+    const all: string[][] = [];
+    const working = () =>
+      childrenOf(host.stats().pid ?? 0)
+        .filter(({ command }) => command === "ffmpeg")
+        .map(({ pid }) => readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").slice(1))
+        .filter((args) => args.length > 0); // A process that starts has none yet.
+    for (const format of encodedFormats) {
+      const silence = async function* () {
+        yield Buffer.alloc(4410);
+        await until("the encoder works", () => working().length === 1);
+        all.push(...working());
+      };
+      await collect(ffmpegEncoder(host).encode(format, 22_050, silence(), never));
+    }
+    return all.sort((a, b) => (a.join() < b.join() ? -1 : 1));
   };
 
   /** The output of sample processing that uses no tool. */
