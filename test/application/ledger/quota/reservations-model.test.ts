@@ -117,7 +117,7 @@ class Run {
     promise.then(settle, settle);
     const { clock } = this.simulated;
     const end = clock.now() + withinMs;
-    while (!isSettled && clock.now() < end && (await clock.runNext()));
+    await clock.runUntil(() => isSettled || clock.now() >= end);
     return isSettled ? await promise : undefined;
   }
 

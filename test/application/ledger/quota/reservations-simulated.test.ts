@@ -57,7 +57,7 @@ describe("reservations of a journal", () => {
     simulated.clock.after(ms, () => {
       isOver = true;
     });
-    while (!isOver) await simulated.clock.runNext();
+    await simulated.clock.runUntil(() => isOver);
   };
 
   const inTime = async <T>(promise: Promise<T>): Promise<T> => {
@@ -66,7 +66,7 @@ describe("reservations of a journal", () => {
       isSettled = true;
     };
     promise.then(settle, settle);
-    while (!isSettled && (await simulated.clock.runNext()));
+    await simulated.clock.runUntil(() => isSettled);
     return await promise;
   };
 
@@ -269,7 +269,7 @@ describe("reservations of a journal", () => {
   it("are resolved after an append whose outcome is unknown", async () => {
     const { process, reservations } = open("a");
     const reserved = rejection(reservations.reserve(apiKey, month, 10, quota));
-    while (events().length === 0) await simulated.clock.runNext();
+    await simulated.clock.runUntil(() => events().length > 0);
     process.isCut = true;
     process.freeze();
     await pass(600);
@@ -284,7 +284,7 @@ describe("reservations of a journal", () => {
   it("of an unknown outcome are returned when they are recalled", async () => {
     const [a, b] = [open("a"), open("b")];
     const reserved = rejection(a.reservations.reserve(apiKey, month, 10, quota));
-    while (events().length === 0) await simulated.clock.runNext();
+    await simulated.clock.runUntil(() => events().length > 0);
     a.process.freeze();
     await pass(600);
     a.process.thaw();

@@ -12,8 +12,8 @@ import { logStore, toRecorded } from "../../../support/eventstoredb-node/log-sto
 
 /** A clock that runs one timer at a time, in order. */
 export interface SimulatedClock extends Clock {
-  /** Runs the next timer, if any, and all that follows without time passing. False: nothing is left to run. */
-  runNext(): Promise<boolean>;
+  /** Runs timers, and all that follows each without time passing, until the condition holds or none is left. */
+  runUntil(holds: () => boolean): Promise<void>;
 }
 
 /** Turns of the event loop that a command of the handler takes without waiting for a timer. */
@@ -36,15 +36,13 @@ export const createSimulatedClock = (): SimulatedClock => {
         timers = timers.filter((other) => other !== timer);
       };
     },
-    runNext: async () => {
-      await settle();
-      const next = timers.shift();
-      if (next) {
+    runUntil: async (holds) => {
+      for (await settle(); !holds(); await settle()) {
+        const next = timers.shift();
+        if (!next) return;
         now = next.at;
         next.run();
-        await settle();
       }
-      return timers.length > 0;
     },
   };
 };
