@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
 import {
   type AudioObject,
@@ -276,11 +277,13 @@ export const audioStoreContract = (driver: string, setUp: () => Promise<AudioSto
       it("renews the time of the last use and nothing else", async () => {
         await store.put(name, { bytes: sound, length: { samples: 5, sampleRate: 8000 } });
         const before = await store.get(name);
+        // S3 servers store whole seconds.
         for (
           let usedAt = before?.usedAt;
           usedAt === before?.usedAt;
           usedAt = (await store.get(name))?.usedAt
         ) {
+          await delay(50);
           await store.touch(name);
         }
         const { bytes, length, usedAt } = (await store.get(name)) ?? { usedAt: 0 };

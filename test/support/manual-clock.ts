@@ -1,4 +1,4 @@
-import { setImmediate } from "node:timers/promises";
+import { setTimeout as delay, setImmediate } from "node:timers/promises";
 import type { Clock } from "../../src/async/clock.ts";
 
 /** A clock that advances only on request. */
@@ -38,7 +38,10 @@ export const createManualClock = (): ManualClock => {
   };
 };
 
+/** Turns of the event loop that are enough unless something outside this process is awaited. */
+const maxTurns = 200;
+
 /** Resolves when the condition holds; the test's own timeout ends a wait without success. */
 export const until = async (condition: () => boolean): Promise<void> => {
-  while (!condition()) await setImmediate();
+  for (let turn = 0; !condition(); turn++) await (turn < maxTurns ? setImmediate() : delay(1));
 };

@@ -14,10 +14,14 @@ interface Seen extends Process {
 export const childrenOf = (pid: number): Process[] => running().filter(({ parent }) => parent === pid);
 
 /** All descendants of the process. */
-export const descendantsOf = (pid: number): Process[] =>
-  childrenOf(pid).flatMap((child) => [child, ...descendantsOf(child.pid)]);
+export const descendantsOf = (pid: number): Process[] => {
+  const all = running();
+  const below = (parent: number): Process[] =>
+    all.filter((one) => one.parent === parent).flatMap((child) => [child, ...below(child.pid)]);
+  return below(pid);
+};
 
-export const isRunning = (pid: number): boolean => running().some((one) => one.pid === pid);
+export const isRunning = (pid: number): boolean => look(pid).length > 0;
 
 /** How long a test polls for a condition: less than mocha's timeout, so that the failure names the condition. */
 export const pollTimeoutMs = 240_000;
