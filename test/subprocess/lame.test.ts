@@ -21,6 +21,8 @@ import { temporaryFolder } from "../support/service.ts";
 
 const never = new AbortController().signal;
 const rates = [8000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000];
+/** One of each version of MPEG audio. Frames of the same version have the same length. */
+const versionRates = [8000, 22_050, 44_100];
 
 /** A tone that rises, with some noise. */
 const tone = (sampleRate: number, samples: number): Buffer => {
@@ -77,7 +79,7 @@ describe("mp3 by LAME's library", () => {
 
   for (const rate of rates) {
     it(`has the bytes of ffmpeg: ${rate} Hz, sounds of any length`, async () => {
-      for (const samples of [1, 575, 1152, 1153, rate]) {
+      for (const samples of versionRates.includes(rate) ? [1, 575, 1152, 1153, rate] : [1153, rate]) {
         const pcm = tone(rate, samples);
         const expected = await encode(command, rate, pcm);
         for (const length of ["short", "long"] as const) {

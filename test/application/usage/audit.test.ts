@@ -23,7 +23,7 @@ describe("an audit", () => {
     collect(createAudit({ store: temporary.store })(request));
 
   describe("of a busy log", () => {
-    const events = busyMonth(10_000);
+    const events = busyMonth(5_000);
     const audited = events.filter(({ stream }) => !stream.startsWith("rate-"));
 
     before(async () => {
@@ -222,7 +222,7 @@ describe("an audit", () => {
 
   it("fails if it cannot reach the log's end", async () => {
     await openStore();
-    await append(temporary.store, busyMonth(10_000));
+    await append(temporary.store, busyMonth(5_000));
     const entries = createAudit({ store: temporary.store })({})[Symbol.asyncIterator]();
     await entries.next();
     await temporary.store.close();
@@ -232,7 +232,7 @@ describe("an audit", () => {
 
   it("fails with the abort reason when it is aborted", async () => {
     await openStore();
-    await append(temporary.store, busyMonth(10_000));
+    await append(temporary.store, busyMonth(5_000));
     const controller = new AbortController();
     const entries = createAudit({ store: temporary.store })({ signal: controller.signal })[
       Symbol.asyncIterator

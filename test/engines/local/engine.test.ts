@@ -280,15 +280,16 @@ describe("Local engines", () => {
 
     it(`pass at most 300 characters at once to a tool: ${voice}`, async () => {
       const inputs: string[] = [];
+      // The tools speak less than a piece, because only their input counts here.
       const watched: SubprocessHost = {
         ...host,
         run: (job, signal, turn) => {
           inputs.push(job.input);
-          return host.run(job, signal, turn);
+          return host.run({ ...job, input: job.input && "One." }, signal, turn);
         },
         speak: (job, signal, turn) => {
           inputs.push(job.input);
-          return host.speak(job, signal, turn);
+          return host.speak({ ...job, input: job.input && "One." }, signal, turn);
         },
       };
       const [one] = await localEngines({ host: watched });

@@ -86,6 +86,9 @@ const largestStep = (sound: Int16Array, { from, to }: Pause): number => {
 };
 
 const frame = 128;
+const phases = Array.from({ length: frame }, (_, index) => (2 * Math.PI * index) / frame);
+const cosines = Float64Array.from(phases, Math.cos);
+const sines = Float64Array.from(phases, Math.sin);
 
 /** The most energy above 4 kHz in a frame of about 6 ms, where clicks are heard: the mean square of its samples. */
 const highestTreble = (sound: Int16Array, { from, to }: Pause, sampleRate: number): number => {
@@ -96,8 +99,8 @@ const highestTreble = (sound: Int16Array, { from, to }: Pause, sampleRate: numbe
       let [real, imaginary] = [0, 0];
       for (let index = 0; index < frame; index++) {
         const sample = sound[at + index] ?? 0;
-        real += sample * Math.cos((2 * Math.PI * bin * index) / frame);
-        imaginary += sample * Math.sin((2 * Math.PI * bin * index) / frame);
+        real += sample * (cosines[(bin * index) % frame] ?? 0);
+        imaginary += sample * (sines[(bin * index) % frame] ?? 0);
       }
       energy += (2 * (real ** 2 + imaginary ** 2)) / frame ** 2;
     }
