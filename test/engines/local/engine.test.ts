@@ -63,6 +63,13 @@ describe("Local engines", () => {
     const samples = Int16Array.from({ length: bytes.length >> 1 }, (_, at) => bytes.readInt16LE(2 * at));
     return { samples, sampleRate: encoding.kind === "pcm" ? encoding.sampleRate : 0 };
   };
+  const sentences = new Map<string, Promise<Sound>>();
+  /** The sentence with default prosody, synthesized once for each voice. */
+  const normal = (voice: string): Promise<Sound> => {
+    const sound = sentences.get(voice) ?? speak(voice);
+    sentences.set(voice, sound);
+    return sound;
+  };
   const seconds = ({ samples, sampleRate }: Sound) => samples.length / sampleRate;
   const loudness = ({ samples }: Sound) =>
     Math.sqrt(samples.reduce((sum, sample) => sum + sample ** 2, 0) / samples.length);
@@ -85,9 +92,9 @@ describe("Local engines", () => {
 
   for (const voice of ["espeak:gmw/en-US", "flite:slt", "flite:awb"]) {
     it(`speak twice as fast at rate 2 and half as fast at rate 0.5: ${voice}`, async () => {
-      const normal = seconds(await speak(voice));
-      expect(seconds(await speak(voice, sentence, { rate: 2 })) / normal).to.be.closeTo(0.5, 0.08);
-      expect(seconds(await speak(voice, sentence, { rate: 0.5 })) / normal).to.be.closeTo(2, 0.2);
+      const usual = seconds(await normal(voice));
+      expect(seconds(await speak(voice, sentence, { rate: 2 })) / usual).to.be.closeTo(0.5, 0.08);
+      expect(seconds(await speak(voice, sentence, { rate: 0.5 })) / usual).to.be.closeTo(2, 0.2);
     });
 
     it(`speak at rate 0 at their slowest supported rate: ${voice}`, async () => {
@@ -97,33 +104,31 @@ describe("Local engines", () => {
 
     it(`are half as loud at volume 0.5: ${voice}`, async () => {
       const half = loudness(await speak(voice, sentence, { volume: 0.5 }));
-      expect(half / loudness(await speak(voice))).to.be.closeTo(0.5, 0.05);
+      expect(half / loudness(await normal(voice))).to.be.closeTo(0.5, 0.05);
       expect(loudness(await speak(voice, sentence, { volume: 0.01 }))).to.be.above(0);
     });
   }
 
   for (const voice of ["espeak:gmw/en-US", "flite:slt", "flite:kal16"]) {
     it(`scale their pitch from two thirds to five thirds: ${voice}`, async () => {
-      const normal = medianPitch(await speak(voice)) ?? 0;
+      const usual = medianPitch(await normal(voice)) ?? 0;
       const lowest = medianPitch(await speak(voice, sentence, { pitch: 0 })) ?? 0;
       const highest = medianPitch(await speak(voice, sentence, { pitch: 2 })) ?? 0;
-      expect(lowest / normal).to.be.within(0.6, 0.8);
-      expect(highest / normal).to.be.within(1.45, 1.8);
+      expect(lowest / usual).to.be.within(0.6, 0.8);
+      expect(highest / usual).to.be.within(1.45, 1.8);
     });
   }
 
   it("change pitch continuously around the default", async () => {
     for (const voice of ["flite:slt", "flite:kal16"]) {
-      const normal = medianPitch(await speak(voice)) ?? 0;
-      expect(medianPitch(await speak(voice, sentence, { pitch: 1.0001 }))).to.be.closeTo(normal, 3);
+      const usual = medianPitch(await normal(voice)) ?? 0;
+      expect(medianPitch(await speak(voice, sentence, { pitch: 1.0001 }))).to.be.closeTo(usual, 3);
     }
   });
 
   it("have different pitches for female and male voices of a language", async () => {
-    const women = await Promise.all(
-      ["espeak:gmw/en-US+f3", "flite:slt", "espeak:roa/fr+f3"].map((v) => speak(v)),
-    );
-    const men = await Promise.all(["espeak:gmw/en-US", "flite:rms", "espeak:roa/fr"].map((v) => speak(v)));
+    const women = await Promise.all(["espeak:gmw/en-US+f3", "flite:slt", "espeak:roa/fr+f3"].map(normal));
+    const men = await Promise.all(["espeak:gmw/en-US", "flite:rms", "espeak:roa/fr"].map(normal));
     const lowestWoman = Math.min(...women.map((one) => medianPitch(one) ?? 0));
     const highestMan = Math.max(...men.map((one) => medianPitch(one) ?? 999));
     expect(lowestWoman).to.be.above(1.2 * highestMan);
@@ -190,7 +195,7 @@ describe("Local engines", () => {
         expect((await say(engine, requestOf(voice, text))).length, text.slice(0, 9)).to.be.above(1000);
       }
     }
-    expect((await say(engine, requestOf("flite:slt", "word ".repeat(800)))).length).to.be.above(1_000_000);
+    expect((await say(engine, requestOf("flite:slt", "word ".repeat(200)))).length).to.be.above(250_000);
   });
 
   it("offer only voices that are installed, identified by their files and variants", async () => {
@@ -269,7 +274,7 @@ describe("Local engines", () => {
   for (const voice of ["espeak:gmw/en-US", "flite:slt"]) {
     it(`pause between the sentences of a long text as within a short one: ${voice}`, async () => {
       const whole = await speak(voice, `${sentence} `.repeat(6));
-      const once = await speak(voice, sentence);
+      const once = await normal(voice);
       expect(seconds(whole)).to.be.closeTo(6 * seconds(once), 0.1);
     });
 
