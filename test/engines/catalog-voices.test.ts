@@ -3,8 +3,11 @@ import pLimit from "p-limit";
 import { isNative } from "../../src/domain/catalog/native-voice.ts";
 import { releaseSeed } from "../../src/domain/catalog/seed/seed.ts";
 import type { SystemVoice } from "../../src/domain/synthesis/speech.ts";
-import { type Sound, sayLocally } from "../support/local-voice.ts";
+import type { SubprocessHost } from "../../src/subprocess/subprocess-host.ts";
+import { collect } from "../support/collect.ts";
+import { type Sound, sayLocally, soundOf } from "../support/local-voice.ts";
 import { medianPitch } from "../support/pitch.ts";
+import { openToolHost } from "../support/tool-host.ts";
 
 /** Digits can be spoken in nearly every language. */
 const digits = "1 2 3 4 5";
@@ -23,19 +26,30 @@ const { systemVoices: all, voices } = releaseSeed();
 const systemVoices = all.filter((one) => !isNative(one));
 const id = ({ samples }: Sound): string => Buffer.from(samples.buffer).toString("base64");
 
+const normal = { rate: 175, pitch: 50, volume: 100, ssml: false } as const;
+
+/** The output of the tool. espeak-ng's library gives the same as its command, which would be started for each voice. */
+const speak = async (host: SubprocessHost, name: string, input: string): Promise<Sound> => {
+  const [, voice] = /^espeak:(.*)/.exec(name) ?? [];
+  if (voice === undefined) return await sayLocally(name, input);
+  const wav = host.speak({ ...normal, voice, input }, new AbortController().signal);
+  return soundOf(Buffer.concat(await collect(wav)));
+};
+
 describe("The local voices of the catalog", () => {
   const received = new Map<SystemVoice, Sound>();
 
   before(async () => {
     const limit = pLimit(2);
+    const host = await openToolHost({ speakers: 2 });
     await Promise.all(
       systemVoices.map((systemVoice) =>
         limit(async () => {
           const text = samples[systemVoice.lang ?? ""] ?? digits;
-          received.set(systemVoice, await sayLocally(systemVoice.voiceName ?? "", text));
+          received.set(systemVoice, await speak(host, systemVoice.voiceName ?? "", text));
         }),
       ),
-    );
+    ).finally(host.close);
   });
 
   it("all synthesize audio with the installed tools", () => {

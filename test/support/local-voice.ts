@@ -6,7 +6,7 @@ import { join } from "node:path";
 export const sayLocally = async (voice: string, text: string, options = { ssml: false }): Promise<Sound> => {
   const [tool, name] = voice.split(/:(.*)/s);
   if (name === undefined) throw new Error(`not a local voice: ${voice}`);
-  return wav(tool === "flite" ? await flite(name, text) : await espeak(name, text, options.ssml));
+  return soundOf(tool === "flite" ? await flite(name, text) : await espeak(name, text, options.ssml));
 };
 
 export interface Sound {
@@ -43,8 +43,11 @@ const run = (tool: string, args: readonly string[], input?: string): Promise<Buf
     else child.stdin?.on("error", reject).end(input);
   });
 
-/** Both tools write the canonical 44-byte header; the sizes in espeak-ng's header are wrong when it writes to a pipe. */
-const wav = (bytes: Buffer): Sound => {
+/**
+ * The sound of a tool's WAV. Both tools write the canonical 44-byte header; the sizes in espeak-ng's header are wrong when it
+ * writes to a pipe.
+ */
+export const soundOf = (bytes: Buffer): Sound => {
   const body = bytes.subarray(44, bytes.length - (bytes.length % 2));
   const samples = Int16Array.from({ length: body.length / 2 }, (_, at) => body.readInt16LE(2 * at));
   return { sampleRate: bytes.length < 44 ? 0 : bytes.readUInt32LE(24), samples };
