@@ -54,14 +54,12 @@ describe("exactness under concurrency", () => {
   });
 
   it("gives the same bytes after a restart, from the store", async () => {
-    const first = await start();
-    const website = await registerWebsite(first.url);
+    const website = await registerWebsite(service.url);
     const query = { voice, text: "I shall be the same tomorrow." };
-    const before = await bytesOf(await synthesize(first.url, website, query));
-    expect(await first.stop()).to.equal(0);
-    others.length = 0;
-    const second = await start();
-    const response = await synthesize(second.url, website, query);
+    const before = await bytesOf(await synthesize(service.url, website, query));
+    expect(await service.stop()).to.equal(0);
+    service = await startService(folder.path);
+    const response = await synthesize(service.url, website, query);
     expect(response.headers.get("svc-cached")).to.equal("store");
     expect((await bytesOf(response)).equals(before)).to.equal(true);
   });

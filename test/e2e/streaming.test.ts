@@ -39,9 +39,8 @@ describe("streaming over HTTP", () => {
   const freshText = (): string =>
     `This is text number ${++texts}. It is played while it is synthesized. Its first word does not wait for its last. This sentence is the end.`;
 
-  const start = async (env: Record<string, string> = {}): Promise<void> => {
-    service = await startService(folder.path, { ...wire.env, BURST_LIMIT: "1000000", ...env });
-  };
+  const start = (env: Record<string, string> = {}): Promise<RunningService> =>
+    startService(folder.path, { ...wire.env, BURST_LIMIT: "1000000", ...env });
   const register = async (plan = {}): Promise<Credentials> => {
     const registered = await registerWebsite(service.url, plan);
     for (const [engine, credentials] of Object.entries(goodCredentials)) {
@@ -71,7 +70,7 @@ describe("streaming over HTTP", () => {
   before(async () => {
     wire = await serveProviders();
     folder = await temporaryFolder();
-    await start();
+    service = await start();
     website = await register();
   });
   after(async () => {
@@ -170,7 +169,7 @@ describe("streaming over HTTP", () => {
     for (const provenance of ["memory", "store"]) {
       if (provenance === "store") {
         await service.stop();
-        await start();
+        service = await start();
       }
       for (const [index, form] of httpForms.entries()) {
         const open = await stream(requests[index] ?? {}, form);
@@ -306,22 +305,20 @@ describe("streaming over HTTP", () => {
     gate.open();
     expect((await open.readAudio()).length).to.be.above(0);
     expect(await exit).to.equal(0);
-    await start();
+    service = await start();
     expect(await recordedStreamEnd(service.url, website, open.headers["x-request-id"])).to.include({
       outcome: "whole",
     });
   });
 
   it("shuts down after DRAIN_SECONDS even if a stream has not ended", async () => {
-    await service.stop();
-    await start({ DRAIN_SECONDS: "1" });
+    const other = await start({ DRAIN_SECONDS: "1" });
     pauseAfterFirstChunk("oai");
-    const open = await stream({ voice: voices.oai, text: freshText() });
+    const open = await openStream(other.url, website, { voice: voices.oai, text: freshText() });
     const received = rejection(open.readAudio());
-    expect(await service.stop()).to.equal(0);
+    expect(await other.stop()).to.equal(0);
     await received;
     await wire.oai.idle();
-    await start();
   });
 
   it("has recorded a stream when its first byte arrives, even if the process is killed", async () => {
@@ -336,7 +333,7 @@ describe("streaming over HTTP", () => {
     await wire.oai.idle();
     const outcomes = wire.oai.requests.slice(-open.length).map(({ outcome }) => outcome);
     expect(outcomes).to.deep.equal(open.map(() => "left"));
-    await start();
+    service = await start();
     const served = await recordedEvents(service.url, website, "SynthesisServed");
     const forms = open.map(({ headers }) =>
       served.filter((one) => one.requestId === headers["x-request-id"]).map((one) => one.stream),

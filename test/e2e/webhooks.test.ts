@@ -13,19 +13,24 @@ describe("webhooks of a service that is killed", () => {
   let website: Credentials;
   let webhook: Record<string, string>;
 
-  beforeEach(async () => {
+  before(async () => {
     folder = await temporaryFolder();
-    receiver = await serveWebhookReceiver();
     service = await startService(folder.path, env);
+  });
+  after(async () => {
+    await service.stop();
+    await folder.remove();
+  });
+  beforeEach(async () => {
+    receiver = await serveWebhookReceiver();
     website = await registerWebsite(service.url, { monthlyCharacters: 20 });
     const { status, body } = await admin(service.url, "POST", "/webhooks", { url: receiver.url });
     expect(status, JSON.stringify(body)).to.equal(201);
     webhook = body as Record<string, string>;
   });
   afterEach(async () => {
-    await service.stop();
+    await admin(service.url, "DELETE", `/webhooks/${webhook.webhookId}`);
     await receiver.close();
-    await folder.remove();
   });
 
   const speak = async (text: string): Promise<void> => {
