@@ -29,6 +29,7 @@ describe("Voices, usage and errors for ElevenLabs' client", () => {
     client = elevenLabsClient(service.url, website);
   });
   after(async () => {
+    await client.close();
     await service.stop();
     await folder.remove();
   });

@@ -40,6 +40,7 @@ describe("Speech for ElevenLabs' client", () => {
     client = elevenLabsClient(service.url, website);
   });
   after(async () => {
+    await client.close();
     await service.stop();
     await folder.remove();
   });
@@ -150,16 +151,17 @@ describe("ElevenLabs' client, refused by the limit per minute", () => {
       { write: (line) => JSON.parse(line).status === 429 && refused.resolve() },
     );
     const service = await startInProcessService({}, log);
+    const website = await registerWebsite(service.url, { requestsPerMinute: 1 });
+    const client = elevenLabsClient(service.url, website);
     try {
       service.time.now = Date.parse("2026-11-05T10:00:58.000Z");
-      const website = await registerWebsite(service.url, { requestsPerMinute: 1 });
       const args = { voice_id, text: "Twice." };
       const method = "text_to_speech.convert_with_timestamps";
       const calls = [
         { method, args },
         { method, args },
       ];
-      const calling = elevenLabsClient(service.url, website).outcomes<TimedAudio>(calls);
+      const calling = client.outcomes<TimedAudio>(calls);
       await refused.promise;
       service.time.now += 10_000;
       for (const outcome of await calling)
@@ -167,6 +169,7 @@ describe("ElevenLabs' client, refused by the limit per minute", () => {
       const servings = await recordedEvents(service.url, website, "SynthesisServed");
       expect(servings.map(({ characters }) => characters)).to.deep.equal([6, 6]);
     } finally {
+      await client.close();
       await service.close();
     }
   });

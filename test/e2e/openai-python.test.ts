@@ -5,9 +5,9 @@ import { type InProcessService, startInProcessService } from "../support/in-proc
 import {
   type AudioResult,
   type ClientCall,
-  callClient,
   errorOf,
   type Outcome,
+  pythonClient,
   resultOf,
 } from "../support/python-client.ts";
 import { recordedEvents } from "../support/streams.ts";
@@ -25,18 +25,19 @@ const hello = { model: "tts-1", voice: "alloy", input: "Hello from Python." };
 describe("OpenAI's client for Python", () => {
   let service: InProcessService;
   let website: Credentials;
+  let client: ReturnType<typeof pythonClient<Refusal>>;
 
   before(async () => {
     service = await startInProcessService({ BURST_LIMIT: "1000000" });
     website = await registerWebsite(service.url);
+    client = pythonClient("openai", `${service.url}/openai/v1`);
   });
-  after(() => service.close());
+  after(async () => {
+    await client.close();
+    await service.close();
+  });
 
-  const outcomes = <Result>(calls: readonly ClientCall[], as = website) =>
-    callClient<Result, Refusal>(
-      { client: "openai", baseUrl: `${service.url}/openai/v1`, website: as },
-      calls,
-    );
+  const outcomes = <Result>(calls: readonly ClientCall[], as = website) => client.outcomes<Result>(calls, as);
   const refusalIn = (outcome: Outcome<unknown, Refusal> | undefined) => {
     const { type, status, body } = errorOf(outcome);
     return { type, status, code: body.code };

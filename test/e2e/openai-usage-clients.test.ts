@@ -2,8 +2,8 @@ import { expect } from "chai";
 import OpenAI from "openai";
 import { type Credentials, registerWebsite, synthesize } from "../support/client.ts";
 import { type InProcessService, startInProcessService } from "../support/in-process-service.ts";
+import { openPython } from "../support/python.ts";
 import { rejection } from "../support/rejection.ts";
-import { runPython } from "../support/run-python.ts";
 import { adminToken } from "../support/service.ts";
 
 interface Page {
@@ -17,6 +17,7 @@ describe("clients that read the usage over OpenAI's API", () => {
   let first: Credentials;
   let second: Credentials;
   const voice = "UK English Female";
+  const python = openPython(`${import.meta.dirname}/openai-usage.py`);
 
   before(async () => {
     service = await startInProcessService();
@@ -32,7 +33,10 @@ describe("clients that read the usage over OpenAI's API", () => {
       await body?.cancel();
     }
   });
-  after(() => service.close());
+  after(async () => {
+    await python.close();
+    await service.close();
+  });
 
   const startTime = (): number => Math.floor(service.time.now / 86_400_000) * 86_400;
   const url = (): string => `${service.url}/openai/v1`;
@@ -55,9 +59,7 @@ describe("clients that read the usage over OpenAI's API", () => {
         bucket_width: "1d",
       }) as Promise<Page>,
     "PyPI's openai": (token: string): Promise<Page> =>
-      runPython(`${import.meta.dirname}/openai-usage.py`, {
-        ...{ url: url(), token, start_time: startTime(), group_by: ["api_key_id"] },
-      }),
+      python.ask({ url: url(), token, start_time: startTime(), group_by: ["api_key_id"] }),
   };
   for (const [name, read] of Object.entries(clients)) {
     it(`receive that of all keys with an operator's token: ${name}`, async () => {

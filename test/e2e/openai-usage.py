@@ -1,6 +1,6 @@
 """Reads usage with the `openai` package.
 
-Input: {"url", "token", "start_time", "group_by"}. Output: the first page of buckets.
+A line of input: {"url", "token", "start_time", "group_by"}. A line of output: the first page of buckets.
 """
 
 import json
@@ -8,9 +8,10 @@ import sys
 
 from openai import OpenAI
 
-given = json.load(sys.stdin)
-client = OpenAI(base_url=given["url"], admin_api_key=given["token"])
-page = client.admin.organization.usage.audio_speeches(
-    start_time=given["start_time"], group_by=given["group_by"], bucket_width="1d"
-)
-json.dump(page.model_dump(), sys.stdout)
+for line in sys.stdin:
+    given = json.loads(line)
+    client = OpenAI(base_url=given["url"], admin_api_key=given["token"])
+    page = client.admin.organization.usage.audio_speeches(
+        start_time=given["start_time"], group_by=given["group_by"], bucket_width="1d"
+    )
+    print(json.dumps(page.model_dump()), flush=True)

@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { expect } from "chai";
 import { type Credentials, registerWebsite } from "../support/client.ts";
 import { type InProcessService, startInProcessService } from "../support/in-process-service.ts";
-import { python } from "../support/run-python.ts";
+import { python } from "../support/python.ts";
 import { temporaryFolder } from "../support/service.ts";
 import { secondsOf } from "../support/streams.ts";
 

@@ -1,6 +1,6 @@
 """Calls a client of a compatible API, as it comes from PyPI, and describes what it returns or raises.
 
-Input: {client, base_url, api_key, calls: [{method, args, take}]}; `client` is "elevenlabs" or "openai", `method` a path below
+A line of input: {client, base_url, api_key, calls: [{method, args, take}]}; `client` is "elevenlabs" or "openai", `method` a path below
 the client, and `take` the number of chunks after which a stream is left.
 """
 
@@ -51,6 +51,7 @@ def call(client, api_error, method, args, take=None):
         return {"error": {"type": type(error).__name__, "status": error.status_code, "body": error.body}}
 
 
-given = json.load(sys.stdin)
-client, api_error = globals()[given["client"]](given["base_url"], given["api_key"])
-json.dump([call(client, api_error, **one) for one in given["calls"]], sys.stdout)
+for line in sys.stdin:
+    given = json.loads(line)
+    client, api_error = globals()[given["client"]](given["base_url"], given["api_key"])
+    print(json.dumps([call(client, api_error, **one) for one in given["calls"]]), flush=True)

@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { composeCommandLine } from "../../src/bootstrap/command-line.ts";
 import { createProgram, run } from "../../src/cli/program.ts";
 import { readSettings } from "../../src/settings.ts";
+import type { Credentials } from "./client.ts";
 
 export interface CommandResult {
   readonly exitCode: number;
@@ -40,4 +41,13 @@ export const runCommand = async (
   register(program);
   const exitCode = await run(program, ["node", "voxledger", ...args]);
   return { exitCode, stdout, stderr };
+};
+
+/** Registers a website as `registerWebsite` does, for a service that needs its key as a setting. */
+export const createWebsite = async (dataDir: string): Promise<Credentials> => {
+  const limits = ["--requests-per-minute", "1000000", "--monthly-characters", "unlimited"];
+  const args = ["website", "create", "Home", "--plan", "enterprise", ...limits, "--json"];
+  const { stdout, stderr } = await runCommand({ DATA_DIR: dataDir }, args);
+  if (stderr !== "") throw new Error(stderr);
+  return JSON.parse(stdout);
 };

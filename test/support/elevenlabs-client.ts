@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { Credentials } from "./client.ts";
-import { type ClientCall, callClient, errorOf, type Outcome, resultOf } from "./python-client.ts";
+import { type ClientCall, errorOf, type Outcome, pythonClient, resultOf } from "./python-client.ts";
 
 /** The body of ElevenLabs' errors. */
 interface Refusal {
@@ -11,8 +11,8 @@ export type ElevenLabsClient = ReturnType<typeof elevenLabsClient>;
 
 /** ElevenLabs' client for Python. The caller is `website` unless a call names another one. */
 export const elevenLabsClient = (url: string, website: Credentials) => {
-  const outcomes = <Result>(calls: readonly ClientCall[], as = website) =>
-    callClient<Result, Refusal>({ client: "elevenlabs", baseUrl: `${url}/elevenlabs`, website: as }, calls);
+  const client = pythonClient<Refusal>("elevenlabs", `${url}/elevenlabs`);
+  const outcomes = <Result>(calls: readonly ClientCall[], as = website) => client.outcomes<Result>(calls, as);
   const results = async <Result>(calls: readonly ClientCall[], as?: Credentials): Promise<Result[]> =>
     (await outcomes<Result>(calls, as)).map(resultOf);
   return {
@@ -22,6 +22,7 @@ export const elevenLabsClient = (url: string, website: Credentials) => {
       (await results<Result>([{ method, args }], as))[0] as Result,
     refusal: async (method: string, args: object = {}, as?: Credentials) =>
       refusalIn((await outcomes([{ method, args }], as))[0]),
+    close: client.close,
   };
 };
 

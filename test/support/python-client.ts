@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Credentials } from "./client.ts";
-import { runPython } from "./run-python.ts";
+import { openPython } from "./python.ts";
 
 const script = join(import.meta.dirname, "call-client.py");
 
@@ -25,24 +25,24 @@ export interface AudioResult {
   readonly chunks: number;
 }
 
-/** A client for Python, unmodified, with the base URL and the token of a compatible API. */
-export interface PythonClient {
-  readonly client: "elevenlabs" | "openai";
-  readonly baseUrl: string;
-  readonly website: Pick<Credentials, "apiKey" | "apiSecret">;
-}
-
-/** Makes the calls one after the other, in one process. Errors of the API are outcomes. */
-export const callClient = <Result, Body = unknown>(
-  { client, baseUrl, website: { apiKey, apiSecret } }: PythonClient,
-  calls: readonly ClientCall[],
-): Promise<Outcome<Result, Body>[]> =>
-  runPython(script, {
-    client,
-    base_url: baseUrl,
-    api_key: `${apiKey}.${apiSecret}`,
-    calls: calls.map((call) => ({ args: {}, ...call })),
-  });
+/** A client for Python, unmodified, with the base URL of a compatible API. `Body` as in `Outcome`. */
+export const pythonClient = <Body>(client: "elevenlabs" | "openai", baseUrl: string) => {
+  const python = openPython(script);
+  return {
+    /** Makes the calls one after the other. Errors of the API are outcomes. */
+    outcomes: <Result>(
+      calls: readonly ClientCall[],
+      { apiKey, apiSecret }: Pick<Credentials, "apiKey" | "apiSecret">,
+    ): Promise<Outcome<Result, Body>[]> =>
+      python.ask({
+        client,
+        base_url: baseUrl,
+        api_key: `${apiKey}.${apiSecret}`,
+        calls: calls.map((call) => ({ args: {}, ...call })),
+      }),
+    close: python.close,
+  };
+};
 
 /** @throws {Error} if the call raised an error */
 export const resultOf = <Result>(outcome: Outcome<Result> | undefined): Result => {

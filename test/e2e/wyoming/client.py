@@ -1,7 +1,7 @@
 """Calls a speech server with the `wyoming` package, as Home Assistant's integration does.
 
-Input: {"url", "call": "describe" | "ping" | "synthesize" | "stream", "text" or "chunks", "voice"}.
-Output: what the server has answered. A client that gets no more events sees the connection close.
+A line of input: {"url", "call": "describe" | "ping" | "synthesize" | "stream", "text" or "chunks", "voice"}.
+A line of output: what the server has answered. A client that gets no more events sees the connection close.
 """
 
 import asyncio
@@ -90,10 +90,10 @@ async def stream(client, given):
 calls = {"describe": describe, "ping": ping, "synthesize": synthesize, "stream": stream}
 
 
-async def main():
-    given = json.load(sys.stdin)
+async def answer(given):
     async with AsyncClient.from_uri(given["url"], connect_timeout=60, read_timeout=120) as client:
-        print(json.dumps(await calls[given["call"]](client, given)))
+        return await calls[given["call"]](client, given)
 
 
-asyncio.run(main())
+for line in sys.stdin:
+    print(json.dumps(asyncio.run(answer(json.loads(line)))), flush=True)

@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import { admin, type Credentials, registerWebsite } from "../../support/client.ts";
+import { admin, type Credentials } from "../../support/client.ts";
+import { createWebsite } from "../../support/command-line.ts";
 import { type RunningService, startService, temporaryFolder } from "../../support/service.ts";
 import { goodCredentials, serveProviders, type WireProviders } from "../../support/wire/providers.ts";
 import { openRawClient, type RawClient } from "../../wyoming/raw-client.ts";
@@ -16,15 +17,13 @@ describe("A voice of Google over the Wyoming protocol", () => {
 
   before(async () => {
     [folder, providers] = await Promise.all([temporaryFolder(), serveProviders()]);
-    const first = await startService(folder.path, providers.env);
-    website = await registerWebsite(first.url);
-    await admin(first.url, "PUT", `/websites/${website.id}/credentials/gwn`, goodCredentials.gwn);
-    await first.stop();
+    website = await createWebsite(folder.path);
     service = await startService(folder.path, {
       ...providers.env,
       WYOMING_PORT: "0",
       WYOMING_KEY: `${website.apiKey}.${website.apiSecret}`,
     });
+    await admin(service.url, "PUT", `/websites/${website.id}/credentials/gwn`, goodCredentials.gwn);
     const { url } = JSON.parse(service.log.find((line) => line.includes('"msg":"wyoming"')) ?? "");
     client = await openRawClient(url);
   });

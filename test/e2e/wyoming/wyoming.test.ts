@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import { countCharacters } from "../../../src/domain/synthesis/count-characters.ts";
-import { admin, authorize, bytesOf, type Credentials, registerWebsite } from "../../support/client.ts";
-import { runPython } from "../../support/run-python.ts";
+import { admin, authorize, bytesOf, type Credentials } from "../../support/client.ts";
+import { createWebsite } from "../../support/command-line.ts";
+import { openPython } from "../../support/python.ts";
 import { adminToken, type RunningService, startService, temporaryFolder } from "../../support/service.ts";
 import { openRawClient, type RawClient } from "../../wyoming/raw-client.ts";
 
@@ -23,12 +24,11 @@ describe("speech over the Wyoming protocol", () => {
   let service: RunningService;
   let website: Credentials;
   let url: string;
+  const python = openPython(`${import.meta.dirname}/client.py`);
 
   before(async () => {
     folder = await temporaryFolder();
-    const first = await startService(folder.path);
-    website = await registerWebsite(first.url);
-    await first.stop();
+    website = await createWebsite(folder.path);
     service = await startService(folder.path, {
       WYOMING_PORT: "0",
       WYOMING_KEY: `${website.apiKey}.${website.apiSecret}`,
@@ -37,12 +37,13 @@ describe("speech over the Wyoming protocol", () => {
     url = urlOf(service);
   });
   after(async () => {
+    await python.close();
     await service.stop();
     await folder.remove();
   });
 
   const call = <Answer = Spoken>(name: string, given: object): Promise<Answer> =>
-    runPython(`${import.meta.dirname}/client.py`, { url, call: name, ...given });
+    python.ask({ url, call: name, ...given });
 
   /** The servings that were recorded since the last call. */
   let seen = 0;

@@ -1,0 +1,57 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { createInterface } from "node:readline";
+import { text } from "node:stream/consumers";
+
+/** The interpreter that has the clients. */
+export const python = resolve(import.meta.dirname, "../../.tools/python-clients/bin/python");
+
+/**
+ * A Python script with the clients that scripts/python-clients installs. It answers each line of JSON on its standard input with
+ * one on its standard output. Importing a client takes a second, so one process answers all requests.
+ */
+export interface PythonScript {
+  /** Starts the script unless it runs. @throws {Error} with its error output if it ends without an answer */
+  ask<Result>(input: unknown): Promise<Result>;
+  /** Waits for the end of the process. */
+  close(): Promise<void>;
+}
+
+export const openPython = (file: string): PythonScript => {
+  let running: ReturnType<typeof start> | undefined;
+  return {
+    ask: async (input) => {
+      running ??= start(file, () => {
+        running = undefined;
+      });
+      return running.ask(input);
+    },
+    close: async () => running?.close(),
+  };
+};
+
+const start = (file: string, onEnd: () => void) => {
+  if (!existsSync(python)) {
+    throw new Error(`${python} is missing: run scripts/python-clients (scripts/test does).`);
+  }
+  const child = spawn(python, [file], { env: { PYTHONDONTWRITEBYTECODE: "1", PYTHONUTF8: "1" } });
+  child.stdin.on("error", () => {}); // A script that failed early reads nothing; its exit code says so.
+  const ended = once(child, "close").then(([code, signal]): number | string => code ?? signal);
+  const errors = text(child.stderr);
+  const answers = createInterface(child.stdout)[Symbol.asyncIterator]();
+  return {
+    ask: async <Result>(input: unknown): Promise<Result> => {
+      child.stdin.write(`${JSON.stringify(input)}\n`);
+      const { value, done } = await answers.next();
+      if (!done) return JSON.parse(value) as Result;
+      onEnd();
+      throw new Error(`${file} ended with ${await ended}: ${await errors}`);
+    },
+    close: async () => {
+      child.stdin.end();
+      await ended;
+    },
+  };
+};
