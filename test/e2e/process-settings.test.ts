@@ -4,7 +4,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import { admin, authorize, registerWebsite } from "../support/client.ts";
-import { failToStart, startService, temporaryFolder } from "../support/service.ts";
+import { type InProcessService, startError, startInProcessService } from "../support/in-process-service.ts";
+import { failToStart, temporaryFolder } from "../support/service.ts";
 
 /** Rules that hold for one process with any stores. */
 describe("The settings of the service process", () => {
@@ -37,29 +38,36 @@ describe("The settings of the service process", () => {
     const other = createServer().listen(0, "127.0.0.1");
     await new Promise((resolve) => other.once("listening", resolve));
     const { port } = other.address() as AddressInfo;
-    const env = { PORT: "0", DATA_DIR: folder.path, WYOMING_KEY: "vlk_k.vls_s" };
-    const used = await failToStart({ ...env, WYOMING_PORT: String(port) });
+    const env = { DATA_DIR: folder.path, WYOMING_KEY: "vlk_k.vls_s" };
+    const used = await startError({ ...env, WYOMING_PORT: String(port) });
     other.close();
-    expect(used).to.include({ code: 1 });
-    expect(used.stderr).to.match(/^voxledger: WYOMING_PORT: .*EADDRINUSE.*\n$/);
-    const unknown = await failToStart({ ...env, WYOMING_PORT: "0", WYOMING_HOST: "no-such-host.invalid" });
-    expect(unknown.stderr).to.match(/^voxledger: WYOMING_HOST: .+\n$/);
+    expect(used).to.match(/^WYOMING_PORT: .*EADDRINUSE/);
+    const unknown = { ...env, WYOMING_PORT: "0", WYOMING_HOST: "no-such-host.invalid" };
+    expect(await startError(unknown)).to.match(/^WYOMING_HOST: ./);
   });
 
   for (const [name, value] of [
     ["EVENT_STORE", "sqlite:/dev/null/x.db"],
+    ["AUDIO_STORE", "file:/dev/null/x"],
+  ] as const) {
+    it(`does not start with ${name}=${value}, and names it in one line on standard error`, async () => {
+      const { code, stderr } = await failToStart({ PORT: "0", DATA_DIR: folder.path, [name]: value });
+      expect(code).to.equal(1);
+      expect(stderr).to.match(new RegExp(`^voxledger: ${name}: [^\\n]+\\n$`));
+    });
+  }
+
+  for (const [name, value] of [
     ["EVENT_STORE", "sqlite:/proc/x/y.db"],
     ["EVENT_STORE", "sqlite:/dev"],
-    ["AUDIO_STORE", "file:/dev/null/x"],
     ["AUDIO_STORE", "file:/proc/x/y"],
     ["DATA_DIR", "/dev/null"],
     ["DATA_DIR", "/proc/x"],
     ["HOST", "no-such-host.invalid"],
   ] as const) {
-    it(`does not start with ${name}=${value}, and names it in one line`, async () => {
-      const { code, stderr } = await failToStart({ PORT: "0", DATA_DIR: folder.path, [name]: value });
-      expect(code).to.equal(1);
-      expect(stderr).to.match(new RegExp(`^voxledger: ${name}: [^\\n]+\\n$`));
+    it(`does not start with ${name}=${value}, and names it`, async () => {
+      const error = await startError({ DATA_DIR: folder.path, [name]: value });
+      expect(error).to.match(new RegExp(`^${name}: .`));
     });
   }
 
@@ -73,40 +81,46 @@ describe("The settings of the service process", () => {
     expect(code).to.equal(1);
     expect(stderr.join("")).to.equal("voxledger: the lock is held (by another)\n");
   });
+});
 
-  it("has no admin API without an admin token, and rejects a wrong token", async () => {
-    const open = await startService(folder.path, { ADMIN_TOKEN: "" });
-    expect((await admin(open.url, "GET", "/keys")).status).to.equal(404);
-    await open.stop();
-    const other = await startService(folder.path, { ADMIN_TOKEN: "quite-another-token-than-ours" });
-    const { status, body } = await admin(other.url, "GET", "/keys");
-    await other.stop();
+describe("The service with its settings", () => {
+  let service: InProcessService;
+  const start = async (env: Record<string, string> = {}): Promise<void> => {
+    service = await startInProcessService(env);
+  };
+  afterEach(() => service.close());
+
+  it("has no admin API without an admin token", async () => {
+    await start({ ADMIN_TOKEN: "" });
+    expect((await admin(service.url, "GET", "/keys")).status).to.equal(404);
+  });
+
+  it("rejects a wrong admin token", async () => {
+    await start({ ADMIN_TOKEN: "quite-another-token-than-ours" });
+    const { status, body } = await admin(service.url, "GET", "/keys");
     expect(status).to.equal(401);
     expect(body.error).to.include({ code: "UNAUTHORIZED" });
   });
 
   it("throttles admin token guesses before it checks them, so that a correct token is refused as well", async () => {
-    const service = await startService(folder.path);
+    await start();
     const headers = { Authorization: "Bearer a-guess-at-the-token" };
     const statuses: number[] = [];
     for (let guess = 0; guess < 35; guess++) {
       statuses.push((await fetch(`${service.url}/admin/keys`, { headers })).status);
     }
-    const known = await admin(service.url, "GET", "/keys");
-    await service.stop();
     expect(statuses[0]).to.equal(401);
     expect(statuses.at(-1)).to.equal(429);
-    expect(known.status).to.equal(429);
+    expect((await admin(service.url, "GET", "/keys")).status).to.equal(429);
   });
 
   it("uses the configured prefix for its response headers", async () => {
-    const service = await startService(folder.path, { HEADER_PREFIX: "Acme" });
+    await start({ HEADER_PREFIX: "Acme" });
     const website = await registerWebsite(service.url);
     const query = new URLSearchParams({ voice: "UK English Female", text: "Hello" });
     const response = await fetch(`${service.url}/v2/text/synthesize?${query}`, {
       headers: authorize(website),
     });
-    await service.stop();
     expect(response.headers.get("acme-cached")).to.equal("miss");
     expect(response.headers.get("svc-cached")).to.equal(null);
   });

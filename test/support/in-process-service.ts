@@ -4,8 +4,10 @@ import type { Logger } from "pino";
 import { deriveKey } from "../../src/bootstrap/master-key.ts";
 import { createLogger } from "../../src/bootstrap/observability.ts";
 import { composeService } from "../../src/bootstrap/service.ts";
+import { errorMessage } from "../../src/domain/errors.ts";
 import { readSettings } from "../../src/settings.ts";
 import { superviseHostProcess } from "../../src/subprocess/supervisor.ts";
+import { rejection } from "./rejection.ts";
 import { adminToken, temporaryFolder } from "./service.ts";
 import { shareHelper } from "./tool-host.ts";
 
@@ -53,6 +55,10 @@ export const startInProcessService = async (
     },
   };
 };
+
+/** The error of a start that must fail, as the process would print it. */
+export const startError = async (env: Record<string, string>): Promise<string> =>
+  errorMessage(await rejection(composeService(readSettings({ PORT: "0", ...env }), createLogger("silent"))));
 
 const encode = (part: object): string => Buffer.from(JSON.stringify(part)).toString("base64url");
 
