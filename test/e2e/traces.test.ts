@@ -18,7 +18,6 @@ import {
 import { readLedger } from "../support/test-ledger.ts";
 import { goodCredentials, serveProviders, type WireProviders } from "../support/wire/providers.ts";
 
-const text = "A confidential sentence.";
 const voice = "UK English Female";
 const strange = { traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01" };
 
@@ -28,19 +27,31 @@ describe("Traces and metrics sent to a collector", () => {
   let providers: WireProviders;
   let service: RunningService;
   let website: Credentials;
+  /** The characters that the service has charged. */
+  let characters = 0;
+  let texts = 0;
+  const freshText = (): string => `Confidential sentence number ${++texts}.`;
 
-  const start = async (env: Record<string, string> = {}): Promise<void> => {
-    service = await startService(folder.path, env);
-    website = await registerWebsite(service.url);
-  };
-  const telemetryEnv = (): Record<string, string> => ({
-    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+  const telemetryEnv = (endpoint: string): Record<string, string> => ({
+    OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
     OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
     OTEL_BSP_SCHEDULE_DELAY: "20",
     OTEL_METRIC_EXPORT_INTERVAL: "100",
     OTEL_METRIC_EXPORT_TIMEOUT: "100",
     ...providers.env,
   });
+  /** Runs another service over the same stores. */
+  const withOther = async (
+    env: Record<string, string>,
+    use: (other: RunningService) => Promise<void>,
+  ): Promise<void> => {
+    const other = await startService(folder.path, env);
+    try {
+      await use(other);
+    } finally {
+      await other.stop();
+    }
+  };
   const metricsUrl = (): string | undefined => {
     const line = service.log.find((one) => one.includes('"msg":"metrics"'));
     return line && JSON.parse(line).url;
@@ -66,28 +77,30 @@ describe("Traces and metrics sent to a collector", () => {
   };
 
   before(async () => {
-    providers = await serveProviders();
+    [providers, collector, folder] = await Promise.all([
+      serveProviders(),
+      startOtlpCollector(),
+      temporaryFolder(),
+    ]);
+    service = await startService(folder.path, { ...telemetryEnv(collector.url), TRUST_PROXY: "127.0.0.1" });
+    website = await registerWebsite(service.url);
   });
-  after(() => providers.close());
-  beforeEach(async () => {
-    folder = await temporaryFolder();
-    collector = await startOtlpCollector();
-  });
-  afterEach(async () => {
+  after(async () => {
     await service.stop();
-    await collector.close();
-    await folder.remove();
+    await Promise.all([providers.close(), collector.close(), folder.remove()]);
   });
 
-  const ask = (more: Record<string, string> = {}, headers: Record<string, string> = {}): Promise<Response> =>
-    synthesize(service.url, website, { voice, text, ...more }, { headers });
+  /** Resolves with the complete response. */
+  const ask = async (text = freshText(), headers: Record<string, string> = {}): Promise<Response> => {
+    characters += text.length;
+    const response = await synthesize(service.url, website, { voice, text }, { headers });
+    await bytesOf(response);
+    return response;
+  };
   const wholeWay = ["GET /v2/text/synthesize", "audio store put", "append journal"];
 
   it("show one trace from the request to engine, encoder, both stores and the ledger", async () => {
-    await start(telemetryEnv());
-    const response = await ask();
-    await bytesOf(response);
-    const trace = await traceOf(response, wholeWay);
+    const trace = await traceOf(await ask(), wholeWay);
     const request = "GET /v2/text/synthesize";
     expect(trace.find(({ name }) => name === request)?.parentSpanId).to.equal(undefined);
     expect(trace.find(({ name }) => name === request)).to.deep.include({ kind: 2, status: 0 });
@@ -110,13 +123,12 @@ describe("Traces and metrics sent to a collector", () => {
   });
 
   it("link an event in the log to the trace of its request", async () => {
-    await start(telemetryEnv());
     const response = await ask();
-    await bytesOf(response);
     const trace = await traceOf(response, wholeWay);
     const store = await openSqliteEventStore({ path: join(folder.path, "events.db"), readOnly: true });
     try {
-      const { servings } = await readLedger(store);
+      const requestId = response.headers.get("x-request-id");
+      const servings = (await readLedger(store)).servings.filter((one) => one.requestId === requestId);
       const span = trace.find(({ name }) => name === "record usage");
       expect(servings.map(({ traceparent }) => traceparent)).to.deep.equal([
         `00-${span?.traceId}-${span?.spanId}-01`,
@@ -127,19 +139,20 @@ describe("Traces and metrics sent to a collector", () => {
   });
 
   it("include responses of the fast path", async () => {
-    await start(telemetryEnv());
-    await bytesOf(await ask());
-    await bytesOf(await ask());
-    const fromMemory = await ask();
+    const text = freshText();
+    await ask(text);
+    await ask(text);
+    const fromMemory = await ask(text);
     expect(fromMemory.headers.get("svc-cached")).to.equal("memory");
     const trace = await traceOf(fromMemory, ["GET /v2/text/synthesize", "append journal"]);
     expect(parentOf(trace, "record usage")).to.equal("GET /v2/text/synthesize");
   });
 
   it("include each provider request, and send the provider no trace context", async () => {
-    await start(telemetryEnv());
     await admin(service.url, "PUT", `/websites/${website.id}/credentials/oai`, goodCredentials.oai);
     const sent = providers.oai.requests.length;
+    const text = freshText();
+    characters += text.length;
     const body = { voice: "alloy", text, stream: true };
     const response = await synthesizeByPost(service.url, website, body);
     await bytesOf(response);
@@ -164,10 +177,7 @@ describe("Traces and metrics sent to a collector", () => {
   });
 
   it("continue the trace of a trusted proxy", async () => {
-    await start({ ...telemetryEnv(), TRUST_PROXY: "127.0.0.1" });
-    const response = await ask({}, strange);
-    await bytesOf(response);
-    const trace = await traceOf(response, ["GET /v2/text/synthesize"]);
+    const trace = await traceOf(await ask(freshText(), strange), ["GET /v2/text/synthesize"]);
     const request = trace.find(({ kind }) => kind === 2);
     expect(request).to.include({
       traceId: "0af7651916cd43dd8448eb211c80319c",
@@ -176,21 +186,24 @@ describe("Traces and metrics sent to a collector", () => {
   });
 
   it("ignore the sampling decision of an untrusted caller", async () => {
-    await start({ ...telemetryEnv(), OTEL_TRACES_SAMPLER: "parentbased_always_off" });
-    await bytesOf(await ask({}, strange));
-    await service.stop();
-    expect(collector.spans).to.deep.equal([]);
+    const received = await startOtlpCollector();
+    const env = { ...telemetryEnv(received.url), OTEL_TRACES_SAMPLER: "parentbased_always_off" };
+    await withOther(env, async ({ url }) => {
+      const query = { voice, text: freshText() };
+      await bytesOf(await synthesize(url, website, query, { headers: strange }));
+    });
+    await received.close();
+    expect(received.spans).to.deep.equal([]);
   });
 
   it("contain no text, voice, key, secret or client address", async () => {
-    await start(telemetryEnv());
-    const response = await ask();
-    await bytesOf(response);
-    await traceOf(response, wholeWay);
+    const client = "203.0.113.7";
+    await traceOf(await ask(freshText(), { "X-Forwarded-For": client }), wholeWay);
     await collector.until(() => (collector.metrics.get("voxledger.synthesis.answers") ?? 0) > 0);
     const all = collector.received.join("\n");
     for (const private_ of [
-      text,
+      "Confidential",
+      client,
       encodeURIComponent(voice),
       voice,
       website.apiKey,
@@ -202,16 +215,16 @@ describe("Traces and metrics sent to a collector", () => {
   });
 
   it("include metrics, while no metrics endpoint is served without a metrics port", async () => {
-    await start(telemetryEnv());
-    await bytesOf(await ask());
-    await collector.until(() => collector.metrics.get("voxledger.synthesis.characters") === text.length);
+    await ask();
+    await collector.until(() => collector.metrics.get("voxledger.synthesis.characters") === characters);
     await collector.until(() => (collector.metrics.get("http.server.request.duration") ?? 0) > 0);
     expect(metricsUrl()).to.equal(undefined);
   });
 
   it("do not block the service or its shutdown without a collector", async () => {
-    await start({ ...telemetryEnv(), OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9" });
-    expect((await ask()).status).to.equal(200);
-    expect(await service.stop()).to.equal(0);
+    await withOther(telemetryEnv("http://127.0.0.1:9"), async (other) => {
+      expect((await synthesize(other.url, website, { voice, text: freshText() })).status).to.equal(200);
+      expect(await other.stop()).to.equal(0);
+    });
   });
 });
