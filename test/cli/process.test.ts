@@ -13,9 +13,11 @@ const runCommands = join(import.meta.dirname, "../support/run-commands.ts");
 
 describe("the command line in a separate process", () => {
   let folder: string;
+  let shop: { readonly id: string; readonly apiKey: string };
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), "voxledger-cli-"));
+    shop = await json(["website", "create", "Shop"]);
   });
   after(() => rm(folder, { recursive: true }));
 
@@ -40,7 +42,8 @@ describe("the command line in a separate process", () => {
   it("shares the log with running processes", async () => {
     const names = ["One", "Two", "Three"];
     await Promise.all(names.map((name) => json(["website", "create", name])));
-    const listed: { name: string }[] = await json(["website", "list"]);
+    const { stdout } = await runCommand({ DATA_DIR: folder }, ["website", "list", "--json"]);
+    const listed: { name: string }[] = JSON.parse(stdout);
     expect(listed.map(({ name }) => name)).to.include.members(names);
   });
 
@@ -50,31 +53,28 @@ describe("the command line in a separate process", () => {
   });
 
   it("reads a configuration from standard input", async () => {
-    const { id } = await json(["website", "create", "Shop"]);
-    const shown = await json(["website", "config", id, "-"], '{"sdkVersion": "v2"}');
+    const shown = await json(["website", "config", shop.id, "-"], '{"sdkVersion": "v2"}');
     expect(shown.storedConfig).to.deep.equal({ sdkVersion: "v2" });
   });
 
   it("writes no secret in clear text to its folder", async () => {
-    const { apiKey } = await json(["website", "create", "Shop"]);
-    const { apiSecret } = await json(["secret", "create", apiKey]);
+    const { apiSecret } = await json(["secret", "create", shop.apiKey]);
     const files = await readdir(folder, { recursive: true, withFileTypes: true });
     const contents = await Promise.all(
       files
         .filter((file) => file.isFile())
         .map((file) => readFile(join(file.parentPath, file.name), "latin1")),
     );
-    expect(contents.some((content) => content.includes(apiKey))).to.equal(true);
+    expect(contents.some((content) => content.includes(shop.apiKey))).to.equal(true);
     expect(contents.some((content) => content.includes(apiSecret))).to.equal(false);
   });
 
   it("fails with one line on standard error and exit code 1", async () => {
-    for (const [args, env] of [
-      [["key", "show", "vlk_none"], {}],
-      [["website", "list"], { PORT: "many" }],
-      [["website", "list"], { EVENT_STORE: `sqlite:${cli}` }],
-    ] as const) {
-      const { exitCode, stdout, stderr } = await voxledger(args, { env });
+    for (const { exitCode, stdout, stderr } of [
+      await voxledger(["key", "show", "vlk_none"]),
+      await runCommand({ DATA_DIR: folder, PORT: "many" }, ["website", "list"]),
+      await runCommand({ DATA_DIR: folder, EVENT_STORE: `sqlite:${cli}` }, ["website", "list"]),
+    ]) {
       expect({ exitCode, stdout }).to.deep.equal({ exitCode: 1, stdout: "" });
       expect(stderr).to.match(/^error: .+\n$/);
     }
@@ -98,7 +98,6 @@ describe("the command line in a separate process", () => {
   });
 
   it("reads a read-only log without changing it", async () => {
-    const { id, apiKey } = await json(["website", "create", "Shop"]);
     const copy = await mkdtemp(join(tmpdir(), "voxledger-copy-"));
     try {
       const path = join(copy, "events.db");
@@ -108,7 +107,7 @@ describe("the command line in a separate process", () => {
       await chmod(copy, 0o555);
       // File permissions do not apply to root.
       const options = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
-      const commands = readingCommands(apiKey, id);
+      const commands = readingCommands(shop.apiKey, shop.id);
       const child = spawnProgram(runCommands, [JSON.stringify(commands)], { DATA_DIR: copy }, options);
       const [stdout, complaints, [code]] = await Promise.all([
         text(child.stdout),

@@ -4,7 +4,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
 import { registerWebsite, synthesizeByPost } from "../support/client.ts";
 import { freePort } from "../support/free-port.ts";
-import { type RunningService, startService, temporaryFolder } from "../support/service.ts";
+import { startInProcessService } from "../support/in-process-service.ts";
+import { startService, temporaryFolder } from "../support/service.ts";
 
 interface Named {
   readonly name: string;
@@ -13,18 +14,24 @@ interface Named {
 
 describe("The health endpoint", () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-  let service: RunningService;
+  let url: string;
+  let stop: () => Promise<unknown>;
+  const startInProcess = async (env: Record<string, string> = {}): Promise<void> => {
+    const service = await startInProcessService({ DATA_DIR: folder.path, ...env });
+    url = service.url;
+    stop = service.close;
+  };
 
   beforeEach(async () => {
     folder = await temporaryFolder();
   });
   afterEach(async () => {
-    await service.stop();
+    await stop();
     await folder.remove();
   });
 
   const ask = async (path: string) => {
-    const response = await fetch(`${service.url}${path}`);
+    const response = await fetch(`${url}${path}`);
     const body = (await response.json()) as { status: string; dependencies: Named[] };
     return { status: response.status, body };
   };
@@ -40,7 +47,7 @@ describe("The health endpoint", () => {
     dependencies.flatMap(({ name, status }) => (status === "ok" ? [] : [name]));
 
   it("reports alive and ready", async () => {
-    service = await startService(folder.path);
+    await startInProcess();
     expect(await ask("/health/live")).to.deep.equal({ status: 200, body: { status: "ok" } });
     const { status, body } = await ask("/health/ready");
     expect(status).to.equal(200);
@@ -58,7 +65,7 @@ describe("The health endpoint", () => {
   });
 
   it("reports alive and not ready without the event store", async () => {
-    service = await startService(folder.path);
+    ({ url, stop } = await startService(folder.path));
     for (const file of ["events.db", "events.db-wal", "events.db-shm"])
       await rm(join(folder.path, file), { force: true });
     const { status, dependencies } = await untilReady("down");
@@ -68,7 +75,7 @@ describe("The health endpoint", () => {
   });
 
   it("reports ready without the audio store, and names what is missing", async () => {
-    service = await startService(folder.path);
+    await startInProcess();
     await rm(join(folder.path, "audio"), { recursive: true });
     await writeFile(join(folder.path, "audio"), "no folder");
     const { status, dependencies } = await untilReady("degraded");
@@ -78,11 +85,11 @@ describe("The health endpoint", () => {
 
   it("reports ready while the circuit of one engine is open and others work", async () => {
     const unreachable = `openai:http://127.0.0.1:${await freePort()}/v1?model=kokoro&voices=af_bella`;
-    service = await startService(folder.path, { ENGINE_G2: unreachable, PROVIDER_CONNECT_MS: "200" });
-    const website = await registerWebsite(service.url);
+    await startInProcess({ ENGINE_G2: unreachable, PROVIDER_CONNECT_MS: "200" });
+    const website = await registerWebsite(url);
     await Promise.all(
       Array.from({ length: 6 }, (_, nth) =>
-        synthesizeByPost(service.url, website, {
+        synthesizeByPost(url, website, {
           voice: "af_bella",
           text: `Somebody else says number ${nth}.`,
         }),
@@ -94,7 +101,8 @@ describe("The health endpoint", () => {
   });
 
   it("reports not ready from SIGTERM on, while requests are still served", async () => {
-    service = await startService(folder.path, { DRAIN_DELAY_SECONDS: "600" });
+    const service = await startService(folder.path, { DRAIN_DELAY_SECONDS: "600" });
+    ({ url, stop } = service);
     const ended = service.stop();
     const { status } = await untilReady("draining");
     expect(status).to.equal(503);

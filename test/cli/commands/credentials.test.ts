@@ -6,6 +6,7 @@ import type { Services } from "../../../src/cli/command.ts";
 import { createProgram, run } from "../../../src/cli/program.ts";
 import { credentialsStream } from "../../../src/domain/accounts/credentials.ts";
 import { runCli } from "../../support/cli-process.ts";
+import { runCommand } from "../../support/command-line.ts";
 import {
   type CredentialsInstance,
   masterKeys,
@@ -131,7 +132,7 @@ describe("the credentials commands", () => {
   });
 });
 
-describe("the credentials commands in a separate process", () => {
+describe("the credentials commands while an instance has the log open", () => {
   const [old] = masterKeys;
   const newKey = Buffer.alloc(32, 8);
   let service: CredentialsInstance;
@@ -144,8 +145,8 @@ describe("the credentials commands in a separate process", () => {
   });
   afterEach(() => service.close());
 
-  const voxledger = (args: readonly string[], env: NodeJS.ProcessEnv = {}, input = "") =>
-    runCli(["credentials", ...args], { DATA_DIR: service.folder, ...env }, input);
+  const voxledger = (args: readonly string[], env: Record<string, string> = {}) =>
+    runCommand({ DATA_DIR: service.folder, ...env }, ["credentials", ...args]);
 
   it("list without a master key and do not create one", async () => {
     const before = await readdir(service.folder);
@@ -179,8 +180,10 @@ describe("the credentials commands in a separate process", () => {
     const recorded = { MASTER_KEY: old.toString("base64") };
     expect((await voxledger(["reencrypt"], recorded)).exitCode).to.equal(0);
     const wrong = { MASTER_KEY: newKey.toString("base64") };
-    for (const args of [["set", website, "gwn", "-"], ["reencrypt"]]) {
-      const { exitCode, stderr } = await voxledger(args, wrong, JSON.stringify({ apiKey: rightKey }));
+    const file = join(service.folder, "credentials.json");
+    await writeFile(file, JSON.stringify({ apiKey: rightKey }));
+    for (const args of [["set", website, "gwn", file], ["reencrypt"]]) {
+      const { exitCode, stderr } = await voxledger(args, wrong);
       expect(exitCode, args.join(" ")).to.equal(1);
       expect(stderr).to.match(/^error: MASTER_KEY: [^\n]+\n$/);
     }
@@ -194,11 +197,9 @@ describe("the credentials commands in a separate process", () => {
   });
 
   it("refuse invalid credentials from standard input without repeating them", async () => {
-    const { exitCode, stderr } = await voxledger(
-      ["set", website, "gwn", "-"],
-      {},
-      `{"apiKey": "${rightKey} "}`,
-    );
+    const env = { DATA_DIR: service.folder };
+    const given = `{"apiKey": "${rightKey} "}`;
+    const { exitCode, stderr } = await runCli(["credentials", "set", website, "gwn", "-"], env, given);
     expect(exitCode).to.equal(1);
     expect(stderr)
       .to.match(/^error: .+\n$/)

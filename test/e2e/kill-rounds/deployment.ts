@@ -1,12 +1,14 @@
-import { execFile } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
+import { composeAuditProof } from "../../../src/bootstrap/event-log/audit-proof.ts";
+import { registerAuditProofCommands } from "../../../src/cli/commands/audit-proof.ts";
 import type { EventStore } from "../../../src/eventstore/event-store.ts";
 import { openEventStoreDB } from "../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
 import { openSqliteEventStore } from "../../../src/eventstore/sqlite/sqlite-event-store.ts";
 import { validatedEventStore } from "../../../src/eventstore/validated-event-store.ts";
+import { readSettings } from "../../../src/settings.ts";
+import { runCommand } from "../../support/command-line.ts";
 import { startEventStoreDBProcess } from "../../support/eventstoredb-process.ts";
 import { masterKey, type RunningService, startInstance } from "../../support/instance.ts";
 
@@ -64,10 +66,17 @@ export const openDeployment = async (kind: StoreKind): Promise<Deployment> => {
     store: validatedEventStore(store),
     start: (instance) => startInstance(dataDir(instance), settings),
     verify: async () => {
-      const options = { env: { PATH: process.env.PATH ?? "", ...settings, DATA_DIR: dataDir(0) } };
       const exported = join(folder, "export");
-      for (const args of [["export", exported], ["verify", exported], ["verify"]])
-        await promisify(execFile)("scripts/voxledger", ["audit", ...args], options);
+      const own = { ...settings, DATA_DIR: dataDir(0) };
+      for (const args of [["export", exported], ["verify", exported], ["verify"]]) {
+        const { exitCode, stderr } = await runCommand(own, ["audit", ...args], (program) =>
+          registerAuditProofCommands(
+            program,
+            composeAuditProof(() => readSettings(own)),
+          ),
+        );
+        if (exitCode !== 0) throw new Error(`audit ${args[0]} exited with ${exitCode}: ${stderr}`);
+      }
     },
     remove: async () => {
       await store.close();
