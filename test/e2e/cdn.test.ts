@@ -25,6 +25,9 @@ describe("Varnish with the configuration of infra/varnish in front of two instan
   let providers: WireProviders;
   let instances: [RunningService, RunningService];
   let varnish: Varnish;
+  /** Without a purge token, behind `line`. */
+  let hasty: Varnish;
+  let line: Awaited<ReturnType<typeof openBalancer>>;
   let connection: ReturnType<typeof openExchange>;
   let website: Credentials;
 
@@ -34,17 +37,32 @@ describe("Varnish with the configuration of infra/varnish in front of two instan
     const env = { TRUST_PROXY: "127.0.0.1", ...providers.env };
     instances = [await startService(folder.path, env), await startService(folder.path, env)];
     varnish = await startVarnish([instances[0].url, instances[1].url], { purgeToken });
+    line = await hastened();
+    hasty = await startVarnish([line.url, line.url]);
     connection = openExchange(varnish.url);
     website = await aWebsite();
   });
   after(async () => {
     connection?.close();
-    await varnish?.stop();
+    await Promise.all([varnish?.stop(), hasty?.stop(), line?.close()]);
     await Promise.all(instances.map((instance) => instance.stop()));
     await providers.close();
     await folder.remove();
   });
 
+  /** Reduces every lifetime to one second. */
+  const hastened = () =>
+    openBalancer(
+      instances.map(({ url }) => url),
+      {
+        onHeaders: (headers) => {
+          headers["cache-control"] = headers["cache-control"]?.replace(
+            /(s-maxage|^public, max-age)=\d+/,
+            "$1=1",
+          );
+        },
+      },
+    );
   const ask: Exchange = (sent) => connection.exchange(sent);
   const get = (path: string, headers: Headers = {}) => ask({ method: "GET", path, headers });
 
@@ -335,9 +353,8 @@ describe("Varnish with the configuration of infra/varnish in front of two instan
     });
 
     it("is not available when no token is set", async () => {
-      await using closed = await startVarnish([instances[0].url, instances[1].url]);
       for (const headers of [{}, { Authorization: "Bearer " }, { Authorization: "Bearer" }]) {
-        const answer = await fetch(`${closed.url}/audio/${"0".repeat(64)}`, { method: "PURGE", headers });
+        const answer = await fetch(`${hasty.url}/audio/${"0".repeat(64)}`, { method: "PURGE", headers });
         expect([answer.status, answer.headers.get("Allow")]).to.deep.equal([405, "GET, HEAD"]);
         expect(JSON.parse(await answer.text()).error).to.include({
           statusCode: 405,
@@ -348,26 +365,12 @@ describe("Varnish with the configuration of infra/varnish in front of two instan
   });
 
   describe("expiry", () => {
-    /** Reduces every lifetime to one second. */
-    const hastened = () =>
-      openBalancer(
-        instances.map(({ url }) => url),
-        {
-          onHeaders: (headers) => {
-            headers["cache-control"] = headers["cache-control"]?.replace(
-              /(s-maxage|^public, max-age)=\d+/,
-              "$1=1",
-            );
-          },
-        },
-      );
-
     it("serves stale responses while no instance is reachable, and 503 for anything else", async () => {
-      await using line = await hastened();
-      await using cache = await startVarnish([line.url, line.url]);
+      await using closing = await hastened();
+      await using cache = await startVarnish([closing.url, closing.url]);
       const path = spoken(free);
       expect((await fetch(cache.url + path, { headers: authorize(website) })).status).to.equal(200);
-      await line.close();
+      await closing.close();
       const ask = () => fetch(cache.url + path);
       await until(async () => Number((await ask()).headers.get("age")) > 1);
       const stale = await ask();
@@ -382,18 +385,14 @@ describe("Varnish with the configuration of infra/varnish in front of two instan
     });
 
     it("serves stale responses when the revalidating caller is refused", async () => {
-      await using line = await hastened();
-      await using cache = await startVarnish([line.url, line.url]);
       const path = spoken(free);
-      expect((await fetch(cache.url + path, { headers: authorize(website) })).status).to.equal(200);
-      const ask = () => fetch(cache.url + path);
+      expect((await fetch(hasty.url + path, { headers: authorize(website) })).status).to.equal(200);
+      const ask = () => fetch(hasty.url + path);
       await until(async () => Number((await ask()).headers.get("age")) > 1);
       for (const _ of ["once", "twice"]) expect((await ask()).status).to.equal(200);
     });
 
     it("refetches fallback audio after its lifetime of a minute, and then caches the voice itself", async () => {
-      await using line = await hastened();
-      await using cache = await startVarnish([line.url, line.url]);
       const { url } = instances[0];
       const mute = { name: "Mute", lang: "en-GB", service: "g1", voiceName: "espeak:no-such-voice" };
       const { body } = await admin(url, "POST", "/system-voices", mute);
@@ -401,7 +400,7 @@ describe("Varnish with the configuration of infra/varnish in front of two instan
       expect((await admin(url, "POST", "/voices", voice)).status).to.equal(201);
       await untilBothKnow(voice.name);
       const path = spoken(voice.name);
-      const ask = () => fetch(cache.url + path, { headers: authorize(website) });
+      const ask = () => fetch(hasty.url + path, { headers: authorize(website) });
       const fallback = await ask();
       expect(fallback.headers.get("cache-control")).to.equal("public, max-age=1");
       await admin(url, "PATCH", `/voices/${voice.name}`, { voiceIDs: [10] });
