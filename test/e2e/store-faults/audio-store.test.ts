@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import { bytesOf, type Credentials, registerWebsite, synthesize } from "../../support/client.ts";
 import { expectKept } from "./bucket.ts";
-import { expectRecordedOnce, readServings } from "./ledger.ts";
+import { expectRecordedOnce, readServings, readSettledLedger } from "./ledger.ts";
 import { bucket, onOneStage, type Stage } from "./stage.ts";
-import { isServed, type Outcome, putSteadyLoad, type SteadyLoad } from "./steady-load.ts";
+import { isRefused, isServed, type Outcome, putSteadyLoad, type SteadyLoad } from "./steady-load.ts";
 
 const isMade = (outcome: Outcome): boolean => isServed(outcome) && outcome.cached === "miss";
 const voice = "UK English Female";
@@ -70,16 +70,9 @@ describe("The service under load, with a failing audio store", () => {
       await load.more(8, isMade);
       await stage.minio.restart();
     }));
-});
-
-describe("The service whose audio store has just failed", () => {
-  let stage: Stage;
-  onOneStage((opened) => {
-    stage = opened;
-  });
 
   it("answers from memory at once while another request waits for the frozen store", async () => {
-    const website = await registerWebsite(stage.url);
+    const [website] = keys as [Credentials];
     const known = { voice, text: "Known by heart." };
     const byHeart = await bytesOf(await synthesize(stage.url, website, known));
     stage.soundLine.freeze();
@@ -98,5 +91,31 @@ describe("The service whose audio store has just failed", () => {
     }
     stage.soundLine.thaw();
     expect((await waiting).status).to.equal(200);
+  });
+
+  it("serves nothing unrecorded and loses no object when the event store fails too, and recovers without intervention", async () => {
+    const lines = [stage.eventLine, stage.soundLine];
+    const load = putSteadyLoad(() => stage.url, keys, "many new texts");
+    try {
+      await load.more(20, isServed);
+      for (const line of lines) line.cut();
+      await load.more(20, isServed);
+      for (const line of lines) line.freeze();
+      await load.more(4, isRefused);
+      for (const line of lines) line.thaw();
+      await load.more(20, isServed);
+      await Promise.all(lines.map((line) => line.down()));
+      await load.more(4, isRefused);
+      await Promise.all(lines.map((line) => line.up()));
+      await load.more(20, isServed);
+      await stage.says("ok");
+    } finally {
+      await stage.heal();
+      await load.stop();
+    }
+    const unlike = load.outcomes.filter((outcome) => !isServed(outcome) && !isRefused(outcome));
+    expect(unlike).to.deep.equal([]);
+    expectRecordedOnce(load.outcomes, await readSettledLedger(stage.logUrl, load.outcomes));
+    await expectKept(load.outcomes, stage.minio.location(bucket));
   });
 });

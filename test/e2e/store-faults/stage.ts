@@ -58,7 +58,7 @@ const openStage = async (): Promise<Stage> => {
   });
 
   const says = async (wanted: Health["status"]): Promise<void> => {
-    for (const end = Date.now() + pollTimeoutMs; ; await delay(20)) {
+    for (const end = Date.now() + pollTimeoutMs; ; await delay(100)) {
       const { status, parts } = (await (await fetch(`${service.url}/health`)).json()) as Health;
       if (status === wanted) return;
       if (Date.now() > end) throw new Error(`the service says ${status}: ${JSON.stringify(parts)}`);

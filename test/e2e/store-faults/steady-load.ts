@@ -30,8 +30,8 @@ export const isRefused = ({ status }: Outcome): boolean => status === 503;
 
 /** The load fails when a request hangs. Longer than any deadline of the service on a busy machine. */
 const responseTimeoutMs = 120_000;
-/** The pause of a worker after a refused connection. */
-const reconnectPauseMs = 50;
+/** The pause of a worker after a refused connection or an exceeded quota, so that they do not cause a busy loop. */
+const refusedPauseMs = 200;
 const workersPerKey = [0, 1, 2, 3];
 const voice = "UK English Female";
 const repeated = ["A repeated sentence.", "Another repeated sentence.", "A third repeated sentence."];
@@ -88,7 +88,7 @@ export const putSteadyLoad = (
       const ask = kinds[turn % kinds.length] as Ask;
       const outcome = await outcomeOf(credentials, ask(url(), credentials));
       note(outcome);
-      if (outcome.status === 0) await delay(reconnectPauseMs);
+      if (outcome.status === 0 || outcome.status === 403) await delay(refusedPauseMs);
     }
   };
 
