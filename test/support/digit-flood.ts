@@ -1,4 +1,4 @@
-import { randomInt } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { type Credentials, synthesizeByPost } from "./client.ts";
 
 /** Keeps distinct texts of 5,000 digits in flight with one key until it is stopped. The service must allow that length. */
@@ -22,7 +22,7 @@ export const startDigitFlood = (
 
   const keepAsking = async (): Promise<void> => {
     while (!signal.aborted) {
-      const text = Array.from({ length: 5000 }, () => randomInt(10)).join("");
+      const text = Array.from(randomBytes(5000), (byte) => byte % 10).join("");
       const { status, body } = await synthesizeByPost(url, website, { voice, text }, { signal });
       answers.set(status, (answers.get(status) ?? 0) + 1);
       await body?.cancel();
