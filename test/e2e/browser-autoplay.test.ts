@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import type { Page } from "playwright-core";
-import { type Browser, launchBrowser } from "../support/browser.ts";
+import { type Browser, openBrowser } from "../support/browser.ts";
 import { admin, type Credentials, registerWebsite } from "../support/client.ts";
 import { type SpeechWindow, speechPage } from "../support/client-library/speech-page.ts";
+import { type InProcessService, startServiceForBrowser } from "../support/in-process-service.ts";
 import { type LocalServer, servePage } from "../support/local-server.ts";
-import { type RunningService, startService, temporaryFolder } from "../support/service.ts";
 
 declare const window: SpeechWindow & { readonly questions: number; readonly failures: readonly string[] };
 
@@ -20,25 +20,22 @@ const elementsNeedGestures = `
   };`;
 
 describe("the client library in a browser that restricts autoplay", () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-  let service: RunningService;
+  let service: InProcessService;
   let browser: Browser;
   let website: Credentials;
   let site: LocalServer;
 
   before(async () => {
-    folder = await temporaryFolder();
-    [service, browser] = await Promise.all([startService(folder.path), launchBrowser()]);
+    [service, browser] = await Promise.all([startServiceForBrowser(), openBrowser()]);
     website = await registerWebsite(service.url);
   });
   afterEach(async () => {
-    await Promise.all(browser.context.pages().map((page) => page.close()));
+    await browser.closePages();
     await site.close();
   });
   after(async () => {
     await browser.close();
-    await service.stop();
-    await folder.remove();
+    await service.close();
   });
 
   /** Opens a page and waits until it logs "ready". Evaluating code in the page would count as a user gesture. */

@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { expect } from "chai";
 import type { Page } from "playwright-core";
 import { clientScripts } from "../../src/http/routes/docs/client-script.ts";
-import { type Browser, launchBrowser } from "../support/browser.ts";
+import { type Browser, launchBrowser, openBrowser } from "../support/browser.ts";
 import {
   clickSpeak,
   mainEventTypes,
@@ -58,13 +58,13 @@ describe("progressive playback in a browser", () => {
   let site: LocalServer;
 
   before(async () => {
-    browser = await launchBrowser();
+    browser = await openBrowser();
   });
   after(() => browser.close());
   afterEach(async () => {
     await limitedBrowser?.close();
     limitedBrowser = undefined;
-    await Promise.all(browser.context.pages().map((page) => page.close()));
+    await browser.closePages();
     await site.close();
     await service.close();
   });

@@ -1,6 +1,7 @@
 import { expect } from "chai";
+import pino from "pino";
 import type { Page } from "playwright-core";
-import { type Browser, launchBrowser } from "../support/browser.ts";
+import { type Browser, openBrowser } from "../support/browser.ts";
 import { admin, type Credentials, registerWebsite } from "../support/client.ts";
 import {
   clickSpeak,
@@ -9,9 +10,9 @@ import {
   speechPage,
   waitForEvent,
 } from "../support/client-library/speech-page.ts";
+import { type InProcessService, startServiceForBrowser } from "../support/in-process-service.ts";
 import { type LocalServer, servePage } from "../support/local-server.ts";
 import { until as untilTrue } from "../support/processes.ts";
-import { type RunningService, startService, temporaryFolder } from "../support/service.ts";
 import { openAiApiKey, serveOpenAi } from "../support/wire/openai.ts";
 import type { WireServer } from "../support/wire/wire-server.ts";
 
@@ -26,38 +27,35 @@ interface Line {
 }
 
 describe("the client library on a page visited again after its token has expired", () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let upstream: WireServer;
-  let service: RunningService;
+  let service: InProcessService;
   let browser: Browser;
   let website: Credentials;
   let site: LocalServer;
+  const lines: Line[] = [];
 
   before(async () => {
-    folder = await temporaryFolder();
     upstream = await serveOpenAi({ chunkBytes: 1_024 });
+    const log = pino({ write: (line: string) => void lines.push(JSON.parse(line)) });
     [service, browser] = await Promise.all([
-      startService(folder.path, { OPENAI_URL: upstream.url, TOKEN_TTL_SECONDS: "2" }),
-      launchBrowser(),
+      startServiceForBrowser({ OPENAI_URL: upstream.url, TOKEN_TTL_SECONDS: "2" }, log),
+      openBrowser(),
     ]);
     website = await registerWebsite(service.url);
     await admin(service.url, "PUT", `/websites/${website.id}/credentials/oai`, { apiKey: openAiApiKey });
   });
   afterEach(async () => {
-    await Promise.all(browser.context.pages().map((page) => page.close()));
+    await browser.closePages();
     await site.close();
   });
   after(async () => {
     await browser.close();
-    await service.stop();
+    await service.close();
     await upstream.close();
-    await folder.remove();
   });
 
-  const lines = (): Line[] =>
-    service.log.flatMap((line) => (line.startsWith("{") ? [JSON.parse(line) as Line] : []));
-  const preflights = (): number => lines().filter(({ method }) => method === "OPTIONS").length;
-  const refusals = (): Line[] => lines().filter(({ status = 200 }) => status >= 400);
+  const preflights = (): number => lines.filter(({ method }) => method === "OPTIONS").length;
+  const refusals = (): Line[] => lines.filter(({ status = 200 }) => status >= 400);
 
   const visit = async (): Promise<{ page: Page; exp: number }> => {
     const page = await browser.context.newPage();
@@ -103,7 +101,7 @@ describe("the client library on a page visited again after its token has expired
     await admin(service.url, "PUT", `/websites/${website.id}/origins`, { origins: [site.url] });
     await admin(service.url, "POST", `/keys/${website.apiKey}/suspend`, { reason: "invoice overdue" });
     const { page } = await visit();
-    const before = lines().length;
+    const before = lines.length;
     const codes = await page.evaluate(async () => {
       const failures: unknown[] = [];
       for (let speeches = 0; speeches < 49; speeches++) {
@@ -112,10 +110,7 @@ describe("the client library on a page visited again after its token has expired
       return failures;
     });
     expect(codes).to.deep.equal(Array.from({ length: 49 }, () => "KEY_SUSPENDED"));
-    const refusedHandshakes = () =>
-      lines()
-        .slice(before)
-        .filter(({ msg }) => msg === "handshake refused");
+    const refusedHandshakes = () => lines.slice(before).filter(({ msg }) => msg === "handshake refused");
     await untilTrue("a refused handshake is logged", () => refusedHandshakes().length > 0);
     const handshakes = refusedHandshakes();
     expect(handshakes.length).to.be.at.most(8);

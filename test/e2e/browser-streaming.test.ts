@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { Page, Request } from "playwright-core";
 import { Voxledger } from "../../src/client/voxledger.ts";
-import { type Browser, launchBrowser } from "../support/browser.ts";
+import { type Browser, openBrowser } from "../support/browser.ts";
 import { admin, bytesOf, type Credentials, registerWebsite, synthesize } from "../support/client.ts";
 import {
   clickSpeak,
@@ -11,8 +11,8 @@ import {
   waitForEvent,
   waitForPlayback,
 } from "../support/client-library/speech-page.ts";
+import { type InProcessService, startServiceForBrowser } from "../support/in-process-service.ts";
 import { type LocalServer, servePage } from "../support/local-server.ts";
-import { type RunningService, startService, temporaryFolder } from "../support/service.ts";
 import { closedGate } from "../support/wire/gate.ts";
 import { openAiApiKey, serveOpenAi } from "../support/wire/openai.ts";
 import type { WireServer } from "../support/wire/wire-server.ts";
@@ -23,19 +23,17 @@ const text = "This text is played while the provider is still synthesizing its l
 
 /** End to end: a fake paid provider, the service as a process, a page of a verified origin in Chromium. */
 describe("streaming to the client library", () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let upstream: WireServer;
-  let service: RunningService;
+  let service: InProcessService;
   let browser: Browser;
   let website: Credentials;
   let site: LocalServer | undefined;
 
   before(async () => {
-    folder = await temporaryFolder();
     upstream = await serveOpenAi({ chunkBytes: 1_024 });
     [service, browser] = await Promise.all([
-      startService(folder.path, { OPENAI_URL: upstream.url }),
-      launchBrowser(),
+      startServiceForBrowser({ OPENAI_URL: upstream.url }),
+      openBrowser(),
     ]);
     website = await registerWebsite(service.url);
     const { status } = await admin(service.url, "PUT", `/websites/${website.id}/credentials/oai`, {
@@ -45,15 +43,14 @@ describe("streaming to the client library", () => {
   });
   afterEach(async () => {
     upstream.faults.none();
-    await Promise.all(browser.context.pages().map((page) => page.close()));
+    await browser.closePages();
     await site?.close();
     site = undefined;
   });
   after(async () => {
     await upstream.close();
     await browser.close();
-    await service.stop();
-    await folder.remove();
+    await service.close();
   });
 
   const open = async (transport: string, options: object = {}): Promise<Page> => {

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { Page, Request } from "playwright-core";
 import type { EventKind } from "../../src/client/voxledger.ts";
-import { type Browser, launchBrowser } from "../support/browser.ts";
+import { type Browser, openBrowser } from "../support/browser.ts";
 import { admin, bytesOf, type Credentials, registerWebsite, synthesize } from "../support/client.ts";
 import {
   clickSpeak,
@@ -17,8 +17,8 @@ import {
   startStubServer,
   configResponse as voiceConfig,
 } from "../support/client-library/stub-server.ts";
+import { type InProcessService, startServiceForBrowser } from "../support/in-process-service.ts";
 import { type LocalServer, servePage } from "../support/local-server.ts";
-import { type RunningService, startService, temporaryFolder } from "../support/service.ts";
 
 const corsHeaders = { "Access-Control-Allow-Origin": "*", "Access-Control-Allow-Headers": "X-API-Key" };
 
@@ -55,8 +55,7 @@ const browserVoices = (names: readonly string[]): void => {
 };
 
 describe("the client library in a browser", () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-  let service: RunningService;
+  let service: InProcessService;
   let browser: Browser;
   let website: Credentials;
   let config: object = {};
@@ -93,8 +92,7 @@ describe("the client library in a browser", () => {
   };
 
   before(async () => {
-    folder = await temporaryFolder();
-    [service, browser] = await Promise.all([startService(folder.path), launchBrowser()]);
+    [service, browser] = await Promise.all([startServiceForBrowser(), openBrowser()]);
     website = await registerWebsite(service.url);
   });
   beforeEach(() => {
@@ -102,13 +100,12 @@ describe("the client library in a browser", () => {
     script = "";
   });
   afterEach(async () => {
-    await Promise.all(browser.context.pages().map((page) => page.close()));
+    await browser.closePages();
     await Promise.all(sites.splice(0).map((site) => site.close()));
   });
   after(async () => {
     await browser.close();
-    await service.stop();
-    await folder.remove();
+    await service.close();
   });
 
   it("speaks on a page of a verified origin, with the key alone", async () => {

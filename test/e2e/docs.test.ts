@@ -1,21 +1,18 @@
 import { expect } from "chai";
-import { type Browser, launchBrowser } from "../support/browser.ts";
-import { type RunningService, startService, temporaryFolder } from "../support/service.ts";
+import { type Browser, openBrowser } from "../support/browser.ts";
+import { type InProcessService, startServiceForBrowser } from "../support/in-process-service.ts";
 
 describe("/docs in a browser", () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-  let service: RunningService;
+  let service: InProcessService;
   let browser: Browser;
 
   before(async () => {
-    folder = await temporaryFolder();
-    service = await startService(folder.path);
-    browser = await launchBrowser();
+    service = await startServiceForBrowser();
+    browser = await openBrowser();
   });
   after(async () => {
     await browser.close();
-    await service.stop();
-    await folder.remove();
+    await service.close();
   });
 
   for (const address of ["/docs", "/docs/"]) {

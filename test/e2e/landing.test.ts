@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import type { Page } from "playwright-core";
 import { accessibilityViolations } from "../support/accessibility.ts";
-import { type Browser, launchBrowser } from "../support/browser.ts";
+import { type Browser, openBrowser } from "../support/browser.ts";
 import { type Credentials, registerWebsite } from "../support/client.ts";
-import { type RunningService, startService, temporaryFolder } from "../support/service.ts";
+import { type InProcessService, startServiceForBrowser } from "../support/in-process-service.ts";
 
 declare const document: {
   readonly documentElement: { readonly scrollWidth: number };
@@ -11,8 +11,7 @@ declare const document: {
 };
 
 describe("/ in a browser", () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-  let service: RunningService;
+  let service: InProcessService;
   let browser: Browser;
   let website: Credentials;
   let page: Page;
@@ -20,8 +19,7 @@ describe("/ in a browser", () => {
   let requested: string[];
 
   before(async () => {
-    folder = await temporaryFolder();
-    [service, browser] = await Promise.all([startService(folder.path), launchBrowser()]);
+    [service, browser] = await Promise.all([startServiceForBrowser(), openBrowser()]);
     website = await registerWebsite(service.url);
   });
   beforeEach(async () => {
@@ -35,8 +33,7 @@ describe("/ in a browser", () => {
   afterEach(() => page.close());
   after(async () => {
     await browser.close();
-    await service.stop();
-    await folder.remove();
+    await service.close();
   });
 
   const fillIn = async ({ apiKey, apiSecret }: Pick<Credentials, "apiKey" | "apiSecret">): Promise<void> => {

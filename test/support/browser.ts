@@ -1,7 +1,5 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { type BrowserContext, chromium } from "playwright-core";
+import { type BrowserContext, type Browser as Chromium, chromium } from "playwright-core";
+import { lazy } from "../../src/async/lazy.ts";
 
 /** Debian's Chromium without a user interface, which takes a third of the CPU time. scripts/test installs it. */
 const executablePath = "/usr/bin/chromium-headless-shell";
@@ -16,31 +14,44 @@ const args = [
   "--disable-component-update",
   "--disable-sync",
   "--autoplay-policy=document-user-activation-required",
+  "--renderer-process-limit=1",
 ];
 
 /** A page of a large document takes 40 s when other processes use the processors. Below the timeout of a test. */
 const longestMs = 240_000;
 
 export interface Browser {
+  /** Its profile is empty. */
   readonly context: BrowserContext;
-  /** Closes the browser and removes its profile. */
+  closePages(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Launches a headless Chromium with an empty profile and these additional switches. */
+const launch = (switches: readonly string[] = []): Promise<Chromium> =>
+  chromium.launch({ executablePath, args: [...args, ...switches], timeout: longestMs });
+
+/** Playwright ends it when the process exits. */
+const sharedBrowser = lazy(() => launch());
+
+/** Opens a profile of its own in a headless Chromium that the test files of a process share. */
+export const openBrowser = async (): Promise<Browser> => {
+  const profile = await openProfile(await sharedBrowser());
+  return { ...profile, close: () => profile.context.close() };
+};
+
+/** Launches a headless Chromium with these additional switches. */
 export const launchBrowser = async (switches: readonly string[] = []): Promise<Browser> => {
-  const profile = await mkdtemp(join(tmpdir(), "voxledger-browser-"));
-  const context = await chromium.launchPersistentContext(profile, {
-    executablePath,
-    args: [...args, ...switches],
-    timeout: longestMs,
-  });
+  const chromium = await launch(switches);
+  return { ...(await openProfile(chromium)), close: () => chromium.close() };
+};
+
+const openProfile = async (chromium: Chromium): Promise<Omit<Browser, "close">> => {
+  const context = await chromium.newContext();
   context.setDefaultTimeout(longestMs);
-  return {
-    context,
-    close: async () => {
-      await context.close();
-      await rm(profile, { recursive: true, force: true });
-    },
+  // Keeps the renderer process, which otherwise ends with each page.
+  const blank = await context.newPage();
+  const closePages = async () => {
+    await Promise.all(context.pages().map((page) => page !== blank && page.close()));
   };
+  return { context, closePages };
 };

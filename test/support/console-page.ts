@@ -1,5 +1,5 @@
-import axe from "axe-core";
 import type { Page } from "playwright-core";
+import { seriousViolations } from "./accessibility.ts";
 import type { Browser } from "./browser.ts";
 
 /** A page of the console, and what the browser complained about in it. */
@@ -8,7 +8,7 @@ export interface ConsolePage {
   readonly complaints: string[];
   /** Goes to a place of the console and waits until nothing is being read. */
   goTo(place: string): Promise<void>;
-  /** The ids of the serious and critical violations of accessibility rules, with their first element. */
+  /** The serious and critical violations of accessibility rules. */
   violations(): Promise<string[]>;
 }
 
@@ -36,15 +36,6 @@ export const openConsole = async ({ context }: Browser, url: string, token: stri
       await page.evaluate(`location.hash = ${JSON.stringify(place)}`);
       await settled();
     },
-    violations: async () => {
-      // Evaluated by the debugger: the page's policy allows no other script.
-      if (await page.evaluate("typeof axe === 'undefined'")) await page.evaluate(axe.source);
-      const { violations } = (await page.evaluate(
-        "axe.run(document, { resultTypes: ['violations'] })",
-      )) as axe.AxeResults;
-      return violations
-        .filter(({ impact }) => impact === "serious" || impact === "critical")
-        .map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
-    },
+    violations: () => seriousViolations(page),
   };
 };

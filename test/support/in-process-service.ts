@@ -25,9 +25,9 @@ export interface InProcessService {
 export const startInProcessService = async (
   env: Record<string, string> = {},
   log: Logger = createLogger("silent"),
+  time = { now: Date.parse("2026-11-05T10:00:00.000Z") },
 ): Promise<InProcessService> => {
   const folder = await temporaryFolder();
-  const time = { now: Date.parse("2026-11-05T10:00:00.000Z") };
   const masterKey = Buffer.alloc(32, 7);
   const settings = readSettings({
     PORT: "0",
@@ -59,6 +59,18 @@ export const startInProcessService = async (
 /** The error of a start that must fail, as the process would print it. */
 export const startError = async (env: Record<string, string>): Promise<string> =>
   errorMessage(await rejection(composeService(readSettings({ PORT: "0", ...env }), createLogger("silent"))));
+
+/** With the system's clock, which the pages in a browser have too. */
+export const startServiceForBrowser = (
+  env: Record<string, string> = {},
+  log?: Logger,
+): Promise<InProcessService> => startInProcessService(env, log, systemTime);
+
+const systemTime = {
+  get now() {
+    return Date.now();
+  },
+};
 
 const encode = (part: object): string => Buffer.from(JSON.stringify(part)).toString("base64url");
 

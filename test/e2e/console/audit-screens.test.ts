@@ -1,25 +1,18 @@
 import { readFile } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { expect } from "chai";
 import type { Page } from "playwright-core";
-import { type Browser, launchBrowser } from "../../support/browser.ts";
+import { seriousViolations } from "../../support/accessibility.ts";
+import { type Browser, openBrowser } from "../../support/browser.ts";
 import { admin, type Credentials, registerWebsite, synthesize } from "../../support/client.ts";
-import { adminToken, type RunningService, startService, temporaryFolder } from "../../support/service.ts";
+import { type InProcessService, startServiceForBrowser } from "../../support/in-process-service.ts";
+import { adminToken } from "../../support/service.ts";
 
 const auditorToken = "auditor-token-0123456789";
 const markup = `<img src="x" onerror="document.title='run'">`;
-const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 const month = () => new Date().toISOString().slice(0, 7);
 
-interface Violation {
-  readonly id: string;
-  readonly impact: string;
-  readonly nodes: readonly { readonly html: string }[];
-}
-
 describe("the console's screens for auditors", () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-  let service: RunningService;
+  let service: InProcessService;
   let browser: Browser;
   let page: Page;
   let website: Credentials;
@@ -27,10 +20,9 @@ describe("the console's screens for auditors", () => {
   let complaints: string[];
 
   before(async () => {
-    folder = await temporaryFolder();
     [service, browser] = await Promise.all([
-      startService(folder.path, { AUDITOR_TOKEN: auditorToken }),
-      launchBrowser(),
+      startServiceForBrowser({ AUDITOR_TOKEN: auditorToken }),
+      openBrowser(),
     ]);
     website = await registerWebsite(service.url, { monthlyCharacters: 100_000 });
     for (const text of ["Audit me.", "Audit me.", "Audit me.", "Another sentence."]) {
@@ -51,8 +43,7 @@ describe("the console's screens for auditors", () => {
   afterEach(() => page.close());
   after(async () => {
     await browser.close();
-    await service.stop();
-    await folder.remove();
+    await service.close();
   });
 
   const open = async (place: string, token = auditorToken): Promise<void> => {
@@ -61,20 +52,10 @@ describe("the console's screens for auditors", () => {
     await page.getByRole("button", { name: "Sign in" }).click();
   };
 
-  const seriousViolations = async (): Promise<Violation[]> => {
-    // The policy forbids scripts in the page itself; the protocol may evaluate them.
-    await page.evaluate(await readFile(axe, "utf8"));
-    const { violations } = (await page.evaluate("axe.run()")) as { violations: Violation[] };
-    return violations.filter(({ impact }) => impact === "serious" || impact === "critical");
-  };
-
   const expectAccessible = async (): Promise<void> => {
     for (const colorScheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-      const found = (await seriousViolations()).map(
-        ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`,
-      );
-      expect(found, colorScheme).to.deep.equal([]);
+      expect(await seriousViolations(page), colorScheme).to.deep.equal([]);
     }
     await page.setViewportSize({ width: 360, height: 740 });
     const overflow = await page.evaluate(
@@ -206,20 +187,20 @@ describe("the console's screens for auditors", () => {
       expect(requested.filter((url) => url.includes("wait="))).to.deep.equal([]);
     });
 
-    for (const [name, first] of [
-      ["NDJSON", '{"position"'],
-      ["CSV", "position,index"],
-      ["CloudEvents", '{"specversion"'],
-    ] as const) {
-      it(`downloads ${name}`, async () => {
-        await open(`ledger?key=${website.apiKey}`);
-        await page.getByText("Events per minute").first().waitFor();
+    it("downloads NDJSON, CSV and CloudEvents", async () => {
+      await open(`ledger?key=${website.apiKey}`);
+      await page.getByText("Events per minute").first().waitFor();
+      for (const [name, first] of [
+        ["NDJSON", '{"position"'],
+        ["CSV", "position,index"],
+        ["CloudEvents", '{"specversion"'],
+      ] as const) {
         const downloading = page.waitForEvent("download");
         await page.getByRole("button", { name, exact: true }).click();
         const text = await readFile(await (await downloading).path(), "utf8");
-        expect(text.startsWith(first), text.slice(0, 40)).to.equal(true);
-      });
-    }
+        expect(text.startsWith(first), `${name}: ${text.slice(0, 40)}`).to.equal(true);
+      }
+    });
 
     it("downloads what the filters select: key, type and time", async () => {
       await open(`ledger?key=${website.apiKey}&type=KeySuspended&from=2026-01-01T00:00:00.000Z`);

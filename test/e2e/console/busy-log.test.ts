@@ -1,17 +1,17 @@
 import { readFile } from "node:fs/promises";
 import { expect } from "chai";
 import type { UsageReport } from "../../../src/application/usage/usage-report.ts";
-import { type Browser, launchBrowser } from "../../support/browser.ts";
+import { type Browser, openBrowser } from "../../support/browser.ts";
 import { type ConsolePage, openConsole } from "../../support/console-page.ts";
-import { startInstance } from "../../support/instance.ts";
+import { type InProcessService, startServiceForBrowser } from "../../support/in-process-service.ts";
 import { type SeededLog, writeSeededLog } from "../../support/seeded-log.ts";
-import { type RunningService, temporaryFolder } from "../../support/service.ts";
+import { temporaryFolder } from "../../support/service.ts";
 
 const auditorToken = "auditor-token-0123456789";
 
 describe("the console's screens for auditors over 200 keys and 100,000 events", () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-  let service: RunningService;
+  let service: InProcessService;
   let browser: Browser;
   let seeded: SeededLog;
   let opened: ConsolePage;
@@ -20,14 +20,14 @@ describe("the console's screens for auditors over 200 keys and 100,000 events", 
     folder = await temporaryFolder();
     seeded = await writeSeededLog(folder.path, { keys: 200, servings: 100_000, eachInOwnEvent: true });
     [service, browser] = await Promise.all([
-      startInstance(folder.path, { AUDITOR_TOKEN: auditorToken }),
-      launchBrowser(),
+      startServiceForBrowser({ DATA_DIR: folder.path, AUDITOR_TOKEN: auditorToken }),
+      openBrowser(),
     ]);
   });
   afterEach(() => opened.page.close());
   after(async () => {
     await browser.close();
-    await service.stop();
+    await service.close();
     await folder.remove();
   });
 

@@ -1,16 +1,16 @@
 import { expect } from "chai";
 import type { UsageOverview } from "../../../src/application/usage/usage-overview.ts";
-import { type Browser, launchBrowser } from "../../support/browser.ts";
+import { type Browser, openBrowser } from "../../support/browser.ts";
 import { type ConsolePage, openConsole } from "../../support/console-page.ts";
-import { startInstance } from "../../support/instance.ts";
+import { type InProcessService, startServiceForBrowser } from "../../support/in-process-service.ts";
 import { markupName, type SeededLog, writeSeededLog } from "../../support/seeded-log.ts";
-import { adminToken, type RunningService, temporaryFolder } from "../../support/service.ts";
+import { adminToken, temporaryFolder } from "../../support/service.ts";
 
 const auditorToken = "auditor-token-0123456789";
 
 describe("the console over a log with 200 keys and 100,000 servings", () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-  let service: RunningService;
+  let service: InProcessService;
   let browser: Browser;
   let seeded: SeededLog;
   let opened: ConsolePage;
@@ -19,14 +19,14 @@ describe("the console over a log with 200 keys and 100,000 servings", () => {
     folder = await temporaryFolder();
     seeded = await writeSeededLog(folder.path, { keys: 200, servings: 100_000 });
     [service, browser] = await Promise.all([
-      startInstance(folder.path, { AUDITOR_TOKEN: `carol=${auditorToken}` }),
-      launchBrowser(),
+      startServiceForBrowser({ DATA_DIR: folder.path, AUDITOR_TOKEN: `carol=${auditorToken}` }),
+      openBrowser(),
     ]);
   });
   afterEach(() => opened.page.close());
   after(async () => {
     await browser.close();
-    await service.stop();
+    await service.close();
     await folder.remove();
   });
 

@@ -1,22 +1,21 @@
 import { expect } from "chai";
 import type { Page } from "playwright-core";
-import { type Browser, launchBrowser } from "../../support/browser.ts";
-import { adminToken, type RunningService, startService, temporaryFolder } from "../../support/service.ts";
+import { type Browser, openBrowser } from "../../support/browser.ts";
+import { type InProcessService, startServiceForBrowser } from "../../support/in-process-service.ts";
+import { adminToken } from "../../support/service.ts";
 
 const auditorToken = "auditor-token-0123456789";
 
 describe("signing in to the console", () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-  let service: RunningService;
+  let service: InProcessService;
   let browser: Browser;
   let page: Page;
   let complaints: string[];
 
   before(async () => {
-    folder = await temporaryFolder();
     [service, browser] = await Promise.all([
-      startService(folder.path, { AUDITOR_TOKEN: `carol=${auditorToken}` }),
-      launchBrowser(),
+      startServiceForBrowser({ AUDITOR_TOKEN: `carol=${auditorToken}` }),
+      openBrowser(),
     ]);
   });
   beforeEach(async () => {
@@ -30,8 +29,7 @@ describe("signing in to the console", () => {
   afterEach(() => page.close());
   after(async () => {
     await browser.close();
-    await service.stop();
-    await folder.remove();
+    await service.close();
   });
 
   const signIn = async (token: string, { stay = false } = {}): Promise<void> => {

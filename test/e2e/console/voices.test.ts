@@ -1,14 +1,13 @@
 import { expect } from "chai";
 import type { Locator, Page } from "playwright-core";
-import { type Browser, launchBrowser } from "../../support/browser.ts";
+import { type Browser, openBrowser } from "../../support/browser.ts";
 import { admin } from "../../support/client.ts";
 import { type ConsolePage, openConsole } from "../../support/console-page.ts";
-import { startInstance } from "../../support/instance.ts";
-import { adminToken, type RunningService, temporaryFolder } from "../../support/service.ts";
+import { type InProcessService, startServiceForBrowser } from "../../support/in-process-service.ts";
+import { adminToken } from "../../support/service.ts";
 
 describe("the console's screen of voices", () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-  let service: RunningService;
+  let service: InProcessService;
   let browser: Browser;
   let opened: ConsolePage;
   let page: Page;
@@ -17,8 +16,7 @@ describe("the console's screen of voices", () => {
   let second: number;
 
   before(async () => {
-    folder = await temporaryFolder();
-    [service, browser] = await Promise.all([startInstance(folder.path), launchBrowser()]);
+    [service, browser] = await Promise.all([startServiceForBrowser(), openBrowser()]);
     [first = 0, second = 0] = (await voice("UK English Female")).voiceIDs as number[];
   });
   beforeEach(async () => {
@@ -29,8 +27,7 @@ describe("the console's screen of voices", () => {
   afterEach(() => page.close());
   after(async () => {
     await browser.close();
-    await service.stop();
-    await folder.remove();
+    await service.close();
   });
 
   /** Nothing can be entered behind an open dialog. */

@@ -2,27 +2,25 @@ import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
 import type { Page } from "playwright-core";
 import { webhookEventTypes } from "../../../src/domain/webhooks/message.ts";
-import { type Browser, launchBrowser } from "../../support/browser.ts";
+import { type Browser, openBrowser } from "../../support/browser.ts";
 import { admin, type Credentials, registerWebsite } from "../../support/client.ts";
 import { type ConsolePage, openConsole } from "../../support/console-page.ts";
-import { startInstance } from "../../support/instance.ts";
-import { adminToken, type RunningService, temporaryFolder } from "../../support/service.ts";
+import { type InProcessService, startServiceForBrowser } from "../../support/in-process-service.ts";
+import { adminToken } from "../../support/service.ts";
 import { serveWebhookReceiver, verifyMessage, type WebhookReceiver } from "../../support/webhook-receiver.ts";
 
 const auditorToken = "auditor-token-0123456789";
 
 describe("the console's screens of webhooks", () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-  let service: RunningService;
+  let service: InProcessService;
   let browser: Browser;
   let receiver: WebhookReceiver;
   let website: Credentials;
   let opened: ConsolePage;
 
   before(async () => {
-    folder = await temporaryFolder();
     const env = { AUDITOR_TOKEN: `carol=${auditorToken}`, ALLOW_LOOPBACK_UPSTREAMS: "true" };
-    [service, browser] = await Promise.all([startInstance(folder.path, env), launchBrowser()]);
+    [service, browser] = await Promise.all([startServiceForBrowser(env), openBrowser()]);
     website = await registerWebsite(service.url);
   });
   beforeEach(async () => {
@@ -37,8 +35,7 @@ describe("the console's screens of webhooks", () => {
   });
   after(async () => {
     await browser.close();
-    await service.stop();
-    await folder.remove();
+    await service.close();
   });
 
   const open = async (token: string, place: string): Promise<Page> => {

@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import type { Locator, Page, Response } from "playwright-core";
-import { type Browser, launchBrowser } from "../../support/browser.ts";
+import { type Browser, openBrowser } from "../../support/browser.ts";
 import { admin, type Credentials, registerWebsite } from "../../support/client.ts";
 import { type ConsolePage, openConsole } from "../../support/console-page.ts";
-import { startInstance } from "../../support/instance.ts";
-import { adminToken, type RunningService, temporaryFolder } from "../../support/service.ts";
+import { type InProcessService, startServiceForBrowser } from "../../support/in-process-service.ts";
+import { adminToken } from "../../support/service.ts";
 import { azureVoices } from "../../support/wire/azure.ts";
 import { googleVoices } from "../../support/wire/google.ts";
 import { goodCredentials, serveProviders, type WireProviders } from "../../support/wire/providers.ts";
@@ -12,19 +12,17 @@ import { goodCredentials, serveProviders, type WireProviders } from "../../suppo
 const auditorToken = "auditor-token-0123456789";
 
 describe("the console's screen of a website", () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let providers: WireProviders;
-  let service: RunningService;
+  let service: InProcessService;
   let browser: Browser;
   let website: Credentials;
   let opened: ConsolePage;
   let responses: Response[];
 
   before(async () => {
-    folder = await temporaryFolder();
     providers = await serveProviders();
     const env = { ...providers.env, AUDITOR_TOKEN: `carol=${auditorToken}` };
-    [service, browser] = await Promise.all([startInstance(folder.path, env), launchBrowser()]);
+    [service, browser] = await Promise.all([startServiceForBrowser(env), openBrowser()]);
   });
   beforeEach(async () => {
     website = await registerWebsite(service.url);
@@ -32,9 +30,8 @@ describe("the console's screen of a website", () => {
   afterEach(() => opened.page.close());
   after(async () => {
     await browser.close();
-    await service.stop();
+    await service.close();
     await providers.close();
-    await folder.remove();
   });
 
   const open = async (token = adminToken): Promise<Page> => {

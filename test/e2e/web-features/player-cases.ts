@@ -125,25 +125,28 @@ const themes: MemberCase[] = [
   },
 ];
 
-const controls: MemberCase[] = (
-  [
-    ["controls.progress", { progress: false }, "input[type=range]"],
-    ["controls.time", { time: false }, ".time"],
-    ["controls.skip", { skip: false }, "button[aria-label$=paragraph]"],
-    ["controls.speed", { speed: false }, "select"],
-    ["controls.brand.icon", { brand: { icon: false } }, "svg.brand"],
-    ["controls.brand.poweredBy", { brand: { poweredBy: false } }, "a"],
-  ] as const
-).map(([member, without, selector]) => ({
-  members: [at + member],
-  does: "is shown unless it is switched off",
+const controls = [
+  ["progress", { progress: false }, "input[type=range]"],
+  ["time", { time: false }, ".time"],
+  ["skip", { skip: false }, "button[aria-label$=paragraph]"],
+  ["speed", { speed: false }, "select"],
+  ["brand.icon", { brand: { icon: false } }, "svg.brand"],
+  ["brand.poweredBy", { brand: { poweredBy: false } }, "a"],
+] as const;
+
+const eachControl: MemberCase = {
+  members: under(`${at}controls.`, ...controls.map(([member]) => member)),
+  does: "are shown unless they are switched off",
   run: async (site) => {
     const all = await player((await open(site, {})).page);
-    expect(await all.locator(selector).count()).to.be.above(0);
-    const fewer = await player((await open(site, { controls: without })).page);
-    expect(await fewer.locator(selector).count()).to.equal(0);
+    for (const [member, , selector] of controls)
+      expect(await all.locator(selector).count(), member).to.be.above(0);
+    for (const [member, without, selector] of controls) {
+      const fewer = await player((await open(site, { controls: without })).page);
+      expect(await fewer.locator(selector).count(), member).to.equal(0);
+    }
   },
-}));
+};
 
 const texts: MemberCase[] = [
   {
@@ -276,7 +279,7 @@ export const playerCases: readonly MemberCase[] = [
   ...placement,
   ...targets,
   ...themes,
-  ...controls,
+  eachControl,
   ...navigation,
   ...layouts,
 ];

@@ -17,6 +17,7 @@ import {
   playerConfig,
   players,
   second,
+  styleOf,
 } from "./article.ts";
 
 interface PageElement {
@@ -217,22 +218,28 @@ describe("the player on a website's page", () => {
     expect(await page.evaluate(() => (window as unknown as { shifts: number[] }).shifts)).to.deep.equal([]);
   });
 
-  for (const scheme of ["light", "dark"]) {
-    for (const theme of ["neutral", "brand"] as const) {
-      it(`has no accessibility violation in the theme ${theme} on a ${scheme} page`, async () => {
-        await site.configure(playerConfig({ theme }));
-        const css = `:root { color-scheme: ${scheme} } #outside { margin-top: 3000px }`;
-        const feature = await site.open(longArticle, { css });
-        const shown = await player(feature.page);
-        expect(await accessibilityViolations(feature.page)).to.deep.equal([]);
-        await playButton(shown).click();
-        await feature.untilPlaying();
-        await feature.page.locator("#outside").scrollIntoViewIfNeeded();
-        await miniPlayer(feature.page).waitFor();
-        await feature.page.emulateMedia({ reducedMotion: "reduce" });
-        expect(await accessibilityViolations(feature.page)).to.deep.equal([]);
-      });
-    }
+  for (const theme of ["neutral", "brand"] as const) {
+    it(`has no accessibility violation in the theme ${theme} on a light and on a dark page`, async () => {
+      await site.configure(playerConfig({ theme }));
+      const css = `:root { color-scheme: light } :root.dark { color-scheme: dark } #outside { margin-top: 3000px }`;
+      const feature = await site.open(longArticle, { css });
+      const { page } = feature;
+      const expectAccessible = async () => {
+        for (const scheme of ["light", "dark"]) {
+          await page.evaluate(`document.documentElement.className = "${scheme}"`);
+          expect(await styleOf(page.locator("html"), "color-scheme")).to.equal(scheme);
+          expect(await accessibilityViolations(page), scheme).to.deep.equal([]);
+        }
+      };
+      const shown = await player(page);
+      await expectAccessible();
+      await playButton(shown).click();
+      await feature.untilPlaying();
+      await page.locator("#outside").scrollIntoViewIfNeeded();
+      await miniPlayer(page).waitFor();
+      await page.emulateMedia({ reducedMotion: "reduce" });
+      await expectAccessible();
+    });
   }
 
   it("is operated with the keyboard, and fits into a narrow page that is read from right to left", async () => {

@@ -1,9 +1,9 @@
 import type { Page, Request } from "playwright-core";
 import type { StoredConfig } from "../../../src/domain/accounts/website-config.ts";
-import { type Browser, launchBrowser } from "../browser.ts";
+import { type Browser, openBrowser } from "../browser.ts";
 import { admin, type Credentials, registerWebsite } from "../client.ts";
+import { type InProcessService, startServiceForBrowser } from "../in-process-service.ts";
 import { type LocalServer, serveLocally } from "../local-server.ts";
-import { type RunningService, startService, temporaryFolder } from "../service.ts";
 
 /** The parameters of a synthesis that a page has requested. */
 export type Spoken = Readonly<Record<string, string>>;
@@ -61,7 +61,7 @@ export interface FeaturePage {
 }
 
 export interface FeatureSite {
-  readonly service: RunningService;
+  readonly service: InProcessService;
   readonly website: Credentials;
   readonly browser: Browser;
   readonly site: LocalServer;
@@ -84,8 +84,7 @@ export interface OpenOptions {
 
 /** A real service, and a website on an origin of its own. */
 export const openFeatureSite = async (): Promise<FeatureSite> => {
-  const folder = await temporaryFolder();
-  const [service, browser] = await Promise.all([startService(folder.path), launchBrowser()]);
+  const [service, browser] = await Promise.all([startServiceForBrowser(), openBrowser()]);
   const website = await registerWebsite(service.url);
   const served = { html: "", css: "" };
   const site = await serveLocally((req, res) => {
@@ -118,14 +117,11 @@ export const openFeatureSite = async (): Promise<FeatureSite> => {
       await prepare?.(page);
       return await openPage(page, site.url);
     },
-    closePages: async () => {
-      await Promise.all(browser.context.pages().map((page) => page.close()));
-    },
+    closePages: () => browser.closePages(),
     close: async () => {
       await browser.close();
       await site.close();
-      await service.stop();
-      await folder.remove();
+      await service.close();
     },
   };
 };
