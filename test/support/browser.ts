@@ -20,6 +20,9 @@ const args = [
 /** A page of a large document takes 40 s when other processes use the processors. Below the timeout of a test. */
 const longestMs = 240_000;
 
+/** For `waitForFunction`, which by default evaluates at each animation frame, and so makes the page draw. */
+export const tenTimesASecond = { polling: 100 };
+
 export interface Browser {
   /** Its profile is empty. */
   readonly context: BrowserContext;

@@ -95,7 +95,10 @@ describe("the player on a website's page", () => {
 
   it("plays at another speed from the same audio", async () => {
     await site.configure(playerConfig());
-    const feature = await site.open(longArticle);
+    const paragraphs = ["First", "Second", "Third", "Last"].map((place) => `${place} of the paragraphs. `);
+    const feature = await site.open(
+      `<article>${paragraphs.map((text) => `<p>${text.repeat(4)}</p>`).join("")}</article>`,
+    );
     const shown = await player(feature.page);
     await playButton(shown).click();
     await feature.untilPlaying();

@@ -1,6 +1,6 @@
 import type { Page, Request } from "playwright-core";
 import type { StoredConfig } from "../../../src/domain/accounts/website-config.ts";
-import { type Browser, openBrowser } from "../browser.ts";
+import { type Browser, openBrowser, tenTimesASecond } from "../browser.ts";
 import { admin, type Credentials, registerWebsite } from "../client.ts";
 import { type InProcessService, startServiceForBrowser } from "../in-process-service.ts";
 import { type LocalServer, serveLocally } from "../local-server.ts";
@@ -184,13 +184,16 @@ const openPage = async (page: Page, url: string): Promise<FeaturePage> => {
       return synthesisOf(await page.waitForRequest((request) => matches(text, synthesisOf(request)))) ?? {};
     },
     untilEnded: async (count = 1) => {
-      await page.waitForFunction((least) => window.ended >= least, count);
+      await page.waitForFunction((least) => window.ended >= least, count, tenTimesASecond);
     },
     untilPlaying: async () => {
-      await page.waitForFunction(() =>
-        window.audios.some(
-          ({ paused, currentTime, duration }) => !paused && currentTime > 0 && duration > 0.6,
-        ),
+      await page.waitForFunction(
+        () =>
+          window.audios.some(
+            ({ paused, currentTime, duration }) => !paused && currentTime > 0 && duration > 0.6,
+          ),
+        undefined,
+        tenTimesASecond,
       );
     },
   };

@@ -1,5 +1,6 @@
 import type { Page } from "playwright-core";
 import type { EventKind } from "../../../src/client/voxledger.ts";
+import { tenTimesASecond } from "../browser.ts";
 import { eventKinds } from "./recorded-events.ts";
 
 /**
@@ -72,6 +73,7 @@ export const waitForEvent = async (page: Page, kind: EventKind, count = 1): Prom
   await page.waitForFunction(
     ([type, minimum]) => window.events?.filter((event) => event.type === type).length >= Number(minimum),
     [kind, count],
+    tenTimesASecond,
   );
 };
 
@@ -87,5 +89,5 @@ export const mainEventTypes = async (page: Page): Promise<string[]> =>
 
 /** Resolves when the audio has been played beyond this position. */
 export const waitForPlayback = async (page: Page, seconds: number): Promise<void> => {
-  await page.waitForFunction((position) => window.audio.currentTime > position, seconds);
+  await page.waitForFunction((position) => window.audio.currentTime > position, seconds, tenTimesASecond);
 };
