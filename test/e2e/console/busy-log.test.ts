@@ -9,7 +9,7 @@ import { temporaryFolder } from "../../support/service.ts";
 
 const auditorToken = "auditor-token-0123456789";
 
-describe("the console's screens for auditors over 200 keys and 100,000 events", () => {
+describe("the console's screens for auditors over 200 keys and 50,000 events", () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let service: InProcessService;
   let browser: Browser;
@@ -18,7 +18,7 @@ describe("the console's screens for auditors over 200 keys and 100,000 events", 
 
   before(async () => {
     folder = await temporaryFolder();
-    seeded = await writeSeededLog(folder.path, { keys: 200, servings: 100_000, eachInOwnEvent: true });
+    seeded = await writeSeededLog(folder.path, { keys: 200, servings: 50_000, eachInOwnEvent: true });
     [service, browser] = await Promise.all([
       startServiceForBrowser({ DATA_DIR: folder.path, AUDITOR_TOKEN: auditorToken }),
       openBrowser(),

@@ -8,7 +8,7 @@ import { adminToken, temporaryFolder } from "../../support/service.ts";
 
 const auditorToken = "auditor-token-0123456789";
 
-describe("the console over a log with 200 keys and 100,000 servings", () => {
+describe("the console over a log with 200 keys and 25,000 servings", () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let service: InProcessService;
   let browser: Browser;
@@ -17,7 +17,7 @@ describe("the console over a log with 200 keys and 100,000 servings", () => {
 
   before(async () => {
     folder = await temporaryFolder();
-    seeded = await writeSeededLog(folder.path, { keys: 200, servings: 100_000 });
+    seeded = await writeSeededLog(folder.path, { keys: 200, servings: 25_000 });
     [service, browser] = await Promise.all([
       startServiceForBrowser({ DATA_DIR: folder.path, AUDITOR_TOKEN: `carol=${auditorToken}` }),
       openBrowser(),
