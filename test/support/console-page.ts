@@ -12,8 +12,13 @@ export interface ConsolePage {
   violations(): Promise<string[]>;
 }
 
-/** Opens the console in a new page and signs in. */
-export const openConsole = async ({ context }: Browser, url: string, token: string): Promise<ConsolePage> => {
+/** Opens a place of the console in a new page, signs in, and waits until nothing is being read. */
+export const openConsole = async (
+  { context }: Browser,
+  url: string,
+  token: string,
+  place = "#/",
+): Promise<ConsolePage> => {
   const page = await context.newPage();
   page.setDefaultTimeout(120_000);
   const complaints: string[] = [];
@@ -21,7 +26,7 @@ export const openConsole = async ({ context }: Browser, url: string, token: stri
     if (message.type() === "error" || message.type() === "warning") complaints.push(message.text());
   });
   page.on("pageerror", (error) => complaints.push(error.message));
-  await page.goto(`${url}/console`);
+  await page.goto(`${url}/console${place}`);
   await page.getByLabel("Token").fill(token);
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.getByRole("button", { name: "Sign out" }).waitFor();
@@ -29,6 +34,7 @@ export const openConsole = async ({ context }: Browser, url: string, token: stri
     await page.locator("main h1").first().waitFor();
     await page.locator(".loading, [aria-busy=true]").first().waitFor({ state: "detached" });
   };
+  await settled();
   return {
     page,
     complaints,

@@ -32,8 +32,7 @@ describe("the console's screens for auditors over 200 keys and 50,000 events", (
   });
 
   const open = async (place: string) => {
-    opened = await openConsole(browser, service.url, auditorToken);
-    await opened.goTo(place);
+    opened = await openConsole(browser, service.url, auditorToken, place);
     return opened.page;
   };
   const busy = () => seeded.keys[0]?.apiKey ?? "";

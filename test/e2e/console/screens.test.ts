@@ -31,8 +31,7 @@ describe("the console over a log with 200 keys and 25,000 servings", () => {
   });
 
   const open = async (token: string, place: string) => {
-    opened = await openConsole(browser, service.url, token);
-    await opened.goTo(place);
+    opened = await openConsole(browser, service.url, token, place);
     return opened.page;
   };
   const key = (number: number) => seeded.keys[number]?.apiKey ?? "";

@@ -20,8 +20,7 @@ describe("the console's screen of voices", () => {
     [first = 0, second = 0] = (await voice("UK English Female")).voiceIDs as number[];
   });
   beforeEach(async () => {
-    opened = await openConsole(browser, service.url, adminToken);
-    await opened.goTo("#/voices");
+    opened = await openConsole(browser, service.url, adminToken, "#/voices");
     page = opened.page;
   });
   afterEach(() => page.close());

@@ -39,8 +39,7 @@ describe("the console's screens of webhooks", () => {
   });
 
   const open = async (token: string, place: string): Promise<Page> => {
-    opened = await openConsole(browser, service.url, token);
-    await opened.goTo(place);
+    opened = await openConsole(browser, service.url, token, place);
     return opened.page;
   };
   const addWebhook = async (members: object = {}): Promise<{ webhookId: string; secret: string }> => {
