@@ -36,7 +36,7 @@ describe("the client library on a page visited again after its token has expired
 
   before(async () => {
     upstream = await serveOpenAi({ chunkBytes: 1_024 });
-    const log = pino({ write: (line: string) => void lines.push(JSON.parse(line)) });
+    const log = pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) });
     [service, browser] = await Promise.all([
       startServiceForBrowser({ OPENAI_URL: upstream.url, TOKEN_TTL_SECONDS: "2" }, log),
       openBrowser(),
