@@ -18,8 +18,6 @@ export interface Production {
   startOne(folder: string, env: Record<string, string>): Promise<RunningService>;
   /** Stops the directory's event store. */
   release(folder: string): Promise<void>;
-  /** Stops MinIO, which all directories share. The next service starts it again. */
-  close(): Promise<void>;
 }
 
 /** Reads lag behind appends, as on a real server. */
@@ -27,6 +25,7 @@ const indexLagSeed = 7;
 
 export const openProduction = (): Production => {
   const nodes = new Map<string, Promise<EventStoreDBProcess>>();
+  /** Ends with this process, which runs several files. */
   let minio: Promise<S3Server> | undefined;
 
   const storesOf = async (folder: string): Promise<Record<string, string>> => {
@@ -56,11 +55,6 @@ export const openProduction = (): Production => {
       const node = nodes.get(folder);
       nodes.delete(folder);
       await (await node)?.kill();
-    },
-    close: async () => {
-      const server = await minio;
-      minio = undefined;
-      await server?.stop();
     },
   };
 };

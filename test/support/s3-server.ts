@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -63,6 +63,7 @@ export const startS3Server = async (program: S3Program): Promise<S3Server> => {
   };
 
   let child = await launch();
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
   const kill = async (): Promise<void> => {
     if (hasEnded(child)) return;
     const ended = once(child, "exit");

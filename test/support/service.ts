@@ -17,9 +17,6 @@ export const instances = deployment === "production" ? 2 : 1;
 
 const production = deployment === "production" ? openProduction() : undefined;
 
-/** For `--require`. Runs after each file with `--parallel`, otherwise after the last one. */
-export const mochaHooks = { afterAll: () => production?.close() };
-
 /** A data directory for one service, or for several that share it. */
 export const temporaryFolder = async (): Promise<{ path: string; remove(): Promise<void> }> => {
   const path = await mkdtemp(join(tmpdir(), "voxledger-e2e-"));
