@@ -1,6 +1,9 @@
+import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
+import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { getPriority } from "node:os";
+import { join } from "node:path";
 import { expect } from "chai";
 import { createClaim } from "../../src/async/scheduler/claim.ts";
 import type { SpeechEvent } from "../../src/subprocess/espeak.ts";
@@ -213,5 +216,14 @@ describe("espeak-ng's library", () => {
     const speakers = speakersOf(host);
     await host.close();
     await gone(...speakers);
+  });
+
+  it("ends its process without a signal when the input ends", async () => {
+    const program = join(import.meta.dirname, "../../src/subprocess/host/espeak/speaker.ts");
+    const ends = Array.from({ length: 8 }, async () => {
+      const speaker = spawn(process.execPath, [program], { stdio: "ignore", env: {} });
+      return await once(speaker, "exit"); // code and signal
+    });
+    for (const end of await Promise.all(ends)) expect(end).to.deep.equal([0, null]);
   });
 });

@@ -97,6 +97,8 @@ export const openEspeakLibrary = (open = openNative) => {
       if (status !== statusOk) throw new Error(`The library did not speak the text (status ${status}).`);
       return events;
     },
+    /** To be called before the process ends: the library's thread would still run while its code is unloaded. */
+    close: (): void => loaded.close(),
   };
 };
 

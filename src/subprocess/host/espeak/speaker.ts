@@ -13,9 +13,10 @@ const main = (): void => {
   reportReady(library.version);
   const maxBytes = process.memoryUsage.rss() + maxGrowthBytes;
   for (const line of readLines()) {
-    if (speak(library, JSON.parse(line) as EspeakOrder, maxBytes)) return;
+    if (speak(library, JSON.parse(line) as EspeakOrder, maxBytes)) break;
     library.renew();
   }
+  library.close();
 };
 
 const open = (): EspeakLibrary | undefined => {
