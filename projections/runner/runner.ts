@@ -16,9 +16,9 @@ export interface View<S> {
   readonly size: number;
 }
 
-/** A view of a running projection. */
+/** A view of a projection whose runner has started. */
 export interface LiveView<S> extends View<S> {
-  /** Grows with each change of a state: what was derived from the states is right as long as it stays the same. */
+  /** Grows with each event that changes a state: what was derived from the states is right as long as it stays the same. */
   readonly changes: number;
 }
 

@@ -37,7 +37,7 @@ export class RunningProjection {
     return this.#position;
   }
 
-  /** Grows with each change of a state. */
+  /** Grows with each event that changes a state. */
   get changes(): number {
     return this.#changes;
   }
@@ -96,7 +96,6 @@ export class RunningProjection {
       if ((await store.eventAt(position))?.id !== id) return false;
     }
     this.#partitions = snapshot.partitions;
-    this.#changes += 1;
     this.#range = snapshot.range;
     this.#position = from.position;
     return true;
@@ -105,7 +104,6 @@ export class RunningProjection {
   /** Starts from zero, after this position. */
   startAfter(position: number): void {
     this.#partitions = new Map();
-    this.#changes += 1;
     this.#range = undefined;
     this.#position = position;
   }

@@ -11,7 +11,7 @@ import { type CommandResult, runCommand } from "../support/command-line.ts";
 const cli = join(import.meta.dirname, "../../src/cli.ts");
 const runCommands = join(import.meta.dirname, "../support/run-commands.ts");
 
-describe("the command line in a separate process", () => {
+describe("the command line over one log", () => {
   let folder: string;
   let shop: { readonly id: string; readonly apiKey: string };
 

@@ -81,7 +81,7 @@ describe("the client library on a page visited again after its token has expired
         speechPage(`${service.url}/client.js`, { apiKey: website.apiKey, transport }),
       );
       await admin(service.url, "PUT", `/websites/${website.id}/origins`, { origins: [site.url] });
-      const refusedBefore = refusals().length;
+      const [linesBefore, refusedBefore] = [lines.length, refusals().length];
       const first = await visit();
       await speakAndWait(first.page, `First, by ${transport}.`, { voice, rate: 2 });
       await untilTrue("the token expires", () => Date.now() / 1_000 > first.exp);
@@ -90,6 +90,7 @@ describe("the client library on a page visited again after its token has expired
       const second = await visit();
       expect(second.exp).to.be.above(first.exp);
       await speakAndWait(second.page, `Third, by ${transport}.`, { voice, rate: 2 });
+      expect(lines.length - linesBefore).to.be.at.least(4); // it reads the log: two configurations and two syntheses or handshakes
       expect(preflights() - preflightsBefore).to.equal(0);
       expect(refusals().slice(refusedBefore)).to.deep.equal([]);
     });

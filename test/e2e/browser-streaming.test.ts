@@ -21,7 +21,7 @@ declare const window: SpeechWindow;
 
 const text = "This text is played while the provider is still synthesizing its last words.";
 
-/** End to end: a fake paid provider, the service as a process, a page of a verified origin in Chromium. */
+/** End to end: a fake paid provider, the service, a page of a verified origin in Chromium. */
 describe("streaming to the client library", () => {
   let upstream: WireServer;
   let service: InProcessService;

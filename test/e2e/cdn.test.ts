@@ -25,9 +25,9 @@ describe("Varnish with the configuration of infra/varnish in front of two instan
   let providers: WireProviders;
   let instances: [RunningService, RunningService];
   let varnish: Varnish;
-  /** Without a purge token, behind `line`. */
-  let hasty: Varnish;
-  let line: Awaited<ReturnType<typeof openBalancer>>;
+  /** In front of `balancer`, without a purge token: its objects expire after a second. */
+  let shortLived: Varnish;
+  let balancer: Awaited<ReturnType<typeof openBalancer>>;
   let connection: ReturnType<typeof openExchange>;
   let website: Credentials;
 
@@ -37,21 +37,21 @@ describe("Varnish with the configuration of infra/varnish in front of two instan
     const env = { TRUST_PROXY: "127.0.0.1", ...providers.env };
     instances = [await startService(folder.path, env), await startService(folder.path, env)];
     varnish = await startVarnish([instances[0].url, instances[1].url], { purgeToken });
-    line = await hastened();
-    hasty = await startVarnish([line.url, line.url]);
+    balancer = await openShorteningBalancer();
+    shortLived = await startVarnish([balancer.url, balancer.url]);
     connection = openExchange(varnish.url);
     website = await aWebsite();
   });
   after(async () => {
     connection?.close();
-    await Promise.all([varnish?.stop(), hasty?.stop(), line?.close()]);
+    await Promise.all([varnish?.stop(), shortLived?.stop(), balancer?.close()]);
     await Promise.all(instances.map((instance) => instance.stop()));
     await providers.close();
     await folder.remove();
   });
 
   /** Reduces every lifetime to one second. */
-  const hastened = () =>
+  const openShorteningBalancer = () =>
     openBalancer(
       instances.map(({ url }) => url),
       {
@@ -354,7 +354,7 @@ describe("Varnish with the configuration of infra/varnish in front of two instan
 
     it("is not available when no token is set", async () => {
       for (const headers of [{}, { Authorization: "Bearer " }, { Authorization: "Bearer" }]) {
-        const answer = await fetch(`${hasty.url}/audio/${"0".repeat(64)}`, { method: "PURGE", headers });
+        const answer = await fetch(`${shortLived.url}/audio/${"0".repeat(64)}`, { method: "PURGE", headers });
         expect([answer.status, answer.headers.get("Allow")]).to.deep.equal([405, "GET, HEAD"]);
         expect(JSON.parse(await answer.text()).error).to.include({
           statusCode: 405,
@@ -366,11 +366,11 @@ describe("Varnish with the configuration of infra/varnish in front of two instan
 
   describe("expiry", () => {
     it("serves stale responses while no instance is reachable, and 503 for anything else", async () => {
-      await using closing = await hastened();
-      await using cache = await startVarnish([closing.url, closing.url]);
+      await using upstream = await openShorteningBalancer();
+      await using cache = await startVarnish([upstream.url, upstream.url]);
       const path = spoken(free);
       expect((await fetch(cache.url + path, { headers: authorize(website) })).status).to.equal(200);
-      await closing.close();
+      await upstream.close();
       const ask = () => fetch(cache.url + path);
       await until(async () => Number((await ask()).headers.get("age")) > 1);
       const stale = await ask();
@@ -386,8 +386,8 @@ describe("Varnish with the configuration of infra/varnish in front of two instan
 
     it("serves stale responses when the revalidating caller is refused", async () => {
       const path = spoken(free);
-      expect((await fetch(hasty.url + path, { headers: authorize(website) })).status).to.equal(200);
-      const ask = () => fetch(hasty.url + path);
+      expect((await fetch(shortLived.url + path, { headers: authorize(website) })).status).to.equal(200);
+      const ask = () => fetch(shortLived.url + path);
       await until(async () => Number((await ask()).headers.get("age")) > 1);
       for (const _ of ["once", "twice"]) expect((await ask()).status).to.equal(200);
     });
@@ -400,7 +400,7 @@ describe("Varnish with the configuration of infra/varnish in front of two instan
       expect((await admin(url, "POST", "/voices", voice)).status).to.equal(201);
       await untilBothKnow(voice.name);
       const path = spoken(voice.name);
-      const ask = () => fetch(hasty.url + path, { headers: authorize(website) });
+      const ask = () => fetch(shortLived.url + path, { headers: authorize(website) });
       const fallback = await ask();
       expect(fallback.headers.get("cache-control")).to.equal("public, max-age=1");
       await admin(url, "PATCH", `/voices/${voice.name}`, { voiceIDs: [10] });

@@ -40,7 +40,7 @@ describe("/docs in a browser", () => {
     await page.close();
   });
 
-  it("renders it at /docs/ under the same rules, and sends requests to the service from there", async () => {
+  it("renders the OpenAPI document at /docs/ without policy violations, and sends a tried-out request to the service", async () => {
     const page = await browser.context.newPage();
     // Each rendering of all operations takes seconds of CPU time, and they are the same at both addresses.
     await page.route(`${service.url}/openapi.json`, async (route) => {

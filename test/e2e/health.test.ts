@@ -15,7 +15,7 @@ interface Named {
 describe("The health endpoint", () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let url: string;
-  let stop: () => Promise<unknown>;
+  let stop: (() => Promise<unknown>) | undefined;
   const startInProcess = async (env: Record<string, string> = {}): Promise<void> => {
     const service = await startInProcessService({ DATA_DIR: folder.path, ...env });
     url = service.url;
@@ -26,7 +26,7 @@ describe("The health endpoint", () => {
     folder = await temporaryFolder();
   });
   afterEach(async () => {
-    await stop();
+    await stop?.();
     await folder.remove();
   });
 

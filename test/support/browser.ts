@@ -1,5 +1,4 @@
 import { type BrowserContext, type Browser as Chromium, chromium } from "playwright-core";
-import { lazy } from "../../src/async/lazy.ts";
 
 /** Debian's Chromium without a user interface, which takes a third of the CPU time. scripts/test installs it. */
 const executablePath = "/usr/bin/chromium-headless-shell";
@@ -34,27 +33,29 @@ const launch = (switches: readonly string[] = []): Promise<Chromium> =>
   chromium.launch({ executablePath, args: [...args, ...switches], timeout: longestMs });
 
 /** Playwright ends it when the process exits. */
-const sharedBrowser = lazy(() => launch());
+let shared: Promise<Chromium> | undefined;
 
 /** Opens a profile of its own in a headless Chromium that the test files of a process share. */
 export const openBrowser = async (): Promise<Browser> => {
-  const profile = await openProfile(await sharedBrowser());
+  if (!(await shared)?.isConnected()) shared = launch(); // the first, or the last one has crashed
+  const profile = await openProfile(await (shared as Promise<Chromium>));
   return { ...profile, close: () => profile.context.close() };
 };
 
 /** Launches a headless Chromium with these additional switches. */
 export const launchBrowser = async (switches: readonly string[] = []): Promise<Browser> => {
-  const chromium = await launch(switches);
-  return { ...(await openProfile(chromium)), close: () => chromium.close() };
+  const launched = await launch(switches);
+  return { ...(await openProfile(launched)), close: () => launched.close() };
 };
 
-const openProfile = async (chromium: Chromium): Promise<Omit<Browser, "close">> => {
-  const context = await chromium.newContext();
+const openProfile = async (browser: Chromium): Promise<Omit<Browser, "close">> => {
+  const context = await browser.newContext();
   context.setDefaultTimeout(longestMs);
   // Keeps the renderer process, which otherwise ends with each page.
   const blank = await context.newPage();
   const closePages = async () => {
-    await Promise.all(context.pages().map((page) => page !== blank && page.close()));
+    const opened = context.pages().filter((page) => page !== blank);
+    await Promise.all(opened.map((page) => page.close()));
   };
   return { context, closePages };
 };

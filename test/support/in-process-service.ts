@@ -57,8 +57,10 @@ export const startInProcessService = async (
 };
 
 /** The error of a start that must fail, as the process would print it. */
-export const startError = async (env: Record<string, string>): Promise<string> =>
-  errorMessage(await rejection(composeService(readSettings({ PORT: "0", ...env }), createLogger("silent"))));
+export const startError = async (env: Record<string, string>): Promise<string> => {
+  const start = async () => composeService(readSettings({ PORT: "0", ...env }), createLogger("silent"));
+  return errorMessage(await rejection(start()));
+};
 
 /** With the system's clock, which the pages in a browser have too. */
 export const startServiceForBrowser = (

@@ -4,12 +4,12 @@ import type { IssuedKey, Key } from "../../domain/accounts/key.ts";
 import { type Principal, principalOf } from "./principal.ts";
 import { matchingSecret } from "./secrets.ts";
 
-/** About 300 bytes each. */
-const maxPresented = 200_000;
+/** About 300 bytes each, and the key's state at that time. */
+const defaultMaxPresented = 200_000;
 
 /** A secret that was presented, and the principal that it proved. */
 interface Presented {
-  /** The key's state that `principal` was made from. */
+  /** The key's state that `principal` was made from. A changed key has a new one: `evolveKey` never mutates it. */
   readonly key: IssuedKey;
   readonly principal: Principal;
   /** `LiveView.changes` when the key's state was last compared. */
@@ -25,7 +25,7 @@ export type FindBySecret = (apiKey: string, secret: string) => Principal | undef
  * wrong secret leaves no trace. Whether a secret is remembered tells only those who present the whole secret: looking a text up
  * compares it with another one only if their hashes, seeded by V8, are equal.
  */
-export const createSecretFinder = (keys: LiveView<Key>): FindBySecret => {
+export const createSecretFinder = (keys: LiveView<Key>, maxPresented = defaultMaxPresented): FindBySecret => {
   const presented = new Map<string, Presented>();
 
   const isUnchanged = (known: Presented, changes: number): boolean => {
@@ -41,10 +41,13 @@ export const createSecretFinder = (keys: LiveView<Key>): FindBySecret => {
     if (known && known.principal.apiKey === apiKey && isUnchanged(known, changes)) return known.principal;
     const key = findKey(keys, apiKey);
     const match = key && matchingSecret(secret, key.secrets);
-    if (!match) return undefined;
+    if (!match) {
+      if (known?.principal.apiKey === apiKey) presented.delete(secret); // it was revoked
+      return undefined;
+    }
     const principal = principalOf(key, { by: "secret", secretId: match.secretId });
     // Cheaper than an order of use: active secrets are soon back.
-    if (presented.size >= maxPresented) presented.clear();
+    if (!known && presented.size >= maxPresented) presented.clear();
     presented.set(secret, { key, principal, comparedAt: changes });
     return principal;
   };

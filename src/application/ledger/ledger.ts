@@ -69,13 +69,13 @@ export interface LedgerOptions extends SuspendForQuotaOptions {
   /** @throws {Unavailable} if this machine's clock is wrong: the month of a serving would be */
   readonly requireCorrectClock: () => void;
   readonly timers: Clock;
-  /** Called with each durable serving of a key with a quota. */
+  /** Called with each serving that is durable. */
   readonly onCharged: OnCharged;
   readonly onError: (what: string, error: unknown) => void;
 }
 
-/** `month`: `yyyy-mm`. */
-export type OnCharged = (apiKey: string, month: string, characters: number) => void;
+/** `month`: `yyyy-mm`. `mayHaveQuota`: false if the key had no quota when the request was authenticated. */
+export type OnCharged = (apiKey: string, month: string, characters: number, mayHaveQuota: boolean) => void;
 
 /** How often one request is tried again, in a new journal or after a reservation. */
 const maxAttempts = 5;
@@ -160,7 +160,7 @@ class Recorder {
     const serving = characters === given.characters ? given : { ...given, characters };
     writer.addServing(serving, (error, at) => {
       if (!error) {
-        if (plan.monthlyCharacters !== null) this.#options.onCharged(apiKey, month, characters);
+        this.#options.onCharged(apiKey, month, characters, plan.monthlyCharacters !== null);
         return done(undefined, { journal: writer.journal, serving, at });
       }
       if (error instanceof JournalFenced) {

@@ -40,7 +40,7 @@ export interface OpenLedgerOptions {
   readonly requireMeasuredClock?: () => Promise<void>;
   /** Called with the own journal's events when they are durable. */
   readonly onRecorded?: (events: readonly JournalEvent[]) => void;
-  /** Called with each durable serving in the own journal, at least those of keys with a quota. */
+  /** Called with each durable serving in the own journal. */
   readonly onCharged?: OnCharged;
   /** Called with the durable events of other processes' journals. */
   readonly onOthersRecorded?: (events: readonly JournalEvent[]) => void;
@@ -110,7 +110,7 @@ export const openLedger = async (given: OpenLedgerOptions): Promise<OpenLedger> 
         onUnusable: (incarnation) => incarnations.discard(incarnation),
         onExpired: (receipt) => {
           const { apiKey, characters } = receipt.serving;
-          options.onCharged(apiKey, monthOf(receipt.at), characters); // it is not voided if it was repeated
+          options.onCharged(apiKey, monthOf(receipt.at), characters, true); // it is not voided if it was repeated
           ledger.voidServing(receipt);
         },
         onLost: ({ voids, streams }) => ledger.recordLost(voids, streams),

@@ -86,7 +86,7 @@ const readKept = async (path: string, keys: readonly NoteVerifier[]): Promise<Ch
 const explainNotSealed = (error: unknown): never => {
   if (!(error instanceof NotSealed)) throw error;
   const message =
-    "not verified: the log has no seal. The running service seals it every hour, `voxledger audit export` at once. If it had a seal before, it is not genuine";
+    "not verified: the log has no seal. The running service seals the log every hour; `voxledger audit export` seals it at once. If the log had a seal before, it is not genuine";
   throw new Error(message, { cause: error });
 };
 

@@ -71,6 +71,16 @@ describe("the principal of a secret", () => {
     expect(find("k", "right")).to.equal(before);
   });
 
+  it("is forgotten when more secrets are presented than may be remembered", () => {
+    find = createSecretFinder(runner.view(keys), 1);
+    const before = find("k", "right");
+    expect(find("k", "right")).to.equal(before);
+    expect(find("other", "also right")).to.include({ apiKey: "other" });
+    const after = find("k", "right");
+    expect(after).to.deep.equal(before);
+    expect(after).to.not.equal(before);
+  });
+
   it("follows the plan and the suspension of its key", async () => {
     await append("k", { type: "PlanChanged", data: { plan: commercialPlan, at } });
     expect(find("k", "right")?.plan).to.deep.equal(commercialPlan);

@@ -11,6 +11,7 @@ import { rejection } from "../../support/rejection.ts";
 import { servedAudio } from "../../support/served-audio.ts";
 import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
 import { openTestLedger, readLedger, record } from "../../support/test-ledger.ts";
+import { disturbedStore } from "./disturbed-store.ts";
 
 const dayMs = 24 * 60 * 60_000;
 const start = Date.parse("2026-11-21T10:00:00.000Z");
@@ -197,6 +198,25 @@ describe("the ledger", () => {
   describe("with an Idempotency-Key", () => {
     const keyed = (requestId: string, request = "same") =>
       servedAudio({ requestId, idempotency: { key: "i", request } });
+
+    it("reports the charge of a serving that becomes durable after its deadline: a repeat may keep it", async () => {
+      const store = disturbedStore(temporary.store);
+      const timers = createManualClock();
+      const charged: number[] = [];
+      const onCharged = (_key: string, _month: string, spent: number) => void charged.push(spent);
+      const late = await openTestLedger(store, clock, { timers, deadlineMs: 1_000, onCharged });
+      await late.ledger.reserveQuota(principal(15), whole);
+      store.hold();
+      const refused = rejection(record(late.ledger, principal(15), keyed("r-1")));
+      await until(() => store.held === 1);
+      timers.advance(1_000);
+      expect(await refused).to.be.instanceOf(Unavailable);
+      expect(charged).to.deep.equal([]);
+      store.release();
+      await until(() => charged.length > 0);
+      expect(charged).to.deep.equal([11]);
+      void late.close(0);
+    });
 
     it("charges a repeated request once, also on another instance", async () => {
       const other = await openTestLedger(temporary.store, clock);

@@ -53,7 +53,8 @@ const samplesOf = async (
   sounds: readonly { readonly rate: number; readonly bytes: Buffer }[],
 ): Promise<Samples[]> => {
   const { container, encoder, sampleRate }: FormatTraits = formats[format];
-  if (container === "wav" || container === "samples") {
+  // A fixed-rate WAV is decoded by ffmpeg, which also judges its header.
+  if (container === "samples" || (container === "wav" && sampleRate === undefined)) {
     return sounds.map(({ rate, bytes }) => ({
       pcm: container === "wav" ? bytes.subarray(bytes.indexOf("data") + 8) : bytes,
       sampleRate: sampleRate ?? rate,

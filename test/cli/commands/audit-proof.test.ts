@@ -116,6 +116,17 @@ describe("voxledger audit export and verify", () => {
     expect(stderr).to.match(/^error: not verified: the log has no seal\. .+ it is not genuine\n$/);
   });
 
+  it("refuse a log without a seal if the auditor has kept one", async () => {
+    await voxledger("export", inFolder("export"));
+    const lines = (await readFile(inFolder("export"), "utf8")).split("\n");
+    await writeFile(inFolder("kept"), (JSON.parse(lines.at(-3) as string).data as Sealed).note);
+    await rm(inFolder("data/events.db"));
+    await registerWebsite();
+    const { exitCode, stderr } = await voxledger("verify", "--seal", inFolder("kept"));
+    expect(exitCode).to.equal(1);
+    expect(stderr).to.match(/^error: not genuine: no seal has the size of the kept one, \d+\n$/);
+  });
+
   it("never overwrite a file", async () => {
     await writeFile(inFolder("export"), "mine");
     expect((await voxledger("export", inFolder("export"))).exitCode).to.equal(1);

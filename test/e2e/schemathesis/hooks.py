@@ -29,4 +29,4 @@ def filter_case(context, case):
     varied = case.meta.phase.data
     schemes = context.operation.schema.raw_schema["components"]["securitySchemes"].values()
     is_invalid = case.meta.generation.mode.value == "negative" and varied.parameter_location in ("path", "query", "body")
-    return not is_invalid or varied.parameter in [scheme.get("name") for scheme in schemes]
+    return not is_invalid or varied.parameter in [scheme["name"] for scheme in schemes if "name" in scheme]

@@ -102,7 +102,7 @@ export class QuotaThresholds {
         sums[key] = (sums[key] ?? 0) + characters;
       }
       const month = monthOf(data.at);
-      for (const [index, apiKey] of data.keys.entries()) this.count(apiKey, month, sums[index] ?? 0);
+      for (const [index, apiKey] of data.keys.entries()) this.count(apiKey, month, sums[index] ?? 0, true);
     }
   };
 
@@ -119,8 +119,8 @@ export class QuotaThresholds {
     }
   }
 
-  /** Counts a durable serving. It is on the path of every serving of a key with a quota. */
-  readonly count: OnCharged = (apiKey, month, characters) => {
+  /** Counts a durable serving. It is on the path of every serving, so it reads no plan for a key without a quota. */
+  readonly count: OnCharged = (apiKey, month, characters, mayHaveQuota) => {
     if (characters === 0) return;
     if (month > this.#month) {
       this.#month = month;
@@ -128,7 +128,7 @@ export class QuotaThresholds {
     }
     const watched = month === this.#month ? this.#watched.get(apiKey) : undefined;
     if (!watched) {
-      this.#addDue(apiKey, month);
+      if (mayHaveQuota) this.#addDue(apiKey, month);
       return;
     }
     if (watched.check !== this.#checks) {

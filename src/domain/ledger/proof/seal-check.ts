@@ -98,9 +98,9 @@ export const createSealCheck = ({ keys, plan, chains, kept }: SealCheckOptions) 
     },
     /** @throws {NotGenuine} */
     end: (): { seals: number; last: Sealed; unsealed: number } => {
-      if (!last) throw new NotSealed();
       if (count < plan.length) throw new NotGenuine(`seal ${plan[count]?.revision} is missing`);
       if (kept && !foundKept) throw new NotGenuine(`no seal has the size of the kept one, ${kept.size}`);
+      if (!last) throw new NotSealed();
       return { seals: count, last, unsealed };
     },
   };

@@ -85,8 +85,11 @@ describe("webhooks", () => {
       { ...data, threshold: 50 },
       { ...data, threshold: 80 },
     ]);
+    await speak("Hi"); // counted when it is recorded: the journals were read by the first check
+    await receiver.seen(3);
+    expect(sent().at(-1).data).to.deep.equal({ ...data, characters: 19, threshold: 95 });
     const { body } = await admin(service.url, "GET", `/keys/${apiKey}`);
-    expect(body.usage).to.include({ characters: 17 });
+    expect(body.usage).to.include({ characters: 19 });
   });
 
   it("receive after a restart what was crossed shortly before it", async () => {
