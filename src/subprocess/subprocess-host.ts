@@ -110,7 +110,10 @@ export interface SubprocessHostOptions {
   readonly mp3Library?: string;
   /** PATH of the tools. Default: the usual directories. */
   readonly path?: string;
-  /** Starts the helper process, and another one when it has died. Hosts may share one. Default: its own. */
+  /**
+   * Starts the helper process, and another one when it has died. Default: a helper of the host's own. Hosts may share one: its `close`
+   * must then do nothing, and a host's `close` ends its own jobs without waiting for their processes.
+   */
   readonly superviseHelper?: typeof superviseHostProcess;
 }
 

@@ -51,7 +51,8 @@ const start = (file: string, onEnd: () => void) => {
     },
     close: async () => {
       child.stdin.end();
-      await ended;
+      const end = await ended;
+      if (end !== 0) throw new Error(`${file} ended with ${end}: ${await errors}`);
     },
   };
 };

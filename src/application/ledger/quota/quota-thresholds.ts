@@ -59,7 +59,8 @@ const maxConcurrentReads = 8;
 
 /**
  * Notices which parts of its quota a key has used, and records each once per month in the key's usage account. Every instance
- * counts the servings of all instances; the count only decides when the exact usage is read.
+ * counts the servings of all instances, except its own servings of keys without a quota; the count only decides when the exact
+ * usage is read.
  */
 export class QuotaThresholds {
   readonly #options: Required<QuotaThresholdsOptions>;
