@@ -332,7 +332,7 @@ describe("synthesis over HTTP", () => {
 
   it("cancels the synthesis of a client that disconnects, and synthesizes for the next client", async () => {
     // A voice of flite, whose process exists only while it speaks.
-    const query = { voice: "US English Female", text: "The client of this has left. ".repeat(120) };
+    const query = { voice: "US English Female", text: "The client of this has left. ".repeat(20) };
     const leaving = new AbortController();
     const left = get(query, { signal: leaving.signal }).catch((error) => error.name);
     const flite = () =>
@@ -360,7 +360,8 @@ describe("synthesis over HTTP", () => {
     expect(aborted).to.have.length(1);
     expect(JSON.parse(aborted[0] ?? "")).to.include({ status: 499, apiKey: website.apiKey });
     const response = await get(query);
-    expect([response.status, response.headers.get("svc-cached")]).to.deep.equal([200, "miss"]);
+    expect(response.status, response.ok ? "" : await response.text()).to.equal(200);
+    expect(response.headers.get("svc-cached")).to.equal("miss");
   });
 
   it("lets caches store a fallback voice for a minute only", async () => {
