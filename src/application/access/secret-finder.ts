@@ -21,8 +21,8 @@ export type FindBySecret = (apiKey: string, secret: string) => Principal | undef
 
 /**
  * Remembers the principals of valid secrets up to a bound, so that a repeated secret is neither hashed nor looked up again. A
- * principal is compared with its key's state as soon as any key has changed, so a revoked secret or a changed key counts at once. A
- * wrong secret leaves no trace. Whether a secret is remembered tells only those who present the whole secret: looking a text up
+ * principal is compared with its key's state after each change of any key, so a revoked secret is refused at once, and a changed plan or
+ * suspension takes effect at once. A wrong secret leaves no trace. Whether a secret is remembered tells only those who present the whole secret: looking a text up
  * compares it with another one only if their hashes, seeded by V8, are equal.
  */
 export const createSecretFinder = (keys: LiveView<Key>, maxPresented = defaultMaxPresented): FindBySecret => {

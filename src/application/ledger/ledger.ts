@@ -69,7 +69,7 @@ export interface LedgerOptions extends SuspendForQuotaOptions {
   /** @throws {Unavailable} if this machine's clock is wrong: the month of a serving would be */
   readonly requireCorrectClock: () => void;
   readonly timers: Clock;
-  /** Called with each serving that is durable. */
+  /** Called with each serving that is durable before its deadline. */
   readonly onCharged: OnCharged;
   readonly onError: (what: string, error: unknown) => void;
 }

@@ -40,7 +40,7 @@ export interface OpenLedgerOptions {
   readonly requireMeasuredClock?: () => Promise<void>;
   /** Called with the own journal's events when they are durable. */
   readonly onRecorded?: (events: readonly JournalEvent[]) => void;
-  /** Called with each durable serving in the own journal. */
+  /** Called with each durable serving in the own journal, except those that are voided because their deadline has passed. */
   readonly onCharged?: OnCharged;
   /** Called with the durable events of other processes' journals. */
   readonly onOthersRecorded?: (events: readonly JournalEvent[]) => void;

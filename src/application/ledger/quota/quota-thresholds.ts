@@ -91,7 +91,7 @@ export class QuotaThresholds {
   }
 
   /**
-   * Counts durable events of another process's journal. An event may be counted twice. Voids are not counted: a read may have
+   * Counts durable events of another process's journal, or of the tails that the first check reads. An event may be counted twice. Voids are not counted: a read may have
    * included them already, and the count must never be below the usage.
    */
   readonly add = (events: readonly JournalEvent[]): void => {
