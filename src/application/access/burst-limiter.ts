@@ -14,6 +14,8 @@ export interface BurstWindow {
   counts: number[] | undefined;
 }
 
+export const emptyWindow = (): BurstWindow => ({ slot: 0, sum: 0, counts: undefined });
+
 export type BurstLimiter = ReturnType<typeof createBurstLimiter>;
 
 /**
@@ -27,11 +29,11 @@ export const createBurstLimiter = (windowMs: number, uptime = () => performance.
   const currentSlot = (): number => Math.floor(uptime() / slotMs);
 
   return {
-    /** The window of a key and client. A caller may keep it instead of looking it up for each request. */
+    /** The window of a key and client. A caller may keep a window of its own instead: the last 50,000 are kept here. */
     windowOf: (id: string): BurstWindow => {
       const known = windows.get(id);
       if (known) return known;
-      const window = { slot: currentSlot(), sum: 0, counts: undefined };
+      const window = emptyWindow();
       windows.set(id, window);
       return window;
     },

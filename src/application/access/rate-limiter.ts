@@ -4,9 +4,9 @@ import type { Plan } from "../../domain/accounts/plan.ts";
 import { RateLimited } from "../../domain/errors.ts";
 import { minuteOf, rateStream } from "../../domain/ledger/rate.ts";
 import type { EventStore } from "../../eventstore/event-store.ts";
-import { type BurstLimiter, type BurstWindow, createBurstLimiter } from "./burst-limiter.ts";
+import { type BurstLimiter, type BurstWindow, createBurstLimiter, emptyWindow } from "./burst-limiter.ts";
 import { clientNetwork } from "./client-network.ts";
-import { RateReports, type ReportedCounter } from "./rate-reports.ts";
+import { newCounter, RateReports, type ReportedCounter } from "./rate-reports.ts";
 
 /** The result of a rate limit check. */
 export interface Admission {
@@ -46,10 +46,11 @@ export interface RateLimiterOptions {
   readonly onError?: (what: string, error: unknown) => void;
 }
 
-interface Counter extends ReportedCounter {
-  /** The last client and its burst window: most keys have few clients. */
-  client: string | undefined;
-  window: BurstWindow | undefined;
+/** The burst window in it is that of the key's first client: most keys have one, and one object is found faster than two. */
+interface Counter extends ReportedCounter, BurstWindow {
+  /** The latest address of that client. */
+  client: string;
+  readonly network: string;
 }
 
 export const createRateLimiter = ({
@@ -74,7 +75,7 @@ export const createRateLimiter = ({
     admit: (apiKey, plan, client) => {
       const now = clock();
       const minute = minuteOf(now);
-      const counter = counterOf(counters, apiKey, minute);
+      const counter = counterOf(counters, apiKey, minute, client);
       const limit = plan.requestsPerMinute;
       const elsewhere = requestsOnOtherInstances(view.get(ratePartition), stream, minute, apiKey);
       const left = Math.max(0, limit - counter.count - elsewhere);
@@ -85,7 +86,7 @@ export const createRateLimiter = ({
         return { limit, remaining: left, refusal: burstExceeded(burstOver) };
       }
       counter.count += 1;
-      reports.markChanged(counter);
+      reports.add(counter);
       return { limit, remaining: left - 1 };
     },
     flush: () => reports.flush(),
@@ -94,28 +95,35 @@ export const createRateLimiter = ({
 };
 
 /** Reused for the next minute: with many keys, new counters would be most of the work. */
-const counterOf = (counters: Map<string, Counter>, apiKey: string, minute: number): Counter => {
+const counterOf = (
+  counters: Map<string, Counter>,
+  apiKey: string,
+  minute: number,
+  client: string,
+): Counter => {
   const known = counters.get(apiKey);
   if (known?.minute === minute) return known;
-  const counter = known ?? {
-    apiKey,
-    minute,
-    count: 0,
-    isChanged: false,
-    client: undefined,
-    window: undefined,
+  if (known) {
+    known.minute = minute;
+    known.count = 0;
+    return known;
+  }
+  const counter = {
+    ...newCounter(apiKey, minute),
+    ...emptyWindow(),
+    client,
+    network: clientNetwork(client),
   };
-  counter.minute = minute;
-  counter.count = 0;
-  if (!known) counters.set(apiKey, counter);
+  counters.set(apiKey, counter);
   return counter;
 };
 
 const windowOf = (bursts: BurstLimiter, counter: Counter, client: string): BurstWindow => {
-  if (counter.window && counter.client === client) return counter.window;
+  if (counter.client === client) return counter;
+  const network = clientNetwork(client);
+  if (counter.network !== network) return bursts.windowOf(`${counter.apiKey} ${network}`);
   counter.client = client;
-  counter.window = bursts.windowOf(`${counter.apiKey} ${clientNetwork(client)}`);
-  return counter.window;
+  return counter;
 };
 
 const secondsLeft = (now: number): number => Math.max(1, Math.ceil(60 - ((now / 1_000) % 60)));

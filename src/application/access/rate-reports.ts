@@ -13,8 +13,25 @@ export interface ReportedCounter {
   readonly apiKey: string;
   minute: number;
   count: number;
-  /** It is in the list of changed counters. */
-  isChanged: boolean;
+  /** The last report that includes it, and its place in that report. */
+  report: number;
+  place: number;
+}
+
+export const newCounter = (apiKey: string, minute: number): ReportedCounter => ({
+  apiKey,
+  minute,
+  count: 0,
+  report: -1,
+  place: 0,
+});
+
+/** Counts of one minute that changed since the last report, in columns: so a report reads no counter again. */
+interface NextReport {
+  readonly number: number;
+  readonly minute: number;
+  readonly keys: string[];
+  readonly counts: number[];
 }
 
 interface RateReportsOptions {
@@ -34,7 +51,7 @@ interface RateReportsOptions {
 export class RateReports {
   readonly #counters: Map<string, ReportedCounter>;
   readonly #options: RateReportsOptions;
-  #changed: ReportedCounter[] = [];
+  #next: NextReport = { number: 0, minute: Number.NaN, keys: [], counts: [] };
   #cleanedIn = Number.NaN;
   #isFailing = false;
   #isTrimmed = false;
@@ -47,10 +64,19 @@ export class RateReports {
     this.#timer = setInterval(() => void this.flush(), options.flushMs).unref();
   }
 
-  markChanged(counter: ReportedCounter): void {
-    if (counter.isChanged) return;
-    counter.isChanged = true;
-    this.#changed.push(counter);
+  /** Adds the counter's current count to the next report. Counts of an earlier minute are no longer reported. */
+  add(counter: ReportedCounter): void {
+    if (counter.minute !== this.#next.minute) this.#begin(counter.minute);
+    const { number, keys, counts } = this.#next;
+    if (counter.report !== number) {
+      counter.report = number;
+      counter.place = keys.push(counter.apiKey) - 1;
+    }
+    counts[counter.place] = counter.count;
+  }
+
+  #begin(minute: number): void {
+    this.#next = { number: this.#next.number + 1, minute, keys: [], counts: [] };
   }
 
   /** Concurrent calls share one report. */
@@ -75,32 +101,33 @@ export class RateReports {
     // Once a minute, because there may be a counter for each key.
     if (minute !== this.#cleanedIn) deleteBefore(this.#counters, minute - 1);
     this.#cleanedIn = minute;
-    const reporting = this.#takeChanged(minute);
-    if (reporting.length === 0) return;
+    const reporting = this.#next;
+    this.#begin(minute);
+    if (reporting.minute !== minute || reporting.keys.length === 0) return;
     try {
-      await untilAborted(this.#append(minute, reporting), AbortSignal.timeout(deadlineMs));
+      await untilAborted(this.#append(reporting), AbortSignal.timeout(deadlineMs));
       this.#isFailing = false;
     } catch (error) {
-      for (const counter of reporting) this.markChanged(counter);
+      this.#repeat(reporting);
       if (!this.#isFailing) onError("requests counted here cannot be reported to the other instances", error);
       this.#isFailing = true;
     }
   }
 
-  /** The counters of this minute that changed since the last call. */
-  #takeChanged(minute: number): ReportedCounter[] {
-    const taken = this.#changed;
-    this.#changed = [];
-    for (const counter of taken) counter.isChanged = false;
-    return taken.filter((counter) => counter.minute === minute);
+  #repeat({ minute, keys }: NextReport): void {
+    if (this.#next.minute !== minute) return;
+    for (const apiKey of keys) {
+      const counter = this.#counters.get(apiKey);
+      if (counter?.minute === minute) this.add(counter);
+    }
   }
 
   /** Only this instance writes to the stream, and reports are independent: no expected revision is needed. */
-  async #append(minute: number, counted: readonly CountedRequests[]): Promise<void> {
+  async #append(counted: CountedRequests): Promise<void> {
     const { store, stream, clock } = this.#options;
     const now = clock();
     const metadata = { actor: "system" };
-    for (const report of reportRequests(minute, counted, new Date(now).toISOString())) {
+    for (const report of reportRequests(counted, new Date(now).toISOString())) {
       await store.append(stream, [{ id: uuidv7(now), metadata, ...report }], "any");
     }
     if (this.#isTrimmed) return;

@@ -250,6 +250,17 @@ describe("the per-minute limit", () => {
       }
     });
 
+    it("counts each client of a key separately", async () => {
+      const limiter = await bursting();
+      const plan = { ...roomy, requestsPerMinute: 100 };
+      const refused = { first: 0, second: 0 };
+      for (let i = 0; i < 25; i++) {
+        for (const client of ["first", "second"] as const)
+          if (limiter.admit("k", plan, client).refusal) refused[client] += 1;
+      }
+      expect(refused).to.deep.equal({ first: 5, second: 5 });
+    });
+
     it("treats the addresses of one IPv6 network as one client", async () => {
       const limiter = await bursting();
       const admissions = Array.from({ length: 21 }, (_, i) => limiter.admit("k", freePlan, `2001:db8::${i}`));
