@@ -71,6 +71,19 @@ describe("the recently charged objects", () => {
     expect(objects.has("hostile", "h-0", 2)).to.equal(false);
   });
 
+  it("of a key with very many can be voided like others", () => {
+    const objects = new RecentObjects(windowMs);
+    const start = 2 * windowMs;
+    for (let index = 0; index < 5_000; index++) objects.add("hostile", `h-${index}`, start + index);
+    expect(objects.has("hostile", "h-7", start + windowMs + 7)).to.equal(true);
+    expect(objects.has("hostile", "h-7", start + windowMs + 8)).to.equal(false);
+    objects.delete("hostile", "h-7", start + 7);
+    expect(objects.has("hostile", "h-7", start + 8)).to.equal(false);
+    objects.add("hostile", "h-8", start + 5_000);
+    objects.delete("hostile", "h-8", start + 5_000);
+    expect(objects.has("hostile", "h-8", start + 5_001)).to.equal(true);
+  });
+
   it("are at most 100,000, the newest ones", () => {
     const objects = new RecentObjects(windowMs);
     const count = 250_000;

@@ -87,7 +87,7 @@ const readUnposted = async (
       // Calculated, not read from the next event's `previous`: that event may be another program's.
       digest ??= eventDigest(recorded);
       addEventOf(account, recorded.revision, digest);
-      return account.sum;
+      return account;
     });
   }
   return [...accounts.values()];

@@ -112,7 +112,7 @@ export class Postings {
     }
     addEventOf(account.unposted, this.#event.revision, this.#event.digest);
     this.#touched.push(account);
-    return account.unposted.sum;
+    return account.unposted;
   };
 
   #accountOf(apiKey: string, month: string): AccountEntries {
@@ -131,7 +131,7 @@ export class Postings {
 
   #isFull({ unposted }: AccountEntries): boolean {
     if (!unposted) return false;
-    const { requests, voided } = unposted.sum;
+    const { requests, voided } = unposted;
     // Served and voided ones: `requests` is their difference.
     return requests + 2 * voided.requests >= this.#options.maxServings;
   }

@@ -17,8 +17,7 @@ import { createCommandHandler, type StreamSnapshot } from "../../../eventstore/c
 import type { EventStore, RecordedEvent } from "../../../eventstore/event-store.ts";
 
 /** Entries of one key and month that are to be posted together. Mutable: it is on the path of every serving. */
-export interface UnpostedEntries {
-  readonly sum: UsageSum;
+export interface UnpostedEntries extends UsageSum {
   /** As in `UsagePosted`. */
   ranges: number[];
   /** The revision and the digest of the last event with an entry; -1 and empty without any. */
@@ -26,7 +25,7 @@ export interface UnpostedEntries {
   digest: string;
 }
 
-export const noEntries = (): UnpostedEntries => ({ sum: emptySum(), ranges: [], through: -1, digest: "" });
+export const noEntries = (): UnpostedEntries => ({ ...emptySum(), ranges: [], through: -1, digest: "" });
 
 export const addEventOf = (entries: UnpostedEntries, revision: number, digest: string): void => {
   if (entries.ranges.length > 0) addRevision(entries.ranges, revision);
@@ -100,7 +99,7 @@ export const createUsagePoster = ({
 
   return {
     lastPostedRevision: async (apiKey, month) => (await execute(apiKey, month, () => [])).state.through,
-    post: async ({ apiKey, month, from, through, ranges, digest, sum }) => {
+    post: async ({ apiKey, month, from, through, ranges, digest, ...sum }) => {
       const id = postingId(journal, apiKey, month, through);
       const at = new Date(clock()).toISOString();
       const posting = { journal, from, through, ranges, digest, ...postedTotals(sum), at };

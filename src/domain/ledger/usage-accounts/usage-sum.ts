@@ -1,17 +1,15 @@
-import { SmallMap } from "../../small-map.ts";
 import type { JournalEvent, SynthesesServed } from "../journal.ts";
 import { monthOf } from "../month.ts";
 import type { VoidedServing } from "../serving.ts";
-import type { UsageCell, UsageCount, UsagePosted } from "./usage-account.ts";
+import { addUsage, noUsage, type UsageCell, type UsageCount, type UsagePosted } from "./usage-account.ts";
 
 /** Sums up entries of one key and month. Mutable: it is on the path of every serving. */
 export interface UsageSum {
   requests: number;
   characters: number;
   /** Voided servings. The other totals do not include them. */
-  readonly voided: Count;
-  /** By day, engine and voice, under the names of `cellName`. */
-  readonly cells: SmallMap<Count>;
+  voided: UsageCount;
+  readonly cells: Cells;
   /** The time of the last entry; empty without any. */
   until: string;
 }
@@ -21,11 +19,46 @@ interface Count {
   characters: number;
 }
 
+/**
+ * Totals by day, engine and voice, under the names of `cellName`. Those of the first cell are stored in place: with 100,000
+ * active keys, which mostly have one cell, a map for each would take 20 MB.
+ */
+class Cells {
+  #name: string | undefined;
+  #requests = 0;
+  #characters = 0;
+  #others: Map<string, Count> | undefined;
+
+  add(name: string, requests: number, characters: number): void {
+    this.#name ??= name;
+    if (name === this.#name) {
+      this.#requests += requests;
+      this.#characters += characters;
+    } else {
+      this.#others ??= new Map();
+      addToCell(this.#others, name, { requests, characters });
+    }
+  }
+
+  /** In the order in which they were first added. */
+  *[Symbol.iterator](): Generator<[name: string, count: UsageCount], void> {
+    if (this.#name === undefined) return;
+    yield [this.#name, { requests: this.#requests, characters: this.#characters }];
+    if (this.#others) yield* this.#others;
+  }
+}
+
+const addToCell = (cells: Map<string, Count>, name: string, count: UsageCount): void => {
+  const known = cells.get(name);
+  if (known) add(known, count.requests, count.characters);
+  else cells.set(name, { ...count });
+};
+
 export const emptySum = (): UsageSum => ({
   requests: 0,
   characters: 0,
-  voided: { requests: 0, characters: 0 },
-  cells: new SmallMap(),
+  voided: noUsage,
+  cells: new Cells(),
   until: "",
 });
 
@@ -59,9 +92,7 @@ const addServings = ({ at, keys, sounds, key, sound, characters }: SynthesesServ
     sum.requests += 1;
     sum.characters += cost;
     sum.until = at;
-    const cell = cellOf(sum, names[sound[i] as number] as string);
-    cell.requests += 1;
-    cell.characters += cost;
+    sum.cells.add(names[sound[i] as number] as string, 1, cost);
   }
 };
 
@@ -73,8 +104,8 @@ const addVoided = (
   if (!sum) return;
   const requests = reason === "repeat" ? 0 : 1;
   add(sum, -requests, -characters);
-  add(cellOf(sum, cellName(servedAt.slice(0, 10), engine, voice)), -requests, -characters);
-  add(sum.voided, requests, characters);
+  sum.cells.add(cellName(servedAt.slice(0, 10), engine, voice), -requests, -characters);
+  sum.voided = addUsage(sum.voided, { requests, characters });
   sum.until = at;
 };
 
@@ -84,9 +115,9 @@ type Totals = Pick<UsagePosted, "requests" | "characters" | "voided" | "cells" |
 /** Adds the totals of a posting. */
 export const addPosting = (sum: UsageSum, { requests, characters, voided, cells, until }: Totals): void => {
   add(sum, requests, characters);
-  add(sum.voided, voided.requests, voided.characters);
+  sum.voided = addUsage(sum.voided, voided);
   for (const cell of cells) {
-    add(cellOf(sum, cellName(cell.day, cell.engine, cell.voice)), cell.requests, cell.characters);
+    sum.cells.add(cellName(cell.day, cell.engine, cell.voice), cell.requests, cell.characters);
   }
   if (until > sum.until) sum.until = until;
 };
@@ -107,9 +138,9 @@ const cellsOf = (cells: UsageSum["cells"]): UsageCell[] =>
     .sort(byCellName)
     .map(([name, count]) => ({ ...parseCellName(name), ...count }));
 
-const isUsed = ({ requests, characters }: Count): boolean => requests !== 0 || characters !== 0;
+const isUsed = ({ requests, characters }: UsageCount): boolean => requests !== 0 || characters !== 0;
 
-const byCellName = ([a]: [string, Count], [b]: [string, Count]): number => (a < b ? -1 : 1);
+const byCellName = ([a]: [string, UsageCount], [b]: [string, UsageCount]): number => (a < b ? -1 : 1);
 
 /** The totals by one dimension, sorted by its names, without those whose servings were all voided. */
 export const totalsBy = (
@@ -117,12 +148,7 @@ export const totalsBy = (
   { cells }: UsageSum,
 ): [name: string, UsageCount][] => {
   const sums = new Map<string, Count>();
-  for (const [cell, { requests, characters }] of cells) {
-    const name = parseCellName(cell)[dimension];
-    const sum = sums.get(name);
-    if (sum) add(sum, requests, characters);
-    else sums.set(name, { requests, characters });
-  }
+  for (const [cell, count] of cells) addToCell(sums, parseCellName(cell)[dimension], count);
   return [...sums].filter(([, count]) => isUsed(count)).sort(byCellName);
 };
 
@@ -131,16 +157,18 @@ const add = (count: Count, requests: number, characters: number): void => {
   count.characters += characters;
 };
 
-const cellOf = ({ cells }: UsageSum, name: string): Count => {
-  const known = cells.get(name);
-  if (known) return known;
-  const cell = { requests: 0, characters: 0 };
-  cells.set(name, cell);
-  return cell;
+/** Days and engine codes contain no space; voice names may. Equal names are mostly one string, which is compared fastest. */
+const cellName = (day: string, engine: string, voice: string): string => {
+  const name = `${day} ${engine} ${voice}`;
+  const known = cellNames.get(name);
+  if (known !== undefined) return known;
+  if (cellNames.size >= maxCellNames) cellNames.clear();
+  cellNames.set(name, name);
+  return name;
 };
 
-/** Days and engine codes contain no space; voice names may. */
-const cellName = (day: string, engine: string, voice: string): string => `${day} ${engine} ${voice}`;
+const cellNames = new Map<string, string>();
+const maxCellNames = 1_000;
 
 const parseCellName = (name: string): Omit<UsageCell, keyof UsageCount> => {
   const gap = name.indexOf(" ", 11);
