@@ -47,11 +47,16 @@ const envelopeBytes = 1_500;
 /** Voids and ends of streams are rare; a quarter each leaves servings half of a flush at least. */
 const backgroundShare = 1 / 4;
 
-/** Takes entries up to the size. Servings of a later month than the first one's stay for a later flush. */
+interface FlushLimits {
+  readonly maxBytes: number;
+  readonly maxServings: number;
+}
+
+/** Takes entries up to the limits. Servings of a later month than the first one's stay for a later flush. */
 export const collectFlush = (
   pending: PendingEntries,
   chained: Chained,
-  maxBytes: number,
+  { maxBytes, maxServings }: FlushLimits,
   now: number,
 ): Flush => {
   const { postedMark } = pending;
@@ -63,7 +68,8 @@ export const collectFlush = (
   const forServings = maxBytes - envelopeBytes - voids.bytes - streams.bytes;
   const month = pending.servings.first?.month;
   const servings = pending.servings.takeWhile(
-    (entry) => entry.month === month && columns.add(entry.serving, forServings),
+    (entry) =>
+      entry.month === month && columns.length < maxServings && columns.add(entry.serving, forServings),
   );
   const create: CreateEvent[] = [];
   if (servings.length > 0) create.push((link) => ({ type: "SynthesesServed", data: columns.build(link) }));

@@ -33,6 +33,9 @@ import {
 
 export type { FlushedEvent, LostEntries, ServingCallback };
 
+/** Fewer servings are not divided: each append has a cost of its own. */
+const minHalf = 16;
+
 /** This process's writer of its journal. One append is in flight; what is added meanwhile becomes the next flush. */
 export class JournalWriter {
   readonly journal: string;
@@ -45,6 +48,8 @@ export class JournalWriter {
   #digest: string | null = null;
   #at = "";
   #month = "";
+  /** The servings of the last flush that was sent. */
+  #lastServings = 0;
   /** Until the end of this turn of the event loop the month stays the same. Then a flush starts. */
   #isTurnEndScheduled = false;
   #inFlight: Flush | undefined;
@@ -179,7 +184,19 @@ export class JournalWriter {
       return undefined;
     }
     const link = this.#nextLink(entries.servings.first?.month ?? this.month());
-    return collectFlush(entries, link, this.#options.maxFlushBytes, this.#options.clock());
+    const { maxFlushBytes: maxBytes, clock } = this.#options;
+    const flush = collectFlush(entries, link, { maxBytes, maxServings: this.#maxServings }, clock());
+    this.#lastServings = flush.servings.length;
+    return flush;
+  }
+
+  /**
+   * Half of those in progress: the others wait here, or are those of the last flush, whose clients send their next requests now. So
+   * the store writes one half while this process answers the other; otherwise it would often wait for a flush of nearly all.
+   */
+  get #maxServings(): number {
+    const inProgress = this.#waiting.servings.length + this.#lastServings;
+    return Math.max(minHalf, Math.ceil(inProgress / 2));
   }
 
   #nextLink(month: string): Chained {

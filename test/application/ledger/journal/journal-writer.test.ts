@@ -108,13 +108,40 @@ describe("the writer of a journal", () => {
     return promise;
   };
 
-  it("appends all servings of a turn of the event loop as one event", async () => {
+  it("appends few servings of a turn of the event loop as one event", async () => {
     const writer = createWriter();
-    const times = await Promise.all(numbered(300).map((one) => serve(writer, one)));
+    const times = await Promise.all(numbered(16).map((one) => serve(writer, one)));
     expect(store.appends).to.equal(1);
     expect(new Set(times)).to.deep.equal(new Set(["2026-11-05T10:00:00.000Z"]));
-    expect(await requestIds()).to.deep.equal(numbered(300).map(({ requestId }) => requestId));
+    expect(await requestIds()).to.deep.equal(numbered(16).map(({ requestId }) => requestId));
     expect(writer.pending).to.equal(0);
+  });
+
+  it("appends many servings in two halves, in order", async () => {
+    const writer = createWriter();
+    await Promise.all(numbered(301).map((one) => serve(writer, one)));
+    expect((await read()).map(({ servings }) => servings.length)).to.deep.equal([151, 150]);
+    expect(await requestIds()).to.deep.equal(numbered(301).map(({ requestId }) => requestId));
+  });
+
+  it("divides the requests of clients that wait for their answers into halves, however they begin", async () => {
+    const writer = createWriter();
+    const clients = 100;
+    let left = 2_000;
+    const request = async (): Promise<void> => {
+      while (left > 0) {
+        left -= 1;
+        await serve(writer, serving({ requestId: `r-${left}` }));
+      }
+    };
+    store.hold();
+    const served = [request()];
+    await until(() => store.held === 1);
+    for (let client = 1; client < clients; client++) served.push(request());
+    store.release();
+    await Promise.all(served);
+    const sizes = (await read()).map(({ servings }) => servings.length);
+    for (const size of sizes.slice(2, -2)) expect(size).to.equal(clients / 2);
   });
 
   it("collects what is added while an append is in flight into the next one", async () => {
