@@ -1,3 +1,4 @@
+import { inTimeSlices } from "../../async/time-slices.ts";
 import { Invalid } from "../../domain/errors.ts";
 import { isWellFormed } from "../../domain/event-shapes.ts";
 import { journalPrefix, type SynthesesServed } from "../../domain/ledger/journal.ts";
@@ -111,7 +112,7 @@ const count = async (store: EventStore, { from, to, hash, signal }: Range): Prom
   const after = await positionBefore(store, from);
   const options = { prefixes: [journalPrefix], ...(after !== undefined && { after }), signal };
   for await (const batch of store.subscribe(options)) {
-    for (const event of batch.events) if (isServed(event)) add(event);
+    for await (const event of inTimeSlices(batch.events)) if (isServed(event)) add(event);
     asOfPosition = Math.max(asOfPosition, batch.position);
     if (batch.caughtUp || (batch.events.at(-1)?.created ?? 0) > to + timeToleranceMs) break;
   }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { inTimeSlices } from "../../async/time-slices.ts";
 import { parse } from "../../domain/validation.ts";
 import { type EventStore, EventStoreUnavailable, type RecordedEvent } from "../../eventstore/event-store.ts";
 import { toUnavailable } from "../store-error.ts";
@@ -89,7 +90,7 @@ async function* readLog(
     ...(signal && { signal }),
   };
   for await (const { events, caughtUp } of store.subscribe(options)) {
-    for (const event of events) if (!event.stream.startsWith("rate-")) yield event;
+    for await (const event of inTimeSlices(events)) if (!event.stream.startsWith("rate-")) yield event;
     if (caughtUp) return;
   }
   signal?.throwIfAborted();

@@ -1,3 +1,4 @@
+import { inTimeSlices } from "../../async/time-slices.ts";
 import type { ReadOptions, RecordedEvent } from "../event-store.ts";
 import { validateReadBounds } from "../event-validation.ts";
 import type { ReaderProtocol, StreamPage, StreamRequest } from "./protocol.ts";
@@ -24,7 +25,7 @@ export async function* readStream(
     signal?.throwIfAborted();
     remaining -= page.count;
     next = page.end ? undefined : prefetch(reader, { stream, backwards, from: page.next, limit: remaining });
-    for (const event of JSON.parse(page.json) as RecordedEvent[]) {
+    for await (const event of inTimeSlices(JSON.parse(page.json) as RecordedEvent[])) {
       signal?.throwIfAborted();
       yield event;
     }

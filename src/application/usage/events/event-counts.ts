@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { inTimeSlices } from "../../../async/time-slices.ts";
 import { Invalid } from "../../../domain/errors.ts";
 import { parse } from "../../../domain/validation.ts";
 import type { EventStore } from "../../../eventstore/event-store.ts";
@@ -89,7 +90,7 @@ const count = async ({ store, apiKey, stream, type, times, now, signal }: Count)
   const batches =
     apiKey === undefined ? store.subscribe(options) : readKeyBatches(store, now, { apiKey, ...ofKey });
   for await (const batch of batches) {
-    for (const event of batch.events) {
+    for await (const event of inTimeSlices(batch.events)) {
       asOfPosition = event.position;
       if (event.stream.startsWith("rate-")) continue;
       for (const entry of auditEntries(event, apiKey).filter(isIncluded)) {

@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import type { Clock } from "../../../async/clock.ts";
+import { inTimeSlices } from "../../../async/time-slices.ts";
 import { Unavailable } from "../../../domain/errors.ts";
 import { parse } from "../../../domain/validation.ts";
 import type { EventBatch, EventStore, RecordedEvent } from "../../../eventstore/event-store.ts";
@@ -178,7 +179,7 @@ const readPage = async ({
 
   if (started && !add(started)) return page();
   for await (const batch of read()) {
-    for (const event of batch.events) {
+    for await (const event of inTimeSlices(batch.events)) {
       if (!add(event)) return page();
       asOfPosition = event.position;
       scanned += 1;

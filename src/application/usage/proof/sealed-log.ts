@@ -1,3 +1,4 @@
+import { inTimeSlices } from "../../../async/time-slices.ts";
 import { eventDigest } from "../../../domain/ledger/canonical.ts";
 import { journalStream } from "../../../domain/ledger/journal.ts";
 import { type JournalRegistryEvent, journalRegistryStream } from "../../../domain/ledger/journal-registry.ts";
@@ -21,7 +22,7 @@ export async function* readSealedEvents(
   const prefixes = journals ? [...sealedPrefixes, journalStream("")] : sealedPrefixes;
   const included = (stream: string) => isSealed(stream) || (journals && stream.startsWith(journalStream("")));
   for await (const { events, caughtUp } of store.subscribe({ prefixes, ...(after >= 0 && { after }) })) {
-    for (const event of events) if (included(event.stream)) yield event;
+    for await (const event of inTimeSlices(events)) if (included(event.stream)) yield event;
     if (caughtUp) return;
   }
   throw new EventStoreUnavailable("the subscription ended before the end of the log");
