@@ -2,7 +2,12 @@ import { type Clock, systemClock } from "../../async/clock.ts";
 import { untilAborted, withDeadline } from "../../async/deadline.ts";
 import { shareNext } from "../../async/share-next.ts";
 import { Unavailable } from "../../domain/errors.ts";
-import { type JournalEvent, journalPrefix, journalStream } from "../../domain/ledger/journal.ts";
+import {
+  type JournalEvent,
+  journalPrefix,
+  journalStream,
+  type SynthesesServed,
+} from "../../domain/ledger/journal.ts";
 import { journalRegistryStream } from "../../domain/ledger/journal-registry.ts";
 import { RecentObjects } from "../../domain/ledger/recent-objects.ts";
 import type { EventBatch, EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
@@ -34,7 +39,7 @@ const maxServingsRead = 500_000;
 /** The objects for which keys were charged within 10 minutes, by any process. */
 export class RecentCharges {
   readonly #options: Required<RecentChargesOptions>;
-  #objects = new RecentObjects(freePartMs);
+  #objects: RecentObjects;
   #following: Following | undefined;
   #position = -1;
   #isClosed = false;
@@ -44,6 +49,7 @@ export class RecentCharges {
 
   constructor(options: RecentChargesOptions) {
     this.#options = { timers: systemClock, onFollowed: () => {}, onError: () => {}, ...options };
+    this.#objects = new RecentObjects(freePartMs, options.clock());
   }
 
   wasCharged(apiKey: string, hash: string): boolean {
@@ -121,18 +127,23 @@ const notFollowed = (): Unavailable =>
   new Unavailable("What other instances have recorded cannot be read now.", 1);
 
 const addEvent = (objects: RecentObjects, event: JournalEvent): void => {
-  if (event.type === "SynthesesServed") {
-    const { keys, sounds, key, sound, characters } = event.data;
-    const at = Date.parse(event.data.at);
-    for (let index = 0; index < characters.length; index++) {
-      const apiKey = keys[key[index] ?? -1];
-      const hash = sounds[sound[index] ?? -1]?.hash;
-      if (characters[index] !== 0 && apiKey !== undefined && hash !== undefined)
-        objects.add(apiKey, hash, at);
-    }
-  } else if (event.type === "ServingsVoided") {
+  if (event.type === "SynthesesServed")
+    forEachCharge(event.data, (apiKey, hash, at) => objects.add(apiKey, hash, at));
+  else if (event.type === "ServingsVoided") {
     for (const { apiKey, hash, servedAt } of event.data.servings)
       objects.delete(apiKey, hash, Date.parse(servedAt));
+  }
+};
+
+const forEachCharge = (
+  { at, keys, sounds, key, sound, characters }: SynthesesServed,
+  visit: (apiKey: string, hash: string, at: number) => void,
+): void => {
+  const time = Date.parse(at);
+  for (let index = 0; index < characters.length; index++) {
+    const apiKey = keys[key[index] ?? -1];
+    const hash = sounds[sound[index] ?? -1]?.hash;
+    if (characters[index] !== 0 && apiKey !== undefined && hash !== undefined) visit(apiKey, hash, time);
   }
 };
 
@@ -141,7 +152,7 @@ const readRecent = async (
   store: EventStore,
   { since, upTo }: { readonly since: number; readonly upTo: number },
 ): Promise<RecentObjects> => {
-  const objects = new RecentObjects(freePartMs);
+  const objects = new RecentObjects(freePartMs, since + freePartMs);
   let servingsLeft = maxServingsRead;
   const voids: JournalEvent[] = [];
   for (const journal of await recentJournals(store, since)) {
@@ -150,8 +161,9 @@ const readRecent = async (
       const event = recorded as unknown as JournalEvent;
       if (Date.parse(event.data.at) < since || servingsLeft <= 0) break;
       if (event.type === "ServingsVoided") voids.push(event);
-      else addEvent(objects, event);
-      if (event.type === "SynthesesServed") servingsLeft -= event.data.requestIds.length;
+      if (event.type !== "SynthesesServed") continue;
+      forEachCharge(event.data, (apiKey, hash, at) => objects.addEarlier(apiKey, hash, at));
+      servingsLeft -= event.data.requestIds.length;
     }
   }
   // A void comes after its serving.

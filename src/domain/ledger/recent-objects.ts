@@ -16,30 +16,48 @@ const maxPerKeyAndGeneration = 5_000;
 
 /**
  * The objects for which keys were charged within a window. Holds 100,000 objects at most; when there are more, the oldest are
- * forgotten. A key holds a tenth at most, so that one key cannot displace the others.
+ * forgotten. A key holds a tenth at most, so that one key cannot displace the others. Times are in milliseconds since the epoch.
  *
- * Two generations replace single deletions: the older one is dropped as a whole when it is older than the window, or when the
- * newer one is full.
+ * Two generations replace single deletions: the older one is dropped as a whole when it is older than the window, or when there
+ * are too many objects.
  */
 export class RecentObjects {
   readonly #windowMs: number;
-  #newer = new Generation(0);
-  #older = new Generation(0);
+  #newer: Generation;
+  #older: Generation;
 
-  constructor(windowMs: number) {
+  /** `now`: charges before it are added with `addEarlier`, and later ones with `add`. */
+  constructor(windowMs: number, now: number) {
     this.#windowMs = windowMs;
+    this.#newer = new Generation(now);
+    this.#older = new Generation(now);
   }
 
-  /** Times are in milliseconds since the epoch; they need not be in order. */
+  /** Times need not be in order. */
   add(apiKey: string, hash: string, at: number): void {
     const isOver = at - this.#newer.startedAt > this.#windowMs;
-    if (isOver || this.#newer.size >= maxPerGeneration) {
+    const isFull = this.#newer.size >= maxPerGeneration || this.#size >= 2 * maxPerGeneration;
+    if (isOver || isFull) {
       this.#older = this.#newer;
       this.#newer = new Generation(at);
     }
-    const objects = this.#newer.add(apiKey, hash, at);
+    this.#addTo(this.#newer, apiKey, hash, at);
+  }
+
+  /** Adds a charge from before those that were added already, if there is room for older ones. */
+  addEarlier(apiKey: string, hash: string, at: number): void {
+    if (this.#size < 2 * maxPerGeneration)
+      this.#addTo(this.#newer.size < maxPerGeneration ? this.#newer : this.#older, apiKey, hash, at);
+  }
+
+  get #size(): number {
+    return this.#newer.size + this.#older.size;
+  }
+
+  #addTo(generation: Generation, apiKey: string, hash: string, at: number): void {
+    const objects = generation.add(apiKey, hash, at);
     // A key with very many objects has its own generations.
-    if (objects >= maxPerKeyAndGeneration) this.#newer.move(apiKey, this.#older);
+    if (objects >= maxPerKeyAndGeneration && generation === this.#newer) generation.move(apiKey, this.#older);
   }
 
   /** Forgets one charge of this time. Call it once for each voided charge, after `add`. */

@@ -13,7 +13,7 @@ describe("the recently charged objects", () => {
     });
     fc.assert(
       fc.property(fc.array(actions, { maxLength: 60 }), (charges) => {
-        const objects = new RecentObjects(windowMs);
+        const objects = new RecentObjects(windowMs, 0);
         const last = new Map<string, number>();
         let now = 1_700_000_000_000;
         for (const { apiKey, hash, afterMs } of charges) {
@@ -33,14 +33,14 @@ describe("the recently charged objects", () => {
   });
 
   it("keep the last charge when an earlier one arrives later", () => {
-    const objects = new RecentObjects(windowMs);
+    const objects = new RecentObjects(windowMs, 0);
     objects.add("a", "x", windowMs);
     objects.add("a", "x", 0);
     expect(objects.has("a", "x", windowMs + 1)).to.equal(true);
   });
 
   it("forget a voided charge unless a later one followed", () => {
-    const objects = new RecentObjects(windowMs);
+    const objects = new RecentObjects(windowMs, 0);
     objects.add("a", "x", 1);
     objects.add("a", "y", 1);
     objects.add("a", "y", 2);
@@ -52,7 +52,7 @@ describe("the recently charged objects", () => {
   });
 
   it("stay charged while one of several charges, at the same or an earlier time, is not voided", () => {
-    const objects = new RecentObjects(windowMs);
+    const objects = new RecentObjects(windowMs, 0);
     for (const at of [1, 2, 2]) objects.add("a", "x", at);
     objects.delete("a", "x", 2);
     expect(objects.has("a", "x", windowMs + 2)).to.equal(true);
@@ -63,7 +63,7 @@ describe("the recently charged objects", () => {
   });
 
   it("of one key cannot displace those of others, however many they are", () => {
-    const objects = new RecentObjects(windowMs);
+    const objects = new RecentObjects(windowMs, 0);
     objects.add("small", "x", 0);
     for (let index = 0; index < 300_000; index++) objects.add("hostile", `h-${index}`, 1);
     expect(objects.has("small", "x", 2)).to.equal(true);
@@ -72,7 +72,7 @@ describe("the recently charged objects", () => {
   });
 
   it("of a key with very many can be voided like others", () => {
-    const objects = new RecentObjects(windowMs);
+    const objects = new RecentObjects(windowMs, 0);
     const start = 2 * windowMs;
     for (let index = 0; index < 5_000; index++) objects.add("hostile", `h-${index}`, start + index);
     expect(objects.has("hostile", "h-7", start + windowMs + 7)).to.equal(true);
@@ -84,8 +84,74 @@ describe("the recently charged objects", () => {
     expect(objects.has("hostile", "h-8", start + 5_001)).to.equal(true);
   });
 
+  it("have their earlier charges voided also after they were moved to the older generation", () => {
+    const objects = new RecentObjects(windowMs, 0);
+    const start = 2 * windowMs;
+    objects.add("hostile", "h-0", start + 1);
+    objects.add("hostile", "h-0", start + 2);
+    for (let index = 0; index < 5_000; index++) objects.add("hostile", `h-${index}`, start + 3);
+    objects.add("small", "x", start + 3);
+    objects.delete("hostile", "h-0", start + 3);
+    expect(objects.has("hostile", "h-0", start + windowMs + 2)).to.equal(true);
+    objects.delete("hostile", "h-0", start + 2);
+    expect(objects.has("hostile", "h-0", start + 4)).to.equal(false);
+  });
+
+  it("are charged as often as they were charged and not voided, in any order", () => {
+    const action = fc.record({
+      at: fc.constantFrom(1, 2),
+      voids: fc.boolean(),
+      hash: fc.constantFrom("x", "y"),
+    });
+    fc.assert(
+      fc.property(fc.array(action, { maxLength: 40 }), (actions) => {
+        const objects = new RecentObjects(windowMs, 0);
+        const charges = new Map<string, number>();
+        for (const { at, voids, hash } of actions) {
+          const name = `${hash} ${at}`;
+          const count = charges.get(name) ?? 0;
+          if (voids) objects.delete("a", hash, at);
+          else objects.add("a", hash, at);
+          charges.set(name, voids ? Math.max(0, count - 1) : count + 1);
+          for (const one of ["x", "y"]) {
+            const [early = 0, late = 0] = [charges.get(`${one} 1`), charges.get(`${one} 2`)];
+            expect(objects.has("a", one, 3)).to.equal(early + late > 0);
+            expect(objects.has("a", one, windowMs + 2)).to.equal(late > 0);
+          }
+        }
+      }),
+    );
+  });
+
+  it("are the newest also when they are added backwards at the start", () => {
+    const now = 10 * windowMs;
+    const objects = new RecentObjects(windowMs, now);
+    const count = 160_000;
+    for (let index = 0; index < count; index++) objects.addEarlier(`key-${index}`, "x", now - index);
+    const later = now + windowMs / 2;
+    objects.add("live", "x", later);
+    const held = Array.from({ length: count }, (_, index) => index).filter((index) =>
+      objects.has(`key-${index}`, "x", later),
+    );
+    expect(held.length).to.be.at.least(50_000).and.at.most(100_000);
+    expect(held.at(-1)).to.equal(held.length - 1);
+    expect(objects.has("live", "x", later)).to.equal(true);
+  });
+
+  it("of many keys with very many are at most 100,000 too", () => {
+    const objects = new RecentObjects(windowMs, 0);
+    const names: [key: string, hash: string][] = [];
+    for (let key = 0; key < 50; key++) {
+      for (let index = 0; index < 5_000; index++) names.push([`hostile-${key}`, `h-${index}`]);
+    }
+    for (const [key, hash] of names) objects.add(key, hash, 1);
+    const held = names.filter(([key, hash]) => objects.has(key, hash, 2));
+    expect(held.length).to.be.at.most(105_000);
+    expect(held.at(-1)).to.deep.equal(names.at(-1));
+  });
+
   it("are at most 100,000, the newest ones", () => {
-    const objects = new RecentObjects(windowMs);
+    const objects = new RecentObjects(windowMs, 0);
     const count = 250_000;
     for (let index = 0; index < count; index++) objects.add(`key-${index}`, "x", 1);
     const held = Array.from({ length: count }, (_, index) => index).filter((index) =>
