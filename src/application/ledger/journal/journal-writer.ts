@@ -34,9 +34,9 @@ import {
 export type { FlushedEvent, LostEntries, ServingCallback };
 
 /** Fewer servings are not divided: each append has a cost of its own. */
-const minHalf = 16;
+const minDivided = 32;
 
-/** This process's writer of its journal. One append is in flight; what is added meanwhile becomes the next flush. */
+/** This process's writer of its journal. One append is in flight; what is added meanwhile waits for a later flush. */
 export class JournalWriter {
   readonly journal: string;
   readonly #options: Required<JournalWriterOptions>;
@@ -83,7 +83,7 @@ export class JournalWriter {
   };
 
   /**
-   * Adds a serving to the next flush. Calls `done` once, never before this method returns: without an error when the serving is
+   * Adds a serving to a later flush. Calls `done` once, never before this method returns: without an error when the serving is
    * durable, with the time of its event (empty after an error); otherwise with
    * - {Unavailable}: it is not in the journal and never will be: its deadline passed before it was sent, or too many wait;
    * - {OutcomeUnknown}: its deadline passed after it was sent. If it becomes durable, the writer voids it in a later flush;
@@ -177,6 +177,7 @@ export class JournalWriter {
     const { refused } = this.#waiting;
     const entries = refused.isDue ? refused : this.#waiting;
     if (entries.isEmpty) {
+      this.#lastServings = 0;
       if (!this.#closing || !refused.isEmpty) return undefined;
       if (this.#revision >= 0)
         return closingFlush(this.#closing.reason, this.#nextLink(this.month()), this.#options.clock());
@@ -186,7 +187,7 @@ export class JournalWriter {
     const link = this.#nextLink(entries.servings.first?.month ?? this.month());
     const { maxFlushBytes: maxBytes, clock } = this.#options;
     const flush = collectFlush(entries, link, { maxBytes, maxServings: this.#maxServings }, clock());
-    this.#lastServings = flush.servings.length;
+    if (entries === this.#waiting) this.#lastServings = flush.servings.length;
     return flush;
   }
 
@@ -196,7 +197,7 @@ export class JournalWriter {
    */
   get #maxServings(): number {
     const inProgress = this.#waiting.servings.length + this.#lastServings;
-    return Math.max(minHalf, Math.ceil(inProgress / 2));
+    return inProgress < minDivided ? inProgress : Math.ceil(inProgress / 2);
   }
 
   #nextLink(month: string): Chained {

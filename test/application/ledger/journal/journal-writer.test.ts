@@ -110,10 +110,10 @@ describe("the writer of a journal", () => {
 
   it("appends few servings of a turn of the event loop as one event", async () => {
     const writer = createWriter();
-    const times = await Promise.all(numbered(16).map((one) => serve(writer, one)));
+    const times = await Promise.all(numbered(31).map((one) => serve(writer, one)));
     expect(store.appends).to.equal(1);
     expect(new Set(times)).to.deep.equal(new Set(["2026-11-05T10:00:00.000Z"]));
-    expect(await requestIds()).to.deep.equal(numbered(16).map(({ requestId }) => requestId));
+    expect(await requestIds()).to.deep.equal(numbered(31).map(({ requestId }) => requestId));
     expect(writer.pending).to.equal(0);
   });
 
@@ -124,7 +124,7 @@ describe("the writer of a journal", () => {
     expect(await requestIds()).to.deep.equal(numbered(301).map(({ requestId }) => requestId));
   });
 
-  it("divides the requests of clients that wait for their answers into halves, however they begin", async () => {
+  it("divides the requests of clients that wait for their answers into halves", async () => {
     const writer = createWriter();
     const clients = 100;
     let left = 2_000;
@@ -141,7 +141,9 @@ describe("the writer of a journal", () => {
     store.release();
     await Promise.all(served);
     const sizes = (await read()).map(({ servings }) => servings.length);
-    for (const size of sizes.slice(2, -2)) expect(size).to.equal(clients / 2);
+    const middle = sizes.slice(2, -2);
+    expect(middle.length).to.be.above(30);
+    expect(new Set(middle)).to.deep.equal(new Set([clients / 2]));
   });
 
   it("collects what is added while an append is in flight into the next one", async () => {
