@@ -29,7 +29,7 @@ export const createBurstLimiter = (windowMs: number, uptime = () => performance.
   const currentSlot = (): number => Math.floor(uptime() / slotMs);
 
   return {
-    /** The window of a key and client. A caller may keep a window of its own instead: the last 50,000 are kept here. */
+    /** The window of a key and client. Only the 50,000 most recently used are kept. A caller may keep a window of its own. */
     windowOf: (id: string): BurstWindow => {
       const known = windows.get(id);
       if (known) return known;

@@ -46,7 +46,7 @@ export interface RateLimiterOptions {
   readonly onError?: (what: string, error: unknown) => void;
 }
 
-/** The burst window in it is that of the key's first client: most keys have one, and one object is found faster than two. */
+/** Includes the burst window of the key's first client, because most keys have one client. Those of others are looked up. */
 interface Counter extends ReportedCounter, BurstWindow {
   /** The latest address of that client. */
   client: string;

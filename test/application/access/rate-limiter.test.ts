@@ -140,6 +140,33 @@ describe("the per-minute limit", () => {
     expect(b.limiter.admit("k", roomy, "ip").remaining).to.equal(24);
   });
 
+  it("does not report the requests of a minute that is over", async () => {
+    const { limiter } = await instance("a");
+    limiter.admit("k", roomy, "ip");
+    now += 60_000;
+    await limiter.flush();
+    expect(await reports("a")).to.deep.equal([]);
+  });
+
+  it("does not repeat a failed report after its minute", async () => {
+    const { store } = temporary;
+    const failing = Promise.withResolvers<never>();
+    let attempts = 0;
+    const append: EventStore["append"] = (...all) =>
+      attempts++ === 0 ? failing.promise : store.append(...all);
+    const { limiter } = await instance("a", { store: { ...store, append } });
+    for (const apiKey of ["k", "l"]) limiter.admit(apiKey, roomy, "ip");
+    const failed = limiter.flush();
+    now += 60_000;
+    limiter.admit("l", roomy, "ip");
+    failing.reject(new EventStoreUnavailable("down"));
+    await failed;
+    await limiter.flush();
+    expect((await reports("a")).map(({ data }) => data)).to.deep.equal([
+      { minute: aMinute / 60_000 + 1, keys: ["l"], counts: [1], at: new Date(now).toISOString() },
+    ]);
+  });
+
   it("aborts a report that the store does not answer and repeats it", async () => {
     let hangs = true;
     const troubles: string[] = [];
@@ -250,16 +277,18 @@ describe("the per-minute limit", () => {
       }
     });
 
-    it("counts each client of a key separately", async () => {
-      const limiter = await bursting();
-      const plan = { ...roomy, requestsPerMinute: 100 };
-      const refused = { first: 0, second: 0 };
-      for (let i = 0; i < 25; i++) {
-        for (const client of ["first", "second"] as const)
-          if (limiter.admit("k", plan, client).refusal) refused[client] += 1;
-      }
-      expect(refused).to.deep.equal({ first: 5, second: 5 });
-    });
+    const clients = ["first", "second", "third"];
+    const orders = {
+      "in turns": clients.flatMap(() => clients).flatMap((client) => new Array<string>(9).fill(client)),
+      "one after another": clients.flatMap((client) => new Array<string>(27).fill(client)),
+    };
+    for (const [order, requests] of Object.entries(orders)) {
+      it(`counts each client of a key separately, ${order}`, async () => {
+        const limiter = await bursting();
+        const refused = requests.filter((client) => limiter.admit("k", freePlan, client).refusal);
+        expect(refused.toSorted()).to.deep.equal(clients.flatMap((client) => new Array(7).fill(client)));
+      });
+    }
 
     it("treats the addresses of one IPv6 network as one client", async () => {
       const limiter = await bursting();

@@ -101,6 +101,14 @@ describe("the sum of journal entries", () => {
     expect(totalsBy("voice", posted)).to.deep.equal(totalsBy("voice", whole));
   });
 
+  it("is not changed by its totals by one dimension", () => {
+    const served = [..."abc"].map((voice) => ({ apiKey: "a", characters: 3, voice }));
+    const sum = sumsOf([synthesesServed(at, served)]).get("a 2026-11") ?? emptySum();
+    const first = totalsBy("engine", sum);
+    expect(first).to.deep.equal([["g1", { requests: 3, characters: 9 }]]);
+    expect(totalsBy("engine", sum)).to.deep.equal(first);
+  });
+
   it("names revisions as ranges that include short gaps", () => {
     const ranges: number[] = [];
     for (const revision of [3, 3, 4, 12, 21, 30]) addRevision(ranges, revision);
