@@ -1,23 +1,50 @@
 import { setImmediate } from "node:timers/promises";
 
-const maxSliceMs = 1;
-/** A request takes several: it is read, then recorded, then answered. */
+const sliceMs = 1;
+/** A request takes several turns of the event loop: one to be read, one to be recorded and one to be answered. */
 const turnsBetween = 4;
 
-/**
- * Passes the items on, and after each millisecond of work on them lets the event loop turn a few times for other tasks. For
- * reads of many events, which would otherwise keep requests waiting.
- */
-export async function* inTimeSlices<T>(
-  items: Iterable<T>,
-  uptime: () => number = () => performance.now(),
-): AsyncGenerator<T, void, undefined> {
-  let startedAt = uptime();
-  for (const item of items) {
-    if (uptime() - startedAt >= maxSliceMs) {
-      for (let turn = 0; turn < turnsBetween; turn++) await setImmediate();
+/** Use `inTimeSlices`. `uptime`: milliseconds that never go back. */
+export const createTimeSlices = (uptime: () => number = () => performance.now()) => {
+  /** Undefined if no work has been done in this turn of the event loop. */
+  let startedAt: number | undefined;
+  let pause: Promise<void> | undefined;
+
+  const endWithTurn = async (): Promise<void> => {
+    await setImmediate();
+    startedAt = undefined;
+  };
+  const isOver = (): boolean => {
+    if (pause !== undefined) return true;
+    if (startedAt === undefined) {
       startedAt = uptime();
+      void endWithTurn();
     }
-    yield item;
-  }
-}
+    return uptime() - startedAt >= sliceMs;
+  };
+  const takePause = async (): Promise<void> => {
+    for (let turn = 0; turn < turnsBetween; turn++) await setImmediate();
+    pause = undefined;
+  };
+
+  return async function* inTimeSlices<T>(
+    items: Iterable<T>,
+    signal?: AbortSignal,
+  ): AsyncGenerator<T, void, undefined> {
+    for (const item of items) {
+      while (isOver()) {
+        pause ??= takePause();
+        await pause;
+        signal?.throwIfAborted();
+      }
+      yield item;
+    }
+  };
+};
+
+/**
+ * Passes the items on. After each millisecond of work on items, the event loop turns a few times for other tasks: reads of
+ * many events and passes over many keys would otherwise keep requests waiting. All callers share the milliseconds.
+ * @throws the signal's reason, only after such a pause
+ */
+export const inTimeSlices = createTimeSlices();

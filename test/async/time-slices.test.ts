@@ -1,39 +1,90 @@
 import { expect } from "chai";
-import { inTimeSlices } from "../../src/async/time-slices.ts";
+import { createTimeSlices } from "../../src/async/time-slices.ts";
 
 describe("time slices", () => {
-  let now = 0;
-  let turns = 0;
+  const msPerItem = 0.25;
+  let now: number;
+  /** The time of each turn of the event loop. */
+  let turns: number[];
   let nextTurn: NodeJS.Immediate;
+  let inTimeSlices: ReturnType<typeof createTimeSlices>;
 
   beforeEach(() => {
     now = 0;
-    turns = 0;
-    const countTurn = (): void => {
-      turns += 1;
-      nextTurn = setImmediate(countTurn);
+    turns = [];
+    const recordTurn = (): void => {
+      turns.push(now);
+      nextTurn = setImmediate(recordTurn);
     };
-    nextTurn = setImmediate(countTurn);
+    nextTurn = setImmediate(recordTurn);
+    inTimeSlices = createTimeSlices(() => now);
   });
   afterEach(() => clearImmediate(nextTurn));
 
-  const turnsDuring = async (items: number, msPerItem: number): Promise<number> => {
+  const numbers = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
+  const workOn = async (items: number, ms = msPerItem): Promise<void> => {
     const passed: number[] = [];
-    const before = turns;
-    const all = Array.from({ length: items }, (_, index) => index);
-    for await (const item of inTimeSlices(all, () => now)) {
+    for await (const item of inTimeSlices(numbers(items))) {
       passed.push(item);
-      now += msPerItem;
+      now += ms;
     }
-    expect(passed).to.deep.equal(all);
-    return turns - before;
+    expect(passed).to.deep.equal(numbers(items));
+  };
+
+  /** After 25 ms of work. */
+  const expectFourTurnsPerMillisecond = (): void => {
+    expect(turns.length).to.be.within(4 * 19, 4 * 25);
+    const gaps = turns.map((at, index) => at - (turns[index - 1] ?? 0));
+    expect(Math.max(...gaps)).to.be.at.most(1 + msPerItem);
   };
 
   it("let the event loop turn four times after each millisecond of work", async () => {
-    expect(await turnsDuring(101, 0.25)).to.be.at.least(4 * 24);
+    await workOn(100);
+    expectFourTurnsPerMillisecond();
   });
 
   it("cost no turn for little work", async () => {
-    expect(await turnsDuring(100, 0.001)).to.equal(0);
+    await workOn(100, 0.001);
+    expect(turns).to.deep.equal([]);
+  });
+
+  it("are shared by concurrent readers", async () => {
+    // Each works on one item before it notices that the others have used up the slice.
+    await Promise.all(numbers(20).map(() => workOn(125, 0.01)));
+    expectFourTurnsPerMillisecond();
+  });
+
+  it("are shared by readers that are read alternately", async () => {
+    const readers = numbers(20).map(() => inTimeSlices(numbers(5)));
+    for (const _ of numbers(5)) {
+      for (const reader of readers) {
+        await reader.next();
+        now += msPerItem;
+      }
+    }
+    expectFourTurnsPerMillisecond();
+  });
+
+  it("end with the turn of the event loop", async () => {
+    for await (const _ of inTimeSlices(numbers(20))) {
+      now += 0.9;
+      await new Promise(setImmediate);
+    }
+    expect(turns.length).to.be.at.most(21);
+  });
+
+  it("throw the signal's reason after a pause", async () => {
+    const abort = new AbortController();
+    const passed: number[] = [];
+    const read = async (): Promise<void> => {
+      for await (const item of inTimeSlices(numbers(100), abort.signal)) {
+        passed.push(item);
+        now += msPerItem;
+        if (item === 5) abort.abort(new Error("enough"));
+      }
+    };
+    const error = await read().catch((reason: unknown) => reason);
+    expect(error).to.include({ message: "enough" });
+    expect(passed.length).to.be.at.most(8);
   });
 });

@@ -1,4 +1,5 @@
 import { untilAborted } from "../../async/deadline.ts";
+import { inTimeSlices } from "../../async/time-slices.ts";
 import {
   type CountedRequests,
   minuteOf,
@@ -26,7 +27,7 @@ export const newCounter = (apiKey: string, minute: number): ReportedCounter => (
   place: 0,
 });
 
-/** Counts of one minute that changed since the last report, in columns: so a report reads no counter again. */
+/** Counts of one minute that changed since the last report, in columns. A report does not read the counters. */
 interface NextReport {
   readonly number: number;
   readonly minute: number;
@@ -99,7 +100,7 @@ export class RateReports {
     const { clock, deadlineMs, onError } = this.#options;
     const minute = minuteOf(clock());
     // Once a minute, because there may be a counter for each key.
-    if (minute !== this.#cleanedIn) deleteBefore(this.#counters, minute - 1);
+    if (minute !== this.#cleanedIn) void deleteBefore(this.#counters, minute - 1);
     this.#cleanedIn = minute;
     const reporting = this.#next;
     this.#begin(minute);
@@ -136,6 +137,8 @@ export class RateReports {
   }
 }
 
-const deleteBefore = (counters: Map<string, ReportedCounter>, minute: number): void => {
-  for (const [apiKey, counter] of counters) if (counter.minute < minute) counters.delete(apiKey);
+/** Never rejects. */
+const deleteBefore = async (counters: Map<string, ReportedCounter>, minute: number): Promise<void> => {
+  for await (const [apiKey, counter] of inTimeSlices(counters))
+    if (counter.minute < minute) counters.delete(apiKey);
 };

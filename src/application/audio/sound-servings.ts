@@ -112,7 +112,7 @@ const count = async (store: EventStore, { from, to, hash, signal }: Range): Prom
   const after = await positionBefore(store, from);
   const options = { prefixes: [journalPrefix], ...(after !== undefined && { after }), signal };
   for await (const batch of store.subscribe(options)) {
-    for await (const event of inTimeSlices(batch.events)) if (isServed(event)) add(event);
+    for await (const event of inTimeSlices(batch.events, signal)) if (isServed(event)) add(event);
     asOfPosition = Math.max(asOfPosition, batch.position);
     if (batch.caughtUp || (batch.events.at(-1)?.created ?? 0) > to + timeToleranceMs) break;
   }

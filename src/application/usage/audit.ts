@@ -90,7 +90,8 @@ async function* readLog(
     ...(signal && { signal }),
   };
   for await (const { events, caughtUp } of store.subscribe(options)) {
-    for await (const event of inTimeSlices(events)) if (!event.stream.startsWith("rate-")) yield event;
+    for await (const event of inTimeSlices(events, signal))
+      if (!event.stream.startsWith("rate-")) yield event;
     if (caughtUp) return;
   }
   signal?.throwIfAborted();

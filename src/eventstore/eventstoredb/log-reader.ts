@@ -7,6 +7,7 @@ import {
   type ResolvedEvent,
   START,
 } from "@eventstore/db-client";
+import { inTimeSlices } from "../../async/time-slices.ts";
 import { EventStoreUnavailable, type ReadOptions, type RecordedEvent } from "../event-store.ts";
 import { validateReadBounds } from "../event-validation.ts";
 import { isInvalidPosition, isStreamNotFound, toUnavailable } from "./errors.ts";
@@ -46,7 +47,7 @@ export const createLogReader = (client: ReconnectingClient, timeoutMs: number) =
     };
     try {
       for await (const page of pages((current) => current.readStream(stream, options), signal)) {
-        for (const resolved of page) {
+        for await (const resolved of inTimeSlices(page)) {
           signal?.throwIfAborted();
           const event = toRecordedEvent(resolved);
           if (event) yield event;

@@ -49,8 +49,9 @@ export class Tallies {
   }
 
   #begin(month: string): void {
-    const open = [...this.#tallies].filter(([, { reservation }]) => reservation !== undefined);
-    if (open.length > 0) this.#past.set(this.#month, new Map(open));
+    const open = new Map<string, Tally>();
+    for (const [apiKey, tally] of this.#tallies) if (tally.reservation) open.set(apiKey, tally);
+    if (open.size > 0) this.#past.set(this.#month, open);
     this.#month = month;
     this.#tallies = new Map();
   }

@@ -1,4 +1,5 @@
 import pLimit from "p-limit";
+import { inTimeSlices } from "../../../async/time-slices.ts";
 import { Unavailable } from "../../../domain/errors.ts";
 import type { JournalEvent } from "../../../domain/ledger/journal.ts";
 import { addMonths, monthOf } from "../../../domain/ledger/month.ts";
@@ -69,7 +70,7 @@ export class Postings {
     this.stop = repeat(this.#checkInterval, options.timers, async () => {
       await this.post();
       this.#forgetOldMonths();
-      this.#mark();
+      await this.#mark();
     });
   }
 
@@ -88,7 +89,12 @@ export class Postings {
   /** Posts all that is due. Failures are reported and repeated later. */
   async post(): Promise<void> {
     this.#failure = undefined;
-    await Promise.all([...this.#accounts()].filter(this.#isDue).map(this.#enqueue));
+    const posted: Promise<void>[] = [];
+    const oldestAllowed = this.#options.timers.now() + this.#checkInterval - this.#options.maxAgeMs;
+    for await (const account of inTimeSlices(this.#accounts())) {
+      if (this.#isDue(account, oldestAllowed)) posted.push(this.#enqueue(account));
+    }
+    await Promise.all(posted);
     if (this.#failure) this.#options.onError("usage could not be posted to accounts", this.#failure);
   }
 
@@ -137,11 +143,10 @@ export class Postings {
   }
 
   /** An account that would be too old at the next check is due at this one. */
-  readonly #isDue = (account: AccountEntries): boolean => {
+  #isDue(account: AccountEntries, oldestAllowed: number): boolean {
     const { posting, unposted, since } = account;
-    const oldestAllowed = this.#options.timers.now() + this.#checkInterval - this.#options.maxAgeMs;
     return Boolean(posting) || (unposted !== undefined && (since <= oldestAllowed || this.#isFull(account)));
-  };
+  }
 
   get #checkInterval(): number {
     return Math.min(checkIntervalMs, this.#options.maxAgeMs / 2);
@@ -175,9 +180,11 @@ export class Postings {
     account.posting = undefined;
   }
 
-  #mark(): void {
+  /** Entries that are added meanwhile are after `first`. */
+  async #mark(): Promise<void> {
     let first = this.#lastEntry + 1;
-    for (const account of this.#accounts()) first = Math.min(first, firstUnposted(account) ?? first);
+    for await (const account of inTimeSlices(this.#accounts()))
+      first = Math.min(first, firstUnposted(account) ?? first);
     if (first - 1 <= this.#marked) return;
     this.#marked = first - 1;
     this.#options.markPosted(this.#marked);
@@ -187,8 +194,9 @@ export class Postings {
   #forgetOldMonths(): void {
     const oldest = addMonths(monthOf(new Date(this.#options.clock()).toISOString()), -1);
     for (const [month, accounts] of this.#months) {
-      const isPosted = [...accounts.values()].every((account) => firstUnposted(account) === undefined);
-      if (month < oldest && isPosted) this.#months.delete(month);
+      if (month >= oldest) continue;
+      const isPosted = accounts.values().every((account) => firstUnposted(account) === undefined);
+      if (isPosted) this.#months.delete(month);
     }
   }
 }

@@ -90,7 +90,7 @@ const count = async ({ store, apiKey, stream, type, times, now, signal }: Count)
   const batches =
     apiKey === undefined ? store.subscribe(options) : readKeyBatches(store, now, { apiKey, ...ofKey });
   for await (const batch of batches) {
-    for await (const event of inTimeSlices(batch.events)) {
+    for await (const event of inTimeSlices(batch.events, signal)) {
       asOfPosition = event.position;
       if (event.stream.startsWith("rate-")) continue;
       for (const entry of auditEntries(event, apiKey).filter(isIncluded)) {

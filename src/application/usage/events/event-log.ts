@@ -179,7 +179,7 @@ const readPage = async ({
 
   if (started && !add(started)) return page();
   for await (const batch of read()) {
-    for await (const event of inTimeSlices(batch.events)) {
+    for await (const event of inTimeSlices(batch.events, signal)) {
       if (!add(event)) return page();
       asOfPosition = event.position;
       scanned += 1;

@@ -19,12 +19,14 @@ export type SealSchedule = ReturnType<typeof scheduleSeals>;
 export const scheduleSeals = ({ seals, timers, onError }: SealScheduleOptions) => {
   let hasFailed = false;
   let checking = Promise.resolve();
+  const stopped = new AbortController();
 
   const check = async (): Promise<void> => {
     try {
-      await seals.sealIfDue(sealIntervalMs, { actor: "system" });
+      await seals.sealIfDue(sealIntervalMs, { actor: "system" }, stopped.signal);
       hasFailed = false;
     } catch (error) {
+      if (stopped.signal.aborted) return;
       if (!hasFailed) onError("the log could not be sealed", error);
       hasFailed = true;
     }
@@ -39,9 +41,10 @@ export const scheduleSeals = ({ seals, timers, onError }: SealScheduleOptions) =
     probe: async (): Promise<void> => {
       if (hasFailed) throw new Error("the log could not be sealed, see the log");
     },
-    /** Resolves when no seal is in progress. */
+    /** Abandons a seal whose events are still being read: the first one of a long log takes long. Resolves when none is in progress. */
     stop: async (): Promise<void> => {
       stop();
+      stopped.abort();
       await checking;
     },
   };

@@ -13,18 +13,24 @@ import {
 /**
  * The events of the sealed streams after a position, up to the current end of the log, in order; with `journals` also those
  * of the journals.
- * @throws {EventStoreUnavailable}
+ * @throws {EventStoreUnavailable} @throws the signal's reason
  */
 export async function* readSealedEvents(
   store: EventStore,
-  { after = -1, journals = false }: { readonly after?: number; readonly journals?: boolean } = {},
+  {
+    after = -1,
+    journals = false,
+    signal,
+  }: { readonly after?: number; readonly journals?: boolean; readonly signal?: AbortSignal | undefined } = {},
 ): AsyncGenerator<RecordedEvent, void, undefined> {
   const prefixes = journals ? [...sealedPrefixes, journalStream("")] : sealedPrefixes;
   const included = (stream: string) => isSealed(stream) || (journals && stream.startsWith(journalStream("")));
-  for await (const { events, caughtUp } of store.subscribe({ prefixes, ...(after >= 0 && { after }) })) {
-    for await (const event of inTimeSlices(events)) if (included(event.stream)) yield event;
+  const options = { prefixes, ...(after >= 0 && { after }), ...(signal && { signal }) };
+  for await (const { events, caughtUp } of store.subscribe(options)) {
+    for await (const event of inTimeSlices(events, signal)) if (included(event.stream)) yield event;
     if (caughtUp) return;
   }
+  signal?.throwIfAborted();
   throw new EventStoreUnavailable("the subscription ended before the end of the log");
 }
 

@@ -42,8 +42,11 @@ export interface Seals {
    * @throws {BadSeal} when the last seal is not genuine: nothing may continue it
    */
   seal(metadata: EventMetadata): Promise<RecordedSeal>;
-  /** Seals the log unless that was done within the interval, by any process. @throws as `seal` does */
-  sealIfDue(intervalMs: number, metadata: EventMetadata): Promise<void>;
+  /**
+   * Seals the log unless that was done within the interval, by any process.
+   * @throws as `seal` does, and the signal's reason
+   */
+  sealIfDue(intervalMs: number, metadata: EventMetadata, signal?: AbortSignal): Promise<void>;
 }
 
 /** The last seal in the log is malformed, damaged, or signed with an unknown key. */
@@ -76,11 +79,11 @@ export const createSeals = ({
   requireMeasuredClock,
   timers = systemClock,
 }: SealsOptions): Seals => {
-  const attempt = async (metadata: EventMetadata): Promise<RecordedSeal> => {
+  const attempt = async (metadata: EventMetadata, signal?: AbortSignal): Promise<RecordedSeal> => {
     await requireMeasuredClock();
     const last = await readLastSeal(store, keys);
     const at = new Date(Math.max(clock(), last ? Date.parse(last.data.at) : 0)).toISOString();
-    const data = await prepareSeal(store, signer, last, at);
+    const data = await prepareSeal({ store, signer, signal }, last, at);
     const event = { id: uuidv7(clock()), type: "Sealed", data, metadata };
     const { revision } = await store.append(sealsStream, [event], last?.revision ?? "none");
     return { revision, data };
@@ -101,11 +104,11 @@ export const createSeals = ({
         throw toUnavailable(error);
       }
     },
-    sealIfDue: async (intervalMs, metadata) => {
+    sealIfDue: async (intervalMs, metadata, signal) => {
       try {
         const last = await readLastSeal(store, keys);
         if (last && clock() < Date.parse(last.data.at) + intervalMs) return;
-        await attempt(metadata);
+        await attempt(metadata, signal);
       } catch (error) {
         if (error instanceof WrongExpectedRevision) return; // another process sealed the log
         throw toUnavailable(error);
@@ -148,15 +151,14 @@ const isSealedEvent = (event: RecordedEvent): event is RecordedEvent & { readonl
  * later misses no event before it. So the streams are read after `readablePosition`, and the journals after both.
  */
 const prepareSeal = async (
-  store: EventStore,
-  { name, sign }: NoteSigner,
+  { store, signer, signal }: Pick<SealsOptions, "store" | "signer"> & { signal: AbortSignal | undefined },
   last: LastSeal | undefined,
   at: string,
 ): Promise<Sealed> => {
   const after = last?.data.position ?? -1;
   let position = Math.max(after, await readablePosition(store));
   let tree = last?.tree ?? emptyTree;
-  for await (const event of readSealedEvents(store, { after })) {
+  for await (const event of readSealedEvents(store, { after, signal })) {
     tree = appendLeaf(tree, eventLeaf(provenEvent(event)));
     position = Math.max(position, event.position);
   }
@@ -164,6 +166,6 @@ const prepareSeal = async (
   for (const journal of journals) tree = appendLeaf(tree, journalLeaf(journal));
   tree = appendLeaf(tree, sealLeaf((last?.revision ?? -1) + 1, { position, at }));
   const { size, edge } = tree;
-  const note = sign(checkpointText({ origin: name, size, root: rootOf(tree) }));
+  const note = signer.sign(checkpointText({ origin: signer.name, size, root: rootOf(tree) }));
   return { position, journals, size, edge: edge.map(toHex), note, at };
 };

@@ -148,4 +148,30 @@ describe("the schedule of seals", () => {
       await temporary.remove();
     }
   });
+
+  it("abandons a seal at a stop, while its events are read", async () => {
+    const temporary = await openTemporaryStore();
+    const timers = createManualClock();
+    const errors: unknown[] = [];
+    let isReading = false;
+    const store: typeof temporary.store = {
+      ...temporary.store,
+      subscribe: async function* ({ signal } = {}) {
+        isReading = true;
+        yield { events: [], position: 0, caughtUp: false };
+        await new Promise((resolve) => signal?.addEventListener("abort", resolve));
+      },
+    };
+    const seals = createSeals({ ...options, store, clock: () => Date.now(), timers });
+    const { stop } = scheduleSeals({ seals, timers, onError: (_, error) => errors.push(error) });
+    try {
+      timers.advance(60_000);
+      await until(() => isReading);
+      await stop();
+      expect(errors).to.deep.equal([]);
+      expect(await readEvent(temporary.store, "seals")).to.equal(undefined);
+    } finally {
+      await temporary.remove();
+    }
+  });
 });
