@@ -1,13 +1,9 @@
 import { type Clock, systemClock } from "../../async/clock.ts";
 import { untilAborted, withDeadline } from "../../async/deadline.ts";
 import { shareNext } from "../../async/share-next.ts";
+import { inTimeSlices } from "../../async/time-slices.ts";
 import { Unavailable } from "../../domain/errors.ts";
-import {
-  type JournalEvent,
-  journalPrefix,
-  journalStream,
-  type SynthesesServed,
-} from "../../domain/ledger/journal.ts";
+import { type JournalEvent, journalPrefix, journalStream } from "../../domain/ledger/journal.ts";
 import { journalRegistryStream } from "../../domain/ledger/journal-registry.ts";
 import { RecentObjects } from "../../domain/ledger/recent-objects.ts";
 import type { EventBatch, EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
@@ -127,45 +123,44 @@ const notFollowed = (): Unavailable =>
   new Unavailable("What other instances have recorded cannot be read now.", 1);
 
 const addEvent = (objects: RecentObjects, event: JournalEvent): void => {
-  if (event.type === "SynthesesServed")
-    forEachCharge(event.data, (apiKey, hash, at) => objects.add(apiKey, hash, at));
-  else if (event.type === "ServingsVoided") {
+  if (event.type === "SynthesesServed") {
+    const { keys, sounds, key, sound, characters } = event.data;
+    const at = Date.parse(event.data.at);
+    for (let index = 0; index < characters.length; index++) {
+      const apiKey = keys[key[index] ?? -1];
+      const hash = sounds[sound[index] ?? -1]?.hash;
+      if (characters[index] !== 0 && apiKey !== undefined && hash !== undefined)
+        objects.add(apiKey, hash, at);
+    }
+  } else if (event.type === "ServingsVoided") {
     for (const { apiKey, hash, servedAt } of event.data.servings)
       objects.delete(apiKey, hash, Date.parse(servedAt));
   }
 };
 
-const forEachCharge = (
-  { at, keys, sounds, key, sound, characters }: SynthesesServed,
-  visit: (apiKey: string, hash: string, at: number) => void,
-): void => {
-  const time = Date.parse(at);
-  for (let index = 0; index < characters.length; index++) {
-    const apiKey = keys[key[index] ?? -1];
-    const hash = sounds[sound[index] ?? -1]?.hash;
-    if (characters[index] !== 0 && apiKey !== undefined && hash !== undefined) visit(apiKey, hash, time);
-  }
-};
-
-/** Reads the journals that were open within the window up to a position, the newest events first. */
+/** Reads the journals that were open within the window up to a position: of each an equal share, the newest events. */
 const readRecent = async (
   store: EventStore,
   { since, upTo }: { readonly since: number; readonly upTo: number },
 ): Promise<RecentObjects> => {
-  const objects = new RecentObjects(freePartMs, since + freePartMs);
-  let servingsLeft = maxServingsRead;
+  const objects = new RecentObjects(freePartMs, since);
+  const served: (JournalEvent & RecordedEvent)[] = [];
   const voids: JournalEvent[] = [];
-  for (const journal of await recentJournals(store, since)) {
+  const journals = await recentJournals(store, since);
+  for (const journal of journals) {
+    let servingsLeft = maxServingsRead / journals.size;
     for await (const recorded of store.readStream(journalStream(journal), { direction: "backwards" })) {
       if (recorded.position > upTo) continue;
-      const event = recorded as unknown as JournalEvent;
+      const event = recorded as unknown as JournalEvent & RecordedEvent;
       if (Date.parse(event.data.at) < since || servingsLeft <= 0) break;
       if (event.type === "ServingsVoided") voids.push(event);
       if (event.type !== "SynthesesServed") continue;
-      forEachCharge(event.data, (apiKey, hash, at) => objects.addEarlier(apiKey, hash, at));
+      served.push(event);
       servingsLeft -= event.data.requestIds.length;
     }
   }
+  served.sort((a, b) => a.position - b.position);
+  for await (const event of inTimeSlices(served)) addEvent(objects, event);
   // A void comes after its serving.
   for (const event of voids) addEvent(objects, event);
   return objects;

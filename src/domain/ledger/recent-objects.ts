@@ -26,38 +26,25 @@ export class RecentObjects {
   #newer: Generation;
   #older: Generation;
 
-  /** `now`: charges before it are added with `addEarlier`, and later ones with `add`. */
+  /** `now`: about the time of the first charge. */
   constructor(windowMs: number, now: number) {
     this.#windowMs = windowMs;
     this.#newer = new Generation(now);
     this.#older = new Generation(now);
   }
 
-  /** Times need not be in order. */
+  /** Add older charges first: what was added first is forgotten first. */
   add(apiKey: string, hash: string, at: number): void {
     const isOver = at - this.#newer.startedAt > this.#windowMs;
-    const isFull = this.#newer.size >= maxPerGeneration || this.#size >= 2 * maxPerGeneration;
-    if (isOver || isFull) {
+    if (isOver || this.#newer.size >= maxPerGeneration) {
       this.#older = this.#newer;
       this.#newer = new Generation(at);
     }
-    this.#addTo(this.#newer, apiKey, hash, at);
-  }
-
-  /** Adds a charge from before those that were added already, if there is room for older ones. */
-  addEarlier(apiKey: string, hash: string, at: number): void {
-    if (this.#size < 2 * maxPerGeneration)
-      this.#addTo(this.#newer.size < maxPerGeneration ? this.#newer : this.#older, apiKey, hash, at);
-  }
-
-  get #size(): number {
-    return this.#newer.size + this.#older.size;
-  }
-
-  #addTo(generation: Generation, apiKey: string, hash: string, at: number): void {
-    const objects = generation.add(apiKey, hash, at);
+    const objects = this.#newer.add(apiKey, hash, at);
     // A key with very many objects has its own generations.
-    if (objects >= maxPerKeyAndGeneration && generation === this.#newer) generation.move(apiKey, this.#older);
+    if (objects < maxPerKeyAndGeneration) return;
+    this.#newer.move(apiKey, this.#older);
+    this.#older.forgetOldest(maxPerGeneration);
   }
 
   /** Forgets one charge of this time. Call it once for each voided charge, after `add`. */
@@ -122,10 +109,20 @@ class Generation {
       charges.last += later;
       charges.earlier += later;
     }
+    to.#keys.delete(apiKey); // it becomes the newest
     to.#keys.set(apiKey, mapOf(moved));
     to.#size += moved.length - replaced.length;
     this.#keys.delete(apiKey);
     this.#size -= moved.length;
+  }
+
+  /** Forgets the objects of the keys that were added first, until there are at most so many. */
+  forgetOldest(maxSize: number): void {
+    for (const [apiKey, objects] of this.#keys) {
+      if (this.#size <= maxSize) return;
+      this.#keys.delete(apiKey);
+      this.#size -= objects instanceof Map ? objects.size : 1;
+    }
   }
 }
 

@@ -169,6 +169,24 @@ describe("the recent charges", () => {
     expect(charges.wasCharged("vlk_1", "old")).to.equal(false);
   });
 
+  it("include at the start the newest charges of each journal, when there are too many", async () => {
+    const busy = await openJournal("busy");
+    const quiet = await openJournal("quiet");
+    const servedPerRound = 5_000;
+    for (let round = 0; round < 12; round++) {
+      const keys = Array.from({ length: servedPerRound }, (_, index) => `vlk_${round}_${index}`);
+      await Promise.all(keys.map((apiKey) => serve(busy, serving({ apiKey }))));
+      await serve(quiet, serving({ apiKey: `vlk_quiet_${round}` }));
+      now += minute / 2;
+    }
+    const charges = create();
+    const own = await openJournal("own", charges);
+    now += 3 * minute;
+    await serve(own, serving({ apiKey: "vlk_own" }));
+    for (const apiKey of ["vlk_11_0", "vlk_11_4999", "vlk_quiet_11", "vlk_own"])
+      expect(charges.wasCharged(apiKey, serving({}).hash), apiKey).to.equal(true);
+  });
+
   it("stay after the void of another charge for the same object in the same flush", async () => {
     const charges = create();
     const other = await openJournal("other");
