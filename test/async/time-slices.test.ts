@@ -31,15 +31,15 @@ describe("time slices", () => {
     expect(passed).to.deep.equal(numbers(items));
   };
 
-  /** After 25 ms of work. */
+  /** After 25 ms of work and what each reader does before it may have to wait. */
   const expectFourTurnsPerMillisecond = (): void => {
-    expect(turns.length).to.be.within(4 * 19, 4 * 25);
-    const gaps = turns.map((at, index) => at - (turns[index - 1] ?? 0));
+    expect(turns.length).to.be.within(4 * 19, 4 * 26);
+    const gaps = turns.map((at, index) => at - (turns[index - 1] ?? at));
     expect(Math.max(...gaps)).to.be.at.most(1 + msPerItem);
   };
 
   it("let the event loop turn four times after each millisecond of work", async () => {
-    await workOn(100);
+    await workOn(16 + 100);
     expectFourTurnsPerMillisecond();
   });
 
@@ -50,27 +50,47 @@ describe("time slices", () => {
 
   it("are shared by concurrent readers", async () => {
     // Each works on one item before it notices that the others have used up the slice.
-    await Promise.all(numbers(20).map(() => workOn(125, 0.01)));
+    await Promise.all(numbers(20).map(() => workOn(16 + 125, 0.01)));
     expectFourTurnsPerMillisecond();
   });
 
   it("are shared by readers that are read alternately", async () => {
-    const readers = numbers(20).map(() => inTimeSlices(numbers(5)));
-    for (const _ of numbers(5)) {
+    const readers = numbers(4).map(() => inTimeSlices(numbers(16 + 25)));
+    for (const _ of numbers(16 + 25)) {
       for (const reader of readers) {
         await reader.next();
         now += msPerItem;
       }
     }
-    expectFourTurnsPerMillisecond();
+    expect(turns.length).to.be.within(4 * 19, 4 * 26);
+  });
+
+  it("let a short read finish during another reader's pause", async () => {
+    const long = workOn(100);
+    await new Promise(setImmediate);
+    const before = turns.length;
+    const items: number[] = [];
+    for await (const item of inTimeSlices(numbers(16))) items.push(item);
+    expect(items).to.deep.equal(numbers(16));
+    expect(turns.length).to.equal(before);
+    await long;
+  });
+
+  it("let a longer read wait for another reader's pause", async () => {
+    const long = workOn(100);
+    await new Promise(setImmediate);
+    const before = turns.length;
+    for await (const _ of inTimeSlices(numbers(17)));
+    expect(turns.length).to.be.within(before + 2, before + 4);
+    await long;
   });
 
   it("end with the turn of the event loop", async () => {
-    for await (const _ of inTimeSlices(numbers(20))) {
+    for await (const _ of inTimeSlices(numbers(40))) {
       now += 0.9;
       await new Promise(setImmediate);
     }
-    expect(turns.length).to.be.at.most(21);
+    expect(turns.length).to.be.at.most(41);
   });
 
   it("throw the signal's reason after a pause", async () => {
@@ -80,11 +100,11 @@ describe("time slices", () => {
       for await (const item of inTimeSlices(numbers(100), abort.signal)) {
         passed.push(item);
         now += msPerItem;
-        if (item === 5) abort.abort(new Error("enough"));
+        if (item === 20) abort.abort(new Error("enough"));
       }
     };
     const error = await read().catch((reason: unknown) => reason);
     expect(error).to.include({ message: "enough" });
-    expect(passed.length).to.be.at.most(8);
+    expect(passed.length).to.be.at.most(26);
   });
 });

@@ -46,7 +46,7 @@ export interface RateLimiterOptions {
   readonly onError?: (what: string, error: unknown) => void;
 }
 
-/** Includes the burst window of the key's first client, because most keys have one client. Those of others are looked up. */
+/** Includes the burst window of the key's first client, because most keys have one client. Windows of other clients are looked up. */
 interface Counter extends ReportedCounter, BurstWindow {
   /** The latest address of that client. */
   client: string;

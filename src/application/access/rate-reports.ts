@@ -137,7 +137,7 @@ export class RateReports {
   }
 }
 
-/** Never rejects. */
+/** In the background, because a report must not wait for it. Never rejects. */
 const deleteBefore = async (counters: Map<string, ReportedCounter>, minute: number): Promise<void> => {
   for await (const [apiKey, counter] of inTimeSlices(counters))
     if (counter.minute < minute) counters.delete(apiKey);

@@ -33,7 +33,7 @@ import {
 
 export type { FlushedEvent, LostEntries, ServingCallback };
 
-/** Fewer servings are not divided: each append has a cost of its own. */
+/** Fewer servings in progress are not divided: each append has a cost of its own. */
 const minDivided = 32;
 
 /** This process's writer of its journal. One append is in flight; what is added meanwhile waits for a later flush. */
@@ -48,7 +48,7 @@ export class JournalWriter {
   #digest: string | null = null;
   #at = "";
   #month = "";
-  /** The servings of the last flush that was sent. */
+  /** The number of servings in the last flush of waiting entries; 0 when nothing waited after it. */
   #lastServings = 0;
   /** Until the end of this turn of the event loop the month stays the same. Then a flush starts. */
   #isTurnEndScheduled = false;

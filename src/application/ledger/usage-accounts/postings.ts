@@ -60,14 +60,14 @@ export class Postings {
   #marked = -1;
   /** The first failure of this round. After an `Unavailable`, the rest of the round is skipped. */
   #failure: unknown;
-  /** Ends the schedule, whatever is unposted. */
-  readonly stop: () => void;
+  #isStopped = false;
+  readonly #endSchedule: () => void;
 
   constructor(options: PostingsOptions) {
     this.#options = { maxServings: 1_000, maxAgeMs: 15 * 60_000, maxConcurrent: 8, ...options };
     this.#poster = createUsagePoster(options);
     this.#limit = pLimit(this.#options.maxConcurrent);
-    this.stop = repeat(this.#checkInterval, options.timers, async () => {
+    this.#endSchedule = repeat(this.#checkInterval, options.timers, async () => {
       await this.post();
       this.#forgetOldMonths();
       await this.#mark();
@@ -86,12 +86,19 @@ export class Postings {
     }
   }
 
-  /** Posts all that is due. Failures are reported and repeated later. */
+  /** Ends the schedule, whatever is unposted. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#endSchedule();
+  }
+
+  /** Posts all that is due, nothing after `stop`. Failures are reported and repeated later. */
   async post(): Promise<void> {
     this.#failure = undefined;
     const posted: Promise<void>[] = [];
     const oldestAllowed = this.#options.timers.now() + this.#checkInterval - this.#options.maxAgeMs;
     for await (const account of inTimeSlices(this.#accounts())) {
+      if (this.#isStopped) break;
       if (this.#isDue(account, oldestAllowed)) posted.push(this.#enqueue(account));
     }
     await Promise.all(posted);
@@ -180,7 +187,7 @@ export class Postings {
     account.posting = undefined;
   }
 
-  /** Entries that are added meanwhile are after `first`. */
+  /** Entries that are added meanwhile have the initial `first` or a later revision. */
   async #mark(): Promise<void> {
     let first = this.#lastEntry + 1;
     for await (const account of inTimeSlices(this.#accounts()))

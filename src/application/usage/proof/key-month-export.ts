@@ -74,7 +74,7 @@ export const createKeyMonthExport = ({
     const keyMonth = { apiKey, month: parse(monthName, requested) };
     try {
       await requireKey(store, apiKey);
-      await seals.sealIfDue(sealIntervalMs, { actor: "system" });
+      await seals.sealIfDue(sealIntervalMs, { actor: "system" }, signal);
       const seal = await lastSeal(store);
       const journals = await journalsOf(store, keyMonth, seal.data.position);
       const proofs = await limit(() => {

@@ -84,6 +84,7 @@ export const createSeals = ({
     const last = await readLastSeal(store, keys);
     const at = new Date(Math.max(clock(), last ? Date.parse(last.data.at) : 0)).toISOString();
     const data = await prepareSeal({ store, signer, signal }, last, at);
+    signal?.throwIfAborted();
     const event = { id: uuidv7(clock()), type: "Sealed", data, metadata };
     const { revision } = await store.append(sealsStream, [event], last?.revision ?? "none");
     return { revision, data };
