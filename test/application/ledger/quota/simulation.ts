@@ -17,7 +17,7 @@ export interface SimulatedClock extends Clock {
 }
 
 /** Turns of the event loop that a command of the handler takes without waiting for a timer. */
-const turnsPerTimer = 3;
+const turnsPerTimer = 6;
 
 const settle = async (): Promise<void> => {
   for (let turn = 0; turn < turnsPerTimer; turn++) await setImmediate();
