@@ -6,7 +6,7 @@ import { minuteOf, rateStream } from "../../domain/ledger/rate.ts";
 import type { EventStore } from "../../eventstore/event-store.ts";
 import { type BurstLimiter, type BurstWindow, createBurstLimiter, emptyWindow } from "./burst-limiter.ts";
 import { clientNetwork } from "./client-network.ts";
-import { newCounter, RateReports, type ReportedCounter } from "./rate-reports.ts";
+import { RateReports, type ReportedCounter } from "./rate-reports.ts";
 
 /** The result of a rate limit check. */
 export interface Admission {
@@ -86,7 +86,7 @@ export const createRateLimiter = ({
         return { limit, remaining: left, refusal: burstExceeded(burstOver) };
       }
       counter.count += 1;
-      reports.add(counter);
+      reports.markChanged(counter);
       return { limit, remaining: left - 1 };
     },
     flush: () => reports.flush(),
@@ -109,7 +109,10 @@ const counterOf = (
     return known;
   }
   const counter = {
-    ...newCounter(apiKey, minute),
+    apiKey,
+    minute,
+    count: 0,
+    isChanged: false,
     ...emptyWindow(),
     client,
     network: clientNetwork(client),

@@ -14,25 +14,8 @@ export interface ReportedCounter {
   readonly apiKey: string;
   minute: number;
   count: number;
-  /** The last report that includes it, and its place in that report. */
-  report: number;
-  place: number;
-}
-
-export const newCounter = (apiKey: string, minute: number): ReportedCounter => ({
-  apiKey,
-  minute,
-  count: 0,
-  report: -1,
-  place: 0,
-});
-
-/** Counts of one minute that changed since the last report, in columns. A report does not read the counters. */
-interface NextReport {
-  readonly number: number;
-  readonly minute: number;
-  readonly keys: string[];
-  readonly counts: number[];
+  /** It is in the list of changed counters. */
+  isChanged: boolean;
 }
 
 interface RateReportsOptions {
@@ -52,7 +35,7 @@ interface RateReportsOptions {
 export class RateReports {
   readonly #counters: Map<string, ReportedCounter>;
   readonly #options: RateReportsOptions;
-  #next: NextReport = { number: 0, minute: Number.NaN, keys: [], counts: [] };
+  #changed: ReportedCounter[] = [];
   #cleanedIn = Number.NaN;
   #isFailing = false;
   #isTrimmed = false;
@@ -65,19 +48,10 @@ export class RateReports {
     this.#timer = setInterval(() => void this.flush(), options.flushMs).unref();
   }
 
-  /** Adds the counter's current count to the next report. Counts of an earlier minute are no longer reported. */
-  add(counter: ReportedCounter): void {
-    if (counter.minute !== this.#next.minute) this.#begin(counter.minute);
-    const { number, keys, counts } = this.#next;
-    if (counter.report !== number) {
-      counter.report = number;
-      counter.place = keys.push(counter.apiKey) - 1;
-    }
-    counts[counter.place] = counter.count;
-  }
-
-  #begin(minute: number): void {
-    this.#next = { number: this.#next.number + 1, minute, keys: [], counts: [] };
+  markChanged(counter: ReportedCounter): void {
+    if (counter.isChanged) return;
+    counter.isChanged = true;
+    this.#changed.push(counter);
   }
 
   /** Concurrent calls share one report. */
@@ -102,33 +76,32 @@ export class RateReports {
     // Once a minute, because there may be a counter for each key.
     if (minute !== this.#cleanedIn) void deleteBefore(this.#counters, minute - 1);
     this.#cleanedIn = minute;
-    const reporting = this.#next;
-    this.#begin(minute);
-    if (reporting.minute !== minute || reporting.keys.length === 0) return;
+    const reporting = this.#takeChanged(minute);
+    if (reporting.length === 0) return;
     try {
-      await untilAborted(this.#append(reporting), AbortSignal.timeout(deadlineMs));
+      await untilAborted(this.#append(minute, reporting), AbortSignal.timeout(deadlineMs));
       this.#isFailing = false;
     } catch (error) {
-      this.#repeat(reporting);
+      for (const counter of reporting) this.markChanged(counter);
       if (!this.#isFailing) onError("requests counted here cannot be reported to the other instances", error);
       this.#isFailing = true;
     }
   }
 
-  #repeat({ minute, keys }: NextReport): void {
-    if (this.#next.minute !== minute) return;
-    for (const apiKey of keys) {
-      const counter = this.#counters.get(apiKey);
-      if (counter?.minute === minute) this.add(counter);
-    }
+  /** The counters of this minute that changed since the last call. */
+  #takeChanged(minute: number): ReportedCounter[] {
+    const taken = this.#changed;
+    this.#changed = [];
+    for (const counter of taken) counter.isChanged = false;
+    return taken.filter((counter) => counter.minute === minute);
   }
 
   /** Only this instance writes to the stream, and reports are independent: no expected revision is needed. */
-  async #append(counted: CountedRequests): Promise<void> {
+  async #append(minute: number, counted: readonly CountedRequests[]): Promise<void> {
     const { store, stream, clock } = this.#options;
     const now = clock();
     const metadata = { actor: "system" };
-    for (const report of reportRequests(counted, new Date(now).toISOString())) {
+    for (const report of reportRequests(minute, counted, new Date(now).toISOString())) {
       await store.append(stream, [{ id: uuidv7(now), metadata, ...report }], "any");
     }
     if (this.#isTrimmed) return;

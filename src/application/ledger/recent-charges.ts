@@ -35,7 +35,7 @@ const maxServingsRead = 500_000;
 /** The objects for which keys were charged within 10 minutes, by any process. */
 export class RecentCharges {
   readonly #options: Required<RecentChargesOptions>;
-  #objects: RecentObjects;
+  #objects = new RecentObjects(freePartMs);
   #following: Following | undefined;
   #position = -1;
   #isClosed = false;
@@ -45,7 +45,6 @@ export class RecentCharges {
 
   constructor(options: RecentChargesOptions) {
     this.#options = { timers: systemClock, onFollowed: () => {}, onError: () => {}, ...options };
-    this.#objects = new RecentObjects(freePartMs, options.clock());
   }
 
   wasCharged(apiKey: string, hash: string): boolean {
@@ -143,7 +142,7 @@ const readRecent = async (
   store: EventStore,
   { since, upTo }: { readonly since: number; readonly upTo: number },
 ): Promise<RecentObjects> => {
-  const objects = new RecentObjects(freePartMs, since);
+  const objects = new RecentObjects(freePartMs);
   const served: (JournalEvent & RecordedEvent)[] = [];
   const voids: JournalEvent[] = [];
   const journals = await recentJournals(store, since);

@@ -25,16 +25,23 @@ export const maxKeysPerReport = 1_000;
 
 export const minuteOf = (now: number): number => Math.floor(now / 60_000);
 
-/** The requests of keys in a minute, in columns. */
-export type CountedRequests = Pick<RequestsCounted, "minute" | "keys" | "counts">;
+/** The requests of a key in a minute. */
+export interface CountedRequests {
+  readonly apiKey: string;
+  readonly count: number;
+}
 
 /** Reports of at most `maxKeysPerReport` keys each. */
-export const reportRequests = ({ minute, keys, counts }: CountedRequests, at: string): RateEvent[] => {
+export const reportRequests = (
+  minute: number,
+  counted: readonly CountedRequests[],
+  at: string,
+): RateEvent[] => {
   const events: RateEvent[] = [];
-  for (let first = 0; first < keys.length; first += maxKeysPerReport) {
-    const end = first + maxKeysPerReport;
-    const data = { minute, keys: keys.slice(first, end), counts: counts.slice(first, end), at };
-    events.push({ type: "RequestsCounted", data });
+  for (let first = 0; first < counted.length; first += maxKeysPerReport) {
+    const some = counted.slice(first, first + maxKeysPerReport);
+    const [keys, counts] = [some.map(({ apiKey }) => apiKey), some.map(({ count }) => count)];
+    events.push({ type: "RequestsCounted", data: { minute, keys, counts, at } });
   }
   return events;
 };

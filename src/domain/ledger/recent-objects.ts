@@ -1,7 +1,6 @@
 /**
- * The charges of a key for an object at the last two times: a charge may be voided while others, of the same or an earlier
- * time, stay. Times are in milliseconds since the start of the generation: small integers, which V8 stores without an object
- * each.
+ * The charges of a key for an object at the last two times, in milliseconds: a charge may be voided while others, of the same
+ * or an earlier time, stay.
  */
 interface Charges {
   readonly hash: string;
@@ -11,6 +10,8 @@ interface Charges {
   earlierCount: number;
 }
 
+const never = Number.NEGATIVE_INFINITY;
+
 const maxPerGeneration = 50_000;
 const maxPerKeyAndGeneration = 5_000;
 
@@ -18,25 +19,21 @@ const maxPerKeyAndGeneration = 5_000;
  * The objects for which keys were charged within a window. Holds 100,000 objects at most; when there are more, the oldest are
  * forgotten. A key holds a tenth at most, so that one key cannot displace the others. Times are in milliseconds since the epoch.
  *
- * Two generations replace single deletions: the older one is dropped as a whole when it is older than the window, or when there
- * are too many objects.
+ * Two generations replace single deletions: the older one is dropped as a whole when it is older than the window, or when the
+ * newer one is full.
  */
 export class RecentObjects {
   readonly #windowMs: number;
-  #newer: Generation;
-  #older: Generation;
+  #newer = new Generation(never);
+  #older = new Generation(never);
 
-  /** `now`: about the time of the first charge. */
-  constructor(windowMs: number, now: number) {
+  constructor(windowMs: number) {
     this.#windowMs = windowMs;
-    this.#newer = new Generation(now);
-    this.#older = new Generation(now);
   }
 
   /** Add older charges first: what was added first is forgotten first. */
   add(apiKey: string, hash: string, at: number): void {
-    const isOver = at - this.#newer.startedAt > this.#windowMs;
-    if (isOver || this.#newer.size >= maxPerGeneration) {
+    if (this.#newer.size >= maxPerGeneration || at - this.#newer.startedAt > this.#windowMs) {
       this.#older = this.#newer;
       this.#newer = new Generation(at);
     }
@@ -49,12 +46,16 @@ export class RecentObjects {
 
   /** Forgets one charge of this time. Call it once for each voided charge, after `add`. */
   delete(apiKey: string, hash: string, at: number): void {
-    if (!this.#newer.delete(apiKey, hash, at)) this.#older.delete(apiKey, hash, at);
+    for (const generation of [this.#newer, this.#older]) {
+      const charges = generation.find(apiKey, hash);
+      if (charges && deleteCharge(charges, at)) return;
+    }
   }
 
   has(apiKey: string, hash: string, now: number): boolean {
     const since = now - this.#windowMs;
-    return this.#newer.lastCharge(apiKey, hash) >= since || this.#older.lastCharge(apiKey, hash) >= since;
+    const isRecent = (generation: Generation) => (generation.find(apiKey, hash)?.last ?? never) >= since;
+    return isRecent(this.#newer) || isRecent(this.#older);
   }
 }
 
@@ -73,99 +74,86 @@ class Generation {
     return this.#size;
   }
 
+  find(apiKey: string, hash: string): Charges | undefined {
+    const objects = this.#keys.get(apiKey);
+    if (objects instanceof Map) return objects.get(hash);
+    return objects?.hash === hash ? objects : undefined;
+  }
+
   /** Returns the number of the key's objects. */
   add(apiKey: string, hash: string, at: number): number {
-    const last = at - this.startedAt;
-    const objects = this.#keys.get(apiKey);
-    const known = findObject(objects, hash);
-    if (known) addCharge(known, last);
+    const known = this.find(apiKey, hash);
+    if (known) addCharge(known, at);
     else {
-      const charges = { hash, last, lastCount: 1, earlier: 0, earlierCount: 0 };
+      const objects = this.#keys.get(apiKey);
+      const charges = { hash, last: at, lastCount: 1, earlier: never, earlierCount: 0 };
       if (objects instanceof Map) objects.set(hash, charges);
-      else this.#keys.set(apiKey, objects ? mapOf([objects, charges]) : charges);
+      else this.#keys.set(apiKey, objects ? mapOf(objects, charges) : charges);
       this.#size += 1;
     }
-    return objects instanceof Map ? objects.size : 1;
+    return sizeOf(this.#keys.get(apiKey));
   }
 
-  /** False if there is no charge of this time. */
-  delete(apiKey: string, hash: string, at: number): boolean {
-    const charges = findObject(this.#keys.get(apiKey), hash);
-    return charges !== undefined && deleteCharge(charges, at - this.startedAt);
-  }
-
-  /** When the key was last charged for the object; minus infinity if it was not. */
-  lastCharge(apiKey: string, hash: string): number {
-    const charges = findObject(this.#keys.get(apiKey), hash);
-    return charges && charges.lastCount > 0 ? charges.last + this.startedAt : Number.NEGATIVE_INFINITY;
-  }
-
-  /** Replaces the key's objects in another generation by those of this one. */
+  /** Replaces the key's objects in another generation, where it becomes the newest key. */
   move(apiKey: string, to: Generation): void {
-    const moved = objectsOf(this.#keys.get(apiKey));
-    const replaced = objectsOf(to.#keys.get(apiKey));
-    const later = this.startedAt - to.startedAt;
-    for (const charges of moved) {
-      charges.last += later;
-      charges.earlier += later;
-    }
-    to.#keys.delete(apiKey); // it becomes the newest
-    to.#keys.set(apiKey, mapOf(moved));
-    to.#size += moved.length - replaced.length;
-    this.#keys.delete(apiKey);
-    this.#size -= moved.length;
+    const objects = this.#take(apiKey);
+    if (!objects) return;
+    to.#take(apiKey);
+    to.#keys.set(apiKey, objects);
+    to.#size += sizeOf(objects);
   }
 
-  /** Forgets the objects of the keys that were added first, until there are at most so many. */
+  /** Forgets the keys that were added first until at most `maxSize` objects are left. */
   forgetOldest(maxSize: number): void {
-    for (const [apiKey, objects] of this.#keys) {
+    for (const apiKey of this.#keys.keys()) {
       if (this.#size <= maxSize) return;
-      this.#keys.delete(apiKey);
-      this.#size -= objects instanceof Map ? objects.size : 1;
+      this.#take(apiKey);
     }
+  }
+
+  #take(apiKey: string): Charges | Map<string, Charges> | undefined {
+    const objects = this.#keys.get(apiKey);
+    this.#keys.delete(apiKey);
+    this.#size -= sizeOf(objects);
+    return objects;
   }
 }
 
-type Objects = Charges | Map<string, Charges> | undefined;
-
-const findObject = (objects: Objects, hash: string): Charges | undefined => {
-  if (objects instanceof Map) return objects.get(hash);
-  return objects?.hash === hash ? objects : undefined;
+const sizeOf = (objects: Charges | Map<string, Charges> | undefined): number => {
+  if (objects instanceof Map) return objects.size;
+  return objects ? 1 : 0;
 };
 
-const objectsOf = (objects: Objects): Charges[] => {
-  if (objects instanceof Map) return [...objects.values()];
-  return objects ? [objects] : [];
-};
-
-const mapOf = (objects: readonly Charges[]): Map<string, Charges> =>
+const mapOf = (...objects: readonly Charges[]): Map<string, Charges> =>
   new Map(objects.map((charges) => [charges.hash, charges]));
 
 const addCharge = (charges: Charges, at: number): void => {
-  const { last, lastCount, earlier, earlierCount } = charges;
-  if (lastCount === 0 || at > last) {
-    charges.earlier = last;
-    charges.earlierCount = lastCount;
+  if (at === charges.last) charges.lastCount += 1;
+  else if (at > charges.last) {
+    charges.earlier = charges.last;
+    charges.earlierCount = charges.lastCount;
     charges.last = at;
     charges.lastCount = 1;
-  } else if (at === last) charges.lastCount += 1;
-  else if (earlierCount === 0 || at > earlier) {
+  } else if (at === charges.earlier) charges.earlierCount += 1;
+  else if (at > charges.earlier) {
     charges.earlier = at;
     charges.earlierCount = 1;
-  } else if (at === earlier) charges.earlierCount += 1;
+  }
 };
 
 /** False if there is no charge of this time. Without charges the entry stays, because a deletion would have to be counted. */
 const deleteCharge = (charges: Charges, at: number): boolean => {
-  if (charges.earlierCount > 0 && at === charges.earlier) {
+  if (at === charges.earlier && charges.earlierCount > 0) {
     charges.earlierCount -= 1;
+    if (charges.earlierCount === 0) charges.earlier = never;
     return true;
   }
-  if (charges.lastCount === 0 || at !== charges.last) return false;
+  if (at !== charges.last || charges.lastCount === 0) return false;
   charges.lastCount -= 1;
   if (charges.lastCount > 0) return true;
   charges.last = charges.earlier;
   charges.lastCount = charges.earlierCount;
+  charges.earlier = never;
   charges.earlierCount = 0;
   return true;
 };

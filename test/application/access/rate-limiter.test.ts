@@ -6,6 +6,7 @@ import {
   type RateLimiter,
   type RateLimiterOptions,
 } from "../../../src/application/access/rate-limiter.ts";
+import { RateReports } from "../../../src/application/access/rate-reports.ts";
 import { freePlan, type Plan } from "../../../src/domain/accounts/plan.ts";
 import {
   type EventStore,
@@ -13,6 +14,7 @@ import {
   type RecordedEvent,
 } from "../../../src/eventstore/event-store.ts";
 import { collect } from "../../support/collect.ts";
+import { until } from "../../support/manual-clock.ts";
 import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
 
 const aMinute = Date.parse("2026-11-21T10:00:00.000Z");
@@ -146,6 +148,31 @@ describe("the per-minute limit", () => {
     now += 60_000;
     await limiter.flush();
     expect(await reports("a")).to.deep.equal([]);
+  });
+
+  it("deletes the counters of keys that sent nothing in the last two minutes", async () => {
+    const counter = { count: 1, isChanged: false };
+    const minute = aMinute / 60_000;
+    const counters = new Map(
+      [minute, minute - 1, minute - 2].map((last) => [
+        `k${last}`,
+        { apiKey: `k${last}`, minute: last, ...counter },
+      ]),
+    );
+    const { store } = temporary;
+    const options = {
+      store,
+      stream: "rate-a",
+      clock: () => now,
+      flushMs: 1e8,
+      deadlineMs: 1e8,
+      onError: () => {},
+    };
+    const reports = new RateReports(counters, options);
+    closing.push(() => reports.close());
+    await reports.flush();
+    await until(() => counters.size === 2);
+    expect([...counters.keys()]).to.deep.equal([`k${minute}`, `k${minute - 1}`]);
   });
 
   it("does not repeat a failed report after its minute", async () => {

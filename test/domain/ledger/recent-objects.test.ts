@@ -13,7 +13,7 @@ describe("the recently charged objects", () => {
     });
     fc.assert(
       fc.property(fc.array(actions, { maxLength: 60 }), (charges) => {
-        const objects = new RecentObjects(windowMs, 0);
+        const objects = new RecentObjects(windowMs);
         const last = new Map<string, number>();
         let now = 1_700_000_000_000;
         for (const { apiKey, hash, afterMs } of charges) {
@@ -33,14 +33,14 @@ describe("the recently charged objects", () => {
   });
 
   it("keep the last charge when an earlier one arrives later", () => {
-    const objects = new RecentObjects(windowMs, 0);
+    const objects = new RecentObjects(windowMs);
     objects.add("a", "x", windowMs);
     objects.add("a", "x", 0);
     expect(objects.has("a", "x", windowMs + 1)).to.equal(true);
   });
 
   it("forget a voided charge unless a later one followed", () => {
-    const objects = new RecentObjects(windowMs, 0);
+    const objects = new RecentObjects(windowMs);
     objects.add("a", "x", 1);
     objects.add("a", "y", 1);
     objects.add("a", "y", 2);
@@ -52,7 +52,7 @@ describe("the recently charged objects", () => {
   });
 
   it("stay charged while one of several charges, at the same or an earlier time, is not voided", () => {
-    const objects = new RecentObjects(windowMs, 0);
+    const objects = new RecentObjects(windowMs);
     for (const at of [1, 2, 2]) objects.add("a", "x", at);
     objects.delete("a", "x", 2);
     expect(objects.has("a", "x", windowMs + 2)).to.equal(true);
@@ -63,7 +63,7 @@ describe("the recently charged objects", () => {
   });
 
   it("of one key cannot displace those of others, however many they are", () => {
-    const objects = new RecentObjects(windowMs, 0);
+    const objects = new RecentObjects(windowMs);
     objects.add("small", "x", 0);
     for (let index = 0; index < 300_000; index++) objects.add("hostile", `h-${index}`, 1);
     expect(objects.has("small", "x", 2)).to.equal(true);
@@ -72,7 +72,7 @@ describe("the recently charged objects", () => {
   });
 
   it("of a key with very many can be voided like others", () => {
-    const objects = new RecentObjects(windowMs, 0);
+    const objects = new RecentObjects(windowMs);
     const start = 2 * windowMs;
     for (let index = 0; index < 5_000; index++) objects.add("hostile", `h-${index}`, start + index);
     expect(objects.has("hostile", "h-7", start + windowMs + 7)).to.equal(true);
@@ -85,7 +85,7 @@ describe("the recently charged objects", () => {
   });
 
   it("of a key with very many can have earlier charges voided", () => {
-    const objects = new RecentObjects(windowMs, 0);
+    const objects = new RecentObjects(windowMs);
     const start = 2 * windowMs;
     objects.add("hostile", "h-0", start + 1);
     objects.add("hostile", "h-0", start + 2);
@@ -105,7 +105,7 @@ describe("the recently charged objects", () => {
     });
     fc.assert(
       fc.property(fc.array(action, { maxLength: 40 }), (actions) => {
-        const objects = new RecentObjects(windowMs, 0);
+        const objects = new RecentObjects(windowMs);
         const charges = new Map<string, number>();
         for (const { at, voids, hash } of actions) {
           const name = `${hash} ${at}`;
@@ -124,7 +124,7 @@ describe("the recently charged objects", () => {
   });
 
   it("of many keys with very many each are at most 100,000, the newest ones", () => {
-    const objects = new RecentObjects(windowMs, 0);
+    const objects = new RecentObjects(windowMs);
     const names: [key: string, hash: string][] = [];
     for (let key = 0; key < 50; key++) {
       for (let index = 0; index < 5_000; index++) names.push([`hostile-${key}`, `h-${index}`]);
@@ -138,7 +138,7 @@ describe("the recently charged objects", () => {
   });
 
   it("are at most 100,000, the newest ones", () => {
-    const objects = new RecentObjects(windowMs, 0);
+    const objects = new RecentObjects(windowMs);
     const count = 250_000;
     for (let index = 0; index < count; index++) objects.add(`key-${index}`, "x", 1);
     const held = Array.from({ length: count }, (_, index) => index).filter((index) =>

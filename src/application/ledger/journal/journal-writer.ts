@@ -20,6 +20,7 @@ import {
   type FlushedEvent,
   flushedEvents,
   type LostEntries,
+  servingsPerFlush,
   takeLostEntries,
   voidOf,
 } from "./journal-flush.ts";
@@ -33,9 +34,6 @@ import {
 
 export type { FlushedEvent, LostEntries, ServingCallback };
 
-/** Fewer servings in progress are not divided: each append has a cost of its own. */
-const minDivided = 32;
-
 /** This process's writer of its journal. One append is in flight; what is added meanwhile waits for a later flush. */
 export class JournalWriter {
   readonly journal: string;
@@ -48,7 +46,7 @@ export class JournalWriter {
   #digest: string | null = null;
   #at = "";
   #month = "";
-  /** The number of servings in the last flush of waiting entries; 0 when nothing waited after it. */
+  /** The number of servings in the last flush. */
   #lastServings = 0;
   /** Until the end of this turn of the event loop the month stays the same. Then a flush starts. */
   #isTurnEndScheduled = false;
@@ -177,7 +175,6 @@ export class JournalWriter {
     const { refused } = this.#waiting;
     const entries = refused.isDue ? refused : this.#waiting;
     if (entries.isEmpty) {
-      this.#lastServings = 0;
       if (!this.#closing || !refused.isEmpty) return undefined;
       if (this.#revision >= 0)
         return closingFlush(this.#closing.reason, this.#nextLink(this.month()), this.#options.clock());
@@ -186,18 +183,10 @@ export class JournalWriter {
     }
     const link = this.#nextLink(entries.servings.first?.month ?? this.month());
     const { maxFlushBytes: maxBytes, clock } = this.#options;
-    const flush = collectFlush(entries, link, { maxBytes, maxServings: this.#maxServings }, clock());
-    if (entries === this.#waiting) this.#lastServings = flush.servings.length;
+    const maxServings = servingsPerFlush(entries.servings.length, this.#lastServings);
+    const flush = collectFlush(entries, link, { maxBytes, maxServings }, clock());
+    this.#lastServings = flush.servings.length;
     return flush;
-  }
-
-  /**
-   * Half of those in progress: the others wait here, or are those of the last flush, whose clients send their next requests now. So
-   * the store writes one half while this process answers the other; otherwise it would often wait for a flush of nearly all.
-   */
-  get #maxServings(): number {
-    const inProgress = this.#waiting.servings.length + this.#lastServings;
-    return inProgress < minDivided ? inProgress : Math.ceil(inProgress / 2);
   }
 
   #nextLink(month: string): Chained {

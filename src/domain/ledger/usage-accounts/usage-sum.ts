@@ -157,18 +157,8 @@ const add = (count: Count, requests: number, characters: number): void => {
   count.characters += characters;
 };
 
-/** Days and engine codes contain no space; voice names may. Equal names are mostly one string, which is compared fastest. */
-const cellName = (day: string, engine: string, voice: string): string => {
-  const name = `${day} ${engine} ${voice}`;
-  const known = cellNames.get(name);
-  if (known !== undefined) return known;
-  if (cellNames.size >= maxCellNames) cellNames.clear();
-  cellNames.set(name, name);
-  return name;
-};
-
-const cellNames = new Map<string, string>();
-const maxCellNames = 1_000;
+/** Days and engine codes contain no space; voice names may. */
+const cellName = (day: string, engine: string, voice: string): string => `${day} ${engine} ${voice}`;
 
 const parseCellName = (name: string): Omit<UsageCell, keyof UsageCount> => {
   const gap = name.indexOf(" ", 11);

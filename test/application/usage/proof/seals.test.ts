@@ -4,7 +4,7 @@ import { scheduleSeals } from "../../../../src/application/usage/proof/seal-sche
 import { BadSeal, createSeals } from "../../../../src/application/usage/proof/seals.ts";
 import { Unavailable } from "../../../../src/domain/errors.ts";
 import { createNoteSigner } from "../../../../src/domain/ledger/seals/note-signer.ts";
-import { readEvent } from "../../../../src/eventstore/event-store.ts";
+import { type RecordedEvent, readEvent } from "../../../../src/eventstore/event-store.ts";
 import { openEventStoreDB } from "../../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
 import { randomLag } from "../../../support/eventstoredb-node/index-lag.ts";
 import { startEventStoreDBNode } from "../../../support/eventstoredb-node/node.ts";
@@ -151,23 +151,31 @@ describe("the schedule of seals", () => {
 
   it("abandons a seal at a stop, while its events are read", async () => {
     const temporary = await openTemporaryStore();
+    const website = { websiteId: "w1", name: "example.com", origins: [] };
+    await sealing(temporary.store).log.append("website-w1", "WebsiteRegistered", website);
+    const event = (await readEvent(temporary.store, "website-w1")) as RecordedEvent;
     const timers = createManualClock();
     const errors: unknown[] = [];
-    let isReading = false;
+    const events = 100_000;
+    let read = 0;
+    const stopping = Promise.withResolvers<void>();
     const store: typeof temporary.store = {
       ...temporary.store,
-      subscribe: async function* ({ signal } = {}) {
-        isReading = true;
-        yield { events: [], position: 0, caughtUp: false };
-        await new Promise((resolve) => signal?.addEventListener("abort", resolve));
+      subscribe: async function* () {
+        stopping.resolve(stop());
+        const batch = Iterator.from(new Array<RecordedEvent>(events).fill(event)).map((one) => {
+          read += 1;
+          return one;
+        });
+        yield { events: batch as unknown as RecordedEvent[], position: 0, caughtUp: true };
       },
     };
     const seals = createSeals({ ...options, store, clock: () => Date.now(), timers });
     const { stop } = scheduleSeals({ seals, timers, onError: (_, error) => errors.push(error) });
     try {
       timers.advance(60_000);
-      await until(() => isReading);
-      await stop();
+      await stopping.promise;
+      expect(read).to.be.within(1, events - 1);
       expect(errors).to.deep.equal([]);
       expect(await readEvent(temporary.store, "seals")).to.equal(undefined);
     } finally {
