@@ -78,9 +78,8 @@ export const failToStart = async (
   return { code, ...outputs };
 };
 
-/** Early versions have no `scripts/node`. */
 const spawnService = (env: Record<string, string>, checkout?: string): ChildProcess =>
-  spawn(checkout === undefined ? "scripts/node" : process.execPath, ["src/main.ts"], {
+  spawn("scripts/node", ["src/main.ts"], {
     cwd: checkout,
     env: { PATH: process.env.PATH ?? "", ...env },
     stdio: ["ignore", "pipe", "pipe"],
