@@ -7,7 +7,7 @@ import {
   usageAccountStream,
 } from "../../src/domain/ledger/usage-accounts/usage-account.ts";
 import { postingId } from "../../src/domain/ledger/usage-accounts/usage-event-ids.ts";
-import { addEntries, emptySum, postedTotals } from "../../src/domain/ledger/usage-accounts/usage-sum.ts";
+import { addEntries, postedTotals, UsageSum } from "../../src/domain/ledger/usage-accounts/usage-sum.ts";
 import type { EventStore, NewEvent } from "../../src/eventstore/event-store.ts";
 import { uuidv7 } from "../../src/eventstore/uuid.ts";
 
@@ -49,7 +49,7 @@ export const writeAccounts = async (store: EventStore, servings: number, keys: n
       middle = { middle: time, position: position - events.length / 2 };
     }
     if (posting === postings - 1) break;
-    const sum = emptySum();
+    const sum = new UsageSum();
     for (const event of events) addEntries(event, () => sum);
     const from = revision - events.length + 1;
     const range = { journal, from, through: revision, ranges: [from, revision], digest: previous ?? "" };
@@ -71,7 +71,7 @@ export const writeAccounts = async (store: EventStore, servings: number, keys: n
 };
 
 const postEach = async (store: EventStore, apiKeys: Iterator<string>): Promise<void> => {
-  const sum = emptySum();
+  const sum = new UsageSum();
   addEntries(servedAt(timeOf(0), null), () => sum);
   const totals = postedTotals(sum);
   for (let next = apiKeys.next(); !next.done; next = apiKeys.next()) {

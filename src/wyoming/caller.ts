@@ -26,7 +26,7 @@ export const createCaller = ({
      */
     admit: (client: string, rules?: AdmissionRules): Principal => {
       const principal = authenticate();
-      requireAdmission({ principal, admission: limiter.admit(key.apiKey, principal.plan, client) }, rules);
+      requireAdmission({ principal, admission: limiter.admit(principal, client) }, rules);
       return principal;
     },
     /** The key's current permissions. @throws {Unauthorized} @throws {KeyIsSuspended} */

@@ -1,22 +1,17 @@
 import { expect } from "chai";
-import type { Principal } from "../../src/application/access/principal.ts";
 import type { Ledger } from "../../src/application/ledger/ledger.ts";
 import { OutcomeUnknown } from "../../src/eventstore/command-handler.ts";
 import { createServingCounter, instrumentLedger } from "../../src/telemetry/decorators/ledger.ts";
 import { createCounter, type Instruments } from "../../src/telemetry/instruments.ts";
 import { createManualClock } from "../support/manual-clock.ts";
+import { principalOf } from "../support/principal.ts";
 import { until } from "../support/processes.ts";
 import { rejection } from "../support/rejection.ts";
 import { servedAudio } from "../support/served-audio.ts";
 import { openTemporaryStore, type TemporaryStore } from "../support/temporary-store.ts";
 import { openTestLedger, record } from "../support/test-ledger.ts";
 
-const principal: Principal = {
-  apiKey: "k",
-  websiteId: "w",
-  plan: { tier: "enterprise", requestsPerMinute: 1_000, monthlyCharacters: null },
-  proof: { by: "secret", secretId: "s" },
-};
+const principal = principalOf();
 
 describe("the instrumented ledger", () => {
   let temporary: TemporaryStore;

@@ -44,7 +44,7 @@ export const createAccessTokens = ({
   const known = new LRUCache<string, TokenClaims>({ max: maxCachedTokens });
   const nowSeconds = (): number => Math.floor(clock() / 1_000);
 
-  const issue = ({ apiKey, proof }: Principal): AccessToken => {
+  const issue = ({ apiKey, proof }: Pick<Principal, "apiKey" | "proof">): AccessToken => {
     const iat = nowSeconds();
     const exp = iat + ttlSeconds;
     const bound = proof.by === "secret" ? { sid: proof.secretId } : { origin: proof.origin };

@@ -14,8 +14,6 @@ export interface BurstWindow {
   counts: number[] | undefined;
 }
 
-export const emptyWindow = (): BurstWindow => ({ slot: 0, sum: 0, counts: undefined });
-
 export type BurstLimiter = ReturnType<typeof createBurstLimiter>;
 
 /**
@@ -33,7 +31,7 @@ export const createBurstLimiter = (windowMs: number, uptime = () => performance.
     windowOf: (id: string): BurstWindow => {
       const known = windows.get(id);
       if (known) return known;
-      const window = emptyWindow();
+      const window: BurstWindow = { slot: 0, sum: 0, counts: undefined };
       windows.set(id, window);
       return window;
     },

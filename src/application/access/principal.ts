@@ -1,10 +1,13 @@
 import type { SuspensionCause } from "../../domain/accounts/event-shapes.ts";
 import type { IssuedKey } from "../../domain/accounts/key.ts";
+import { keyNumberOf } from "../../domain/accounts/key-numbers.ts";
 import type { Plan } from "../../domain/accounts/plan.ts";
 
 /** A key with its current permissions, for which a request is made. */
 export interface ActingKey {
   readonly apiKey: string;
+  /** As `keyNumberOf`. */
+  readonly keyNumber: number;
   readonly websiteId: string;
   readonly plan: Plan;
   /** While the key is suspended. */
@@ -32,11 +35,30 @@ export interface Validity {
   readonly exp: number;
 }
 
-export const principalOf = (key: IssuedKey, proof: Proof): Principal => ({ ...actingKey(key), proof });
+/** Read on each request. A literal, because V8 keeps some members of a spread object apart from it. */
+export const principalOf = (key: IssuedKey, proof: Proof): Principal => {
+  const { apiKey, keyNumber, websiteId, plan, suspension } = actingKey(key);
+  const principal = { apiKey, keyNumber, websiteId, plan, proof };
+  return suspension ? { ...principal, suspension } : principal;
+};
 
 export const actingKey = (key: IssuedKey): ActingKey => {
-  const { apiKey, websiteId, plan } = key;
-  if (key.status !== "suspended") return { apiKey, websiteId, plan };
+  const { apiKey, websiteId } = key;
+  const acting = { apiKey, keyNumber: keyNumberOf(apiKey), websiteId, plan: shared(key.plan) };
+  if (key.status !== "suspended") return acting;
   const { cause, reason } = key;
-  return { apiKey, websiteId, plan, suspension: { cause, reason } };
+  return { ...acting, suspension: { cause, reason } };
+};
+
+const sharedPlans = new Map<string, Plan>();
+const maxSharedPlans = 10_000;
+
+/** An equal plan, the same object for all keys. */
+const shared = (plan: Plan): Plan => {
+  const name = `${plan.tier} ${plan.requestsPerMinute} ${plan.monthlyCharacters}`;
+  const known = sharedPlans.get(name);
+  if (known) return known;
+  if (sharedPlans.size >= maxSharedPlans) sharedPlans.clear();
+  sharedPlans.set(name, plan);
+  return plan;
 };

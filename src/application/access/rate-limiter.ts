@@ -1,11 +1,12 @@
 import { type Rate, ratePartition, requestsOnOtherInstances } from "../../../projections/rate.ts";
 import type { View } from "../../../projections/runner/runner.ts";
-import type { Plan } from "../../domain/accounts/plan.ts";
+import { PerKey } from "../../domain/accounts/key-numbers.ts";
 import { RateLimited } from "../../domain/errors.ts";
 import { minuteOf, rateStream } from "../../domain/ledger/rate.ts";
 import type { EventStore } from "../../eventstore/event-store.ts";
-import { type BurstLimiter, type BurstWindow, createBurstLimiter, emptyWindow } from "./burst-limiter.ts";
+import { type BurstLimiter, type BurstWindow, createBurstLimiter } from "./burst-limiter.ts";
 import { clientNetwork } from "./client-network.ts";
+import type { ActingKey } from "./principal.ts";
 import { RateReports, type ReportedCounter } from "./rate-reports.ts";
 
 /** The result of a rate limit check. */
@@ -18,9 +19,11 @@ export interface Admission {
   readonly refusal?: RateLimited;
 }
 
+export type LimitedKey = Pick<ActingKey, "apiKey" | "keyNumber" | "plan">;
+
 /** Counts requests in fixed minutes (UTC), in memory, and reports the counts to the other instances shortly after. */
 export interface RateLimiter {
-  admit(apiKey: string, plan: Plan, client: string): Admission;
+  admit(key: LimitedKey, client: string): Admission;
   /** Reports the counts that changed since the last report. */
   flush(): Promise<void>;
   close(): Promise<void>;
@@ -67,17 +70,17 @@ export const createRateLimiter = ({
 }: RateLimiterOptions): RateLimiter => {
   const bursts = createBurstLimiter(burstWindowMs, uptime);
   const burstOver = Math.ceil(bursts.recoveryMs / 1_000);
-  const counters = new Map<string, Counter>();
+  const counters = new PerKey<Counter>();
   const stream = rateStream(instance);
   const reports = new RateReports(counters, { store, stream, clock, flushMs, deadlineMs, onError });
 
   return {
-    admit: (apiKey, plan, client) => {
+    admit: (key, client) => {
       const now = clock();
       const minute = minuteOf(now);
-      const counter = counterOf(counters, apiKey, minute, client);
-      const limit = plan.requestsPerMinute;
-      const elsewhere = requestsOnOtherInstances(view.get(ratePartition), stream, minute, apiKey);
+      const counter = counterOf(counters, key, minute, client);
+      const limit = key.plan.requestsPerMinute;
+      const elsewhere = requestsOnOtherInstances(view.get(ratePartition), stream, minute, key.apiKey);
       const left = Math.max(0, limit - counter.count - elsewhere);
       // Checked before the burst: after a burst's Retry-After, the request would be refused again.
       if (left === 0) return { limit, remaining: 0, refusal: minuteExceeded(secondsLeft(now)) };
@@ -96,12 +99,12 @@ export const createRateLimiter = ({
 
 /** Reused for the next minute: with many keys, new counters would be most of the work. */
 const counterOf = (
-  counters: Map<string, Counter>,
-  apiKey: string,
+  counters: PerKey<Counter>,
+  { apiKey, keyNumber }: LimitedKey,
   minute: number,
   client: string,
 ): Counter => {
-  const known = counters.get(apiKey);
+  const known = counters.get(keyNumber);
   if (known?.minute === minute) return known;
   if (known) {
     known.minute = minute;
@@ -110,14 +113,17 @@ const counterOf = (
   }
   const counter = {
     apiKey,
+    keyNumber,
     minute,
     count: 0,
     isChanged: false,
-    ...emptyWindow(),
+    slot: 0,
+    sum: 0,
+    counts: undefined,
     client,
     network: clientNetwork(client),
   };
-  counters.set(apiKey, counter);
+  counters.set(keyNumber, counter);
   return counter;
 };
 

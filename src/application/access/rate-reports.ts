@@ -1,5 +1,6 @@
 import { untilAborted } from "../../async/deadline.ts";
 import { inTimeSlices } from "../../async/time-slices.ts";
+import type { PerKey } from "../../domain/accounts/key-numbers.ts";
 import {
   type CountedRequests,
   minuteOf,
@@ -12,6 +13,7 @@ import { uuidv7 } from "../../eventstore/uuid.ts";
 /** The requests of a key in one minute. */
 export interface ReportedCounter {
   readonly apiKey: string;
+  readonly keyNumber: number;
   minute: number;
   count: number;
   /** It is in the list of changed counters. */
@@ -33,7 +35,7 @@ interface RateReportsOptions {
  * before.
  */
 export class RateReports {
-  readonly #counters: Map<string, ReportedCounter>;
+  readonly #counters: PerKey<ReportedCounter>;
   readonly #options: RateReportsOptions;
   #changed: ReportedCounter[] = [];
   #cleanedIn = Number.NaN;
@@ -42,7 +44,7 @@ export class RateReports {
   #flushing: Promise<void> | undefined;
   readonly #timer: NodeJS.Timeout;
 
-  constructor(counters: Map<string, ReportedCounter>, options: RateReportsOptions) {
+  constructor(counters: PerKey<ReportedCounter>, options: RateReportsOptions) {
     this.#counters = counters;
     this.#options = options;
     this.#timer = setInterval(() => void this.flush(), options.flushMs).unref();
@@ -111,7 +113,7 @@ export class RateReports {
 }
 
 /** In the background, because a report must not wait for it. Never rejects. */
-const deleteBefore = async (counters: Map<string, ReportedCounter>, minute: number): Promise<void> => {
-  for await (const [apiKey, counter] of inTimeSlices(counters))
-    if (counter.minute < minute) counters.delete(apiKey);
+const deleteBefore = async (counters: PerKey<ReportedCounter>, minute: number): Promise<void> => {
+  for await (const { minute: latest, keyNumber } of inTimeSlices(counters))
+    if (latest < minute) counters.set(keyNumber, undefined);
 };

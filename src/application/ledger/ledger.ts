@@ -147,7 +147,7 @@ class Recorder {
   /** False if the incarnation has not reserved enough characters. */
   #spendAndServe(
     incarnation: Incarnation,
-    { plan }: ActingKey,
+    { plan, keyNumber }: ActingKey,
     given: Serving,
     done: RecordCallback,
     again: (obstacle: Obstacle) => void,
@@ -156,21 +156,25 @@ class Recorder {
     const { apiKey } = given;
     const month = writer.month();
     const characters = this.#chargedCharacters(given);
-    if (!reservations.trySpend(apiKey, month, characters, plan.monthlyCharacters)) return false;
+    const quota = plan.monthlyCharacters;
+    if (!reservations.trySpend(apiKey, month, characters, quota, keyNumber)) return false;
     const serving = characters === given.characters ? given : { ...given, characters };
-    writer.addServing(serving, (error, at) => {
+    const onDone = (error: Error | undefined, at: string): void => {
       if (!error) {
-        this.#options.onCharged(apiKey, month, characters, plan.monthlyCharacters !== null);
-        return done(undefined, { journal: writer.journal, serving, at });
+        this.#options.onCharged(apiKey, month, characters, quota !== null);
+        done(undefined, { journal: writer.journal, serving, at });
+        return;
       }
       if (error instanceof JournalFenced) {
         this.#options.incarnations.discard(incarnation);
-        return again("fenced");
+        again("fenced");
+        return;
       }
       // With an unknown outcome the writer takes the charge back as soon as it knows.
       if (!(error instanceof OutcomeUnknown)) reservations.refund(apiKey, month, characters);
       done(error, undefined);
-    });
+    };
+    writer.addServing(serving, onDone, keyNumber);
     return true;
   }
 

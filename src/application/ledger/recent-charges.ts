@@ -2,6 +2,7 @@ import { type Clock, systemClock } from "../../async/clock.ts";
 import { untilAborted, withDeadline } from "../../async/deadline.ts";
 import { shareNext } from "../../async/share-next.ts";
 import { inTimeSlices } from "../../async/time-slices.ts";
+import { keyNumberOf } from "../../domain/accounts/key-numbers.ts";
 import { Unavailable } from "../../domain/errors.ts";
 import { type JournalEvent, journalPrefix, journalStream } from "../../domain/ledger/journal.ts";
 import { journalRegistryStream } from "../../domain/ledger/journal-registry.ts";
@@ -9,6 +10,7 @@ import { RecentObjects } from "../../domain/ledger/recent-objects.ts";
 import type { EventBatch, EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
 import { type Following, follow } from "../../eventstore/follow-events.ts";
 import { throwUnavailable } from "../store-error.ts";
+import type { FlushedEvent } from "./journal/journal-flush.ts";
 import { readRegistryBackwards } from "./journal/journal-registry.ts";
 import { readLedgerEnd } from "./journal/ledger-end.ts";
 
@@ -22,6 +24,8 @@ interface RecentChargesOptions {
   /** Called when the subscription fails. It is repeated. */
   readonly onError?: (what: string, error: unknown) => void;
 }
+
+type OwnEvent = JournalEvent & Pick<FlushedEvent, "keyNumbers">;
 
 /** A part of an object is free for this long after its key was charged for the object. */
 const freePartMs = 10 * 60_000;
@@ -48,11 +52,11 @@ export class RecentCharges {
   }
 
   wasCharged(apiKey: string, hash: string): boolean {
-    return this.#objects.has(apiKey, hash, this.#options.clock());
+    return this.#objects.has(keyNumberOf(apiKey), hash, this.#options.clock());
   }
 
   /** Adds durable events of this process. */
-  readonly add = (events: readonly JournalEvent[]): void => {
+  readonly add = (events: readonly OwnEvent[]): void => {
     for (const event of events) addEvent(this.#objects, event);
   };
 
@@ -121,19 +125,20 @@ export class RecentCharges {
 const notFollowed = (): Unavailable =>
   new Unavailable("What other instances have recorded cannot be read now.", 1);
 
-const addEvent = (objects: RecentObjects, event: JournalEvent): void => {
+const addEvent = (objects: RecentObjects, event: OwnEvent): void => {
   if (event.type === "SynthesesServed") {
     const { keys, sounds, key, sound, characters } = event.data;
+    const keyNumbers = event.keyNumbers ?? keys.map(keyNumberOf);
     const at = Date.parse(event.data.at);
     for (let index = 0; index < characters.length; index++) {
-      const apiKey = keys[key[index] ?? -1];
+      const keyNumber = keyNumbers[key[index] ?? -1];
       const hash = sounds[sound[index] ?? -1]?.hash;
-      if (characters[index] !== 0 && apiKey !== undefined && hash !== undefined)
-        objects.add(apiKey, hash, at);
+      if (characters[index] !== 0 && keyNumber !== undefined && hash !== undefined)
+        objects.add(keyNumber, hash, at);
     }
   } else if (event.type === "ServingsVoided") {
     for (const { apiKey, hash, servedAt } of event.data.servings)
-      objects.delete(apiKey, hash, Date.parse(servedAt));
+      objects.delete(keyNumberOf(apiKey), hash, Date.parse(servedAt));
   }
 };
 

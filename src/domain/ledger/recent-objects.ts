@@ -1,6 +1,63 @@
+import { PerKey } from "../accounts/key-numbers.ts";
+
+const maxPerGeneration = 50_000;
+const maxPerKeyAndGeneration = 5_000;
+const maxHeavyKeys = 10;
+
 /**
- * The charges of a key for an object at the last two times, in milliseconds: a charge may be voided while others, of the same
- * or an earlier time, stay.
+ * The objects for which keys were charged within a window. Holds 150,000 objects at most; when there are more, the oldest are
+ * forgotten. A key holds a tenth at most, so that one key cannot displace the others. Times are in milliseconds since the epoch.
+ *
+ * Two generations replace single deletions: the older one is dropped as a whole when it is older than the window, or when the
+ * newer one is full. Keys with very many objects have generations of their own.
+ */
+export class RecentObjects {
+  readonly #windowMs: number;
+  #newer = new Generation(0);
+  #older = new Generation(0);
+  /** By key. The one whose objects were added first is dropped first. */
+  readonly #heavy = new Map<number, Generation>();
+
+  constructor(windowMs: number) {
+    this.#windowMs = windowMs;
+  }
+
+  /** Add older charges first: what was added first is forgotten first. */
+  add(keyNumber: number, hash: string, at: number): void {
+    if (this.#newer.size >= maxPerGeneration || at - this.#newer.startedAt > this.#windowMs) {
+      this.#older = this.#newer;
+      this.#newer = new Generation(at);
+    }
+    if (this.#newer.add(keyNumber, hash, at) >= maxPerKeyAndGeneration) this.#separate(keyNumber);
+  }
+
+  #separate(keyNumber: number): void {
+    this.#heavy.delete(keyNumber);
+    this.#heavy.set(keyNumber, this.#newer.remove(keyNumber));
+    const [first] = this.#heavy.keys();
+    if (first !== undefined && this.#heavy.size > maxHeavyKeys) this.#heavy.delete(first);
+  }
+
+  /** Forgets one charge of this time. Call it once for each voided charge, after `add`. */
+  delete(keyNumber: number, hash: string, at: number): void {
+    this.#generationsOf(keyNumber).some((generation) => generation.delete(keyNumber, hash, at));
+  }
+
+  has(keyNumber: number, hash: string, now: number): boolean {
+    const since = now - this.#windowMs;
+    return this.#generationsOf(keyNumber).some((generation) => generation.has(keyNumber, hash, since));
+  }
+
+  #generationsOf(keyNumber: number): Generation[] {
+    const heavy = this.#heavy.get(keyNumber);
+    return heavy ? [this.#newer, this.#older, heavy] : [this.#newer, this.#older];
+  }
+}
+
+/**
+ * The charges of a key for an object at the last two times: a charge may be voided while others, of the same or an earlier
+ * time, stay. A time counts only if its count is not 0. Times are relative to the generation's start, because V8 stores small
+ * integers in place.
  */
 interface Charges {
   readonly hash: string;
@@ -10,63 +67,19 @@ interface Charges {
   earlierCount: number;
 }
 
-const never = Number.NEGATIVE_INFINITY;
+/** A key's only object, or its objects by hash: with 100,000 active keys, which mostly have one, a map for each would take 20 MB. */
+type KeyObjects = Charges | Map<string, Charges>;
 
-const maxPerGeneration = 50_000;
-const maxPerKeyAndGeneration = 5_000;
-
-/**
- * The objects for which keys were charged within a window. Holds 100,000 objects at most; when there are more, the oldest are
- * forgotten. A key holds a tenth at most, so that one key cannot displace the others. Times are in milliseconds since the epoch.
- *
- * Two generations replace single deletions: the older one is dropped as a whole when it is older than the window, or when the
- * newer one is full.
- */
-export class RecentObjects {
-  readonly #windowMs: number;
-  #newer = new Generation(never);
-  #older = new Generation(never);
-
-  constructor(windowMs: number) {
-    this.#windowMs = windowMs;
-  }
-
-  /** Add older charges first: what was added first is forgotten first. */
-  add(apiKey: string, hash: string, at: number): void {
-    if (this.#newer.size >= maxPerGeneration || at - this.#newer.startedAt > this.#windowMs) {
-      this.#older = this.#newer;
-      this.#newer = new Generation(at);
-    }
-    const objects = this.#newer.add(apiKey, hash, at);
-    // A key with very many objects has its own generations.
-    if (objects < maxPerKeyAndGeneration) return;
-    this.#newer.move(apiKey, this.#older);
-    this.#older.forgetOldest(maxPerGeneration);
-  }
-
-  /** Forgets one charge of this time. Call it once for each voided charge, after `add`. */
-  delete(apiKey: string, hash: string, at: number): void {
-    for (const generation of [this.#newer, this.#older]) {
-      const charges = generation.find(apiKey, hash);
-      if (charges && deleteCharge(charges, at)) return;
-    }
-  }
-
-  has(apiKey: string, hash: string, now: number): boolean {
-    const since = now - this.#windowMs;
-    const isRecent = (generation: Generation) => (generation.find(apiKey, hash)?.last ?? never) >= since;
-    return isRecent(this.#newer) || isRecent(this.#older);
-  }
-}
+type Keys = PerKey<KeyObjects> | Map<number, KeyObjects | undefined>;
 
 class Generation {
   readonly startedAt: number;
-  /** A key's only object, or its objects by hash: with 100,000 active keys, which mostly have one, a map for each would take 20 MB. */
-  readonly #keys = new Map<string, Charges | Map<string, Charges>>();
+  readonly #keys: Keys;
   #size = 0;
 
-  constructor(startedAt: number) {
+  constructor(startedAt: number, keys: Keys = new PerKey()) {
     this.startedAt = startedAt;
+    this.#keys = keys;
   }
 
   /** The number of all keys' objects. */
@@ -74,52 +87,46 @@ class Generation {
     return this.#size;
   }
 
-  find(apiKey: string, hash: string): Charges | undefined {
-    const objects = this.#keys.get(apiKey);
-    if (objects instanceof Map) return objects.get(hash);
-    return objects?.hash === hash ? objects : undefined;
-  }
-
   /** Returns the number of the key's objects. */
-  add(apiKey: string, hash: string, at: number): number {
-    const known = this.find(apiKey, hash);
-    if (known) addCharge(known, at);
+  add(keyNumber: number, hash: string, at: number): number {
+    const objects = this.#keys.get(keyNumber);
+    const known = find(objects, hash);
+    if (known) addCharge(known, at - this.startedAt);
     else {
-      const objects = this.#keys.get(apiKey);
-      const charges = { hash, last: at, lastCount: 1, earlier: never, earlierCount: 0 };
+      const charges = { hash, last: at - this.startedAt, lastCount: 1, earlier: 0, earlierCount: 0 };
       if (objects instanceof Map) objects.set(hash, charges);
-      else this.#keys.set(apiKey, objects ? mapOf(objects, charges) : charges);
+      else this.#keys.set(keyNumber, objects ? mapOf(objects, charges) : charges);
       this.#size += 1;
     }
-    return sizeOf(this.#keys.get(apiKey));
+    return sizeOf(this.#keys.get(keyNumber));
   }
 
-  /** Replaces the key's objects in another generation, where it becomes the newest key. */
-  move(apiKey: string, to: Generation): void {
-    const objects = this.#take(apiKey);
-    if (!objects) return;
-    to.#take(apiKey);
-    to.#keys.set(apiKey, objects);
-    to.#size += sizeOf(objects);
+  has(keyNumber: number, hash: string, since: number): boolean {
+    const charges = find(this.#keys.get(keyNumber), hash);
+    return charges !== undefined && charges.lastCount > 0 && charges.last >= since - this.startedAt;
   }
 
-  /** Forgets the keys that were added first until at most `maxSize` objects are left. */
-  forgetOldest(maxSize: number): void {
-    for (const apiKey of this.#keys.keys()) {
-      if (this.#size <= maxSize) return;
-      this.#take(apiKey);
-    }
+  /** False if there is no charge of this time. */
+  delete(keyNumber: number, hash: string, at: number): boolean {
+    const charges = find(this.#keys.get(keyNumber), hash);
+    return charges !== undefined && deleteCharge(charges, at - this.startedAt);
   }
 
-  #take(apiKey: string): Charges | Map<string, Charges> | undefined {
-    const objects = this.#keys.get(apiKey);
-    this.#keys.delete(apiKey);
+  /** Removes the key's objects. Returns a generation of these objects only. */
+  remove(keyNumber: number): Generation {
+    const objects = this.#keys.get(keyNumber);
+    this.#keys.set(keyNumber, undefined);
     this.#size -= sizeOf(objects);
-    return objects;
+    return new Generation(this.startedAt, new Map([[keyNumber, objects]]));
   }
 }
 
-const sizeOf = (objects: Charges | Map<string, Charges> | undefined): number => {
+const find = (objects: KeyObjects | undefined, hash: string): Charges | undefined => {
+  if (objects instanceof Map) return objects.get(hash);
+  return objects?.hash === hash ? objects : undefined;
+};
+
+const sizeOf = (objects: KeyObjects | undefined): number => {
   if (objects instanceof Map) return objects.size;
   return objects ? 1 : 0;
 };
@@ -128,32 +135,29 @@ const mapOf = (...objects: readonly Charges[]): Map<string, Charges> =>
   new Map(objects.map((charges) => [charges.hash, charges]));
 
 const addCharge = (charges: Charges, at: number): void => {
-  if (at === charges.last) charges.lastCount += 1;
-  else if (at > charges.last) {
+  if (charges.lastCount === 0 || at > charges.last) {
     charges.earlier = charges.last;
     charges.earlierCount = charges.lastCount;
     charges.last = at;
     charges.lastCount = 1;
-  } else if (at === charges.earlier) charges.earlierCount += 1;
-  else if (at > charges.earlier) {
+  } else if (at === charges.last) charges.lastCount += 1;
+  else if (charges.earlierCount === 0 || at > charges.earlier) {
     charges.earlier = at;
     charges.earlierCount = 1;
-  }
+  } else if (at === charges.earlier) charges.earlierCount += 1;
 };
 
 /** False if there is no charge of this time. Without charges the entry stays, because a deletion would have to be counted. */
 const deleteCharge = (charges: Charges, at: number): boolean => {
-  if (at === charges.earlier && charges.earlierCount > 0) {
-    charges.earlierCount -= 1;
-    if (charges.earlierCount === 0) charges.earlier = never;
+  if (charges.lastCount > 0 && at === charges.last) {
+    charges.lastCount -= 1;
+    if (charges.lastCount > 0) return true;
+    charges.last = charges.earlier;
+    charges.lastCount = charges.earlierCount;
+    charges.earlierCount = 0;
     return true;
   }
-  if (at !== charges.last || charges.lastCount === 0) return false;
-  charges.lastCount -= 1;
-  if (charges.lastCount > 0) return true;
-  charges.last = charges.earlier;
-  charges.lastCount = charges.earlierCount;
-  charges.earlier = never;
-  charges.earlierCount = 0;
+  if (charges.earlierCount === 0 || at !== charges.earlier) return false;
+  charges.earlierCount -= 1;
   return true;
 };

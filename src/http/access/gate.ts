@@ -32,7 +32,7 @@ export const createGate =
   (request) => {
     const client = clientOf(request);
     const principal = authenticator.authenticate(credentialsOf(request), client);
-    return { principal, admission: limiter.admit(principal.apiKey, principal.plan, client) };
+    return { principal, admission: limiter.admit(principal, client) };
   };
 
 export interface AdmissionRules {

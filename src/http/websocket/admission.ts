@@ -42,7 +42,7 @@ export const createHandshakeAdmission =
       const client = clientOf(handshake);
       const countRequest = (principal: Principal): Caller => ({
         principal,
-        admission: limiter.admit(principal.apiKey, principal.plan, client),
+        admission: limiter.admit(principal, client),
       });
       const opening = countRequest(authenticator.authenticate(handshakeCredentials(handshake), client));
       headers = limitHeaders(opening.admission);

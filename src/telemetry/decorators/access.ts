@@ -23,8 +23,8 @@ export const instrumentLimiter =
   (refusals: Counter) =>
   (limiter: RateLimiter): RateLimiter => ({
     ...limiter,
-    admit: (apiKey, plan, client) => {
-      const admission = limiter.admit(apiKey, plan, client);
+    admit: (key, client) => {
+      const admission = limiter.admit(key, client);
       if (admission.refusal) refusals.add(1, admission.refusal.kind);
       return admission;
     },

@@ -2,14 +2,12 @@ import { randomBytes } from "node:crypto";
 import { expect } from "chai";
 import { createAccessTokens } from "../../../src/application/access/access-tokens.ts";
 import type { Principal, Proof, Validity } from "../../../src/application/access/principal.ts";
-import { freePlan } from "../../../src/domain/accounts/plan.ts";
+import { principalOf } from "../../support/principal.ts";
 
 const key = Buffer.alloc(32, 1);
 const bySecret: Proof = { by: "secret", secretId: "sec_1" };
 const principal = (changes: Partial<Principal> = {}): Principal => ({
-  apiKey: "vlk_1",
-  websiteId: "web_1",
-  plan: freePlan,
+  ...principalOf({ apiKey: "vlk_1" }),
   proof: bySecret,
   ...changes,
 });

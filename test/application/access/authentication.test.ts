@@ -51,7 +51,7 @@ describe("failed authentication", () => {
     });
   const tokenOf = (secretId: string): Credentials => {
     const proof = { by: "secret", secretId } as const;
-    const { token } = accessTokens.issue({ apiKey: "k", websiteId: "w", plan: freePlan, proof });
+    const { token } = accessTokens.issue({ apiKey: "k", proof });
     return { by: "token", token, apiKey: undefined, origin: undefined };
   };
 

@@ -3,10 +3,12 @@ import { rate } from "../../../projections/rate.ts";
 import { createProjectionRunner, type ProjectionRunner } from "../../../projections/runner/runner.ts";
 import {
   createRateLimiter,
+  type LimitedKey,
   type RateLimiter,
   type RateLimiterOptions,
 } from "../../../src/application/access/rate-limiter.ts";
-import { RateReports } from "../../../src/application/access/rate-reports.ts";
+import { RateReports, type ReportedCounter } from "../../../src/application/access/rate-reports.ts";
+import { keyNumberOf, PerKey } from "../../../src/domain/accounts/key-numbers.ts";
 import { freePlan, type Plan } from "../../../src/domain/accounts/plan.ts";
 import {
   type EventStore,
@@ -18,6 +20,11 @@ import { until } from "../../support/manual-clock.ts";
 import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
 
 const aMinute = Date.parse("2026-11-21T10:00:00.000Z");
+const limited = (apiKey: string, plan: Plan): LimitedKey => ({
+  apiKey,
+  keyNumber: keyNumberOf(apiKey),
+  plan,
+});
 const roomy: Plan = { tier: "enterprise", requestsPerMinute: 30, monthlyCharacters: null };
 
 describe("the per-minute limit", () => {
@@ -62,43 +69,43 @@ describe("the per-minute limit", () => {
     const { limiter } = await instance("a");
     now = aMinute + 15_500;
     for (let left = 29; left >= 0; left--) {
-      expect(limiter.admit("k", roomy, "ip")).to.deep.equal({ limit: 30, remaining: left });
+      expect(limiter.admit(limited("k", roomy), "ip")).to.deep.equal({ limit: 30, remaining: left });
     }
-    const { remaining, refusal } = limiter.admit("k", roomy, "ip");
+    const { remaining, refusal } = limiter.admit(limited("k", roomy), "ip");
     expect(remaining).to.equal(0);
     expect(refusal).to.include({ kind: "minute", retryAfterSeconds: 45 });
   });
 
   it("resets in the next minute", async () => {
     const { limiter } = await instance("a");
-    for (let i = 0; i < 31; i++) limiter.admit("k", roomy, "ip");
+    for (let i = 0; i < 31; i++) limiter.admit(limited("k", roomy), "ip");
     now = aMinute + 60_000;
-    expect(limiter.admit("k", roomy, "ip")).to.deep.equal({ limit: 30, remaining: 29 });
+    expect(limiter.admit(limited("k", roomy), "ip")).to.deep.equal({ limit: 30, remaining: 29 });
   });
 
   it("counts what other instances have reported", async () => {
     const [a, b] = [await instance("a"), await instance("b")];
-    for (let i = 0; i < 20; i++) a.limiter.admit("k", roomy, "ip");
+    for (let i = 0; i < 20; i++) a.limiter.admit(limited("k", roomy), "ip");
     await a.limiter.flush();
     await b.runner.waitForPosition(await lastPosition());
-    expect(b.limiter.admit("k", roomy, "ip").remaining).to.equal(9);
-    expect(b.limiter.admit("another", roomy, "ip").remaining).to.equal(29);
+    expect(b.limiter.admit(limited("k", roomy), "ip").remaining).to.equal(9);
+    expect(b.limiter.admit(limited("another", roomy), "ip").remaining).to.equal(29);
   });
 
   it("does not count its own requests twice when it reads its own report", async () => {
     const { limiter, runner } = await instance("a");
-    for (let i = 0; i < 10; i++) limiter.admit("k", roomy, "ip");
+    for (let i = 0; i < 10; i++) limiter.admit(limited("k", roomy), "ip");
     await limiter.flush();
     await runner.waitForPosition(await lastPosition());
-    expect(limiter.admit("k", roomy, "ip").remaining).to.equal(19);
+    expect(limiter.admit(limited("k", roomy), "ip").remaining).to.equal(19);
   });
 
   it("reports all keys in one event, and of them only those that have changed", async () => {
     const { limiter } = await instance("a");
-    for (const apiKey of ["k", "l", "k"]) limiter.admit(apiKey, roomy, "ip");
+    for (const apiKey of ["k", "l", "k"]) limiter.admit(limited(apiKey, roomy), "ip");
     await limiter.flush();
     await limiter.flush();
-    limiter.admit("l", roomy, "ip");
+    limiter.admit(limited("l", roomy), "ip");
     await limiter.flush();
     const at = new Date(now).toISOString();
     const minute = aMinute / 60_000;
@@ -111,14 +118,14 @@ describe("the per-minute limit", () => {
   it("splits a report of many keys into events below 64 KB", async () => {
     const [a, b] = [await instance("a"), await instance("b")];
     const keys = Array.from({ length: 2_500 }, (_, n) => `vlk_${String(n).padStart(24, "0")}`);
-    for (const apiKey of keys) a.limiter.admit(apiKey, roomy, "ip");
+    for (const apiKey of keys) a.limiter.admit(limited(apiKey, roomy), "ip");
     await a.limiter.flush();
     const events = await reports("a");
     expect(events).to.have.length(3);
     for (const { data } of events) expect(JSON.stringify(data).length).to.be.below(64 * 1024);
     await b.runner.waitForPosition(await lastPosition());
     for (const apiKey of [keys[0], keys[2_499]]) {
-      expect(b.limiter.admit(apiKey ?? "", roomy, "ip").remaining).to.equal(28);
+      expect(b.limiter.admit(limited(apiKey ?? "", roomy), "ip").remaining).to.equal(28);
     }
   });
 
@@ -136,15 +143,15 @@ describe("the per-minute limit", () => {
       },
     };
     const [a, b] = [await instance("a", { store }), await instance("b")];
-    for (let i = 0; i < 5; i++) a.limiter.admit("k", roomy, "ip");
+    for (let i = 0; i < 5; i++) a.limiter.admit(limited("k", roomy), "ip");
     for (let i = 0; i < 3; i++) await a.limiter.flush();
     await b.runner.waitForPosition(await lastPosition());
-    expect(b.limiter.admit("k", roomy, "ip").remaining).to.equal(24);
+    expect(b.limiter.admit(limited("k", roomy), "ip").remaining).to.equal(24);
   });
 
   it("does not report the requests of a minute that is over", async () => {
     const { limiter } = await instance("a");
-    limiter.admit("k", roomy, "ip");
+    limiter.admit(limited("k", roomy), "ip");
     now += 60_000;
     await limiter.flush();
     expect(await reports("a")).to.deep.equal([]);
@@ -153,12 +160,9 @@ describe("the per-minute limit", () => {
   it("deletes the counters of keys that sent nothing in the last two minutes", async () => {
     const counter = { count: 1, isChanged: false };
     const minute = aMinute / 60_000;
-    const counters = new Map(
-      [minute, minute - 1, minute - 2].map((last) => [
-        `k${last}`,
-        { apiKey: `k${last}`, minute: last, ...counter },
-      ]),
-    );
+    const counters = new PerKey<ReportedCounter>();
+    for (const age of [0, 1, 2])
+      counters.set(age, { apiKey: `k${age}`, keyNumber: age, minute: minute - age, ...counter });
     const { store } = temporary;
     const options = {
       store,
@@ -171,8 +175,8 @@ describe("the per-minute limit", () => {
     const reports = new RateReports(counters, options);
     closing.push(() => reports.close());
     await reports.flush();
-    await until(() => counters.size === 2);
-    expect([...counters.keys()]).to.deep.equal([`k${minute}`, `k${minute - 1}`]);
+    await until(() => [...counters].length === 2);
+    expect([...counters].map(({ apiKey }) => apiKey)).to.deep.equal(["k0", "k1"]);
   });
 
   it("does not repeat a failed report after its minute", async () => {
@@ -182,10 +186,10 @@ describe("the per-minute limit", () => {
     const append: EventStore["append"] = (...all) =>
       attempts++ === 0 ? failing.promise : store.append(...all);
     const { limiter } = await instance("a", { store: { ...store, append } });
-    for (const apiKey of ["k", "l"]) limiter.admit(apiKey, roomy, "ip");
+    for (const apiKey of ["k", "l"]) limiter.admit(limited(apiKey, roomy), "ip");
     const failed = limiter.flush();
     now += 60_000;
-    limiter.admit("l", roomy, "ip");
+    limiter.admit(limited("l", roomy), "ip");
     failing.reject(new EventStoreUnavailable("down"));
     await failed;
     await limiter.flush();
@@ -203,7 +207,7 @@ describe("the per-minute limit", () => {
     };
     const onError = (what: string) => troubles.push(what);
     const { limiter } = await instance("a", { store, deadlineMs: 300, onError });
-    limiter.admit("k", roomy, "ip");
+    limiter.admit(limited("k", roomy), "ip");
     const keepAlive = setTimeout(() => {}, 60_000); // the deadline's timer is unreferenced
     await limiter.flush();
     clearTimeout(keepAlive);
@@ -231,7 +235,7 @@ describe("the per-minute limit", () => {
       [true, 2],
     ] as const) {
       isDown = down;
-      limiter.admit("k", roomy, "ip");
+      limiter.admit(limited("k", roomy), "ip");
       await limiter.flush();
       expect(troubles).to.equal(expected);
     }
@@ -244,20 +248,20 @@ describe("the per-minute limit", () => {
     const [fast, right, slow] = [await start("fast"), await start("right"), await start("slow")];
     const requests = async () => {
       for (const { limiter } of [fast, slow]) {
-        limiter.admit("k", roomy, "ip");
+        limiter.admit(limited("k", roomy), "ip");
         await limiter.flush();
       }
       for (const name of ["fast", "slow"]) await right.runner.waitForPosition(await lastPosition(name));
     };
     now = aMinute + 10_000; // slow: the minute before
     await requests();
-    expect(right.limiter.admit("k", roomy, "ip").remaining).to.equal(28);
+    expect(right.limiter.admit(limited("k", roomy), "ip").remaining).to.equal(28);
     now = aMinute + 40_000; // fast: the next minute
     await requests();
-    expect(right.limiter.admit("k", roomy, "ip").remaining).to.equal(26);
+    expect(right.limiter.admit(limited("k", roomy), "ip").remaining).to.equal(26);
     now = aMinute + 70_000; // the next minute, in which fast has counted one already
     await requests();
-    expect(right.limiter.admit("k", roomy, "ip").remaining).to.equal(27);
+    expect(right.limiter.admit(limited("k", roomy), "ip").remaining).to.equal(27);
   });
 
   it("sets the maximum age of its stream once", async () => {
@@ -268,7 +272,7 @@ describe("the per-minute limit", () => {
     };
     const { limiter } = await instance("a", { store });
     for (let i = 0; i < 3; i++) {
-      limiter.admit("k", roomy, "ip");
+      limiter.admit(limited("k", roomy), "ip");
       await limiter.flush();
     }
     expect(retentions).to.deep.equal([["rate-a", { maxAgeSeconds: 180 }]]);
@@ -281,7 +285,7 @@ describe("the per-minute limit", () => {
 
     it("does not count requests that the burst check refuses, and still reports the remaining ones", async () => {
       const limiter = await bursting();
-      const admissions = Array.from({ length: 25 }, () => limiter.admit("k", freePlan, "ip"));
+      const admissions = Array.from({ length: 25 }, () => limiter.admit(limited("k", freePlan), "ip"));
       expect(admissions.filter(({ refusal }) => refusal === undefined)).to.have.length(20);
       expect(admissions[24]).to.deep.include({ limit: 100, remaining: 80 });
       expect(admissions[24]?.refusal).to.include({ kind: "burst" });
@@ -289,15 +293,15 @@ describe("the per-minute limit", () => {
 
     it("admits the same request after the Retry-After time", async () => {
       const limiter = await bursting();
-      const refused = Array.from({ length: 21 }, () => limiter.admit("k", freePlan, "ip")).at(-1);
+      const refused = Array.from({ length: 21 }, () => limiter.admit(limited("k", freePlan), "ip")).at(-1);
       uptime.now += (refused?.refusal?.retryAfterSeconds ?? 0) * 1_000;
-      expect(limiter.admit("k", freePlan, "ip").refusal).to.equal(undefined);
+      expect(limiter.admit(limited("k", freePlan), "ip").refusal).to.equal(undefined);
     });
 
     it("refuses by the per-minute limit when that is exhausted", async () => {
       const limiter = await bursting();
       const few: Plan = { ...roomy, requestsPerMinute: 20 };
-      const admissions = Array.from({ length: 30 }, () => limiter.admit("k", few, "ip"));
+      const admissions = Array.from({ length: 30 }, () => limiter.admit(limited("k", few), "ip"));
       for (const { remaining, refusal } of admissions.slice(20)) {
         expect(remaining).to.equal(0);
         expect(refusal).to.include({ kind: "minute", retryAfterSeconds: 60 });
@@ -312,16 +316,18 @@ describe("the per-minute limit", () => {
     for (const [order, requests] of Object.entries(orders)) {
       it(`counts each client of a key separately, ${order}`, async () => {
         const limiter = await bursting();
-        const refused = requests.filter((client) => limiter.admit("k", freePlan, client).refusal);
+        const refused = requests.filter((client) => limiter.admit(limited("k", freePlan), client).refusal);
         expect(refused.toSorted()).to.deep.equal(clients.flatMap((client) => new Array(7).fill(client)));
       });
     }
 
     it("treats the addresses of one IPv6 network as one client", async () => {
       const limiter = await bursting();
-      const admissions = Array.from({ length: 21 }, (_, i) => limiter.admit("k", freePlan, `2001:db8::${i}`));
+      const admissions = Array.from({ length: 21 }, (_, i) =>
+        limiter.admit(limited("k", freePlan), `2001:db8::${i}`),
+      );
       expect(admissions[20]?.refusal).to.include({ kind: "burst" });
-      expect(limiter.admit("k", freePlan, "2001:db8:0:1::1").refusal).to.equal(undefined);
+      expect(limiter.admit(limited("k", freePlan), "2001:db8:0:1::1").refusal).to.equal(undefined);
     });
   });
 });

@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import type { Principal } from "../../../src/application/access/principal.ts";
 import { closeJournal } from "../../../src/application/ledger/journal/close-journal.ts";
 import { listOpenJournals } from "../../../src/application/ledger/journal/journal-registry.ts";
 import type { OpenLedger } from "../../../src/application/ledger/open-ledger.ts";
@@ -10,6 +9,7 @@ import type { Receipt } from "../../../src/domain/ledger/serving.ts";
 import { usageAccountStream } from "../../../src/domain/ledger/usage-accounts/usage-account.ts";
 import { collect } from "../../support/collect.ts";
 import { createManualClock, type ManualClock, until } from "../../support/manual-clock.ts";
+import { principalOf } from "../../support/principal.ts";
 import { rejection } from "../../support/rejection.ts";
 import { servedAudio } from "../../support/served-audio.ts";
 import { countSubscriptions, type SubscriptionCounter } from "../../support/subscription-counter.ts";
@@ -18,12 +18,7 @@ import { openTestLedger, readLedger, record } from "../../support/test-ledger.ts
 import { type DisturbedStore, disturbedStore } from "./disturbed-store.ts";
 
 const start = Date.parse("2026-11-21T10:00:00.000Z");
-const principal = (monthlyCharacters: number | null): Principal => ({
-  apiKey: "k",
-  websiteId: "w",
-  plan: { tier: "enterprise", requestsPerMinute: 1_000, monthlyCharacters },
-  proof: { by: "secret", secretId: "s" },
-});
+const principal = (monthlyCharacters: number | null) => principalOf({ monthlyCharacters });
 
 describe("the journals of a process", () => {
   let temporary: TemporaryStore;

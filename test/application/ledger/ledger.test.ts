@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import type { Principal } from "../../../src/application/access/principal.ts";
 import type { OpenLedger } from "../../../src/application/ledger/open-ledger.ts";
 import { changePlan, issueKey, type Key, keyDecider, keyStream } from "../../../src/domain/accounts/key.ts";
 import type { Plan } from "../../../src/domain/accounts/plan.ts";
@@ -7,6 +6,7 @@ import { Invalid, KeyIsSuspended, Unavailable } from "../../../src/domain/errors
 import { createCommandHandler } from "../../../src/eventstore/command-handler.ts";
 import type { EventStore } from "../../../src/eventstore/event-store.ts";
 import { createManualClock, until } from "../../support/manual-clock.ts";
+import { principalOf } from "../../support/principal.ts";
 import { rejection } from "../../support/rejection.ts";
 import { servedAudio } from "../../support/served-audio.ts";
 import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
@@ -21,12 +21,7 @@ const plan = (monthlyCharacters: number | null): Plan => ({
   requestsPerMinute: 1_000,
   monthlyCharacters,
 });
-const principal = (monthlyCharacters: number | null): Principal => ({
-  apiKey: "k",
-  websiteId: "w",
-  plan: plan(monthlyCharacters),
-  proof: { by: "secret", secretId: "s" },
-});
+const principal = (monthlyCharacters: number | null) => principalOf({ monthlyCharacters });
 const whole = { requestId: "r", hashes: ["ab".repeat(32)], characters: 11, partial: false };
 
 /** Delivers no events until `released` resolves. */

@@ -1,22 +1,17 @@
 import { expect } from "chai";
-import type { Principal } from "../../../src/application/access/principal.ts";
 import { createIdempotencyKeys } from "../../../src/application/ledger/idempotency-keys.ts";
 import type { OpenLedger } from "../../../src/application/ledger/open-ledger.ts";
 import { createRecoverIdempotencyKeys } from "../../../src/application/ledger/recover-idempotency-keys.ts";
 import type { VoidedServing } from "../../../src/domain/ledger/serving.ts";
 import { createCommandHandler } from "../../../src/eventstore/command-handler.ts";
 import { type EventStore, EventStoreUnavailable } from "../../../src/eventstore/event-store.ts";
+import { principalOf } from "../../support/principal.ts";
 import { servedAudio } from "../../support/served-audio.ts";
 import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
 import { openTestLedger, record } from "../../support/test-ledger.ts";
 
 const start = Date.parse("2026-11-21T10:00:00.000Z");
-const principal: Principal = {
-  apiKey: "k",
-  websiteId: "w",
-  plan: { tier: "enterprise", requestsPerMinute: 1_000, monthlyCharacters: null },
-  proof: { by: "secret", secretId: "s" },
-};
+const principal = principalOf();
 const keyed = (requestId: string) =>
   servedAudio({ requestId, idempotency: { key: "digest", request: "parameters" } });
 

@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import type { Principal } from "../../../src/application/access/principal.ts";
 import type { OpenLedger } from "../../../src/application/ledger/open-ledger.ts";
 import { createDelivery, type Streaming } from "../../../src/application/synthesis/delivery.ts";
 import type { SynthesisPlan } from "../../../src/application/synthesis/planner.ts";
@@ -10,19 +9,14 @@ import { type CommandHandler, createCommandHandler } from "../../../src/eventsto
 import { renditionOf } from "../../audio/pipeline/renditions.ts";
 import { collect } from "../../support/collect.ts";
 import { until } from "../../support/manual-clock.ts";
+import { principalOf } from "../../support/principal.ts";
 import { rejection } from "../../support/rejection.ts";
 import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
 import { openTestLedger, readLedger } from "../../support/test-ledger.ts";
 
 const at = "2026-11-21T10:00:00.000Z";
 const never = new AbortController().signal;
-const plan = { tier: "enterprise", requestsPerMinute: 1_000, monthlyCharacters: 15 } as const;
-const principal: Principal = {
-  apiKey: "k",
-  websiteId: "w",
-  plan,
-  proof: { by: "secret", secretId: "s" },
-};
+const principal = principalOf({ monthlyCharacters: 15 });
 const order = { principal, requestId: "r", kind: "sse" } as const;
 const planOf = (engine: "gwn" | "g1", characters = 10): SynthesisPlan => ({
   characters,
@@ -45,7 +39,7 @@ describe("streaming", () => {
     temporary = await openTemporaryStore();
     const { store } = temporary;
     handler = createCommandHandler({ store });
-    const issued = { apiKey: "k", websiteId: "w", plan, at };
+    const issued = { apiKey: "k", websiteId: "w", plan: principal.plan, at };
     await handler.execute(keyDecider, keyStream("k"), (state) => issueKey(state, issued), {});
     begun = [];
     onBegin = () => {};

@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import type { Principal } from "../../../src/application/access/principal.ts";
 import type { OpenLedger } from "../../../src/application/ledger/open-ledger.ts";
 import {
   createDelivery,
@@ -11,18 +10,14 @@ import type { Pipeline } from "../../../src/audio/pipeline/pipeline.ts";
 import type { Idempotency } from "../../../src/domain/ledger/serving.ts";
 import { renditionOf } from "../../audio/pipeline/renditions.ts";
 import { until } from "../../support/manual-clock.ts";
+import { principalOf } from "../../support/principal.ts";
 import { rejection } from "../../support/rejection.ts";
 import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
 import { openTestLedger, readLedger } from "../../support/test-ledger.ts";
 import { type DisturbedStore, disturbedStore } from "../ledger/disturbed-store.ts";
 
 const at = "2026-11-21T10:00:00.000Z";
-const principal: Principal = {
-  apiKey: "k",
-  websiteId: "w",
-  plan: { tier: "enterprise", requestsPerMinute: 1_000, monthlyCharacters: null },
-  proof: { by: "secret", secretId: "s" },
-};
+const principal = principalOf();
 const rendition = renditionOf("Hello.", { websiteId: "w" });
 const plan: SynthesisPlan = {
   characters: 10,

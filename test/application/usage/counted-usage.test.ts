@@ -1,7 +1,6 @@
 import { expect } from "chai";
 import { createProjectionRunner, type ProjectionRunner } from "../../../projections/runner/runner.ts";
 import { usageTotals } from "../../../projections/usage-totals.ts";
-import type { Principal } from "../../../src/application/access/principal.ts";
 import type { OpenLedger } from "../../../src/application/ledger/open-ledger.ts";
 import { createUsageReader } from "../../../src/application/ledger/usage-accounts/usage-reader.ts";
 import { createCountedUsage, createCountUsage } from "../../../src/application/usage/counted-usage.ts";
@@ -11,18 +10,14 @@ import type { EventStore } from "../../../src/eventstore/event-store.ts";
 import { openEventStoreDB } from "../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
 import { startEventStoreDBProcess } from "../../support/eventstoredb-process.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
+import { principalOf } from "../../support/principal.ts";
 import { serving } from "../../support/servings.ts";
 import { openTemporaryStore } from "../../support/temporary-store.ts";
 import { openTestLedger, record } from "../../support/test-ledger.ts";
 
 const now = Date.parse("2026-11-05T10:00:00.000Z");
 const month = "2026-11";
-const principal = (apiKey: string): Principal => ({
-  apiKey,
-  websiteId: `web-${apiKey}`,
-  plan: { tier: "commercial", requestsPerMinute: 1_000, monthlyCharacters: null },
-  proof: { by: "secret", secretId: "sec_1" },
-});
+const principal = (apiKey: string) => principalOf({ apiKey, websiteId: `web-${apiKey}` });
 
 const openLaggingNode = async () => {
   const node = await startEventStoreDBProcess(undefined, 0, 7);

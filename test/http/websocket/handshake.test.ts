@@ -4,7 +4,6 @@ import { expect } from "chai";
 import { WebSocket } from "ws";
 import { maxFailuresPerMinute } from "../../../src/application/access/failed-attempts.ts";
 import type { Proof } from "../../../src/application/access/principal.ts";
-import { freePlan } from "../../../src/domain/accounts/plan.ts";
 import { sendBytes } from "../../support/exchange.ts";
 import { ask } from "../../support/in-process-service.ts";
 import { openWebSocketClient, type WebSocketClient } from "../../support/websocket-client.ts";
@@ -61,8 +60,8 @@ describe("the handshake of the streaming socket", () => {
     return { headers: answer.headers, message: error.message };
   };
   const tokenOf = (proof: Proof) => {
-    const { apiKey, websiteId } = website;
-    return served.accessTokens.issue({ apiKey, websiteId, plan: freePlan, proof }).token;
+    const { apiKey } = website;
+    return served.accessTokens.issue({ apiKey, proof }).token;
   };
 
   describe("accepts", () => {

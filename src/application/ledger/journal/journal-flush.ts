@@ -4,6 +4,7 @@ import {
   type JournalEvent,
   type Link,
   linkEvents,
+  type SynthesesServed,
 } from "../../../domain/ledger/journal.ts";
 import type { Serving, StreamEnd, VoidedServing } from "../../../domain/ledger/serving.ts";
 import { ServingColumns } from "../../../domain/ledger/serving-columns.ts";
@@ -32,6 +33,8 @@ export type FlushedEvent = JournalEvent & {
   readonly revision: number;
   readonly position: number;
   readonly digest: string;
+  /** Those of `keys` in `SynthesesServed`. */
+  readonly keyNumbers?: readonly number[];
 };
 
 /** Entries that were not durable when the journal was closed. Each void names the journal of its serving. */
@@ -131,9 +134,25 @@ const takeUpTo = <T>(pending: PendingItems<T>, maxBytes: number): { items: T[]; 
   return { items, bytes };
 };
 
-export const flushedEvents = ({ links }: Flush, { revision, position }: AppendResult): FlushedEvent[] => {
+export const flushedEvents = (
+  { links, servings }: Flush,
+  { revision, position }: AppendResult,
+): FlushedEvent[] => {
   const first = revision - links.length + 1;
-  return links.map(({ event, digest }, index) => ({ ...event, revision: first + index, position, digest }));
+  return links.map(({ event, digest }, index) => {
+    const flushed = { ...event, revision: first + index, position, digest };
+    return event.type === "SynthesesServed"
+      ? { ...flushed, keyNumbers: keyNumbersOf(servings, event.data) }
+      : flushed;
+  });
+};
+
+/** In the order of `keys`. */
+const keyNumbersOf = (servings: readonly PendingServing[], { key }: SynthesesServed): number[] => {
+  const numbers: number[] = [];
+  for (let index = 0; index < key.length; index++)
+    numbers[key[index] as number] = (servings[index] as PendingServing).keyNumber;
+  return numbers;
 };
 
 /** The void of a serving whose caller was refused before its flush became durable. */

@@ -1,4 +1,5 @@
 import { createDeadlineQueue, type DeadlineQueue } from "../../../async/deadline-queue.ts";
+import { keyNumberOf } from "../../../domain/accounts/key-numbers.ts";
 import { Unavailable } from "../../../domain/errors.ts";
 import {
   type Chained,
@@ -87,13 +88,14 @@ export class JournalWriter {
    * - {OutcomeUnknown}: its deadline passed after it was sent. If it becomes durable, the writer voids it in a later flush;
    * - {JournalFenced}: the journal is closed, and it is not in it: add it to the next journal.
    */
-  addServing = (serving: Serving, done: ServingCallback): void => {
+  addServing = (serving: Serving, done: ServingCallback, keyNumber = keyNumberOf(serving.apiKey)): void => {
     const refusal = this.#refusal();
     if (refusal) {
       queueMicrotask(() => this.#call(() => done(refusal, "")));
       return;
     }
-    const entry: PendingServing = { serving, month: this.month(), done, isExpired: false, place: undefined };
+    const month = this.month();
+    const entry: PendingServing = { serving, keyNumber, month, done, isExpired: false, place: undefined };
     this.#waiting.servings.add(entry);
     this.#deadlines.add(entry);
   };

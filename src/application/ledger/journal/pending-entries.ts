@@ -5,6 +5,8 @@ import type { Serving, StreamEnd, VoidedServing } from "../../../domain/ledger/s
 
 export interface PendingServing extends Queued<PendingServing> {
   readonly serving: Serving;
+  /** Of the serving's key. */
+  readonly keyNumber: number;
   readonly month: string;
   readonly done: ServingCallback;
   /** Its deadline has passed, and `done` was called. */

@@ -1,5 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { withDeadline } from "../../../async/deadline.ts";
+import { keyNumberOf } from "../../../domain/accounts/key-numbers.ts";
 import { Unavailable } from "../../../domain/errors.ts";
 import { JournalFenced } from "../../../domain/ledger/journal.ts";
 import {
@@ -52,6 +53,7 @@ const maxIdleReturns = 8;
  */
 export class KeyReservation {
   readonly apiKey: string;
+  readonly keyNumber: number;
   readonly month: string;
   readonly #context: ReservationContext;
   readonly #tally: Tally;
@@ -75,6 +77,7 @@ export class KeyReservation {
   constructor(context: ReservationContext, apiKey: string, month: string, tally: Tally) {
     this.#context = context;
     this.apiKey = apiKey;
+    this.keyNumber = keyNumberOf(apiKey);
     this.month = month;
     this.#tally = tally;
     this.#recalled = new RecalledHolders(context, apiKey, month);

@@ -1,5 +1,6 @@
 import pLimit from "p-limit";
 import { type Clock, systemClock } from "../../../async/clock.ts";
+import { keyNumberOf } from "../../../domain/accounts/key-numbers.ts";
 import { Unavailable } from "../../../domain/errors.ts";
 import { JournalFenced } from "../../../domain/ledger/journal.ts";
 import { parseQuotaStream, type QuotaEvent, quotaPrefix } from "../../../domain/ledger/quota.ts";
@@ -76,14 +77,21 @@ export class Reservations {
    * Spends characters of the key's month if this journal holds them. False: call `reserve`, then try again. With `quota`
    * null (no quota) it only counts them.
    */
-  trySpend(apiKey: string, month: string, characters: number, quota: number | null): boolean {
-    const tally = this.#tallies.find(apiKey, month) ?? this.#tallies.findOrAdd(apiKey, month);
-    if (quota !== null && characters > 0) {
+  trySpend(
+    apiKey: string,
+    month: string,
+    characters: number,
+    quota: number | null,
+    keyNumber = keyNumberOf(apiKey),
+  ): boolean {
+    if (quota === null) this.#tallies.spend(keyNumber, month, characters);
+    else if (characters > 0) {
+      const tally = this.#tallies.findOrAdd(keyNumber, month);
       const { spent, reservedTotal, reservation } = tally;
       if (spent + characters > reservedTotal || reservation === undefined || quota < reservation.quota)
         return false;
+      tally.spent += characters;
     }
-    tally.spent += characters;
     return true;
   }
 
@@ -101,8 +109,9 @@ export class Reservations {
 
   /** Returns characters that were spent but not served, or voided. */
   refund(apiKey: string, month: string, characters: number): void {
-    if (!this.#tallies.isKept(apiKey, month)) return;
-    const tally = this.#tallies.findOrAdd(apiKey, month);
+    const keyNumber = keyNumberOf(apiKey);
+    if (!this.#tallies.isKept(keyNumber, month)) return;
+    const tally = this.#tallies.findOrAdd(keyNumber, month);
     tally.spent -= characters;
     // Other journals count the stated total until it is lowered.
     if (tally.spent < (tally.stated ?? 0) && !this.#ended) this.#reservation(apiKey, month);
@@ -138,7 +147,7 @@ export class Reservations {
   }
 
   #reservation(apiKey: string, month: string): KeyReservation {
-    const tally = this.#tallies.findOrAdd(apiKey, month);
+    const tally = this.#tallies.findOrAdd(keyNumberOf(apiKey), month);
     if (tally.reservation) return tally.reservation;
     const reservation = new KeyReservation(this.#context, apiKey, month, tally);
     tally.reservation = reservation;
@@ -154,7 +163,7 @@ export class Reservations {
         const isReturnedSoon = isCrowded || this.#tallies.isPast(reservation.month);
         if (!reservation.checkIdle(checksPerIdleTime, isReturnedSoon)) continue;
         this.#active.delete(reservation);
-        this.#tallies.release(reservation.apiKey, reservation.month);
+        this.#tallies.release(reservation.keyNumber, reservation.month);
       }
       this.#stopChecks = this.#active.size > 0 ? this.#checkLater() : undefined;
     });
@@ -166,7 +175,7 @@ export class Reservations {
     if (isOwn && event.type === "ReservationSettled") this.#context.onFenced();
     if (isOwn) return;
     const { apiKey, month } = parseQuotaStream(stream);
-    const reservation = this.#tallies.find(apiKey, month)?.reservation;
+    const reservation = this.#tallies.find(keyNumberOf(apiKey), month)?.reservation;
     if (event.type === "UsageCarriedOver") this.#correctCarriedOver(apiKey, month);
     else if (event.type === "ReservationsRecalled") reservation?.recall(position);
     else reservation?.changed();
@@ -174,7 +183,7 @@ export class Reservations {
 
   /** This journal may have spent more since its total was read. */
   #correctCarriedOver(apiKey: string, month: string): void {
-    const isActive = this.#tallies.find(apiKey, month) !== undefined && this.#ended === undefined;
+    const isActive = this.#tallies.hasSpent(keyNumberOf(apiKey), month) && this.#ended === undefined;
     if (isActive) void this.#reservation(apiKey, month).returnUnspent();
   }
 }

@@ -8,8 +8,7 @@ import { readPostedMark } from "../journal/journal-reader.ts";
 import {
   addEventOf,
   createUsagePoster,
-  noEntries,
-  type UnpostedEntries,
+  UnpostedEntries,
   type UsagePoster,
   type UsagePosterOptions,
 } from "./usage-poster.ts";
@@ -79,7 +78,7 @@ const readUnposted = async (
     const unknown = accountsOf(event).filter(([name]) => !accounts.has(name));
     await limit.map(unknown, async ([name, apiKey, month]) => {
       const posted = await poster.lastPostedRevision(apiKey, month);
-      accounts.set(name, { ...noEntries(), apiKey, month, posted });
+      accounts.set(name, { ...new UnpostedEntries(), apiKey, month, posted });
     });
     addEntries(event, (apiKey, month): UsageSum | undefined => {
       const account = accounts.get(accountName(apiKey, month));

@@ -1,21 +1,17 @@
 import pLimit from "p-limit";
 import { inTimeSlices } from "../../../async/time-slices.ts";
+import { keyNumberOf, PerKey } from "../../../domain/accounts/key-numbers.ts";
 import { Unavailable } from "../../../domain/errors.ts";
 import type { JournalEvent } from "../../../domain/ledger/journal.ts";
 import { addMonths, monthOf } from "../../../domain/ledger/month.ts";
 import { UsageAccountIsClosed } from "../../../domain/ledger/usage-accounts/usage-account.ts";
 import { addEntries, type SumOf } from "../../../domain/ledger/usage-accounts/usage-sum.ts";
 import { repeat } from "../../repeat.ts";
-import {
-  addEventOf,
-  createUsagePoster,
-  noEntries,
-  type UnpostedEntries,
-  type UsagePosterOptions,
-} from "./usage-poster.ts";
+import type { FlushedEvent } from "../journal/journal-flush.ts";
+import { addEventOf, createUsagePoster, UnpostedEntries, type UsagePosterOptions } from "./usage-poster.ts";
 
 /** An event of the own journal that is durable. */
-export type PostableEvent = JournalEvent & { readonly revision: number; readonly digest: string };
+export type PostableEvent = JournalEvent & Pick<FlushedEvent, "revision" | "digest" | "keyNumbers">;
 
 export interface PostingsOptions extends UsagePosterOptions {
   /** Called about once a minute if it has changed: the revision up to which all entries are posted. */
@@ -50,10 +46,10 @@ export class Postings {
   readonly #options: Required<PostingsOptions>;
   readonly #poster: ReturnType<typeof createUsagePoster>;
   readonly #limit: ReturnType<typeof pLimit>;
-  /** By month and key. An account stays here after it is posted, with its last posted revision. */
-  readonly #months = new Map<string, Map<string, AccountEntries>>();
+  /** By month. An account stays here after it is posted, with its last posted revision. */
+  readonly #months = new Map<string, PerKey<AccountEntries>>();
   /** The event that is being added, and its accounts. */
-  #event: { readonly revision: number; readonly digest: string } = { revision: -1, digest: "" };
+  #event: Pick<PostableEvent, "revision" | "digest" | "keyNumbers"> = { revision: -1, digest: "" };
   #touched: AccountEntries[] = [];
   #now = 0;
   #lastEntry = -1;
@@ -117,10 +113,10 @@ export class Postings {
     }
   }
 
-  readonly #sumOf: SumOf = (apiKey, month) => {
-    const account = this.#accountOf(apiKey, month);
+  readonly #sumOf: SumOf = (apiKey, month, index = -1) => {
+    const account = this.#accountOf(apiKey, month, this.#event.keyNumbers?.[index] ?? keyNumberOf(apiKey));
     if (!account.unposted) {
-      account.unposted = noEntries();
+      account.unposted = new UnpostedEntries();
       account.since = this.#now;
     }
     addEventOf(account.unposted, this.#event.revision, this.#event.digest);
@@ -128,18 +124,26 @@ export class Postings {
     return account.unposted;
   };
 
-  #accountOf(apiKey: string, month: string): AccountEntries {
-    const accounts = this.#months.get(month) ?? new Map<string, AccountEntries>();
-    const known = accounts.get(apiKey);
+  #accountOf(apiKey: string, month: string, keyNumber: number): AccountEntries {
+    const known = this.#months.get(month)?.get(keyNumber);
     if (known) return known;
-    const none = { from: 0, unposted: undefined, since: 0, posting: undefined, queued: undefined };
-    const account = { apiKey, month, ...none };
-    this.#months.set(month, accounts.set(apiKey, account));
+    const account = {
+      apiKey,
+      month,
+      from: 0,
+      unposted: undefined,
+      since: 0,
+      posting: undefined,
+      queued: undefined,
+    };
+    const accounts = this.#months.get(month) ?? new PerKey<AccountEntries>();
+    accounts.set(keyNumber, account);
+    this.#months.set(month, accounts);
     return account;
   }
 
   *#accounts(): Generator<AccountEntries> {
-    for (const accounts of this.#months.values()) yield* accounts.values();
+    for (const accounts of this.#months.values()) yield* accounts;
   }
 
   #isFull({ unposted }: AccountEntries): boolean {
@@ -202,7 +206,7 @@ export class Postings {
     const oldest = addMonths(monthOf(new Date(this.#options.clock()).toISOString()), -1);
     for (const [month, accounts] of this.#months) {
       if (month >= oldest) continue;
-      const isPosted = accounts.values().every((account) => firstUnposted(account) === undefined);
+      const isPosted = Iterator.from(accounts).every((account) => firstUnposted(account) === undefined);
       if (isPosted) this.#months.delete(month);
     }
   }

@@ -7,25 +7,18 @@ import {
   usageAccountStream,
 } from "../../../domain/ledger/usage-accounts/usage-account.ts";
 import { postingId } from "../../../domain/ledger/usage-accounts/usage-event-ids.ts";
-import {
-  addRevision,
-  emptySum,
-  postedTotals,
-  type UsageSum,
-} from "../../../domain/ledger/usage-accounts/usage-sum.ts";
+import { addRevision, postedTotals, UsageSum } from "../../../domain/ledger/usage-accounts/usage-sum.ts";
 import { createCommandHandler, type StreamSnapshot } from "../../../eventstore/command-handler.ts";
 import type { EventStore, RecordedEvent } from "../../../eventstore/event-store.ts";
 
 /** Entries of one key and month that are to be posted together. Mutable: it is on the path of every serving. */
-export interface UnpostedEntries extends UsageSum {
+export class UnpostedEntries extends UsageSum {
   /** As in `UsagePosted`. */
-  ranges: number[];
+  ranges: number[] = [];
   /** The revision and the digest of the last event with an entry; -1 and empty without any. */
-  through: number;
-  digest: string;
+  through = -1;
+  digest = "";
 }
-
-export const noEntries = (): UnpostedEntries => ({ ...emptySum(), ranges: [], through: -1, digest: "" });
 
 export const addEventOf = (entries: UnpostedEntries, revision: number, digest: string): void => {
   if (entries.ranges.length > 0) addRevision(entries.ranges, revision);

@@ -9,9 +9,8 @@ import {
 import {
   addEntries,
   addPosting,
-  emptySum,
   type SumOf,
-  type UsageSum,
+  UsageSum,
 } from "../../../domain/ledger/usage-accounts/usage-sum.ts";
 import { type EventStore, readEvent } from "../../../eventstore/event-store.ts";
 import { eventTime } from "../../usage/events/event-time.ts";
@@ -57,7 +56,7 @@ export const createUsageReader = ({ store }: { readonly store: EventStore }) => 
   usageOf: async ({ apiKey, month, asOf = {}, signal }: UsageRequest): Promise<UsageSum> => {
     // The order matters: what is posted between two of the reads is then counted once, from the account.
     const marks = await readMarks(store, await listOpenJournals(store));
-    const sum = emptySum();
+    const sum = new UsageSum();
     const parts = await addPostings(store, { apiKey, month, asOf, signal }, sum);
     for (const [journal, mark] of marks) {
       const part = parts.get(journal);
@@ -111,7 +110,7 @@ const totalsByJournal = async (
   const marks = await readMarks(store, await listOpenJournals(store));
   const sums = new Map<string, UsageSum>();
   const sumIn = (journal: string): UsageSum => {
-    const sum = sums.get(journal) ?? emptySum();
+    const sum = sums.get(journal) ?? new UsageSum();
     sums.set(journal, sum);
     return sum;
   };
@@ -137,7 +136,7 @@ const spentBy = async (
 ): Promise<number> => {
   const end = await readJournalEnd(store, journal);
   if (!end?.closed) throw new Error(`journal ${journal} is not closed`);
-  const sum = emptySum();
+  const sum = new UsageSum();
   let through = await readPostedMark(store, journal);
   for await (const { type, data } of store.readStream(usageAccountStream(apiKey, month))) {
     if (type !== "UsagePosted") continue;
@@ -281,5 +280,5 @@ const readAccountEnd = async (
     if (event.position < oldest) break;
     if (!through.has(posting.journal)) through.set(posting.journal, posting.through);
   }
-  return { apiKey, balance: balance ?? emptySum(), through, tail: emptySum() };
+  return { apiKey, balance: balance ?? new UsageSum(), through, tail: new UsageSum() };
 };

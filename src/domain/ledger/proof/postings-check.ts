@@ -17,14 +17,7 @@ import {
   usageAccountStream,
 } from "../usage-accounts/usage-account.ts";
 import { postingId, thresholdId } from "../usage-accounts/usage-event-ids.ts";
-import {
-  addEntries,
-  addPosting,
-  addRevision,
-  emptySum,
-  postedTotals,
-  type UsageSum,
-} from "../usage-accounts/usage-sum.ts";
+import { addEntries, addPosting, addRevision, postedTotals, UsageSum } from "../usage-accounts/usage-sum.ts";
 import { isOfType } from "./event-type.ts";
 import { journalTypes } from "./journal-chains.ts";
 import { NotGenuine, nameOf } from "./not-genuine.ts";
@@ -84,7 +77,7 @@ export class PostingsCheck {
 
   /** What an account that is not closed has been charged so far, entries that are not posted yet included. */
   totalsOf(account: string): { balance: UsageCount; voided: UsageCount } {
-    const unposted = emptySum();
+    const unposted = new UsageSum();
     for (const { sum } of this.#unpostedTo(account)) addPosting(unposted, postedTotals(sum));
     const { balance, voided } = this.#accounts.get(account) ?? { balance: noUsage, voided: noUsage };
     return { balance: addUsage(balance, unposted), voided: addUsage(voided, unposted.voided) };
@@ -164,7 +157,7 @@ const addUnposted = (
     postings.set(account, posting);
     const last = posting.unposted.at(-1);
     if (last?.revision === revision) return last.sum;
-    const sum = emptySum();
+    const sum = new UsageSum();
     posting.unposted.push({ revision, digest, sum });
     return sum;
   });
@@ -181,7 +174,7 @@ const checkPosting = (
   }
   const count = posting.unposted.findLastIndex(({ revision }) => revision <= through) + 1;
   const posted = posting.unposted.splice(0, count);
-  const sum = emptySum();
+  const sum = new UsageSum();
   const revisions: number[] = [];
   for (const entries of posted) {
     addPosting(sum, postedTotals(entries.sum));

@@ -3,17 +3,6 @@ import { monthOf } from "../month.ts";
 import type { VoidedServing } from "../serving.ts";
 import { addUsage, noUsage, type UsageCell, type UsageCount, type UsagePosted } from "./usage-account.ts";
 
-/** Sums up entries of one key and month. Mutable: it is on the path of every serving. */
-export interface UsageSum {
-  requests: number;
-  characters: number;
-  /** Voided servings. The other totals do not include them. */
-  voided: UsageCount;
-  readonly cells: Cells;
-  /** The time of the last entry; empty without any. */
-  until: string;
-}
-
 interface Count {
   requests: number;
   characters: number;
@@ -54,16 +43,22 @@ const addToCell = (cells: Map<string, Count>, name: string, count: UsageCount): 
   else cells.set(name, { ...count });
 };
 
-export const emptySum = (): UsageSum => ({
-  requests: 0,
-  characters: 0,
-  voided: noUsage,
-  cells: new Cells(),
-  until: "",
-});
+/** Sums up entries of one key and month. Mutable: it is on the path of every serving. */
+export class UsageSum {
+  requests = 0;
+  characters = 0;
+  /** Voided servings. The other totals do not include them. */
+  voided = noUsage;
+  readonly cells = new Cells();
+  /** The time of the last entry; empty without any. */
+  until = "";
+}
 
-/** The sum that the entries of a key and month are added to; undefined to skip them. Called once per key and event. */
-export type SumOf = (apiKey: string, month: string) => UsageSum | undefined;
+/**
+ * The sum that the entries of a key and month are added to; undefined to skip them. Called once per key and event. `index`: of
+ * the key in `SynthesesServed.keys`.
+ */
+export type SumOf = (apiKey: string, month: string, index?: number) => UsageSum | undefined;
 
 /** Adds the event's entries. A voided serving belongs to the month and the day of its serving. */
 export const addEntries = ({ type, data }: JournalEvent, sumOf: SumOf): void => {
@@ -81,7 +76,7 @@ export const addEntries = ({ type, data }: JournalEvent, sumOf: SumOf): void => 
 
 const addServings = ({ at, keys, sounds, key, sound, characters }: SynthesesServed, sumOf: SumOf): void => {
   const month = monthOf(at);
-  const sums = keys.map((apiKey) => sumOf(apiKey, month));
+  const sums = keys.map((apiKey, index) => sumOf(apiKey, month, index));
   if (!sums.some((sum) => sum !== undefined)) return;
   const day = at.slice(0, 10);
   const names = sounds.map(({ engine, voice }) => cellName(day, engine, voice));
@@ -158,7 +153,19 @@ const add = (count: Count, requests: number, characters: number): void => {
 };
 
 /** Days and engine codes contain no space; voice names may. */
-const cellName = (day: string, engine: string, voice: string): string => `${day} ${engine} ${voice}`;
+const cellName = (day: string, engine: string, voice: string): string => shared(`${day} ${engine} ${voice}`);
+
+const sharedNames = new Map<string, string>();
+const maxSharedNames = 10_000;
+
+/** An equal name, the same string for all sums: it takes memory once, and comparing it reads no text. */
+const shared = (name: string): string => {
+  const known = sharedNames.get(name);
+  if (known !== undefined) return known;
+  if (sharedNames.size >= maxSharedNames) sharedNames.clear();
+  sharedNames.set(name, name);
+  return name;
+};
 
 const parseCellName = (name: string): Omit<UsageCell, keyof UsageCount> => {
   const gap = name.indexOf(" ", 11);

@@ -43,10 +43,7 @@ export const keySpeechOperation = (options: SpeechOptions): Operation =>
     handle: async ({ params, body }, _, ctx) => {
       const { authenticator, limiter, clientOf, synthesis, presenter } = options;
       const principal = authenticator.actFor(params.apiKey);
-      requireAdmission({
-        principal,
-        admission: limiter.admit(principal.apiKey, principal.plan, clientOf(ctx.req)),
-      });
+      requireAdmission({ principal, admission: limiter.admit(principal, clientOf(ctx.req)) });
       const plan = synthesis.plan(body, principal.websiteId);
       const { requestId } = ctx.state;
       const call = { principal, requestId, method: "POST", signal: disconnectSignal(ctx) } as const;

@@ -4,13 +4,13 @@
  */
 import { once } from "node:events";
 import { writeSync } from "node:fs";
-import type { Principal } from "../../../../src/application/access/principal.ts";
 import { KeyIsSuspended, Unavailable } from "../../../../src/domain/errors.ts";
 import { createCommandHandler } from "../../../../src/eventstore/command-handler.ts";
 import { EventStoreUnavailable } from "../../../../src/eventstore/event-store.ts";
 import { openEventStoreDB } from "../../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
 import { validatedEventStore } from "../../../../src/eventstore/validated-event-store.ts";
 import { seededRandom } from "../../../support/eventstoredb-node/index-lag.ts";
+import { principalOf } from "../../../support/principal.ts";
 import { servedAudio } from "../../../support/served-audio.ts";
 import { openTestLedger, record } from "../../../support/test-ledger.ts";
 import type { Decided, Load } from "./load.ts";
@@ -46,13 +46,6 @@ const print = (line: Decided | string): void => {
   }
 };
 
-const principalOf = (apiKey: string): Principal => ({
-  apiKey,
-  websiteId: "w",
-  plan: { tier: "enterprise", requestsPerMinute: 1_000_000, monthlyCharacters: quota },
-  proof: { by: "secret", secretId: "s" },
-});
-
 print("opened");
 let begun = 0;
 
@@ -64,7 +57,11 @@ const decideNext = async (): Promise<void> => {
     const requestId = `${name}-${number}`;
     const characters = 1 + Math.floor(random() * 20);
     const serving = servedAudio({ requestId, characters, hash: requestId });
-    const status = await record(opened.ledger, principalOf(apiKey), serving).then(() => 200, statusOf);
+    const status = await record(
+      opened.ledger,
+      principalOf({ apiKey, monthlyCharacters: quota }),
+      serving,
+    ).then(() => 200, statusOf);
     print({ requestId, apiKey, characters, status });
   }
 };

@@ -7,6 +7,7 @@ import {
   type LostEntries,
 } from "../../../../src/application/ledger/journal/journal-writer.ts";
 import type { JournalWriterOptions } from "../../../../src/application/ledger/journal/journal-writer-options.ts";
+import { keyNumberOf } from "../../../../src/domain/accounts/key-numbers.ts";
 import { Unavailable } from "../../../../src/domain/errors.ts";
 import { eventDigest } from "../../../../src/domain/ledger/canonical.ts";
 import { JournalFenced, journalStream } from "../../../../src/domain/ledger/journal.ts";
@@ -196,6 +197,16 @@ describe("the writer of a journal", () => {
       events.map(({ type, data }) => ({ type, data })),
     );
     expect(takenBack.map(({ requestId }) => requestId)).to.deep.equal(["r-1"]);
+  });
+
+  it("hands over the numbers of the keys, in the order of the event's keys", async () => {
+    const writer = createWriter();
+    const apiKeys = ["k-2", "k-1", "k-2", "k-3"];
+    await Promise.all(
+      apiKeys.map((apiKey, index) => serve(writer, serving({ apiKey, requestId: `${index}` }))),
+    );
+    const numbers = ["k-2", "k-1", "k-3"].map(keyNumberOf);
+    expect(flushed.map(({ keyNumbers }) => keyNumbers)).to.deep.equal([numbers]);
   });
 
   it("keeps its flushes below the size, and does not delay voids behind servings", async () => {

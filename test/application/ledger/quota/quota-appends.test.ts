@@ -1,9 +1,9 @@
 import { expect } from "chai";
-import type { Principal } from "../../../../src/application/access/principal.ts";
 import type { OpenLedger } from "../../../../src/application/ledger/open-ledger.ts";
 import { quotaPrefix } from "../../../../src/domain/ledger/quota.ts";
 import type { EventStore } from "../../../../src/eventstore/event-store.ts";
 import { createManualClock, type ManualClock, until } from "../../../support/manual-clock.ts";
+import { principalOf } from "../../../support/principal.ts";
 import { servedAudio } from "../../../support/served-audio.ts";
 import { openTemporaryStore, type TemporaryStore } from "../../../support/temporary-store.ts";
 import { openTestLedger, record } from "../../../support/test-ledger.ts";
@@ -12,12 +12,7 @@ const clock = () => Date.parse("2026-11-21T10:00:00.000Z");
 const quota = 20_000;
 const characters = 25;
 const keys = ["k-1", "k-2", "k-3", "k-4"];
-const principal = (apiKey: string): Principal => ({
-  apiKey,
-  websiteId: "w",
-  plan: { tier: "enterprise", requestsPerMinute: 1_000_000, monthlyCharacters: quota },
-  proof: { by: "secret", secretId: "s" },
-});
+const principal = (apiKey: string) => principalOf({ apiKey, monthlyCharacters: quota });
 
 describe("The ledger's appends to quota streams", () => {
   let temporary: TemporaryStore;

@@ -1,6 +1,5 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import type { Principal } from "../../../../src/application/access/principal.ts";
 import type { OpenLedger } from "../../../../src/application/ledger/open-ledger.ts";
 import {
   type CrossedThresholds,
@@ -25,6 +24,7 @@ import { validatedEventStore } from "../../../../src/eventstore/validated-event-
 import { collect } from "../../../support/collect.ts";
 import { startEventStoreDBProcess } from "../../../support/eventstoredb-process.ts";
 import { createManualClock } from "../../../support/manual-clock.ts";
+import { principalOf } from "../../../support/principal.ts";
 import { rejection } from "../../../support/rejection.ts";
 import { servedAudio } from "../../../support/served-audio.ts";
 import { openTemporaryStore } from "../../../support/temporary-store.ts";
@@ -82,11 +82,7 @@ const openInstance = async (
     onQuotaExceeded: thresholds.recheck,
     onOthersRecorded: thresholds.add,
   });
-  const principalOf = (apiKey: string): Principal => {
-    const monthlyCharacters = quotas[apiKey] ?? null;
-    const plan = { tier: "enterprise", requestsPerMinute: 1_000, monthlyCharacters } as const;
-    return { apiKey, websiteId: "w", plan, proof: { by: "secret", secretId: "s" } };
-  };
+  const principal = (apiKey: string) => principalOf({ apiKey, monthlyCharacters: quotas[apiKey] ?? null });
   return {
     opened,
     thresholds,
@@ -94,10 +90,10 @@ const openInstance = async (
     errors,
     reads,
     serve: (apiKey, characters, requestId = crypto.randomUUID()) =>
-      record(opened.ledger, principalOf(apiKey), servedAudio({ requestId, characters, hash: requestId })),
+      record(opened.ledger, principal(apiKey), servedAudio({ requestId, characters, hash: requestId })),
     exceedQuota: async (apiKey, characters) => {
       const request = { requestId: "r", hashes: ["h"], characters, partial: false };
-      const error = await rejection(opened.ledger.reserveQuota(principalOf(apiKey), request));
+      const error = await rejection(opened.ledger.reserveQuota(principal(apiKey), request));
       expect(error).to.be.instanceOf(KeyIsSuspended);
     },
     abandon: () => thresholds.stop(),

@@ -9,8 +9,8 @@ import { type Clock, systemClock } from "../../../../src/async/clock.ts";
 import { type JournalEvent, journalStream } from "../../../../src/domain/ledger/journal.ts";
 import {
   addEntries,
-  emptySum,
   postedTotals,
+  UsageSum,
 } from "../../../../src/domain/ledger/usage-accounts/usage-sum.ts";
 import { createCommandHandler } from "../../../../src/eventstore/command-handler.ts";
 import type { EventStore } from "../../../../src/eventstore/event-store.ts";
@@ -114,7 +114,7 @@ export const createRecovery = (
 
 /** The entries of a key and month, summed up one by one. */
 export const plainSum = (events: readonly JournalEvent[], apiKey: string, month: string) => {
-  const sum = emptySum();
+  const sum = new UsageSum();
   for (const event of events) {
     addEntries(event, (key, of) => (key === apiKey && of === month ? sum : undefined));
   }

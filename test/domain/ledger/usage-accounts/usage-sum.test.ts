@@ -4,10 +4,9 @@ import {
   addEntries,
   addPosting,
   addRevision,
-  emptySum,
   postedTotals,
   totalsBy,
-  type UsageSum,
+  UsageSum,
 } from "../../../../src/domain/ledger/usage-accounts/usage-sum.ts";
 import { servingsVoided, streamsEnded, synthesesServed } from "../../../support/build-journal-events.ts";
 
@@ -17,7 +16,7 @@ const sumsOf = (events: readonly JournalEvent[]) => {
   const sums = new Map<string, UsageSum>();
   const sumOf = (apiKey: string, month: string): UsageSum => {
     const name = `${apiKey} ${month}`;
-    const sum = sums.get(name) ?? emptySum();
+    const sum = sums.get(name) ?? new UsageSum();
     sums.set(name, sum);
     return sum;
   };
@@ -36,7 +35,7 @@ describe("the sum of journal entries", () => {
       ]),
     ]);
     expect([...sums.keys()]).to.deep.equal(["a 2026-11", "b 2026-11"]);
-    expect(postedTotals(sums.get("a 2026-11") ?? emptySum())).to.deep.equal({
+    expect(postedTotals(sums.get("a 2026-11") ?? new UsageSum())).to.deep.equal({
       requests: 3,
       characters: 7,
       voided: { requests: 0, characters: 0 },
@@ -55,7 +54,7 @@ describe("the sum of journal entries", () => {
       servingsVoided(later, [{ apiKey: "a", characters: 3, servedAt: "2026-11-30T23:59:59.000Z" }]),
     ]);
     expect([...sums.keys()]).to.deep.equal(["a 2026-11"]);
-    expect(postedTotals(sums.get("a 2026-11") ?? emptySum())).to.deep.equal({
+    expect(postedTotals(sums.get("a 2026-11") ?? new UsageSum())).to.deep.equal({
       requests: 0,
       characters: 0,
       voided: { requests: 1, characters: 3 },
@@ -79,7 +78,7 @@ describe("the sum of journal entries", () => {
   });
 
   it("skips the entries of other keys and months", () => {
-    const sum = emptySum();
+    const sum = new UsageSum();
     const events = [synthesesServed(at, [{ apiKey: "a", characters: 3 }, { apiKey: "b" }])];
     for (const event of events) addEntries(event, (apiKey) => (apiKey === "a" ? sum : undefined));
     expect(sum).to.include({ requests: 1, characters: 3 });
@@ -91,19 +90,19 @@ describe("the sum of journal entries", () => {
       synthesesServed(at, [{ apiKey: "a", characters: 4, voice: "constructor" }]),
       servingsVoided(at, [{ apiKey: "a", characters: 3, servedAt: at }]),
     ];
-    const posted = emptySum();
+    const posted = new UsageSum();
     for (const event of events) {
-      const part = sumsOf([event]).get("a 2026-11") ?? emptySum();
+      const part = sumsOf([event]).get("a 2026-11") ?? new UsageSum();
       addPosting(posted, postedTotals(part));
     }
-    const whole = sumsOf(events).get("a 2026-11") ?? emptySum();
+    const whole = sumsOf(events).get("a 2026-11") ?? new UsageSum();
     expect(postedTotals(posted)).to.deep.equal(postedTotals(whole));
     expect(totalsBy("voice", posted)).to.deep.equal(totalsBy("voice", whole));
   });
 
   it("is not changed by its totals by one dimension", () => {
     const served = [..."abc"].map((voice) => ({ apiKey: "a", characters: 3, voice }));
-    const sum = sumsOf([synthesesServed(at, served)]).get("a 2026-11") ?? emptySum();
+    const sum = sumsOf([synthesesServed(at, served)]).get("a 2026-11") ?? new UsageSum();
     const first = totalsBy("engine", sum);
     expect(first).to.deep.equal([["g1", { requests: 3, characters: 9 }]]);
     expect(totalsBy("engine", sum)).to.deep.equal(first);
