@@ -5,19 +5,20 @@ import { UsageAccountIsClosed } from "../../../domain/ledger/usage-accounts/usag
 import { addEntries, type UsageSum } from "../../../domain/ledger/usage-accounts/usage-sum.ts";
 import { type EventStore, readEvent } from "../../../eventstore/event-store.ts";
 import { readPostedMark } from "../journal/journal-reader.ts";
+import { NumberLists } from "./number-lists.ts";
 import {
-  addEventOf,
   createUsagePoster,
   UnpostedEntries,
   type UsagePoster,
   type UsagePosterOptions,
 } from "./usage-poster.ts";
 
-interface Account extends UnpostedEntries {
+interface Account {
   readonly apiKey: string;
   readonly month: string;
-  /** What is posted already. */
+  /** The last revision that is posted already. */
   readonly posted: number;
+  readonly entries: UnpostedEntries;
 }
 
 export interface PostOnBehalfOptions extends Omit<UsagePosterOptions, "since"> {
@@ -41,7 +42,7 @@ export const postOnBehalf = async (
   const poster = createUsagePoster({ ...options, since: await positionBefore(store, journal) });
   const limit = pLimit(maxConcurrent);
   const accounts = await readUnposted(options, poster, limit, { from, closedRevision });
-  const unposted = accounts.filter(({ through }) => through >= 0);
+  const unposted = accounts.filter(({ entries }) => entries.through >= 0);
   await limit.map(unposted, async ({ posted, ...account }) => {
     try {
       await poster.post({ ...account, from: posted + 1 });
@@ -69,6 +70,7 @@ const readUnposted = async (
   { from, closedRevision }: { from: number; closedRevision: number },
 ): Promise<Account[]> => {
   const accounts = new Map<string, Account>();
+  const lists = new NumberLists();
   for await (const recorded of store.readStream(journalStream(journal), {
     from,
     limit: closedRevision - from + 1,
@@ -78,15 +80,15 @@ const readUnposted = async (
     const unknown = accountsOf(event).filter(([name]) => !accounts.has(name));
     await limit.map(unknown, async ([name, apiKey, month]) => {
       const posted = await poster.lastPostedRevision(apiKey, month);
-      accounts.set(name, { ...new UnpostedEntries(), apiKey, month, posted });
+      accounts.set(name, { apiKey, month, posted, entries: new UnpostedEntries(lists) });
     });
     addEntries(event, (apiKey, month): UsageSum | undefined => {
       const account = accounts.get(accountName(apiKey, month));
       if (!account || recorded.revision <= account.posted) return undefined;
       // Calculated, not read from the next event's `previous`: that event may be another program's.
       digest ??= eventDigest(recorded);
-      addEventOf(account, recorded.revision, digest);
-      return account;
+      account.entries.addEvent(recorded.revision, digest);
+      return account.entries;
     });
   }
   return [...accounts.values()];

@@ -8,7 +8,8 @@ import { UsageAccountIsClosed } from "../../../domain/ledger/usage-accounts/usag
 import { addEntries, type SumOf } from "../../../domain/ledger/usage-accounts/usage-sum.ts";
 import { repeat } from "../../repeat.ts";
 import type { FlushedEvent } from "../journal/journal-flush.ts";
-import { addEventOf, createUsagePoster, UnpostedEntries, type UsagePosterOptions } from "./usage-poster.ts";
+import { NumberLists } from "./number-lists.ts";
+import { createUsagePoster, UnpostedEntries, type UsagePosterOptions } from "./usage-poster.ts";
 
 /** An event of the own journal that is durable. */
 export type PostableEvent = JournalEvent & Pick<FlushedEvent, "revision" | "digest" | "keyNumbers">;
@@ -46,6 +47,7 @@ export class Postings {
   readonly #options: Required<PostingsOptions>;
   readonly #poster: ReturnType<typeof createUsagePoster>;
   readonly #limit: ReturnType<typeof pLimit>;
+  readonly #lists = new NumberLists();
   /** By month. An account stays here after it is posted, with its last posted revision. */
   readonly #months = new Map<string, PerKey<AccountEntries>>();
   /** The event that is being added, and its accounts. */
@@ -116,10 +118,10 @@ export class Postings {
   readonly #sumOf: SumOf = (apiKey, month, index = -1) => {
     const account = this.#accountOf(apiKey, month, this.#event.keyNumbers?.[index] ?? keyNumberOf(apiKey));
     if (!account.unposted) {
-      account.unposted = new UnpostedEntries();
+      account.unposted = new UnpostedEntries(this.#lists);
       account.since = this.#now;
     }
-    addEventOf(account.unposted, this.#event.revision, this.#event.digest);
+    account.unposted.addEvent(this.#event.revision, this.#event.digest);
     this.#touched.push(account);
     return account.unposted;
   };
@@ -179,7 +181,7 @@ export class Postings {
     const { posting } = account;
     if (!posting || this.#failure instanceof Unavailable) return;
     try {
-      await this.#poster.post({ apiKey, month, from, ...posting });
+      await this.#poster.post({ apiKey, month, from, entries: posting });
     } catch (error) {
       if (!(error instanceof UsageAccountIsClosed)) {
         this.#failure ??= error;
@@ -189,6 +191,7 @@ export class Postings {
     }
     account.from = posting.through + 1;
     account.posting = undefined;
+    posting.release();
   }
 
   /** Entries that are added meanwhile have the initial `first` or a later revision. */
@@ -213,4 +216,4 @@ export class Postings {
 }
 
 const firstUnposted = ({ posting, unposted }: AccountEntries): number | undefined =>
-  (posting ?? unposted)?.ranges[0];
+  (posting ?? unposted)?.first;

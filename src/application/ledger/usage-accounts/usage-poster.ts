@@ -7,31 +7,65 @@ import {
   usageAccountStream,
 } from "../../../domain/ledger/usage-accounts/usage-account.ts";
 import { postingId } from "../../../domain/ledger/usage-accounts/usage-event-ids.ts";
-import { addRevision, postedTotals, UsageSum } from "../../../domain/ledger/usage-accounts/usage-sum.ts";
+import { isInRange, postedTotals, UsageSum } from "../../../domain/ledger/usage-accounts/usage-sum.ts";
 import { createCommandHandler, type StreamSnapshot } from "../../../eventstore/command-handler.ts";
 import type { EventStore, RecordedEvent } from "../../../eventstore/event-store.ts";
+import type { NumberList, NumberLists } from "./number-lists.ts";
 
 /** Entries of one key and month that are to be posted together. Mutable: it is on the path of every serving. */
-export class UnpostedEntries extends UsageSum {
-  /** As in `UsagePosted`. */
-  ranges: number[] = [];
-  /** The revision and the digest of the last event with an entry; -1 and empty without any. */
+export class UnpostedEntries extends UsageSum implements NumberList {
+  /** The revisions of the first and the last event with an entry; -1 without any. */
+  first = -1;
   through = -1;
+  /** Of the last event. */
   digest = "";
+  #lastRangeFirst = -1;
+  readonly #lists: NumberLists;
+  /** Of each range but the last one: how many revisions its last one and the next range's first one are further. */
+  firstBlock = 0;
+  lastBlock = 0;
+  usedBytes = 0;
+
+  /** `lists`: shared by all entries. */
+  constructor(lists: NumberLists) {
+    super();
+    this.#lists = lists;
+  }
+
+  /** Adds an event with entries, later than those before. */
+  addEvent(revision: number, digest: string): void {
+    if (this.first < 0) {
+      this.first = revision;
+      this.#lastRangeFirst = revision;
+    } else if (!isInRange(revision, this.through)) {
+      this.#lists.append(this, this.through - this.#lastRangeFirst);
+      this.#lists.append(this, revision - this.through);
+      this.#lastRangeFirst = revision;
+    }
+    this.through = revision;
+    this.digest = digest;
+  }
+
+  /** As in `UsagePosted`. */
+  get ranges(): number[] {
+    const ranges = [this.first];
+    for (const distance of this.#lists.read(this)) ranges.push((ranges.at(-1) as number) + distance);
+    ranges.push(this.through);
+    return ranges;
+  }
+
+  /** Frees the memory of the ranges. */
+  release(): void {
+    this.#lists.clear(this);
+  }
 }
 
-export const addEventOf = (entries: UnpostedEntries, revision: number, digest: string): void => {
-  if (entries.ranges.length > 0) addRevision(entries.ranges, revision);
-  else entries.ranges = [revision, revision]; // `push` would leave room for 16 further elements
-  entries.through = revision;
-  entries.digest = digest;
-};
-
-export interface Posting extends Readonly<UnpostedEntries> {
+export interface Posting {
   readonly apiKey: string;
   readonly month: string;
   /** The revision after the previous posting of the journal to the account. */
   readonly from: number;
+  readonly entries: UnpostedEntries;
 }
 
 /** Posts the usage of one journal to accounts. */
@@ -92,10 +126,11 @@ export const createUsagePoster = ({
 
   return {
     lastPostedRevision: async (apiKey, month) => (await execute(apiKey, month, () => [])).state.through,
-    post: async ({ apiKey, month, from, through, ranges, digest, ...sum }) => {
+    post: async ({ apiKey, month, from, entries }) => {
+      const { through, ranges, digest } = entries;
       const id = postingId(journal, apiKey, month, through);
       const at = new Date(clock()).toISOString();
-      const posting = { journal, from, through, ranges, digest, ...postedTotals(sum), at };
+      const posting = { journal, from, through, ranges, digest, ...postedTotals(entries), at };
       await execute(apiKey, month, (state) => postUsage(state, posting).map((event) => ({ id, ...event })));
     },
   };

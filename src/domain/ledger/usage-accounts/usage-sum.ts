@@ -175,10 +175,12 @@ const parseCellName = (name: string): Omit<UsageCell, keyof UsageCount> => {
 /** Gaps of up to this many revisions are read along: a further read would cost more. */
 const maxGap = 8;
 
+/** True if a range that ends with the revision `last` is continued by this revision, at least as great. */
+export const isInRange = (revision: number, last: number): boolean => revision - last <= maxGap;
+
 /** Adds a revision, at least as great as those before, to ranges in the form of `UsagePosted.ranges`. */
 export const addRevision = (ranges: number[], revision: number): void => {
-  const end = ranges.length - 1;
-  const last = ranges[end];
-  if (last !== undefined && revision - last <= maxGap) ranges[end] = revision;
+  const last = ranges.at(-1);
+  if (last !== undefined && isInRange(revision, last)) ranges[ranges.length - 1] = revision;
   else ranges.push(revision, revision);
 };
