@@ -50,19 +50,6 @@ const envelopeBytes = 1_500;
 /** Voids and ends of streams are rare; a quarter each leaves servings half of a flush at least. */
 const backgroundShare = 1 / 4;
 
-/** Fewer servings in progress are not divided: each append has a cost of its own. */
-const minDivided = 32;
-
-/**
- * The most servings that the next flush takes: half of those in progress, which are those that wait and those of the last flush,
- * whose clients send their next requests now. So the store writes one half while this process answers the other; otherwise it
- * would often wait for a flush of nearly all.
- */
-export const servingsPerFlush = (waiting: number, lastFlushed: number): number => {
-  const inProgress = waiting + lastFlushed;
-  return inProgress < minDivided ? inProgress : Math.ceil(inProgress / 2);
-};
-
 interface FlushLimits {
   readonly maxBytes: number;
   readonly maxServings: number;

@@ -13,6 +13,7 @@ import type { Serving, StreamEnd, VoidedServing } from "../../../domain/ledger/s
 import { OutcomeUnknown } from "../../../eventstore/command-handler.ts";
 import type { AppendResult, EventStoreUnavailable } from "../../../eventstore/event-store.ts";
 import { isoClock } from "../../iso-clock.ts";
+import { FlushSchedule } from "./flush-schedule.ts";
 import { appendToJournal } from "./journal-append.ts";
 import {
   closingFlush,
@@ -21,7 +22,6 @@ import {
   type FlushedEvent,
   flushedEvents,
   type LostEntries,
-  servingsPerFlush,
   takeLostEntries,
   voidOf,
 } from "./journal-flush.ts";
@@ -42,13 +42,12 @@ export class JournalWriter {
   readonly #now: () => string;
   readonly #deadlines: DeadlineQueue<PendingServing>;
   readonly #waiting = new WaitingEntries();
+  readonly #schedule: FlushSchedule;
   /** The last durable event. */
   #revision = -1;
   #digest: string | null = null;
   #at = "";
   #month = "";
-  /** The number of servings in the last flush. */
-  #lastServings = 0;
   /** Until the end of this turn of the event loop the month stays the same. Then a flush starts. */
   #isTurnEndScheduled = false;
   #inFlight: Flush | undefined;
@@ -62,6 +61,7 @@ export class JournalWriter {
     this.journal = journal;
     this.#now = isoClock(clock);
     this.#deadlines = createDeadlineQueue(deadlineMs, this.#expire, timers);
+    this.#schedule = new FlushSchedule(timers, () => this.#startFlush());
   }
 
   /** Entries that are not durable yet. */
@@ -163,8 +163,16 @@ export class JournalWriter {
 
   #endTurn = (): void => {
     this.#isTurnEndScheduled = false;
-    if (!this.#inFlight) this.#startFlush();
+    const isDelayed = !this.#isClosed && this.#schedule.isDelayed(this.#waiting.servings.length);
+    if (!this.#inFlight && !isDelayed) this.#startFlush();
   };
+
+  #startOrDelayFlush(last: Flush): void {
+    const answered = last.servings.filter(({ isExpired }) => !isExpired).length;
+    const waiting = this.#waiting.servings.length;
+    if (!this.#isClosed && this.#schedule.delayNext({ answered, waiting })) this.#waiting.notifyTaken();
+    else this.#startFlush();
+  }
 
   #startFlush(): void {
     this.#waiting.notifyTaken();
@@ -185,10 +193,8 @@ export class JournalWriter {
     }
     const link = this.#nextLink(entries.servings.first?.month ?? this.month());
     const { maxFlushBytes: maxBytes, clock } = this.#options;
-    const maxServings = servingsPerFlush(entries.servings.length, this.#lastServings);
-    const flush = collectFlush(entries, link, { maxBytes, maxServings }, clock());
-    this.#lastServings = flush.servings.length;
-    return flush;
+    const maxServings = this.#schedule.maxServings(entries.servings.length);
+    return collectFlush(entries, link, { maxBytes, maxServings }, clock());
   }
 
   #nextLink(month: string): Chained {
@@ -199,6 +205,7 @@ export class JournalWriter {
   /** Never rejects. */
   async #append(flush: Flush): Promise<void> {
     const { store, timers, signal } = this.#options;
+    this.#schedule.sent();
     const appended = await appendToJournal(journalStream(this.journal), flush.events, this.#revision, {
       store,
       timers,
@@ -211,7 +218,7 @@ export class JournalWriter {
     if ("error" in appended) return this.#fail(flush, appended.error);
     const { end, fencedRevision } = appended;
     if (end) this.#record(flush, end);
-    if (fencedRevision === undefined) this.#startFlush();
+    if (fencedRevision === undefined) this.#startOrDelayFlush(flush);
     if (end) this.#report(flush, end);
     if (fencedRevision !== undefined && this.#closedRevision === undefined)
       this.#fence(end ? undefined : flush, fencedRevision);

@@ -315,7 +315,7 @@ describe("the writer of a journal", () => {
       await closeJournal(temporary.store, () => now, journal, "silent");
       const second = failureOf(serve(writer, serving({ requestId: "second" })));
       await whileTimePasses(first);
-      expect(await second).to.be.instanceOf(JournalFenced);
+      expect(await whileTimePasses(second)).to.be.instanceOf(JournalFenced);
       expect(await requestIds()).to.deep.equal(["first"]);
       expect(flushed.map(({ type }) => type)).to.deep.equal(["SynthesesServed"]);
     });
