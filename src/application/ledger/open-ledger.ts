@@ -44,6 +44,8 @@ export interface OpenLedgerOptions {
   readonly onCharged?: OnCharged;
   /** Called with the durable events of other processes' journals. */
   readonly onOthersRecorded?: (events: readonly JournalEvent[]) => void;
+  /** Called once, before `onOthersRecorded`, which is not called for events up to this position of the log. */
+  readonly onFollowing?: (after: number) => void;
   /** Called when a request does not fit into the key's quota. */
   readonly onQuotaExceeded?: (apiKey: string) => void;
   /** How long a request may wait for its append. Default 5,000. */
@@ -77,6 +79,7 @@ const defaults = {
   onRecorded: () => {},
   onCharged: () => {},
   onOthersRecorded: () => {},
+  onFollowing: () => {},
   onQuotaExceeded: () => {},
 };
 

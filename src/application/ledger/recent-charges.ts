@@ -21,6 +21,8 @@ interface RecentChargesOptions {
   readonly timers?: Clock;
   /** Called with the durable events of other processes, from the first journal's opening on. */
   readonly onFollowed?: (events: readonly JournalEvent[]) => void;
+  /** Called once, before `onFollowed`: events up to this position of the log are not followed. */
+  readonly onFollowing?: (after: number) => void;
   /** Called when the subscription fails. It is repeated. */
   readonly onError?: (what: string, error: unknown) => void;
 }
@@ -48,7 +50,13 @@ export class RecentCharges {
   readonly #ownStreams = new Set<string>();
 
   constructor(options: RecentChargesOptions) {
-    this.#options = { timers: systemClock, onFollowed: () => {}, onError: () => {}, ...options };
+    this.#options = {
+      timers: systemClock,
+      onFollowed: () => {},
+      onFollowing: () => {},
+      onError: () => {},
+      ...options,
+    };
   }
 
   wasCharged(apiKey: string, hash: string): boolean {
@@ -91,6 +99,7 @@ export class RecentCharges {
       this.#objects = await readRecent(store, { since: clock() - freePartMs, upTo: position });
     }
     if (this.#isClosed) return;
+    if (this.#following === undefined) this.#options.onFollowing(position);
     const ownStream = journalStream(ownJournal);
     this.#ownStreams.add(ownStream);
     this.#following?.close();

@@ -42,6 +42,7 @@ export const composeLedger = async (
     },
     onCharged: thresholds.count,
     onOthersRecorded: thresholds.add,
+    onFollowing: thresholds.countTails,
     onQuotaExceeded: thresholds.recheck,
     onError,
   });

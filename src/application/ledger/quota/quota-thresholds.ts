@@ -70,7 +70,8 @@ export class QuotaThresholds {
   /** Keys whose usage must be read, by month. */
   readonly #due = new Map<string, Set<string>>();
   #checks = 0;
-  #hasTails = false;
+  /** Up to this position of the log, the tails of open journals must be counted. */
+  #tailsUpTo: number | undefined;
   #hasFailed = false;
   #running: Promise<void> = Promise.resolve();
   /** The check that starts after the running one. */
@@ -91,7 +92,7 @@ export class QuotaThresholds {
   }
 
   /**
-   * Counts durable events of another process's journal, or of the tails that the first check reads. An event may be counted twice. Voids are not counted: a read may have
+   * Counts durable events of another process's journal. An event may be counted twice. Voids are not counted: a read may have
    * included them already, and the count must never be below the usage.
    */
   readonly add = (events: readonly JournalEvent[]): void => {
@@ -107,14 +108,24 @@ export class QuotaThresholds {
     }
   };
 
+  /**
+   * The next check also counts what is in the tails of open journals up to this position of the log, also of processes that are
+   * gone. Call it when later events are given to `add`.
+   */
+  readonly countTails = (upTo: number): void => {
+    this.#tailsUpTo = upTo;
+  };
+
   /** The next check reads the key's usage: its quota may be lower than before. */
   readonly recheck = (apiKey: string): void =>
     this.#addDue(apiKey, monthOf(new Date(this.#options.clock()).toISOString()));
 
-  async #addTails(): Promise<void> {
+  async #addTails(upTo: number): Promise<void> {
     const { store } = this.#options;
-    for (const [journal, mark] of await readMarks(store, await listOpenJournals(store))) {
+    // The own journal was opened at this position.
+    for (const [journal, mark] of await readMarks(store, await listOpenJournals(store, upTo - 1))) {
       for await (const event of store.readStream(journalStream(journal), { from: mark + 1 })) {
+        if (event.position > upTo) break;
         this.add([event as unknown as JournalEvent]);
       }
     }
@@ -163,10 +174,7 @@ export class QuotaThresholds {
     this.#due.set(month, keys.add(apiKey));
   }
 
-  /**
-   * Records what was crossed before the call. The first check also counts what is in the tails of open journals, also of
-   * processes that are gone. Failures are reported, and repeated by the next call.
-   */
+  /** Records what was crossed before the call. Failures are reported, and repeated by the next call. */
   check(): Promise<void> {
     this.#next ??= this.#running.then(() => {
       this.#next = undefined;
@@ -179,8 +187,8 @@ export class QuotaThresholds {
   async #checkDue(): Promise<void> {
     this.#hasFailed = false;
     try {
-      if (!this.#hasTails) await this.#addTails();
-      this.#hasTails = true;
+      if (this.#tailsUpTo !== undefined) await this.#addTails(this.#tailsUpTo);
+      this.#tailsUpTo = undefined;
       this.#checks += 1;
       for (const month of [...this.#due.keys()]) await this.#checkMonth(month);
     } catch (error) {

@@ -81,6 +81,7 @@ const openInstance = async (
     onCharged: thresholds.count,
     onQuotaExceeded: thresholds.recheck,
     onOthersRecorded: thresholds.add,
+    onFollowing: thresholds.countTails,
   });
   const principal = (apiKey: string) => principalOf({ apiKey, monthlyCharacters: quotas[apiKey] ?? null });
   return {
@@ -352,6 +353,33 @@ describe("the cost of noticing thresholds", () => {
     expect(await reported(store, "low")).to.deep.equal([]);
     one.thresholds.stop();
     await one.opened.close(5_000);
+    await remove();
+  });
+
+  it("is one read of the servings before the start, and none of later ones", async () => {
+    const { store: real, remove } = await openTemporaryStore();
+    let readEvents = 0;
+    const store: EventStore = {
+      ...real,
+      readStream: async function* (stream, options) {
+        for await (const event of real.readStream(stream, options)) {
+          const isOfTail = event.type === "SynthesesServed" && options?.direction !== "backwards";
+          if (isOfTail) readEvents += 1;
+          yield event;
+        }
+      },
+    };
+    const earlier = await openInstance(real, {});
+    for (let n = 0; n < 3; n++) await earlier.serve("free", 1);
+    const one = await openInstance(store, {});
+    for (let n = 0; n < 20; n++) await earlier.serve("free", 1);
+    for (let n = 0; n < 20; n++) await one.serve("free", 1);
+    for (let n = 0; n < 3; n++) await one.thresholds.check();
+    expect(readEvents).to.be.within(3, 4); // and the event that ends the read
+    for (const { thresholds, opened } of [one, earlier]) {
+      thresholds.stop();
+      await opened.close(5_000);
+    }
     await remove();
   });
 
