@@ -1,5 +1,5 @@
+import { keyNumberOf } from "../../src/application/access/key-numbers.ts";
 import type { Principal } from "../../src/application/access/principal.ts";
-import { keyNumberOf } from "../../src/domain/accounts/key-numbers.ts";
 import type { Plan } from "../../src/domain/accounts/plan.ts";
 
 interface Options {
@@ -10,7 +10,7 @@ interface Options {
 }
 
 /** A caller that was authenticated by a secret. By default, the key has no quota. */
-export const principalOf = ({
+export const testPrincipal = ({
   apiKey = "k",
   websiteId = "w",
   monthlyCharacters = null,

@@ -19,7 +19,7 @@ import type { EventStore, ExpectedRevision, NewEvent } from "../../src/eventstor
 import { openSqliteEventStore } from "../../src/eventstore/sqlite/sqlite-event-store.ts";
 import { uuidv7 } from "../../src/eventstore/uuid.ts";
 import { synthesesServed } from "./build-journal-events.ts";
-import { principalOf } from "./principal.ts";
+import { testPrincipal } from "./principal.ts";
 import { openTestLedger } from "./test-ledger.ts";
 
 export interface SeededLog {
@@ -91,7 +91,7 @@ const issueKey = async (store: EventStore, number: number, begin: number): Promi
     store.append(websiteStream(websiteId), [eventOf("WebsiteRegistered", website)], "none"),
     store.append(keyStream(apiKey), events, "none"),
   ]);
-  return principalOf({ apiKey, websiteId, plan });
+  return testPrincipal({ apiKey, websiteId, plan });
 };
 
 const eventOf = (type: string, data: object): NewEvent => ({

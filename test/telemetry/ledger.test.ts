@@ -4,14 +4,14 @@ import { OutcomeUnknown } from "../../src/eventstore/command-handler.ts";
 import { createServingCounter, instrumentLedger } from "../../src/telemetry/decorators/ledger.ts";
 import { createCounter, type Instruments } from "../../src/telemetry/instruments.ts";
 import { createManualClock } from "../support/manual-clock.ts";
-import { principalOf } from "../support/principal.ts";
+import { testPrincipal } from "../support/principal.ts";
 import { until } from "../support/processes.ts";
 import { rejection } from "../support/rejection.ts";
 import { servedAudio } from "../support/served-audio.ts";
 import { openTemporaryStore, type TemporaryStore } from "../support/temporary-store.ts";
 import { openTestLedger, record } from "../support/test-ledger.ts";
 
-const principal = principalOf();
+const principal = testPrincipal();
 
 describe("the instrumented ledger", () => {
   let temporary: TemporaryStore;

@@ -1,7 +1,8 @@
 import type { SuspensionCause } from "../../domain/accounts/event-shapes.ts";
 import type { IssuedKey } from "../../domain/accounts/key.ts";
-import { keyNumberOf } from "../../domain/accounts/key-numbers.ts";
 import type { Plan } from "../../domain/accounts/plan.ts";
+import { createInterner } from "../../domain/interner.ts";
+import { keyNumberOf } from "./key-numbers.ts";
 
 /** A key with its current permissions, for which a request is made. */
 export interface ActingKey {
@@ -35,7 +36,7 @@ export interface Validity {
   readonly exp: number;
 }
 
-/** Read on each request. A literal, because V8 keeps some members of a spread object apart from it. */
+/** A literal, because V8 stores some members of a spread object apart from it, and each request reads them. */
 export const principalOf = (key: IssuedKey, proof: Proof): Principal => {
   const { apiKey, keyNumber, websiteId, plan, suspension } = actingKey(key);
   const principal = { apiKey, keyNumber, websiteId, plan, proof };
@@ -44,21 +45,13 @@ export const principalOf = (key: IssuedKey, proof: Proof): Principal => {
 
 export const actingKey = (key: IssuedKey): ActingKey => {
   const { apiKey, websiteId } = key;
-  const acting = { apiKey, keyNumber: keyNumberOf(apiKey), websiteId, plan: shared(key.plan) };
+  const acting = { apiKey, keyNumber: keyNumberOf(apiKey), websiteId, plan: intern(key.plan) };
   if (key.status !== "suspended") return acting;
   const { cause, reason } = key;
   return { ...acting, suspension: { cause, reason } };
 };
 
-const sharedPlans = new Map<string, Plan>();
-const maxSharedPlans = 10_000;
-
-/** An equal plan, the same object for all keys. */
-const shared = (plan: Plan): Plan => {
-  const name = `${plan.tier} ${plan.requestsPerMinute} ${plan.monthlyCharacters}`;
-  const known = sharedPlans.get(name);
-  if (known) return known;
-  if (sharedPlans.size >= maxSharedPlans) sharedPlans.clear();
-  sharedPlans.set(name, plan);
-  return plan;
-};
+/** The same plan for all keys with equal ones. */
+const intern = createInterner<Plan>(
+  ({ tier, requestsPerMinute, monthlyCharacters }) => `${tier} ${requestsPerMinute} ${monthlyCharacters}`,
+);

@@ -1,6 +1,6 @@
 import { type Rate, ratePartition, requestsOnOtherInstances } from "../../../projections/rate.ts";
 import type { View } from "../../../projections/runner/runner.ts";
-import { PerKey } from "../../domain/accounts/key-numbers.ts";
+import { PerKey } from "../../domain/accounts/per-key.ts";
 import { RateLimited } from "../../domain/errors.ts";
 import { minuteOf, rateStream } from "../../domain/ledger/rate.ts";
 import type { EventStore } from "../../eventstore/event-store.ts";

@@ -2,13 +2,13 @@ import { type Clock, systemClock } from "../../async/clock.ts";
 import { untilAborted, withDeadline } from "../../async/deadline.ts";
 import { shareNext } from "../../async/share-next.ts";
 import { inTimeSlices } from "../../async/time-slices.ts";
-import { keyNumberOf } from "../../domain/accounts/key-numbers.ts";
 import { Unavailable } from "../../domain/errors.ts";
 import { type JournalEvent, journalPrefix, journalStream } from "../../domain/ledger/journal.ts";
 import { journalRegistryStream } from "../../domain/ledger/journal-registry.ts";
 import { RecentObjects } from "../../domain/ledger/recent-objects.ts";
 import type { EventBatch, EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
 import { type Following, follow } from "../../eventstore/follow-events.ts";
+import { findKeyNumber, keyNumberOf } from "../access/key-numbers.ts";
 import { throwUnavailable } from "../store-error.ts";
 import type { FlushedEvent } from "./journal/journal-flush.ts";
 import { readRegistryBackwards } from "./journal/journal-registry.ts";
@@ -60,7 +60,8 @@ export class RecentCharges {
   }
 
   wasCharged(apiKey: string, hash: string): boolean {
-    return this.#objects.has(keyNumberOf(apiKey), hash, this.#options.clock());
+    const keyNumber = findKeyNumber(apiKey);
+    return keyNumber !== undefined && this.#objects.has(keyNumber, hash, this.#options.clock());
   }
 
   /** Adds durable events of this process. */
@@ -146,8 +147,10 @@ const addEvent = (objects: RecentObjects, event: OwnEvent): void => {
         objects.add(keyNumber, hash, at);
     }
   } else if (event.type === "ServingsVoided") {
-    for (const { apiKey, hash, servedAt } of event.data.servings)
-      objects.delete(keyNumberOf(apiKey), hash, Date.parse(servedAt));
+    for (const { apiKey, hash, servedAt } of event.data.servings) {
+      const keyNumber = findKeyNumber(apiKey);
+      if (keyNumber !== undefined) objects.delete(keyNumber, hash, Date.parse(servedAt));
+    }
   }
 };
 

@@ -2,12 +2,12 @@ import { randomBytes } from "node:crypto";
 import { expect } from "chai";
 import { createAccessTokens } from "../../../src/application/access/access-tokens.ts";
 import type { Principal, Proof, Validity } from "../../../src/application/access/principal.ts";
-import { principalOf } from "../../support/principal.ts";
+import { testPrincipal } from "../../support/principal.ts";
 
 const key = Buffer.alloc(32, 1);
 const bySecret: Proof = { by: "secret", secretId: "sec_1" };
 const principal = (changes: Partial<Principal> = {}): Principal => ({
-  ...principalOf({ apiKey: "vlk_1" }),
+  ...testPrincipal({ apiKey: "vlk_1" }),
   proof: bySecret,
   ...changes,
 });

@@ -8,7 +8,7 @@ import { commercialPlan, freePlan } from "../../../src/domain/accounts/plan.ts";
 import { Unavailable } from "../../../src/domain/errors.ts";
 import type { EventStore } from "../../../src/eventstore/event-store.ts";
 import { uuidv7 } from "../../../src/eventstore/uuid.ts";
-import { principalOf } from "../../support/principal.ts";
+import { testPrincipal } from "../../support/principal.ts";
 import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
 
 const at = "2026-11-21T10:00:00.000Z";
@@ -42,7 +42,7 @@ describe("the principal of a secret", () => {
     await issue("k", "right");
     await issue("other", "also right");
     const proof = { by: "secret", secretId: "first" };
-    expect(find("k", "right")).to.deep.equal({ ...principalOf({ plan: freePlan }), proof });
+    expect(find("k", "right")).to.deep.equal({ ...testPrincipal({ plan: freePlan }), proof });
   });
   afterEach(async () => {
     await runner.close();

@@ -3,7 +3,7 @@ import { hashSecret } from "../../../src/application/access/secrets.ts";
 import { keyStream, maxSecrets } from "../../../src/domain/accounts/key.ts";
 import { commercialPlan, freePlan } from "../../../src/domain/accounts/plan.ts";
 import { Conflict, NotFound } from "../../../src/domain/errors.ts";
-import { principalOf } from "../../support/principal.ts";
+import { testPrincipal } from "../../support/principal.ts";
 import { rejection } from "../../support/rejection.ts";
 import { servedAudio } from "../../support/served-audio.ts";
 import { openTestLedger, record } from "../../support/test-ledger.ts";
@@ -25,7 +25,7 @@ describe("keys over a store", () => {
   /** An answer of another instance, at this time. */
   const serve = async (apiKey: string, at: string, characters: number): Promise<void> => {
     const opened = await openTestLedger(service.store, () => Date.parse(at));
-    const principal = principalOf({ apiKey, websiteId, plan: freePlan });
+    const principal = testPrincipal({ apiKey, websiteId, plan: freePlan });
     await record(opened.ledger, principal, servedAudio({ characters }));
     await opened.close(1_000);
   };

@@ -18,7 +18,7 @@ import { usageAccountStream } from "../../../src/domain/ledger/usage-accounts/us
 import { createCommandHandler } from "../../../src/eventstore/command-handler.ts";
 import { validatedEventStore } from "../../../src/eventstore/validated-event-store.ts";
 import { collect } from "../../support/collect.ts";
-import { principalOf } from "../../support/principal.ts";
+import { testPrincipal } from "../../support/principal.ts";
 import { servedAudio } from "../../support/served-audio.ts";
 import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
 import { openTestLedger, readLedger, record } from "../../support/test-ledger.ts";
@@ -27,7 +27,7 @@ const month = "2026-11";
 const at = `${month}-21T10:00:00.000Z`;
 const clock = () => Date.parse(at);
 const quota = 1_000;
-const principal = principalOf({ monthlyCharacters: quota });
+const principal = testPrincipal({ monthlyCharacters: quota });
 
 const foreignEvents: readonly (readonly [what: string, type: string, data: object])[] = [
   ["an unknown event", "Note", { text: "another program was here" }],

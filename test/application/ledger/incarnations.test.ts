@@ -9,7 +9,7 @@ import type { Receipt } from "../../../src/domain/ledger/serving.ts";
 import { usageAccountStream } from "../../../src/domain/ledger/usage-accounts/usage-account.ts";
 import { collect } from "../../support/collect.ts";
 import { createManualClock, type ManualClock, until } from "../../support/manual-clock.ts";
-import { principalOf } from "../../support/principal.ts";
+import { testPrincipal } from "../../support/principal.ts";
 import { rejection } from "../../support/rejection.ts";
 import { servedAudio } from "../../support/served-audio.ts";
 import { countSubscriptions, type SubscriptionCounter } from "../../support/subscription-counter.ts";
@@ -18,7 +18,7 @@ import { openTestLedger, readLedger, record } from "../../support/test-ledger.ts
 import { type DisturbedStore, disturbedStore } from "./disturbed-store.ts";
 
 const start = Date.parse("2026-11-21T10:00:00.000Z");
-const principal = (monthlyCharacters: number | null) => principalOf({ monthlyCharacters });
+const principal = (monthlyCharacters: number | null) => testPrincipal({ monthlyCharacters });
 
 describe("the journals of a process", () => {
   let temporary: TemporaryStore;

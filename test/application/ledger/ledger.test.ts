@@ -6,7 +6,7 @@ import { Invalid, KeyIsSuspended, Unavailable } from "../../../src/domain/errors
 import { createCommandHandler } from "../../../src/eventstore/command-handler.ts";
 import type { EventStore } from "../../../src/eventstore/event-store.ts";
 import { createManualClock, until } from "../../support/manual-clock.ts";
-import { principalOf } from "../../support/principal.ts";
+import { testPrincipal } from "../../support/principal.ts";
 import { rejection } from "../../support/rejection.ts";
 import { servedAudio } from "../../support/served-audio.ts";
 import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
@@ -21,7 +21,7 @@ const plan = (monthlyCharacters: number | null): Plan => ({
   requestsPerMinute: 1_000,
   monthlyCharacters,
 });
-const principal = (monthlyCharacters: number | null) => principalOf({ monthlyCharacters });
+const principal = (monthlyCharacters: number | null) => testPrincipal({ monthlyCharacters });
 const whole = { requestId: "r", hashes: ["ab".repeat(32)], characters: 11, partial: false };
 
 /** Delivers no events until `released` resolves. */

@@ -71,6 +71,20 @@ describe("the recent charges", () => {
     expect(charges.wasCharged("vlk_1", "x")).to.equal(false);
   });
 
+  it("belong to the key that was charged, when several keys share a flush", async () => {
+    const charges = create();
+    const writer = await openJournal("own", charges);
+    const servings = [
+      serving({ apiKey: "vlk_2", hash: "x", requestId: "r-1" }),
+      serving({ apiKey: "vlk_1", hash: "y", requestId: "r-2" }),
+    ];
+    await Promise.all(servings.map((one) => serve(writer, one)));
+    const charged = ["vlk_1", "vlk_2"].map((key) =>
+      ["x", "y"].filter((hash) => charges.wasCharged(key, hash)),
+    );
+    expect(charged).to.deep.equal([["y"], ["x"]]);
+  });
+
   it("follow the journals of other processes, those that are opened later included", async () => {
     const charges = create();
     const early = await openJournal("early");

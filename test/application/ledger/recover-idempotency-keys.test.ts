@@ -5,13 +5,13 @@ import { createRecoverIdempotencyKeys } from "../../../src/application/ledger/re
 import type { VoidedServing } from "../../../src/domain/ledger/serving.ts";
 import { createCommandHandler } from "../../../src/eventstore/command-handler.ts";
 import { type EventStore, EventStoreUnavailable } from "../../../src/eventstore/event-store.ts";
-import { principalOf } from "../../support/principal.ts";
+import { testPrincipal } from "../../support/principal.ts";
 import { servedAudio } from "../../support/served-audio.ts";
 import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
 import { openTestLedger, record } from "../../support/test-ledger.ts";
 
 const start = Date.parse("2026-11-21T10:00:00.000Z");
-const principal = principalOf();
+const principal = testPrincipal();
 const keyed = (requestId: string) =>
   servedAudio({ requestId, idempotency: { key: "digest", request: "parameters" } });
 

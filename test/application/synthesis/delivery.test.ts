@@ -9,14 +9,14 @@ import { type CommandHandler, createCommandHandler } from "../../../src/eventsto
 import { renditionOf } from "../../audio/pipeline/renditions.ts";
 import { collect } from "../../support/collect.ts";
 import { until } from "../../support/manual-clock.ts";
-import { principalOf } from "../../support/principal.ts";
+import { testPrincipal } from "../../support/principal.ts";
 import { rejection } from "../../support/rejection.ts";
 import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
 import { openTestLedger, readLedger } from "../../support/test-ledger.ts";
 
 const at = "2026-11-21T10:00:00.000Z";
 const never = new AbortController().signal;
-const principal = principalOf({ monthlyCharacters: 15 });
+const principal = testPrincipal({ monthlyCharacters: 15 });
 const order = { principal, requestId: "r", kind: "sse" } as const;
 const planOf = (engine: "gwn" | "g1", characters = 10): SynthesisPlan => ({
   characters,

@@ -5,7 +5,7 @@ import { createUnreadAudio, limitUnreadAudio } from "../../../src/application/sy
 import { RateLimited } from "../../../src/domain/errors.ts";
 import { renditionOf } from "../../audio/pipeline/renditions.ts";
 import { collect } from "../../support/collect.ts";
-import { principalOf } from "../../support/principal.ts";
+import { testPrincipal } from "../../support/principal.ts";
 import { rejection } from "../../support/rejection.ts";
 
 const limits = { streamsPerKey: 2, bytesPerKey: 100 };
@@ -77,7 +77,7 @@ describe("a delivery with limited unread audio", () => {
     catalogRevision: "1",
     shared: false,
   };
-  const context: StreamContext = { principal: principalOf(), requestId: "r", kind: "websocket" };
+  const context: StreamContext = { principal: testPrincipal(), requestId: "r", kind: "websocket" };
   const never = new AbortController().signal;
 
   const limited = ({ fails = false, bytesPerKey = 100 } = {}) => {

@@ -10,14 +10,14 @@ import type { Pipeline } from "../../../src/audio/pipeline/pipeline.ts";
 import type { Idempotency } from "../../../src/domain/ledger/serving.ts";
 import { renditionOf } from "../../audio/pipeline/renditions.ts";
 import { until } from "../../support/manual-clock.ts";
-import { principalOf } from "../../support/principal.ts";
+import { testPrincipal } from "../../support/principal.ts";
 import { rejection } from "../../support/rejection.ts";
 import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
 import { openTestLedger, readLedger } from "../../support/test-ledger.ts";
 import { type DisturbedStore, disturbedStore } from "../ledger/disturbed-store.ts";
 
 const at = "2026-11-21T10:00:00.000Z";
-const principal = principalOf();
+const principal = testPrincipal();
 const rendition = renditionOf("Hello.", { websiteId: "w" });
 const plan: SynthesisPlan = {
   characters: 10,

@@ -10,14 +10,14 @@ import type { EventStore } from "../../../src/eventstore/event-store.ts";
 import { openEventStoreDB } from "../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
 import { startEventStoreDBProcess } from "../../support/eventstoredb-process.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
-import { principalOf } from "../../support/principal.ts";
+import { testPrincipal } from "../../support/principal.ts";
 import { serving } from "../../support/servings.ts";
 import { openTemporaryStore } from "../../support/temporary-store.ts";
 import { openTestLedger, record } from "../../support/test-ledger.ts";
 
 const now = Date.parse("2026-11-05T10:00:00.000Z");
 const month = "2026-11";
-const principal = (apiKey: string) => principalOf({ apiKey, websiteId: `web-${apiKey}` });
+const principal = (apiKey: string) => testPrincipal({ apiKey, websiteId: `web-${apiKey}` });
 
 const openLaggingNode = async () => {
   const node = await startEventStoreDBProcess(undefined, 0, 7);

@@ -1,5 +1,4 @@
 import { createDeadlineQueue, type DeadlineQueue } from "../../../async/deadline-queue.ts";
-import { keyNumberOf } from "../../../domain/accounts/key-numbers.ts";
 import { Unavailable } from "../../../domain/errors.ts";
 import {
   type Chained,
@@ -12,6 +11,7 @@ import { monthOf } from "../../../domain/ledger/month.ts";
 import type { Serving, StreamEnd, VoidedServing } from "../../../domain/ledger/serving.ts";
 import { OutcomeUnknown } from "../../../eventstore/command-handler.ts";
 import type { AppendResult, EventStoreUnavailable } from "../../../eventstore/event-store.ts";
+import { keyNumberOf } from "../../access/key-numbers.ts";
 import { isoClock } from "../../iso-clock.ts";
 import { FlushSchedule } from "./flush-schedule.ts";
 import { appendToJournal } from "./journal-append.ts";
@@ -48,7 +48,7 @@ export class JournalWriter {
   #digest: string | null = null;
   #at = "";
   #month = "";
-  /** Until the end of this turn of the event loop the month stays the same. Then a flush starts. */
+  /** Until the end of this turn of the event loop the month stays the same. Then a flush starts, unless one is in flight or delayed. */
   #isTurnEndScheduled = false;
   #inFlight: Flush | undefined;
   #closing: { reason: JournalClosed["reason"]; closed: PromiseWithResolvers<number> } | undefined;
@@ -61,7 +61,9 @@ export class JournalWriter {
     this.journal = journal;
     this.#now = isoClock(clock);
     this.#deadlines = createDeadlineQueue(deadlineMs, this.#expire, timers);
-    this.#schedule = new FlushSchedule(timers, () => this.#startFlush());
+    this.#schedule = new FlushSchedule(timers, () => {
+      if (!this.#options.signal.aborted) this.#startFlush();
+    });
   }
 
   /** Entries that are not durable yet. */

@@ -70,8 +70,8 @@ export class QuotaThresholds {
   /** Keys whose usage must be read, by month. */
   readonly #due = new Map<string, Set<string>>();
   #checks = 0;
-  /** Up to this position of the log, the tails of open journals must be counted. */
-  #tailsUpTo: number | undefined;
+  /** Up to this position of the log, the next check must count the tails of open journals. */
+  #tailsUpTo: number | undefined = Number.POSITIVE_INFINITY;
   #hasFailed = false;
   #running: Promise<void> = Promise.resolve();
   /** The check that starts after the running one. */
@@ -92,7 +92,7 @@ export class QuotaThresholds {
   }
 
   /**
-   * Counts durable events of another process's journal. An event may be counted twice. Voids are not counted: a read may have
+   * Counts durable events that this process's journal does not contain. An event may be counted twice. Voids are not counted: a read may have
    * included them already, and the count must never be below the usage.
    */
   readonly add = (events: readonly JournalEvent[]): void => {
@@ -109,8 +109,8 @@ export class QuotaThresholds {
   };
 
   /**
-   * The next check also counts what is in the tails of open journals up to this position of the log, also of processes that are
-   * gone. Call it when later events are given to `add`.
+   * The next check counts the tails of open journals, also of processes that are gone, only up to this position of the log. Call
+   * it when later events are given to `add`. Without it, the first check counts all of them.
    */
   readonly countTails = (upTo: number): void => {
     this.#tailsUpTo = upTo;
@@ -122,7 +122,7 @@ export class QuotaThresholds {
 
   async #addTails(upTo: number): Promise<void> {
     const { store } = this.#options;
-    // The own journal was opened at this position.
+    // As of just before the own journal was opened.
     for (const [journal, mark] of await readMarks(store, await listOpenJournals(store, upTo - 1))) {
       for await (const event of store.readStream(journalStream(journal), { from: mark + 1 })) {
         if (event.position > upTo) break;

@@ -1,12 +1,12 @@
 import pLimit from "p-limit";
 import { type Clock, systemClock } from "../../../async/clock.ts";
-import { keyNumberOf } from "../../../domain/accounts/key-numbers.ts";
 import { Unavailable } from "../../../domain/errors.ts";
 import { JournalFenced } from "../../../domain/ledger/journal.ts";
 import { parseQuotaStream, type QuotaEvent, quotaPrefix } from "../../../domain/ledger/quota.ts";
 import type { CommandHandler } from "../../../eventstore/command-handler.ts";
 import type { EventStore, RecordedEvent } from "../../../eventstore/event-store.ts";
 import { type Following, follow } from "../../../eventstore/follow-events.ts";
+import { findKeyNumber, keyNumberOf } from "../../access/key-numbers.ts";
 import { isoClock } from "../../iso-clock.ts";
 import { KeyReservation, type ReservationContext } from "./key-reservation.ts";
 import { Tallies } from "./tallies.ts";
@@ -175,15 +175,17 @@ export class Reservations {
     if (isOwn && event.type === "ReservationSettled") this.#context.onFenced();
     if (isOwn) return;
     const { apiKey, month } = parseQuotaStream(stream);
-    const reservation = this.#tallies.find(keyNumberOf(apiKey), month)?.reservation;
-    if (event.type === "UsageCarriedOver") this.#correctCarriedOver(apiKey, month);
+    const keyNumber = findKeyNumber(apiKey);
+    if (keyNumber === undefined) return; // nothing was spent here
+    const reservation = this.#tallies.find(keyNumber, month)?.reservation;
+    if (event.type === "UsageCarriedOver") this.#correctCarriedOver(apiKey, keyNumber, month);
     else if (event.type === "ReservationsRecalled") reservation?.recall(position);
     else reservation?.changed();
   }
 
   /** This journal may have spent more since its total was read. */
-  #correctCarriedOver(apiKey: string, month: string): void {
-    const isActive = this.#tallies.hasSpent(keyNumberOf(apiKey), month) && this.#ended === undefined;
-    if (isActive) void this.#reservation(apiKey, month).returnUnspent();
+  #correctCarriedOver(apiKey: string, keyNumber: number, month: string): void {
+    if (this.#tallies.hasSpent(keyNumber, month) && !this.#ended)
+      void this.#reservation(apiKey, month).returnUnspent();
   }
 }

@@ -1,11 +1,12 @@
 import pLimit from "p-limit";
 import { inTimeSlices } from "../../../async/time-slices.ts";
-import { keyNumberOf, PerKey } from "../../../domain/accounts/key-numbers.ts";
+import { PerKey } from "../../../domain/accounts/per-key.ts";
 import { Unavailable } from "../../../domain/errors.ts";
 import type { JournalEvent } from "../../../domain/ledger/journal.ts";
 import { addMonths, monthOf } from "../../../domain/ledger/month.ts";
 import { UsageAccountIsClosed } from "../../../domain/ledger/usage-accounts/usage-account.ts";
 import { addEntries, type SumOf } from "../../../domain/ledger/usage-accounts/usage-sum.ts";
+import { keyNumberOf } from "../../access/key-numbers.ts";
 import { repeat } from "../../repeat.ts";
 import type { FlushedEvent } from "../journal/journal-flush.ts";
 import { NumberLists } from "./number-lists.ts";

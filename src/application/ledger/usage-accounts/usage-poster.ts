@@ -21,7 +21,7 @@ export class UnpostedEntries extends UsageSum implements NumberList {
   digest = "";
   #lastRangeFirst = -1;
   readonly #lists: NumberLists;
-  /** Of each range but the last one: how many revisions its last one and the next range's first one are further. */
+  /** The list has two numbers for each range but the last: from its first to its last revision, and from there to the next range. */
   firstBlock = 0;
   lastBlock = 0;
   usedBytes = 0;

@@ -1,3 +1,4 @@
+import { createInterner } from "../../interner.ts";
 import type { JournalEvent, SynthesesServed } from "../journal.ts";
 import { monthOf } from "../month.ts";
 import type { VoidedServing } from "../serving.ts";
@@ -152,20 +153,11 @@ const add = (count: Count, requests: number, characters: number): void => {
   count.characters += characters;
 };
 
+/** The same string for all sums: it takes memory once, and comparing it reads no text. */
+const intern = createInterner<string>((name) => name);
+
 /** Days and engine codes contain no space; voice names may. */
-const cellName = (day: string, engine: string, voice: string): string => shared(`${day} ${engine} ${voice}`);
-
-const sharedNames = new Map<string, string>();
-const maxSharedNames = 10_000;
-
-/** An equal name, the same string for all sums: it takes memory once, and comparing it reads no text. */
-const shared = (name: string): string => {
-  const known = sharedNames.get(name);
-  if (known !== undefined) return known;
-  if (sharedNames.size >= maxSharedNames) sharedNames.clear();
-  sharedNames.set(name, name);
-  return name;
-};
+const cellName = (day: string, engine: string, voice: string): string => intern(`${day} ${engine} ${voice}`);
 
 const parseCellName = (name: string): Omit<UsageCell, keyof UsageCount> => {
   const gap = name.indexOf(" ", 11);

@@ -10,7 +10,7 @@ import { EventStoreUnavailable } from "../../../../src/eventstore/event-store.ts
 import { openEventStoreDB } from "../../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
 import { validatedEventStore } from "../../../../src/eventstore/validated-event-store.ts";
 import { seededRandom } from "../../../support/eventstoredb-node/index-lag.ts";
-import { principalOf } from "../../../support/principal.ts";
+import { testPrincipal } from "../../../support/principal.ts";
 import { servedAudio } from "../../../support/served-audio.ts";
 import { openTestLedger, record } from "../../../support/test-ledger.ts";
 import type { Decided, Load } from "./load.ts";
@@ -59,7 +59,7 @@ const decideNext = async (): Promise<void> => {
     const serving = servedAudio({ requestId, characters, hash: requestId });
     const status = await record(
       opened.ledger,
-      principalOf({ apiKey, monthlyCharacters: quota }),
+      testPrincipal({ apiKey, monthlyCharacters: quota }),
       serving,
     ).then(() => 200, statusOf);
     print({ requestId, apiKey, characters, status });

@@ -3,7 +3,7 @@ import type { OpenLedger } from "../../../../src/application/ledger/open-ledger.
 import { quotaPrefix } from "../../../../src/domain/ledger/quota.ts";
 import type { EventStore } from "../../../../src/eventstore/event-store.ts";
 import { createManualClock, type ManualClock, until } from "../../../support/manual-clock.ts";
-import { principalOf } from "../../../support/principal.ts";
+import { testPrincipal } from "../../../support/principal.ts";
 import { servedAudio } from "../../../support/served-audio.ts";
 import { openTemporaryStore, type TemporaryStore } from "../../../support/temporary-store.ts";
 import { openTestLedger, record } from "../../../support/test-ledger.ts";
@@ -12,7 +12,7 @@ const clock = () => Date.parse("2026-11-21T10:00:00.000Z");
 const quota = 20_000;
 const characters = 25;
 const keys = ["k-1", "k-2", "k-3", "k-4"];
-const principal = (apiKey: string) => principalOf({ apiKey, monthlyCharacters: quota });
+const principal = (apiKey: string) => testPrincipal({ apiKey, monthlyCharacters: quota });
 
 describe("The ledger's appends to quota streams", () => {
   let temporary: TemporaryStore;

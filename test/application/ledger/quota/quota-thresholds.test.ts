@@ -18,13 +18,13 @@ import {
   usageAccountStream,
 } from "../../../../src/domain/ledger/usage-accounts/usage-account.ts";
 import { createCommandHandler } from "../../../../src/eventstore/command-handler.ts";
-import type { EventStore } from "../../../../src/eventstore/event-store.ts";
+import { type EventStore, EventStoreUnavailable } from "../../../../src/eventstore/event-store.ts";
 import { openEventStoreDB } from "../../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
 import { validatedEventStore } from "../../../../src/eventstore/validated-event-store.ts";
 import { collect } from "../../../support/collect.ts";
 import { startEventStoreDBProcess } from "../../../support/eventstoredb-process.ts";
 import { createManualClock } from "../../../support/manual-clock.ts";
-import { principalOf } from "../../../support/principal.ts";
+import { testPrincipal } from "../../../support/principal.ts";
 import { rejection } from "../../../support/rejection.ts";
 import { servedAudio } from "../../../support/served-audio.ts";
 import { openTemporaryStore } from "../../../support/temporary-store.ts";
@@ -82,8 +82,9 @@ const openInstance = async (
     onQuotaExceeded: thresholds.recheck,
     onOthersRecorded: thresholds.add,
     onFollowing: thresholds.countTails,
+    ...(options.onError && { onError: options.onError }),
   });
-  const principal = (apiKey: string) => principalOf({ apiKey, monthlyCharacters: quotas[apiKey] ?? null });
+  const principal = (apiKey: string) => testPrincipal({ apiKey, monthlyCharacters: quotas[apiKey] ?? null });
   return {
     opened,
     thresholds,
@@ -333,6 +334,31 @@ describe("checks for thresholds", () => {
     for (const apiKey of ["t", "u", "w"]) await one.serve(apiKey, 60);
     await one.thresholds.close();
     for (const apiKey of ["t", "u", "w"]) expect(await reported(store, apiKey)).to.deep.equal([50]);
+  });
+});
+
+describe("thresholds that a killed instance has reached", () => {
+  it("are noticed by an instance whose event store refused appends when it started", async () => {
+    const { store: real, remove } = await openTemporaryStore();
+    let refusesAppends = true;
+    const store: EventStore = {
+      ...real,
+      append: async (...args) => {
+        if (refusesAppends) throw new EventStoreUnavailable("down");
+        return await real.append(...args);
+      },
+    };
+    const killed = await openInstance(real, { d: 100 });
+    await killed.serve("d", 96);
+    killed.abandon();
+    const one = await openInstance(store, { d: 100 }, { onError: () => {} });
+    refusesAppends = false;
+    await checkUntil([one], real, "d", [50, 80, 95]);
+    for (const { thresholds, opened } of [one, killed]) {
+      thresholds.stop();
+      await opened.close(5_000);
+    }
+    await remove();
   });
 });
 

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import type { KeyReservation } from "../../../../src/application/ledger/quota/key-reservation.ts";
 import { Tallies } from "../../../../src/application/ledger/quota/tallies.ts";
 
 const [key, other] = [3, 2_000];
@@ -24,5 +25,17 @@ describe("the tallies of a journal", () => {
     expect(tallies.hasSpent(other, "2026-11")).to.equal(true);
     expect(tallies.hasSpent(key, "2026-10")).to.equal(false);
     expect(tallies.hasSpent(key + 1, "2026-11")).to.equal(false);
+  });
+
+  it("of a past month are kept until their reservations are released", () => {
+    const tallies = new Tallies();
+    const held = tallies.findOrAdd(key, "2026-10");
+    held.reservation = { keyNumber: key } as KeyReservation;
+    tallies.findOrAdd(other, "2026-10");
+    tallies.findOrAdd(other, "2026-11");
+    expect(tallies.find(key, "2026-10")).to.equal(held);
+    expect(tallies.isKept(other, "2026-10")).to.equal(false);
+    tallies.release(key, "2026-10");
+    expect(tallies.isKept(key, "2026-10")).to.equal(false);
   });
 });

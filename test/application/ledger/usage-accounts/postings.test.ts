@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { keyNumberOf } from "../../../../src/application/access/key-numbers.ts";
 import { Postings } from "../../../../src/application/ledger/usage-accounts/postings.ts";
 import { systemClock } from "../../../../src/async/clock.ts";
 import { Unavailable } from "../../../../src/domain/errors.ts";
@@ -65,6 +66,21 @@ describe("postings", () => {
     const range = { from: 0, through: 2, ranges: [1, 2], digest: digest.digest, until: at };
     expect(event?.data).to.include({ journal: log.journal, requests: 0, characters: 0 });
     expect(event?.data).to.deep.include({ ...range, voided: { requests: 1, characters: 5 }, cells: [] });
+  });
+
+  it("belong to the keys whose numbers come with the event, whatever their order", async () => {
+    const { postings, log } = await openPostedJournal(temporary.store);
+    const [first, second] = ["numbered-1", "numbered-2"].map(keyNumberOf);
+    const servings = [
+      { apiKey: "numbered-2", characters: 5 },
+      { apiKey: "numbered-1" },
+      { apiKey: "numbered-2" },
+    ];
+    const event = await log.append(synthesesServed(at, servings));
+    postings.add([{ ...event, keyNumbers: [second ?? -1, first ?? -1] }]);
+    await postings.close();
+    expect(await posted("numbered-1")).to.deep.equal([[1, 0]]);
+    expect(await posted("numbered-2")).to.deep.equal([[2, 0]]);
   });
 
   it("mark the revision up to which all entries are posted, when it changes", async () => {

@@ -1,18 +1,5 @@
-const numbers = new Map<string, number>();
-
 /**
- * The key's number in this process, from 0 on. It is kept as long as the process runs, so ask for keys only that were issued.
- */
-export const keyNumberOf = (apiKey: string): number => {
-  const known = numbers.get(apiKey);
-  if (known !== undefined) return known;
-  const number = numbers.size;
-  numbers.set(apiKey, number);
-  return number;
-};
-
-/**
- * One value per key, by the key's number. On the path of each request, because with 100,000 active keys nearly each look-up of
+ * One value per key, by the key's number (`application/access/key-numbers.ts`). On the path of each request, because with 100,000 active keys nearly each look-up of
  * a key in a map reads memory that no cache holds, several times.
  */
 export class PerKey<T> {

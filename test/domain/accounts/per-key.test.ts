@@ -1,13 +1,5 @@
 import { expect } from "chai";
-import { keyNumberOf, NumberPerKey, PerKey } from "../../../src/domain/accounts/key-numbers.ts";
-
-describe("the number of a key", () => {
-  it("stays the same, and is another one for each key", () => {
-    const first = keyNumberOf("number-a");
-    expect(keyNumberOf("number-b")).to.equal(first + 1);
-    expect(keyNumberOf("number-a")).to.equal(first);
-  });
-});
+import { NumberPerKey, PerKey } from "../../../src/domain/accounts/per-key.ts";
 
 describe("values per key", () => {
   it("are those that were set, in the order of the keys' numbers", () => {
