@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { closeJournal } from "../../../src/application/ledger/journal/close-journal.ts";
 import {
   createJournalRegistry,
@@ -18,6 +19,15 @@ const expectEqual = (what: string, actual: unknown, expected: unknown): void => 
   if (actual !== expected) throw new Error(`${what} is ${actual}, but must be ${expected}`);
 };
 
+/** Repeats a request while it is answered with 503, as clients should, for some seconds. */
+const askAgain = async <T extends { readonly status: number }>(ask: () => Promise<T>): Promise<T> => {
+  for (let attempt = 1; ; attempt++) {
+    const answer = await ask();
+    if (answer.status !== 503 || attempt === 5) return answer;
+    await delay(1_000);
+  }
+};
+
 /** The list of keys and the usage reports agree with the journals. */
 export const checkReports = async (
   url: string,
@@ -33,7 +43,9 @@ export const checkReports = async (
     expectEqual(`the listed usage of ${apiKey}`, inList, recorded.charged(apiKey, month));
   }
   for (const { apiKey } of keys) {
-    const { status, body: report } = await admin(url, "GET", `/keys/${apiKey}/usage?month=${month}`);
+    const { status, body: report } = await askAgain(() =>
+      admin(url, "GET", `/keys/${apiKey}/usage?month=${month}`),
+    );
     expectEqual(`the status of the report of ${apiKey}`, status, 200);
     await recorded.readOn();
     expectEqual(`the reported usage of ${apiKey}`, report.characters, recorded.charged(apiKey, month));
