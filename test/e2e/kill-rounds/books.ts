@@ -13,6 +13,9 @@ import { admin, synthesize } from "../../support/client.ts";
 import { charactersPerText, type LimitedKey } from "./load.ts";
 import type { RecordedServings } from "./recorded-servings.ts";
 
+/** A journal states its lower total at its next check, every ten seconds; with some time for the append. */
+const voidStatedMs = 15_000;
+
 const thisMonth = (): string => new Date().toISOString().slice(0, 7);
 
 const expectEqual = (what: string, actual: unknown, expected: unknown): void => {
@@ -74,7 +77,8 @@ export const checkQuotas = async (
 
 /**
  * With a quota of one more text than is used, one text is served, and not a character more. A minute after its start, an
- * instance voids repeats that killed ones have charged twice: that may make room meanwhile.
+ * instance voids repeats that killed ones have charged twice: that may make room meanwhile, for itself at once and for other
+ * instances within ten seconds.
  */
 const useUp = async (
   url: string,
@@ -87,11 +91,20 @@ const useUp = async (
     requestsPerMinute: 1_000_000,
     monthlyCharacters: used + charactersPerText,
   };
-  const changed = await admin(url, "PUT", `/keys/${key.apiKey}/plan`, plan);
-  expectEqual("the answer to a change of the plan", changed.status, 200);
+  const changePlan = async (): Promise<void> => {
+    const changed = await admin(url, "PUT", `/keys/${key.apiKey}/plan`, plan);
+    expectEqual("the answer to a change of the plan", changed.status, 200);
+  };
   const speak = async (text: string): Promise<number> =>
     (await synthesize(url, key, { voice: "UK English Female", text })).status;
-  expectEqual(`the answer to the last text of ${key.apiKey}`, await speak("ten chars!"), 200);
+  await changePlan();
+  let last = await speak("ten chars!");
+  if (last === 403 && recorded.hasVoids(key.apiKey)) {
+    await delay(voidStatedMs);
+    await changePlan(); // ends the suspension
+    last = await speak("ten chars!");
+  }
+  expectEqual(`the answer to the last text of ${key.apiKey}`, last, 200);
   const further = await speak("x");
   await recorded.readOn();
   if (further === 200) recorded.checkQuota(key.apiKey, plan.monthlyCharacters);
