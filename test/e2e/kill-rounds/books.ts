@@ -50,7 +50,7 @@ export const checkReports = async (
       admin(url, "GET", `/keys/${apiKey}/usage?month=${month}`),
     );
     expectEqual(`the status of the report of ${apiKey}`, status, 200);
-    await recorded.readOn();
+    if (report.characters !== recorded.charged(apiKey, month)) await recorded.readOn();
     expectEqual(`the reported usage of ${apiKey}`, report.characters, recorded.charged(apiKey, month));
   }
 };
@@ -106,9 +106,10 @@ const useUp = async (
   }
   expectEqual(`the answer to the last text of ${key.apiKey}`, last, 200);
   const further = await speak("x");
-  await recorded.readOn();
-  if (further === 200) recorded.checkQuota(key.apiKey, plan.monthlyCharacters);
-  else expectEqual(`the answer to one more character of ${key.apiKey}`, further, 403);
+  if (further === 200) {
+    await recorded.readOn();
+    recorded.checkQuota(key.apiKey, plan.monthlyCharacters);
+  } else expectEqual(`the answer to one more character of ${key.apiKey}`, further, 403);
 };
 
 /** Settles the journals of killed processes, as a sweep does after 15 minutes. */
