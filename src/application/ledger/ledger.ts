@@ -157,24 +157,21 @@ class Recorder {
     const month = writer.month();
     const characters = this.#chargedCharacters(given);
     const quota = plan.monthlyCharacters;
-    if (!reservations.trySpend(apiKey, month, characters, quota, keyNumber)) return false;
+    if (!reservations.trySpend(keyNumber, month, characters, quota)) return false;
     const serving = characters === given.characters ? given : { ...given, characters };
-    const onDone = (error: Error | undefined, at: string): void => {
+    writer.addServing(serving, keyNumber, (error, at) => {
       if (!error) {
         this.#options.onCharged(apiKey, month, characters, quota !== null);
-        done(undefined, { journal: writer.journal, serving, at });
-        return;
+        return done(undefined, { journal: writer.journal, serving, at });
       }
       if (error instanceof JournalFenced) {
         this.#options.incarnations.discard(incarnation);
-        again("fenced");
-        return;
+        return again("fenced");
       }
       // With an unknown outcome the writer takes the charge back as soon as it knows.
       if (!(error instanceof OutcomeUnknown)) reservations.refund(apiKey, month, characters);
       done(error, undefined);
-    };
-    writer.addServing(serving, onDone, keyNumber);
+    });
     return true;
   }
 

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { keyNumberOf } from "../../../src/application/access/key-numbers.ts";
 import { createJournalRegistry } from "../../../src/application/ledger/journal/journal-registry.ts";
 import { JournalWriter } from "../../../src/application/ledger/journal/journal-writer.ts";
 import { RecentCharges } from "../../../src/application/ledger/recent-charges.ts";
@@ -54,7 +55,7 @@ describe("the recent charges", () => {
 
   const serve = (writer: JournalWriter, one: Serving): Promise<string> =>
     new Promise((resolve, reject) =>
-      writer.addServing(one, (error, at) => (error ? reject(error) : resolve(at))),
+      writer.addServing(one, keyNumberOf(one.apiKey), (error, at) => (error ? reject(error) : resolve(at))),
     );
 
   it("include what this process has charged, for ten minutes", async () => {

@@ -11,7 +11,6 @@ import { monthOf } from "../../../domain/ledger/month.ts";
 import type { Serving, StreamEnd, VoidedServing } from "../../../domain/ledger/serving.ts";
 import { OutcomeUnknown } from "../../../eventstore/command-handler.ts";
 import type { AppendResult, EventStoreUnavailable } from "../../../eventstore/event-store.ts";
-import { keyNumberOf } from "../../access/key-numbers.ts";
 import { isoClock } from "../../iso-clock.ts";
 import { FlushSchedule } from "./flush-schedule.ts";
 import { appendToJournal } from "./journal-append.ts";
@@ -19,9 +18,7 @@ import {
   closingFlush,
   collectFlush,
   type Flush,
-  type FlushedEvent,
   flushedEvents,
-  type LostEntries,
   takeLostEntries,
   voidOf,
 } from "./journal-flush.ts";
@@ -32,8 +29,6 @@ import {
   type ServingCallback,
   WaitingEntries,
 } from "./pending-entries.ts";
-
-export type { FlushedEvent, LostEntries, ServingCallback };
 
 /** This process's writer of its journal. One append is in flight; what is added meanwhile waits for a later flush. */
 export class JournalWriter {
@@ -90,7 +85,7 @@ export class JournalWriter {
    * - {OutcomeUnknown}: its deadline passed after it was sent. If it becomes durable, the writer voids it in a later flush;
    * - {JournalFenced}: the journal is closed, and it is not in it: add it to the next journal.
    */
-  addServing = (serving: Serving, done: ServingCallback, keyNumber = keyNumberOf(serving.apiKey)): void => {
+  addServing = (serving: Serving, keyNumber: number, done: ServingCallback): void => {
     const refusal = this.#refusal();
     if (refusal) {
       queueMicrotask(() => this.#call(() => done(refusal, "")));

@@ -74,16 +74,10 @@ export class Reservations {
   }
 
   /**
-   * Spends characters of the key's month if this journal holds them. False: call `reserve`, then try again. With `quota`
+   * Spends characters of a key's month if this journal holds them. False: call `reserve`, then try again. With `quota`
    * null (no quota) it only counts them.
    */
-  trySpend(
-    apiKey: string,
-    month: string,
-    characters: number,
-    quota: number | null,
-    keyNumber = keyNumberOf(apiKey),
-  ): boolean {
+  trySpend(keyNumber: number, month: string, characters: number, quota: number | null): boolean {
     if (quota === null) this.#tallies.spend(keyNumber, month, characters);
     else if (characters > 0) {
       const tally = this.#tallies.findOrAdd(keyNumber, month);

@@ -52,7 +52,7 @@ describe("a journal on EventStoreDB", () => {
         const writer = new JournalWriter({ store: reading, journal: "j", clock: Date.now });
         let failure: unknown;
         const failed = new Promise<void>((resolve) =>
-          writer.addServing(serving(), (error) => {
+          writer.addServing(serving(), 0, (error) => {
             failure = error;
             resolve();
           }),
@@ -69,7 +69,7 @@ describe("a journal on EventStoreDB", () => {
     it("is closed after an append that reads do not show yet", () =>
       withLag(async (store, timers) => {
         const writer = new JournalWriter({ store, journal: "j", clock: Date.now });
-        writer.addServing(serving(), () => {});
+        writer.addServing(serving(), 0, () => {});
         await until("the serving is not indexed", () => timers.waiting() === 1);
         const reading = counted(store);
         const closing = closeJournal(reading, Date.now, "j", "silent");

@@ -1,8 +1,7 @@
 import { expect } from "chai";
-import {
-  type FlushedEvent,
-  JournalWriter,
-} from "../../../../src/application/ledger/journal/journal-writer.ts";
+import { keyNumberOf } from "../../../../src/application/access/key-numbers.ts";
+import type { FlushedEvent } from "../../../../src/application/ledger/journal/journal-flush.ts";
+import { JournalWriter } from "../../../../src/application/ledger/journal/journal-writer.ts";
 import type { JournalWriterOptions } from "../../../../src/application/ledger/journal/journal-writer-options.ts";
 import { eventDigest } from "../../../../src/domain/ledger/canonical.ts";
 import { type Chained, JournalFenced, journalStream } from "../../../../src/domain/ledger/journal.ts";
@@ -75,7 +74,7 @@ export class JournalProcess {
 
   #serve(one: Serving): void {
     const month = this.#writer.month();
-    this.#writer.addServing(one, (error, at) => {
+    this.#writer.addServing(one, keyNumberOf(one.apiKey), (error, at) => {
       if (error instanceof JournalFenced) return this.#serve(one);
       expect(this.answers.has(one.requestId), "answered twice").to.equal(false);
       this.answers.set(one.requestId, error ? { error } : { at, month });

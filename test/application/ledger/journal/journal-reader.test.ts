@@ -42,7 +42,7 @@ describe("the reader of a journal", () => {
       chunks: 1,
     } as const;
     const own = writer();
-    own.addServing(serving(), () => {});
+    own.addServing(serving(), 0, () => {});
     own.addVoids([voided(serving(), at)]);
     own.addStreamEnd(end);
     own.markPosted(7);
@@ -73,7 +73,7 @@ describe("the reader of a journal", () => {
     expect(await readJournalEnd(store, journal)).to.equal(undefined);
     expect(await readPostedMark(store, journal)).to.equal(-1);
     const own = writer();
-    own.addServing(serving(), () => {});
+    own.addServing(serving(), 0, () => {});
     own.markPosted(0);
     await own.flushed();
     expect(await readJournalEnd(store, journal)).to.deep.include({
@@ -103,7 +103,7 @@ describe("the reader of a journal", () => {
     it("shows one closing event, linked to the last one, however often it is closed", async () => {
       const { store } = temporary;
       const own = writer();
-      own.addServing(serving(), () => {});
+      own.addServing(serving(), 0, () => {});
       await own.flushed();
       const earlier = () => clock() - 60_000;
       const closings = [1, 2, 3].map(() => closeJournal(store, earlier, journal, "unresponsive"));

@@ -39,7 +39,7 @@ describe("the writer of a journal, when appends take long", () => {
 
   const serve = (): Promise<string> =>
     new Promise((resolve, reject) =>
-      writer.addServing(serving(), (error, at) => (error ? reject(error) : resolve(at))),
+      writer.addServing(serving(), 0, (error, at) => (error ? reject(error) : resolve(at))),
     );
 
   /** A client that waits for each answer, and for some time before its next request. */

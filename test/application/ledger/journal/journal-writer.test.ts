@@ -2,11 +2,8 @@ import { setImmediate } from "node:timers/promises";
 import { expect } from "chai";
 import { keyNumberOf } from "../../../../src/application/access/key-numbers.ts";
 import { closeJournal } from "../../../../src/application/ledger/journal/close-journal.ts";
-import {
-  type FlushedEvent,
-  JournalWriter,
-  type LostEntries,
-} from "../../../../src/application/ledger/journal/journal-writer.ts";
+import type { FlushedEvent, LostEntries } from "../../../../src/application/ledger/journal/journal-flush.ts";
+import { JournalWriter } from "../../../../src/application/ledger/journal/journal-writer.ts";
 import type { JournalWriterOptions } from "../../../../src/application/ledger/journal/journal-writer-options.ts";
 import { Unavailable } from "../../../../src/domain/errors.ts";
 import { eventDigest } from "../../../../src/domain/ledger/canonical.ts";
@@ -62,7 +59,7 @@ describe("the writer of a journal", () => {
   /** Resolves with the time of the serving's event. */
   const serve = (writer: JournalWriter, one: Serving = serving()): Promise<string> =>
     new Promise((resolve, reject) => {
-      writer.addServing(one, (error, at) => (error ? reject(error) : resolve(at)));
+      writer.addServing(one, keyNumberOf(one.apiKey), (error, at) => (error ? reject(error) : resolve(at)));
     });
 
   const failureOf = (promise: Promise<unknown>): Promise<unknown> =>
@@ -279,7 +276,7 @@ describe("the writer of a journal", () => {
       const two = numbered(2).map((one) => serve(writer, one));
       let isCalled = false;
       const third = new Promise((resolve) =>
-        writer.addServing(serving(), (error) => {
+        writer.addServing(serving(), 0, (error) => {
           isCalled = true;
           resolve(error);
         }),
@@ -579,7 +576,7 @@ describe("the writer of a journal", () => {
       throw new Error("a callback failed");
     };
     const writer = createWriter({ onFlushed: fail, onError: (error) => errors.push(error) });
-    writer.addServing(serving({ requestId: "r-1" }), fail);
+    writer.addServing(serving({ requestId: "r-1" }), 0, fail);
     await serve(writer, serving({ requestId: "r-2" }));
     await serve(writer, serving({ requestId: "r-3" }));
     expect(await requestIds()).to.deep.equal(["r-1", "r-2", "r-3"]);

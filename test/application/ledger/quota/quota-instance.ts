@@ -1,3 +1,4 @@
+import { keyNumberOf } from "../../../../src/application/access/key-numbers.ts";
 import { Reservations } from "../../../../src/application/ledger/quota/reservations.ts";
 import type { Clock } from "../../../../src/async/clock.ts";
 import { JournalFenced } from "../../../../src/domain/ledger/journal.ts";
@@ -52,7 +53,7 @@ export class QuotaInstance {
     for (;;) {
       const { reservations, journal } = this.#incarnation;
       try {
-        while (!reservations.trySpend(apiKey, month, characters, quota)) {
+        while (!reservations.trySpend(keyNumberOf(apiKey), month, characters, quota)) {
           await reservations.reserve(apiKey, month, characters, quota ?? 0);
         }
         await journal.add({ apiKey, month, characters });

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { keyNumberOf } from "../../../../src/application/access/key-numbers.ts";
 import { createCarryOverUsage } from "../../../../src/application/ledger/quota/carry-over.ts";
 import { Reservations } from "../../../../src/application/ledger/quota/reservations.ts";
 import { Unavailable } from "../../../../src/domain/errors.ts";
@@ -71,7 +72,7 @@ describe("reservations of a journal", () => {
   };
 
   const spend = async (reservations: Reservations, characters: number, limit = quota): Promise<void> => {
-    while (!reservations.trySpend(apiKey, month, characters, limit)) {
+    while (!reservations.trySpend(keyNumberOf(apiKey), month, characters, limit)) {
       await inTime(reservations.reserve(apiKey, month, characters, limit));
     }
   };
@@ -85,7 +86,7 @@ describe("reservations of a journal", () => {
 
   it("are spent without further appends", async () => {
     const { reservations } = open("a");
-    expect(reservations.trySpend(apiKey, month, 1, quota)).to.equal(false);
+    expect(reservations.trySpend(keyNumberOf(apiKey), month, 1, quota)).to.equal(false);
     for (let spent = 0; spent < 166; spent += 2) await spend(reservations, 2);
     expect(events()).to.deep.equal(["CharactersReserved a 167"]);
   });
@@ -96,7 +97,7 @@ describe("reservations of a journal", () => {
       const instances = ["a", "b", "c"].map((journal) => open(journal, { deadlineMs: 5_000 }));
       const spendAll = async ({ reservations, process }: Instance): Promise<unknown> => {
         for (;;) {
-          while (!reservations.trySpend(apiKey, month, 25, 20_000)) {
+          while (!reservations.trySpend(keyNumberOf(apiKey), month, 25, 20_000)) {
             const granted = reservations.reserve(apiKey, month, 25, 20_000);
             const refusal = await granted.catch((error: unknown) => error);
             if (refusal) return refusal;
@@ -116,7 +117,7 @@ describe("reservations of a journal", () => {
 
   it("count the characters of keys without a quota without any append", async () => {
     const { reservations } = open("a");
-    expect(reservations.trySpend(apiKey, month, 5_000, null)).to.equal(true);
+    expect(reservations.trySpend(keyNumberOf(apiKey), month, 5_000, null)).to.equal(true);
     reservations.refund(apiKey, month, 5);
     await inTime(reservations.close());
     expect(events()).to.deep.equal([]);
@@ -124,7 +125,7 @@ describe("reservations of a journal", () => {
 
   it("state the journal's whole month when the key receives a quota", async () => {
     const { reservations } = open("a");
-    reservations.trySpend(apiKey, month, 700, null);
+    reservations.trySpend(keyNumberOf(apiKey), month, 700, null);
     await spend(reservations, 10);
     expect(events()).to.deep.equal(["CharactersReserved a 750"]);
   });
@@ -133,7 +134,7 @@ describe("reservations of a journal", () => {
     const { reservations } = open("a");
     const requests = [100, 200, 300].map(async (characters) => {
       await reservations.reserve(apiKey, month, characters, quota);
-      expect(reservations.trySpend(apiKey, month, characters, quota)).to.equal(true);
+      expect(reservations.trySpend(keyNumberOf(apiKey), month, characters, quota)).to.equal(true);
     });
     await inTime(Promise.all(requests));
     expect(events()).to.deep.equal(["CharactersReserved a 167", "CharactersReserved a 600"]);
@@ -187,7 +188,7 @@ describe("reservations of a journal", () => {
     reservations.refund(apiKey, month, 10);
     appends.resolve();
     await inTime(last);
-    expect(reservations.trySpend(apiKey, month, 10, quota)).to.equal(true);
+    expect(reservations.trySpend(keyNumberOf(apiKey), month, 10, quota)).to.equal(true);
     expect(await rejection(inTime(reservations.reserve(apiKey, month, 1, quota)))).to.be.instanceOf(
       QuotaExceeded,
     );
@@ -205,7 +206,7 @@ describe("reservations of a journal", () => {
     reservations.refund(apiKey, month, 10);
     flushes[1].resolve();
     await inTime(last);
-    expect(reservations.trySpend(apiKey, month, 10, quota)).to.equal(true);
+    expect(reservations.trySpend(keyNumberOf(apiKey), month, 10, quota)).to.equal(true);
   });
 
   it("keep what is left after a refusal, without another append", async () => {
@@ -216,7 +217,7 @@ describe("reservations of a journal", () => {
     expect(await rejection(inTime(reservations.reserve(apiKey, month, 11, quota)))).to.be.instanceOf(
       QuotaExceeded,
     );
-    expect(reservations.trySpend(apiKey, month, 5, quota)).to.equal(true);
+    expect(reservations.trySpend(keyNumberOf(apiKey), month, 5, quota)).to.equal(true);
     expect(events()).to.have.length(count);
   });
 
@@ -239,7 +240,7 @@ describe("reservations of a journal", () => {
     a.process.thaw();
     await pass(1_000);
     expect(a.isFenced).to.equal(true);
-    expect(a.reservations.trySpend(apiKey, month, 1, quota)).to.equal(false);
+    expect(a.reservations.trySpend(keyNumberOf(apiKey), month, 1, quota)).to.equal(false);
     expect(await rejection(a.reservations.reserve(apiKey, month, 1, quota))).to.be.instanceOf(JournalFenced);
   });
 
@@ -260,7 +261,7 @@ describe("reservations of a journal", () => {
     const [a, b] = [open("a"), open("b")];
     await spend(b.reservations, 10);
     await spend(a.reservations, 10);
-    expect(a.reservations.trySpend(apiKey, month, 1, 60)).to.equal(false);
+    expect(a.reservations.trySpend(keyNumberOf(apiKey), month, 1, 60)).to.equal(false);
     await spend(a.reservations, 40, 60);
     expect(events().slice(2)).to.include.members(["ReservationsRecalled a", "ReservationReturned b 10"]);
     expect(await rejection(spend(a.reservations, 1, 60))).to.be.instanceOf(QuotaExceeded);
@@ -305,7 +306,7 @@ describe("reservations of a journal", () => {
 
   it("correct usage that was carried over, and leave the rest of the quota", async () => {
     const [a, b] = [open("a"), open("b")];
-    a.reservations.trySpend(apiKey, month, 400, null);
+    a.reservations.trySpend(keyNumberOf(apiKey), month, 400, null);
     const carryOver = createCarryOverUsage(
       b.handler,
       async () => [{ journal: "a", total: 300 }],
@@ -321,7 +322,7 @@ describe("reservations of a journal", () => {
   it("forget the past month once its reservations are returned", async () => {
     const { reservations } = open("a");
     await spend(reservations, 10);
-    reservations.trySpend(apiKey, "2026-12", 1, null);
+    reservations.trySpend(keyNumberOf(apiKey), "2026-12", 1, null);
     await pass(120_000);
     expect(events().slice(1)).to.deep.equal(["ReservationReturned a 10"]);
     reservations.refund(apiKey, month, 5);
