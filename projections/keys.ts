@@ -1,6 +1,6 @@
 import { type IssuedKey, type Key, keyDecider, keyStream } from "../src/domain/accounts/key.ts";
 import { streamProjection } from "./projection.ts";
-import type { View } from "./runner/runner.ts";
+import type { View } from "./runner/view.ts";
 
 /** The current state of every key. Partition: `key-{apiKey}`. */
 export const keys = streamProjection("keys", 1, keyStream(""), keyDecider);

@@ -1,7 +1,7 @@
 import { malformedEvent } from "../src/domain/event-shapes.ts";
 import type { RecordedEvent } from "../src/eventstore/event-store.ts";
 import type { Projection } from "./projection.ts";
-import type { View } from "./runner/runner.ts";
+import type { View } from "./runner/view.ts";
 
 /** The place of an event that cannot be folded. */
 export interface MalformedEvent {

@@ -8,7 +8,7 @@ import {
 import { browsers, operatingSystems, type PlatformQuery } from "../src/domain/catalog/platform-names.ts";
 import type { SystemVoice } from "../src/domain/synthesis/speech.ts";
 import { streamProjection } from "./projection.ts";
-import type { View } from "./runner/runner.ts";
+import type { View } from "./runner/view.ts";
 
 /** The voices that browsers were reported to have. Partition: `platform-{browser}-{os}`. */
 export const platforms = streamProjection("platforms", 2, "platform-", platformDecider);

@@ -1,6 +1,6 @@
 import { type RequestsCounted, rateStream } from "../src/domain/ledger/rate.ts";
 import type { Projection } from "./projection.ts";
-import type { View } from "./runner/runner.ts";
+import type { View } from "./runner/view.ts";
 
 /** The requests of every key, as reported by the instances. */
 export interface Rate {

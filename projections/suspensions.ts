@@ -1,6 +1,6 @@
 import { keyStream } from "../src/domain/accounts/key.ts";
 import type { Projection } from "./projection.ts";
-import type { View } from "./runner/runner.ts";
+import type { View } from "./runner/view.ts";
 
 /** A key that was suspended or reinstated. */
 export interface SuspensionChange {

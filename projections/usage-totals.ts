@@ -3,7 +3,7 @@ import { journalRegistryStream } from "../src/domain/ledger/journal-registry.ts"
 import { monthOf } from "../src/domain/ledger/month.ts";
 import type { VoidedServing } from "../src/domain/ledger/serving.ts";
 import type { Projection } from "./projection.ts";
-import type { View } from "./runner/runner.ts";
+import type { View } from "./runner/view.ts";
 
 /** Requests with audio and charged characters. */
 export interface Count {

@@ -1,6 +1,6 @@
 import { evolveOrigins, type WebsiteEvent, websiteStream } from "../src/domain/accounts/website.ts";
 import type { Projection } from "./projection.ts";
-import type { View } from "./runner/runner.ts";
+import type { View } from "./runner/view.ts";
 
 /** The origins by website, and the number of websites by origin. */
 export interface VerifiedOrigins {

@@ -5,7 +5,7 @@ import {
   websiteStream,
 } from "../src/domain/accounts/website.ts";
 import { streamProjection } from "./projection.ts";
-import type { View } from "./runner/runner.ts";
+import type { View } from "./runner/view.ts";
 
 /** The current state of every website. Partition: `website-{id}`. */
 export const websites = streamProjection("websites", 2, websiteStream(""), websiteDecider);

@@ -4,7 +4,7 @@ import {
   type RecordedEvent,
 } from "../../src/eventstore/event-store.ts";
 import type { Projection } from "../projection.ts";
-import type { View } from "./runner.ts";
+import type { View } from "./view.ts";
 
 /** The streams to read a view from: by name, or all that the projection folds. */
 export type StreamsRead = readonly string[] | "all";

@@ -5,22 +5,7 @@ import { hasPrefix, type Projection } from "../projection.ts";
 import { createLag, type Lag } from "./lag.ts";
 import { beforeFirst, RunningProjection } from "./running-projection.ts";
 import { noSnapshots, type SnapshotStore } from "./snapshot-store.ts";
-
-/**
- * A projection's states by partition.
- * @throws {Unavailable} from every method if the projection has failed or lags too far behind the log
- */
-export interface View<S> {
-  get(partition: string): S | undefined;
-  entries(): Iterable<[string, S]>;
-  readonly size: number;
-}
-
-/** A view of a projection whose runner has started. */
-export interface LiveView<S> extends View<S> {
-  /** Grows with each event that changes a state: what was derived from the states is right as long as it stays the same. */
-  readonly changes: number;
-}
+import { createView, type LiveView, type View } from "./view.ts";
 
 export interface RunnerStatus {
   readonly position: number;
@@ -280,22 +265,3 @@ class Runner implements ProjectionRunner {
     this.#waiters.clear();
   };
 }
-
-const createView = <S>(running: RunningProjection, assertCurrent: () => void): LiveView<S> => ({
-  get: (name) => {
-    assertCurrent();
-    return running.partitions.get(name)?.state as S | undefined;
-  },
-  entries: () => {
-    assertCurrent();
-    return Iterator.from(running.partitions).map(([name, { state }]) => [name, state as S]);
-  },
-  get size() {
-    assertCurrent();
-    return running.partitions.size;
-  },
-  get changes() {
-    assertCurrent();
-    return running.changes;
-  },
-});

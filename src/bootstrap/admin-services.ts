@@ -5,7 +5,7 @@ import { deliveries } from "../../projections/deliveries.ts";
 import { allKeys, findKey, keys } from "../../projections/keys.ts";
 import { lexicons } from "../../projections/lexicons.ts";
 import type { Projection } from "../../projections/projection.ts";
-import type { View } from "../../projections/runner/runner.ts";
+import type { View } from "../../projections/runner/view.ts";
 import { webhooks } from "../../projections/webhooks.ts";
 import { findWebsite, websites } from "../../projections/websites.ts";
 import { createOriginVerification } from "../application/access/origin-verification.ts";

@@ -5,7 +5,7 @@ import { keys } from "../../projections/keys.ts";
 import { lexicons } from "../../projections/lexicons.ts";
 import type { Projection } from "../../projections/projection.ts";
 import { readView, type StreamsRead, unreadView } from "../../projections/runner/read-view.ts";
-import type { View } from "../../projections/runner/runner.ts";
+import type { View } from "../../projections/runner/view.ts";
 import { webhooks } from "../../projections/webhooks.ts";
 import { websites } from "../../projections/websites.ts";
 import { createExecuteCommand } from "../application/execute-command.ts";

@@ -1,5 +1,5 @@
 import type { Projection } from "../../projections/projection.ts";
-import type { View } from "../../projections/runner/runner.ts";
+import type { View } from "../../projections/runner/view.ts";
 import type { RecordedEvent } from "../../src/eventstore/event-store.ts";
 
 export type LogEvent = Pick<RecordedEvent, "stream" | "type" | "data">;

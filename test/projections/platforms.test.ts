@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { isVoiceReported, platforms } from "../../projections/platforms.ts";
-import type { View } from "../../projections/runner/runner.ts";
+import type { View } from "../../projections/runner/view.ts";
 import type { Platform, PlatformEvent } from "../../src/domain/catalog/platform.ts";
 import { type PlatformParameters, parsePlatform } from "../../src/domain/catalog/platform-names.ts";
 import type { SystemVoice } from "../../src/domain/synthesis/speech.ts";

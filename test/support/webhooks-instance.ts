@@ -2,7 +2,8 @@ import { randomBytes } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Deliveries, deliveries } from "../../projections/deliveries.ts";
 import { keys } from "../../projections/keys.ts";
-import { createProjectionRunner, type ProjectionRunner, type View } from "../../projections/runner/runner.ts";
+import { createProjectionRunner, type ProjectionRunner } from "../../projections/runner/runner.ts";
+import type { View } from "../../projections/runner/view.ts";
 import { suspensions } from "../../projections/suspensions.ts";
 import { webhooks } from "../../projections/webhooks.ts";
 import {

@@ -1,5 +1,5 @@
 import { findKey } from "../../../projections/keys.ts";
-import type { LiveView, View } from "../../../projections/runner/runner.ts";
+import type { LiveView, View } from "../../../projections/runner/view.ts";
 import { findWebsite } from "../../../projections/websites.ts";
 import type { IssuedKey, Key } from "../../domain/accounts/key.ts";
 import type { Website } from "../../domain/accounts/website.ts";

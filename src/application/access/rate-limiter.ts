@@ -1,5 +1,5 @@
 import { type Rate, ratePartition, requestsOnOtherInstances } from "../../../projections/rate.ts";
-import type { View } from "../../../projections/runner/runner.ts";
+import type { View } from "../../../projections/runner/view.ts";
 import { PerKey } from "../../domain/accounts/per-key.ts";
 import { RateLimited } from "../../domain/errors.ts";
 import { minuteOf, rateStream } from "../../domain/ledger/rate.ts";

@@ -1,5 +1,5 @@
 import { findKey } from "../../../projections/keys.ts";
-import type { LiveView } from "../../../projections/runner/runner.ts";
+import type { LiveView } from "../../../projections/runner/view.ts";
 import type { IssuedKey, Key } from "../../domain/accounts/key.ts";
 import { type Principal, principalOf } from "./principal.ts";
 import { matchingSecret } from "./secrets.ts";

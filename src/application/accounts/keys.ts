@@ -1,5 +1,5 @@
 import { allKeys, findKey } from "../../../projections/keys.ts";
-import type { View } from "../../../projections/runner/runner.ts";
+import type { View } from "../../../projections/runner/view.ts";
 import type { SuspensionCause } from "../../domain/accounts/event-shapes.ts";
 import {
   changePlan,

@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import type { View } from "../../../projections/runner/runner.ts";
+import type { View } from "../../../projections/runner/view.ts";
 import { type ByokEngine, parseCredentials } from "../../domain/accounts/byok-providers.ts";
 import {
   type Credentials,

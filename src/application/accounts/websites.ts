@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { View } from "../../../projections/runner/runner.ts";
+import type { View } from "../../../projections/runner/view.ts";
 import { allWebsites, findWebsite } from "../../../projections/websites.ts";
 import { type Plan, planOrTier } from "../../domain/accounts/plan.ts";
 import {

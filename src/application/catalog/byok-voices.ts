@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import type { View } from "../../../projections/runner/runner.ts";
+import type { View } from "../../../projections/runner/view.ts";
 import { type ByokEngine, byokEngines, byokProviders } from "../../domain/accounts/byok-providers.ts";
 import { type Credentials, credentialsStream } from "../../domain/accounts/credentials.ts";
 import type { ListedVoice } from "../../domain/accounts/event-shapes.ts";

@@ -1,5 +1,5 @@
 import { type CatalogState, catalogIndexOf } from "../../../projections/catalog.ts";
-import type { View } from "../../../projections/runner/runner.ts";
+import type { View } from "../../../projections/runner/view.ts";
 import {
   addSystemVoice,
   addVoice,

@@ -1,5 +1,5 @@
 import { type CatalogState, catalogIndexOf } from "../../../projections/catalog.ts";
-import type { View } from "../../../projections/runner/runner.ts";
+import type { View } from "../../../projections/runner/view.ts";
 import { catalogStream } from "../../domain/catalog/catalog.ts";
 import type { ReportedVoice } from "../../domain/catalog/event-shapes.ts";
 import { indexByOwnName, isNative, isSameVoice } from "../../domain/catalog/native-voice.ts";

@@ -1,5 +1,5 @@
 import { isVoiceReported } from "../../../projections/platforms.ts";
-import type { View } from "../../../projections/runner/runner.ts";
+import type { View } from "../../../projections/runner/view.ts";
 import type { CatalogIndex } from "../../domain/catalog/catalog-index.ts";
 import { isInRange } from "../../domain/catalog/language-match.ts";
 import {

@@ -4,7 +4,7 @@ import {
   catalogIndexOf,
   catalog as catalogProjection,
 } from "../../../projections/catalog.ts";
-import type { View } from "../../../projections/runner/runner.ts";
+import type { View } from "../../../projections/runner/view.ts";
 import { catalogStream } from "../../domain/catalog/catalog.ts";
 import { type CatalogIndex, indexCatalog } from "../../domain/catalog/catalog-index.ts";
 import { indexVoiceNames, mergeVoiceNames } from "../../domain/catalog/voice-names.ts";

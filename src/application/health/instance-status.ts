@@ -1,5 +1,6 @@
 import { type Rate, reportingInstances } from "../../../projections/rate.ts";
-import type { RunnerStatus, View } from "../../../projections/runner/runner.ts";
+import type { RunnerStatus } from "../../../projections/runner/runner.ts";
+import type { View } from "../../../projections/runner/view.ts";
 import type { ResourceStats } from "../../async/scheduler/scheduler.ts";
 import type { Activity, ActivityHour } from "./activity.ts";
 import type { CheckHealth, Health } from "./health.ts";

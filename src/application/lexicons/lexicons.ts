@@ -1,4 +1,4 @@
-import type { View } from "../../../projections/runner/runner.ts";
+import type { View } from "../../../projections/runner/view.ts";
 import { findWebsite } from "../../../projections/websites.ts";
 import {
   requireWebsite,

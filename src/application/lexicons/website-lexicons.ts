@@ -1,4 +1,4 @@
-import type { View } from "../../../projections/runner/runner.ts";
+import type { View } from "../../../projections/runner/view.ts";
 import { Invalid } from "../../domain/errors.ts";
 import { type Lexicon, type Lexicons, lexiconsStream } from "../../domain/lexicons/lexicons.ts";
 import {

@@ -1,6 +1,6 @@
 import { type Deliveries, dueIn, isDue, unfinishedIn } from "../../../projections/deliveries.ts";
 import { findKey } from "../../../projections/keys.ts";
-import type { View } from "../../../projections/runner/runner.ts";
+import type { View } from "../../../projections/runner/view.ts";
 import { latestSuspensions, type SuspensionChange } from "../../../projections/suspensions.ts";
 import { allWebhooks } from "../../../projections/webhooks.ts";
 import type { Clock } from "../../async/clock.ts";

@@ -1,5 +1,5 @@
 import { type Deliveries, queuedIn } from "../../../projections/deliveries.ts";
-import type { View } from "../../../projections/runner/runner.ts";
+import type { View } from "../../../projections/runner/view.ts";
 import { allWebhooks } from "../../../projections/webhooks.ts";
 import type { Encrypted } from "../../domain/accounts/event-shapes.ts";
 import { keyDecider, keyStream, requireIssued } from "../../domain/accounts/key.ts";

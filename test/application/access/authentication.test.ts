@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { LiveView } from "../../../projections/runner/runner.ts";
+import type { LiveView } from "../../../projections/runner/view.ts";
 import { createAccessTokens } from "../../../src/application/access/access-tokens.ts";
 import { type Credentials, createAuthenticator } from "../../../src/application/access/authentication.ts";
 import {

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { CatalogState } from "../../../projections/catalog.ts";
-import type { View } from "../../../projections/runner/runner.ts";
+import type { View } from "../../../projections/runner/view.ts";
 import { createVoices, type VoiceFilter, type Voices } from "../../../src/application/catalog/voices.ts";
 import {
   type AddedVoices,
