@@ -1,0 +1,259 @@
+import type { Clock } from "../../async/clock.ts";
+import { Unavailable } from "../../domain/errors.ts";
+import { JournalFenced } from "../../domain/ledger/journal.ts";
+import { QuotaExceeded } from "../../domain/ledger/quota.ts";
+import type { Receipt, Serving } from "../../domain/ledger/serving.ts";
+import { OutcomeUnknown } from "../../eventstore/command-handler.ts";
+import type { ActingKey } from "../access/principal.ts";
+import { type BackgroundTasks, createBackgroundTasks } from "./background-tasks.ts";
+import type { IdempotencyKeys } from "./idempotency-keys.ts";
+import type { Incarnation, Incarnations } from "./incarnations.ts";
+import type { Ledger, OnCharged, QuotaRequest, RecordCallback } from "./ledger.ts";
+import { ReservationsClosed } from "./quota/reservations.ts";
+import { type SuspendForQuotaOptions, suspendForQuota } from "./quota/suspend-for-quota.ts";
+import type { RecentCharges } from "./recent-charges.ts";
+import {
+  hasIdempotencyKey,
+  type IdempotentServing,
+  voidCharge,
+  voidUnlessRepeated,
+} from "./void-servings.ts";
+
+export interface LedgerOptions extends SuspendForQuotaOptions {
+  readonly incarnations: Incarnations;
+  readonly recentCharges: Pick<RecentCharges, "wasCharged" | "catchUp">;
+  readonly idempotencyKeys: IdempotencyKeys;
+  /** @throws {Unavailable} if this machine's clock is wrong: the month of a serving would be */
+  readonly requireCorrectClock: () => void;
+  readonly timers: Clock;
+  /** Called with each serving that is durable before its deadline. */
+  readonly onCharged: OnCharged;
+  readonly onError: (what: string, error: unknown) => void;
+}
+
+/** How often one request is tried again, in a new journal or after a reservation. */
+const maxAttempts = 5;
+
+export const createLedger = (options: LedgerOptions): Ledger => {
+  const background = createBackgroundTasks(options);
+  const recorder = new Recorder(options, background);
+  return {
+    record: (principal, served, done) => {
+      const serving: Serving = { ...served, apiKey: principal.apiKey };
+      if (!(serving.partial || hasIdempotencyKey(serving))) return recorder.record(principal, serving, done);
+      recorder.recordAfterReads(principal, serving).then(
+        (receipt) => done(undefined, receipt),
+        (error) => done(error, undefined),
+      );
+    },
+    recordStreamEnd: ({ serving: { apiKey, requestId } }, ended) =>
+      recorder.addInBackground((writer) => writer.addStreamEnd({ apiKey, requestId, ...ended })),
+    voidServing: (receipt) => recorder.voidServing(receipt),
+    recordLost: (voids, streams) => {
+      if (voids.length > 0) recorder.addInBackground((writer) => writer.addVoids(voids));
+      for (const end of streams) recorder.addInBackground((writer) => writer.addStreamEnd(end));
+    },
+    reserveQuota: (principal, request) => recorder.reserveQuota(principal, request),
+    get backgroundEntries() {
+      return background.pending + options.incarnations.backgroundEntries;
+    },
+    drained: background.drained,
+    close: background.close,
+  };
+};
+
+class Recorder {
+  readonly #options: LedgerOptions;
+  readonly #background: BackgroundTasks;
+
+  constructor(options: LedgerOptions, background: BackgroundTasks) {
+    this.#options = options;
+    this.#background = background;
+  }
+
+  record(
+    principal: ActingKey,
+    serving: Serving,
+    done: RecordCallback,
+    { number, obstacle } = firstAttempt,
+  ): void {
+    const again = (next: Obstacle) =>
+      this.record(principal, serving, done, { number: number + 1, obstacle: next });
+    try {
+      this.#requireReady(number, obstacle);
+      const incarnation = this.#options.incarnations.current;
+      if (incarnation && this.#spendAndServe(incarnation, principal, serving, done, again)) return;
+      this.#openOrReserve(incarnation, principal, serving)
+        .then(again, (error) => done(error, undefined))
+        .catch(this.#reportFailedCallback);
+    } catch (error) {
+      done(error as Error, undefined);
+    }
+  }
+
+  /** @throws {Unavailable} */
+  #requireReady(attempt: number, obstacle: Obstacle): void {
+    this.#background.throwIfUnavailable(this.#options.incarnations.backgroundEntries);
+    if (attempt > maxAttempts) throw new Unavailable(obstacles[obstacle], 2);
+    this.#options.requireCorrectClock();
+  }
+
+  /** False if the incarnation has not reserved enough characters. */
+  #spendAndServe(
+    incarnation: Incarnation,
+    { plan, keyNumber }: ActingKey,
+    given: Serving,
+    done: RecordCallback,
+    again: (obstacle: Obstacle) => void,
+  ): boolean {
+    const { writer, reservations } = incarnation;
+    const { apiKey } = given;
+    const month = writer.month();
+    const characters = this.#chargedCharacters(given);
+    const quota = plan.monthlyCharacters;
+    if (!reservations.trySpend(keyNumber, month, characters, quota)) return false;
+    const serving = characters === given.characters ? given : { ...given, characters };
+    writer.addServing(serving, keyNumber, (error, at) => {
+      if (!error) {
+        this.#options.onCharged(apiKey, month, characters, quota !== null);
+        return done(undefined, { journal: writer.journal, serving, at });
+      }
+      if (error instanceof JournalFenced) {
+        this.#options.incarnations.discard(incarnation);
+        return again("fenced");
+      }
+      // With an unknown outcome the writer takes the charge back as soon as it knows.
+      if (!(error instanceof OutcomeUnknown)) reservations.refund(apiKey, month, characters);
+      done(error, undefined);
+    });
+    return true;
+  }
+
+  /** Records a part, which may be free, or a serving with an Idempotency-Key: both must read the event store first. */
+  async recordAfterReads(principal: ActingKey, serving: Serving): Promise<Receipt> {
+    this.#requireReady(firstAttempt.number, firstAttempt.obstacle);
+    return hasIdempotencyKey(serving)
+      ? await this.#recordIdempotently(principal, serving)
+      : await this.#recordUnrepeated(principal, serving);
+  }
+
+  /** Records a serving that is not a repeat. For a part, it must be known first whether another process has charged the whole. */
+  async #recordUnrepeated(principal: ActingKey, serving: Serving): Promise<Receipt> {
+    if (serving.partial) await this.#wasChargedByAny(serving.apiKey, [serving.hash]);
+    return await this.#recorded(principal, serving);
+  }
+
+  /** Whether any process has charged the key for one of the objects shortly before. @throws {Unavailable} */
+  async #wasChargedByAny(apiKey: string, hashes: readonly string[]): Promise<boolean> {
+    const { incarnations, recentCharges } = this.#options;
+    const isKnown = () => hashes.some((hash) => recentCharges.wasCharged(apiKey, hash));
+    if (isKnown()) return true;
+    await incarnations.open(); // Only then are the other journals followed.
+    await recentCharges.catchUp();
+    return isKnown();
+  }
+
+  /** A part of an object is free if the key was charged for the object shortly before. */
+  #chargedCharacters({ apiKey, hash, characters, partial }: Serving): number {
+    return partial && this.#options.recentCharges.wasCharged(apiKey, hash) ? 0 : characters;
+  }
+
+  /** Opens an incarnation, or reserves the characters of the serving. @throws {KeyIsSuspended} @throws {Unavailable} */
+  async #openOrReserve(
+    incarnation: Incarnation | undefined,
+    principal: ActingKey,
+    serving: Serving,
+  ): Promise<Obstacle> {
+    if (!incarnation) await this.#options.incarnations.open();
+    else {
+      const characters = this.#chargedCharacters(serving);
+      await this.#reserveCharacters(incarnation, principal, serving.requestId, characters);
+    }
+    return "reservationUsed";
+  }
+
+  async #reserveCharacters(
+    incarnation: Incarnation,
+    principal: ActingKey,
+    requestId: string,
+    characters: number,
+  ): Promise<void> {
+    const { apiKey, plan } = principal;
+    if (plan.monthlyCharacters === null) return;
+    const { writer, reservations } = incarnation;
+    try {
+      await reservations.reserve(apiKey, writer.month(), characters, plan.monthlyCharacters);
+    } catch (error) {
+      if (error instanceof JournalFenced) this.#options.incarnations.discard(incarnation);
+      else if (error instanceof ReservationsClosed)
+        return; // The next attempt uses the next journal.
+      else if (error instanceof QuotaExceeded) await suspendForQuota(this.#options, apiKey, error, requestId);
+      else throw error;
+    }
+  }
+
+  /**
+   * The journal charges before the Idempotency-Key is recorded: a request that crashes in between is charged, never served
+   * without a charge. Of two concurrent requests the slower one's charge is voided.
+   */
+  async #recordIdempotently(principal: ActingKey, serving: IdempotentServing): Promise<Receipt> {
+    const { idempotencyKeys } = this.#options;
+    if (await idempotencyKeys.recordRepeat(serving)) {
+      return await this.#recorded(principal, { ...serving, characters: 0, repeat: true });
+    }
+    const receipt = await this.#recordUnrepeated(principal, serving);
+    try {
+      const isCharged = await idempotencyKeys.recordUse(serving);
+      if (isCharged) return receipt;
+      this.#background.run(() => voidCharge(this.#options, receipt, "repeat"));
+      return { ...receipt, isVoided: true };
+    } catch (error) {
+      this.voidServing(receipt);
+      throw error;
+    }
+  }
+
+  #recorded(principal: ActingKey, serving: Serving): Promise<Receipt> {
+    return new Promise((resolve, reject) =>
+      this.record(principal, serving, (error, receipt) => (receipt ? resolve(receipt) : reject(error))),
+    );
+  }
+
+  voidServing(receipt: Receipt): void {
+    if (receipt.isVoided) return; // a second void would return its characters twice
+    this.#background.run(() => voidUnlessRepeated(this.#options, receipt));
+  }
+
+  addInBackground(add: (writer: Incarnation["writer"]) => void): void {
+    this.#background.run(async () => add((await this.#options.incarnations.open()).writer));
+  }
+
+  readonly #reportFailedCallback = (error: unknown): void =>
+    this.#options.onError("a request could not be answered", error);
+
+  async reserveQuota(principal: ActingKey, request: QuotaRequest): Promise<void> {
+    const { idempotencyKeys, incarnations } = this.#options;
+    const { apiKey, plan } = principal;
+    const { requestId, hashes, characters, partial, idempotency } = request;
+    this.#background.throwIfUnavailable(incarnations.backgroundEntries);
+    if (idempotency && (await idempotencyKeys.isRepeat({ apiKey, requestId, idempotency }))) return;
+    if (plan.monthlyCharacters === null) return;
+    if (partial && (await this.#wasChargedByAny(apiKey, hashes))) return;
+    const incarnation = await incarnations.open();
+    await this.#reserveCharacters(incarnation, principal, requestId, characters);
+  }
+}
+
+/** What kept the previous attempt from recording a serving. */
+type Obstacle = keyof typeof obstacles;
+
+const obstacles = {
+  fenced: "Other instances have closed this instance's journal several times: try again.",
+  reservationUsed:
+    "Other requests have used the characters reserved for this request several times: try again.",
+};
+
+const firstAttempt: { readonly number: number; readonly obstacle: Obstacle } = {
+  number: 1,
+  obstacle: "reservationUsed",
+};
