@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { keyNumberOf } from "../../../../src/application/access/key-numbers.ts";
+import { NumberLists } from "../../../../src/application/ledger/usage-accounts/number-lists.ts";
 import { Postings } from "../../../../src/application/ledger/usage-accounts/postings.ts";
 import { systemClock } from "../../../../src/async/clock.ts";
 import { Unavailable } from "../../../../src/domain/errors.ts";
@@ -81,6 +82,25 @@ describe("postings", () => {
     await postings.close();
     expect(await posted("numbered-1")).to.deep.equal([[1, 0]]);
     expect(await posted("numbered-2")).to.deep.equal([[2, 0]]);
+  });
+
+  it("free the memory of the ranges that they have posted", async () => {
+    const { record, postings } = await openPostedJournal(temporary.store);
+    const cleared: number[] = [];
+    const { clear } = NumberLists.prototype;
+    NumberLists.prototype.clear = function (list) {
+      cleared.push([...this.read(list)].length);
+      clear.call(this, list);
+    };
+    try {
+      await record(synthesesServed(at, [{ apiKey: "a" }]));
+      for (let n = 0; n < 20; n++) await record(synthesesServed(at, [{ apiKey: "b" }]));
+      await record(synthesesServed(at, [{ apiKey: "a" }]));
+      await postings.close();
+    } finally {
+      NumberLists.prototype.clear = clear;
+    }
+    expect(cleared).to.have.members([2, 0]);
   });
 
   it("mark the revision up to which all entries are posted, when it changes", async () => {
