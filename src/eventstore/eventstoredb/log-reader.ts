@@ -3,7 +3,7 @@ import {
   END,
   type EventStoreDBClient,
   FORWARDS,
-  type ReadStreamOptions,
+  type ReadRevision,
   type ResolvedEvent,
   START,
 } from "@eventstore/db-client";
@@ -17,7 +17,14 @@ import type { ReconnectingClient } from "./reconnecting-client.ts";
 
 export type LogReader = ReturnType<typeof createLogReader>;
 
-const pageSize = 256;
+/**
+ * A call that ends before the server has sent everything resets its HTTP/2 stream, and servers end connections with many
+ * resets (CVE-2023-44487). So a stream is read in calls of limited size, each to its end: the first one is small, because
+ * readers of a stream's last events stop early.
+ */
+const firstPageSize = 16;
+const maxPageSize = 256;
+const pageGrowth = 4;
 
 interface ClientRead extends Source {
   cancel(): Promise<void>;
@@ -28,25 +35,37 @@ type StartRead = (client: EventStoreDBClient) => ClientRead;
 export const fromLeader = { requiresLeader: true } as const;
 
 export const createLogReader = (client: ReconnectingClient, timeoutMs: number) => {
-  const pages = (startRead: StartRead, signal?: AbortSignal) =>
-    readPages(client, timeoutMs, startRead, signal);
+  const readPage = (startRead: StartRead, signal?: AbortSignal) =>
+    readToEnd(client, timeoutMs, startRead, signal);
+
+  async function* readPages(
+    stream: string,
+    { direction = FORWARDS, from, limit = Number.MAX_SAFE_INTEGER, signal }: ReadOptions,
+  ): AsyncGenerator<ResolvedEvent[], void, undefined> {
+    const isBackwards = direction === BACKWARDS;
+    let fromRevision: ReadRevision = from === undefined ? (isBackwards ? END : START) : BigInt(from);
+    let size = firstPageSize;
+    for (let left = limit; left > 0; left -= size, size = Math.min(size * pageGrowth, maxPageSize)) {
+      const maxCount = Math.min(size, left);
+      const options = { ...fromLeader, direction, fromRevision, maxCount };
+      const page = await readPage((current) => current.readStream(stream, options), signal);
+      yield page;
+      const last = page.at(-1)?.event?.revision;
+      if (page.length < maxCount || last === undefined || (isBackwards && last === 0n)) return;
+      fromRevision = isBackwards ? last - 1n : last + 1n;
+    }
+  }
 
   async function* readStream(
     stream: string,
-    { direction = "forwards", from, limit = Number.MAX_SAFE_INTEGER, signal }: ReadOptions = {},
+    options: ReadOptions = {},
   ): AsyncGenerator<RecordedEvent, void, undefined> {
-    validateReadBounds(from ?? 0, limit);
+    const { from, limit, signal } = options;
+    validateReadBounds(from ?? 0, limit ?? 0);
     signal?.throwIfAborted();
     if (limit === 0) return void (await client.current());
-    const isBackwards = direction === "backwards";
-    const options: ReadStreamOptions = {
-      ...fromLeader,
-      direction: isBackwards ? BACKWARDS : FORWARDS,
-      fromRevision: from === undefined ? (isBackwards ? END : START) : BigInt(from),
-      maxCount: limit,
-    };
     try {
-      for await (const page of pages((current) => current.readStream(stream, options), signal)) {
+      for await (const page of readPages(stream, options)) {
         for await (const resolved of inTimeSlices(page)) {
           signal?.throwIfAborted();
           const event = toRecordedEvent(resolved);
@@ -61,7 +80,8 @@ export const createLogReader = (client: ReconnectingClient, timeoutMs: number) =
 
   const readFirst = async (startRead: StartRead): Promise<ResolvedEvent | undefined> => {
     try {
-      for await (const [first] of pages(startRead)) return first;
+      const [first] = await readPage(startRead);
+      return first;
     } catch (error) {
       if (!isInvalidPosition(error)) throw toUnavailable(error);
     }
@@ -88,24 +108,24 @@ export const createLogReader = (client: ReconnectingClient, timeoutMs: number) =
   };
 };
 
-/** Fails if a page takes longer than the timeout. */
-async function* readPages(
+/** Fails if the server sends nothing for longer than the timeout. */
+const readToEnd = async (
   client: ReconnectingClient,
   timeoutMs: number,
   startRead: StartRead,
   signal?: AbortSignal,
-): AsyncGenerator<ResolvedEvent[], void, undefined> {
+): Promise<ResolvedEvent[]> => {
   const current = await client.current();
   const read = startRead(current);
   const reader = createPausedReader<ResolvedEvent>(read, signal);
+  const events: ResolvedEvent[] = [];
   try {
     for (;;) {
       const state = await reader.wait(timeoutMs);
       signal?.throwIfAborted();
-      if (state === "ended") return;
+      if (state === "ended") return events;
       if (state === "timeout") throw new EventStoreUnavailable("the event store gave no answer in time");
-      const page = reader.read(pageSize);
-      if (page.length > 0) yield page;
+      events.push(...reader.read(maxPageSize));
     }
   } catch (error) {
     if (!signal?.aborted) client.reportError(current, error);
@@ -114,4 +134,4 @@ async function* readPages(
     reader.close();
     read.cancel().catch(() => {});
   }
-}
+};

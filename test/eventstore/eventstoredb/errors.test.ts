@@ -182,24 +182,49 @@ describe("the EventStoreDB driver after errors", () => {
     });
   }
 
-  it("fails a read when the error of another call replaces the client, instead of ending it early", async () => {
-    const manyBytes = "x".repeat(20_000);
-    for (let n = 0; n < 20; n++) {
+  const fill = async (stream: string, count: number, bytes: number): Promise<void> => {
+    const data = { bytes: "x".repeat(bytes) };
+    for (let n = 0; n < count; n += 5)
       await patient.append(
-        "s",
-        Array.from({ length: 20 }, () => event({ manyBytes })),
+        stream,
+        Array.from({ length: 5 }, () => event(data)),
         "any",
       );
-    }
-    const events = store.readStream("s")[Symbol.asyncIterator]();
-    await events.next();
+  };
+
+  it("fails a read when the error of another call replaces the client, instead of ending it early", async () => {
+    await fill("s", 80, 200_000);
+    const reading = read(store, "s", { from: 1 });
+    reading.catch(() => {});
+    await until("the read has begun", () => node.faults.open.reads === 1);
     node.faults.refuse(2);
     await expectUnavailable(() => read(store, "t"));
-    node.faults.accept();
-    await retryWhileUnavailable(() => read(store, "t"));
-    await expectUnavailable(async () => {
-      for (let next = await events.next(); !next.done; next = await events.next());
-    });
+    await expectUnavailable(() => reading);
+  });
+
+  it("continues a read with the new client after another call's error, if none of its own calls was open", async () => {
+    await fill("s", 40, 1);
+    const revisions: number[] = [];
+    for await (const { revision } of store.readStream("s")) {
+      revisions.push(revision);
+      if (revision !== 0) continue;
+      node.faults.refuse(2);
+      await expectUnavailable(() => read(store, "t"));
+      node.faults.accept();
+    }
+    expect(revisions).to.deep.equal(Array.from({ length: 40 }, (_, n) => n));
+  });
+
+  it("reads the last events of a long stream thousands of times without losing its connection", async () => {
+    await fill("s", 300, 100);
+    // Node.js's HTTP/2 server ends a connection after about 1,000 streams that were reset within a second.
+    for (let n = 0; n < 3_000; n += 100) {
+      const reads = Array.from({ length: 100 }, async () => {
+        for await (const { revision } of store.readStream("s", { direction: "backwards" })) return revision;
+        return undefined;
+      });
+      expect(new Set(await Promise.all(reads))).to.deep.equal(new Set([299]));
+    }
   });
 
   it("loses and repeats no append when connections are cut", async () => {
