@@ -50,14 +50,14 @@ interface KeyPlans {
 const planLagMs = 10 * 60_000;
 
 /**
- * Compares the reservations of monthly quotas with plans and journals. Holds the plans of all keys; and, for keys with a quota,
- * one total per journal until the account of the month is closed.
+ * Compares the reservations of monthly quotas with plans and journals. Holds the plans of all keys; and, for keys with a quota
+ * or voids, one total per journal until the account of the month is closed.
  */
 export class QuotaCheck {
   readonly #covers: (stream: string) => boolean;
   readonly #plans = createPlans();
   readonly #quotas = new Map<string, Quota>();
-  /** By journal and quota stream, the charged characters without the voided ones. */
+  /** By journal and quota stream, the charged characters without the voided ones, or fewer if the key had no quota. */
   readonly #spent = new Map<string, Map<string, number>>();
   readonly #closedJournals = new Set<string>();
   /** The quota streams of closed months. An instance that was frozen for a day may still append to one. */
@@ -84,7 +84,9 @@ export class QuotaCheck {
 
   #spend(journal: string, { apiKey, servedAt, characters }: Charge): void {
     const stream = quotaStream(apiKey, monthOf(servedAt));
-    if (!this.#plans.of(apiKey)?.isCounted || !this.#covers(stream)) return;
+    if (!this.#covers(stream)) return;
+    // A journal may void what another one has charged, also of keys without a quota: its own total can be negative.
+    if (characters > 0 && !this.#plans.of(apiKey)?.isCounted) return;
     const totals = this.#spent.get(journal) ?? new Map<string, number>();
     this.#spent.set(journal, totals.set(stream, (totals.get(stream) ?? 0) + characters));
   }

@@ -137,6 +137,28 @@ describe("the verification of quotas", () => {
     await verify();
   });
 
+  it("accepts the negative total of a journal that voids what another one has charged a key without a quota", async () => {
+    await write(
+      issue(null),
+      open("j1"),
+      open("j2"),
+      serve("j1", 50),
+      voidServing("j2", 20),
+      giveBack("j2", -20),
+      changePlan(100),
+      reserve("j2", 40),
+      serve("j2", 30),
+      giveBack("j2", 10),
+    );
+    expect((await verify()).events).to.be.above(9);
+  });
+
+  it("finds a negative total without a void", async () => {
+    expect(await problem(issue(null), open("j1"), giveBack("j1", -20))).to.include(
+      "states -20 characters for journal j1, which has spent at least 0",
+    );
+  });
+
   it("does not limit keys whose plan has no quota, and counts what they spend from their first quota on", async () => {
     await write(issue(null), open("j1"), serve("j1", 1_000), changePlan(50), serve("j1", 7), close("j1"));
     await verify();
