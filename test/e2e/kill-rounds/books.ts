@@ -1,4 +1,3 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { closeJournal } from "../../../src/application/ledger/journal/close-journal.ts";
 import {
   createJournalRegistry,
@@ -13,22 +12,10 @@ import { admin, synthesize } from "../../support/client.ts";
 import { charactersPerText, type LimitedKey } from "./load.ts";
 import type { RecordedServings } from "./recorded-servings.ts";
 
-/** A journal states its lower total at its next check, every ten seconds; with some time for the append. */
-const voidStatedMs = 15_000;
-
 const thisMonth = (): string => new Date().toISOString().slice(0, 7);
 
 const expectEqual = (what: string, actual: unknown, expected: unknown): void => {
   if (actual !== expected) throw new Error(`${what} is ${actual}, but must be ${expected}`);
-};
-
-/** Repeats a request while it is answered with 503, as clients should, for some seconds. */
-const askAgain = async <T extends { readonly status: number }>(ask: () => Promise<T>): Promise<T> => {
-  for (let attempt = 1; ; attempt++) {
-    const answer = await ask();
-    if (answer.status !== 503 || attempt === 5) return answer;
-    await delay(1_000);
-  }
 };
 
 /** The list of keys and the usage reports agree with the journals. */
@@ -46,9 +33,7 @@ export const checkReports = async (
     expectEqual(`the listed usage of ${apiKey}`, inList, recorded.charged(apiKey, month));
   }
   for (const { apiKey } of keys) {
-    const { status, body: report } = await askAgain(() =>
-      admin(url, "GET", `/keys/${apiKey}/usage?month=${month}`),
-    );
+    const { status, body: report } = await admin(url, "GET", `/keys/${apiKey}/usage?month=${month}`);
     expectEqual(`the status of the report of ${apiKey}`, status, 200);
     if (report.characters !== recorded.charged(apiKey, month)) await recorded.readOn();
     expectEqual(`the reported usage of ${apiKey}`, report.characters, recorded.charged(apiKey, month));
@@ -77,8 +62,7 @@ export const checkQuotas = async (
 
 /**
  * With a quota of one more text than is used, one text is served, and not a character more. A minute after its start, an
- * instance voids repeats that killed ones have charged twice: that may make room meanwhile, for itself at once and for other
- * instances within ten seconds.
+ * instance voids repeats that killed ones have charged twice: that may make room meanwhile.
  */
 const useUp = async (
   url: string,
@@ -91,20 +75,11 @@ const useUp = async (
     requestsPerMinute: 1_000_000,
     monthlyCharacters: used + charactersPerText,
   };
-  const changePlan = async (): Promise<void> => {
-    const changed = await admin(url, "PUT", `/keys/${key.apiKey}/plan`, plan);
-    expectEqual("the answer to a change of the plan", changed.status, 200);
-  };
+  const changed = await admin(url, "PUT", `/keys/${key.apiKey}/plan`, plan);
+  expectEqual("the answer to a change of the plan", changed.status, 200);
   const speak = async (text: string): Promise<number> =>
     (await synthesize(url, key, { voice: "UK English Female", text })).status;
-  await changePlan();
-  let last = await speak("ten chars!");
-  if (last === 403 && recorded.hasVoids(key.apiKey)) {
-    await delay(voidStatedMs);
-    await changePlan(); // ends the suspension
-    last = await speak("ten chars!");
-  }
-  expectEqual(`the answer to the last text of ${key.apiKey}`, last, 200);
+  expectEqual(`the answer to the last text of ${key.apiKey}`, await speak("ten chars!"), 200);
   const further = await speak("x");
   if (further === 200) {
     await recorded.readOn();

@@ -105,6 +105,11 @@ export class KeyReservation {
     if (this.#isRecalled) this.#start();
   }
 
+  /** The spent characters were lowered. Unless this journal holds characters, no recall asks for them: it states its lower total at once. */
+  refunded(): void {
+    if (this.#hasRefund) this.#start();
+  }
+
   /** Another journal's share has changed. */
   changed(): void {
     this.#recalled.changed();
@@ -148,10 +153,14 @@ export class KeyReservation {
     const isComplete = !this.#isHolding && this.#unresolved.size === 0 && isStated;
     if (isIdle && isComplete) return true;
     if (isIdle && this.#isHolding) this.#tally.idleReturns += 1;
-    const hasRefund = !this.#isHolding && spent < (stated ?? 0);
-    if (isIdle || hasRefund || this.#isReturnDue) void this.returnUnspent();
-    else if (this.#isRecalled) this.#start();
+    if (isIdle) void this.returnUnspent();
+    else if (this.#isRecalled || this.#isReturnDue || this.#hasRefund) this.#start();
     return false;
+  }
+
+  /** Other journals count characters that were returned to this one. */
+  get #hasRefund(): boolean {
+    return !this.#isHolding && this.#tally.spent < (this.#tally.stated ?? 0);
   }
 
   get #isRecalled(): boolean {
@@ -171,6 +180,7 @@ export class KeyReservation {
         if (this.#isAbandoned) return;
         if (this.#isRecalled || this.#isReturnDue) await this.#return();
         else if (!this.#waiting.isEmpty) await this.#reserve();
+        else if (this.#hasRefund) await this.#return();
         else return;
       }
     } catch (error) {

@@ -107,8 +107,7 @@ export class Reservations {
     if (!this.#tallies.isKept(keyNumber, month)) return;
     const tally = this.#tallies.findOrAdd(keyNumber, month);
     tally.spent -= characters;
-    // Other journals count the stated total until it is lowered.
-    if (tally.spent < (tally.stated ?? 0) && !this.#ended) this.#reservation(apiKey, month);
+    if (tally.spent < (tally.stated ?? 0) && !this.#ended) this.#reservation(apiKey, month).refunded();
   }
 
   /** Returns everything that is unspent, as far as the event store can be reached. */

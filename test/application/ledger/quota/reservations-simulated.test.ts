@@ -295,13 +295,57 @@ describe("reservations of a journal", () => {
     expect(fenced).to.deep.equal([]);
   });
 
-  it("state a refund that follows a return", async () => {
+  it("state at once what is voided after a return, so that other journals can spend it", async () => {
+    const [a, b] = [open("a"), open("b")];
+    await spend(a.reservations, 100);
+    await spend(b.reservations, 900);
+    expect(await rejection(spend(b.reservations, 1))).to.be.instanceOf(QuotaExceeded);
+    a.reservations.refund(apiKey, month, 20);
+    a.reservations.refund(apiKey, month, 10);
+    await pass(100); // for two requests to the store: the next regular check is seconds away
+    await spend(b.reservations, 30);
+    expect(events().slice(-3)).to.deep.equal([
+      "CharactersReserved b 900",
+      "ReservationReturned a 70",
+      "CharactersReserved b 930",
+    ]);
+  });
+
+  it("state what is voided while a return is appended", async () => {
     const { reservations } = open("a");
     await spend(reservations, 100);
-    await pass(80_000);
+    const closed = reservations.close();
+    await simulated.clock.runUntil(() => events().length === 2);
     reservations.refund(apiKey, month, 30);
-    await pass(30_000);
+    await inTime(closed);
     expect(events().slice(1)).to.deep.equal(["ReservationReturned a 100", "ReservationReturned a 70"]);
+  });
+
+  it("state what is voided in a journal that reserved nothing", async () => {
+    const { reservations } = open("a");
+    reservations.refund(apiKey, month, 30);
+    await pass(100);
+    expect(events()).to.deep.equal(["ReservationReturned a -30"]);
+  });
+
+  it("state what is voided at the next regular check if the store cannot be reached", async () => {
+    const { reservations, process } = open("a");
+    await spend(reservations, 100);
+    await pass(80_000);
+    process.isCut = true;
+    reservations.refund(apiKey, month, 30);
+    await pass(1_000);
+    process.isCut = false;
+    await pass(10_000);
+    expect(events().slice(1)).to.deep.equal(["ReservationReturned a 100", "ReservationReturned a 70"]);
+  });
+
+  it("append nothing for a void while characters are held", async () => {
+    const { reservations } = open("a");
+    await spend(reservations, 100);
+    reservations.refund(apiKey, month, 30);
+    await pass(100);
+    expect(events()).to.deep.equal(["CharactersReserved a 167"]);
   });
 
   it("correct usage that was carried over, and leave the rest of the quota", async () => {
