@@ -61,8 +61,8 @@ export const checkQuotas = async (
 };
 
 /**
- * With a quota of one more text than is used, one text is served, and not a character more. A minute after its start, an
- * instance voids repeats that killed ones have charged twice: that may make room meanwhile.
+ * With a quota of one more text than is used, one text is served, and not a character more. The void of a repeat that a killed
+ * instance has charged may make room meanwhile. A suspended key is reinstated: a void lifts no suspension, and the quota may be lower than before.
  */
 const useUp = async (
   url: string,
@@ -77,6 +77,10 @@ const useUp = async (
   };
   const changed = await admin(url, "PUT", `/keys/${key.apiKey}/plan`, plan);
   expectEqual("the answer to a change of the plan", changed.status, 200);
+  if (changed.body.status === "suspended") {
+    const reinstated = await admin(url, "POST", `/keys/${key.apiKey}/reinstate`, {});
+    expectEqual("the answer to a reinstatement", reinstated.status, 200);
+  }
   const speak = async (text: string): Promise<number> =>
     (await synthesize(url, key, { voice: "UK English Female", text })).status;
   expectEqual(`the answer to the last text of ${key.apiKey}`, await speak("ten chars!"), 200);
