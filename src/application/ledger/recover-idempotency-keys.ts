@@ -1,11 +1,11 @@
 import pLimit from "p-limit";
 import { idempotencyMs } from "../../domain/ledger/idempotency.ts";
-import { type JournalEvent, journalStream } from "../../domain/ledger/journal.ts";
 import type { Serving, VoidedServing } from "../../domain/ledger/serving.ts";
 import { expandServings } from "../../domain/ledger/serving-columns.ts";
 import type { EventStore } from "../../eventstore/event-store.ts";
 import type { IdempotencyKeys, IdempotentRequest } from "./idempotency-keys.ts";
 import { voidOf } from "./journal/journal-flush.ts";
+import { readLastMinute } from "./journal/journal-reader.ts";
 
 export interface RecoverIdempotencyKeysOptions {
   readonly store: EventStore;
@@ -23,8 +23,6 @@ export interface RecoverIdempotencyKeysOptions {
  */
 export type RecoverIdempotencyKeys = (journal: string) => Promise<void>;
 
-/** The use of a key is recorded within seconds of its charge, or the process was waiting for the event store. */
-const marginMs = 60_000;
 const maxConcurrent = 8;
 
 export const createRecoverIdempotencyKeys =
@@ -47,13 +45,8 @@ const readRecoverableServings = async (
 ): Promise<RecoverableServing[]> => {
   const servings: RecoverableServing[] = [];
   const voided = new Set<string>();
-  let last: number | undefined;
-  for await (const recorded of store.readStream(journalStream(journal), { direction: "backwards" })) {
-    const event = recorded as unknown as JournalEvent;
-    if (event.type === "JournalPosted" || event.type === "JournalClosed") continue;
-    const time = Date.parse(event.data.at);
-    last ??= time;
-    if (time < Math.max(last - marginMs, oldest)) break;
+  for await (const event of readLastMinute(store, journal)) {
+    if (Date.parse(event.data.at) < oldest) break;
     if (event.type === "ServingsVoided")
       for (const { requestId } of event.data.servings) voided.add(requestId);
     if (event.type !== "SynthesesServed" || event.data.details === undefined) continue;

@@ -187,10 +187,17 @@ export const returnReservation = (state: Quota, command: OwnShare): QuotaEvent[]
   return [{ type: "ReservationReturned", data: { journal, total: spent, at } }];
 };
 
-/** Settles the reservations of closed journals: states their final totals. Journals without a share, or with a settled one, are skipped. */
+/**
+ * Settles the reservations of closed journals: states their final totals. No event if that changes nothing, nor for a positive total
+ * without a share: the key had no quota, and `carryOverUsage` counts it.
+ */
 export const settleReservations = (state: Quota, totals: readonly SpentTotal[], at: string): QuotaEvent[] =>
   totals
-    .filter(({ journal }) => (state.shares.get(journal)?.status ?? "settled") !== "settled")
+    .filter(({ journal, total }) => {
+      const share = state.shares.get(journal);
+      if (share === undefined) return total < 0;
+      return share.status !== "settled" && (share.status !== "returned" || share.total !== total);
+    })
     .map(({ journal, total }) => ({ type: "ReservationSettled", data: { journal, total, at } }));
 
 /** Counts what the journals have spent without reservations. Totals that the stream covers already are skipped. */

@@ -63,6 +63,7 @@ for (const [what, type, data] of foreignEvents) {
     const recover = (journal: string) =>
       createRecoverJournal({
         store,
+        handler: createCommandHandler({ store, clock }),
         clock,
         timers: systemClock,
         onError: (what, error) => {

@@ -134,6 +134,17 @@ describe("the monthly quota of a key", () => {
     expect(quotaAfter(settled("b", 10), reserved("b", 70), carried("b", 90)).total).to.equal(10);
   });
 
+  it("settles what a journal has voided after its last statement, also without a share, and nothing that is stated", () => {
+    const state = quotaAfter(returned("b", 30), returned("c", 5));
+    const totals = [
+      { journal: "b", total: 20 },
+      { journal: "c", total: 5 },
+      { journal: "d", total: -10 },
+    ];
+    expect(settleReservations(state, totals, at)).to.deep.equal([settled("b", 20), settled("d", -10)]);
+    expect(quotaAfter(settled("d", -10)).total).to.equal(-10);
+  });
+
   it("counts earlier usage until the journal states its own total", () => {
     const state = quotaAfter(returned("b", 30), carried("a", 100), carried("b", 20));
     expect(state.total).to.equal(130);

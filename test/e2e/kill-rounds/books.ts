@@ -96,6 +96,7 @@ export const settleJournals = async (store: EventStore): Promise<void> => {
   const handler = createCommandHandler({ store });
   const settle = createRecoverJournal({
     store,
+    handler,
     clock: Date.now,
     timers: systemClock,
     onError: (what, error) => {

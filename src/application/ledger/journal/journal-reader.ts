@@ -1,6 +1,7 @@
 import { isWellFormed } from "../../../domain/event-shapes.ts";
 import { eventDigest } from "../../../domain/ledger/canonical.ts";
-import { type JournalPosted, journalStream } from "../../../domain/ledger/journal.ts";
+import { type JournalEvent, type JournalPosted, journalStream } from "../../../domain/ledger/journal.ts";
+import { isOfType } from "../../../domain/ledger/proof/event-type.ts";
 import type { EventStore, RecordedEvent } from "../../../eventstore/event-store.ts";
 import { eventTime } from "../../usage/events/event-time.ts";
 
@@ -50,3 +51,26 @@ export const readPostedMark = async (
   }
   return -1;
 };
+
+/** What a process does at the time of an entry is done within seconds of it, or it was waiting for the event store. */
+const marginMs = 60_000;
+
+/** The events with entries of the journal's last minute with any, the latest first. @throws {EventStoreUnavailable} */
+export async function* readLastMinute(
+  store: EventStore,
+  journal: string,
+): AsyncGenerator<EntriesEvent, void, undefined> {
+  let oldest: number | undefined;
+  for await (const recorded of store.readStream(journalStream(journal), { direction: "backwards" })) {
+    if (
+      !isOfType<EntriesEvent, RecordedEvent>(recorded, ["SynthesesServed", "ServingsVoided", "StreamsEnded"])
+    )
+      continue;
+    const time = Date.parse(recorded.data.at);
+    oldest ??= time - marginMs;
+    if (time < oldest) return;
+    yield recorded;
+  }
+}
+
+type EntriesEvent = Exclude<JournalEvent, { type: "JournalPosted" | "JournalClosed" }>;

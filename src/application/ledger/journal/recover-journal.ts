@@ -1,18 +1,19 @@
 import { exponentialBackoff, retry } from "../../../async/retry.ts";
 import type { JournalClosed } from "../../../domain/ledger/journal.ts";
 import { PostingOutOfOrder } from "../../../domain/ledger/usage-accounts/usage-account.ts";
+import { type SettleVoidsOptions, settleVoids } from "../quota/settle-voids.ts";
 import type { RecoverIdempotencyKeys } from "../recover-idempotency-keys.ts";
 import { type PostOnBehalfOptions, postOnBehalf } from "../usage-accounts/post-on-behalf.ts";
 import type { JournalRegistry } from "./journal-registry.ts";
 
 /**
- * Recovers the journal of a process that is gone: closes it, records the uses of its Idempotency-Keys, posts what is unposted and retires it. Idempotent, also if
- * several instances do it concurrently.
+ * Recovers the journal of a process that is gone: closes it, records the uses of its Idempotency-Keys, settles the quotas of its
+ * last voids, posts what is unposted and retires it. Idempotent, also if several instances do it concurrently.
  * @throws {Unavailable}: call it again
  */
 export type RecoverJournal = (journal: string, reason: JournalClosed["reason"]) => Promise<void>;
 
-export interface RecoverJournalOptions extends Omit<PostOnBehalfOptions, "journal"> {
+export interface RecoverJournalOptions extends Omit<PostOnBehalfOptions, "journal">, SettleVoidsOptions {
   /** Appends `JournalClosed` unless the journal is closed. Resolves with the revision of `JournalClosed`. @throws {Unavailable} */
   readonly closeJournal: (journal: string, reason: JournalClosed["reason"]) => Promise<number>;
   readonly registry: Pick<JournalRegistry, "retire">;
@@ -28,6 +29,7 @@ export const createRecoverJournal =
   async (journal, reason) => {
     const closedRevision = await closeJournal(journal, reason);
     await recoverIdempotencyKeys(journal);
+    await settleVoids(options, journal);
     const delayAfter = (outcome: object, attempt: number) =>
       "error" in outcome && outcome.error instanceof PostingOutOfOrder && attempt < maxAttempts
         ? exponentialBackoff(backoff, attempt)

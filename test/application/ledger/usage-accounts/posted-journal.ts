@@ -98,6 +98,7 @@ export const createRecovery = (
   const clock = () => Date.parse(at);
   return createRecoverJournal({
     store,
+    handler: createCommandHandler({ store }),
     clock,
     timers: systemClock,
     onError,
