@@ -35,7 +35,7 @@ export interface QuotaThresholdsOptions {
   readonly clock: () => number;
   readonly timers: Clock;
   readonly onError: (what: string, error: unknown) => void;
-  /** Default 10,000. */
+  /** The least pause between two checks. Default 10,000. */
   readonly intervalMs?: number;
   /** The maximum number of keys per check. Default 1,000. */
   readonly keysPerCheck?: number;
@@ -56,6 +56,12 @@ interface Watched {
 }
 
 const maxConcurrentReads = 8;
+/**
+ * A check reads the journals' tails: all that no account has yet, which may be gigabytes while very many keys are busy. The pause
+ * after it is this many times as long as the check.
+ */
+const pauseFactor = 20;
+const maxPauseMs = 10 * 60_000;
 
 /**
  * Notices which parts of its quota a key has used, and records each once per month in the key's usage account. Every instance
@@ -73,6 +79,8 @@ export class QuotaThresholds {
   /** Up to this position of the log, the next check must count the tails of open journals. */
   #tailsUpTo: number | undefined = Number.POSITIVE_INFINITY;
   #hasFailed = false;
+  /** The duration of the last check. */
+  #checkMs = 0;
   #running: Promise<void> = Promise.resolve();
   /** The check that starts after the running one. */
   #next: Promise<void> | undefined;
@@ -81,7 +89,15 @@ export class QuotaThresholds {
 
   constructor(options: QuotaThresholdsOptions) {
     this.#options = { intervalMs: 10_000, keysPerCheck: 1_000, ...options };
-    this.stop = repeat(this.#options.intervalMs, options.timers, () => this.check());
+    this.stop = repeat(
+      () => this.#pauseMs,
+      options.timers,
+      () => this.check(),
+    );
+  }
+
+  get #pauseMs(): number {
+    return Math.max(this.#options.intervalMs, Math.min(this.#checkMs * pauseFactor, maxPauseMs));
   }
 
   /** Ends the schedule, and checks until nothing is left, or a check fails. */
@@ -185,6 +201,8 @@ export class QuotaThresholds {
   }
 
   async #checkDue(): Promise<void> {
+    const { timers } = this.#options;
+    const startedAt = timers.now();
     this.#hasFailed = false;
     try {
       if (this.#tailsUpTo !== undefined) await this.#addTails(this.#tailsUpTo);
@@ -195,6 +213,7 @@ export class QuotaThresholds {
       this.#hasFailed = true;
       this.#options.onError("crossed thresholds of quotas could not be recorded", error);
     }
+    this.#checkMs = timers.now() - startedAt;
   }
 
   async #checkMonth(month: string): Promise<void> {

@@ -23,7 +23,7 @@ import { openEventStoreDB } from "../../../../src/eventstore/eventstoredb/events
 import { validatedEventStore } from "../../../../src/eventstore/validated-event-store.ts";
 import { collect } from "../../../support/collect.ts";
 import { startEventStoreDBProcess } from "../../../support/eventstoredb-process.ts";
-import { createManualClock } from "../../../support/manual-clock.ts";
+import { createManualClock, until } from "../../../support/manual-clock.ts";
 import { testPrincipal } from "../../../support/principal.ts";
 import { rejection } from "../../../support/rejection.ts";
 import { servedAudio } from "../../../support/served-audio.ts";
@@ -422,5 +422,49 @@ describe("the cost of noticing thresholds", () => {
     one.thresholds.stop();
     await one.opened.close(5_000);
     await remove();
+  });
+});
+
+describe("the schedule of checks of thresholds", () => {
+  it("pauses ten seconds, and twenty times as long as a check that takes longer than half a second", async () => {
+    const temporary = await openTemporaryStore();
+    const timers = createManualClock();
+    const store: EventStore = {
+      ...temporary.store,
+      readStream: (stream, options) => {
+        if (stream === `quota-a-${month}`) timers.advance(1_500); // the duration of a read
+        return temporary.store.readStream(stream, options);
+      },
+    };
+    const checkedAt: number[] = [];
+    const thresholds = new QuotaThresholds({
+      store,
+      handler: createCommandHandler({ store, clock: () => now }),
+      usage: createUsageReader({ store }),
+      quotaOf: () => {
+        checkedAt.push(timers.now());
+        return 1_000;
+      },
+      onCrossed: async () => {},
+      clock: () => now,
+      timers,
+      onError: (what, error) => {
+        throw new Error(what, { cause: error });
+      },
+    });
+    const untilNextCheck = async (advanceMs: number): Promise<number> => {
+      thresholds.recheck("a");
+      checkedAt.length = 0;
+      await until(() => timers.waiting() === 1);
+      timers.advance(advanceMs - 1);
+      expect(checkedAt).to.deep.equal([]);
+      timers.advance(1);
+      await until(() => checkedAt.length > 0);
+      return checkedAt[0] as number;
+    };
+    expect(await untilNextCheck(10_000)).to.equal(11_500);
+    expect(await untilNextCheck(30_000)).to.equal(43_000);
+    thresholds.stop();
+    await temporary.remove();
   });
 });
