@@ -17,6 +17,7 @@ const benches = [
   "memory.ts",
   "memory-of-long-texts.ts",
   "crowded-speech.ts",
+  "distant-instance.ts",
 ];
 
 const pathOf = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
