@@ -47,8 +47,23 @@ const readStream = async (
   const events = log.visible(stream);
   const backwards = isBackwards(options);
   const from = wanted?.hasRevision() ? Number(wanted.getRevision()) : wanted?.hasEnd() ? Infinity : 0;
-  const matching = events.filter(({ revision }) => (backwards ? revision <= from : revision >= from));
-  await send(call, backwards ? matching.toReversed() : matching, options, isOpen);
+  const count = Number(options.getCount());
+  const at = firstFrom(events, backwards ? from + 1 : from);
+  const matching = backwards
+    ? events.slice(Math.max(0, at - count), at).toReversed()
+    : events.slice(at, at + count);
+  await send(call, matching, options, isOpen);
+};
+
+/** The index of the first event with this revision or a later one. */
+const firstFrom = (events: readonly LoggedEvent[], revision: number): number => {
+  let [low, high] = [0, events.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((events[middle] as LoggedEvent).revision < revision) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 };
 
 const readAll = async (
