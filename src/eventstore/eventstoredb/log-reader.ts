@@ -12,19 +12,19 @@ import { EventStoreUnavailable, type ReadOptions, type RecordedEvent } from "../
 import { validateReadBounds } from "../event-validation.ts";
 import { isInvalidPosition, isStreamNotFound, toUnavailable } from "./errors.ts";
 import { fromClientPosition, toClientPosition, toRecordedEvent } from "./event-mapping.ts";
-import { createPausedReader, type Source } from "./paused-reader.ts";
+import { createPausedReader, type PausedReader, type Source } from "./paused-reader.ts";
 import type { ReconnectingClient } from "./reconnecting-client.ts";
 
 export type LogReader = ReturnType<typeof createLogReader>;
 
 /**
- * A call that ends before the server has sent everything resets its HTTP/2 stream, and servers end connections with many
- * resets (CVE-2023-44487). So a stream is read in calls of limited size, each to its end: the first one is small, because
- * readers of a stream's last events stop early.
+ * A call that is cancelled before the server has sent everything resets its HTTP/2 stream, and servers end connections with many
+ * resets (CVE-2023-44487). So a stream is read in calls of limited size, and the rest of a call is discarded if its reader stops
+ * early. The first call is small, because readers of a stream's last events stop early.
  */
-const firstPageSize = 16;
-const maxPageSize = 256;
-const pageGrowth = 4;
+const firstCallSize = 16;
+const maxCallSize = 256;
+const callGrowth = 4;
 
 interface ClientRead extends Source {
   cancel(): Promise<void>;
@@ -35,24 +35,29 @@ type StartRead = (client: EventStoreDBClient) => ClientRead;
 export const fromLeader = { requiresLeader: true } as const;
 
 export const createLogReader = (client: ReconnectingClient, timeoutMs: number) => {
-  const readPage = (startRead: StartRead, signal?: AbortSignal) =>
-    readToEnd(client, timeoutMs, startRead, signal);
+  const call = (startRead: StartRead, signal?: AbortSignal) => readCall(client, timeoutMs, startRead, signal);
 
-  async function* readPages(
+  async function* readCalls(
     stream: string,
-    { direction = FORWARDS, from, limit = Number.MAX_SAFE_INTEGER, signal }: ReadOptions,
+    { direction = FORWARDS, from, limit, signal }: ReadOptions,
   ): AsyncGenerator<ResolvedEvent[], void, undefined> {
     const isBackwards = direction === BACKWARDS;
     let fromRevision: ReadRevision = from === undefined ? (isBackwards ? END : START) : BigInt(from);
-    let size = firstPageSize;
-    for (let left = limit; left > 0; left -= size, size = Math.min(size * pageGrowth, maxPageSize)) {
+    let size = limit === undefined ? firstCallSize : maxCallSize;
+    for (let left = limit ?? Number.MAX_SAFE_INTEGER; left > 0; ) {
       const maxCount = Math.min(size, left);
       const options = { ...fromLeader, direction, fromRevision, maxCount };
-      const page = await readPage((current) => current.readStream(stream, options), signal);
-      yield page;
-      const last = page.at(-1)?.event?.revision;
-      if (page.length < maxCount || last === undefined || (isBackwards && last === 0n)) return;
+      let count = 0;
+      let last = 0n;
+      for await (const events of call((current) => current.readStream(stream, options), signal)) {
+        count += events.length;
+        last = events.at(-1)?.event?.revision as bigint; // absent in resolved links only
+        yield events;
+      }
+      if (count < maxCount || (isBackwards && last === 0n)) return;
       fromRevision = isBackwards ? last - 1n : last + 1n;
+      left -= count;
+      size = Math.min(size * callGrowth, maxCallSize);
     }
   }
 
@@ -65,8 +70,8 @@ export const createLogReader = (client: ReconnectingClient, timeoutMs: number) =
     signal?.throwIfAborted();
     if (limit === 0) return void (await client.current());
     try {
-      for await (const page of readPages(stream, options)) {
-        for await (const resolved of inTimeSlices(page)) {
+      for await (const events of readCalls(stream, options)) {
+        for await (const resolved of inTimeSlices(events)) {
           signal?.throwIfAborted();
           const event = toRecordedEvent(resolved);
           if (event) yield event;
@@ -80,8 +85,7 @@ export const createLogReader = (client: ReconnectingClient, timeoutMs: number) =
 
   const readFirst = async (startRead: StartRead): Promise<ResolvedEvent | undefined> => {
     try {
-      const [first] = await readPage(startRead);
-      return first;
+      for await (const [first] of call(startRead)) return first;
     } catch (error) {
       if (!isInvalidPosition(error)) throw toUnavailable(error);
     }
@@ -109,29 +113,47 @@ export const createLogReader = (client: ReconnectingClient, timeoutMs: number) =
 };
 
 /** Fails if the server sends nothing for longer than the timeout. */
-const readToEnd = async (
+async function* readCall(
   client: ReconnectingClient,
   timeoutMs: number,
   startRead: StartRead,
   signal?: AbortSignal,
-): Promise<ResolvedEvent[]> => {
+): AsyncGenerator<ResolvedEvent[], void, undefined> {
   const current = await client.current();
   const read = startRead(current);
   const reader = createPausedReader<ResolvedEvent>(read, signal);
-  const events: ResolvedEvent[] = [];
+  let isUnread = true;
   try {
     for (;;) {
       const state = await reader.wait(timeoutMs);
       signal?.throwIfAborted();
-      if (state === "ended") return events;
       if (state === "timeout") throw new EventStoreUnavailable("the event store gave no answer in time");
-      events.push(...reader.read(maxPageSize));
+      if (state === "ended") isUnread = false;
+      if (state === "ended") return;
+      const events = reader.read(maxCallSize);
+      if (events.length > 0) yield events;
     }
   } catch (error) {
+    isUnread = false;
     if (!signal?.aborted) client.reportError(current, error);
     throw error;
   } finally {
     reader.close();
-    read.cancel().catch(() => {});
+    if (isUnread) void discardRest(reader, timeoutMs, signal).finally(() => cancel(read));
+    else cancel(read);
+  }
+}
+
+const discardRest = async (
+  reader: PausedReader<ResolvedEvent>,
+  timeoutMs: number,
+  signal?: AbortSignal,
+): Promise<void> => {
+  try {
+    while (!signal?.aborted && (await reader.wait(timeoutMs)) === "readable") reader.read(maxCallSize);
+  } catch {
+    // The call has failed, and nobody waits for it.
   }
 };
+
+const cancel = (read: ClientRead): void => void read.cancel().catch(() => {});

@@ -105,4 +105,23 @@ export const readRules = (rule: Rule): void => {
       expect(await rejectionOf(() => read(store, "s", options))).to.be.instanceOf(RangeError);
     }
   });
+
+  rule(
+    "reads streams of any length completely, forwards and backwards, with and without a limit",
+    async ({ store }) => {
+      // Drivers read in pages, some of 16, 80 and 336 events.
+      for (const length of [1, 15, 16, 17, 79, 80, 81, 335, 336, 337]) {
+        const stream = `s-${length}`;
+        await store.append(stream, eventsOf(length), "none");
+        const all = Array.from({ length }, (_, n) => n);
+        for (const limit of [undefined, length - 1, length, length + 1]) {
+          const options = limit === undefined ? {} : { limit };
+          const expected = all.slice(0, limit);
+          expect(revisions(await read(store, stream, options))).to.deep.equal(expected);
+          const backwards = revisions(await read(store, stream, { ...options, direction: "backwards" }));
+          expect(backwards).to.deep.equal(all.toReversed().slice(0, limit));
+        }
+      }
+    },
+  );
 };

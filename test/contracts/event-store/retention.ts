@@ -12,6 +12,23 @@ export const retentionRules = (rule: Rule): void => {
     expect(revisions(await read(store, "s", { from: 0, limit: 2 }))).to.deep.equal([3, 4]);
   });
 
+  rule("keeps more events than a driver reads in a page", async ({ store, advance }) => {
+    await store.setRetention("s", { maxCount: 100 });
+    await store.append("s", eventsOf(400), "none");
+    await store.append("s", [event()], 399);
+    const kept = Array.from({ length: 100 }, (_, n) => 301 + n);
+    expect(revisions(await read(store, "s"))).to.deep.equal(kept);
+    expect(revisions(await read(store, "s", { from: 0 }))).to.deep.equal(kept);
+    expect(revisions(await read(store, "s", { direction: "backwards" }))).to.deep.equal(kept.toReversed());
+    await store.setRetention("t", { maxAgeSeconds: 60 });
+    await store.append("t", eventsOf(300), "none");
+    advance(70_000);
+    await store.append("t", eventsOf(100), 299);
+    const young = Array.from({ length: 100 }, (_, n) => 300 + n);
+    expect(revisions(await read(store, "t"))).to.deep.equal(young);
+    expect(revisions(await read(store, "t", { direction: "backwards" }))).to.deep.equal(young.toReversed());
+  });
+
   rule("trims existing events at the next append", async ({ store }) => {
     await fill(store, "s", 5000);
     await store.setRetention("s", { maxCount: 2 });
