@@ -37,7 +37,7 @@ export interface QuotaThresholdsOptions {
   readonly onError: (what: string, error: unknown) => void;
   /** The least pause between two checks. Default 10,000. */
   readonly intervalMs?: number;
-  /** The maximum number of keys per check. Default 1,000. */
+  /** The maximum number of keys per check. Default 10,000. */
   readonly keysPerCheck?: number;
 }
 
@@ -79,7 +79,7 @@ export class QuotaThresholds {
   /** Up to this position of the log, the next check must count the tails of open journals. */
   #tailsUpTo: number | undefined = Number.POSITIVE_INFINITY;
   #hasFailed = false;
-  /** The duration of the last check. */
+  /** The duration of the last check; 0 if it failed, which may have taken long because it waited. */
   #checkMs = 0;
   #running: Promise<void> = Promise.resolve();
   /** The check that starts after the running one. */
@@ -88,7 +88,7 @@ export class QuotaThresholds {
   readonly stop: () => void;
 
   constructor(options: QuotaThresholdsOptions) {
-    this.#options = { intervalMs: 10_000, keysPerCheck: 1_000, ...options };
+    this.#options = { intervalMs: 10_000, keysPerCheck: 10_000, ...options };
     this.stop = repeat(
       () => this.#pauseMs,
       options.timers,
@@ -213,7 +213,7 @@ export class QuotaThresholds {
       this.#hasFailed = true;
       this.#options.onError("crossed thresholds of quotas could not be recorded", error);
     }
-    this.#checkMs = timers.now() - startedAt;
+    this.#checkMs = this.#hasFailed ? 0 : timers.now() - startedAt;
   }
 
   async #checkMonth(month: string): Promise<void> {

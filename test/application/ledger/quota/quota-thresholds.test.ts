@@ -426,45 +426,72 @@ describe("the cost of noticing thresholds", () => {
 });
 
 describe("the schedule of checks of thresholds", () => {
-  it("pauses ten seconds, and twenty times as long as a check that takes longer than half a second", async () => {
-    const temporary = await openTemporaryStore();
-    const timers = createManualClock();
+  let temporary: Awaited<ReturnType<typeof openTemporaryStore>>;
+  let thresholds: QuotaThresholds;
+  let timers: ReturnType<typeof createManualClock>;
+  let checkMs: number;
+  let failure: Error | undefined;
+  let checks: number;
+
+  beforeEach(async () => {
+    temporary = await openTemporaryStore();
+    timers = createManualClock();
+    checks = 0;
+    failure = undefined;
     const store: EventStore = {
       ...temporary.store,
       readStream: (stream, options) => {
-        if (stream === `quota-a-${month}`) timers.advance(1_500); // the duration of a read
+        if (stream !== `quota-a-${month}`) return temporary.store.readStream(stream, options);
+        checks += 1;
+        timers.advance(checkMs);
+        if (failure) throw failure;
         return temporary.store.readStream(stream, options);
       },
     };
-    const checkedAt: number[] = [];
-    const thresholds = new QuotaThresholds({
+    thresholds = new QuotaThresholds({
       store,
       handler: createCommandHandler({ store, clock: () => now }),
       usage: createUsageReader({ store }),
-      quotaOf: () => {
-        checkedAt.push(timers.now());
-        return 1_000;
-      },
+      quotaOf: () => 1_000,
       onCrossed: async () => {},
       clock: () => now,
       timers,
-      onError: (what, error) => {
-        throw new Error(what, { cause: error });
-      },
+      onError: () => {},
     });
-    const untilNextCheck = async (advanceMs: number): Promise<number> => {
-      thresholds.recheck("a");
-      checkedAt.length = 0;
-      await until(() => timers.waiting() === 1);
-      timers.advance(advanceMs - 1);
-      expect(checkedAt).to.deep.equal([]);
-      timers.advance(1);
-      await until(() => checkedAt.length > 0);
-      return checkedAt[0] as number;
-    };
-    expect(await untilNextCheck(10_000)).to.equal(11_500);
-    expect(await untilNextCheck(30_000)).to.equal(43_000);
+  });
+  afterEach(async () => {
     thresholds.stop();
     await temporary.remove();
+  });
+
+  /** Waits for the check that is due after this pause, and not before. It takes this time. */
+  const checkAfter = async (pauseMs: number, durationMs: number): Promise<void> => {
+    checkMs = durationMs;
+    thresholds.recheck("a");
+    await until(() => timers.waiting() === 1);
+    const before = checks;
+    timers.advance(pauseMs - 1);
+    await until(() => timers.waiting() === 1);
+    expect(checks).to.equal(before);
+    timers.advance(1);
+    await until(() => checks > before);
+  };
+
+  it("pauses for ten seconds", async () => {
+    for (let n = 0; n < 3; n++) await checkAfter(10_000, 400);
+  });
+
+  it("pauses twenty times as long as a slow check, at most ten minutes", async () => {
+    await checkAfter(10_000, 1_500);
+    await checkAfter(30_000, 60_000);
+    await checkAfter(600_000, 0);
+    await checkAfter(10_000, 0);
+  });
+
+  it("pauses for ten seconds after a check that has failed, however long it took", async () => {
+    failure = new EventStoreUnavailable("the event store is unavailable");
+    await checkAfter(10_000, 60_000);
+    failure = undefined;
+    await checkAfter(10_000, 0);
   });
 });
