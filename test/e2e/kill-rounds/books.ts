@@ -62,7 +62,8 @@ export const checkQuotas = async (
 
 /**
  * With a quota of one more text than is used, one text is served, and not a character more. The void of a repeat that a killed
- * instance has charged may make room meanwhile. A suspended key is reinstated: a void lifts no suspension, and the quota may be lower than before.
+ * instance has charged may make room meanwhile. A suspended key is reinstated: a void lifts no suspension, and the quota may be lower
+ * than before.
  */
 const useUp = async (
   url: string,
