@@ -1,4 +1,4 @@
-import { isWellFormed } from "../../event-shapes.ts";
+import { isWellFormed } from "./event-shapes.ts";
 
 interface TypedEvent {
   readonly type: string;

@@ -21,6 +21,8 @@ interface IncarnationsOptions {
   readonly create: () => Promise<Incarnation>;
   /** Closes a journal against its writer. Idempotent. @throws {Unavailable} */
   readonly fence: (journal: string) => Promise<unknown>;
+  /** Settles the quotas of a closed and posted journal's last voids. */
+  readonly settleVoids: (journal: string) => Promise<void>;
   /** Removes a closed and posted journal from the list of open ones. */
   readonly retire: (journal: string) => Promise<void>;
   readonly onError: (what: string, error: unknown) => void;
@@ -111,10 +113,11 @@ export class Incarnations {
   }
 
   async #endWith(incarnation: Incarnation, close: Close): Promise<void> {
-    const { writer, postings } = incarnation;
+    const { writer, reservations, postings } = incarnation;
     try {
       await close(incarnation);
       await postings.close();
+      if (reservations.mayOverstate) await this.#options.settleVoids(writer.journal);
       await this.#options.retire(writer.journal);
     } catch (error) {
       postings.stop();

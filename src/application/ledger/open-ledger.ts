@@ -16,6 +16,7 @@ import { createRecoverJournal, type RecoverJournalOptions } from "./journal/reco
 import { createSweepSilentJournals, type SweepOptions } from "./journal/sweep-silent-journals.ts";
 import type { Ledger, OnCharged } from "./ledger.ts";
 import { openIncarnation } from "./open-incarnation.ts";
+import { settleVoids } from "./quota/settle-voids.ts";
 import { RecentCharges } from "./recent-charges.ts";
 import { createRecoverIdempotencyKeys } from "./recover-idempotency-keys.ts";
 import {
@@ -121,6 +122,7 @@ export const openLedger = async (given: OpenLedgerOptions): Promise<OpenLedger> 
       }).finally(noteFlush),
     // Only a process whose reservations were settled, or differ from the quota stream, discards an open journal.
     fence: (journal) => close(journal, "unresponsive"),
+    settleVoids: (journal) => settleVoids(options, journal),
     retire: registry.retire,
     onError,
   });

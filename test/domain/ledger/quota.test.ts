@@ -134,14 +134,16 @@ describe("the monthly quota of a key", () => {
     expect(quotaAfter(settled("b", 10), reserved("b", 70), carried("b", 90)).total).to.equal(10);
   });
 
-  it("settles what a journal has voided after its last statement, also without a share, and nothing that is stated", () => {
-    const state = quotaAfter(returned("b", 30), returned("c", 5));
+  it("settles what a journal has voided after its last statement, also without a share, and not what a return states", () => {
+    const state = quotaAfter(returned("b", 30), returned("c", 5), reserved("e", 7));
     const totals = [
       { journal: "b", total: 20 },
       { journal: "c", total: 5 },
       { journal: "d", total: -10 },
+      { journal: "e", total: 7 },
     ];
-    expect(settleReservations(state, totals, at)).to.deep.equal([settled("b", 20), settled("d", -10)]);
+    const expected = [settled("b", 20), settled("d", -10), settled("e", 7)];
+    expect(settleReservations(state, totals, at)).to.deep.equal(expected);
     expect(quotaAfter(settled("d", -10)).total).to.equal(-10);
   });
 

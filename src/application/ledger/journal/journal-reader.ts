@@ -1,7 +1,7 @@
 import { isWellFormed } from "../../../domain/event-shapes.ts";
+import { isOfType } from "../../../domain/event-type.ts";
 import { eventDigest } from "../../../domain/ledger/canonical.ts";
 import { type JournalEvent, type JournalPosted, journalStream } from "../../../domain/ledger/journal.ts";
-import { isOfType } from "../../../domain/ledger/proof/event-type.ts";
 import type { EventStore, RecordedEvent } from "../../../eventstore/event-store.ts";
 import { eventTime } from "../../usage/events/event-time.ts";
 
@@ -52,10 +52,10 @@ export const readPostedMark = async (
   return -1;
 };
 
-/** What a process does at the time of an entry is done within seconds of it, or it was waiting for the event store. */
+/** A process acts on an entry within seconds, unless it waits for the event store. */
 const marginMs = 60_000;
 
-/** The events with entries of the journal's last minute with any, the latest first. @throws {EventStoreUnavailable} */
+/** The journal's events with entries, the latest first, back to a minute before the last one. @throws {EventStoreUnavailable} */
 export async function* readLastMinute(
   store: EventStore,
   journal: string,

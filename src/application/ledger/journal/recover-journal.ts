@@ -7,8 +7,8 @@ import { type PostOnBehalfOptions, postOnBehalf } from "../usage-accounts/post-o
 import type { JournalRegistry } from "./journal-registry.ts";
 
 /**
- * Recovers the journal of a process that is gone: closes it, records the uses of its Idempotency-Keys, settles the quotas of its
- * last voids, posts what is unposted and retires it. Idempotent, also if several instances do it concurrently.
+ * Recovers the journal of a process that is gone: closes it, records the uses of its Idempotency-Keys, posts
+ * what is unposted, settles the quotas of its last voids and retires it. Idempotent, also if several instances do it concurrently.
  * @throws {Unavailable}: call it again
  */
 export type RecoverJournal = (journal: string, reason: JournalClosed["reason"]) => Promise<void>;
@@ -29,7 +29,6 @@ export const createRecoverJournal =
   async (journal, reason) => {
     const closedRevision = await closeJournal(journal, reason);
     await recoverIdempotencyKeys(journal);
-    await settleVoids(options, journal);
     const delayAfter = (outcome: object, attempt: number) =>
       "error" in outcome && outcome.error instanceof PostingOutOfOrder && attempt < maxAttempts
         ? exponentialBackoff(backoff, attempt)
@@ -37,5 +36,6 @@ export const createRecoverJournal =
     await retry({ delayAfter, clock: options.timers }, () =>
       postOnBehalf({ ...options, journal }, closedRevision),
     );
+    await settleVoids(options, journal);
     await registry.retire(journal);
   };

@@ -61,6 +61,8 @@ export class KeyReservation {
   #quota = 0;
   /** The last own event in the stream reserves characters, or may do so. */
   #isHolding = false;
+  /** The last own event that is known to be in the stream reserves characters: others can recall them. */
+  #isReserved = false;
   /** Totals of own appends whose outcome is unknown. */
   readonly #unresolved = new Set<number>();
   /** The log positions of this journal's last event in the stream, and of the last recall by another journal. */
@@ -105,9 +107,11 @@ export class KeyReservation {
     if (this.#isRecalled) this.#start();
   }
 
-  /** The spent characters were lowered. Unless this journal holds characters, no recall asks for them: it states its lower total at once. */
+  /** Spent characters were voided. If this journal holds none, nobody recalls them: it states its lower total at once. */
   refunded(): void {
-    if (this.#hasRefund) this.#start();
+    if (!this.hasRefund) return;
+    this.changed();
+    this.#start();
   }
 
   /** Another journal's share has changed. */
@@ -154,13 +158,13 @@ export class KeyReservation {
     if (isIdle && isComplete) return true;
     if (isIdle && this.#isHolding) this.#tally.idleReturns += 1;
     if (isIdle) void this.returnUnspent();
-    else if (this.#isRecalled || this.#isReturnDue || this.#hasRefund) this.#start();
+    else if (this.#isRecalled || this.#isReturnDue || this.hasRefund) this.#start();
     return false;
   }
 
-  /** Other journals count characters that were returned to this one. */
-  get #hasRefund(): boolean {
-    return !this.#isHolding && this.#tally.spent < (this.#tally.stated ?? 0);
+  /** Other journals still count characters that were voided here, and nothing makes them ask for these. */
+  get hasRefund(): boolean {
+    return !this.#isReserved && this.#tally.spent < (this.#tally.stated ?? 0);
   }
 
   get #isRecalled(): boolean {
@@ -178,9 +182,8 @@ export class KeyReservation {
       for (;;) {
         this.#waiting.grant(this.#tally.reservedTotal - this.#tally.spent);
         if (this.#isAbandoned) return;
-        if (this.#isRecalled || this.#isReturnDue) await this.#return();
+        if (this.#isRecalled || this.#isReturnDue || this.hasRefund) await this.#return();
         else if (!this.#waiting.isEmpty) await this.#reserve();
-        else if (this.#hasRefund) await this.#return();
         else return;
       }
     } catch (error) {
@@ -276,7 +279,8 @@ export class KeyReservation {
         this.#tally.stated = data.total;
         this.#ownPosition = outcome.position;
         this.#unresolved.clear();
-        if (type === "CharactersReserved") this.#isHolding = true;
+        this.#isReserved = type === "CharactersReserved";
+        if (this.#isReserved) this.#isHolding = true;
       }
       return outcome;
     } catch (error) {

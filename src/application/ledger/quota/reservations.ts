@@ -52,6 +52,8 @@ export class Reservations {
   readonly #following: Following;
   #stopChecks: (() => void) | undefined;
   #ended: Error | undefined;
+  /** Characters were returned after the end. */
+  #hasLateRefund = false;
 
   constructor(options: ReservationsOptions) {
     const { clock = Date.now, timers = systemClock, recallTimeoutMs = 2_000, idleMs = 60_000 } = options;
@@ -107,7 +109,15 @@ export class Reservations {
     if (!this.#tallies.isKept(keyNumber, month)) return;
     const tally = this.#tallies.findOrAdd(keyNumber, month);
     tally.spent -= characters;
-    if (tally.spent < (tally.stated ?? 0) && !this.#ended) this.#reservation(apiKey, month).refunded();
+    if (tally.spent >= (tally.stated ?? 0)) return;
+    if (this.#ended) this.#hasLateRefund = true;
+    else this.#reservation(apiKey, month).refunded();
+  }
+
+  /** True once the reservations have ended, if the quota streams may state more than this journal has spent. */
+  get mayOverstate(): boolean {
+    if (this.#ended instanceof JournalFenced || this.#hasLateRefund) return true;
+    return [...this.#active].some(({ hasRefund }) => hasRefund);
   }
 
   /** Returns everything that is unspent, as far as the event store can be reached. */

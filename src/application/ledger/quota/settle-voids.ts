@@ -1,6 +1,12 @@
 import pLimit from "p-limit";
 import { monthOf } from "../../../domain/ledger/month.ts";
-import { quotaDecider, quotaStream, settleReservations } from "../../../domain/ledger/quota.ts";
+import {
+  type Quota,
+  type QuotaEvent,
+  quotaDecider,
+  quotaStream,
+  settleReservations,
+} from "../../../domain/ledger/quota.ts";
 import type { CommandHandler } from "../../../eventstore/command-handler.ts";
 import type { EventStore } from "../../../eventstore/event-store.ts";
 import { isoClock } from "../../iso-clock.ts";
@@ -17,39 +23,45 @@ export interface SettleVoidsOptions {
 const maxConcurrent = 8;
 
 /**
- * A process that is killed between a void and the statement of its lower total leaves a total in the quota stream that nobody
- * recalls, because the journal holds no characters. Settles the quotas of the keys of which a closed journal's last minute has voids.
+ * Settles the quotas of keys with voids in the last minute of a closed journal. Call it when the journal is posted completely. A
+ * journal that holds no characters states its lower total after a void; if its process ends in between, nobody would recall that total.
  * Idempotent. @throws {EventStoreUnavailable} @throws as `CommandHandler.execute` does
  */
 export const settleVoids = async (
   { store, handler, clock }: SettleVoidsOptions,
   journal: string,
 ): Promise<void> => {
-  const { spentBy } = createUsageReader({ store });
-  await pLimit(maxConcurrent).map(await readVoided(store, journal), async ([stream, { apiKey, month }]) => {
-    const total = await spentBy(journal, apiKey, month);
-    const at = isoClock(clock)();
-    await handler.execute(
-      quotaDecider,
-      stream,
-      (quota) => settleReservations(quota, [{ journal, total }], at),
-      { actor: "system" },
-    );
+  const { postedBy } = createUsageReader({ store });
+  await pLimit(maxConcurrent).map(await readVoided(store, journal), async ([stream, voided]) => {
+    const settle = (decide: (quota: Quota) => QuotaEvent[]) =>
+      handler.execute(quotaDecider, stream, decide, { actor: "system" });
+    const share = (await settle(() => [])).state.shares.get(journal);
+    // Without a share, the total is negative, or the key had no quota.
+    if (share ? share.status === "settled" : !voided.isOfOtherJournal) return;
+    const total = await postedBy(journal, voided.apiKey, voided.month);
+    await settle((quota) => settleReservations(quota, [{ journal, total }], isoClock(clock)()));
   });
 };
 
+interface VoidedKey {
+  readonly apiKey: string;
+  readonly month: string;
+  /** One of the voids is of another journal's serving. */
+  readonly isOfOtherJournal: boolean;
+}
+
 /** By quota stream. */
-const readVoided = async (
-  store: EventStore,
-  journal: string,
-): Promise<Map<string, { readonly apiKey: string; readonly month: string }>> => {
-  const voided = new Map<string, { apiKey: string; month: string }>();
+const readVoided = async (store: EventStore, journal: string): Promise<Map<string, VoidedKey>> => {
+  const keys = new Map<string, VoidedKey>();
   for await (const event of readLastMinute(store, journal)) {
     if (event.type !== "ServingsVoided") continue;
-    for (const { apiKey, servedAt } of event.data.servings) {
+    for (const voided of event.data.servings) {
+      const { apiKey, servedAt } = voided;
       const month = monthOf(servedAt);
-      voided.set(quotaStream(apiKey, month), { apiKey, month });
+      const stream = quotaStream(apiKey, month);
+      const isOfOtherJournal = voided.journal !== undefined || (keys.get(stream)?.isOfOtherJournal ?? false);
+      keys.set(stream, { apiKey, month, isOfOtherJournal });
     }
   }
-  return voided;
+  return keys;
 };

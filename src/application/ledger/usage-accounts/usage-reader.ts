@@ -98,6 +98,10 @@ export const createUsageReader = ({ store }: { readonly store: EventStore }) => 
   /** The month's characters of the key by journal, without voided ones. @throws {EventStoreUnavailable} */
   totalsByJournal: (apiKey: string, month: string) => totalsByJournal(store, apiKey, month),
 
+  /** The characters of the key and month that a journal has posted; negative if more were voided. @throws {EventStoreUnavailable} */
+  postedBy: async (journal: string, apiKey: string, month: string) =>
+    (await readPostings(store, journal, apiKey, month)).sum.characters,
+
   /** The characters that a closed journal holds of the key and month; negative if more were voided. @throws {EventStoreUnavailable} */
   spentBy: (journal: string, apiKey: string, month: string) => spentBy(store, journal, apiKey, month),
 });
@@ -136,18 +140,30 @@ const spentBy = async (
 ): Promise<number> => {
   const end = await readJournalEnd(store, journal);
   if (!end?.closed) throw new Error(`journal ${journal} is not closed`);
+  const mark = await readPostedMark(store, journal);
+  const { sum, through } = await readPostings(store, journal, apiKey, month);
+  const sumOf: SumOf = (key, of) => (key === apiKey && of === month ? sum : undefined);
+  await addRange({ store, journal, asOf: {}, sumOf }, Math.max(mark, through) + 1);
+  return sum.characters;
+};
+
+/** The sum of one journal's postings to an account, and the last posted revision; -1 without any. */
+const readPostings = async (
+  store: EventStore,
+  journal: string,
+  apiKey: string,
+  month: string,
+): Promise<{ readonly sum: UsageSum; readonly through: number }> => {
   const sum = new UsageSum();
-  let through = await readPostedMark(store, journal);
+  let through = -1;
   for await (const { type, data } of store.readStream(usageAccountStream(apiKey, month))) {
     if (type !== "UsagePosted") continue;
     const posting = data as UsagePosted;
     if (posting.journal !== journal) continue;
     addPosting(sum, posting);
-    through = Math.max(through, posting.through);
+    through = posting.through;
   }
-  const sumOf: SumOf = (key, of) => (key === apiKey && of === month ? sum : undefined);
-  await addRange({ store, journal, asOf: {}, sumOf }, through + 1);
-  return sum.characters;
+  return { sum, through };
 };
 
 /** By journal, the revision up to which everything is posted. */

@@ -1,9 +1,9 @@
 import pLimit from "p-limit";
 import { keyStream } from "../../../domain/accounts/key.ts";
 import { NotFound, Unavailable } from "../../../domain/errors.ts";
+import { isOfType } from "../../../domain/event-type.ts";
 import { journalPrefix, journalStream } from "../../../domain/ledger/journal.ts";
 import { type JournalRegistryEvent, journalRegistryStream } from "../../../domain/ledger/journal-registry.ts";
-import { isOfType } from "../../../domain/ledger/proof/event-type.ts";
 import { createExportWriter } from "../../../domain/ledger/proof/export-lines.ts";
 import { type KeyMonth, keyMonthStreams } from "../../../domain/ledger/proof/key-month-verifier.ts";
 import { provenEvent } from "../../../domain/ledger/proven-event.ts";

@@ -1,8 +1,8 @@
 import { inTimeSlices } from "../../../async/time-slices.ts";
+import { isOfType } from "../../../domain/event-type.ts";
 import { eventDigest } from "../../../domain/ledger/canonical.ts";
 import { journalStream } from "../../../domain/ledger/journal.ts";
 import { type JournalRegistryEvent, journalRegistryStream } from "../../../domain/ledger/journal-registry.ts";
-import { isOfType } from "../../../domain/ledger/proof/event-type.ts";
 import { byJournal, isSealed, type JournalHead, sealedPrefixes } from "../../../domain/ledger/seals/seal.ts";
 import {
   type EventStore,

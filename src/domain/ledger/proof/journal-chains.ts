@@ -1,9 +1,9 @@
+import { isOfType } from "../../event-type.ts";
 import { eventDigest } from "../canonical.ts";
 import { type JournalEvent, journalPrefix } from "../journal.ts";
 import { type JournalRegistryEvent, journalRegistryStream } from "../journal-registry.ts";
 import type { ProvenEvent } from "../proven-event.ts";
 import { byJournal, type JournalHead } from "../seals/seal.ts";
-import { isOfType } from "./event-type.ts";
 import { NotGenuine, nameOf } from "./not-genuine.ts";
 
 interface Chain {

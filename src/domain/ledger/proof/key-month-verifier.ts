@@ -1,3 +1,4 @@
+import { isOfType } from "../../event-type.ts";
 import { eventDigest } from "../canonical.ts";
 import { journalPrefix } from "../journal.ts";
 import { journalRegistryStream } from "../journal-registry.ts";
@@ -8,7 +9,6 @@ import { eventLeaf, journalLeaf, type SealEvent, type Sealed, sealsStream } from
 import type { Checkpoint, NoteVerifier } from "../seals/seal-note.ts";
 import { type UsageCount, usageAccountStream } from "../usage-accounts/usage-account.ts";
 import { createOrderCheck } from "./event-order.ts";
-import { isOfType } from "./event-type.ts";
 import { createExportReader, type ExportedEvent } from "./export-lines.ts";
 import { createJournalChains } from "./journal-chains.ts";
 import { readLines } from "./lines.ts";

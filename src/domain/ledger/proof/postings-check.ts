@@ -1,4 +1,5 @@
 import { createHash, type Hash } from "node:crypto";
+import { isOfType } from "../../event-type.ts";
 import { canonicalJson, eventDigest } from "../canonical.ts";
 import { type JournalEvent, journalPrefix } from "../journal.ts";
 import type { JournalRegistryEvent } from "../journal-registry.ts";
@@ -18,7 +19,6 @@ import {
 } from "../usage-accounts/usage-account.ts";
 import { postingId, thresholdId } from "../usage-accounts/usage-event-ids.ts";
 import { addEntries, addPosting, addRevision, postedTotals, UsageSum } from "../usage-accounts/usage-sum.ts";
-import { isOfType } from "./event-type.ts";
 import { journalTypes } from "./journal-chains.ts";
 import { NotGenuine, nameOf } from "./not-genuine.ts";
 

@@ -1,4 +1,5 @@
 import type { KeyEvent } from "../../accounts/key.ts";
+import { isOfType } from "../../event-type.ts";
 import { type Charge, chargesOf } from "../charges.ts";
 import { type JournalEvent, journalPrefix } from "../journal.ts";
 import type { JournalRegistryEvent } from "../journal-registry.ts";
@@ -18,7 +19,6 @@ import {
   type UsageAccountEvent,
   usageAccountPrefix,
 } from "../usage-accounts/usage-account.ts";
-import { isOfType } from "./event-type.ts";
 import { journalTypes } from "./journal-chains.ts";
 import { NotGenuine, nameOf } from "./not-genuine.ts";
 
@@ -85,7 +85,8 @@ export class QuotaCheck {
   #spend(journal: string, { apiKey, servedAt, characters }: Charge): void {
     const stream = quotaStream(apiKey, monthOf(servedAt));
     if (!this.#covers(stream)) return;
-    // A journal may void what another one has charged, also of keys without a quota: its own total can be negative.
+    // A journal may void what another one has charged, also of keys without a quota: its own total can be negative. Their charges are
+    // not counted, so their totals have a lower bound only.
     if (characters > 0 && !this.#plans.of(apiKey)?.isCounted) return;
     const totals = this.#spent.get(journal) ?? new Map<string, number>();
     this.#spent.set(journal, totals.set(stream, (totals.get(stream) ?? 0) + characters));

@@ -1,4 +1,5 @@
 import { equalBytes, toHex } from "../../bytes.ts";
+import { isOfType } from "../../event-type.ts";
 import type { ProvenEvent } from "../proven-event.ts";
 import { appendLeaf, emptyTree, type MerkleTree, rootOf } from "../seals/merkle.ts";
 import {
@@ -12,7 +13,6 @@ import {
   sealsStream,
 } from "../seals/seal.ts";
 import { type Checkpoint, type NoteVerifier, openNote, parseCheckpoint } from "../seals/seal-note.ts";
-import { isOfType } from "./event-type.ts";
 import type { createJournalChains } from "./journal-chains.ts";
 import { NotGenuine, NotSealed, nameOf } from "./not-genuine.ts";
 

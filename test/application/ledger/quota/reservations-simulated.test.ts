@@ -340,6 +340,43 @@ describe("reservations of a journal", () => {
     expect(events().slice(1)).to.deep.equal(["ReservationReturned a 100", "ReservationReturned a 70"]);
   });
 
+  it("state at once what is voided after a return, also if a later reservation has an unknown outcome", async () => {
+    const { reservations, process } = open("a");
+    await spend(reservations, 100);
+    await pass(80_000);
+    process.isCut = true;
+    await inTime(rejection(reservations.reserve(apiKey, month, 10, quota)));
+    process.isCut = false;
+    reservations.refund(apiKey, month, 30);
+    await pass(200);
+    expect(events().slice(1)).to.deep.equal(["ReservationReturned a 100", "ReservationReturned a 70"]);
+  });
+
+  it("state what is voided while they wait for others, which may need it", async () => {
+    const [a, b] = [open("a"), open("b")];
+    await spend(a.reservations, 100);
+    await spend(b.reservations, 900);
+    b.process.freeze();
+    const waiting = a.reservations.reserve(apiKey, month, 40, quota);
+    await pass(100);
+    a.reservations.refund(apiKey, month, 30);
+    await pass(100);
+    expect(events().slice(-2)).to.deep.equal(["ReservationsRecalled a", "ReservationReturned a 70"]);
+    b.process.thaw();
+    expect(await rejection(inTime(waiting))).to.be.instanceOf(QuotaExceeded);
+  });
+
+  it("may overstate what is spent after a late void, or after their journal was closed by another process", async () => {
+    const [a, b] = [open("a"), open("b")];
+    await spend(a.reservations, 100);
+    await inTime(a.reservations.close());
+    expect(a.reservations.mayOverstate).to.equal(false);
+    a.reservations.refund(apiKey, month, 30);
+    expect(a.reservations.mayOverstate).to.equal(true);
+    b.reservations.abandon();
+    expect(b.reservations.mayOverstate).to.equal(true);
+  });
+
   it("append nothing for a void while characters are held", async () => {
     const { reservations } = open("a");
     await spend(reservations, 100);

@@ -1,7 +1,9 @@
 import { expect } from "chai";
 import { closeJournal } from "../../../../src/application/ledger/journal/close-journal.ts";
+import { createJournalRegistry } from "../../../../src/application/ledger/journal/journal-registry.ts";
+import { createRecoverJournal } from "../../../../src/application/ledger/journal/recover-journal.ts";
 import type { OpenLedger } from "../../../../src/application/ledger/open-ledger.ts";
-import { settleVoids } from "../../../../src/application/ledger/quota/settle-voids.ts";
+import { systemClock } from "../../../../src/async/clock.ts";
 import { issueKey, keyDecider, keyStream } from "../../../../src/domain/accounts/key.ts";
 import { KeyIsSuspended } from "../../../../src/domain/errors.ts";
 import type { Receipt } from "../../../../src/domain/ledger/serving.ts";
@@ -18,18 +20,19 @@ const clock = () => Date.parse("2026-11-21T10:00:00.000Z");
 const principal = testPrincipal({ monthlyCharacters: 30 });
 const stream = `quota-${principal.apiKey}-2026-11`;
 
-describe("the recovery of quotas from a process that was killed after a void", () => {
+describe("voids whose process could not state its lower total", () => {
   let temporary: TemporaryStore;
   let gone: OpenLedger;
   let other: OpenLedger;
-  let isKilled = false;
+  let isLost = false;
   let lost: PromiseWithResolvers<void>;
 
-  /** Once killed, the process states nothing more in quota streams. */
-  const killable = (store: EventStore): EventStore => ({
+  /** From some time on, no statement of the process arrives. */
+  const withLostStatements = (store: EventStore): EventStore => ({
     ...store,
     append: async (name, events, expected) => {
-      if (!isKilled || !name.startsWith("quota-")) return await store.append(name, events, expected);
+      if (!isLost || events[0]?.type !== "ReservationReturned")
+        return await store.append(name, events, expected);
       lost.resolve();
       throw new EventStoreUnavailable("the process is gone");
     },
@@ -37,18 +40,26 @@ describe("the recovery of quotas from a process that was killed after a void", (
 
   const speak = (ledger: OpenLedger, requestId: string, characters: number): Promise<Receipt> =>
     record(ledger.ledger, principal, servedAudio({ requestId, characters }));
-  const statements = async (): Promise<object[]> =>
-    (await collect(temporary.store.readStream(stream))).map(({ type, data }) => ({ type, ...data }));
+  /** A void is durable, and the lower total is not stated. */
+  const voidUnstated = async (): Promise<Receipt> => {
+    const receipt = await speak(gone, "r-1", 11);
+    await speak(other, "r-2", 19); // the first journal returns what it holds
+    expect(await rejection(speak(other, "r-3", 11))).to.be.instanceOf(KeyIsSuspended);
+    isLost = true;
+    gone.ledger.voidServing(receipt);
+    await lost.promise;
+    return receipt;
+  };
 
   beforeEach(async () => {
     temporary = await openTemporaryStore();
-    isKilled = false;
+    isLost = false;
     lost = Promise.withResolvers<void>();
     const { apiKey, websiteId, plan } = principal;
     const at = new Date(clock()).toISOString();
     const issue = () => issueKey({ status: "absent" }, { apiKey, websiteId, plan, at });
     await createCommandHandler(temporary).execute(keyDecider, keyStream(apiKey), issue, {});
-    gone = await openTestLedger(killable(temporary.store), clock, { onError: () => {} });
+    gone = await openTestLedger(withLostStatements(temporary.store), clock, { onError: () => {} });
     other = await openTestLedger(temporary.store, clock);
   });
   afterEach(async () => {
@@ -57,31 +68,69 @@ describe("the recovery of quotas from a process that was killed after a void", (
     await temporary.remove();
   });
 
-  const recover = (journal: string): Promise<void> =>
-    settleVoids(
-      { store: temporary.store, handler: createCommandHandler({ store: temporary.store, clock }), clock },
-      journal,
-    );
+  const lastStatement = async (): Promise<object | undefined> => {
+    const last = (await collect(temporary.store.readStream(stream))).at(-1);
+    return last && { type: last.type, ...last.data };
+  };
+  const settled = (journal: string, total: number): object => {
+    return { type: "ReservationSettled", journal, total, at: new Date(clock()).toISOString() };
+  };
+  /** As a sweep does. */
+  const recover = (store: EventStore, journal: string): Promise<void> => {
+    const handler = createCommandHandler({ store, clock });
+    return createRecoverJournal({
+      ...{ store, handler, clock, timers: systemClock },
+      onError: (what, error) => {
+        throw new Error(what, { cause: error });
+      },
+      registry: createJournalRegistry(handler, clock),
+      recoverIdempotencyKeys: async () => {},
+      closeJournal: (one, reason) => closeJournal(store, clock, one, reason),
+    })(journal, "silent");
+  };
 
-  it("makes the voided characters available to others", async () => {
-    const receipt = await speak(gone, "r-1", 11);
-    await speak(other, "r-2", 19); // the first journal returns what it holds
-    expect(await rejection(speak(other, "r-3", 11))).to.be.instanceOf(KeyIsSuspended);
-    isKilled = true;
-    gone.ledger.voidServing(receipt);
-    await lost.promise;
-    await closeJournal(temporary.store, clock, receipt.journal, "silent");
-    await Promise.all([recover(receipt.journal), recover(receipt.journal)]);
-    const at = new Date(clock()).toISOString();
-    expect((await statements()).at(-1)).to.deep.equal({
-      type: "ReservationSettled",
-      journal: receipt.journal,
-      total: 0,
-      at,
-    });
+  it("makes the voided characters available to others when the journal of a killed process is recovered", async () => {
+    const { journal } = await voidUnstated();
+    await Promise.all([recover(temporary.store, journal), recover(temporary.store, journal)]);
+    expect(await lastStatement()).to.deep.equal(settled(journal, 0));
     await speak(other, "r-4", 11);
-    const count = (await statements()).length;
-    await recover(receipt.journal);
-    expect(await statements()).to.have.length(count);
+    const last = await lastStatement();
+    await recover(temporary.store, journal);
+    expect(await lastStatement()).to.deep.equal(last);
+  });
+
+  it("does so too when the process finds its journal closed, and continues in another", async () => {
+    const { journal } = await voidUnstated();
+    await closeJournal(temporary.store, clock, journal, "unresponsive");
+    await record(gone.ledger, testPrincipal({ apiKey: "unlimited" }), servedAudio({ requestId: "r-4" }));
+    await gone.close(5_000);
+    const statements = await collect(temporary.store.readStream(stream));
+    expect(statements.map(({ type, data }) => ({ type, ...data }))).to.deep.include(settled(journal, 0));
+  });
+
+  it("reads a journal's last minute and the accounts of its voided keys, however many keys and events it has", async () => {
+    const keys = Array.from({ length: 30 }, (_, n) => testPrincipal({ apiKey: `k-${n}` }));
+    const receipts: Receipt[] = [];
+    for (const one of keys) {
+      receipts.push(await record(gone.ledger, one, servedAudio({ requestId: one.apiKey })));
+    }
+    for (const receipt of receipts) gone.ledger.voidServing(receipt);
+    await gone.drained();
+    const journal = receipts[0]?.journal as string;
+    await closeJournal(temporary.store, clock, journal, "silent");
+    let read = 0;
+    const counting: EventStore = {
+      ...temporary.store,
+      async *readStream(name, options) {
+        for await (const event of temporary.store.readStream(name, options)) {
+          read += 1;
+          yield event;
+        }
+      },
+    };
+    await recover(counting, journal);
+    const length = (await collect(temporary.store.readStream(`journal-${journal}`))).length;
+    expect(length).to.be.at.least(31);
+    expect(read).to.be.below(5 * length + 5 * keys.length);
   });
 });
