@@ -103,7 +103,7 @@ export class Incarnations {
     await Promise.all(this.#ending.values());
   }
 
-  /** Once for each. A journal that is not closed or not posted completely is recovered by a later sweep. */
+  /** Once for each. A journal that is not closed, posted and settled completely is recovered by a later sweep. */
   #end(incarnation: Incarnation, close: Close): void {
     if (this.#current === incarnation) this.#current = undefined;
     if (this.#ended.has(incarnation)) return;
@@ -121,7 +121,7 @@ export class Incarnations {
       await this.#options.retire(writer.journal);
     } catch (error) {
       postings.stop();
-      this.#options.onError(`the journal ${writer.journal} could not be closed`, error);
+      this.#options.onError(`the journal ${writer.journal} could not be closed, posted or settled`, error);
     }
   }
 

@@ -3,7 +3,7 @@ import { sleep } from "../../async/sleep.ts";
 import type { JournalClosed, JournalEvent } from "../../domain/ledger/journal.ts";
 import { monthOf } from "../../domain/ledger/month.ts";
 import type { VoidedServing } from "../../domain/ledger/serving.ts";
-import type { CommandHandler } from "../../eventstore/command-handler.ts";
+import { type CommandHandler, createCommandHandler } from "../../eventstore/command-handler.ts";
 import type { EventStore } from "../../eventstore/event-store.ts";
 import { repeat } from "../repeat.ts";
 import { throwUnavailable } from "../store-error.ts";
@@ -101,6 +101,8 @@ export const openLedger = async (given: OpenLedgerOptions): Promise<OpenLedger> 
   const noteFlush = (): void => {
     lastFlushAt = timers.now();
   };
+  // With queues of its own: commands of a journal that was abandoned may wait for the event store in the others.
+  const settlements = createCommandHandler({ store, clock, timers });
   const incarnations = new Incarnations({
     create: () =>
       openIncarnation({
@@ -122,7 +124,7 @@ export const openLedger = async (given: OpenLedgerOptions): Promise<OpenLedger> 
       }).finally(noteFlush),
     // Only a process whose reservations were settled, or differ from the quota stream, discards an open journal.
     fence: (journal) => close(journal, "unresponsive"),
-    settleVoids: (journal) => settleVoids(options, journal),
+    settleVoids: (journal) => settleVoids({ ...options, handler: settlements }, journal),
     retire: registry.retire,
     onError,
   });

@@ -48,13 +48,13 @@ export const createLogReader = (client: ReconnectingClient, timeoutMs: number) =
       const maxCount = Math.min(size, left);
       const options = { ...fromLeader, direction, fromRevision, maxCount };
       let count = 0;
-      let last = 0n;
+      let last: bigint | undefined;
       for await (const events of call((current) => current.readStream(stream, options), signal)) {
         count += events.length;
-        last = events.at(-1)?.event?.revision as bigint; // absent in resolved links only
+        last = events.at(-1)?.event?.revision;
         yield events;
       }
-      if (count < maxCount || (isBackwards && last === 0n)) return;
+      if (count < maxCount || last === undefined || (isBackwards && last === 0n)) return;
       fromRevision = isBackwards ? last - 1n : last + 1n;
       left -= count;
       size = Math.min(size * callGrowth, maxCallSize);
@@ -122,25 +122,30 @@ async function* readCall(
   const current = await client.current();
   const read = startRead(current);
   const reader = createPausedReader<ResolvedEvent>(read, signal);
-  let isUnread = true;
+  let mustDiscard = true;
   try {
     for (;;) {
       const state = await reader.wait(timeoutMs);
       signal?.throwIfAborted();
       if (state === "timeout") throw new EventStoreUnavailable("the event store gave no answer in time");
-      if (state === "ended") isUnread = false;
-      if (state === "ended") return;
+      if (state === "ended") {
+        mustDiscard = false;
+        return;
+      }
       const events = reader.read(maxCallSize);
       if (events.length > 0) yield events;
     }
   } catch (error) {
-    isUnread = false;
+    mustDiscard = false;
     if (!signal?.aborted) client.reportError(current, error);
     throw error;
   } finally {
-    reader.close();
-    if (isUnread) void discardRest(reader, timeoutMs, signal).finally(() => cancel(read));
-    else cancel(read);
+    const close = (): void => {
+      reader.close();
+      cancel(read);
+    };
+    if (mustDiscard) void discardRest(reader, timeoutMs, signal).finally(close);
+    else close();
   }
 }
 

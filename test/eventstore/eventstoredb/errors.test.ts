@@ -6,6 +6,7 @@ import { event, eventsOf, expectConflict, ids, read, readLog } from "../../contr
 import { withTemporaryFolder } from "../../support/child-process.ts";
 import { type EventStoreDBNode, startEventStoreDBNode } from "../../support/eventstoredb-node/node.ts";
 import { until } from "../../support/processes.ts";
+import { rejection } from "../../support/rejection.ts";
 import { expectUnavailable, retryWhileUnavailable } from "../unavailable.ts";
 
 const quick = { appendTimeoutMs: 1_000, readTimeoutMs: 1_500 };
@@ -225,6 +226,18 @@ describe("the EventStoreDB driver after errors", () => {
       });
       expect(new Set(await Promise.all(reads))).to.deep.equal(new Set([299]));
     }
+  });
+
+  it("ends the calls of readers that stop early or are aborted", async () => {
+    await fill("s", 100, 50_000);
+    for await (const _ of store.readStream("s", { limit: 90 })) break;
+    const abort = new AbortController();
+    const reading = read(store, "s", { limit: 90, signal: abort.signal });
+    reading.catch(() => {});
+    await until("the second read has begun", () => node.faults.open.reads > 0);
+    abort.abort(new Error("aborted"));
+    expect(String(await rejection(reading))).to.equal("Error: aborted");
+    await until("both calls have ended", () => node.faults.open.reads === 0);
   });
 
   it("loses and repeats no append when connections are cut", async () => {

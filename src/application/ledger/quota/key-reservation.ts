@@ -61,7 +61,7 @@ export class KeyReservation {
   #quota = 0;
   /** The last own event in the stream reserves characters, or may do so. */
   #isHolding = false;
-  /** The last own event that is known to be in the stream reserves characters: others can recall them. */
+  /** The last own event that is known to be in the stream reserves characters: others can recall them, unless a return of unknown outcome follows. */
   #isReserved = false;
   /** Totals of own appends whose outcome is unknown. */
   readonly #unresolved = new Set<number>();
@@ -162,9 +162,14 @@ export class KeyReservation {
     return false;
   }
 
-  /** Other journals still count characters that were voided here, and nothing makes them ask for these. */
+  /** Other journals still count characters that were voided here, and will not recall them. */
   get hasRefund(): boolean {
     return !this.#isReserved && this.#tally.spent < (this.#tally.stated ?? 0);
+  }
+
+  /** The outcome of an append is unknown. */
+  get isUncertain(): boolean {
+    return this.#unresolved.size > 0;
   }
 
   get #isRecalled(): boolean {

@@ -52,7 +52,7 @@ export class Reservations {
   readonly #following: Following;
   #stopChecks: (() => void) | undefined;
   #ended: Error | undefined;
-  /** Characters were returned after the end. */
+  /** Characters were voided after `close`. */
   #hasLateRefund = false;
 
   constructor(options: ReservationsOptions) {
@@ -114,10 +114,12 @@ export class Reservations {
     else this.#reservation(apiKey, month).refunded();
   }
 
-  /** True once the reservations have ended, if the quota streams may state more than this journal has spent. */
+  /**
+   * True after the end, if a quota stream may state more than this journal has spent, without a reservation that others can recall.
+   */
   get mayOverstate(): boolean {
     if (this.#ended instanceof JournalFenced || this.#hasLateRefund) return true;
-    return [...this.#active].some(({ hasRefund }) => hasRefund);
+    return [...this.#active].some(({ hasRefund, isUncertain }) => hasRefund || isUncertain);
   }
 
   /** Returns everything that is unspent, as far as the event store can be reached. */

@@ -33,13 +33,13 @@ export const settleVoids = async (
 ): Promise<void> => {
   const { postedBy } = createUsageReader({ store });
   await pLimit(maxConcurrent).map(await readVoided(store, journal), async ([stream, voided]) => {
-    const settle = (decide: (quota: Quota) => QuotaEvent[]) =>
+    const execute = (decide: (quota: Quota) => QuotaEvent[]) =>
       handler.execute(quotaDecider, stream, decide, { actor: "system" });
-    const share = (await settle(() => [])).state.shares.get(journal);
+    const share = (await execute(() => [])).state.shares.get(journal);
     // Without a share, the total is negative, or the key had no quota.
     if (share ? share.status === "settled" : !voided.isOfOtherJournal) return;
     const total = await postedBy(journal, voided.apiKey, voided.month);
-    await settle((quota) => settleReservations(quota, [{ journal, total }], isoClock(clock)()));
+    await execute((quota) => settleReservations(quota, [{ journal, total }], isoClock(clock)()));
   });
 };
 
@@ -59,7 +59,7 @@ const readVoided = async (store: EventStore, journal: string): Promise<Map<strin
       const { apiKey, servedAt } = voided;
       const month = monthOf(servedAt);
       const stream = quotaStream(apiKey, month);
-      const isOfOtherJournal = voided.journal !== undefined || (keys.get(stream)?.isOfOtherJournal ?? false);
+      const isOfOtherJournal = voided.journal !== undefined || keys.get(stream)?.isOfOtherJournal === true;
       keys.set(stream, { apiKey, month, isOfOtherJournal });
     }
   }

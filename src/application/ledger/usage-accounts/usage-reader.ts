@@ -98,7 +98,10 @@ export const createUsageReader = ({ store }: { readonly store: EventStore }) => 
   /** The month's characters of the key by journal, without voided ones. @throws {EventStoreUnavailable} */
   totalsByJournal: (apiKey: string, month: string) => totalsByJournal(store, apiKey, month),
 
-  /** The characters of the key and month that a journal has posted; negative if more were voided. @throws {EventStoreUnavailable} */
+  /**
+   * The characters of the key and month that a journal has posted; negative if more were voided. Entries that came after their account
+   * was closed are missing. @throws {EventStoreUnavailable}
+   */
   postedBy: async (journal: string, apiKey: string, month: string) =>
     (await readPostings(store, journal, apiKey, month)).sum.characters,
 

@@ -358,7 +358,7 @@ describe("reservations of a journal", () => {
     await spend(b.reservations, 900);
     b.process.freeze();
     const waiting = a.reservations.reserve(apiKey, month, 40, quota);
-    await pass(100);
+    await pass(800); // what b has appended has arrived
     a.reservations.refund(apiKey, month, 30);
     await pass(100);
     expect(events().slice(-2)).to.deep.equal(["ReservationsRecalled a", "ReservationReturned a 70"]);
@@ -375,6 +375,21 @@ describe("reservations of a journal", () => {
     expect(a.reservations.mayOverstate).to.equal(true);
     b.reservations.abandon();
     expect(b.reservations.mayOverstate).to.equal(true);
+  });
+
+  it("may overstate what is spent after a void, if the answer to their return was lost", async () => {
+    const { reservations, process } = open("a");
+    await spend(reservations, 100);
+    await simulated.clock.runUntil(() => events().length === 2);
+    expect(events().at(-1)).to.equal("ReservationReturned a 100");
+    process.isCut = true;
+    process.freeze();
+    await pass(1_000);
+    process.thaw();
+    reservations.refund(apiKey, month, 30);
+    await inTime(reservations.close());
+    expect(events()).to.have.length(2);
+    expect(reservations.mayOverstate).to.equal(true);
   });
 
   it("append nothing for a void while characters are held", async () => {
