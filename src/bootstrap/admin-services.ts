@@ -19,6 +19,7 @@ import { createCatalogService } from "../application/catalog/catalog.ts";
 import type { ExecuteCommand } from "../application/execute-command.ts";
 import { createCarryOverUsage } from "../application/ledger/quota/carry-over.ts";
 import { createChargeReader } from "../application/ledger/usage-accounts/charge-reader.ts";
+import { totalsByJournal } from "../application/ledger/usage-accounts/journal-totals.ts";
 import { createUsageReader } from "../application/ledger/usage-accounts/usage-reader.ts";
 import { createLexicons } from "../application/lexicons/lexicons.ts";
 import { createAudit } from "../application/usage/audit.ts";
@@ -94,7 +95,7 @@ export const composeAdminServices = ({
         ? createCountUsage({ readCountedUsage, accounts: usageReader })
         : usageReader.countsOf,
     }),
-    carryOverUsage: createCarryOverUsage(handler, usageReader.totalsByJournal, clock),
+    carryOverUsage: createCarryOverUsage(handler, (...account) => totalsByJournal(store, ...account), clock),
   });
   const webhooks = new WebhooksService({
     ...commands,

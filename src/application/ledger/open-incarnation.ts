@@ -12,8 +12,8 @@ import type { JournalRegistry } from "./journal/journal-registry.ts";
 import { JournalWriter } from "./journal/journal-writer.ts";
 import { Reservations } from "./quota/reservations.ts";
 import type { RecentCharges } from "./recent-charges.ts";
+import { spentBy } from "./usage-accounts/journal-totals.ts";
 import { Postings } from "./usage-accounts/postings.ts";
-import { createUsageReader } from "./usage-accounts/usage-reader.ts";
 
 interface IncarnationOptions {
   readonly store: EventStore;
@@ -41,7 +41,6 @@ interface IncarnationOptions {
 export const openIncarnation = async (options: IncarnationOptions): Promise<Incarnation> => {
   const { registry, recentCharges, closeJournal, deadlineMs, onError } = options;
   const { store, handler, clock, timers } = options;
-  const usageReader = createUsageReader({ store });
   const journal = uuidv7(clock());
   const after = await registry.open(journal);
   await recentCharges.follow(journal, after).catch(throwUnavailable);
@@ -71,7 +70,7 @@ export const openIncarnation = async (options: IncarnationOptions): Promise<Inca
     after,
     waitForAppends: writer.appended,
     fence: async (other) => void (await closeJournal(other, "unresponsive")),
-    spentBy: (...request) => usageReader.spentBy(...request).catch(throwUnavailable),
+    spentBy: (...request) => spentBy(store, ...request).catch(throwUnavailable),
     onFenced: () => discard(),
   });
   const postings = new Postings({ ...shared, onError, since: after, markPosted: writer.markPosted });

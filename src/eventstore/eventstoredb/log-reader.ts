@@ -157,7 +157,7 @@ const discardRest = async (
   try {
     while (!signal?.aborted && (await reader.wait(timeoutMs)) === "readable") reader.read(maxCallSize);
   } catch {
-    // The call has failed, and nobody waits for it.
+    // No reader is left that could handle the error.
   }
 };
 

@@ -14,6 +14,7 @@ import { createKeys, type Keys } from "../../../src/application/accounts/keys.ts
 import { createWebsites, type Websites } from "../../../src/application/accounts/websites.ts";
 import { createExecuteCommand } from "../../../src/application/execute-command.ts";
 import { createCarryOverUsage } from "../../../src/application/ledger/quota/carry-over.ts";
+import { totalsByJournal } from "../../../src/application/ledger/usage-accounts/journal-totals.ts";
 import { createUsageReader } from "../../../src/application/ledger/usage-accounts/usage-reader.ts";
 import { createCommandHandler } from "../../../src/eventstore/command-handler.ts";
 import type { EventStore, NewEvent, RecordedEvent } from "../../../src/eventstore/event-store.ts";
@@ -54,7 +55,11 @@ export const openAdminServices = async (): Promise<AdminFixture> => {
     keys: runner.view(keysProjection),
     websiteName: () => undefined,
     countUsage: accounts.countsOf,
-    carryOverUsage: createCarryOverUsage(handler, accounts.totalsByJournal, parts.clock),
+    carryOverUsage: createCarryOverUsage(
+      handler,
+      (...account) => totalsByJournal(store, ...account),
+      parts.clock,
+    ),
   });
   const websites = createWebsites({ ...parts, websites: runner.view(websitesProjection), keys });
   return {

@@ -59,12 +59,10 @@ export class KeyReservation {
   readonly #tally: Tally;
   readonly #waiting = new WaitingRequests();
   #quota = 0;
-  /** The last own event in the stream reserves characters, or may do so. */
-  #isHolding = false;
-  /** The last own event that is known to be in the stream reserves characters: others can recall them, unless a return of unknown outcome follows. */
+  /** The last own event that is known to be in the stream reserves characters. */
   #isReserved = false;
-  /** Totals of own appends whose outcome is unknown. */
-  readonly #unresolved = new Set<number>();
+  /** By total, the own appends whose outcome is unknown: true if they reserve characters. */
+  readonly #unresolved = new Map<number, boolean>();
   /** The log positions of this journal's last event in the stream, and of the last recall by another journal. */
   #ownPosition = -1;
   #recallPosition = -1;
@@ -107,7 +105,10 @@ export class KeyReservation {
     if (this.#isRecalled) this.#start();
   }
 
-  /** Spent characters were voided. If this journal holds none, nobody recalls them: it states its lower total at once. */
+  /**
+   * Call it when spent characters were voided. Others recall characters from journals with a reservation only: without one, this
+   * journal states its lower total at once.
+   */
   refunded(): void {
     if (!this.hasRefund) return;
     this.changed();
@@ -170,6 +171,11 @@ export class KeyReservation {
   /** The outcome of an append is unknown. */
   get isUncertain(): boolean {
     return this.#unresolved.size > 0;
+  }
+
+  /** The last own event in the stream reserves characters, or may do so. */
+  get #isHolding(): boolean {
+    return this.#isReserved || [...this.#unresolved.values()].includes(true);
   }
 
   get #isRecalled(): boolean {
@@ -259,14 +265,13 @@ export class KeyReservation {
     // Servings that a fenced journal lost still count as spent here.
     if (this.#isAbandoned) return;
     await this.#execute(returnReservation);
-    this.#isHolding = false;
     this.#isReturnDue = false;
   }
 
   /** Keeps track of what the stream may say about this journal, whether the outcome is known or not. */
   async #execute(decide: (state: Quota, own: OwnShare) => QuotaEvent[]): Promise<Outcome<Quota, QuotaEvent>> {
     const { journal, handler, now } = this.#context;
-    const expected = [this.#tally.stated, ...this.#unresolved];
+    const expected = [this.#tally.stated, ...this.#unresolved.keys()];
     const sent = new Map<number, boolean>();
     const decideAndRecord = (state: Quota): QuotaEvent[] => {
       sent.clear(); // The handler decides again after a conflict; the events of the first decision were not appended.
@@ -285,14 +290,11 @@ export class KeyReservation {
         this.#ownPosition = outcome.position;
         this.#unresolved.clear();
         this.#isReserved = type === "CharactersReserved";
-        if (this.#isReserved) this.#isHolding = true;
       }
       return outcome;
     } catch (error) {
-      for (const [total, isReservation] of sent) {
-        this.#unresolved.add(total);
-        if (isReservation) this.#isHolding = true;
-      }
+      for (const [total, isReservation] of sent)
+        this.#unresolved.set(total, isReservation || this.#unresolved.get(total) === true);
       throw error;
     }
   }

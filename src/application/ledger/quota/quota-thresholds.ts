@@ -35,8 +35,6 @@ export interface QuotaThresholdsOptions {
   readonly clock: () => number;
   readonly timers: Clock;
   readonly onError: (what: string, error: unknown) => void;
-  /** The least pause between two checks. Default 10,000. */
-  readonly intervalMs?: number;
   /** The maximum number of keys per check. Default 10,000. */
   readonly keysPerCheck?: number;
 }
@@ -61,6 +59,7 @@ const maxConcurrentReads = 8;
  * after it is this many times as long as the check.
  */
 const pauseFactor = 20;
+const minPauseMs = 10_000;
 const maxPauseMs = 10 * 60_000;
 
 /**
@@ -88,7 +87,7 @@ export class QuotaThresholds {
   readonly stop: () => void;
 
   constructor(options: QuotaThresholdsOptions) {
-    this.#options = { intervalMs: 10_000, keysPerCheck: 10_000, ...options };
+    this.#options = { keysPerCheck: 10_000, ...options };
     this.stop = repeat(
       () => this.#pauseMs,
       options.timers,
@@ -97,7 +96,7 @@ export class QuotaThresholds {
   }
 
   get #pauseMs(): number {
-    return Math.max(this.#options.intervalMs, Math.min(this.#checkMs * pauseFactor, maxPauseMs));
+    return Math.max(minPauseMs, Math.min(this.#checkMs * pauseFactor, maxPauseMs));
   }
 
   /** Ends the schedule, and checks until nothing is left, or a check fails. */

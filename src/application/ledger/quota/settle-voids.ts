@@ -11,7 +11,7 @@ import type { CommandHandler } from "../../../eventstore/command-handler.ts";
 import type { EventStore } from "../../../eventstore/event-store.ts";
 import { isoClock } from "../../iso-clock.ts";
 import { readLastMinute } from "../journal/journal-reader.ts";
-import { createUsageReader } from "../usage-accounts/usage-reader.ts";
+import { postedBy } from "../usage-accounts/journal-totals.ts";
 
 export interface SettleVoidsOptions {
   readonly store: EventStore;
@@ -23,22 +23,22 @@ export interface SettleVoidsOptions {
 const maxConcurrent = 8;
 
 /**
- * Settles the quotas of keys with voids in the last minute of a closed journal. Call it when the journal is posted completely. A
- * journal that holds no characters states its lower total after a void; if its process ends in between, nobody would recall that total.
+ * Settles the quotas of keys with voids in the last minute of a closed journal. Call it when the journal is posted completely.
+ * A journal without a reservation states its lower total after a void. If its process ended before that, other journals would count
+ * the voided characters until the end of the month.
  * Idempotent. @throws {EventStoreUnavailable} @throws as `CommandHandler.execute` does
  */
 export const settleVoids = async (
   { store, handler, clock }: SettleVoidsOptions,
   journal: string,
 ): Promise<void> => {
-  const { postedBy } = createUsageReader({ store });
   await pLimit(maxConcurrent).map(await readVoided(store, journal), async ([stream, voided]) => {
     const execute = (decide: (quota: Quota) => QuotaEvent[]) =>
       handler.execute(quotaDecider, stream, decide, { actor: "system" });
     const share = (await execute(() => [])).state.shares.get(journal);
     // Without a share, the total is negative, or the key had no quota.
     if (share ? share.status === "settled" : !voided.isOfOtherJournal) return;
-    const total = await postedBy(journal, voided.apiKey, voided.month);
+    const total = await postedBy(store, journal, voided.apiKey, voided.month);
     await execute((quota) => settleReservations(quota, [{ journal, total }], isoClock(clock)()));
   });
 };

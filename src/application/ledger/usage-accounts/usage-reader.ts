@@ -14,7 +14,7 @@ import {
 } from "../../../domain/ledger/usage-accounts/usage-sum.ts";
 import { type EventStore, readEvent } from "../../../eventstore/event-store.ts";
 import { eventTime } from "../../usage/events/event-time.ts";
-import { readJournalEnd, readPostedMark } from "../journal/journal-reader.ts";
+import { readPostedMark } from "../journal/journal-reader.ts";
 import { listOpenJournals } from "../journal/journal-registry.ts";
 import { readLedgerEnd } from "../journal/ledger-end.ts";
 
@@ -94,80 +94,7 @@ export const createUsageReader = ({ store }: { readonly store: EventStore }) => 
     const counts = new Map(ends.map(({ apiKey, balance, tail }) => [apiKey, addUsage(balance, tail)]));
     return { asOfPosition, counts };
   },
-
-  /** The month's characters of the key by journal, without voided ones. @throws {EventStoreUnavailable} */
-  totalsByJournal: (apiKey: string, month: string) => totalsByJournal(store, apiKey, month),
-
-  /**
-   * The characters of the key and month that a journal has posted; negative if more were voided. Entries that came after their account
-   * was closed are missing. @throws {EventStoreUnavailable}
-   */
-  postedBy: async (journal: string, apiKey: string, month: string) =>
-    (await readPostings(store, journal, apiKey, month)).sum.characters,
-
-  /** The characters that a closed journal holds of the key and month; negative if more were voided. @throws {EventStoreUnavailable} */
-  spentBy: (journal: string, apiKey: string, month: string) => spentBy(store, journal, apiKey, month),
 });
-
-const totalsByJournal = async (
-  store: EventStore,
-  apiKey: string,
-  month: string,
-): Promise<{ readonly journal: string; readonly total: number }[]> => {
-  const marks = await readMarks(store, await listOpenJournals(store));
-  const sums = new Map<string, UsageSum>();
-  const sumIn = (journal: string): UsageSum => {
-    const sum = sums.get(journal) ?? new UsageSum();
-    sums.set(journal, sum);
-    return sum;
-  };
-  for await (const { type, data } of store.readStream(usageAccountStream(apiKey, month))) {
-    if (type !== "UsagePosted") continue;
-    const posting = data as UsagePosted;
-    addPosting(sumIn(posting.journal), posting);
-    const mark = marks.get(posting.journal);
-    if (mark !== undefined) marks.set(posting.journal, Math.max(mark, posting.through));
-  }
-  await pLimit(maxConcurrentReads).map(marks, async ([journal, mark]) => {
-    const sumOf: SumOf = (key, of) => (key === apiKey && of === month ? sumIn(journal) : undefined);
-    await addRange({ store, journal, asOf: {}, sumOf }, mark + 1);
-  });
-  return [...sums].map(([journal, { characters }]) => ({ journal, total: characters }));
-};
-
-const spentBy = async (
-  store: EventStore,
-  journal: string,
-  apiKey: string,
-  month: string,
-): Promise<number> => {
-  const end = await readJournalEnd(store, journal);
-  if (!end?.closed) throw new Error(`journal ${journal} is not closed`);
-  const mark = await readPostedMark(store, journal);
-  const { sum, through } = await readPostings(store, journal, apiKey, month);
-  const sumOf: SumOf = (key, of) => (key === apiKey && of === month ? sum : undefined);
-  await addRange({ store, journal, asOf: {}, sumOf }, Math.max(mark, through) + 1);
-  return sum.characters;
-};
-
-/** The sum of one journal's postings to an account, and the last posted revision; -1 without any. */
-const readPostings = async (
-  store: EventStore,
-  journal: string,
-  apiKey: string,
-  month: string,
-): Promise<{ readonly sum: UsageSum; readonly through: number }> => {
-  const sum = new UsageSum();
-  let through = -1;
-  for await (const { type, data } of store.readStream(usageAccountStream(apiKey, month))) {
-    if (type !== "UsagePosted") continue;
-    const posting = data as UsagePosted;
-    if (posting.journal !== journal) continue;
-    addPosting(sum, posting);
-    through = posting.through;
-  }
-  return { sum, through };
-};
 
 /** By journal, the revision up to which everything is posted. */
 export const readMarks = async (
@@ -224,7 +151,7 @@ const addLaterPostings = async (read: TailRead, { later }: JournalPart): Promise
 };
 
 /** Adds the entries of the revisions up to `to` (inclusive, default: the end). False if a later entry was found. */
-const addRange = async (
+export const addRange = async (
   { store, journal, asOf, sumOf, signal }: TailRead,
   from: number,
   to = Number.MAX_SAFE_INTEGER - 1,

@@ -90,7 +90,7 @@ describe("voids whose process could not state its lower total", () => {
     })(journal, "silent");
   };
 
-  it("makes the voided characters available to others when the journal of a killed process is recovered", async () => {
+  it("makes the voided characters available when the journal of a killed process is recovered", async () => {
     const { journal } = await voidUnstated();
     await Promise.all([recover(temporary.store, journal), recover(temporary.store, journal)]);
     expect(await lastStatement()).to.deep.equal(settled(journal, 0));
@@ -100,7 +100,7 @@ describe("voids whose process could not state its lower total", () => {
     expect(await lastStatement()).to.deep.equal(last);
   });
 
-  it("does so too when the process finds its journal closed, and continues in another", async () => {
+  it("makes the voided characters available when the process finds its journal closed, and continues in another", async () => {
     const { journal } = await voidUnstated();
     await closeJournal(temporary.store, clock, journal, "unresponsive");
     await record(gone.ledger, testPrincipal({ apiKey: "unlimited" }), servedAudio({ requestId: "r-4" }));

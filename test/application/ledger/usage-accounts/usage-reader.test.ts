@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
+import { postedBy, spentBy } from "../../../../src/application/ledger/usage-accounts/journal-totals.ts";
 import { createUsageReader } from "../../../../src/application/ledger/usage-accounts/usage-reader.ts";
 import { postedTotals } from "../../../../src/domain/ledger/usage-accounts/usage-sum.ts";
 import type { EventStore } from "../../../../src/eventstore/event-store.ts";
@@ -77,7 +78,8 @@ for (const [name, numRuns, open] of stores) {
               expect(counts.get(apiKey)).to.deep.equal({ requests, characters });
               for (const one of closed) {
                 const own = entries.filter((entry) => entry.journal === one);
-                expect(await reader.spentBy(one, apiKey, month)).to.equal(expected(own).characters);
+                expect(await spentBy(store, one, apiKey, month)).to.equal(expected(own).characters);
+                expect(await postedBy(store, one, apiKey, month)).to.equal(expected(own).characters);
               }
             }
           }
