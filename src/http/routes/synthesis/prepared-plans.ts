@@ -2,7 +2,8 @@ import { LRUCache } from "lru-cache";
 import type { SynthesisPlan } from "../../../application/synthesis/planner.ts";
 
 const maxCharacters = 32 * 1024 * 1024;
-const overhead = 1_000;
+/** The recipe, and the headers of its responses. */
+const overhead = 2_000;
 
 export type PreparedPlans = ReturnType<typeof createPreparedPlans>;
 

@@ -19,6 +19,12 @@ const extentOf = ({ method, range }: SynthesisCall): Extent => {
   return partOf({ range, ifRange: undefined }, "", 1) === "unsatisfiable" ? "uncertain" : "part";
 };
 
+interface BuiltHeaders {
+  readonly headers: readonly string[];
+  /** Identifies the sound. A reference to its bytes would keep them in memory. */
+  readonly length: Sound["length"];
+}
+
 export const createSynthesisPresenter = ({
   synthesis,
   ...options
@@ -41,17 +47,17 @@ export const createSynthesisPresenter = ({
     return responses.audio(plan, sound, call.method, part);
   };
 
-  const builtHeaders = new WeakMap<Buffer, readonly string[]>();
+  const builtHeaders = new WeakMap<SynthesisPlan, BuiltHeaders>();
 
   /**
-   * The headers of a GET of a whole sound in memory, for a shared plan: names and values in turn. They follow from the sound
-   * alone, and are built once for each.
+   * The headers of a GET of a whole sound in memory, for a shared plan: names and values in turn. Plans of the same sound may
+   * have other headers (`Link`), so they are built once for each plan.
    */
   const headersFromMemory = (plan: SynthesisPlan, sound: Sound): readonly string[] => {
-    const known = builtHeaders.get(sound.bytes);
-    if (known) return known;
+    const known = builtHeaders.get(plan);
+    if (known?.length === sound.length) return known.headers;
     const headers = Object.entries(responses.audio(plan, sound, "GET", "whole").headers).flat();
-    builtHeaders.set(sound.bytes, headers);
+    builtHeaders.set(plan, { headers, length: sound.length });
     return headers;
   };
 

@@ -199,6 +199,23 @@ describe("the fast path", () => {
     server.close();
   });
 
+  for (const order of ["NFC", "NFD"] as const) {
+    it(`links marks for the NFC text alone, though the NFD text has the same audio and ${order} was requested first`, async () => {
+      const website = authorize(await registerWebsite(service.url));
+      const text = `\u00c9t\u00e9 \u00e0 ${order}.`;
+      const path = (form: string) =>
+        `/v2/text/synthesize?lang=fr-FR&text=${encodeURIComponent(text.normalize(form))}`;
+      const forms = order === "NFC" ? ["NFC", "NFD"] : ["NFD", "NFC"];
+      const answers: Record<string, Answered> = {};
+      for (const form of forms) await get(path(form), website);
+      for (const form of forms) answers[form] = await get(path(form), website);
+      expect(taken()).to.have.length(2);
+      expect(answers.NFD?.headers.etag).to.equal(answers.NFC?.headers.etag);
+      expect(answers.NFC?.headers.link).to.include("marks.json");
+      expect(answers.NFD?.headers.link).to.equal(undefined);
+    });
+  }
+
   it("observes a changed catalog from the next request on", async () => {
     const website = authorize(await registerWebsite(service.url));
     const systemVoice = async (name: string, voiceName: string) => {
