@@ -1,6 +1,11 @@
 import type { Mark } from "../domain/synthesis/marks.ts";
 import type { Api } from "./api.ts";
 
+export interface SpokenWord extends Mark {
+  /** As it is written in the text. */
+  readonly word: string;
+}
+
 /** A synthesized sound, in memory. */
 export interface SpokenSound {
   readonly blob: Blob;
@@ -8,7 +13,7 @@ export interface SpokenSound {
   readonly times: readonly number[];
   readonly levels: readonly number[];
   /** When each word is spoken; empty if unknown. */
-  readonly words: readonly Mark[];
+  readonly words: readonly SpokenWord[];
   readonly provenance: string;
   readonly engineAnswerMs: number;
 }
@@ -37,10 +42,12 @@ export const speak = async (
   const engineAnswerMs = performance.now() - startedAt;
   const blob = new Blob([bytes], { type: response.headers.get("Content-Type") ?? "audio/mpeg" });
   const cached = [...response.headers].find(([name]) => name.endsWith("-cached"));
-  const [wave, words] = await Promise.all([
+  const [wave, marks] = await Promise.all([
     waveOf(bytes),
-    readWords(api, response.headers.get("Link"), signal),
+    readWordMarks(api, response.headers.get("Link"), signal),
   ]);
+  const characters = [...text];
+  const words = marks.map((mark) => ({ ...mark, word: characters.slice(mark.start, mark.end).join("") }));
   return { blob, ...wave, words, provenance: cached?.[1] ?? "unknown", engineAnswerMs };
 };
 
@@ -72,7 +79,11 @@ export const readMarks = async (api: Api, path: string, signal: AbortSignal): Pr
 /** The marks are written in the background: they may not exist at once. */
 const attempts = 5;
 
-const readWords = async (api: Api, link: string | null, signal: AbortSignal): Promise<readonly Mark[]> => {
+const readWordMarks = async (
+  api: Api,
+  link: string | null,
+  signal: AbortSignal,
+): Promise<readonly Mark[]> => {
   const path = /<([^>]+\.marks\.json)>/.exec(link ?? "")?.[1];
   if (!path) return [];
   for (let attempt = 1; attempt <= attempts; attempt++) {

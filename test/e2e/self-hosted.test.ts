@@ -3,6 +3,7 @@ import { bytesOf, type Credentials, registerWebsite, synthesize } from "../suppo
 import { type InProcessService, startInProcessService } from "../support/in-process-service.ts";
 import { serveOpenAi } from "../support/wire/openai.ts";
 import type { WireServer } from "../support/wire/wire-server.ts";
+import { wordAt } from "../support/word-at.ts";
 
 const text = "It is what it is.";
 const key = "hunter2hunter2";
@@ -88,7 +89,7 @@ describe("A free engine configured as a self-hosted server with captions", () =>
         /^<([^>]+\.marks\.json)>; rel="describedby"/.exec(response.headers.get("link") ?? "") ?? [];
       const marks = (await (await fetch(service.url + path)).text()).trimEnd().split("\n");
       const words = marks.map((line) => JSON.parse(line)).filter(({ type }) => type === "word");
-      expect(words.map(({ value }) => value)).to.deep.equal(["It", "is", "what", "it", "is"]);
+      expect(words.map((mark) => wordAt(text, mark))).to.deep.equal(["It", "is", "what", "it", "is"]);
     } finally {
       await service.close();
       await server.close();

@@ -94,14 +94,15 @@ const Listen = ({ name, hasMarks }: { name: string; hasMarks: boolean }): VNode 
       ${({ headers, marks }: Public) => html`<h2>Headers for caches</h2>
         <dl class="facts">${headers.map(([header, value]) => html`<dt key=${header}>${header}</dt><dd class="mono">${value}</dd>`)}</dl>
         <h2>Marks</h2>
-        <${Table} caption="Marks" columns=${markColumns} rows=${marks} empty="It has no marks." idOf=${(mark: Mark) => `${mark.type} ${mark.time} ${mark.value}`} />`}
+        <${Table} caption="Marks" columns=${markColumns} rows=${marks} empty="It has no marks." idOf=${(mark: Mark) => `${mark.type} ${mark.time} ${mark.start}`} />`}
     <//>`;
 };
 
 const markColumns: readonly Column<Mark>[] = [
   { title: "Time (ms)", isNumber: true, value: ({ time }) => time },
   { title: "Type", value: ({ type }) => type },
-  { title: "Text", value: ({ value }) => value },
+  { title: "From character", isNumber: true, value: ({ start }) => start },
+  { title: "To character", isNumber: true, value: ({ end }) => end },
 ];
 
 const Actions = ({ hash, onDone }: { hash: string; onDone: () => void }): VNode | null => {

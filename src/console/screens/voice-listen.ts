@@ -1,7 +1,6 @@
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { KeyDetails } from "../../application/accounts/keys.ts";
-import type { Mark } from "../../domain/synthesis/marks.ts";
 import { Field, formOf } from "../components/field.ts";
 import { Plot } from "../components/plot.ts";
 import { Empty, Failed, Loading } from "../components/status.ts";
@@ -10,7 +9,7 @@ import { useTask } from "../components/task.ts";
 import { formatMilliseconds } from "../format.ts";
 import { html } from "../html.ts";
 import { useSession } from "../session.ts";
-import { type SpokenSound, speak } from "../sound.ts";
+import { type SpokenSound, type SpokenWord, speak } from "../sound.ts";
 import { useGet } from "../use-data.ts";
 
 interface Asked {
@@ -83,7 +82,7 @@ const Sound = ({ voice, url, times, levels, words, provenance, engineAnswerMs }:
       title=${`Waveform of ${voice}`}
       x=${times}
       series=${[{ label: "level", values: levels, kind: "area" as const }]}
-      markers=${words.map(({ time, value }) => ({ x: time / 1_000, label: value }))}
+      markers=${words.map(({ time, word }) => ({ x: time / 1_000, label: word }))}
       isTime=${false}
       xTitle="Seconds"
       formatX=${(seconds: number) => seconds.toFixed(2)}
@@ -94,12 +93,12 @@ const Sound = ({ voice, url, times, levels, words, provenance, engineAnswerMs }:
       words.length > 0 &&
       html`<details>
         <summary>Show the words of ${voice} as a table</summary>
-        <${Table} caption=${`Words of ${voice}`} columns=${wordColumns} rows=${words} idOf=${({ start }: Mark) => start} />
+        <${Table} caption=${`Words of ${voice}`} columns=${wordColumns} rows=${words} idOf=${({ start }: SpokenWord) => start} />
       </details>`
     }
   `;
 
-const wordColumns: readonly Column<Mark>[] = [
+const wordColumns: readonly Column<SpokenWord>[] = [
   { title: "Milliseconds", isNumber: true, value: ({ time }) => time },
-  { title: "Word", value: ({ value }) => value },
+  { title: "Word", value: ({ word }) => word },
 ];

@@ -6,13 +6,16 @@ export interface Mark {
   /** Its place in the text of the recipe, markup included, in code points. `end` is the first one after it. */
   readonly start: number;
   readonly end: number;
-  /** Its text there. */
-  readonly value: string;
 }
 
-/** Marks as they are kept and served: one JSON object per line, in order of time, a sentence before its first word. */
+/**
+ * Marks as they are kept and served: one JSON object per line, in order of time, a sentence before its first word. Never the
+ * words: marks are public, and a text is never stored.
+ */
 export const formatMarks = (marks: readonly Mark[]): Buffer =>
-  Buffer.from(marks.map((mark) => `${JSON.stringify(mark)}\n`).join(""));
+  Buffer.from(
+    marks.map(({ time, type, start, end }) => `${JSON.stringify({ time, type, start, end })}\n`).join(""),
+  );
 
 /** The inverse of `formatMarks`. */
 export const parseMarks = (lines: Buffer): Mark[] =>
@@ -21,6 +24,10 @@ export const parseMarks = (lines: Buffer): Mark[] =>
     .split("\n")
     .filter((line) => line !== "")
     .map((line): Mark => JSON.parse(line));
+
+/** Earlier versions kept the words as well, as `value`: they are removed. */
+export const withoutWords = (lines: Buffer): Buffer =>
+  lines.includes('"value":') ? formatMarks(parseMarks(lines)) : lines;
 
 export const marksMimeType = "application/x-ndjson";
 export const marksExtension = "marks.json";

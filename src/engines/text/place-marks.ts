@@ -136,13 +136,7 @@ const markOf = (text: SpokenText, type: Mark["type"], { from, to }: Range, secon
   type,
   start: text.starts[from] ?? 0,
   end: text.ends[to - 1] ?? 0,
-  value: writtenAt(text, { from, to }),
 });
-
-const writtenAt = ({ characters, replaced }: SpokenText, { from, to }: Range): string =>
-  replaced
-    ? replaced.written.slice(replaced.from[from], replaced.to[to - 1]).join("")
-    : characters.slice(from, to).join("");
 
 /** A sentence ends where the next one begins. One without words is none. */
 const sentenceMarks = (text: SpokenText, events: readonly SpokenEvent[], words: readonly Mark[]): Mark[] => {

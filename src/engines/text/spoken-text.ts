@@ -12,7 +12,6 @@ export interface SpokenText {
   readonly breaks: ReadonlySet<number>;
   /** If some characters are spoken instead of written ones. */
   readonly replaced?: {
-    readonly written: readonly string[];
     /** For each spoken character, the written ones that it stands for, as indices; `to` is the first one after them. */
     readonly from: readonly number[];
     readonly to: readonly number[];
@@ -48,7 +47,7 @@ export const withReplacements = (text: SpokenText, replacements: readonly Replac
     ends: spoken.to.map((to) => ends[to - 1] ?? 0),
     // No replacement extends beyond an element.
     breaks: new Set(Array.from(breaks, (at) => spokenAt[at] ?? spoken.characters.length)),
-    replaced: { written, from: spoken.from, to: spoken.to },
+    replaced: { from: spoken.from, to: spoken.to },
   };
 };
 

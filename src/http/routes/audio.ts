@@ -8,6 +8,7 @@ import {
   marksExtension,
   marksMimeType,
   marksName,
+  withoutWords,
 } from "../../domain/synthesis/marks.ts";
 import { immutable } from "../caching/cache-control.ts";
 import { noneMatchHits } from "../caching/conditional.ts";
@@ -62,9 +63,9 @@ const objectParams: RequestPart<ObjectName, z.ZodObject> = {
 const notFound = (): NotFound => new NotFound("There is no such audio.");
 
 const exampleMarks = [
-  { time: 0, type: "sentence", start: 0, end: 12, value: "Hello world." },
-  { time: 0, type: "word", start: 0, end: 5, value: "Hello" },
-  { time: 297, type: "word", start: 6, end: 11, value: "world" },
+  { time: 0, type: "sentence", start: 0, end: 12 },
+  { time: 0, type: "word", start: 0, end: 5 },
+  { time: 297, type: "word", start: 6, end: 11 },
 ] as const;
 
 /** `/audio/{object}`: immutable objects for CDNs; only audio of the free engines. */
@@ -82,7 +83,7 @@ export const audioOperation = ({
     tag: "Audio",
     summary: "Get audio by its permanent URL",
     description:
-      "For CDNs: immutable objects, named by the SHA-256 of their recipe. Only audio of the free engines. `{hash}.marks.json` are its marks, if `Link` names them: one JSON object per line and word or sentence, with `time` (milliseconds), `type`, `start` and `end` (code points of the text) and `value`.",
+      "For CDNs: immutable objects, named by the SHA-256 of their recipe. Only audio of the free engines. `{hash}.marks.json` are its marks, if `Link` names them: one JSON object per line and word or sentence, with `time` (milliseconds), `type`, `start` and `end` (code points of the text). The text itself is not stored.",
     auth: "none",
     cache: [immutable],
     headers: conditionalRange,
@@ -102,7 +103,7 @@ export const audioOperation = ({
       const signal = disconnectSignal(ctx);
       if (isMarksName(name)) {
         const marks = await found(getObject(name, signal));
-        return reply(ctx, objectResponse(ctx, audioHeaders(hash, marksMimeType), marks.bytes));
+        return reply(ctx, objectResponse(ctx, audioHeaders(hash, marksMimeType), withoutWords(marks.bytes)));
       }
       const [object, hasMarks] = await Promise.all([
         found(getObject(name, signal)),

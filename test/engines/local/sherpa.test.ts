@@ -13,6 +13,7 @@ import { type PlacedPacks, packNames, placePacks } from "../../support/models.ts
 import { descendantsOf, gone, until } from "../../support/processes.ts";
 import { rejection } from "../../support/rejection.ts";
 import { openToolHost } from "../../support/tool-host.ts";
+import { wordAt } from "../../support/word-at.ts";
 
 const never = new AbortController().signal;
 const requestFor = (voice: string, changes: Partial<SpeechRequest> = {}): SpeechRequest => ({
@@ -118,7 +119,7 @@ describe("The models of sherpa-onnx", () => {
     let bytes = 0;
     for await (const chunk of audio) bytes += chunk.length;
     const found = marks?.() ?? [];
-    expect(found.map(({ type, value }) => [type, value])).to.deep.equal([
+    expect(found.map((mark) => [mark.type, wordAt(text, mark)])).to.deep.equal([
       ["sentence", "One is here."],
       ["sentence", "Two follows!"],
       ["sentence", "And three?"],

@@ -1,11 +1,12 @@
 import { expect } from "chai";
 import { placeMarks, type SpokenEvent } from "../../../src/engines/text/place-marks.ts";
 import { spokenText } from "../../../src/engines/text/spoken-text.ts";
+import { wordAt } from "../../support/word-at.ts";
 
 const word = (at: number, seconds: number): SpokenEvent => ({ kind: "word", at, seconds });
 const sentence = (at: number, seconds: number): SpokenEvent => ({ kind: "sentence", at, seconds });
 const place = (text: string, events: readonly SpokenEvent[], lang = "en") =>
-  placeMarks(spokenText(text, false), events, lang).map(({ time, type, value }) => [time, type, value]);
+  placeMarks(spokenText(text, false), events, lang).map((mark) => [mark.time, mark.type, wordAt(text, mark)]);
 
 describe("The marks of a text", () => {
   it("are its written words without their punctuation, from their first events", () => {

@@ -4,7 +4,7 @@ import type { Mark } from "../../../../src/domain/synthesis/marks.ts";
 import { alignCharacters } from "../../../../src/http/routes/elevenlabs/alignment.ts";
 
 const word = (time: number, start: number, value: string): Mark => ({
-  ...{ time, type: "word", start, value },
+  ...{ time, type: "word", start },
   end: start + [...value].length,
 });
 
@@ -13,7 +13,7 @@ const plain = (text: string) => ({ text, ssml: false });
 describe("The alignment of characters", () => {
   it("starts each word at its mark and ends with the sound", () => {
     const marks: Mark[] = [
-      { time: 50, type: "sentence", start: 0, end: 12, value: "Hello world." },
+      { time: 50, type: "sentence", start: 0, end: 12 },
       word(50, 0, "Hello"),
       word(400, 6, "world"),
     ];
@@ -32,8 +32,8 @@ describe("The alignment of characters", () => {
 
   it("starts each sentence at its mark where no words are known", () => {
     const marks: Mark[] = [
-      { time: 0, type: "sentence", start: 0, end: 4, value: "One." },
-      { time: 700, type: "sentence", start: 5, end: 9, value: "Two." },
+      { time: 0, type: "sentence", start: 0, end: 4 },
+      { time: 700, type: "sentence", start: 5, end: 9 },
     ];
     const { character_start_times_seconds: starts } = alignCharacters(plain("One. Two."), marks, 1.5);
     expect([starts[0], starts[5]]).to.deep.equal([0, 0.7]);

@@ -1,16 +1,25 @@
 import { expect } from "chai";
+import { openFilesystemAudioStore } from "../../../../src/audio/store/filesystem/filesystem-audio-store.ts";
 import { type Mark, marksMimeType } from "../../../../src/domain/synthesis/marks.ts";
+import { objectOf } from "../../../audio/pipeline/sounds.ts";
 import { authorize, type Credentials, registerWebsite } from "../../../support/client.ts";
 import { ask, type InProcessService, startInProcessService } from "../../../support/in-process-service.ts";
+import { temporaryFolder } from "../../../support/service.ts";
+import { wordAt } from "../../../support/word-at.ts";
 
 describe("The marks of a sound", () => {
   let service: InProcessService;
   let website: Credentials;
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   before(async () => {
-    service = await startInProcessService();
+    folder = await temporaryFolder();
+    service = await startInProcessService({ AUDIO_STORE: `file:${folder.path}` });
     website = await registerWebsite(service.url);
   });
-  after(() => service.close());
+  after(async () => {
+    await service.close();
+    await folder.remove();
+  });
 
   const synthesize = (query: Record<string, string>, init: { method?: string; headers?: object } = {}) =>
     ask(`${service.url}/v2/text/synthesize?${new URLSearchParams({ lang: "fr-FR", ...query })}`, {
@@ -53,12 +62,11 @@ describe("The marks of a sound", () => {
     const text = "Voilà \u{1F642} un été. Deux !";
     const response = await synthesize({ text });
     const marks = await marksOf(linkOf(response));
-    const place = ({ start, end }: Mark) => Array.from(text).slice(start, end).join("");
-    for (const mark of marks) expect(place(mark)).to.equal(mark.value);
-    const values = (type: Mark["type"]) =>
-      marks.filter((mark) => mark.type === type).map(({ value }) => value);
-    expect(values("word")).to.include.members(["Voilà", "un", "été", "Deux"]);
-    expect(values("sentence").at(-1)).to.equal("Deux !");
+    for (const mark of marks) expect(Object.keys(mark)).to.deep.equal(["time", "type", "start", "end"]);
+    const words = (type: Mark["type"]) =>
+      marks.filter((mark) => mark.type === type).map((mark) => wordAt(text, mark));
+    expect(words("word")).to.include.members(["Voilà", "un", "été", "Deux"]);
+    expect(words("sentence").at(-1)).to.equal("Deux !");
     const times = marks.map(({ time }) => time);
     expect(times).to.deep.equal(times.toSorted((a, b) => a - b));
     expect(times.at(-1)).to.be.below(Number(response.headers["x-audio-duration"]) * 1000);
@@ -74,19 +82,14 @@ describe("The marks of a sound", () => {
       '<?xml version="1.0"?><!-- un --><speak version="1.1">Un <emphasis>deux</emphasis> &amp; <sub alias="trois">3</sub></speak>';
     const marks = await marksOf(linkOf(await synthesize({ text })));
     const words = marks.filter(({ type }) => type === "word");
-    expect(words.map(({ value, start, end }) => [value, text.slice(start, end)])).to.deep.equal([
-      ["Un", "Un"],
-      ["deux", "deux"],
-      ["&", "&amp;"],
-      ["trois", "3"],
-    ]);
+    expect(words.map((mark) => wordAt(text, mark))).to.deep.equal(["Un", "deux", "&amp;", "3"]);
   });
 
   it("follow the pieces of a long text to its end", async () => {
     const text = "Une phrase de plus, puis encore une autre. ".repeat(30).trim();
     const response = await synthesize({ text });
     const words = (await marksOf(linkOf(response))).filter(({ type }) => type === "word");
-    expect(words.filter(({ value }) => value === "phrase").map(({ start }) => start)).to.deep.equal(
+    expect(words.filter((mark) => wordAt(text, mark) === "phrase").map(({ start }) => start)).to.deep.equal(
       Array.from({ length: 30 }, (_, at) => 43 * at + 4),
     );
     const duration = Number(response.headers["x-audio-duration"]) * 1000;
@@ -104,6 +107,19 @@ describe("The marks of a sound", () => {
     const query = new URLSearchParams({ text: "Un.", lang: "fr-FR", key: website.apiKey });
     const response = await ask(`${service.url}/v1/text:synthesize?${query}`, { headers: authorize(website) });
     expect(response.headers.link).to.include('rel="successor-version"').and.include('rel="describedby"');
+  });
+
+  it("of an earlier version, which kept the words, are served without them", async () => {
+    const hash = "a".repeat(64);
+    const lines = '{"time":50,"type":"word","start":0,"end":6,"value":"secret"}\n';
+    const store = await openFilesystemAudioStore(folder);
+    await store.put(`audio/${hash}.marks.json`, objectOf(Buffer.from(lines)));
+    const served = await ask(`${service.url}/audio/${hash}.marks.json`);
+    expect(served.text).to.equal('{"time":50,"type":"word","start":0,"end":6}\n');
+    const part = await ask(`${service.url}/audio/${hash}.marks.json`, { headers: { Range: "bytes=-6" } });
+    expect([part.status, part.text]).to.deep.equal([206, served.text.slice(-6)]);
+    const head = await ask(`${service.url}/audio/${hash}.marks.json`, { method: "HEAD" });
+    expect(head.headers["content-length"]).to.equal(String(served.text.length));
   });
 
   it("are not found for a sound that does not exist", async () => {
