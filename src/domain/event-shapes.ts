@@ -8,37 +8,50 @@ import { rateShapes } from "./ledger/rate.ts";
 import { sealShapes } from "./ledger/seals/seal.ts";
 import { usageAccountShapes } from "./ledger/usage-accounts/usage-account.ts";
 import { lexiconShapes } from "./lexicons/event-shapes.ts";
-import { createShapeCheck, type TypedEvent } from "./shape.ts";
+import { anyObject, type Check, type Members, object } from "./shape.ts";
 import { audioShapes } from "./synthesis/audio-deletion.ts";
 import { deliveryShapes } from "./webhooks/delivery.ts";
 import { webhookShapes } from "./webhooks/event-shapes.ts";
 
 /**
- * The shape that folds rely on, by event type. Only value types are checked: codes and names change between releases, and
- * an older instance must not skip events of a newer one.
+ * The shapes that folds rely on, by kind of stream and event type. A kind is the name of a stream, or what the names of several begin
+ * with: then it ends with a hyphen. Only value types are checked: codes and names change between releases, and an older instance must
+ * not skip events of a newer one.
  */
-const shapes = {
-  ...masterKeyShapes,
-  ...websiteShapes,
-  ...keyShapes,
-  ...credentialsShapes,
-  ...catalogShapes,
-  ...platformShapes,
-  ...idempotencyShapes,
-  ...journalShapes,
-  ...journalRegistryShapes,
-  ...quotaShapes,
-  ...sealShapes,
-  ...rateShapes,
-  ...usageAccountShapes,
-  ...audioShapes,
-  ...lexiconShapes,
-  ...webhookShapes,
-  ...deliveryShapes,
+const shapesByKind: Readonly<Record<string, Readonly<Record<string, Members>>>> = {
+  "master-key": masterKeyShapes,
+  "website-": websiteShapes,
+  "key-": keyShapes,
+  "credentials-": credentialsShapes,
+  catalog: catalogShapes,
+  "platform-": platformShapes,
+  "idempotency-": idempotencyShapes,
+  "journal-": journalShapes,
+  journals: journalRegistryShapes,
+  "quota-": quotaShapes,
+  seals: sealShapes,
+  "rate-": rateShapes,
+  "usage-": usageAccountShapes,
+  audio: audioShapes,
+  "lexicons-": lexiconShapes,
+  webhooks: webhookShapes,
+  "delivery-": deliveryShapes,
 };
 
+/** What an event of a type must be: no other kind of stream has this type. */
+interface EventRule {
+  readonly kind: string;
+  readonly hasShape: Check;
+}
+
+const rules: ReadonlyMap<string, EventRule> = new Map(
+  Object.entries(shapesByKind).flatMap(([kind, shapes]) =>
+    Object.entries(shapes).map(([type, members]) => [type, { kind, hasShape: object(members) }]),
+  ),
+);
+
 /** Every event type of this release. */
-export const eventTypes: readonly string[] = Object.keys(shapes);
+export const eventTypes: readonly string[] = [...rules.keys()];
 
 /** The columns must be of equal length, and indexes within their dictionaries. */
 const columnsAgree = (data: SynthesesServed): boolean => {
@@ -52,11 +65,31 @@ const columnsAgree = (data: SynthesesServed): boolean => {
   );
 };
 
-const hasKnownShape = createShapeCheck(shapes);
+/** An event of a log, which another program may have written. */
+export interface StoredEvent {
+  readonly stream: string;
+  readonly type: unknown;
+  readonly data: unknown;
+  readonly metadata: unknown;
+}
 
-/** True if the event can be folded. The data of an unknown event type must be a JSON object; folds ignore it. */
-export const isWellFormed = (event: TypedEvent): boolean =>
-  hasKnownShape(event) && (event.type !== "SynthesesServed" || columnsAgree(event.data as SynthesesServed));
+/**
+ * True if the event can be folded: it has the shape of its type, and its stream is of the kind that has this type. The data of an
+ * unknown event type must be a JSON object; folds ignore it.
+ */
+export const isWellFormed = ({ stream, type, data, metadata }: StoredEvent): boolean => {
+  if (typeof type !== "string" || !anyObject(metadata)) return false;
+  const rule = rules.get(type);
+  if (rule === undefined) return anyObject(data);
+  return (
+    isOfKind(stream, rule.kind) &&
+    rule.hasShape(data) &&
+    (type !== "SynthesesServed" || columnsAgree(data as SynthesesServed))
+  );
+};
+
+const isOfKind = (stream: string, kind: string): boolean =>
+  stream === kind || (kind.endsWith("-") && stream.startsWith(kind));
 
 /** Replaces a malformed event, so that revisions stay dense. Folds ignore it like every unknown type. */
 export const malformedEvent = "MalformedEvent";

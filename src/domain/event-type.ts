@@ -1,4 +1,4 @@
-import { isWellFormed } from "./event-shapes.ts";
+import { isWellFormed, type StoredEvent } from "./event-shapes.ts";
 
 interface TypedEvent {
   readonly type: string;
@@ -6,7 +6,7 @@ interface TypedEvent {
 }
 
 /** True if the event is a well-formed one of these types. */
-export const isOfType = <E extends TypedEvent, R extends TypedEvent = TypedEvent>(
+export const isOfType = <E extends TypedEvent, R extends TypedEvent & StoredEvent>(
   event: R,
   types: readonly E["type"][],
 ): event is R & E => types.includes(event.type) && isWellFormed(event);

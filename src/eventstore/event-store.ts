@@ -109,6 +109,11 @@ export interface EventStore {
   setRetention(stream: string, retention: Retention): Promise<void>;
   /** Resolves if the store accepts appends. @throws {EventStoreUnavailable} */
   ping(): Promise<void>;
+  /**
+   * Checks that the store's own structures agree, such as its indexes, as far as the driver can: reads by stream and by position
+   * then show the same events. Takes as long as reading the log. @throws {EventStoreDamaged} @throws {EventStoreUnavailable}
+   */
+  checkIntegrity(): Promise<void>;
   /** Waits for appends in progress and ends subscriptions. Later calls throw {EventStoreUnavailable}. */
   close(): Promise<void>;
 }
@@ -137,6 +142,11 @@ export class WrongExpectedRevision extends Error {
     this.expected = expected;
     this.actual = actual;
   }
+}
+
+/** The store's structures contradict each other: something else than the store has changed its files. */
+export class EventStoreDamaged extends Error {
+  override readonly name = "EventStoreDamaged";
 }
 
 /** The store cannot be reached, or the outcome of an append is unknown. */

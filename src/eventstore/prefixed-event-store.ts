@@ -65,6 +65,7 @@ export const prefixedEventStore = (store: EventStore, prefix: string): EventStor
     },
     setRetention: async (stream, retention) => await store.setRetention(validName(stream), retention),
     ping: store.ping,
+    checkIntegrity: store.checkIntegrity,
     close: store.close,
   };
 };

@@ -3,9 +3,9 @@ import type { EventStore, RecordedEvent } from "./event-store.ts";
 import { mapBatches } from "./map-batches.ts";
 
 /**
- * Replaces malformed events by events of the type `MalformedEvent`, which folds ignore. They keep their stream, revision,
- * position and id, so that the next append expects the right revision; their data is the original type only. Calls
- * `onMalformed` for those that a subscription delivers.
+ * Replaces malformed events, and events of another kind of stream, by events of the type `MalformedEvent`, which folds ignore. They
+ * keep their stream, revision, position and id, so that the next append expects the right revision; their data is the original type
+ * only. Calls `onMalformed` for those that a subscription delivers.
  */
 export const validatedEventStore = (
   store: EventStore,
@@ -28,4 +28,6 @@ export const validatedEventStore = (
 });
 
 const validated = (event: RecordedEvent): RecordedEvent =>
-  isWellFormed(event) ? event : { ...event, type: malformedEvent, data: { type: event.type } };
+  isWellFormed(event)
+    ? event
+    : { ...event, type: malformedEvent, data: { type: String(event.type) }, metadata: {} };

@@ -1,10 +1,22 @@
 import { expect } from "chai";
-import { isWellFormed } from "../../src/domain/event-shapes.ts";
+import { isWellFormed as isWellFormedEvent } from "../../src/domain/event-shapes.ts";
 
 const at = "2026-11-05T10:00:00.000Z";
 const used = { requestId: "r", request: "parameters", at };
 const counted = { minute: 1, keys: ["k"], counts: [1], at };
 const plan = { tier: "free", requestsPerMinute: 100, monthlyCharacters: null };
+
+/** In a stream of its kind. */
+const isWellFormed = ({ type, data }: { readonly type: string; readonly data: unknown }): boolean =>
+  isWellFormedEvent({ stream: streamOf[type] ?? "key-k", type, data, metadata: {} });
+
+const streamOf: Readonly<Record<string, string>> = {
+  IdempotencyKeyUsed: "idempotency-k-d",
+  RequestsCounted: "rate-i",
+  WebsiteConfigured: "website-w",
+  VoiceAdded: "catalog",
+  SystemVoiceAdded: "catalog",
+};
 
 describe("the validation of stored events", () => {
   it("accepts events as this release writes them", () => {
@@ -63,6 +75,28 @@ describe("the validation of stored events", () => {
   it("accepts event types that this release does not know", () => {
     for (const type of ["AnotherProgramsEvent", "constructor", "__proto__"]) {
       expect(isWellFormed({ type, data: {} }), type).to.equal(true);
+    }
+  });
+
+  it("refuses an event of a known type in a stream of another kind", () => {
+    const data = { secretId: "s", hash: "5ec2e7", at };
+    const isWellFormedIn = (stream: string) =>
+      isWellFormedEvent({ stream, type: "SecretCreated", data, metadata: {} });
+    expect(isWellFormedIn("key-k")).to.equal(true);
+    for (const stream of ["rate-i", "idempotency-k-d", "health", "keys", "xkey-k", "website-key-k", ""]) {
+      expect(isWellFormedIn(stream), stream).to.equal(false);
+    }
+    const voice = { name: "v", at };
+    const isWellFormedVoiceIn = (stream: string) =>
+      isWellFormedEvent({ stream, type: "VoiceDeprecated", data: voice, metadata: {} });
+    expect(["catalog", "catalog-x", "catalogs"].map(isWellFormedVoiceIn)).to.deep.equal([true, false, false]);
+  });
+
+  it("refuses an event whose type is not text, or whose metadata is not a JSON object", () => {
+    const event = { stream: "key-k", type: "SecretRevoked", data: { secretId: "s", at }, metadata: {} };
+    expect(isWellFormedEvent(event)).to.equal(true);
+    for (const change of [{ type: 5 }, { type: undefined }, { metadata: undefined }, { metadata: [1] }]) {
+      expect(isWellFormedEvent({ ...event, ...change }), JSON.stringify(change)).to.equal(false);
     }
   });
 });

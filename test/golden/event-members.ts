@@ -1,6 +1,7 @@
 import { isWellFormed } from "../../src/domain/event-shapes.ts";
 
 interface Event {
+  readonly stream: string;
   readonly type: string;
   readonly data: object;
 }
@@ -31,7 +32,9 @@ export const membersRead = (events: readonly Event[]): Members => {
       },
     });
   };
-  for (const { type, data } of events) isWellFormed({ type, data: watched(data, type) });
+  for (const { stream, type, data } of events) {
+    isWellFormed({ stream, type, data: watched(data, type), metadata: {} });
+  }
   return { given, absent };
 };
 
@@ -39,8 +42,8 @@ export const membersRead = (events: readonly Event[]): Members => {
 export const isOptional = (events: readonly Event[], member: string): boolean => {
   const [type, ...path] = member.split(".");
   const withMember = events.filter((event) => event.type === type);
-  return withMember.every(({ data }) =>
-    isWellFormed({ type: type ?? "", data: without(data, path) as object }),
+  return withMember.every(({ stream, data }) =>
+    isWellFormed({ stream, type, data: without(data, path), metadata: {} }),
   );
 };
 

@@ -34,7 +34,7 @@ const createLog = `
 const createProbe =
   "CREATE TABLE probe (id INTEGER PRIMARY KEY CHECK (id = 1), filler BLOB NOT NULL) STRICT;";
 
-/** Each migrates the schema by one version. */
+/** Each migrates the schema by one version. Their text is stored in every database: never change it. */
 const migrations = [createLog, createProbe];
 const currentVersion = migrations.length;
 
@@ -48,6 +48,7 @@ export const openForWriting = (file: DatabaseFile) =>
       "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864",
     );
     if (versionOf(db) !== currentVersion) migrate(db);
+    assertUnalteredSchema(db);
   });
 
 /**
@@ -61,6 +62,7 @@ export const openForReading = (file: DatabaseFile) =>
     const version = versionOf(db);
     if (version === 0) throw new Error("the file holds no events");
     assertKnownVersion(version);
+    assertUnalteredSchema(db);
   });
 
 const open = (file: DatabaseFile, timeout: number, prepare: (db: DatabaseSync) => void) => {
@@ -133,6 +135,50 @@ const assertOwnDatabase = (db: DatabaseSync): void => {
   >;
   if (version > currentVersion) return; // `assertKnownVersion` reports it.
   if (version === 0 ? total > 0 : own < 2) throw new Error("the file is another program's database");
+};
+
+/**
+ * The first damage: an index that differs from its table, which would show a stream without some of its events, a value of another
+ * type than its column's, or a broken page. Reads the whole database.
+ */
+export const findDamage = (db: DatabaseSync): string | undefined => {
+  const { integrity_check: result } = prepareGet<{ integrity_check: string }>(
+    db,
+    "PRAGMA integrity_check(1)",
+  )();
+  return result === "ok" ? undefined : result.trim().replaceAll("\n", "; ");
+};
+
+interface SchemaObject {
+  readonly name: string;
+  readonly definition: string;
+}
+
+/** What belongs to our tables, and every trigger. Other tables, such as those of a replication tool, change nothing. */
+const schemaOf = (db: DatabaseSync): SchemaObject[] =>
+  db
+    .prepare(
+      `SELECT type || ' ' || name AS name, ifnull(sql, '') AS definition FROM sqlite_schema
+       WHERE type = 'trigger' OR tbl_name IN ('streams', 'events', 'probe')
+       UNION ALL SELECT 'encoding', encoding FROM pragma_encoding ORDER BY name`,
+    )
+    .all() as unknown as SchemaObject[];
+
+/**
+ * An altered table, a view in its place, or a trigger could show other events than those that were appended.
+ * @throws unless the schema is that of its version
+ */
+const assertUnalteredSchema = (db: DatabaseSync): void => {
+  const reference = new DatabaseSync(":memory:");
+  reference.exec(migrations.slice(0, versionOf(db)).join(""));
+  const expected = new Map(schemaOf(reference).map(({ name, definition }) => [name, definition]));
+  reference.close();
+  const found = schemaOf(db);
+  const altered =
+    found.find(({ name, definition }) => expected.get(name) !== definition)?.name ??
+    expected.keys().find((name) => !found.some((one) => one.name === name));
+  if (altered === undefined) return;
+  throw new Error(`the schema of the database was altered by another program: ${altered}`);
 };
 
 const SQLITE_BUSY = 5;

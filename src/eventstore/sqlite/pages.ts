@@ -19,8 +19,18 @@ interface JoinedEvents {
 const joinJson = (keyedEvents: string, order: "ASC" | "DESC" = "ASC"): string =>
   `SELECT count(*) AS count, group_concat(json) AS json FROM (${keyedEvents} ORDER BY key ${order})`;
 
-const json = `concat('{"id":"', e.id, '",', e.body, ',"stream":', json_quote(s.name), ',"revision":', e.revision,
-  ',"position":', e.position, ',"created":', e.created, '}') AS json`;
+/**
+ * Another program may have written the row. Its columns decide the event's place, and what its body holds cannot end the
+ * event or begin another: a body that is not the members of one JSON object gives one event without data.
+ */
+const json = `CASE WHEN typeof(e.body) = 'text' AND typeof(e.id) = 'text' AND typeof(s.name) = 'text'
+    AND typeof(e.revision) = 'integer' AND typeof(e.created) = 'integer'
+    AND e.body GLOB '"type":*' AND json_valid(concat('{', e.body, '}'))
+  THEN concat('{', e.body, ',"id":', json_quote(e.id), ',"stream":', json_quote(s.name), ',"revision":', e.revision,
+    ',"position":', e.position, ',"created":', e.created, '}')
+  ELSE concat('{"type":"","data":null,"metadata":{},"id":', json_quote(CAST(e.id AS TEXT)), ',"stream":', json_quote(CAST(s.name AS TEXT)),
+    ',"revision":', CAST(e.revision AS INTEGER), ',"position":', e.position, ',"created":', CAST(e.created AS INTEGER), '}')
+  END AS json`;
 
 const createPage = () => {
   const parts: string[] = [];

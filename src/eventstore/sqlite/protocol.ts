@@ -21,6 +21,8 @@ export type ReaderProtocol = {
   /** The log has grown: repeats the waiting requests. Has no answer. */
   wake: { request: undefined; answer: never };
   probe: { request: undefined; answer: undefined };
+  /** Answered with the first damage that SQLite finds; undefined if there is none. */
+  check: { request: undefined; answer: string | undefined };
 };
 
 export interface AppendRequest {

@@ -1,6 +1,6 @@
 import { workerData } from "node:worker_threads";
 import { isSelected } from "../subscriptions.ts";
-import { openForReading, prepareGet } from "./database.ts";
+import { findDamage, openForReading, prepareGet } from "./database.ts";
 import type { DatabaseFile } from "./database-file.ts";
 import { eventAt, logPages, type NewEvents, streamPages, streamsAfter } from "./pages.ts";
 import type { LogPage, LogRequest, ReaderProtocol } from "./protocol.ts";
@@ -62,6 +62,8 @@ class Reader implements Service<ReaderProtocol> {
         return this.#repeatWaiting();
       case "probe":
         return [{ id: call.id, answer: undefined }];
+      case "check":
+        return [{ id: call.id, answer: findDamage(this.#database.db) }];
     }
   }
 

@@ -3,6 +3,7 @@ import { dirname, resolve } from "node:path";
 import { createAppendBudget } from "../append-budget.ts";
 import {
   type EventStore,
+  EventStoreDamaged,
   EventStoreUnavailable,
   type NewEvent,
   type RecordedEvent,
@@ -90,6 +91,10 @@ export const openSqliteEventStore = async (options: SqliteEventStoreOptions): Pr
       await writer.call("retain", { stream, retention });
     },
     ping: () => (readOnly ? reader.call("probe", undefined) : writer.call("probe", undefined)),
+    async checkIntegrity() {
+      const damage = await reader.call("check", undefined);
+      if (damage !== undefined) throw new EventStoreDamaged(`the event store's file is damaged: ${damage}`);
+    },
     close,
   };
 };

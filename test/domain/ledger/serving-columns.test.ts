@@ -12,6 +12,9 @@ const columnsOf = (servings: Iterable<ReturnType<typeof serving>>): ServingColum
   return columns;
 };
 
+const isWellFormedServing = (data: object): boolean =>
+  isWellFormed({ stream: "journal-j", type: "SynthesesServed", data, metadata: {} });
+
 describe("the columns of a journal's servings", () => {
   it("expand to the same servings, also after a round trip through JSON", () => {
     fc.assert(
@@ -19,9 +22,7 @@ describe("the columns of a journal's servings", () => {
         const data = columnsOf(servings).build({ at, previous: null });
         expect(expandServings(data)).to.deep.equal(servings);
         expect(expandServings(JSON.parse(JSON.stringify(data)))).to.deep.equal(servings);
-        expect(isWellFormed({ type: "SynthesesServed", data: JSON.parse(JSON.stringify(data)) })).to.equal(
-          true,
-        );
+        expect(isWellFormedServing(JSON.parse(JSON.stringify(data)))).to.equal(true);
       }),
     );
   });
@@ -63,7 +64,7 @@ describe("the columns of a journal's servings", () => {
 
   it("are malformed with an index outside the dictionaries or columns of different lengths", () => {
     const good = columnsOf([serving(), serving({ stream: "sse" })]).build({ at, previous: null });
-    expect(isWellFormed({ type: "SynthesesServed", data: good })).to.equal(true);
+    expect(isWellFormedServing(good)).to.equal(true);
     for (const change of [
       { key: [0, 1] },
       { key: [0] },
@@ -76,7 +77,7 @@ describe("the columns of a journal's servings", () => {
       { details: [] },
     ]) {
       const data = { ...good, ...change };
-      expect(isWellFormed({ type: "SynthesesServed", data }), JSON.stringify(change)).to.equal(false);
+      expect(isWellFormedServing(data), JSON.stringify(change)).to.equal(false);
     }
   });
 });

@@ -156,7 +156,7 @@ export const isSealLine = (line: Uint8Array): boolean => lenient.decode(line).in
 /** The event of a line, unchecked: `read` checks all lines. Undefined if there is none. */
 export const peekEvent = (
   line: Uint8Array,
-): Pick<ProvenEvent, "stream" | "revision" | "type" | "data"> | undefined => {
+): Pick<ProvenEvent, "stream" | "revision" | "type" | "data" | "metadata"> | undefined => {
   const event = parse(lenient.decode(line)) as Partial<ProvenEvent>;
   return isProvenEvent(event) ? event : undefined;
 };

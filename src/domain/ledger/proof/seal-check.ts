@@ -30,8 +30,10 @@ export interface SealCheckOptions {
   readonly kept?: Checkpoint | undefined;
 }
 
+type PlannedEvent = Pick<ProvenEvent, "stream" | "revision" | "type" | "data" | "metadata">;
+
 /** Adds an event of the stream `seals`. A seal out of order is ignored here: the verification finds it. */
-export const addToPlan = (plan: SealPlan[], event: Pick<ProvenEvent, "type" | "data" | "revision">): void => {
+export const addToPlan = (plan: SealPlan[], event: PlannedEvent): void => {
   if (event.revision !== plan.length || !isOfType<SealEvent, typeof event>(event, ["Sealed"])) return;
   const { position, at } = event.data;
   plan.push({ revision: event.revision, position, at });

@@ -128,6 +128,7 @@ export class SimulatedProcess {
     eventAt: () => Promise.reject(new Error("not simulated")),
     setRetention: () => Promise.reject(new Error("not simulated")),
     ping: () => Promise.resolve(),
+    checkIntegrity: () => Promise.resolve(),
     close: () => Promise.resolve(),
   };
 
