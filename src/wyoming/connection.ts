@@ -3,8 +3,9 @@ import type { Socket } from "node:net";
 import type { Logger } from "pino";
 import type { Clock } from "../async/clock.ts";
 import { withDeadline } from "../async/deadline.ts";
+import { inTimeSlices } from "../async/time-slices.ts";
 import type { WebsiteConfig } from "../domain/accounts/website-config.ts";
-import { Invalid, Unavailable } from "../domain/errors.ts";
+import { Invalid, RateLimited, Unavailable } from "../domain/errors.ts";
 import { isInternalError, presentError } from "../http/kernel/errors/error-types.ts";
 import { type EventLimits, EventParser } from "./event-parser.ts";
 import { type ClientEvent, errorEvent, parseEvent, pong, type RequestedVoice } from "./events.ts";
@@ -28,6 +29,8 @@ export interface ConnectionServices extends SpeakerServices {
 export interface ConnectionLimits extends EventLimits {
   /** Of an utterance's text, in code points. */
   readonly textCharacters: number;
+  /** How many events may follow an admitted request within a minute. A text may arrive in single characters. */
+  readonly eventsPerMinute: number;
   /** How long nothing may be received or sent within an utterance. Longer than any synthesis takes. */
   readonly utteranceIdleMs: number;
   /** The same between utterances. */
@@ -62,6 +65,8 @@ export class Connection {
   #speaking: Promise<void> | undefined;
   #isDraining = false;
   #activeAt: number;
+  /** The events since the last admitted request, or since a minute began. */
+  #counted = { from: 0, events: 0 };
   #cancelIdleTimer: (() => void) | undefined;
 
   constructor(socket: Socket, options: ConnectionOptions) {
@@ -105,13 +110,17 @@ export class Connection {
     return this.#socket.destroyed;
   }
 
-  /** Handles the events of a chunk in order. Nothing more is read until they are handled. */
+  /**
+   * Handles the events of a chunk in order; a chunk may hold thousands, so other connections take turns. Nothing more is read
+   * until they are handled.
+   */
   async #receive(chunk: Buffer): Promise<void> {
     if (this.#over.signal.aborted) return;
     this.#socket.pause();
     try {
-      for (const received of this.#parser.push(chunk)) {
+      for await (const received of inTimeSlices(this.#parser.push(chunk), this.#over.signal)) {
         this.#activeAt = this.#options.clock.now();
+        this.#countEvent();
         const event = parseEvent(received);
         if (event) await this.#handle(event);
         if (this.#over.signal.aborted) return;
@@ -128,6 +137,7 @@ export class Connection {
     switch (event.type) {
       case "describe": {
         const { websiteId } = services.caller.admit(this.#client, { suspended: "allowed" });
+        this.#counted.events = 0;
         return await this.#send(services.info(websiteId));
       }
       case "ping":
@@ -168,7 +178,16 @@ export class Connection {
     this.#over.signal.throwIfAborted();
     if (this.#isDraining) throw shuttingDown;
     const { caller, configOf } = this.#options.services;
-    return mannerOf(voice, configOf(caller.admit(this.#client).websiteId));
+    const { websiteId } = caller.admit(this.#client);
+    this.#counted.events = 0;
+    return mannerOf(voice, configOf(websiteId));
+  }
+
+  /** Requests are limited by their key, all other events by this. @throws {RateLimited} */
+  #countEvent(): void {
+    const { clock, limits } = this.#options;
+    if (clock.now() - this.#counted.from >= 60_000) this.#counted = { from: clock.now(), events: 0 };
+    if (++this.#counted.events > limits.eventsPerMinute) throw tooManyEvents(limits.eventsPerMinute);
   }
 
   #stream(type: string): StreamedUtterance {
@@ -251,5 +270,8 @@ export class Connection {
 const connectionOver = new Error("The connection has ended.");
 const clientStalled = new Error("The client does not read.");
 const shuttingDown = new Unavailable("The service is shutting down: retry.", 1);
+
+const tooManyEvents = (limit: number): RateLimited =>
+  new RateLimited(`More than ${limit} events in a minute.`, "minute", 60);
 
 const outOfOrder = (message: string): Invalid => new Invalid([{ path: [], message }]);

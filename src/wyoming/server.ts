@@ -57,6 +57,7 @@ export const listenForWyoming = async ({
   const limits: WyomingLimits = {
     ...defaultLimits,
     textCharacters: maxTextCharacters,
+    eventsPerMinute: maxTextCharacters + 1_000,
     jsonBytes: jsonBytes(maxTextCharacters),
     ...given,
   };

@@ -198,6 +198,58 @@ describe("a connection of the Wyoming protocol", () => {
     });
   });
 
+  describe("that sends thousands of small events", () => {
+    const chunks = (count: number): Buffer =>
+      Buffer.concat(Array<Buffer>(count).fill(eventBytes("synthesize-chunk", { text: "" })));
+
+    it("ends with an error if it sends more than the longest text has characters, and a thousand", async () => {
+      await serve();
+      client.send("synthesize-start");
+      client.write(chunks(1_999));
+      client.send("ping");
+      await expectEvent(client, "pong");
+      client.send("synthesize-chunk", { text: "" });
+      await expectError(client, "RATE_LIMIT_EXCEEDED", /More than 2000 events/);
+    });
+
+    it("may send as many again with the next request, and in the next minute", async () => {
+      await serve();
+      for (let request = 0; request < 3; request++) {
+        client.send("synthesize-start");
+        client.write(chunks(1_500));
+        client.send("synthesize-chunk", { text: "One." });
+        client.send("synthesize-stop");
+        (await nextSynthesis(served, "One.")).end();
+      }
+      client.send("synthesize-start");
+      for (let minute = 0; minute < 3; minute++) {
+        client.write(chunks(1_900));
+        client.send("ping");
+        for (let event = await client.next(); event?.type !== "pong"; event = await client.next())
+          expect(event?.type).not.to.equal("error");
+        served.clock.advance(60_000);
+      }
+    });
+
+    it("lets other tasks run between its events", async () => {
+      await serve();
+      client.send("synthesize-start");
+      client.write(chunks(1_900));
+      client.send("ping");
+      let turns = 0;
+      let isOver = false;
+      const answered = expectEvent(client, "pong").finally(() => {
+        isOver = true;
+      });
+      while (!isOver) {
+        await setImmediate();
+        turns++;
+      }
+      await answered;
+      expect(turns).to.be.above(10);
+    });
+  });
+
   describe("at shutdown", () => {
     it("is closed at once if nothing is spoken", async () => {
       await serve();

@@ -2,18 +2,24 @@ import { countCharacters } from "../../domain/synthesis/count-characters.ts";
 import { sentencesOf } from "../../engines/text/pieces.ts";
 
 /**
- * Cuts a text that arrives in chunks into pieces, each as soon as it is complete. The pieces depend on the text alone, not
- * on its chunks. Joined, they are the text; a blank text has none.
+ * Cuts a text that arrives in chunks into pieces, each as soon as it is complete, or a few characters later. The pieces depend
+ * on the text alone, not on its chunks. Joined, they are the text; a blank text has none.
  */
 export interface IncomingText {
-  /** The pieces that the chunk completes. */
+  /** The pieces that are found to be complete. */
   add(chunk: string): string[];
-  /** What is left at the end of the text: one piece, or none. */
+  /** The remaining pieces. */
   end(): string[];
 }
 
 /** In UTF-16 code units. A longer sentence is cut between words, so that no chunk is searched for longer. */
 const longestSentence = 600;
+
+/**
+ * For each code unit that arrives, so many are searched for sentences: otherwise a text that arrives in single characters would
+ * be searched again with each of them. Sentences of 30 characters are still searched at once.
+ */
+const searchedPerUnit = 16;
 
 /**
  * The first sentence is a piece by itself. Later pieces have more characters, so that the number of pieces of a text, each
@@ -22,13 +28,18 @@ const longestSentence = 600;
 const leastCharacters = (index: number): number => Math.min(index * 10, 100);
 
 /** SSML is one document, and a prolog may precede it. */
-const maybeSsml = /^\s*<(?:[?!]|speak)/;
+const maybeSsml = /^<(?:[?!]|speak)/;
+const longestOpening = "<speak".length;
 
-export const createIncomingText = (lang: string): IncomingText => {
+/** `findSentences`: replaced in tests. */
+export const createIncomingText = (lang: string, findSentences = sentencesOf): IncomingText => {
+  /** The first characters that are not blank. */
+  let opening = "";
   let rest = "";
   let piece = "";
   let count = 0;
-  let isSsml = false;
+  /** How many code units may still be searched. */
+  let credit = 0;
 
   const takeSentence = (sentence: string): string[] => {
     piece += sentence;
@@ -39,31 +50,39 @@ export const createIncomingText = (lang: string): IncomingText => {
     return [complete];
   };
 
+  /** The complete sentences at the beginning of the text; none if more text is needed. */
+  const nextSentences = (text: string): string[] => {
+    const searched = text.slice(0, longestSentence);
+    credit -= searched.length;
+    const complete = decided(findSentences(searched, lang));
+    if (complete.length > 0 || text.length <= longestSentence) return complete;
+    const cut = cutBetweenWords(searched);
+    return text.slice(cut.length).trim() === "" ? [] : [cut];
+  };
+
+  const takePieces = (): string[] => {
+    const pieces: string[] = [];
+    for (let next = nextSentences(rest); next.length > 0; next = nextSentences(rest)) {
+      pieces.push(...next.flatMap(takeSentence));
+      rest = rest.slice(next.join("").length);
+    }
+    return pieces;
+  };
+
   return {
     add: (chunk) => {
       rest += chunk;
-      isSsml ||= count === 0 && maybeSsml.test(piece + rest);
-      if (isSsml) return [];
-      const pieces: string[] = [];
-      for (let next = nextSentences(rest, lang); next.length > 0; next = nextSentences(rest, lang)) {
-        pieces.push(...next.flatMap(takeSentence));
-        rest = rest.slice(next.join("").length);
-      }
-      return pieces;
+      credit += chunk.length * searchedPerUnit;
+      if (opening.length < longestOpening) opening = (opening + chunk).trimStart().slice(0, longestOpening);
+      if (chunk === "" || credit < rest.length || maybeSsml.test(opening)) return [];
+      return takePieces();
     },
     end: () => {
+      const pieces = maybeSsml.test(opening) ? [] : takePieces();
       const last = piece + rest;
-      return last.trim() === "" ? [] : [last];
+      return last.trim() === "" ? pieces : [...pieces, last];
     },
   };
-};
-
-/** The complete sentences at the beginning of the text; none if more text is needed. */
-const nextSentences = (text: string, lang: string): string[] => {
-  const complete = decided(sentencesOf(text.slice(0, longestSentence), lang));
-  if (complete.length > 0 || text.length <= longestSentence) return complete;
-  const cut = cutBetweenWords(text.slice(0, longestSentence));
-  return text.slice(cut.length).trim() === "" ? [] : [cut];
 };
 
 /**

@@ -94,21 +94,21 @@ const tooLarge = (): Invalid =>
  */
 export const sentencesOf = (text: string, lang: string): string[] => {
   const sentences: string[] = [];
-  for (const next of segments(text, "sentence", lang)) {
-    const previous = sentences.at(-1);
-    if (previous !== undefined && isContinuation(previous, next)) sentences.splice(-1, 1, previous + next);
-    else sentences.push(next);
+  let from = 0;
+  for (const { segment, index } of segmenter("sentence", lang).segment(text)) {
+    if (index === 0 || isContinuation(text.slice(Math.max(from, index - 16), index), segment)) continue;
+    sentences.push(text.slice(from, index));
+    from = index;
   }
-  return sentences;
+  return text === "" ? [] : [...sentences, text.slice(from)];
 };
 
 /**
- * After `Mr. ` or an initial, and before a lower-case letter, a split would be audible. Georgian letters count as
+ * `previous`: the end of the sentence before. After `Mr. ` or an initial, and before a lower-case letter, a split would be audible. Georgian letters count as
  * lower case and begin every sentence. Blank lines belong to the paragraph before them, whose pause they lengthen.
  */
 const isContinuation = (previous: string, next: string): boolean =>
-  /(?<!\p{L})\p{Lu}\p{L}?\.\s*$/u.test(previous.slice(-16)) ||
-  /^\s*(?:(?!\p{Script=Georgian})\p{Ll}|$)/u.test(next);
+  /(?<!\p{L})\p{Lu}\p{L}?\.\s*$/u.test(previous) || /^\s*(?:(?!\p{Script=Georgian})\p{Ll}|$)/u.test(next);
 
 const segments = (text: string, granularity: Granularity, lang: string): string[] =>
   granularity === "clause"
@@ -117,11 +117,12 @@ const segments = (text: string, granularity: Granularity, lang: string): string[
 
 /**
  * After a comma or similar before a space (not within `1,000`), or after its wide form; never before a character that
- * continues a grapheme cluster (U+200D, combining marks, skin tones).
+ * continues a grapheme cluster (U+200D, combining marks, skin tones). `(?!\s)` comes first: otherwise each blank of a run would
+ * be a start of the search back to the comma.
  */
 const clausesOf = (text: string): string[] =>
   text.split(
-    /(?:(?<=[,;:،؛–—]\s+)(?!\s)|(?<=[、，；：]))(?![\u200d\p{M}\p{Grapheme_Extend}\p{Emoji_Modifier}])/u,
+    /(?:(?!\s)(?<=[,;:،؛–—]\s+)|(?<=[、，；：]))(?![\u200d\p{M}\p{Grapheme_Extend}\p{Emoji_Modifier}])/u,
   );
 
 /** The words or sentences of these characters, as a range of them each; `to` is the first one after it. */

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { createIncomingText } from "../../../src/application/synthesis/incoming-text.ts";
+import { sentencesOf } from "../../../src/engines/text/pieces.ts";
 
 /** The pieces of a text in these chunks. */
 const cut = (...chunks: readonly string[]): string[] => {
@@ -94,5 +95,45 @@ describe("text that arrives in chunks", () => {
       }),
       { numRuns: 300 },
     );
+  });
+
+  describe("is searched for sentences in proportion to its length", () => {
+    /** How many code units are searched for sentences. */
+    const searched = (chunks: Iterable<string>): number => {
+      let units = 0;
+      const text = createIncomingText("en", (part, lang) => {
+        units += part.length;
+        return sentencesOf(part, lang);
+      });
+      for (const chunk of chunks) text.add(chunk);
+      text.end();
+      return units;
+    };
+
+    it("however many empty chunks follow", () => {
+      const separators = "\u2028".repeat(590);
+      const empty = Array<string>(10_000).fill("");
+      expect(searched([separators, ...empty])).to.be.at.most(2 * separators.length);
+    });
+
+    for (const part of ["\u2028", "a", "A. ", "A. 1", " ", "word ", ".", "x      "])
+      it(`if it consists of ${JSON.stringify(part)} and arrives in single characters`, () => {
+        const text = part.repeat(5_000 / part.length);
+        expect(searched(text)).to.be.at.most(17 * text.length);
+      });
+
+    it("in whatever chunks it arrives", () => {
+      fc.assert(
+        fc.property(texts, fc.infiniteStream(fc.nat(10)), (text, lengths) => {
+          const chunks: string[] = [];
+          for (let at = 0; at < text.length; ) {
+            const length = lengths.next().value as number;
+            chunks.push(text.slice(at, at + length));
+            at += length;
+          }
+          expect(searched(chunks)).to.be.at.most(20 * text.length);
+        }),
+      );
+    });
   });
 });

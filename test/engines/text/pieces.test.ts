@@ -131,6 +131,10 @@ describe("Splitting a text", () => {
     }
   });
 
+  it("keeps a comma, a run of blanks and the blank after it together", () => {
+    expect(split("One,    two   three", 9)).to.deep.equal(["One,    ", "two   ", "three"]);
+  });
+
   it("rejects a text in which one character exceeds the size bound", () => {
     expect(() => split(`a${"\u0301".repeat(50)}`, 20)).to.throw(Invalid);
   });
