@@ -88,6 +88,10 @@ export const isWellFormed = ({ stream, type, data, metadata }: StoredEvent): boo
   );
 };
 
+/** True if this release writes streams of this name: others are those of other programs. */
+export const isKnownStream = (stream: string): boolean =>
+  Object.keys(shapesByKind).some((kind) => isOfKind(stream, kind));
+
 const isOfKind = (stream: string, kind: string): boolean =>
   stream === kind || (kind.endsWith("-") && stream.startsWith(kind));
 

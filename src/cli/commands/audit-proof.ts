@@ -2,7 +2,11 @@ import { createReadStream } from "node:fs";
 import { open, readFile, rm } from "node:fs/promises";
 import type { Command } from "commander";
 import type { ExportAudit } from "../../application/usage/proof/audit-export.ts";
-import { type VerifyOptions, verifyExport } from "../../application/usage/proof/audit-verify.ts";
+import {
+  type VerifiedLog,
+  type VerifyOptions,
+  verifyExport,
+} from "../../application/usage/proof/audit-verify.ts";
 import type { LogSummary } from "../../domain/ledger/proof/log-verifier.ts";
 import { NotGenuine, NotSealed } from "../../domain/ledger/proof/not-genuine.ts";
 import { createNoteVerifier } from "../../domain/ledger/seals/note-signer.ts";
@@ -18,7 +22,7 @@ import { operator, print } from "../command.ts";
 export interface AuditProof {
   readonly exportAudit: ExportAudit;
   /** @throws {NotGenuine} @throws {Unavailable} @throws {BadSetting} */
-  verifyLog(options: VerifyOptions): Promise<LogSummary>;
+  verifyLog(options: VerifyOptions): Promise<VerifiedLog>;
   /** The verifier keys in DATA_DIR. @throws {BadSetting} */
   verifierKeys(): Promise<readonly NoteVerifier[]>;
 }
@@ -94,6 +98,19 @@ const explain = (error: unknown): never => {
   throw error instanceof NotGenuine ? new Error(`not genuine: ${error.message}`, { cause: error }) : error;
 };
 
-const summaryText = ({ events, seals, sealed, unsealed }: LogSummary): string =>
-  `genuine: ${events} events and ${seals} seals, the last at ${sealed.at} up to position ${sealed.position}` +
-  (unsealed === 0 ? "" : `; ${unsealed} later events are not sealed yet`);
+/** The first line is the same for exports and the log. The log also has events that no seal covers. */
+const summaryText = ({
+  events,
+  seals,
+  sealed,
+  unsealed,
+  uncovered,
+}: LogSummary & Partial<VerifiedLog>): string => {
+  const genuine = `genuine: ${events} events and ${seals} seals, the last at ${sealed.at} up to position ${sealed.position}`;
+  if (uncovered === undefined) return genuine;
+  return [
+    genuine,
+    `not sealed yet: ${unsealed} later events. They agree with the others, but a forged one among them, or the removal of the last ones, would not be found`,
+    `never sealed: ${uncovered} events of trimmed streams, which grant nothing. Only their form was checked`,
+  ].join("\n");
+};

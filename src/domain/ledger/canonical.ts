@@ -1,6 +1,17 @@
 import { hash } from "node:crypto";
 
-/** JSON with sorted member names and without white space (RFC 8785, for objects, strings, integers, booleans and null). */
+/**
+ * The value holds a number that other JSON states too: `1e999` is read as infinity, which is written as null, and `-0` as 0.
+ * RFC 8785 has no form for the former.
+ */
+export class NotCanonical extends Error {
+  override readonly name = "NotCanonical";
+}
+
+/**
+ * JSON with sorted member names and without white space (RFC 8785, for objects, strings, integers, booleans and null). Values of
+ * which readers could see a difference have different forms. @throws {NotCanonical}
+ */
 export const canonicalJson = (value: unknown): string => {
   if (isInCanonicalOrder(value)) return JSON.stringify(value) ?? "null";
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
@@ -11,21 +22,34 @@ export const canonicalJson = (value: unknown): string => {
   return `{${members.join(",")}}`;
 };
 
-/** True if `JSON.stringify` writes the canonical form: this check and the native code are much faster than sorting. */
+/**
+ * True if `JSON.stringify` writes the canonical form: this check and the native code are much faster than sorting.
+ * @throws {NotCanonical}
+ */
 const isInCanonicalOrder = (value: unknown): boolean => {
+  if (typeof value === "number") requireCanonical(value);
   if (typeof value !== "object" || value === null) return true;
   if (Array.isArray(value)) {
-    for (const element of value)
-      if (typeof element === "object" && !isInCanonicalOrder(element)) return false;
+    for (const element of value) {
+      if (typeof element === "number") requireCanonical(element);
+      else if (typeof element === "object" && !isInCanonicalOrder(element)) return false;
+    }
     return true;
   }
   let previous = "";
   for (const name of Object.keys(value)) {
     const member = (value as Record<string, unknown>)[name];
+    if (typeof member === "number") requireCanonical(member);
     if (name < previous || (typeof member === "object" && !isInCanonicalOrder(member))) return false;
     previous = name;
   }
   return true;
+};
+
+const requireCanonical = (value: number): void => {
+  if (!Number.isFinite(value) || Object.is(value, -0)) {
+    throw new NotCanonical(`the number ${Object.is(value, -0) ? "-0" : value} has no canonical form`);
+  }
 };
 
 /** SHA-256 (hex) of an event's canonical form, which links it to its successor in a journal. */

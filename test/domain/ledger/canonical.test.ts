@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { expect } from "chai";
 import fc from "fast-check";
-import { canonicalJson, eventDigest } from "../../../src/domain/ledger/canonical.ts";
+import { canonicalJson, eventDigest, NotCanonical } from "../../../src/domain/ledger/canonical.ts";
 
 /** Sorts all members first, and then writes JSON by hand. */
 const reference = (value: unknown): string => {
@@ -28,6 +28,19 @@ describe("the canonical form", () => {
       }),
     );
     expect(canonicalJson({ b: undefined, a: 1 })).to.equal('{"a":1}');
+  });
+
+  it("does not exist for a number that would be written as null or 0", () => {
+    for (const json of ["1e999", "[-1e999]", '{"b":-0,"a":1}', '{"a":[{"b":-0}]}', "-0"]) {
+      expect(() => canonicalJson(JSON.parse(json)), json).to.throw(NotCanonical);
+    }
+  });
+
+  it("is different for names and texts of which only the code units differ", () => {
+    const texts = ["\ud800", "\udc00", "\ufffd", "\ue000", "__proto__", "", "\0"];
+    const forms = texts.flatMap((text) => [text, { [text]: 1 }, [text]]).map(canonicalJson);
+    expect(new Set(forms).size).to.equal(forms.length);
+    expect(canonicalJson(JSON.parse('{"__proto__":1,"A":2}'))).to.equal('{"A":2,"__proto__":1}');
   });
 
   it("of the data and the type is what the digest is calculated of", () => {

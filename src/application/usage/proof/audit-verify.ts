@@ -1,13 +1,15 @@
+import { isKnownStream, isWellFormed } from "../../../domain/event-shapes.ts";
 import { createExportReader, isSealLine, peekEvent } from "../../../domain/ledger/proof/export-lines.ts";
 import { readLines } from "../../../domain/ledger/proof/lines.ts";
 import { createLogVerifier, type LogSummary } from "../../../domain/ledger/proof/log-verifier.ts";
+import { NotGenuine, requireForm } from "../../../domain/ledger/proof/not-genuine.ts";
 import { addToPlan, type SealPlan } from "../../../domain/ledger/proof/seal-check.ts";
 import { provenEvent } from "../../../domain/ledger/proven-event.ts";
-import { sealsStream } from "../../../domain/ledger/seals/seal.ts";
+import { isCovered, sealsStream } from "../../../domain/ledger/seals/seal.ts";
 import type { Checkpoint, NoteVerifier } from "../../../domain/ledger/seals/seal-note.ts";
-import type { EventStore } from "../../../eventstore/event-store.ts";
+import { type EventStore, EventStoreDamaged } from "../../../eventstore/event-store.ts";
 import { toUnavailable } from "../../store-error.ts";
-import { readSealedEvents } from "./sealed-log.ts";
+import { readLog } from "./sealed-log.ts";
 
 export interface VerifyOptions {
   /** The keys that seals may be signed with. */
@@ -16,12 +18,18 @@ export interface VerifyOptions {
   readonly kept?: Checkpoint | undefined;
 }
 
+export interface VerifiedLog extends LogSummary {
+  /** The number of events in streams that are trimmed, which no seal covers: only their form is checked. */
+  readonly uncovered: number;
+}
+
 /**
- * Verifies the log of the event store, up to its current end.
+ * Verifies the log of the event store, up to its current end. `store`: events as stored.
  * @throws {NotGenuine} @throws {Unavailable} when the event store cannot be read
  */
-export const verifyLog = async (store: EventStore, options: VerifyOptions): Promise<LogSummary> => {
+export const verifyLog = async (store: EventStore, options: VerifyOptions): Promise<VerifiedLog> => {
   try {
+    await store.checkIntegrity();
     const plan: SealPlan[] = [];
     let lastSeal = -1; // also if it is malformed: then it is not in the plan, and the verifier refuses it
     for await (const event of store.readStream(sealsStream)) {
@@ -29,13 +37,18 @@ export const verifyLog = async (store: EventStore, options: VerifyOptions): Prom
       lastSeal = event.revision;
     }
     const verifier = createLogVerifier({ ...options, plan });
-    for await (const event of readSealedEvents(store, { journals: true })) {
-      const isLaterSeal = event.stream === sealsStream && event.revision > lastSeal;
+    let uncovered = 0;
+    for await (const event of readLog(store)) {
+      const { stream, revision } = event;
+      if (isKnownStream(stream)) requireForm(event, isWellFormed);
+      const isLaterSeal = stream === sealsStream && revision > lastSeal;
       if (isLaterSeal) break;
-      verifier.add(provenEvent(event));
+      if (isCovered(stream)) verifier.add(provenEvent(event));
+      else if (isKnownStream(stream)) uncovered += 1;
     }
-    return verifier.end();
+    return { ...verifier.end(), uncovered };
   } catch (error) {
+    if (error instanceof EventStoreDamaged) throw new NotGenuine(error.message);
     throw toUnavailable(error);
   }
 };

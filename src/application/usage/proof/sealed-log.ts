@@ -1,13 +1,20 @@
 import { inTimeSlices } from "../../../async/time-slices.ts";
 import { isOfType } from "../../../domain/event-type.ts";
 import { eventDigest } from "../../../domain/ledger/canonical.ts";
-import { journalStream } from "../../../domain/ledger/journal.ts";
+import { journalPrefix, journalStream } from "../../../domain/ledger/journal.ts";
 import { type JournalRegistryEvent, journalRegistryStream } from "../../../domain/ledger/journal-registry.ts";
-import { byJournal, isSealed, type JournalHead, sealedPrefixes } from "../../../domain/ledger/seals/seal.ts";
+import {
+  byJournal,
+  isCovered,
+  isSealed,
+  type JournalHead,
+  sealedPrefixes,
+} from "../../../domain/ledger/seals/seal.ts";
 import {
   type EventStore,
   EventStoreUnavailable,
   type RecordedEvent,
+  type SubscribeOptions,
 } from "../../../eventstore/event-store.ts";
 
 /**
@@ -23,11 +30,20 @@ export async function* readSealedEvents(
     signal,
   }: { readonly after?: number; readonly journals?: boolean; readonly signal?: AbortSignal | undefined } = {},
 ): AsyncGenerator<RecordedEvent, void, undefined> {
-  const prefixes = journals ? [...sealedPrefixes, journalStream("")] : sealedPrefixes;
-  const included = (stream: string) => isSealed(stream) || (journals && stream.startsWith(journalStream("")));
+  const prefixes = journals ? [...sealedPrefixes, journalPrefix] : sealedPrefixes;
+  const included = journals ? isCovered : isSealed;
   const options = { prefixes, ...(after >= 0 && { after }), ...(signal && { signal }) };
+  for await (const event of readLog(store, options)) if (included(event.stream)) yield event;
+}
+
+/** The events up to the current end of the log. @throws {EventStoreUnavailable} @throws the signal's reason */
+export async function* readLog(
+  store: EventStore,
+  options: SubscribeOptions = {},
+): AsyncGenerator<RecordedEvent, void, undefined> {
+  const { signal } = options;
   for await (const { events, caughtUp } of store.subscribe(options)) {
-    for await (const event of inTimeSlices(events, signal)) if (included(event.stream)) yield event;
+    yield* inTimeSlices(events, signal);
     if (caughtUp) return;
   }
   signal?.throwIfAborted();

@@ -2,7 +2,7 @@ import { isOfType } from "../../event-type.ts";
 import { eventDigest } from "../canonical.ts";
 import { journalPrefix } from "../journal.ts";
 import { journalRegistryStream } from "../journal-registry.ts";
-import type { ProvenEvent } from "../proven-event.ts";
+import { isWellFormedProof, type ProvenEvent } from "../proven-event.ts";
 import { quotaStream } from "../quota.ts";
 import { type InclusionProof, provesInclusion } from "../seals/merkle-proof.ts";
 import { eventLeaf, journalLeaf, type SealEvent, type Sealed, sealsStream } from "../seals/seal.ts";
@@ -12,7 +12,7 @@ import { createOrderCheck } from "./event-order.ts";
 import { createExportReader, type ExportedEvent } from "./export-lines.ts";
 import { createJournalChains } from "./journal-chains.ts";
 import { readLines } from "./lines.ts";
-import { NotGenuine, nameOf } from "./not-genuine.ts";
+import { NotGenuine, nameOf, requireForm, runChecks } from "./not-genuine.ts";
 import { PostingsCheck } from "./postings-check.ts";
 import { keyPrefix, QuotaCheck } from "./quota-check.ts";
 import { readCheckpoint } from "./seal-check.ts";
@@ -79,9 +79,13 @@ export const createKeyMonthVerifier = (keys: readonly NoteVerifier[], keyMonth: 
       if (!isJournal && !known.has(event.stream)) {
         throw new NotGenuine(`${nameOf(event)} was added: it is not of this key and month`);
       }
+      const covering = seal;
       checkPosition(event, seal);
-      addToChecks(event);
-      if (!isJournal || inclusion) checkInclusion(event, inclusion, seal);
+      requireForm(event, isWellFormedProof);
+      runChecks(event, () => {
+        addToChecks(event);
+        if (!isJournal || inclusion) checkInclusion(event, inclusion, covering);
+      });
       if (isJournal) heads.set(event.stream, { event, inclusion });
       if (event.stream === account && event.type === "AccountClosed") closing = event.data as typeof closing;
       streams.set(event.stream, (streams.get(event.stream) ?? 0) + 1);

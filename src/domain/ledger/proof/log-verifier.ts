@@ -1,6 +1,7 @@
-import type { ProvenEvent } from "../proven-event.ts";
+import { isWellFormedProof, type ProvenEvent } from "../proven-event.ts";
 import { createOrderCheck } from "./event-order.ts";
 import { createJournalChains } from "./journal-chains.ts";
+import { requireForm, runChecks } from "./not-genuine.ts";
 import { PostingsCheck } from "./postings-check.ts";
 import { QuotaCheck } from "./quota-check.ts";
 import { createSealCheck, type SealCheckOptions } from "./seal-check.ts";
@@ -10,7 +11,10 @@ export interface LogSummary {
   readonly seals: number;
   /** The position and the time of the last seal, and its signed checkpoint. */
   readonly sealed: { readonly position: number; readonly at: string; readonly note: string };
-  /** The number of events after that position. They are consistent, but no seal covers them. */
+  /**
+   * The number of events after that position. They are consistent, but no seal covers them: whether one of them was forged, or
+   * the last ones were removed, is not proven.
+   */
   readonly unsealed: number;
 }
 
@@ -26,14 +30,18 @@ export const createLogVerifier = (options: Omit<SealCheckOptions, "chains">) => 
   return {
     /** @throws {NotGenuine} */
     add: (event: ProvenEvent): void => {
-      checkOrder(event);
-      seals.beforeEvent(event);
-      chains.add(event);
-      postings.add(event);
-      quotas.add(event);
-      seals.add(event);
+      requireForm(event, isWellFormedProof);
+      runChecks(event, () => {
+        checkOrder(event);
+        seals.beforeEvent(event);
+        chains.add(event);
+        postings.add(event);
+        quotas.add(event);
+        seals.add(event);
+      });
       events += 1;
     },
+
     /** Call it after the last event. @throws {NotGenuine} */
     end: (): LogSummary => {
       const { seals: count, last, unsealed } = seals.end();

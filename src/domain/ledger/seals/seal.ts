@@ -1,6 +1,6 @@
 import { type Checked, count, type EventOf, listOf, number, object, text, utcTime } from "../../shape.ts";
 import { canonicalJson } from "../canonical.ts";
-import { journalStream } from "../journal.ts";
+import { journalPrefix, journalStream } from "../journal.ts";
 import { journalRegistryStream } from "../journal-registry.ts";
 import type { ProvenEvent } from "../proven-event.ts";
 import { leafHash } from "./merkle.ts";
@@ -62,6 +62,9 @@ export const sealedPrefixes = [
 
 export const isSealed = (stream: string): boolean =>
   sealedPrefixes.some((prefix) => (prefix.endsWith("-") ? stream.startsWith(prefix) : stream === prefix));
+
+/** True if seals cover the stream, either by each event or by its last one. */
+export const isCovered = (stream: string): boolean => isSealed(stream) || stream.startsWith(journalPrefix);
 
 export const eventLeaf = (event: ProvenEvent): Uint8Array => leafHash(canonicalJson(event));
 

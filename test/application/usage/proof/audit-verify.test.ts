@@ -1,6 +1,9 @@
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
 import fc from "fast-check";
-import { verifyLog } from "../../../../src/application/usage/proof/audit-verify.ts";
+import { type VerifiedLog, verifyLog } from "../../../../src/application/usage/proof/audit-verify.ts";
 import { createLogVerifier, type LogSummary } from "../../../../src/domain/ledger/proof/log-verifier.ts";
 import { NotGenuine } from "../../../../src/domain/ledger/proof/not-genuine.ts";
 import { addToPlan, type SealPlan } from "../../../../src/domain/ledger/proof/seal-check.ts";
@@ -121,10 +124,67 @@ describe("the verification of a log", () => {
     await sealed.log.append("seals", "Sealed", { note: "none" });
     await sealed.log.append("seals", "Sealed", data);
     try {
-      expect(await refusal(verifyLog(store, { keys }))).to.include("is not a well-formed seal");
+      expect(await refusal(verifyLog(store, { keys }))).to.match(/^seals revision 1 .* is malformed/);
     } finally {
       await remove();
     }
+  });
+
+  /** Verifies the log of a busy day after SQL has changed its file. */
+  const verifyChanged = async (change: string, ...values: string[]): Promise<VerifiedLog> => {
+    const { store, folder, remove } = await openTemporaryStore();
+    try {
+      await writeBusyDay(sealing(store));
+      const db = new DatabaseSync(join(folder, "events.db"));
+      expect(db.prepare(change).run(...values).changes).to.equal(1);
+      db.close();
+      return await verifyLog(store, { keys });
+    } finally {
+      await remove();
+    }
+  };
+  const inRow = "WHERE stream = (SELECT id FROM streams WHERE name = ?) AND revision = ?";
+
+  it("counts what no seal covers", async () => {
+    const touched = await verifyChanged("UPDATE events SET created = created + 0 WHERE position = 1");
+    expect(touched).to.deep.include({ events: 19, seals: 3, unsealed: 1, uncovered: 1 });
+  });
+
+  it("finds an event of a sealed stream's kind, and a malformed one, in a stream that is never sealed", async () => {
+    const rate = [`UPDATE events SET body = ? ${inRow}`, "rate-i1", "0"] as const;
+    const data = { secretId: "s", hash: "5ec2e7", at: "2026-11-05T10:00:00.000Z" };
+    for (const [type, body] of [
+      ["SecretCreated", `"type":"SecretCreated","data":${JSON.stringify(data)},"metadata":{}`],
+      ["RequestsCounted", `"type":"RequestsCounted","data":{"minute":1},"metadata":{}`],
+      ["", `"type":"RequestsCounted","data":{}}, {"type":"SecretCreated","data":{},"metadata":{}`],
+    ] as const) {
+      const [change, ...row] = rate;
+      expect(await refusal(verifyChanged(change, body, ...row))).to.match(
+        new RegExp(`^rate-i1 revision 0 \\(${type}, .* is malformed, or belongs to another kind of stream$`),
+      );
+    }
+  });
+
+  it("finds a number that is read as infinity, and minus zero, which other forms would state as null and 0", async () => {
+    for (const [from, to] of [
+      ['"monthlyCharacters":null', '"monthlyCharacters":1e999'],
+      ['"monthlyCharacters":null', '"monthlyCharacters":null,"more":1e999'],
+      ['"monthlyCharacters":null', '"monthlyCharacters":null,"more":-0'],
+      ['"metadata":{', '"metadata":{"more":-1e999,'],
+    ] as const) {
+      const change = `UPDATE events SET body = replace(body, ?, ?) ${inRow}`;
+      expect(await refusal(verifyChanged(change, from, to, "key-k1", "0")), to).to.match(
+        /^key-k1 revision 0 .*(is malformed|has no canonical form)/,
+      );
+    }
+  });
+
+  it("finds a withheld member that was replaced by its own digest", async () => {
+    const digest = createHash("sha256").update('"5ec2e7"').digest("hex");
+    const change = `UPDATE events SET body = replace(body, ?, ?) ${inRow}`;
+    expect(
+      await refusal(verifyChanged(change, '"5ec2e7"', `{"sha256":"${digest}"}`, "key-k1", "1")),
+    ).to.match(/^key-k1 revision 1 .* is malformed/);
   });
 });
 
@@ -231,7 +291,7 @@ describe("the verification of events without their lines' digests", () => {
   });
 
   it("names the seal that covers a changed, dropped or added event of another stream", () => {
-    const data = { tier: "enterprise" };
+    const data = { ...events[indexOf("key-k1", 0)]?.data, websiteId: "w2" };
     expect(problem(edited("key-k1", 0, { data }))).to.match(
       /^an event was changed or moved .* seal 0 covers$/,
     );
