@@ -1,6 +1,4 @@
 import { hash } from "node:crypto";
-import { isWellFormed } from "../event-shapes.ts";
-import { anyObject } from "../shape.ts";
 import { canonicalJson } from "./canonical.ts";
 
 /** An event as exports contain it and seals cover it. */
@@ -55,13 +53,4 @@ const committed = (type: string, data: object): object => {
   if (member === undefined) return data;
   const value = Reflect.get(Object(data), member);
   return value === undefined ? data : { ...data, [member]: { sha256: hash("sha256", canonicalJson(value)) } };
-};
-
-/** True if the event can be that of a well-formed one. */
-export const isWellFormedProof = (event: ProvenEvent): boolean => {
-  const member = withheldMember(event.type);
-  if (member === undefined || !anyObject(event.data)) return isWellFormed(event);
-  const value = event.data[member];
-  const isCommitted = anyObject(value) && typeof value.sha256 === "string";
-  return isCommitted && isWellFormed({ ...event, data: { ...event.data, [member]: "" } });
 };

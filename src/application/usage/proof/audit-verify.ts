@@ -1,8 +1,9 @@
 import { isKnownStream, isWellFormed } from "../../../domain/event-shapes.ts";
+import { requireForm } from "../../../domain/ledger/proof/event-form.ts";
 import { createExportReader, isSealLine, peekEvent } from "../../../domain/ledger/proof/export-lines.ts";
 import { readLines } from "../../../domain/ledger/proof/lines.ts";
 import { createLogVerifier, type LogSummary } from "../../../domain/ledger/proof/log-verifier.ts";
-import { NotGenuine, requireForm } from "../../../domain/ledger/proof/not-genuine.ts";
+import { NotGenuine } from "../../../domain/ledger/proof/not-genuine.ts";
 import { addToPlan, type SealPlan } from "../../../domain/ledger/proof/seal-check.ts";
 import { provenEvent } from "../../../domain/ledger/proven-event.ts";
 import { isCovered, sealsStream } from "../../../domain/ledger/seals/seal.ts";

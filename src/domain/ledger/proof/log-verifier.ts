@@ -1,7 +1,7 @@
-import { isWellFormedProof, type ProvenEvent } from "../proven-event.ts";
+import type { ProvenEvent } from "../proven-event.ts";
+import { isWellFormedProof, requireForm, runChecks } from "./event-form.ts";
 import { createOrderCheck } from "./event-order.ts";
 import { createJournalChains } from "./journal-chains.ts";
-import { requireForm, runChecks } from "./not-genuine.ts";
 import { PostingsCheck } from "./postings-check.ts";
 import { QuotaCheck } from "./quota-check.ts";
 import { createSealCheck, type SealCheckOptions } from "./seal-check.ts";
