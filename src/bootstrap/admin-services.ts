@@ -108,7 +108,7 @@ export const composeAdminServices = ({
     websites: createWebsites({ ...commands, websites, keys }),
     keys,
     readKeyHistory: createKeyHistory({ store: storeAsWritten }),
-    originVerification: createOriginVerification(commands),
+    originVerification: createOriginVerification({ ...commands, websites }),
     credentials: createCredentialsService({
       ...commands,
       websites,

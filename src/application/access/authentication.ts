@@ -5,7 +5,7 @@ import type { IssuedKey, Key } from "../../domain/accounts/key.ts";
 import type { Website } from "../../domain/accounts/website.ts";
 import { NotFound, Unauthorized } from "../../domain/errors.ts";
 import type { AccessTokens } from "./access-tokens.ts";
-import type { FailedAttempts } from "./failed-attempts.ts";
+import type { AccessPoint, FailedAttempts } from "./failed-attempts.ts";
 import { type ActingKey, actingKey, type Principal, type Proof, principalOf } from "./principal.ts";
 import { createSecretFinder } from "./secret-finder.ts";
 
@@ -28,10 +28,10 @@ export type Credentials =
 export interface Authenticator {
   /**
    * Authenticates a caller by one form of credentials only: an origin does not make up for a wrong secret or token.
-   * @throws {RateLimited} for a client with too many failed attempts, whatever its credentials
    * @throws {Unauthorized} disclosing only the form of the credentials
+   * @throws {RateLimited} instead, for a wrong secret of a client that has presented too many
    */
-  authenticate(credentials: Credentials, client: string): Principal;
+  authenticate(credentials: Credentials, client: string, at?: AccessPoint): Principal;
   /**
    * The current state of an authenticated principal. The expiry of its token is ignored.
    * @throws {Unauthorized} when its proof was withdrawn
@@ -55,18 +55,12 @@ export const createAuthenticator = ({
 }: Accounts & { readonly failedAttempts: FailedAttempts }): Authenticator => {
   const { findPrincipal, refreshPrincipal } = createPrincipalFinder(accounts);
 
-  /** True for a secret or token that was not issued here. */
-  const isFailedAttempt = (credentials: Credentials): boolean =>
-    credentials.by === "secret" ||
-    (credentials.by === "token" && !accounts.accessTokens.isSigned(credentials.token));
-
   return {
-    authenticate: (credentials, client) => {
-      failedAttempts.throwIfThrottled(client);
+    authenticate: (credentials, client, at = "website") => {
       const principal = findPrincipal(credentials);
       if (principal) return principal;
-      if (isFailedAttempt(credentials)) failedAttempts.count(client);
-      throw new Unauthorized(refusal(credentials));
+      const throttled = credentials.by === "secret" ? failedAttempts.count(client, at) : undefined;
+      throw throttled ?? new Unauthorized(refusal(credentials));
     },
     reauthenticate: (principal) => {
       const current = refreshPrincipal(principal);

@@ -1,15 +1,18 @@
 import { z } from "zod";
+import type { View } from "../../../projections/runner/view.ts";
+import { findWebsite } from "../../../projections/websites.ts";
 import {
   issueVerification,
   origin as originSchema,
   unknownVerification,
   verifyOrigin,
+  type Website,
   websiteDecider,
   websiteStream,
 } from "../../domain/accounts/website.ts";
 import { newVerificationToken, type Random, websiteIdOfVerification } from "../accounts/identifiers.ts";
 import type { CommandContext, ExecuteCommand } from "../execute-command.ts";
-import { hashSecret } from "./secrets.ts";
+import { hashSecret, matchingSecret } from "./secrets.ts";
 
 /** A single-use token that verifies one origin. It is returned once and not stored. Times are ISO 8601, UTC. */
 export interface NewVerification {
@@ -31,13 +34,15 @@ const verificationMinutes = 15;
 
 export type OriginVerification = ReturnType<typeof createOriginVerification>;
 
-/** Verification of a website's origins. Both methods may throw {Unavailable}. */
+/** Verification of a website's origins. Each method may throw {Unavailable}. */
 export const createOriginVerification = ({
   execute,
+  websites,
   clock,
   random,
 }: {
   execute: ExecuteCommand;
+  websites: View<Website>;
   /** Milliseconds since the epoch. */
   clock: () => number;
   random: Random;
@@ -59,6 +64,11 @@ export const createOriginVerification = ({
       context,
     );
     return { token, origin, expiresAt: issued.expiresAt };
+  },
+  /** Whether the view has the token, pending or not. Any other token costs a read of the store to refuse. */
+  isKnown: (token: string): boolean => {
+    const website = findWebsite(websites, websiteIdOfVerification(token) ?? "");
+    return website !== undefined && matchingSecret(token, website.verifications) !== undefined;
   },
   /**
    * Consumes the token and adds the origin to the website. Of several concurrent calls, one succeeds.

@@ -40,8 +40,9 @@ export const createSecretFinder = (keys: LiveView<Key>, maxPresented = defaultMa
     const known = presented.get(secret);
     if (known && known.principal.apiKey === apiKey && isUnchanged(known, changes)) return known.principal;
     const key = findKey(keys, apiKey);
-    const match = key && matchingSecret(secret, key.secrets);
-    if (!match) {
+    // Hashed for an unknown key too: the response time does not tell whether a key exists.
+    const match = matchingSecret(secret, key?.secrets ?? []);
+    if (!key || !match) {
       if (known?.principal.apiKey === apiKey) presented.delete(secret); // it was revoked
       return undefined;
     }

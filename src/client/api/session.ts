@@ -93,16 +93,13 @@ export class Session {
   }
 
   /**
-   * Replaces the token if it may have caused the error: a 401, or a 429 after the token has expired. Returns false if not.
+   * Replaces the token if it may have caused the error. Returns false if not.
    * @throws {VoxledgerError} if no token is granted
    */
   async replaceTokenAfter(error: unknown, token: string | undefined): Promise<boolean> {
-    if (token === undefined || !(error instanceof VoxledgerError)) return false;
-    const current = this.#current?.token === token ? this.#current : undefined;
-    const hasExpired = current !== undefined && this.#expiresWithin(current, 0);
-    const mayBeCause = isUnauthorized(error) || (error.status === 429 && hasExpired);
-    if (mayBeCause && current) await this.refresh(); // otherwise another request has replaced it already
-    return mayBeCause;
+    if (token === undefined || !(error instanceof VoxledgerError) || !isUnauthorized(error)) return false;
+    if (this.#current?.token === token) await this.refresh(); // otherwise another request has replaced it already
+    return true;
   }
 
   /**

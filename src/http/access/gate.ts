@@ -15,7 +15,7 @@ export interface Caller {
 /**
  * Authenticates a request and counts it against the limits. A refusal by the limits is returned in `admission`, so that its
  * response can carry the rate-limit headers too.
- * @throws {Unauthorized} @throws {RateLimited} after too many failed authentications
+ * @throws {Unauthorized} @throws {RateLimited} for one more wrong secret after too many
  */
 export type Gate = (request: IncomingMessage) => Caller;
 

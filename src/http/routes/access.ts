@@ -7,7 +7,6 @@ import type {
 } from "../../application/access/origin-verification.ts";
 import type { Websites } from "../../application/accounts/websites.ts";
 import { websiteConfig } from "../../domain/accounts/website-config.ts";
-import { Unauthorized } from "../../domain/errors.ts";
 import { bearerOf } from "../access/credentials.ts";
 import { noStore } from "../caching/cache-control.ts";
 import type { ClientAddress } from "../kernel/client-address.ts";
@@ -30,7 +29,7 @@ const verifyOriginResponse = namedSchema("VerifyOriginResponse", {
 interface AccessOptions {
   readonly websites: Pick<Websites, "get">;
   readonly accessTokens: Pick<AccessTokens, "issue">;
-  readonly originVerification: Pick<OriginVerification, "verify">;
+  readonly originVerification: Pick<OriginVerification, "isKnown" | "verify">;
   readonly failedAttempts: FailedAttempts;
   readonly clientOf: ClientAddress;
 }
@@ -91,13 +90,13 @@ const verifyOrigin = ({ originVerification, failedAttempts, clientOf }: AccessOp
     },
     errors: [503],
     handle: async (_, { req, state }) => {
-      const client = clientOf(req);
-      failedAttempts.throwIfThrottled(client);
       const { authorization, origin = "" } = req.headers;
-      const presented = { token: bearerOf(authorization), origin };
-      return await originVerification.verify(presented, state.requestId).catch((error) => {
-        if (error instanceof Unauthorized && authorization !== undefined) failedAttempts.count(client);
-        throw error;
-      });
+      const token = bearerOf(authorization);
+      // Counted before it is looked up: the view may not have a new token yet.
+      if (authorization !== undefined && !originVerification.isKnown(token)) {
+        const throttled = failedAttempts.count(clientOf(req), "website");
+        if (throttled) throw throttled;
+      }
+      return await originVerification.verify({ token, origin }, state.requestId);
     },
   });

@@ -11,7 +11,7 @@ export interface SocketCaller {
   readonly apiKey: string;
   /**
    * Admits one more request with the caller's current permissions. A socket may outlive the token that it was opened
-   * with, but not the secret or the origin that the token was issued for.
+   * with, but not the token's session, nor the secret or the origin that the token was issued for.
    * @throws {Unauthorized} @throws {RateLimited} @throws {KeyIsSuspended}
    */
   admit(): Principal;
@@ -44,7 +44,8 @@ export const createHandshakeAdmission =
         principal,
         admission: limiter.admit(principal, client),
       });
-      const opening = countRequest(authenticator.authenticate(handshakeCredentials(handshake), client));
+      const credentials = handshakeCredentials(handshake);
+      const opening = countRequest(authenticator.authenticate(credentials, client, "websocket"));
       headers = limitHeaders(opening.admission);
       requireAdmission(opening);
       const { principal } = opening;

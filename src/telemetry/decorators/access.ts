@@ -8,9 +8,9 @@ export const instrumentAuthenticator =
   (refusals: Counter) =>
   (authenticator: Authenticator): Authenticator => ({
     ...authenticator,
-    authenticate: (credentials, client) => {
+    authenticate: (credentials, client, at) => {
       try {
-        return authenticator.authenticate(credentials, client);
+        return authenticator.authenticate(credentials, client, at);
       } catch (error) {
         if (error instanceof RateLimited) refusals.add(1, error.kind);
         if (error instanceof Unauthorized) refusals.add(1, "unauthorized");

@@ -1,8 +1,13 @@
 import { expect } from "chai";
 import type { LiveView } from "../../../projections/runner/view.ts";
 import { createAccessTokens } from "../../../src/application/access/access-tokens.ts";
-import { type Credentials, createAuthenticator } from "../../../src/application/access/authentication.ts";
 import {
+  type Authenticator,
+  type Credentials,
+  createAuthenticator,
+} from "../../../src/application/access/authentication.ts";
+import {
+  type AccessPoint,
   createFailedAttempts,
   maxFailuresPerMinute,
 } from "../../../src/application/access/failed-attempts.ts";
@@ -15,7 +20,12 @@ import {
   keyStream,
 } from "../../../src/domain/accounts/key.ts";
 import { freePlan } from "../../../src/domain/accounts/plan.ts";
-import type { Website } from "../../../src/domain/accounts/website.ts";
+import {
+  evolveWebsite,
+  initialWebsite,
+  type Website,
+  websiteStream,
+} from "../../../src/domain/accounts/website.ts";
 import { RateLimited, Unauthorized } from "../../../src/domain/errors.ts";
 
 const at = "2026-11-21T10:00:00.000Z";
@@ -32,6 +42,12 @@ const issued: KeyEvent[] = [
   { type: "SecretCreated", data: { secretId: "s", hash: hashSecret("right"), at } },
 ];
 
+const shop = "https://shop.example";
+const website = evolveWebsite(initialWebsite(), {
+  type: "WebsiteRegistered",
+  data: { websiteId: "w", name: "Shop", origins: [shop], at },
+});
+
 const right: Credentials = { by: "secret", apiKey: "k", apiSecret: "right" };
 const wrong: Record<Credentials["by"], Credentials> = {
   secret: { by: "secret", apiKey: "k", apiSecret: "wrong" },
@@ -45,7 +61,7 @@ describe("failed authentication", () => {
   const authenticatorOf = () =>
     createAuthenticator({
       keys: viewOf(new Map<string, Key>([[keyStream("k"), issued.reduce(evolveKey, initialKey())]])),
-      websites: viewOf(new Map<string, Website>()),
+      websites: viewOf(new Map<string, Website>([[websiteStream("w"), website]])),
       accessTokens,
       failedAttempts: createFailedAttempts({ clock: () => time.now }),
     });
@@ -55,34 +71,56 @@ describe("failed authentication", () => {
     return { by: "token", token, apiKey: undefined, origin: undefined };
   };
 
-  it("returns 401, and after too many attempts refuses valid credentials too until the minute ends", () => {
+  const exhaust = (authenticate: Authenticator["authenticate"], client: string, at?: AccessPoint) => {
+    for (let i = 0; i < maxFailuresPerMinute; i++)
+      expect(() => authenticate(wrong.secret, client, at)).to.throw(Unauthorized);
+    expect(() => authenticate(wrong.secret, client, at))
+      .to.throw(RateLimited)
+      .with.include({ kind: "failures", retryAfterSeconds: 60 });
+  };
+
+  it("gets 401, and 429 after too many wrong secrets, until the minute ends", () => {
     const { authenticate } = authenticatorOf();
-    const guesses = [wrong.secret, wrong.token];
-    for (let i = 0; i < maxFailuresPerMinute; i++) {
-      expect(() => authenticate(guesses[i % 2] as Credentials, "192.0.2.1")).to.throw(Unauthorized);
-    }
-    for (const credentials of [right, ...Object.values(wrong)]) {
-      expect(() => authenticate(credentials, "192.0.2.1"))
-        .to.throw(RateLimited)
-        .with.include({ kind: "failures", retryAfterSeconds: 60 });
-    }
-    expect(authenticate(right, "192.0.2.2")).to.include({ apiKey: "k", websiteId: "w" });
+    exhaust(authenticate, "192.0.2.1");
+    expect(() => authenticate(wrong.secret, "192.0.2.2")).to.throw(Unauthorized);
     time.now += 60_000;
-    expect(authenticate(right, "192.0.2.1")).to.include({ apiKey: "k", websiteId: "w" });
+    exhaust(authenticate, "192.0.2.1");
   });
 
-  it("is not counted for an expired or revoked token or a request without a secret", () => {
+  it("never refuses correct credentials, whatever else their address has sent", () => {
+    const { authenticate } = authenticatorOf();
+    const origin: Credentials = { by: "origin", apiKey: "k", origin: shop };
+    exhaust(authenticate, "192.0.2.1");
+    exhaust(authenticate, "192.0.2.1", "websocket");
+    for (const at of ["website", "websocket"] as const)
+      for (const credentials of [right, tokenOf("s"), origin])
+        expect(authenticate(credentials, "192.0.2.1", at)).to.include({ apiKey: "k", websiteId: "w" });
+  });
+
+  it("is counted separately for WebSockets", () => {
+    const { authenticate } = authenticatorOf();
+    exhaust(authenticate, "192.0.2.1", "websocket");
+    exhaust(authenticate, "192.0.2.1");
+  });
+
+  it("is not counted for a token, junk, expired or revoked, nor for a request without a secret", () => {
     const { authenticate } = authenticatorOf();
     const expired = tokenOf("s");
     expect(authenticate(expired, "192.0.2.1")).to.include({ apiKey: "k" });
     time.now += 900_000;
+    const junk: Credentials[] = ["junk", "e30.e30.e30", "a.b", "..", ""].map((token) => ({
+      by: "token",
+      token,
+      apiKey: undefined,
+      origin: undefined,
+    }));
     const none: Credentials = { by: "origin", apiKey: undefined, origin: undefined };
-    for (const credentials of [expired, tokenOf("revoked"), wrong.origin, none]) {
+    for (const credentials of [...junk, expired, tokenOf("revoked"), wrong.origin, none]) {
       for (let i = 0; i <= maxFailuresPerMinute; i++) {
         expect(() => authenticate(credentials, "192.0.2.1")).to.throw(Unauthorized);
       }
     }
-    expect(authenticate(right, "192.0.2.1")).to.include({ apiKey: "k" });
+    exhaust(authenticate, "192.0.2.1");
   });
 
   const messageOf = (credentials: Credentials): string => {

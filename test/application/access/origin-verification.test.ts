@@ -27,6 +27,7 @@ describe("origin verification over a store", () => {
     return createOriginVerification({
       execute: async (decider, stream, decide, { actor }) =>
         (await handler.execute(decider, stream, decide, { actor })).state,
+      websites: { get: () => undefined, entries: () => [].values(), size: 0 }, // its view is behind
       clock: () => service.time.now,
       random: randomBytes,
     });
@@ -49,6 +50,21 @@ describe("origin verification over a store", () => {
       verified: true,
       origin,
     });
+  });
+
+  it("knows its tokens without a read of the store, used ones included, and no others", async () => {
+    const { token } = await service.originVerification.issue(websiteId, origin, admin);
+    const { isKnown } = service.originVerification;
+    expect(isKnown(token)).to.equal(true);
+    await service.originVerification.verify({ token, origin }, "req-2");
+    expect(isKnown(token)).to.equal(true);
+    for (const wrong of [
+      "",
+      "vlv_",
+      token.replace(/^vlv_.{3}/, "vlv_AAA"),
+      token.replace(/web_.{3}/, "web_AAA"),
+    ])
+      expect(isKnown(wrong), wrong).to.equal(false);
   });
 
   it("logs the issuer and the request that used it, but not the token", async () => {

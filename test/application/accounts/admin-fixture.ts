@@ -66,7 +66,7 @@ export const openAdminServices = async (): Promise<AdminFixture> => {
     websites,
     keys,
     readKeyHistory: createKeyHistory({ store }),
-    originVerification: createOriginVerification(parts),
+    originVerification: createOriginVerification({ ...parts, websites: runner.view(websitesProjection) }),
     store,
     time,
     append: async (stream, type, data) => {

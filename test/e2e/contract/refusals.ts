@@ -56,9 +56,9 @@ export const refusalResponses = (api: DescribedApi): void => {
       for (const sent of requestsOfWebsites()) await repeatUntilTooMany(as(sent, authorize(busy)));
     });
 
-    it("from an address with too many failed attempts", async () => {
+    it("from an address with too many wrong secrets", async () => {
       const verification = { method: "POST", path: "/v2/auth/verify-origin" };
-      const guess = { Authorization: "Bearer guessed", "X-Forwarded-For": "198.51.100.1" };
+      const guess = { Authorization: "Bearer vlk_guessed.guessed", "X-Forwarded-For": "198.51.100.1" };
       const open = requestsOfWebsites(operationsOf(api.document).filter(allowsAnyone));
       for (const sent of open) await expectStatus(401, as(sent, guess));
       for (const sent of [...unauthenticated(), ...open, verification])

@@ -203,51 +203,90 @@ describe("authentication over HTTP", () => {
     });
   });
 
-  describe("throttles failed attempts", () => {
+  describe("answers too many wrong secrets from one address in a minute with 429", () => {
     const bearer = { Authorization: "Bearer wrong" };
     const wrongOf: Record<string, () => Promise<Answered>> = {
       "a wrong secret": () => get({ ...key(), "X-API-Secret": "wrong" }),
-      "a wrong token": () => get(bearer),
+      "a wrong secret in a single token": () => get({ Authorization: `Bearer ${website.apiKey}.wrong` }),
       "a wrong secret for v1": () =>
         ask(`${service.url}/v1/text:synthesize?lang=en&text=x`, {
           headers: { ...key(), "X-API-Secret": "wrong" },
+        }),
+      "a wrong secret for OpenAI's API": () =>
+        ask(`${service.url}/openai/v1/models`, {
+          headers: { Authorization: `Bearer ${website.apiKey}.wrong` },
+        }),
+      "a wrong secret for ElevenLabs' API": () =>
+        ask(`${service.url}/elevenlabs/v1/voices`, {
+          headers: { "xi-api-key": `${website.apiKey}.wrong` },
         }),
       "a wrong verification token": () =>
         ask(`${service.url}/v2/auth/verify-origin`, { method: "POST", headers: { ...bearer, Origin: shop } }),
       "a wrong admin token": () => ask(`${service.url}/admin/keys`, { headers: bearer }),
     };
+    const verificationToken = async (): Promise<string> =>
+      (await admin(service.url, "POST", `/websites/${website.id}/verifications`, { origin: shop })).body
+        .token as string;
+
     for (const [form, fail] of Object.entries(wrongOf)) {
-      it(`from one address for a minute: ${form}`, async () => {
+      it(`but never refuses correct credentials: ${form}`, async () => {
+        const access = { Authorization: `Bearer ${await tokenFor(pair())}` };
         const statuses: number[] = [];
         for (let i = 0; i < 32; i++) statuses.push((await fail()).status);
         expect(statuses).to.deep.equal([...Array(30).fill(401), 429, 429]);
-        expect((await fail()).headers).to.include({ "retry-after": "60" });
-        expect((await get(pair())).status).to.equal(429);
-        expect((await admin(service.url, "GET", "/keys")).status).to.equal(429);
+        expect((await fail()).headers).to.include({ "retry-after": "60", "x-ratelimit-limit": "30" });
+        for (const headers of [pair(), access, { ...key(), Origin: shop }]) await isLetIn(headers);
+        expect((await admin(service.url, "GET", "/keys")).status).to.equal(200);
+        const verified = await ask(`${service.url}/v2/auth/verify-origin`, {
+          method: "POST",
+          headers: { Authorization: `Bearer ${await verificationToken()}`, Origin: shop },
+        });
+        expect(JSON.parse(verified.text)).to.deep.equal({ verified: true, origin: shop });
         service.time.now += 60_000;
         expect((await fail()).status).to.equal(401);
-        expect((await admin(service.url, "GET", "/keys")).status).to.equal(200);
-        await isLetIn(pair());
       });
     }
 
-    it("but does not count requests that guess no secret: no credentials, an unverified origin, an expired token", async () => {
-      const expired = { Authorization: `Bearer ${await tokenFor(pair())}` };
+    it("but does not count requests that guess no secret", async () => {
+      const token = await tokenFor(pair());
       service.time.now += 900_000;
-      const harmless = [{}, { ...key(), Origin: "https://evil.example" }, expired];
-      for (const headers of harmless) {
+      const harmless: Headers[] = [
+        {},
+        { ...key(), Origin: "https://evil.example" },
+        { "X-API-Key": "vlk_nobody", Origin: shop },
+        bearer,
+        { Authorization: "Bearer e30.e30.e30" },
+        { Authorization: `Bearer ${token}` },
+        { Authorization: `Bearer ${token}x` },
+      ];
+      for (const headers of harmless)
         for (let i = 0; i < 31; i++) expect((await get(headers)).status).to.equal(401);
-      }
       for (let i = 0; i < 31; i++) {
         expect((await ask(`${service.url}/admin/keys`)).status).to.equal(401);
         expect((await ask(`${service.url}/v2/auth/verify-origin`, { method: "POST" })).status).to.equal(401);
       }
-      await isLetIn(pair());
+      expect((await get({ ...key(), "X-API-Secret": "wrong" })).status).to.equal(401);
     });
 
-    it("with different kinds of credentials", async () => {
-      for (let i = 0; i < 6; i++) for (const fail of Object.values(wrongOf)) await fail();
-      for (const fail of Object.values(wrongOf)) expect((await fail()).status).to.equal(429);
+    it("together for all credentials of websites, and separately for the admin API", async () => {
+      const { "a wrong admin token": failAdmin, ...ofWebsites } = wrongOf;
+      for (let i = 0; i < 5; i++) for (const fail of Object.values(ofWebsites)) await fail();
+      for (const fail of Object.values(ofWebsites)) expect((await fail()).status).to.equal(429);
+      expect((await failAdmin?.())?.status).to.equal(401);
+    });
+
+    it("and lets a stranger who knows only a public key use up none of its limits", async () => {
+      const plan = { tier: "enterprise", requestsPerMinute: 40, monthlyCharacters: 1_000_000 };
+      expect((await admin(service.url, "PUT", `/keys/${other.apiKey}/plan`, plan)).status).to.equal(200);
+      const strangers: Headers[] = [
+        { "X-API-Key": other.apiKey },
+        { "X-API-Key": other.apiKey, Origin: "https://evil.example" },
+        { "X-API-Key": other.apiKey, "X-API-Secret": "wrong" },
+        { Authorization: `Bearer ${other.apiKey}.wrong` },
+      ];
+      for (let i = 0; i < 25; i++) for (const headers of strangers) await get(headers);
+      const right = await get({ "X-API-Key": other.apiKey, "X-API-Secret": other.apiSecret });
+      expect(right.headers).to.include({ "x-ratelimit-limit": "40", "x-ratelimit-remaining": "39" });
     });
   });
 

@@ -129,12 +129,22 @@ describe("the handshake of the streaming socket", () => {
       expect(headers).to.include({ "x-ratelimit-limit": "100000", "x-ratelimit-remaining": "99999" });
     });
 
-    it("all clients of an address with too many failed attempts, even with valid credentials", async () => {
-      for (let i = 0; i < maxFailuresPerMinute; i++) await isRefused({ token: "guessed" });
-      const { headers } = await isRefused({}, website.headers, [429, "RATE_LIMIT_EXCEEDED"]);
+    it("wrong secrets with 429 after too many from one address, and never correct ones", async () => {
+      const wrong = { "X-API-Key": website.apiKey, "X-API-Secret": "wrong" };
+      for (let i = 0; i < maxFailuresPerMinute; i++) await isRefused({}, wrong);
+      const { headers } = await isRefused({}, wrong, [429, "RATE_LIMIT_EXCEEDED"]);
       expect(headers).to.include({ "retry-after": "60", "x-ratelimit-limit": String(maxFailuresPerMinute) });
-      served.time.now += 60_000;
       await isAccepted(connect({}, website.headers));
+      await isAccepted(connect({ key: website.apiKey }, { Origin: shop }));
+      await isAccepted(connect({ token: tokenOf({ by: "secret", secretId: website.secretId }) }));
+    });
+
+    it("any number of junk tokens with 401: any page can send them from its visitors' address", async () => {
+      for (let i = 0; i <= maxFailuresPerMinute; i++) {
+        await isRefused({ token: "junk" });
+        await isRefused({ token: `${website.apiKey}.junk` });
+        await isRefused({ token: "e30.e30.e30" });
+      }
     });
 
     it("a key that has exceeded its requests per minute, with Retry-After", async () => {

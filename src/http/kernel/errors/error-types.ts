@@ -198,7 +198,7 @@ export const errorTypes = {
     headers: (error) => ({ ...(error.kind === "failures" && failureLimits), ...retryAfterOf(error) }),
     name: "TooManyRequests",
     description:
-      "Over the limit per minute (`RATE_LIMIT_EXCEEDED`), the burst limit (`BURST_RATE_LIMIT_EXCEEDED`), the limit of open WebSockets (`TOO_MANY_SOCKETS`) or open streams (`TOO_MANY_STREAMS`), or of audio that the key's clients have requested and not read (`TOO_MUCH_UNREAD_AUDIO`). The headers show the key's limit, or, for an address that failed to authenticate too often, the limit on failures.",
+      "Over the limit per minute (`RATE_LIMIT_EXCEEDED`), the burst limit (`BURST_RATE_LIMIT_EXCEEDED`), the limit of open WebSockets (`TOO_MANY_SOCKETS`) or open streams (`TOO_MANY_STREAMS`), or of audio that the key's clients have requested and not read (`TOO_MUCH_UNREAD_AUDIO`). The headers show the key's limit, or, for a wrong secret from an address that has presented too many, the limit on these.",
     headerSchemas: { ...rateLimits, ...retryAfter },
     example: new RateLimited("The key has no requests left in this minute.", "minute", 42),
   }),

@@ -24,7 +24,7 @@ interface AdminAccess {
 /**
  * Authenticates `Authorization: Bearer` with a token of ADMIN_TOKEN or AUDITOR_TOKEN, and sets `ctx.state.actor` and
  * `ctx.state.adminSession`. Operators may do all that auditors may.
- * @throws {NotFound} without any token @throws {RateLimited} after too many failed attempts @throws {Unauthorized}
+ * @throws {NotFound} without any token @throws {Unauthorized} @throws {RateLimited} for one more wrong token after too many
  * @throws {Forbidden} for an auditor's token where an operator is required
  */
 export const authorizeAdmin = (
@@ -34,13 +34,12 @@ export const authorizeAdmin = (
   const known = knownTokens({ adminTokens, auditorTokens });
   return async (ctx, next) => {
     if (known.length === 0) throw new NotFound("There is nothing under this address.");
-    const client = clientOf(ctx.req);
-    failedAttempts.throwIfThrottled(client);
     const { authorization } = ctx.req.headers;
     const holder = findToken(known, bearerOf(authorization));
     if (!holder) {
-      if (authorization !== undefined) failedAttempts.count(client);
-      throw new Unauthorized("The admin token is missing or wrong.");
+      const isAttempt = authorization !== undefined;
+      const throttled = isAttempt ? failedAttempts.count(clientOf(ctx.req), "admin") : undefined;
+      throw throttled ?? new Unauthorized("The admin token is missing or wrong.");
     }
     ctx.state.actor = holder.actor;
     ctx.state.adminSession = holder.session;
@@ -54,11 +53,10 @@ export const authorizeAdmin = (
 /** Authenticates operators and auditors by their tokens, and all other callers with `website`. */
 export const authorizeAuditorOr = (
   website: Middleware,
-  { failedAttempts, clientOf, ...tokens }: AdminAccess,
+  tokens: Pick<AdminAccess, "adminTokens" | "auditorTokens">,
 ): Middleware => {
   const known = knownTokens(tokens);
   return async (ctx, next) => {
-    failedAttempts.throwIfThrottled(clientOf(ctx.req));
     const holder = findToken(known, bearerOf(ctx.req.headers.authorization));
     if (!holder) return await website(ctx, next);
     ctx.state.actor = holder.actor;

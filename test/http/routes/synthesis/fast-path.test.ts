@@ -95,10 +95,15 @@ describe("the fast path", () => {
       plan: { requestsPerMinute: 100 },
       before: (website, way) => repeated(20, { ...authorize(website), ...way }),
     },
-    "an address that fails too often": {
+    "a wrong secret after too many": {
       status: 429,
       code: "RATE_LIMIT_EXCEEDED",
-      before: (_, way) => repeated(30, { Authorization: "Bearer guessed", ...way }),
+      before: ({ apiKey }, way) => repeated(30, { "X-API-Key": apiKey, "X-API-Secret": "wrong", ...way }),
+      as: ({ apiKey }) => ({ "X-API-Key": apiKey, "X-API-Secret": "wrong" }),
+    },
+    "a correct secret after too many wrong ones": {
+      status: 200,
+      before: ({ apiKey }, way) => repeated(31, { "X-API-Key": apiKey, "X-API-Secret": "wrong", ...way }),
     },
   };
 
