@@ -23,9 +23,15 @@ const maxCachedTokens = 10_000;
 /** Maximum clock skew between instances that issue tokens. */
 const leewaySeconds = 30;
 
+/** Age of a session after which no token continues it. At least the longest lifetime of a token (TOKEN_TTL_SECONDS). */
+export const maxSessionSeconds = 86_400;
+
 export type AccessTokens = ReturnType<typeof createAccessTokens>;
 
-/** Short-lived tokens, bound to the proof of a principal. */
+/**
+ * Short-lived tokens, bound to the proof of a principal. A session is a token and those issued for it: it begins with
+ * other credentials, at `auth_time`, and ends at its maximum age, so that a stolen token is not valid for ever.
+ */
 export const createAccessTokens = ({
   key,
   previousKeys = [],
@@ -44,11 +50,13 @@ export const createAccessTokens = ({
   const known = new LRUCache<string, TokenClaims>({ max: maxCachedTokens });
   const nowSeconds = (): number => Math.floor(clock() / 1_000);
 
-  const issue = ({ apiKey, proof }: Pick<Principal, "apiKey" | "proof">): AccessToken => {
+  const issue = ({ apiKey, proof, token }: Pick<Principal, "apiKey" | "proof" | "token">): AccessToken => {
     const iat = nowSeconds();
-    const exp = iat + ttlSeconds;
+    const authTime = token?.authTime ?? iat;
+    const exp = Math.min(iat + ttlSeconds, sessionEnd({ authTime }));
     const bound = proof.by === "secret" ? { sid: proof.secretId } : { origin: proof.origin };
-    return { token: signJwt({ sub: apiKey, ...bound, iat, nbf: iat, exp }, key), exp };
+    const claims = { sub: apiKey, ...bound, iat, nbf: iat, exp, auth_time: authTime };
+    return { token: signJwt(claims, key), exp };
   };
 
   /** The claims of a correctly signed token, expired or not. */
@@ -63,12 +71,13 @@ export const createAccessTokens = ({
   };
 
   return {
-    /** A new token, bound to the principal's proof. */
+    /** A new token, bound to the principal's proof and session. */
     issue,
-    /** A new token if the principal's token is past half its lifetime, else undefined. */
+    /** A new token if the principal's token is past half its lifetime, unless it would not be valid longer. */
     renew: (principal: Principal): AccessToken | undefined => {
       const { token } = principal;
-      const isDue = token && clock() >= ((token.issuedAt + token.exp) / 2) * 1_000;
+      const isDue =
+        token && token.exp < sessionEnd(token) && clock() >= ((token.issuedAt + token.exp) / 2) * 1_000;
       return isDue ? issue(principal) : undefined;
     },
     /** The claims, or undefined if the token was not issued here or is not valid now. */
@@ -77,12 +86,14 @@ export const createAccessTokens = ({
       if (!claims) return undefined;
       const now = nowSeconds();
       const hasBegun = claims.from <= now + leewaySeconds;
-      return hasBegun && now < claims.exp ? claims : undefined;
+      return hasBegun && now < Math.min(claims.exp, sessionEnd(claims)) ? claims : undefined;
     },
-    /** True if the token was issued here, valid or not: an expired token is not a failed attempt. */
-    isSigned: (token: string): boolean => signedClaims(token) !== undefined,
+    /** Whether the session of a token goes on. A connection that was opened with the token ends with it. */
+    isSessionValid: (token: Validity): boolean => nowSeconds() < sessionEnd(token),
   };
 };
+
+const sessionEnd = ({ authTime }: Pick<Validity, "authTime">): number => authTime + maxSessionSeconds;
 
 const seconds = z.number().int();
 
@@ -95,14 +106,16 @@ const payload = z
     iat: seconds,
     nbf: seconds,
     exp: seconds,
+    // Earlier versions issue tokens without it, and may still run beside this one.
+    auth_time: seconds.optional(),
   })
-  .transform(({ sub, sid, origin, iat, nbf, exp }, context): TokenClaims => {
+  .transform(({ sub, sid, origin, iat, nbf, exp, auth_time: authTime = iat }, context): TokenClaims => {
     const proof = proofOf(sid, origin);
     if (!proof) {
       context.addIssue("A token is bound to a secret or an origin.");
       return z.NEVER;
     }
-    return { apiKey: sub, proof, issuedAt: iat, exp, from: Math.max(iat, nbf) };
+    return { apiKey: sub, proof, issuedAt: iat, exp, authTime, from: Math.max(iat, nbf) };
   });
 
 const proofOf = (secretId: string | undefined, origin: string | undefined): Proof | undefined => {

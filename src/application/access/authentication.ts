@@ -33,8 +33,8 @@ export interface Authenticator {
    */
   authenticate(credentials: Credentials, client: string, at?: AccessPoint): Principal;
   /**
-   * The current state of an authenticated principal. The expiry of its token is ignored.
-   * @throws {Unauthorized} when its proof was withdrawn
+   * The current state of an authenticated principal. The expiry of its token is ignored, but not the end of its session.
+   * @throws {Unauthorized} when its proof was withdrawn or its session has ended
    */
   reauthenticate(principal: Principal): Principal;
   /** A key without its credentials, for an operator. @throws {NotFound} */
@@ -63,6 +63,9 @@ export const createAuthenticator = ({
       throw throttled ?? new Unauthorized(refusal(credentials));
     },
     reauthenticate: (principal) => {
+      const { token } = principal;
+      if (token && !accounts.accessTokens.isSessionValid(token))
+        throw new Unauthorized("The session of the access token has ended.");
       const current = refreshPrincipal(principal);
       if (!current) throw new Unauthorized("The credentials were withdrawn.");
       return current;

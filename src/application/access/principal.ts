@@ -34,6 +34,8 @@ export type Proof =
 export interface Validity {
   readonly issuedAt: number;
   readonly exp: number;
+  /** When the session began, with other credentials than a token. */
+  readonly authTime: number;
 }
 
 /** A literal, because V8 stores some members of a spread object apart from it, and each request reads them. */

@@ -1,6 +1,6 @@
-import { randomBytes } from "node:crypto";
+import { createHmac, randomBytes } from "node:crypto";
 import { expect } from "chai";
-import { createAccessTokens } from "../../../src/application/access/access-tokens.ts";
+import { type AccessTokens, createAccessTokens } from "../../../src/application/access/access-tokens.ts";
 import type { Principal, Proof, Validity } from "../../../src/application/access/principal.ts";
 import { testPrincipal } from "../../support/principal.ts";
 
@@ -82,5 +82,58 @@ describe("access tokens", () => {
     expect(tokens.renew(principal({ token: claims as Validity }))).to.equal(undefined);
     time.now += 1;
     expect(tokens.renew(principal({ token: claims as Validity }))).to.not.equal(undefined);
+  });
+
+  describe("of one session", () => {
+    const hour = 3_600;
+    const day = 24 * hour;
+    const bearerOf = (tokens: AccessTokens, token: string) =>
+      principal({ token: tokens.read(token) as Validity });
+
+    it("end a day after it began, however often they are refreshed and renewed", () => {
+      const tokens = tokensOf(key, hour);
+      const begun = time.now / 1_000;
+      let { token } = tokens.issue(principal());
+      for (let i = 0; tokens.read(token) && i < 1_000; i++) {
+        time.now += (hour / 2) * 1_000;
+        if (!tokens.read(token)) break;
+        const bearer = bearerOf(tokens, token);
+        const next = i % 2 === 0 ? tokens.renew(bearer) : tokens.issue(bearer);
+        if (next) expect(next.exp).to.be.at.most(begun + day);
+        token = next?.token ?? token;
+      }
+      expect(time.now / 1_000).to.equal(begun + day);
+    });
+
+    it("are not renewed when a new one would end at the same time", () => {
+      const tokens = tokensOf(key, day);
+      const { token } = tokens.issue(principal());
+      time.now += (day - 1) * 1_000;
+      expect(tokens.renew(bearerOf(tokens, token))).to.equal(undefined);
+    });
+
+    it("begin a new one only with other credentials than a token", () => {
+      const tokens = tokensOf(key, hour);
+      const { token } = tokens.issue(principal());
+      const { authTime } = tokens.read(token) as Validity;
+      time.now += 60_000;
+      const refreshed = tokens.issue(bearerOf(tokens, token)).token;
+      expect(tokens.read(refreshed)?.authTime).to.equal(authTime);
+      expect(tokens.read(tokens.issue(principal()).token)?.authTime).to.equal(authTime + 60);
+    });
+
+    it("that has no `auth_time`, from an earlier version, begin when that token was issued", () => {
+      const iat = Math.floor(time.now / 1_000);
+      const claims = { sub: "vlk_1", sid: "sec_1", iat, nbf: iat, exp: iat + hour };
+      const signed = [{ alg: "HS256", typ: "JWT" }, claims]
+        .map((part) => Buffer.from(JSON.stringify(part)).toString("base64url"))
+        .join(".");
+      const old = `${signed}.${createHmac("sha256", key).update(signed).digest("base64url")}`;
+      const tokens = tokensOf(key, hour);
+      expect(tokens.read(old)).to.deep.include({ apiKey: "vlk_1", authTime: iat });
+      time.now += (hour - 1) * 1_000;
+      const refreshed = tokens.issue(bearerOf(tokens, old));
+      expect(tokens.read(refreshed.token)?.authTime).to.equal(iat);
+    });
   });
 });

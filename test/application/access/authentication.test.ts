@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { LiveView } from "../../../projections/runner/view.ts";
-import { createAccessTokens } from "../../../src/application/access/access-tokens.ts";
+import { createAccessTokens, maxSessionSeconds } from "../../../src/application/access/access-tokens.ts";
 import {
   type Authenticator,
   type Credentials,
@@ -121,6 +121,17 @@ describe("failed authentication", () => {
       }
     }
     exhaust(authenticate, "192.0.2.1");
+  });
+
+  it("of a principal whose token's session has ended cannot be repeated, although its proof is valid", () => {
+    const { authenticate, reauthenticate } = authenticatorOf();
+    const byToken = authenticate(tokenOf("s"), "192.0.2.1");
+    const bySecret = authenticate(right, "192.0.2.1");
+    time.now += maxSessionSeconds * 1_000 - 1;
+    expect(reauthenticate(byToken)).to.include({ apiKey: "k" });
+    time.now += 1;
+    expect(() => reauthenticate(byToken)).to.throw(Unauthorized, "session");
+    expect(reauthenticate(bySecret)).to.include({ apiKey: "k" });
   });
 
   const messageOf = (credentials: Credentials): string => {

@@ -66,7 +66,8 @@ describe("access tokens over HTTP", () => {
     });
 
     it("contain the key as the subject, and the credential that proved it", async () => {
-      const times = { iat: nowSeconds(), nbf: nowSeconds(), exp: nowSeconds() + ttl };
+      const now = nowSeconds();
+      const times = { iat: now, nbf: now, exp: now + ttl, auth_time: now };
       const bySecret = claimsOf((await minted(pair())).token);
       expect(bySecret).to.deep.equal({ sub: website.apiKey, sid: website.secretId, ...times });
       const byOrigin = claimsOf((await minted(fromShop())).token);
@@ -140,6 +141,42 @@ describe("access tokens over HTTP", () => {
       await admin(service.url, "DELETE", `/keys/${website.apiKey}/secrets/${second.body.secretId}`);
       await setOrigins([shop]);
       for (const each of headers) expect(await statusOf(speak(each))).to.equal(200);
+    });
+  });
+
+  describe("end with their session, a day after other credentials began it", () => {
+    /** A token of a session that began almost a day ago. */
+    const lastOfSession = (auth_time: number | undefined, exp = nowSeconds() + ttl): Headers => {
+      const iat = nowSeconds() - 10;
+      const claims = { sub: website.apiKey, sid: website.secretId, iat, nbf: iat, exp, auth_time };
+      return { Authorization: `Bearer ${service.sign(header, claims)}` };
+    };
+
+    it("on refresh, in /v2/config and in renewals", async () => {
+      const end = nowSeconds() + 60;
+      const headers = lastOfSession(end - 86_400, nowSeconds() + 5);
+      const config = await ask(`${service.url}/v2/config`, { headers });
+      const tokens = [await minted(headers), JSON.parse(config.text).auth];
+      for (const { token, exp } of tokens) {
+        expect(exp).to.equal(end);
+        expect(claimsOf(token)).to.include({ exp: end, auth_time: end - 86_400 });
+      }
+      const renewed = (await notFound(headers)).headers["x-svc-auth-renewed"] ?? "";
+      expect(claimsOf(renewed)).to.include({ exp: end, auth_time: end - 86_400 });
+      service.time.now += 60_000;
+      for (const token of [...tokens.map(({ token }) => token), renewed])
+        expect(await statusOf(refresh({ Authorization: `Bearer ${token}` }))).to.equal(401);
+      expect(await statusOf(refresh(pair()))).to.equal(200);
+    });
+
+    it("even if they would expire later", async () => {
+      expect(await statusOf(speak(lastOfSession(nowSeconds() - 86_399)))).to.equal(200);
+      expect(await statusOf(speak(lastOfSession(nowSeconds() - 86_400)))).to.equal(401);
+    });
+
+    it("when they were issued by an earlier version, without `auth_time`: since they were issued", async () => {
+      const { token } = await minted(lastOfSession(undefined));
+      expect(claimsOf(token)).to.include({ auth_time: nowSeconds() - 10 });
     });
   });
 

@@ -280,6 +280,13 @@ describe("the handshake of the streaming socket", () => {
       );
     });
 
+    it("refuses it after the token's session has ended", async () => {
+      const client = await connect({ token: tokenOf({ by: "secret", secretId: website.secretId }) });
+      await endsWith(client, ["UNAUTHORIZED", "The session of the access token has ended."], async () => {
+        served.time.now += 86_400_000;
+      });
+    });
+
     it("accepts it after the token has expired", async () => {
       const client = await connect({ token: tokenOf({ by: "secret", secretId: website.secretId }) });
       served.time.now += 901_000;
