@@ -69,6 +69,12 @@ describe("espeak-ng's library", () => {
     expect(spoken).to.not.include(false);
   });
 
+  it("reads brackets as text, which are phonemes for the command line", async () => {
+    const [text, literal] = [jobOf("Say [[h@'loU]] now."), jobOf("Say [ [h@'loU]] now.")];
+    expect(await speak(library, literal)).to.equal(await speak(command, literal));
+    expect(await speak(library, text)).not.to.equal(await speak(command, text));
+  });
+
   it("speaks many texts in one process, and in another when that one has grown", async () => {
     const host = await openToolHost({ speakers: 1 });
     try {

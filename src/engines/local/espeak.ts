@@ -69,13 +69,15 @@ const knobValues = ({ rate, pitch, volume }: Prosody): Pick<EspeakOrder, "rate" 
 });
 
 /**
- * Removes commands of espeak-ng: `[[…]]` is phonemes, U+0001 starts a change of voice or rate, U+0000 ends the text.
+ * Removes commands of espeak-ng: `[[…]]` is phonemes, U+0001 starts a change of voice or rate, U+0000 ends the text. Between
+ * the brackets espeak-ng skips some invisible characters, and U+0640 in some languages.
  */
 const plain = (text: string): string =>
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for
   text.replace(/[\x00-\x08\x0b-\x1f\x7f]/g, " ").replace(phonemes, "$1 ");
 
-const phonemes = /(\[|&#0*91;|&#[xX]0*5[bB];)(?=\[|&#)/g;
+const phonemes =
+  /(\[|&#0*91;|&#[xX]0*5[bB];)(?=[\p{Default_Ignorable_Code_Point}\p{Cf}\p{M}\u0640]*(?:\[|&#))/gu;
 
 /** The events of `plain(text)`, placed in the text: without the blanks that were added. */
 const placedIn = (text: string, events: readonly SpeechEvent[]): readonly SpeechEvent[] => {

@@ -153,6 +153,11 @@ describe("Local engines", () => {
     };
     await same("Say [[h@'loU]] now.", "Say [ [h@'loU]] now.");
     await same("Say [[[h@'loU]]] now.", "Say [ [ [h@'loU]]] now.");
+    // espeak-ng skips U+00AD and U+200C between the brackets; other versions may skip more.
+    for (const hidden of ["\u00ad", "\u200c", "\u00ad\u200c\u00ad"])
+      await same(`Say [${hidden}[h@'loU]] now.`, "Say [ [h@'loU]] now.");
+    for (const hidden of ["\u200d", "\ufe0f", "\u2060", "\u0301", "\u0640"])
+      await same(`Say [${hidden}[h@'loU]] now.`, `Say [ ${hidden}[h@'loU]] now.`);
     await same("Before\u000199P after.", "Before 99P after.");
     await same("Before\u0000after.", "Before after.");
     for (const text of ["--help", "-v fr", "$(reboot)", "`id`", "; id", "%s%n", "../../etc/passwd"]) {
@@ -173,9 +178,10 @@ describe("Local engines", () => {
   it("do not interpret phoneme notation within SSML, however the brackets are written", async () => {
     const request = requestOf("espeak:gmw/en-US");
     const received = await Promise.all(
-      ["[ [h@l]]", "[[h@l]]", "&#91;[h@l]]", "&#x5B;&#0091;h@l]]"].map((text) =>
-        say(engine, { ...request, ssml: true, text: `<speak>Say ${text} now.</speak>` }),
-      ),
+      [
+        ...["[ [h@l]]", "[[h@l]]", "&#91;[h@l]]", "&#x5B;&#0091;h@l]]"],
+        ...["[\u00ad[h@l]]", "[&#173;[h@l]]", "&#91;\u200c&#x5b;h@l]]", "[&#xad;&#8204;[h@l]]"],
+      ].map((text) => say(engine, { ...request, ssml: true, text: `<speak>Say ${text} now.</speak>` })),
     );
     for (const one of received) expect(one.equals(received[0] ?? Buffer.of())).to.equal(true);
   });

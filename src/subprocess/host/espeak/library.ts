@@ -10,8 +10,8 @@ const dependencies = ["libpcaudio.so.0", "libsonic.so.0"];
 
 const synchronousOutput = 1; // ENOUTPUT_MODE_SYNCHRONOUS
 const positionIsCharacter = 1; // POS_CHARACTER
-/** espeakCHARS_AUTO, espeakPHONEMES, espeakENDPAUSE: what the command line passes. */
-const textFlags = 0x1100;
+/** espeakCHARS_AUTO, espeakENDPAUSE: what the command line passes, but espeakPHONEMES, by which `[[…]]` is a command. */
+const textFlags = 0x1000;
 const ssmlFlag = 0x10; // espeakSSML
 const statusOk = 0; // EE_OK
 const parameters = { rate: 1, volume: 2, pitch: 3 } as const; // espeak_PARAMETER
