@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from "node:crypto";
+import { createHash, createHmac, randomUUID, timingSafeEqual } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -6,13 +6,26 @@ import { z } from "zod";
 import type { Projection } from "../projection.ts";
 import type { Partition, Snapshot, SnapshotRange, SnapshotStore } from "./snapshot-store.ts";
 
-/** Stores snapshots as files: one for each projection and version, replaced atomically. */
-export const createSnapshotFiles = (directory: string): SnapshotStore => ({
+/** What proves that this installation has written a snapshot of this log. */
+export interface SnapshotProof {
+  readonly logId: string;
+  /** Keys for HMAC-SHA-256. New snapshots have the code of the first; the others are previous ones. */
+  readonly keys: readonly [Buffer, ...Buffer[]];
+}
+
+/**
+ * Stores snapshots as files: one for each projection and version, replaced atomically. A file that anything else has written or
+ * changed is ignored: the view that it states could grant anything.
+ */
+export const createSnapshotFiles = (directory: string, proof: SnapshotProof): SnapshotStore => ({
   save: async (projection, partitions, range) => {
     await mkdir(directory, { recursive: true, mode: 0o700 });
     const temporary = join(directory, `${temporaryPrefix(projection)}${randomUUID()}`);
     try {
-      await write(temporary, serialize(partitions, range));
+      await write(
+        temporary,
+        serialize(partitions, range, (digest) => codeOf(projection, digest, proof)),
+      );
       await rename(temporary, join(directory, fileName(projection)));
     } catch (error) {
       await rm(temporary, { force: true });
@@ -22,12 +35,34 @@ export const createSnapshotFiles = (directory: string): SnapshotStore => ({
   },
   load: async (projection) => {
     try {
-      return await parse(createReadStream(join(directory, fileName(projection)), "utf8"));
+      const text = createReadStream(join(directory, fileName(projection)), "utf8");
+      return await parse(text, (digest, code) => isCodeOf(projection, digest, code, proof));
     } catch {
       return undefined;
     }
   },
 });
+
+/** The authentication code of a snapshot whose lines have this digest. It binds them to the projection and its version. */
+const codeOf = (
+  { name, version }: Projection<unknown>,
+  digest: string,
+  { logId, keys: [key] }: SnapshotProof,
+): Buffer =>
+  createHmac("sha256", key)
+    .update(JSON.stringify([logId, name, version, digest]))
+    .digest();
+
+const isCodeOf = (
+  projection: Projection<unknown>,
+  digest: string,
+  code: Buffer,
+  { logId, keys }: SnapshotProof,
+): boolean =>
+  keys.some((key) => {
+    const expected = codeOf(projection, digest, { logId, keys: [key] });
+    return code.length === expected.length && timingSafeEqual(code, expected);
+  });
 
 const fileName = ({ name, version }: Projection<unknown>): string => `${name}.v${version}.jsonl`;
 const temporaryPrefix = (projection: Projection<unknown>): string => `.${fileName(projection)}.`;
@@ -66,12 +101,12 @@ const ageOf = async (path: string): Promise<number> => {
   return found ? Date.now() - found.mtimeMs : 0;
 };
 
-/** The lines of a snapshot file: a header, the partitions, a footer, and a checksum of all lines before it. */
+/** The lines of a snapshot file: a header, the partitions, a footer, and the digest of all lines before it with its code. */
 const checkpointSchema = z.object({ position: z.int().nonnegative(), id: z.string().min(1) });
 const headerSchema = z.object({ from: checkpointSchema });
 const partitionSchema = z.tuple([z.string(), z.int().nonnegative(), z.unknown()]);
 const footerSchema = z.object({ upTo: checkpointSchema, count: z.int().nonnegative() });
-const checksumSchema = z.object({ sha256: z.string() });
+const endSchema = z.object({ sha256: z.string(), hmac: z.string() });
 
 /** Bounds the partitions that are serialized in one turn of the event loop. */
 const partitionsPerChunk = 500;
@@ -80,6 +115,7 @@ const partitionsPerChunk = 500;
 function* serialize(
   partitions: ReadonlyMap<string, Partition>,
   range: () => SnapshotRange,
+  codeOfDigest: (digest: string) => Buffer,
 ): Generator<string> {
   const hash = createHash("sha256");
   const hashed = (text: string): string => {
@@ -95,11 +131,15 @@ function* serialize(
     lines = "";
   }
   yield hashed(lines + toLine({ upTo: range().upTo, count }));
-  yield toLine({ sha256: hash.digest("hex") });
+  const sha256 = hash.digest("hex");
+  yield toLine({ sha256, hmac: codeOfDigest(sha256).toString("hex") });
 }
 
-/** @throws if the text is not a complete snapshot */
-const parse = async (text: AsyncIterable<string>): Promise<Snapshot> => {
+/** @throws if the text is not a complete snapshot with its code */
+const parse = async (
+  text: AsyncIterable<string>,
+  isCode: (digest: string, code: Buffer) => boolean,
+): Promise<Snapshot> => {
   const hash = createHash("sha256");
   const partitions = new Map<string, Partition>();
   let range: Partial<SnapshotRange> = {};
@@ -107,7 +147,9 @@ const parse = async (text: AsyncIterable<string>): Promise<Snapshot> => {
     const value: unknown = JSON.parse(line);
     const { from, upTo } = range;
     if (from && upTo) {
-      assertEqual(hash.digest("hex"), checksumSchema.parse(value).sha256);
+      const end = endSchema.parse(value);
+      assertEqual(hash.digest("hex"), end.sha256);
+      assertEqual(isCode(end.sha256, Buffer.from(end.hmac, "hex")), true);
       return { range: { from, upTo }, partitions };
     }
     hash.update(`${line}\n`);

@@ -21,7 +21,7 @@ import { noTelemetry, type Telemetry } from "../telemetry/telemetry.ts";
 import { adminViewsOf, composeAdminServices } from "./admin-services.ts";
 import { openEventStore, requireMeasuredClock, startTimeoutMs } from "./event-log/open-event-store.ts";
 import { composeViews, startUsageTotals } from "./event-log/views.ts";
-import { createLazyCipher } from "./master-key.ts";
+import { createLazyCipher, deriveKeys, obtainMasterKeys } from "./master-key.ts";
 import { composeProviders } from "./speech/providers.ts";
 import { webhookRefusal } from "./webhook-requests.ts";
 
@@ -63,7 +63,10 @@ export const composeCore = async (
   // Measures the clock's difference before anything is served. Health reports a failure.
   await events.ping().catch(() => {});
   const instance = randomUUID();
-  const snapshots = createSnapshotFiles(join(settings.dataDir, "snapshots", logId));
+  const snapshots = createSnapshotFiles(join(settings.dataDir, "snapshots", logId), {
+    logId,
+    keys: deriveKeys(await obtainMasterKeys(settings), "snapshots"),
+  });
   const runtime = { log, clock, resources: opened };
   const { runner, store, countedUsage } = await startViews(events, runtime, snapshots, instance);
   const handler = telemetry.commands(

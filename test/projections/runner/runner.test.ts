@@ -33,6 +33,8 @@ const sums: Projection<Sum> = {
   },
 };
 
+const proof = { logId: "log-1", keys: [Buffer.alloc(32, 1)] } as const;
+
 const append = async (store: EventStore, stream: string, amount: number): Promise<number> => {
   const event = { id: uuidv7(Date.now()), type: "Added", data: { amount }, metadata: {} };
   return (await store.append(stream, [event], "any")).position;
@@ -94,7 +96,7 @@ describe("the projection runner", () => {
         async (all, cut) => {
           const own = await openTemporaryStore();
           try {
-            const snapshots = createSnapshotFiles(join(own.folder, "snapshots"));
+            const snapshots = createSnapshotFiles(join(own.folder, "snapshots"), proof);
             for (const [index, amount] of all.entries()) {
               if (index === cut)
                 await (await start({ store: own.store, snapshots, snapshotEvery: 1 })).close();
@@ -115,7 +117,7 @@ describe("the projection runner", () => {
   });
 
   it("does not fold the events of a snapshot again", async () => {
-    const snapshots = createSnapshotFiles(join(temporary.folder, "snapshots"));
+    const snapshots = createSnapshotFiles(join(temporary.folder, "snapshots"), proof);
     await append(temporary.store, "sum-a", 1);
     await (await start({ snapshots, snapshotEvery: 1 })).close();
     let delivered = 0;
@@ -134,7 +136,7 @@ describe("the projection runner", () => {
   });
 
   it("ignores a snapshot of another version of the projection", async () => {
-    const snapshots = createSnapshotFiles(join(temporary.folder, "snapshots"));
+    const snapshots = createSnapshotFiles(join(temporary.folder, "snapshots"), proof);
     await append(temporary.store, "sum-a", 1);
     await (await start({ snapshots, snapshotEvery: 1 })).close();
     const doubled: Projection<Sum> = {
@@ -230,7 +232,7 @@ describe("the projection runner", () => {
         throw new Error("a defect");
       },
     };
-    const snapshots = createSnapshotFiles(join(temporary.folder, "snapshots"));
+    const snapshots = createSnapshotFiles(join(temporary.folder, "snapshots"), proof);
     await append(temporary.store, "sum-a", 1);
     for (let round = 0; round < 2; round++) {
       const runner = await start({ projections: [broken, sums], snapshots, snapshotEvery: 1 });

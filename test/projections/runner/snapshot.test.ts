@@ -4,12 +4,16 @@ import { join } from "node:path";
 import { expect } from "chai";
 import type { Projection } from "../../../projections/projection.ts";
 import { createProjectionRunner, type RunnerOptions } from "../../../projections/runner/runner.ts";
-import { createSnapshotFiles } from "../../../projections/runner/snapshot-files.ts";
+import { createSnapshotFiles, type SnapshotProof } from "../../../projections/runner/snapshot-files.ts";
 import type { EventStore } from "../../../src/eventstore/event-store.ts";
 import { openSqliteEventStore } from "../../../src/eventstore/sqlite/sqlite-event-store.ts";
 import { uuidv7 } from "../../../src/eventstore/uuid.ts";
 
 type Names = string[];
+
+const key = Buffer.alloc(32, 1);
+const snapshotFilesIn = (folder: string, keys: SnapshotProof["keys"] = [key], logId = "log-1") =>
+  createSnapshotFiles(folder, { logId, keys });
 
 const names: Projection<Names> = {
   name: "names",
@@ -66,7 +70,7 @@ describe("a snapshot", () => {
       store,
       projections: [counting],
       trimmedPrefixes: ["trimmed-"],
-      snapshots: createSnapshotFiles(snapshotFolder),
+      snapshots: snapshotFilesIn(snapshotFolder),
       snapshotEvery: 1,
       onError: (what) => errors.push(what),
       ...options,
@@ -136,6 +140,40 @@ describe("a snapshot", () => {
     });
   }
 
+  it("is ignored without a code, or with that of another key, log or projection, and replaced", () =>
+    withStore("a.db", async (store) => {
+      await append(store, "name-a", "Ada");
+      const before = await viewOf(store);
+      const withoutCode = (await readFile(file, "utf8")).replace(/,"hmac":"[0-9a-f]+"/, "");
+      for (const write of [
+        () => writeFile(file, withoutCode),
+        () => writeFile(file, withoutCode.replace(/"\}\n$/, '","hmac":""}\n')),
+        () => viewOf(store, names, { snapshots: snapshotFilesIn(snapshotFolder, [Buffer.alloc(32, 2)]) }),
+        () => viewOf(store, names, { snapshots: snapshotFilesIn(snapshotFolder, [key], "log-2") }),
+        async () => {
+          await viewOf(store, { ...names, name: "others" });
+          await copyFile(join(snapshotFolder, "others.v2.jsonl"), file);
+        },
+        async () => {
+          await viewOf(store, { ...names, version: 3 });
+          await copyFile(join(snapshotFolder, "names.v3.jsonl"), file);
+        },
+      ]) {
+        await rm(file);
+        await write();
+        expect(await viewOf(store), String(write)).to.deep.equal({ ...before, folded: 1 });
+        expect(await viewOf(store), String(write)).to.deep.equal({ ...before, folded: 0 });
+      }
+    }));
+
+  it("is restored after a rotation of its key, with the previous key", () =>
+    withStore("a.db", async (store) => {
+      await append(store, "name-a", "Ada");
+      const before = await viewOf(store);
+      const snapshots = snapshotFilesIn(snapshotFolder, [Buffer.alloc(32, 2), key]);
+      expect(await viewOf(store, names, { snapshots })).to.deep.equal({ ...before, folded: 0 });
+    }));
+
   it("is ignored if it belongs to another log, and this is reported", async () => {
     await withStore("a.db", (store) => append(store, "name-a", "Ada"));
     await loadView("a.db");
@@ -199,7 +237,7 @@ describe("a snapshot", () => {
     await withStore("a.db", (store) => append(store, "name-a", "Ada"));
     await copyFile(path("a.db"), path("backup"));
     await withStore("a.db", async (store) => {
-      const files = createSnapshotFiles(snapshotFolder);
+      const files = snapshotFilesIn(snapshotFolder);
       const runner = createProjectionRunner({
         store,
         projections: [names],
