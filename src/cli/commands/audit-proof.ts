@@ -105,12 +105,18 @@ const summaryText = ({
   sealed,
   unsealed,
   uncovered,
+  partlyCovered,
 }: LogSummary & Partial<VerifiedLog>): string => {
   const genuine = `genuine: ${events} events and ${seals} seals, the last at ${sealed.at} up to position ${sealed.position}`;
-  if (uncovered === undefined) return genuine;
+  const partly = `sealed by an earlier release: ${partlyCovered} events of journals, of which only type and data are proven`;
   return [
     genuine,
-    `not sealed yet: ${unsealed} later events. They agree with the others, but a forged one among them, or the removal of the last ones, would not be found`,
-    `never sealed: ${uncovered} events of trimmed streams, which grant nothing. Only their form was checked`,
+    ...(partlyCovered === 0 ? [] : [partly]),
+    ...(uncovered === undefined
+      ? []
+      : [
+          `not sealed yet: ${unsealed} later events. They agree with the others, but a forged one among them, or the removal of the last ones, would not be found`,
+          `never sealed: ${uncovered} events of trimmed streams, which grant nothing. Only their form was checked`,
+        ]),
   ].join("\n");
 };

@@ -5,6 +5,7 @@ import { journalPrefix, journalStream } from "../../../domain/ledger/journal.ts"
 import { type JournalRegistryEvent, journalRegistryStream } from "../../../domain/ledger/journal-registry.ts";
 import {
   byJournal,
+  envelopeDigest,
   isCovered,
   isSealed,
   type JournalHead,
@@ -69,18 +70,37 @@ export const lastEvent = async (
   return undefined;
 };
 
+export interface HeadsSinceSeal {
+  /** The position and the heads of the last seal. */
+  readonly after: number;
+  readonly known: readonly JournalHead[];
+  readonly upTo: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
 /**
- * The last events, up to the position `upTo`, of the journals that were open at the position `after` or opened since.
- * @throws {EventStoreUnavailable}
+ * The last events, up to the position `upTo`, of the journals that were open at the position `after` or opened since. Reads what
+ * follows the known heads.
+ * @throws {EventStoreUnavailable} @throws the signal's reason
  */
 export const readJournalHeads = async (
   store: EventStore,
-  { after, upTo }: { readonly after: number; readonly upTo: number },
+  { after, known, upTo, signal }: HeadsSinceSeal,
 ): Promise<JournalHead[]> => {
   const heads: JournalHead[] = [];
   for (const journal of await journalsSince(store, after, upTo)) {
-    const last = await lastEvent(store, journalStream(journal), upTo);
-    if (last) heads.push({ journal, revision: last.revision, digest: eventDigest(last) });
+    const before = known.find((head) => head.journal === journal && head.envelopes !== undefined);
+    const options = { from: (before?.revision ?? -1) + 1, ...(signal && { signal }) };
+    let envelopes = before?.envelopes ?? null;
+    let last: RecordedEvent | undefined;
+    for await (const event of store.readStream(journalStream(journal), options)) {
+      if (event.position > upTo) break;
+      envelopes = envelopeDigest(envelopes, event);
+      last = event;
+    }
+    if (last && envelopes)
+      heads.push({ journal, revision: last.revision, digest: eventDigest(last), envelopes });
+    else if (before) heads.push(before);
   }
   return heads.sort(byJournal);
 };

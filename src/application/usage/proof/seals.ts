@@ -163,7 +163,8 @@ const prepareSeal = async (
     tree = appendLeaf(tree, eventLeaf(provenEvent(event)));
     position = Math.max(position, event.position);
   }
-  const journals = await readJournalHeads(store, { after, upTo: position });
+  const known = last?.data.journals ?? [];
+  const journals = await readJournalHeads(store, { after, known, upTo: position, signal });
   for (const journal of journals) tree = appendLeaf(tree, journalLeaf(journal));
   tree = appendLeaf(tree, sealLeaf((last?.revision ?? -1) + 1, { position, at }));
   const { size, edge } = tree;

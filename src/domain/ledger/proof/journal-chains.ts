@@ -3,12 +3,13 @@ import { eventDigest } from "../canonical.ts";
 import { type JournalEvent, journalPrefix } from "../journal.ts";
 import { type JournalRegistryEvent, journalRegistryStream } from "../journal-registry.ts";
 import type { ProvenEvent } from "../proven-event.ts";
-import { byJournal, type JournalHead } from "../seals/seal.ts";
+import { byJournal, envelopeDigest, type JournalHead } from "../seals/seal.ts";
 import { NotGenuine, nameOf } from "./not-genuine.ts";
 
 interface Chain {
   readonly last: ProvenEvent;
   readonly digest: string;
+  readonly envelopes: string;
   readonly at: string;
   readonly isClosed: boolean;
 }
@@ -58,7 +59,15 @@ export const createJournalChains = () => {
       throw new NotGenuine(`${nameOf(event)} follows the end of its journal`);
     }
     const isClosed = chain?.isClosed === true || event.type === "JournalClosed";
-    chains.set(journal, { last: event, digest: eventDigest(event), at: event.data.at, isClosed });
+    const envelopes = envelopeDigest(chain?.envelopes ?? null, event);
+    chains.set(journal, { last: event, digest: eventDigest(event), envelopes, at: event.data.at, isClosed });
+  };
+
+  const headOf = (journal: string): JournalHead | undefined => {
+    const chain = chains.get(journal);
+    return (
+      chain && { journal, revision: chain.last.revision, digest: chain.digest, envelopes: chain.envelopes }
+    );
   };
 
   return {
@@ -67,12 +76,13 @@ export const createJournalChains = () => {
       if (event.stream === journalRegistryStream) register(event);
       else if (event.stream.startsWith(journalPrefix)) extend(event);
     },
+    /** The last event of the journal; undefined without events. */
+    headOf,
     /** The last event of each journal in the order of names. */
     heads: (): JournalHead[] =>
-      [...chains]
-        .flatMap(([journal, chain]) =>
-          chain ? [{ journal, revision: chain.last.revision, digest: chain.digest }] : [],
-        )
+      [...chains.keys()]
+        .map(headOf)
+        .filter((head) => head !== undefined)
         .sort(byJournal),
     isOpen: (journal: string): boolean => open.includes(journal),
     forgetRetired: (): void => {

@@ -5,7 +5,14 @@ import { journalRegistryStream } from "../journal-registry.ts";
 import type { ProvenEvent } from "../proven-event.ts";
 import { quotaStream } from "../quota.ts";
 import { type InclusionProof, provesInclusion } from "../seals/merkle-proof.ts";
-import { eventLeaf, journalLeaf, type SealEvent, type Sealed, sealsStream } from "../seals/seal.ts";
+import {
+  eventLeaf,
+  journalLeaf,
+  type SealEvent,
+  type Sealed,
+  sealsStream,
+  withoutEnvelopes,
+} from "../seals/seal.ts";
 import type { Checkpoint, NoteVerifier } from "../seals/seal-note.ts";
 import { type UsageCount, usageAccountStream } from "../usage-accounts/usage-account.ts";
 import { isWellFormedProof, requireForm, runChecks } from "./event-form.ts";
@@ -60,6 +67,12 @@ export const createKeyMonthVerifier = (keys: readonly NoteVerifier[], keyMonth: 
   let seal: ReadSeal | undefined;
   let closing: (UsageCount & { readonly voided: UsageCount }) | undefined;
 
+  /** That of this release, and that of the seals of earlier ones: the tree has only one of them. */
+  const journalLeaves = ({ stream }: ProvenEvent): Uint8Array[] => {
+    const head = chains.headOf(stream.slice(journalPrefix.length));
+    return head ? [journalLeaf(head), journalLeaf(withoutEnvelopes(head))] : [];
+  };
+
   const addToChecks = (event: ProvenEvent): void => {
     checkOrder(event);
     chains.add(event);
@@ -85,7 +98,8 @@ export const createKeyMonthVerifier = (keys: readonly NoteVerifier[], keyMonth: 
       requireForm(event, isWellFormedProof);
       runChecks(event, () => {
         addToChecks(event);
-        if (!isJournal || inclusion) checkInclusion(event, inclusion, covering);
+        if (!isJournal) checkInclusion(event, [eventLeaf(event)], inclusion, covering);
+        else if (inclusion) checkInclusion(event, journalLeaves(event), inclusion, covering);
       });
       if (isJournal) heads.set(event.stream, { event, inclusion });
       if (event.stream === account && event.type === "AccountClosed") closing = event.data as typeof closing;
@@ -125,17 +139,14 @@ const checkPosition = (event: ProvenEvent, { event: seal }: ReadSeal): void => {
   }
 };
 
-/** A journal is sealed by its last event, every other stream by each event. */
+/** A journal is sealed by its last event, every other stream by each event. The tree must have one of the leaves. */
 const checkInclusion = (
   event: ProvenEvent,
+  leaves: readonly Uint8Array[],
   inclusion: InclusionProof | undefined,
   { event: seal, checkpoint }: ReadSeal,
 ): void => {
-  const { stream, revision } = event;
-  const leaf = stream.startsWith(journalPrefix)
-    ? journalLeaf({ journal: stream.slice(journalPrefix.length), revision, digest: eventDigest(event) })
-    : eventLeaf(event);
-  if (!inclusion || !provesInclusion(inclusion, leaf, checkpoint)) {
+  if (!inclusion || !leaves.some((leaf) => provesInclusion(inclusion, leaf, checkpoint))) {
     throw new NotGenuine(`${nameOf(event)} was changed: seal ${seal.revision} does not cover it`);
   }
 };

@@ -16,6 +16,8 @@ export interface LogSummary {
    * the last ones were removed, is not proven.
    */
   readonly unsealed: number;
+  /** The number of events in journals of which only seals of earlier releases cover type and data, and nothing else. */
+  readonly partlyCovered: number;
 }
 
 /** Verifies a log event by event, in order of position. */
@@ -44,9 +46,9 @@ export const createLogVerifier = (options: Omit<SealCheckOptions, "chains">) => 
 
     /** Call it after the last event. @throws {NotGenuine} */
     end: (): LogSummary => {
-      const { seals: count, last, unsealed } = seals.end();
+      const { last, ...counts } = seals.end();
       const { position, at, note } = last;
-      return { events, seals: count, sealed: { position, at, note }, unsealed };
+      return { events, sealed: { position, at, note }, ...counts };
     },
   };
 };

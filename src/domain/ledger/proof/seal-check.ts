@@ -11,6 +11,7 @@ import {
   type Sealed,
   sealLeaf,
   sealsStream,
+  withoutEnvelopes,
 } from "../seals/seal.ts";
 import { type Checkpoint, type NoteVerifier, openNote, parseCheckpoint } from "../seals/seal-note.ts";
 import type { createJournalChains } from "./journal-chains.ts";
@@ -19,6 +20,8 @@ import { NotGenuine, NotSealed, nameOf } from "./not-genuine.ts";
 /** What must be known of a seal before its event: it covers an earlier part of the log. */
 export interface SealPlan extends Pick<Sealed, "position" | "at"> {
   readonly revision: number;
+  /** False for a seal of an earlier release. */
+  readonly coversEnvelopes: boolean;
 }
 
 export interface SealCheckOptions {
@@ -35,8 +38,9 @@ type PlannedEvent = Pick<ProvenEvent, "stream" | "revision" | "type" | "data" | 
 /** Adds an event of the stream `seals`. A seal out of order is ignored here: the verification finds it. */
 export const addToPlan = (plan: SealPlan[], event: PlannedEvent): void => {
   if (event.revision !== plan.length || !isOfType<SealEvent, typeof event>(event, ["Sealed"])) return;
-  const { position, at } = event.data;
-  plan.push({ revision: event.revision, position, at });
+  const { position, at, journals } = event.data;
+  const coversEnvelopes = journals.every(({ envelopes }) => envelopes !== undefined);
+  plan.push({ revision: event.revision, position, at, coversEnvelopes });
 };
 
 /** The tree as it must be at a seal. */
@@ -57,10 +61,17 @@ export const createSealCheck = ({ keys, plan, chains, kept }: SealCheckOptions) 
   let foundKept = false;
   let last: Sealed | undefined;
 
+  /** By journal, the number of events that only seals of earlier releases cover. */
+  const partlyCovered = new Map<string, number>();
+
   const cover = (seal: SealPlan): void => {
-    const heads = chains.heads();
+    const heads = seal.coversEnvelopes ? chains.heads() : chains.heads().map(withoutEnvelopes);
     chains.forgetRetired();
-    for (const head of heads) tree = appendLeaf(tree, journalLeaf(head));
+    for (const head of heads) {
+      tree = appendLeaf(tree, journalLeaf(head));
+      if (seal.coversEnvelopes) partlyCovered.delete(head.journal);
+      else partlyCovered.set(head.journal, head.revision + 1);
+    }
     tree = appendLeaf(tree, sealLeaf(seal.revision, seal));
     covered.set(seal.revision, { from, tree, heads });
     from = seal.position + 1;
@@ -99,11 +110,12 @@ export const createSealCheck = ({ keys, plan, chains, kept }: SealCheckOptions) 
       if (isSealed(event.stream)) tree = appendLeaf(tree, eventLeaf(event));
     },
     /** @throws {NotGenuine} */
-    end: (): { seals: number; last: Sealed; unsealed: number } => {
+    end: (): { seals: number; last: Sealed; unsealed: number; partlyCovered: number } => {
       if (count < plan.length) throw new NotGenuine(`seal ${plan[count]?.revision} is missing`);
       if (kept && !foundKept) throw new NotGenuine(`no seal has the size of the kept one, ${kept.size}`);
       if (!last) throw new NotSealed();
-      return { seals: count, last, unsealed };
+      const events = partlyCovered.values().reduce((sum, one) => sum + one, 0);
+      return { seals: count, last, unsealed, partlyCovered: events };
     },
   };
 };
@@ -121,7 +133,7 @@ export const readCheckpoint = (event: ProvenEvent & SealEvent, keys: readonly No
 
 const compareHeads = (event: ProvenEvent & SealEvent, expected: readonly JournalHead[]): void => {
   const listed = new Map(event.data.journals.map((head) => [head.journal, head]));
-  for (const { journal, revision, digest } of expected) {
+  for (const { journal, revision, digest, envelopes } of expected) {
     const head = listed.get(journal);
     if (!head) throw new NotGenuine(`${nameOf(event)} omits journal ${journal}, or that journal was added`);
     if (revision < head.revision) {
@@ -137,6 +149,11 @@ const compareHeads = (event: ProvenEvent & SealEvent, expected: readonly Journal
     if (digest !== head.digest) {
       throw new NotGenuine(
         `journal-${journal} revision ${revision} was changed: seal ${event.revision} covers another event`,
+      );
+    }
+    if (envelopes !== head.envelopes) {
+      throw new NotGenuine(
+        `journal-${journal}: the position, id, time or metadata of an event up to revision ${revision} was changed: seal ${event.revision} covers others`,
       );
     }
     listed.delete(journal);

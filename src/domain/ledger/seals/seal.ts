@@ -1,4 +1,15 @@
-import { type Checked, count, type EventOf, listOf, number, object, text, utcTime } from "../../shape.ts";
+import { hash } from "node:crypto";
+import {
+  type Checked,
+  count,
+  type EventOf,
+  listOf,
+  number,
+  object,
+  optional,
+  text,
+  utcTime,
+} from "../../shape.ts";
 import { canonicalJson } from "../canonical.ts";
 import { journalPrefix, journalStream } from "../journal.ts";
 import { journalRegistryStream } from "../journal-registry.ts";
@@ -9,8 +20,10 @@ import { leafHash } from "./merkle.ts";
 const journalHead = object({
   journal: text,
   revision: count,
-  /** SHA-256 (hex) of its canonical form. With the chain, it covers all earlier events of the journal. */
+  /** SHA-256 (hex) of its canonical form. With the chain, it covers type and data of all earlier events of the journal. */
   digest: text,
+  /** `envelopeDigest` of its last event. Absent in seals of earlier releases. */
+  envelopes: optional(text),
 });
 export type JournalHead = Checked<typeof journalHead>;
 
@@ -68,8 +81,24 @@ export const isCovered = (stream: string): boolean => isSealed(stream) || stream
 
 export const eventLeaf = (event: ProvenEvent): Uint8Array => leafHash(canonicalJson(event));
 
-export const journalLeaf = ({ journal, revision, digest }: JournalHead): Uint8Array =>
-  leafHash(canonicalJson({ stream: journalStream(journal), revision, digest }));
+/**
+ * SHA-256 (hex) of what the digest of a journal's event leaves out, and of the same of all earlier events of the journal. `previous`:
+ * that of its predecessor; null for the first event.
+ */
+export const envelopeDigest = (
+  previous: string | null,
+  { position, id, created, metadata }: Pick<ProvenEvent, "position" | "id" | "created" | "metadata">,
+): string => hash("sha256", canonicalJson({ position, id, created, metadata, previous }));
+
+export const journalLeaf = ({ journal, revision, digest, envelopes }: JournalHead): Uint8Array =>
+  leafHash(canonicalJson({ stream: journalStream(journal), revision, digest, envelopes }));
+
+/** The form of the head that the seals of earlier releases have. */
+export const withoutEnvelopes = ({ journal, revision, digest }: JournalHead): JournalHead => ({
+  journal,
+  revision,
+  digest,
+});
 
 /** Covers the position and the time of a seal. */
 export const sealLeaf = (seal: number, { position, at }: Pick<Sealed, "position" | "at">): Uint8Array =>
