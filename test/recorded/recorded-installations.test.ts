@@ -1,0 +1,87 @@
+import { createReadStream } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { expect } from "chai";
+import { composeAuditProof } from "../../src/bootstrap/event-log/audit-proof.ts";
+import { readSealKeys } from "../../src/bootstrap/event-log/seal-keys.ts";
+import { createLogger } from "../../src/bootstrap/observability.ts";
+import { composeService } from "../../src/bootstrap/service.ts";
+import { registerAuditProofCommands } from "../../src/cli/commands/audit-proof.ts";
+import { verifyKeyMonth } from "../../src/domain/ledger/proof/key-month-verifier.ts";
+import { readSettings } from "../../src/settings.ts";
+import { admin } from "../support/client.ts";
+import { type CommandResult, runCommand } from "../support/command-line.ts";
+import { shareHelper } from "../support/tool-host.ts";
+import { type OpenInstallation, openRecorded, recordedVersions, storeKinds } from "./recorded.ts";
+
+/** Members of reports that depend on when they were made. */
+const timeMembers = new Set(["asOf", "asOfPosition", "finalUntil"]);
+
+const withoutTimes = (value: unknown): unknown =>
+  JSON.parse(JSON.stringify(value, (name, member) => (timeMembers.has(name) ? undefined : member)));
+
+for (const version of recordedVersions) {
+  for (const kind of storeKinds) {
+    describe(`an installation recorded by ${version} (${kind})`, () => {
+      let opened: OpenInstallation;
+      let now: number;
+      beforeEach(async () => {
+        opened = await openRecorded(version, kind, () => now);
+        now = Date.parse(opened.recorded.at);
+      });
+      afterEach(() => opened.remove());
+
+      const audit = async (...args: string[]): Promise<CommandResult> =>
+        await runCommand(opened.env, ["audit", ...args], (program) =>
+          registerAuditProofCommands(
+            program,
+            composeAuditProof(
+              () => readSettings(opened.env),
+              () => now,
+            ),
+          ),
+        );
+      const expectGenuine = ({ exitCode, stdout, stderr }: CommandResult): void => {
+        expect(stderr).to.equal("");
+        expect(stdout).to.match(/^genuine: /);
+        expect(exitCode).to.equal(0);
+      };
+      const keptSeals = async (): Promise<string[]> => {
+        const files = await readdir(opened.pathOf("seals"));
+        return files.map((file) => opened.pathOf(`seals/${file}`));
+      };
+
+      it("starts, and reports the same characters", async () => {
+        const options = { clock: () => now, superviseHelper: shareHelper };
+        const service = await composeService(readSettings(opened.env), createLogger("silent"), options);
+        try {
+          for (const [path, body] of Object.entries(opened.recorded.reports)) {
+            const answered = await admin(service.url, "GET", path);
+            expect(answered.body, path).to.containSubset(withoutTimes(body));
+          }
+        } finally {
+          await service.close();
+        }
+        expectGenuine(await audit("verify"));
+      });
+
+      it("has a log and an export that are genuine and contain every seal that an auditor kept", async () => {
+        for (const seal of await keptSeals()) {
+          expectGenuine(await audit("verify", "--seal", seal));
+          expectGenuine(await audit("verify", opened.pathOf("export.ndjson"), "--seal", seal));
+        }
+        expectGenuine(await audit("export", opened.pathOf("later.ndjson")).then(() => audit("verify")));
+        for (const seal of await keptSeals())
+          expectGenuine(await audit("verify", opened.pathOf("later.ndjson"), "--seal", seal));
+      });
+
+      it("has an export of a key's month that is genuine", async () => {
+        const keys = await readSealKeys(opened.env.DATA_DIR ?? "");
+        const { apiKey, month } = opened.recorded.keyMonth;
+        const lines = createReadStream(opened.pathOf("key-month.ndjson"));
+        const { characters, isClosed } = await verifyKeyMonth(lines, keys, { apiKey, month });
+        const report = opened.recorded.reports[`/keys/${apiKey}/usage?month=${month}`];
+        expect({ characters, isClosed }).to.deep.equal({ characters: report?.characters, isClosed: true });
+      });
+    });
+  }
+}

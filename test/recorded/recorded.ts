@@ -1,0 +1,81 @@
+import { execFileSync } from "node:child_process";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { brotliDecompressSync } from "node:zlib";
+import type { Credentials } from "../support/client.ts";
+import { startEventStoreDBNode } from "../support/eventstoredb-node/node.ts";
+import { adminToken } from "../support/instance.ts";
+
+export const archiveName = "installation.tar.br";
+
+export const storeKinds = ["sqlite", "eventstoredb"] as const;
+export type StoreKind = (typeof storeKinds)[number];
+
+/** The versions that are recorded, by commit. */
+export const recordedVersions = ["cf828b1"] as const;
+
+/** The whole audio of a request, which was answered with 200. */
+export interface RecordedAudio {
+  readonly apiKey: string;
+  /** The path and query of the GET request. */
+  readonly path: string;
+  readonly sha256: string;
+  /** The headers `Content-Location` and `Link`. Private audio has no location. */
+  readonly location: string | undefined;
+  readonly link: string | undefined;
+}
+
+/** What record.ts writes beside an installation. */
+export interface Recorded {
+  /** Settings that the installation needs. */
+  readonly settings: Record<string, string>;
+  /** When the recording ended. */
+  readonly at: string;
+  readonly websites: Record<"shop" | "library" | "forum" | "second", Credentials>;
+  /** The key and month of key-month.ndjson. */
+  readonly keyMonth: { readonly apiKey: string; readonly month: string };
+  readonly audio: readonly RecordedAudio[];
+  /** By path of the admin API, the body of its response. */
+  readonly reports: Record<string, Record<string, unknown>>;
+}
+
+export interface OpenInstallation {
+  readonly recorded: Recorded;
+  /** The settings of a service on a copy of the installation. */
+  readonly env: Record<string, string>;
+  /** The path of a file of the archive. */
+  readonly pathOf: (file: string) => string;
+  readonly remove: () => Promise<void>;
+}
+
+/** Opens a copy of a recorded installation. `clock`: that of the EventStoreDB node, in milliseconds since the epoch. */
+export const openRecorded = async (
+  version: (typeof recordedVersions)[number],
+  kind: StoreKind,
+  clock: () => number = Date.now,
+): Promise<OpenInstallation> => {
+  const source = join(import.meta.dirname, version, kind);
+  const folder = await mkdtemp(join(tmpdir(), "voxledger-recorded-"));
+  const dataDir = join(folder, "installation");
+  const archive = brotliDecompressSync(await readFile(join(source, archiveName)));
+  execFileSync("tar", ["-x", "-C", folder], { input: archive });
+  const dataFile = join(dataDir, "eventstoredb.ndjson");
+  const node = kind === "sqlite" ? undefined : await startEventStoreDBNode({ clock, dataFile });
+  const recorded: Recorded = JSON.parse(await readFile(join(source, "recorded.json"), "utf8"));
+  return {
+    recorded,
+    env: {
+      PORT: "0",
+      DATA_DIR: dataDir,
+      ADMIN_TOKEN: adminToken,
+      ...recorded.settings,
+      ...(node && { EVENT_STORE: node.url }),
+    },
+    pathOf: (file) => join(folder, file),
+    remove: async () => {
+      await node?.close();
+      await rm(folder, { recursive: true });
+    },
+  };
+};
