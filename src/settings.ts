@@ -26,6 +26,15 @@ const environment = z.object({
   AUDIO_RETENTION: schema.retention
     .optional()
     .describe("Age and size beyond which unused audio is removed, such as 90d,50gb; default: kept for ever"),
+  AUDIO_SHARING: z
+    .enum(["all", "none"], "must be all or none")
+    .default("all")
+    .describe("Whether websites share audio: with none, a website gets only audio that was made for it"),
+  AUDIO_LEGACY_UNTIL: schema.utcTime
+    .optional()
+    .describe(
+      "Time until which public audio of version 0.1 keeps its addresses; default: deleted at the start",
+    ),
   PURGE_URL: schema.urls.default([]).describe("Caches that forget deleted audio (PURGE), comma-separated"),
   PURGE_TOKEN: z.string().min(1).max(256).optional().describe("Bearer token of PURGE"),
   ADMIN_TOKEN: adminTokens.default([]).describe("Bearer tokens of operators: TOKEN or NAME=TOKEN,…"),
@@ -172,6 +181,9 @@ const toSettings = (data: Environment) => ({
   streamPrefix: data.STREAM_PREFIX,
   audioStore: data.AUDIO_STORE ?? ({ kind: "file", path: join(data.DATA_DIR, "audio") } as const),
   audioRetention: data.AUDIO_RETENTION,
+  sharesAudio: data.AUDIO_SHARING === "all",
+  /** Milliseconds since the epoch. */
+  audioLegacyUntil: data.AUDIO_LEGACY_UNTIL ?? 0,
   /** Undefined: no cache is purged. */
   purge:
     data.PURGE_TOKEN === undefined || data.PURGE_URL.length === 0

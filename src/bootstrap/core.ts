@@ -21,7 +21,7 @@ import { noTelemetry, type Telemetry } from "../telemetry/telemetry.ts";
 import { adminViewsOf, composeAdminServices } from "./admin-services.ts";
 import { openEventStore, requireMeasuredClock, startTimeoutMs } from "./event-log/open-event-store.ts";
 import { composeViews, startUsageTotals } from "./event-log/views.ts";
-import { createLazyCipher, deriveKeys, obtainMasterKeys } from "./master-key.ts";
+import { createLazyCipher, deriveKeys, obtainMasterKeys, openNamingKey } from "./master-key.ts";
 import { composeProviders } from "./speech/providers.ts";
 import { webhookRefusal } from "./webhook-requests.ts";
 
@@ -75,6 +75,7 @@ export const composeCore = async (
   opened.defer(handler.drain);
   const scheduler = createScheduler({ onStart: telemetry.started });
   const providerActivities = createProviderActivities({ clock });
+  const cipher = createLazyCipher(settings, startHandler, clock);
   const parts = {
     store,
     /** The same log with malformed events as stored. */
@@ -83,7 +84,9 @@ export const composeCore = async (
     execute: createExecuteCommand({ handler, runner }),
     providers: composeProviders(settings, telemetry, scheduler, providerActivities),
     /** @throws {BadSetting} if the master key is not the recorded one */
-    cipher: createLazyCipher(settings, startHandler, clock),
+    cipher,
+    /** @throws {BadSetting} */
+    namingKey: async () => openNamingKey(startHandler, await cipher(), clock),
   };
   const services = composeAdminServices({
     ...parts,

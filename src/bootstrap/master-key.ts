@@ -1,11 +1,14 @@
-import { hkdfSync, randomBytes, randomUUID } from "node:crypto";
+import { hkdfSync, type KeyObject, randomBytes, randomUUID } from "node:crypto";
 import { link, open, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import {
   type CredentialsCipher,
   createCredentialsCipher,
+  DecryptionFailed,
 } from "../application/accounts/credentials-cipher.ts";
+import { obtainNamingKey } from "../application/accounts/naming-key.ts";
 import {
+  type InstallationKeys,
   masterKeyDecider,
   masterKeyStream,
   recognizeMasterKey,
@@ -97,6 +100,24 @@ const syncDirectory = async (path: string): Promise<void> => {
   await directory.sync();
 };
 
+/** The key under which audio is named. @throws {BadSetting} none of the master keys opens it */
+export const openNamingKey = async (
+  handler: CommandHandler,
+  cipher: CredentialsCipher,
+  clock: () => number,
+): Promise<KeyObject> => {
+  const at = new Date(clock()).toISOString();
+  try {
+    return await obtainNamingKey({ handler, cipher, random: randomBytes, at });
+  } catch (error) {
+    if (!(error instanceof DecryptionFailed)) throw error;
+    throw new BadSetting(
+      `MASTER_KEY: the key that audio is named with cannot be opened: name its master key in MASTER_KEY_PREVIOUS (${error.message})`,
+      { cause: error },
+    );
+  }
+};
+
 /**
  * Loads the keys at the first call and checks them against the log. A process that only reads creates none.
  * @throws {BadSetting} from the promise, if the master key is not the recorded one
@@ -111,7 +132,7 @@ export const createLazyCipher = (
     const keys = deriveKeys(await obtainMasterKeys(settings), "credentials");
     const opened = createCredentialsCipher({ keys, random: randomBytes });
     const at = new Date(clock()).toISOString();
-    const recognize = (recorded: string | undefined) => recognizeMasterKey(recorded, opened.keyIds, at);
+    const recognize = (keys: InstallationKeys) => recognizeMasterKey(keys, opened.keyIds, at);
     try {
       await handler.execute(masterKeyDecider, masterKeyStream, recognize, { actor: "system" });
     } catch (error) {

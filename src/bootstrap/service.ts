@@ -60,6 +60,7 @@ export const composeService = async (
   resources.defer(core.close);
   const { providers, runner } = core;
   const cipher = await core.cipher();
+  const namingKey = await core.namingKey();
   await addReleaseVoices(core, clock);
   const findProviderClient = createProviderClients({
     credentials: runner.view(credentials),
@@ -79,7 +80,7 @@ export const composeService = async (
     onCrossed: webhooks.queueThresholds,
     onRecorded: activity.served,
   });
-  const speech = composeSynthesis(runtime, core, audio, ledger.ledger);
+  const speech = composeSynthesis(runtime, core, audio, ledger.ledger, namingKey);
   const sealer = await composeSeals(settings, { ...core, masterKeys, clock });
   const sealSchedule = scheduleSeals({ ...sealer, timers: backgroundClock, onError });
   resources.defer(sealSchedule.stop);

@@ -63,7 +63,10 @@ export interface Speech {
  */
 export interface Engine {
   readonly code: EngineCode;
-  /** What the bytes of this voice depend on besides the request (its tool's version): part of every recipe. */
+  /**
+   * What the bytes of this voice depend on besides the request: part of every recipe. The version of its tool, model or API,
+   * and that of the service's own preparation of text and prosody for it.
+   */
   version(voice: string): string;
   /** False if the same request may have other bytes: those that were kept first are the sound. Default: true. */
   isExact?(voice: string): boolean;

@@ -15,6 +15,14 @@ export const wholeNumber = (min: number, max: number) =>
     .transform(Number)
     .refine((value) => value >= min && value <= max, `must be from ${min} to ${max}`);
 
+/** A date, which begins at midnight UTC, or a time with its zone. In milliseconds since the epoch. */
+export const utcTime = z
+  .union(
+    [z.iso.date(), z.iso.datetime({ offset: true })],
+    "must be a date or a time such as 2026-12-31 or 2026-12-31T12:00:00Z",
+  )
+  .transform((value) => Date.parse(value));
+
 export const flag = z.enum(["true", "false"], "must be true or false").default("false");
 
 export const url = z.url({ protocol: /^https?$/, error: "must be an http or https URL" });

@@ -14,7 +14,6 @@ import {
 import { scheduleRetention } from "../../src/audio/retention/retention-schedule.ts";
 import { type AudioStore, hashInName, type ObjectName } from "../../src/audio/store/audio-store.ts";
 import { openFilesystemAudioStore } from "../../src/audio/store/filesystem/filesystem-audio-store.ts";
-import { pipelineVersion } from "../../src/domain/synthesis/recipe.ts";
 import { createManualClock, until } from "../support/manual-clock.ts";
 import { rejection } from "../support/rejection.ts";
 import { nameOf, objectOf } from "./pipeline/sounds.ts";
@@ -43,10 +42,6 @@ describe("Retention of audio", () => {
     return join(path, prefix, file.slice(0, 2), file.slice(2, 4), file);
   };
   const setTime = (file: string, ms: number): Promise<void> => utimes(file, new Date(ms), new Date(ms));
-  const versionSeen = async (ms: number): Promise<void> => {
-    await store.firstSeen(`pipeline-${pipelineVersion}`);
-    await setTime(join(path, `first-seen-pipeline-${pipelineVersion}`), ms);
-  };
   /** Stores an object of one kilobyte, footer included, that was last used at this time. */
   const stored = async (index: number, usedAt: number, name = nameOf(index)): Promise<ObjectName> => {
     await store.put(name, objectOf(randomBytes(kilobyte - 32)));
@@ -62,7 +57,6 @@ describe("Retention of audio", () => {
     createRetention({ ...options, store, policy, ...more });
 
   it("removes sounds that were not used for longer than the age, and counts them", async () => {
-    await versionSeen(0);
     const ages = [0, 89 * day, 90 * day + hour, 300 * day];
     const names = await Promise.all(ages.map((age, index) => stored(index, now - age)));
     const retention = retentionWith({ maxAgeMs: 90 * day });
@@ -72,7 +66,6 @@ describe("Retention of audio", () => {
   });
 
   it("removes nothing while the clock is wrong", async () => {
-    await versionSeen(0);
     const name = await stored(1, now - 300 * day);
     const wrong = new Error("The clock is wrong.");
     const requireMeasuredClock = async () => {
@@ -84,7 +77,6 @@ describe("Retention of audio", () => {
   });
 
   it("removes the least recently used sounds beyond the size, and not one more", async () => {
-    await versionSeen(0);
     const names = await Promise.all(
       Array.from({ length: 20 }, (_, index) => stored(index, now - index * day - 2 * hour)),
     );
@@ -93,14 +85,12 @@ describe("Retention of audio", () => {
   });
 
   it("fills the size even if all sounds were used in the same hour, as after a migration", async () => {
-    await versionSeen(0);
     const names = await Promise.all(Array.from({ length: 20 }, (_, index) => stored(index, now - 50 * hour)));
     await retentionWith({ maxBytes: 7 * kilobyte }).runOnce(never);
     expect(await kept(names)).to.have.length(7);
   });
 
   it("removes the same sounds when several instances run at once", async () => {
-    await versionSeen(0);
     const names = await Promise.all(
       Array.from({ length: 60 }, (_, index) => stored(index, now - (index % 4) * day - 2 * hour)),
     );
@@ -113,7 +103,6 @@ describe("Retention of audio", () => {
   });
 
   it("never removes what was used within the last hour, or what this process is making or writing", async () => {
-    await versionSeen(0);
     const names = [
       await stored(0, now - hour / 2),
       await stored(1, now - 9 * day),
@@ -125,7 +114,6 @@ describe("Retention of audio", () => {
   });
 
   it("keeps a sound that is used between the listing and its removal", async () => {
-    await versionSeen(0);
     const name = await stored(0, now - 100 * day);
     const retention = createRetention({
       store: {
@@ -144,7 +132,6 @@ describe("Retention of audio", () => {
   });
 
   it("treats a sound and what belongs to it as one, used when either was", async () => {
-    await versionSeen(0);
     const [mp3, wav] = [nameOf(1), nameOf(1).replace("mp3", "wav")];
     await stored(0, now - 100 * day, mp3);
     await stored(0, now - 5 * hour, wav);
@@ -155,19 +142,7 @@ describe("Retention of audio", () => {
     expect(await kept([mp3, wav])).to.deep.equal([]);
   });
 
-  it("removes sounds that were last used before this version of the pipeline, a day after it began", async () => {
-    const began = now - 2 * day;
-    await versionSeen(began);
-    const names = [await stored(0, began - hour), await stored(1, began + hour)];
-    const early = retentionWith({ maxAgeMs: 365 * day }, { now: () => began + day - hour });
-    await early.runOnce(never);
-    expect(await kept(names), "other instances may not be updated yet").to.deep.equal([0, 1]);
-    await retentionWith({ maxAgeMs: 365 * day }).runOnce(never);
-    expect(await kept(names)).to.deep.equal([1]);
-  });
-
   it("stores the same object again after its removal", async () => {
-    await versionSeen(0);
     const name = await stored(0, now - 100 * day);
     await retentionWith({ maxAgeMs: day }).runOnce(never);
     await stored(0, now);
@@ -187,8 +162,7 @@ describe("Retention of audio", () => {
 
   it("keeps a sum per hour in memory, not the names of the objects", async () => {
     let listed = 0;
-    const many: Pick<AudioStore, "list" | "remove" | "firstSeen"> = {
-      firstSeen: async () => 0,
+    const many: Pick<AudioStore, "list" | "remove"> = {
       remove: async () => [],
       list: async function* () {
         for (let index = 0; index < 300_000; index++) {
@@ -196,7 +170,7 @@ describe("Retention of audio", () => {
           const hash = createHash("sha256").update(String(index)).digest("hex");
           yield {
             hash,
-            names: [`audio/${hash}.mp3`],
+            names: [`public/${hash}.mp3`],
             bytes: 1,
             usedAt: now - 2 * hour - (index % 24) * hour,
           };
@@ -256,7 +230,7 @@ describe("The time of an object's last use", () => {
       const store = await openFilesystemAudioStore({ path });
       await store.put(nameOf(1), objectOf(randomBytes(100)));
       const hash = hashInName(nameOf(1)) ?? "";
-      const file = join(path, "audio", hash.slice(0, 2), hash.slice(2, 4), `${hash}.mp3`);
+      const file = join(path, "public", hash.slice(0, 2), hash.slice(2, 4), `${hash}.mp3`);
       await utimes(file, 1000, 1000);
       expect((await store.get(nameOf(1)))?.usedAt).to.equal(1_000_000);
       await store.touch(nameOf(1));

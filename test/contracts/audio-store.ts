@@ -9,6 +9,7 @@ import {
   type ObjectName,
   type StoredSound,
 } from "../../src/audio/store/audio-store.ts";
+import { type ObjectFolder, objectFolders } from "../../src/domain/synthesis/recipe.ts";
 import { objectOf } from "../audio/pipeline/sounds.ts";
 
 /** The driver under test: an empty store, a second client of the same storage, and its cleanup. */
@@ -23,7 +24,7 @@ export interface AudioStoreSetup {
 }
 
 const megabyte = 1024 * 1024;
-const names = (prefix: "audio" | "private", ext: "mp3" | "ogg" | "wav", of: string): ObjectName =>
+const names = (prefix: ObjectFolder, ext: "mp3" | "ogg" | "wav", of: string): ObjectName =>
   `${prefix}/${createHash("sha256").update(of).digest("hex")}.${ext}`;
 
 /** The rules of the port (src/audio/store/audio-store.ts), for every driver. */
@@ -31,7 +32,7 @@ export const audioStoreContract = (driver: string, setUp: () => Promise<AudioSto
   describe(`the audio store: ${driver}`, () => {
     let place: AudioStoreSetup;
     let store: AudioStore;
-    const name = names("audio", "mp3", "a sound");
+    const name = names("public", "mp3", "a sound");
     const sound = randomBytes(20_000);
 
     beforeEach(async () => {
@@ -103,8 +104,8 @@ export const audioStoreContract = (driver: string, setUp: () => Promise<AudioSto
       it("stores any bytes, whatever format the name implies", async () => {
         for (const ext of ["mp3", "ogg", "wav"] as const) {
           const bytes = Buffer.from([0, 255, 13, 10, 0]);
-          await store.put(names("audio", ext, "any"), objectOf(bytes));
-          expect(bytes.equals(await got(store, names("audio", ext, "any")))).to.equal(true);
+          await store.put(names("public", ext, "any"), objectOf(bytes));
+          expect(bytes.equals(await got(store, names("public", ext, "any")))).to.equal(true);
         }
       });
 
@@ -161,7 +162,7 @@ export const audioStoreContract = (driver: string, setUp: () => Promise<AudioSto
 
       it("keeps concurrently put objects separate", async () => {
         const objects = Array.from({ length: 100 }, (_, i) => ({
-          name: names(i % 3 ? "audio" : "private", "ogg", `${i}`),
+          name: names(i % 3 ? "public" : "private", "ogg", `${i}`),
           bytes: randomBytes(1 + i * 37),
         }));
         await Promise.all(objects.map((object) => store.put(object.name, objectOf(object.bytes))));
@@ -179,7 +180,7 @@ export const audioStoreContract = (driver: string, setUp: () => Promise<AudioSto
 
     describe("names", () => {
       it("with another prefix or extension identify different objects, even with the same hash", async () => {
-        const all = (["audio", "private"] as const).flatMap((prefix) =>
+        const all = objectFolders.flatMap((prefix) =>
           (["mp3", "ogg", "wav"] as const).map((ext) => names(prefix, ext, "same")),
         );
         for (const [i, each] of all.entries()) await store.put(each, objectOf(Buffer.from([i])));
@@ -190,17 +191,17 @@ export const audioStoreContract = (driver: string, setUp: () => Promise<AudioSto
       for (const [what, bad] of [
         ["nothing", ""],
         ["a hash without prefix and extension", hash],
-        ["no extension", `audio/${hash}`],
-        ["an unknown format", `audio/${hash}.txt`],
-        ["a trailing newline", `audio/${hash}.mp3\n`],
-        ["a short hash", `audio/${hash.slice(1)}.mp3`],
-        ["capital digits", `audio/${hash.slice(1)}A.mp3`],
+        ["no extension", `public/${hash}`],
+        ["an unknown format", `public/${hash}.txt`],
+        ["a trailing newline", `public/${hash}.mp3\n`],
+        ["a short hash", `public/${hash.slice(1)}.mp3`],
+        ["capital digits", `public/${hash.slice(1)}A.mp3`],
         ["another prefix", `other/${hash}.mp3`],
         ["a root", `/audio/${hash}.mp3`],
-        ["a path to the other prefix", `audio/../private/${hash}.mp3`],
-        ["a path to a parent directory", `audio/${"../".repeat(21)}x.mp3`],
-        ["a path below an object", `audio/${hash}.mp3/..`],
-        ["a NUL byte", `audio/${hash}.mp3\0`],
+        ["a path to the other prefix", `public/../private/${hash}.mp3`],
+        ["a path to a parent directory", `public/${"../".repeat(21)}x.mp3`],
+        ["a path below an object", `public/${hash}.mp3/..`],
+        ["a NUL byte", `public/${hash}.mp3\0`],
       ] as const) {
         it(`are rejected with a TypeError when invalid: ${what}`, async () => {
           expect(await thrownBy(() => store.put(bad, objectOf(sound)))).to.be.instanceOf(TypeError);
@@ -221,7 +222,7 @@ export const audioStoreContract = (driver: string, setUp: () => Promise<AudioSto
       it("lists every sound once, in the order of their names, with its size and the time of its last use", async () => {
         expect(await listed()).to.deep.equal([]);
         const objects = Array.from({ length: 30 }, (_, i) =>
-          names(i % 3 ? "audio" : "private", "ogg", `${i}`),
+          names(i % 3 ? "public" : "private", "ogg", `${i}`),
         );
         for (const [i, object] of objects.entries()) await store.put(object, objectOf(randomBytes(100 + i)));
         const all = await listed();
@@ -234,9 +235,9 @@ export const audioStoreContract = (driver: string, setUp: () => Promise<AudioSto
 
       it("lists objects under one hash as one sound, and removes them together", async () => {
         for (const ext of ["mp3", "wav"] as const)
-          await store.put(names("audio", ext, "same"), objectOf(sound));
+          await store.put(names("public", ext, "same"), objectOf(sound));
         await store.put(name, objectOf(sound));
-        const both = [names("audio", "mp3", "same"), names("audio", "wav", "same")];
+        const both = [names("public", "mp3", "same"), names("public", "wav", "same")];
         const hash = hashOf(both[0] ?? "");
         expect((await listed()).find((one) => one.hash === hash)?.names).to.deep.equal(both);
         expect((await store.remove(hash)).toSorted()).to.deep.equal(both);
@@ -298,14 +299,6 @@ export const audioStoreContract = (driver: string, setUp: () => Promise<AudioSto
       });
     });
 
-    it("remembers when it was first asked for a label", async () => {
-      const first = await store.firstSeen("pipeline-2");
-      await store.put(name, objectOf(sound));
-      expect(await (await place.again()).firstSeen("pipeline-2")).to.equal(first);
-      expect(Math.abs(first - Date.now())).to.be.below(10 * 60_000);
-      expect(await store.firstSeen("pipeline-3")).to.be.at.least(first);
-    });
-
     describe("ping", () => {
       it("succeeds when the store is writable, and leaves nothing behind", async () => {
         await store.ping();
@@ -334,7 +327,7 @@ export const audioStoreContract = (driver: string, setUp: () => Promise<AudioSto
 
       it("causes AudioStoreUnavailable with its cause in put and ping", async () => {
         for (const run of [
-          () => store.put(names("audio", "mp3", "new"), objectOf(sound)),
+          () => store.put(names("public", "mp3", "new"), objectOf(sound)),
           () => store.ping(),
         ]) {
           const error = await thrownBy(run);

@@ -238,7 +238,7 @@ describe("Varnish with the configuration of infra/varnish in front of two instan
     it("has no immutable address", async () => {
       const made = await get(spoken(paid), authorize(owner));
       expect(made.headers).not.to.have.any.keys("content-location");
-      for (const folder of ["audio", "private"]) {
+      for (const folder of ["audio", "private", "public"]) {
         expect((await get(`/${folder}/${hashOf(made)}.mp3`)).status).to.equal(404);
       }
     });

@@ -47,8 +47,9 @@ describe("Instances that share a log", () => {
     const store = await openSqliteEventStore({ path: log, readOnly: true });
     const events = await collect(store.readStream("master-key"));
     await store.close();
-    expect(events.map(({ type }) => type)).to.deep.equal(["MasterKeyRecorded"]);
+    expect(events.map(({ type }) => type)).to.deep.equal(["MasterKeyRecorded", "NamingKeyCreated"]);
     expect(events[0]?.data).to.have.all.keys("keyId", "at");
+    expect(events[1]?.data).to.have.all.keys("ciphertext", "keyId", "at");
     expect(JSON.stringify(events)).not.to.include(old);
   });
 

@@ -48,7 +48,7 @@ describe("A website's paid audio", () => {
     const tag = response.headers.get("ETag") ?? "";
     expect((await bytesOf(response)).length).to.be.greaterThan(0);
     expect(response.headers.has("Content-Location")).to.equal(false);
-    for (const folder of ["audio", "private"]) {
+    for (const folder of ["audio", "private", "public"]) {
       const object = `${service.url}/${folder}/${tag.replaceAll('"', "")}.mp3`;
       expect((await fetch(object)).status, folder).to.equal(404);
     }

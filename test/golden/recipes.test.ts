@@ -1,13 +1,17 @@
+import { createSecretKey, type KeyObject } from "node:crypto";
+import { expect } from "chai";
 import { createByokVoices } from "../../src/application/catalog/byok-voices.ts";
 import { createWebsiteCatalogs } from "../../src/application/catalog/website-catalog.ts";
 import { createWebsiteLexicons } from "../../src/application/lexicons/website-lexicons.ts";
-import { createPlanner, type FindEngine } from "../../src/application/synthesis/planner.ts";
+import { createPlanner, type FindEngine, type Planner } from "../../src/application/synthesis/planner.ts";
 import { createScheduler } from "../../src/async/scheduler/scheduler.ts";
 import type { Rendition } from "../../src/audio/formats/sound.ts";
 import { composeFreeEngines, composeProviders } from "../../src/bootstrap/speech/providers.ts";
 import { isByok } from "../../src/domain/accounts/byok-providers.ts";
 import type { Credentials } from "../../src/domain/accounts/credentials.ts";
 import { releaseSeed } from "../../src/domain/catalog/seed/seed.ts";
+import type { AudioFormat } from "../../src/domain/synthesis/formats.ts";
+import { legacyName } from "../../src/domain/synthesis/legacy-names.ts";
 import { configuredVoices } from "../../src/engines/configured-voices.ts";
 import type { Engine } from "../../src/engines/engine.ts";
 import { localEngines } from "../../src/engines/local/engine.ts";
@@ -111,17 +115,29 @@ const lexicon = {
   ],
 };
 
-/** A host whose tools have fixed versions and every voice of the seed: recipes do not depend on this machine. */
-const host = {
-  versions: { "espeak-ng": "1.2.3", flite: "4.5.6" },
-  run: async function* ({ args }: Pick<ToolJob, "args">) {
-    const names = releaseSeed().systemVoices.map(({ voiceName = "" }) => voiceName.replace("espeak:", ""));
-    const files = names.map((name) =>
-      args[0] === "--voices" ? name.replace(/\+.*/, "") : `!v/${name.replace(/.*\+/, "")}`,
-    );
-    yield Buffer.from(["header", ...new Set(files)].map((file) => `5 en --/F name ${file}\n`).join(""));
-  },
-} as unknown as SubprocessHost;
+interface Versions {
+  readonly "espeak-ng": string;
+  readonly flite: string;
+  readonly encoding: (format: AudioFormat) => string;
+}
+const versions: Versions = {
+  "espeak-ng": "1.2.3",
+  flite: "4.5.6",
+  encoding: (format) => `ffmpeg 7.8.9; ${format} 1`,
+};
+
+/** A host whose tools have these versions and every voice of the seed: recipes do not depend on this machine. */
+const hostWith = (versions: Versions) =>
+  ({
+    versions,
+    run: async function* ({ args }: Pick<ToolJob, "args">) {
+      const names = releaseSeed().systemVoices.map(({ voiceName = "" }) => voiceName.replace("espeak:", ""));
+      const files = names.map((name) =>
+        args[0] === "--voices" ? name.replace(/\+.*/, "") : `!v/${name.replace(/.*\+/, "")}`,
+      );
+      yield Buffer.from(["header", ...new Set(files)].map((file) => `5 en --/F name ${file}\n`).join(""));
+    },
+  }) as unknown as SubprocessHost;
 
 /** ICU's version is that of Node. */
 const withoutIcu = (engine: Engine): Engine => ({
@@ -129,12 +145,21 @@ const withoutIcu = (engine: Engine): Engine => ({
   version: (voice) => engine.version(voice).replace(/icu .*/, "icu"),
 });
 
-const openSynthesis = async () => {
+const openSynthesis = async ({
+  changed = {},
+  namingKey = createSecretKey(Buffer.alloc(32, 1)),
+  sharesAudio = true,
+}: {
+  changed?: Partial<Versions>;
+  namingKey?: KeyObject;
+  sharesAudio?: boolean;
+} = {}) => {
+  const used = { ...versions, ...changed };
   const settings = readSettings({
     ENGINE_G2: "openai:http://127.0.0.1:1/v1?model=kokoro&voices=af_bella@en-GB:f",
   });
   const scheduler = createScheduler();
-  const local = (await localEngines({ host })).map(withoutIcu);
+  const local = (await localEngines({ host: hostWith(used) })).map(withoutIcu);
   const { engines } = composeFreeEngines(settings, local, noTelemetry, scheduler);
   const providers = composeProviders(settings, noTelemetry, scheduler);
   const accounts: Readonly<Record<string, Engine | undefined>> = {
@@ -158,22 +183,46 @@ const openSynthesis = async () => {
   const lexicons = createWebsiteLexicons(
     new Map([[`lexicons-${replacing}`, { versions: 1, byName: { common: lexicon } }]]),
   );
-  return createPlanner({ findEngine, encoderVersion: "ffmpeg 7.8.9", catalogOf, lexicons });
+  const encoderVersion = used.encoding;
+  return createPlanner({ findEngine, encoderVersion, namingKey, sharesAudio, catalogOf, lexicons });
 };
 
 const lineOf = ({ name, voice, systemVoice, recipe, document }: Rendition): string => {
-  const { tools, engine, lang, text, prosody, applied, format, websiteId = "", replacements } = recipe;
+  const { tools, encoding = "", engine, lang, text, textFormat, prosody, applied, format } = recipe;
+  const { websiteId = "", replacements } = recipe;
   const { pitch, rate, volume } = prosody;
   const facts = [engine, recipe.voice, lang, format, `pitch ${pitch} rate ${rate} volume ${volume}`];
-  return [name, ...facts, `applied ${applied.join(" ")}`, tools, websiteId, text, voice, systemVoice]
+  return [
+    name,
+    ...facts,
+    `applied ${applied.join(" ")}`,
+    tools,
+    encoding,
+    websiteId,
+    textFormat,
+    text,
+    voice,
+    systemVoice,
+  ]
     .concat(replacements === undefined ? [] : [replacements, document ?? ""])
     .join(" | ");
 };
 
+const schema = synthesizeRequest(5_000);
+
+/** The renditions of all requests that are not refused. */
+const allRenditions = (synthesis: Planner): Rendition[] =>
+  requests.flatMap(([body, website = "without-credentials"]) => {
+    try {
+      return synthesis.plan(requestFromBody(schema, body), website).renditions;
+    } catch {
+      return [];
+    }
+  });
+
 describe("golden files: recipes", () => {
-  it("give the recorded content addresses, the best first", async () => {
+  it("give the recorded names, the best first", async () => {
     const synthesis = await openSynthesis();
-    const schema = synthesizeRequest(5_000);
     const recorded = requests.map(([body, website = "without-credentials"]) => {
       try {
         const { renditions, characters } = synthesis.plan(requestFromBody(schema, body), website);
@@ -183,5 +232,47 @@ describe("golden files: recipes", () => {
       }
     });
     expectGolden("recipes.json", recorded);
+  });
+
+  it("lead to the names that version 0.1 gave to audio of websites' own providers", async () => {
+    const renditions = allRenditions(await openSynthesis());
+    expectGolden(
+      "legacy-names.json",
+      renditions.flatMap(({ recipe }) => legacyName(recipe) ?? []),
+    );
+  });
+
+  const changes: Record<string, [Partial<Versions>, (rendition: Rendition) => boolean]> = {
+    "espeak-ng": [{ "espeak-ng": "1.2.4" }, ({ recipe }) => recipe.voice.startsWith("espeak:")],
+    flite: [{ flite: "4.5.7" }, ({ recipe }) => recipe.voice.startsWith("flite:")],
+    "the encoding of ogg": [
+      { encoding: (format) => (format === "ogg" ? "ffmpeg 7.8.9; ogg 2" : versions.encoding(format)) },
+      ({ recipe }) => recipe.format === "ogg" && recipe.encoding !== undefined,
+    ],
+  };
+  for (const [what, [changed, isAffected]] of Object.entries(changes)) {
+    it(`change with the version of ${what} if they depend on it, and no others`, async () => {
+      const before = allRenditions(await openSynthesis());
+      const after = allRenditions(await openSynthesis({ changed }));
+      const isChanged = before.map(({ hash }, index) => hash !== after[index]?.hash);
+      expect(isChanged).to.deep.equal(before.map(isAffected)).and.to.include(true);
+    });
+  }
+
+  it("have other names in another installation", async () => {
+    const here = allRenditions(await openSynthesis());
+    const there = allRenditions(await openSynthesis({ namingKey: createSecretKey(Buffer.alloc(32, 2)) }));
+    const names = new Set(here.map(({ hash }) => hash));
+    expect(there.filter(({ hash }) => names.has(hash))).to.deep.equal([]);
+  });
+
+  it("belong to the website that asked, and are planned for it alone, if websites share no audio", async () => {
+    const synthesis = await openSynthesis({ sharesAudio: false });
+    const plans = ["one", "another"].map((website) =>
+      synthesis.plan(requestFromBody(schema, plain), website),
+    );
+    expect(plans.map(({ shared }) => shared)).to.deep.equal([false, false]);
+    expect(new Set(plans.map(({ renditions: [{ hash }] }) => hash)).size).to.equal(2);
+    for (const { name } of plans.flatMap(({ renditions }) => renditions)) expect(name).to.match(/^private\//);
   });
 });

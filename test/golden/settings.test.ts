@@ -15,6 +15,8 @@ const samples: Readonly<Record<string, readonly [value: string, beside?: Readonl
     EVENT_STORE: ["esdb://127.0.0.1:2113?tls=false"],
     STREAM_PREFIX: ["prod"],
     AUDIO_RETENTION: ["90d,50gb"],
+    AUDIO_SHARING: ["none"],
+    AUDIO_LEGACY_UNTIL: ["2026-12-31"],
     PURGE_URL: ["http://varnish,http://varnish-2/", { PURGE_TOKEN: "a token" }],
     PURGE_TOKEN: ["a token", { PURGE_URL: "http://varnish" }],
     AUDIO_STORE: ["s3://user:secret@127.0.0.1:9000/sounds?tls=false"],

@@ -72,7 +72,7 @@ describe("an instrumented encoder", () => {
       ...meters,
       histogram: () => (_, attributes) => outcomes.push(attributes?.outcome),
     })({
-      version: "none",
+      version: () => "none",
       encode: async function* (_format, _rate, pcm) {
         yield* pcm;
         if (own) throw own;

@@ -14,9 +14,14 @@ export interface WebhookSecretOwner {
   readonly webhookId: string;
 }
 
-export type SecretOwner = CredentialsOwner | WebhookSecretOwner;
+/** The installation, whose naming key is encrypted. */
+export interface NamingKeyOwner {
+  readonly purpose: "naming key";
+}
 
-/** Authenticated encryption of credentials and of webhooks' secrets. */
+export type SecretOwner = CredentialsOwner | WebhookSecretOwner | NamingKeyOwner;
+
+/** Authenticated encryption of credentials, webhooks' secrets and the naming key. */
 export interface CredentialsCipher {
   /** The id of the key that encrypts now. */
   readonly keyId: string;
@@ -88,11 +93,12 @@ const decryptWith = (key: Buffer, ciphertext: string, context: SecretOwner): str
 
 /** The associated data. A JSON list is unambiguous. */
 const associatedData = (owner: SecretOwner): Buffer =>
-  Buffer.from(
-    JSON.stringify(
-      "webhookId" in owner ? [version, "webhook", owner.webhookId] : [version, owner.websiteId, owner.engine],
-    ),
-  );
+  Buffer.from(JSON.stringify([version, ...partsOf(owner)]));
+
+const partsOf = (owner: SecretOwner): readonly string[] => {
+  if ("purpose" in owner) return [owner.purpose];
+  return "webhookId" in owner ? ["webhook", owner.webhookId] : [owner.websiteId, owner.engine];
+};
 
 /** The hash of a 256-bit random key discloses nothing. */
 const keyIdOf = (key: Buffer): string => hash("sha256", key).slice(0, 16);

@@ -17,7 +17,12 @@ import {
   usableVoices,
   websiteOfCredentials,
 } from "../../domain/accounts/credentials.ts";
-import { masterKeyDecider, masterKeyStream, replaceMasterKey } from "../../domain/accounts/master-key.ts";
+import {
+  type InstallationKeys,
+  masterKeyDecider,
+  masterKeyStream,
+  replaceMasterKey,
+} from "../../domain/accounts/master-key.ts";
 import {
   requireWebsite,
   type Website,
@@ -33,6 +38,7 @@ import {
   type SecretOwner,
 } from "./credentials-cipher.ts";
 import { listProviderVoices, type Providers } from "./list-provider-voices.ts";
+import { reencryptNamingKey } from "./naming-key.ts";
 
 /** A description of credentials, without their values. */
 export interface CredentialsDetails {
@@ -175,14 +181,17 @@ const createReencrypt = ({
         unopened.push(owner);
       }
     }
-    const webhooks = await reencryptWebhooks(context);
+    const others = [
+      await reencryptWebhooks(context),
+      await reencryptNamingKey({ execute, cipher: await cipher(), now }, context),
+    ];
     const { keyId } = await cipher();
-    const replace = (recorded: string | undefined) => replaceMasterKey(recorded, keyId, now());
+    const replace = (keys: InstallationKeys) => replaceMasterKey(keys, keyId, now());
     await execute(masterKeyDecider, masterKeyStream, replace, context);
     return {
-      reencrypted: reencrypted + webhooks.reencrypted,
-      current: current + webhooks.current,
-      unopened: [...unopened, ...webhooks.unopened],
+      reencrypted: others.reduce((sum, other) => sum + other.reencrypted, reencrypted),
+      current: others.reduce((sum, other) => sum + other.current, current),
+      unopened: [unopened, ...others.map((other) => other.unopened)].flat(),
     };
   };
 };

@@ -4,7 +4,7 @@ import { type AudioStore, AudioStoreUnavailable, DamagedObject } from "../../aud
 import { NotFound, Unavailable } from "../../domain/errors.ts";
 import { formats } from "../../domain/synthesis/formats.ts";
 import { isMarksName } from "../../domain/synthesis/marks.ts";
-import { objectNamesOf } from "../../domain/synthesis/recipe.ts";
+import { objectNamesOf, publicUrlPath } from "../../domain/synthesis/recipe.ts";
 import type { CountServings, ServingsRequest, SoundServings } from "./sound-servings.ts";
 
 /** An object of the audio store. */
@@ -15,8 +15,10 @@ export interface StoredFile {
   readonly seconds?: number;
   /** When it was last written, or reported as used: only with a retention. ISO 8601, UTC. */
   readonly usedAt: string;
-  /** True if `/audio/{object}` serves it to everyone. */
+  /** True if it is served to everyone. */
   readonly public: boolean;
+  /** The path of its permanent URL, below that of PUBLIC_URL. Absent unless it is public. */
+  readonly path?: string;
   readonly isMarks: boolean;
 }
 
@@ -107,7 +109,7 @@ export const createSounds = ({
   };
 };
 
-/** The public and the private object. A hash has only one of them. */
+/** In all folders. A hash has only one of them. */
 const audioNamesOf = ({ hash, format }: SoundServings): string[] =>
   objectNamesOf(hash).filter((name) => name.endsWith(`.${formats[format].extension}`));
 
@@ -129,12 +131,14 @@ const readObject = async (
   if (!object) return undefined;
   const { bytes, length, usedAt } = object;
   const isMarks = isMarksName(name);
+  const isPublic = name.startsWith("public/");
   return {
     name,
     bytes: bytes.length,
     ...(!isMarks && { seconds: length.samples / length.sampleRate }),
     usedAt: new Date(usedAt).toISOString(),
-    public: name.startsWith("audio/"),
+    public: isPublic,
+    ...(isPublic && { path: publicUrlPath(name) }),
     isMarks,
   };
 };

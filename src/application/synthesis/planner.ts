@@ -1,3 +1,5 @@
+import type { KeyObject } from "node:crypto";
+import type { Encoder } from "../../audio/formats/encoder.ts";
 import type { Rendition } from "../../audio/pipeline/pipeline.ts";
 import { isByok } from "../../domain/accounts/byok-providers.ts";
 import { type Candidate, resolveVoices } from "../../domain/catalog/voice-resolution.ts";
@@ -41,7 +43,7 @@ export interface SynthesisPlan {
   readonly renditions: readonly [Rendition, ...Rendition[]];
   /** The revision of the shared catalog. A shared plan depends on nothing else. */
   readonly catalogRevision: string;
-  /** True if the plan is the same for every website without lexicons: no BYOK engine and no lexicon is involved. */
+  /** True if the plan is the same for every website without lexicons: no audio of a website and no lexicon is involved. */
   readonly shared: boolean;
 }
 
@@ -50,15 +52,18 @@ export type FindEngine = (code: EngineCode, websiteId: string) => Engine | undef
 
 export interface PlannerOptions {
   readonly findEngine: FindEngine;
-  /** The encoder's part of every recipe: encoded bytes depend on it. */
-  readonly encoderVersion: string;
+  readonly encoderVersion: Encoder["version"];
+  readonly namingKey: KeyObject;
+  /** False: no website gets audio that was made for another one. */
+  readonly sharesAudio: boolean;
   readonly catalogOf: CatalogOf;
   readonly lexicons: WebsiteLexicons;
 }
 
 export type Planner = ReturnType<typeof createPlanner>;
 
-export const createPlanner = ({ findEngine, encoderVersion, catalogOf, lexicons }: PlannerOptions) => {
+export const createPlanner = (options: PlannerOptions) => {
+  const { findEngine, namingKey, sharesAudio, catalogOf, lexicons } = options;
   const renditionFor = (candidate: Candidate, request: ParsedRequest): Rendition[] => {
     const { systemVoice, voiceName, lang } = candidate;
     const { text, websiteId, find, isNfc } = request;
@@ -66,8 +71,8 @@ export const createPlanner = ({ findEngine, encoderVersion, catalogOf, lexicons 
     if (!engine) return [];
     const takesPhonemes = engine.takesPhonemes?.(voiceName) ?? false;
     const pronounced = find && pronounce(text, find, { lang, takesPhonemes });
-    const recipe = recipeOf(candidate, request, { engine, encoderVersion, pronounced });
-    const hash = hashRecipe(recipe);
+    const recipe = recipeOf(candidate, request, { ...options, engine, pronounced });
+    const hash = hashRecipe(namingKey, recipe);
     const name = objectName(recipe, hash);
     const hasMarks = !isByok(engine.code) && isNfc && (engine.marks?.(voiceName) ?? false);
     const spoken = { ...(pronounced ?? spokenAsSent(request)), hasMarks };
@@ -97,7 +102,7 @@ export const createPlanner = ({ findEngine, encoderVersion, catalogOf, lexicons 
         silent: prosody.volume === 0,
         renditions,
         catalogRevision: catalogOf(sharedCatalog).revision,
-        shared: !isOwn && !isReplaced,
+        shared: sharesAudio && !isOwn && !isReplaced,
       };
     },
     /** True if a shared plan was made from the current catalog. */
@@ -125,26 +130,31 @@ interface ParsedRequest {
 
 const recipeOf = (
   { systemVoice, voiceName, format, lang }: Candidate,
-  { text, prosody, websiteId, instructions }: ParsedRequest,
+  { text, document, prosody, websiteId, instructions }: ParsedRequest,
   {
     engine,
     encoderVersion,
+    sharesAudio,
     pronounced,
-  }: { engine: Engine; encoderVersion: string; pronounced: PronouncedText | undefined },
+  }: Pick<PlannerOptions, "encoderVersion" | "sharesAudio"> & {
+    readonly engine: Engine;
+    readonly pronounced: PronouncedText | undefined;
+  },
 ): Recipe => {
   const byok = isByok(engine.code);
-  const version = engine.version(voiceName);
+  const isKept = byok || engine.isExact?.(voiceName) === false;
   return {
-    // Audio that is paid for, or cannot be made again, is kept although this machine has another version of ffmpeg.
-    tools: byok || engine.isExact?.(voiceName) === false ? version : `${version}; ${encoderVersion}`,
     engine: engine.code,
+    tools: engine.version(voiceName),
+    ...(!isKept && { encoding: encoderVersion(format) }),
     voice: voiceName,
     lang,
     text,
+    textFormat: document === undefined ? "plain" : "ssml",
     prosody: effectiveProsody(prosody, systemVoice),
     applied: engine.prosody(voiceName),
     format,
-    ...(byok && { websiteId }),
+    ...((byok || !sharesAudio) && { websiteId }),
     ...(pronounced && { replacements: replacementsDigest(pronounced.replacements) }),
     ...(instructions && engine.takesInstructions?.(voiceName) && { instructions }),
   };

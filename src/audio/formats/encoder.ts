@@ -4,8 +4,8 @@ import type { AudioFormat } from "../../domain/synthesis/formats.ts";
 
 /** Encodes raw samples. */
 export interface Encoder {
-  /** What the bytes depend on besides the samples: part of every recipe. */
-  readonly version: string;
+  /** What the bytes in this format depend on besides the samples: part of recipes. */
+  version(format: AudioFormat): string;
   /**
    * Encodes s16le mono samples at `sampleRate` Hz as they arrive. The same samples give the same bytes, in whatever
    * chunks. Never truncated or empty; the header of a wav has no length. An abort ends the work at once with the

@@ -1,6 +1,6 @@
 import { tap } from "../../async/tap.ts";
 import { EngineFailed, Interrupted, Unavailable } from "../../domain/errors.ts";
-import { type EncodedFormat, isEncoded } from "../../domain/synthesis/formats.ts";
+import { type EncodedFormat, type FormatTraits, formats, isEncoded } from "../../domain/synthesis/formats.ts";
 import { unknownSize, wavHeader } from "../../domain/synthesis/wav-header.ts";
 import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
 import { ToolFailed } from "../../subprocess/tools.ts";
@@ -21,7 +21,10 @@ export const ffmpegEncoder = (host: SubprocessHost): Encoder => {
   const version = host.versions.ffmpeg;
   if (version === undefined) throw new ToolFailed("missing", "ffmpeg is not installed.");
   return {
-    version: `ffmpeg ${version}`,
+    version: (format) => {
+      const { version: own = 1 }: FormatTraits = formats[format];
+      return isEncoded(format) ? `ffmpeg ${version}; ${format} ${own}` : `${format} ${own}`;
+    },
     encode: (format, sampleRate, pcm, signal, turn) =>
       isEncoded(format)
         ? compressed(host, { format, sampleRate, pcm: notEmpty(pcm), ...turn }, signal)

@@ -7,7 +7,7 @@ import type { AudioObject, ObjectName } from "../store/audio-store.ts";
 /** One way to answer a request: a recipe and its object. */
 export interface Rendition {
   readonly recipe: Recipe;
-  /** `hashRecipe(recipe)`. */
+  /** `hashRecipe(namingKey, recipe)`. */
   readonly hash: string;
   /** `objectName(recipe, hash)`. */
   readonly name: ObjectName;

@@ -3,6 +3,7 @@ import type { Clock } from "../../async/clock.ts";
 import { type Claim, createClaim } from "../../async/scheduler/claim.ts";
 import type { Resource } from "../../async/scheduler/resource.ts";
 import type { Scheduler } from "../../async/scheduler/scheduler.ts";
+import { isByok } from "../../domain/accounts/byok-providers.ts";
 import { EngineFailed, Interrupted, Invalid, Unavailable } from "../../domain/errors.ts";
 import { speakingSeconds } from "../../domain/synthesis/speaking-time.ts";
 import type { Rendition } from "../formats/sound.ts";
@@ -129,7 +130,7 @@ const noQueue = { queueLimit: 0, queueLimitPerKey: 0, queueTimeoutMs: 0 };
 
 /** A BYOK provider has its own circuit breaker, and new credentials must work at once. */
 const isRemembered = ({ recipe }: Rendition, failure: unknown): failure is EngineFailed | Invalid =>
-  recipe.websiteId === undefined && (failure instanceof EngineFailed || failure instanceof Invalid);
+  !isByok(recipe.engine) && (failure instanceof EngineFailed || failure instanceof Invalid);
 
 const mayRestart = (log: Log, { recipe: { engine, voice } }: Rendition, error: unknown): boolean => {
   if (!(error instanceof Interrupted)) return false;

@@ -1,7 +1,9 @@
 import { createSingleFlight } from "../../async/single-flight.ts";
 import { Unavailable } from "../../domain/errors.ts";
 import type { Provenance } from "../../domain/ledger/serving.ts";
+import { legacyName } from "../../domain/synthesis/legacy-names.ts";
 import { marksName } from "../../domain/synthesis/marks.ts";
+import type { Recipe } from "../../domain/synthesis/recipe.ts";
 import type { Rendition } from "../formats/sound.ts";
 import {
   type AudioObject,
@@ -41,8 +43,11 @@ export class Lookup {
   }
 
   /** A sound without the marks that belong to it counts as absent: it is made again, with them. */
-  async fromStore({ name, hasMarks }: Rendition, signal: AbortSignal): Promise<AudioObject | undefined> {
-    const sound = orUndefined(this.#readSound(name, signal));
+  async fromStore(
+    { recipe, name, hasMarks }: Rendition,
+    signal: AbortSignal,
+  ): Promise<AudioObject | undefined> {
+    const sound = orUndefined(this.#readSound(name, signal, recipe));
     if (!hasMarks || this.cached(marksName(name))) return await sound;
     const read = orUndefined(this.#readSound(marksName(name), signal));
     const [object, marks] = await Promise.all([sound, read]);
@@ -83,14 +88,25 @@ export class Lookup {
     return { provenance: "miss", sound: synthesesInFlight.begin(rendition, wanted) };
   }
 
+  /** What was paid for before names changed is stored under its new name. */
+  async #renamed(name: ObjectName, recipe: Recipe, signal: AbortSignal): Promise<StoredObject | undefined> {
+    const { reader, writer } = this.#parts;
+    const former = legacyName(recipe);
+    if (former === undefined) return undefined;
+    const stored = await reader.read(former, signal);
+    if (stored) writer.put(name, stored);
+    return stored;
+  }
+
   /** Concurrent reads of an object share one, of at most `max`. */
   #sharedReads(max: number): ReadObject {
     const { cache, reader } = this.#parts;
     const reads = createSingleFlight<StoredObject | undefined>({ max, full: tooMuch });
-    return async (name, signal) => {
+    return async (name, signal, recipe) => {
       const read = async (shared: AbortSignal): Promise<StoredObject | undefined> => {
         const forgotten = cache.forgotten();
-        const stored = await reader.read(name, shared);
+        const stored =
+          (await reader.read(name, shared)) ?? (recipe && (await this.#renamed(name, recipe, shared)));
         if (stored && cache.forgotten() === forgotten) cache.set(name, stored, stored.usedAt);
         return stored;
       };
@@ -99,7 +115,12 @@ export class Lookup {
   }
 }
 
-type ReadObject = (name: ObjectName, signal: AbortSignal) => Promise<StoredObject | undefined>;
+/** With a recipe, also under the former name of its object. */
+type ReadObject = (
+  name: ObjectName,
+  signal: AbortSignal,
+  recipe?: Recipe,
+) => Promise<StoredObject | undefined>;
 
 interface Located {
   readonly provenance: Provenance;

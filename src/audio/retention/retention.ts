@@ -1,4 +1,3 @@
-import { pipelineVersion } from "../../domain/synthesis/recipe.ts";
 import type { Log } from "../pipeline/log.ts";
 import type { AudioStore, StoredSound } from "../store/audio-store.ts";
 
@@ -11,7 +10,7 @@ export interface RetentionPolicy {
 }
 
 export interface RetentionOptions {
-  readonly store: Pick<AudioStore, "list" | "remove" | "firstSeen">;
+  readonly store: Pick<AudioStore, "list" | "remove">;
   readonly policy: RetentionPolicy;
   /** True while this process synthesizes or writes the object. */
   readonly isInUse: (name: string) => boolean;
@@ -26,8 +25,6 @@ const hourMs = 60 * 60_000;
 const dayMs = 24 * hourMs;
 /** What was used this recently is never removed: another instance may be serving it. */
 const recentMs = hourMs;
-/** An upgrade is over: no instance of the earlier version uses its sounds any more. */
-const upgradeMs = dayMs;
 const removalsAtOnce = 8;
 
 /** How long an instance may take to report a use: short against the age, and at most a day. */
@@ -35,8 +32,7 @@ export const useIntervalMs = ({ maxAgeMs = Number.POSITIVE_INFINITY }: Retention
   Math.min(dayMs, maxAgeMs / 4);
 
 /**
- * Removes the sounds that the policy does not keep, and those that have not been used since the pipeline version
- * changed, because requests no longer lead to them. It reads the listing once or twice and keeps a sum per hour, not the
+ * Removes the sounds that the policy does not keep. It reads the listing once or twice and keeps a sum per hour, not the
  * names. Several instances may do so at the same time: they choose the same sounds.
  */
 export const createRetention = ({
@@ -71,18 +67,12 @@ export const createRetention = ({
     await Promise.all(batch.map(remove));
   };
 
-  /** The time before which a sound was last used by an earlier version of the pipeline. */
-  const versionBegan = async (): Promise<number> => {
-    const began = await store.firstSeen(`pipeline-${pipelineVersion}`);
-    return now() - began >= upgradeMs ? began : Number.NEGATIVE_INFINITY;
-  };
-
   return {
     /** @throws {AudioStoreUnavailable}; what `requireMeasuredClock` rejects with; the signal's reason */
     runOnce: async (signal: AbortSignal): Promise<void> => {
       await requireMeasuredClock();
       const before = { ...removed };
-      const usedSince = Math.max(now() - maxAgeMs, await versionBegan());
+      const usedSince = now() - maxAgeMs;
       const hours = createHours();
       const isYoung = (sound: StoredSound): boolean => {
         if (sound.usedAt < usedSince) return false;

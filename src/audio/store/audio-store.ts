@@ -1,4 +1,4 @@
-import { isObjectName } from "../../domain/synthesis/recipe.ts";
+import { isObjectName, type ObjectFolder, objectFolders } from "../../domain/synthesis/recipe.ts";
 import type { SoundLength } from "../formats/sound-length.ts";
 
 /** See `objectName` in src/domain/synthesis/recipe.ts. */
@@ -42,20 +42,15 @@ export interface AudioStore {
   /** Records that the object is in use now; a no-op if there is none. @throws {AudioStoreUnavailable} */
   touch(name: ObjectName): Promise<void>;
   /**
-   * All sounds, in the order of their names, with a bounded amount of memory. What is put or removed meanwhile may be
-   * listed or not. @throws {AudioStoreUnavailable}; the signal's reason
+   * All sounds, or those of one folder, in the order of their names, with a bounded amount of memory. What is put or removed
+   * meanwhile may be listed or not. @throws {AudioStoreUnavailable}; the signal's reason
    */
-  list(signal: AbortSignal): AsyncIterable<StoredSound>;
+  list(signal: AbortSignal, folder?: ObjectFolder): AsyncIterable<StoredSound>;
   /**
    * Removes everything under the hash; with `unusedSince`, only what was not put or touched later. Reads in progress are
    * not disturbed. Resolves with the names of the removed objects. @throws {AudioStoreUnavailable}
    */
   remove(hash: string, condition?: { readonly unusedSince: number }): Promise<readonly string[]>;
-  /**
-   * When the store was first asked for this label: letters, digits and hyphens. By the store's clock, in milliseconds
-   * since the epoch. @throws {AudioStoreUnavailable}
-   */
-  firstSeen(label: string): Promise<number>;
   /** Resolves if the store can be written. @throws {AudioStoreUnavailable} */
   ping(): Promise<void>;
   /** Waits for the puts in progress. */
@@ -97,8 +92,9 @@ export const keepUnlessDamaged = async <T>(
 };
 
 /** The hash in the name of an object, or of what belongs to one; undefined for any other name. */
-export const hashInName = (name: string): string | undefined =>
-  /^(?:audio|private)\/([0-9a-f]{64})\.[a-z0-9.]+$/.exec(name)?.[1];
+export const hashInName = (name: string): string | undefined => hashPattern.exec(name)?.[1];
+
+const hashPattern = new RegExp(`^(?:${objectFolders.join("|")})/([0-9a-f]{64})\\.[a-z0-9.]+$`);
 
 /** @throws {TypeError} */
 export const checkHash = (hash: string): void => {

@@ -56,7 +56,6 @@ export const composeAudio = async (runtime: Runtime, core: Core, findProviderCli
   return {
     audioStore,
     findEngine,
-    /** The encoder's part of every recipe: encoded bytes depend on it. */
     encoderVersion: encoder.version,
     pipeline,
     retentionStats,

@@ -1,3 +1,4 @@
+import type { KeyObject } from "node:crypto";
 import { catalog } from "../../../projections/catalog.ts";
 import { credentials } from "../../../projections/credentials.ts";
 import { lexicons } from "../../../projections/lexicons.ts";
@@ -26,6 +27,7 @@ export const composeSynthesis = (
   { runner, execute }: Core,
   audio: AudioParts,
   ledger: Ledger,
+  namingKey: KeyObject,
 ) => {
   const configured = [...voicesOfServers(settings.selfHosted), ...audio.modelVoices];
   const catalogOf = createWebsiteCatalogs({
@@ -34,13 +36,17 @@ export const composeSynthesis = (
     configuredVoices: configuredVoices(configured, voicesRevision(configured)),
   });
   const websiteLexicons = createWebsiteLexicons(runner.view(lexicons));
+  const { sharesAudio } = settings;
   const unread = createUnreadAudio(settings.unreadAudio);
   const delivery = limitUnreadAudio(createDelivery({ pipeline: audio.pipeline, ledger }), unread);
   return {
     unread,
     voices: createVoices({ catalogOf, platforms: runner.view(platforms), nativeVoices }),
     reportVoices: createVoiceReports({ execute, catalog: runner.view(catalog), clock }),
-    synthesis: { ...createPlanner({ ...audio, catalogOf, lexicons: websiteLexicons }), ...delivery },
+    synthesis: {
+      ...createPlanner({ ...audio, namingKey, sharesAudio, catalogOf, lexicons: websiteLexicons }),
+      ...delivery,
+    },
     streaming: telemetry.streaming(delivery),
   };
 };

@@ -67,7 +67,7 @@ const registerReencryptCommand: Register = (credentials, { withServices }) => {
   credentials
     .command("reencrypt")
     .description(
-      "encrypt all credentials and webhooks' secrets under the current MASTER_KEY; previous keys are no longer needed",
+      "encrypt all credentials, webhooks' secrets and the naming key under the current MASTER_KEY; previous keys are no longer needed",
     )
     .action(async (_options, command: Command) => {
       const done = await withServices((services) => services.credentials.reencrypt(operator), {
@@ -116,8 +116,10 @@ const accountTable = (all: readonly WebsiteCredentials[]): string =>
     "No website has credentials.",
   );
 
-const ownerText = (owner: SecretOwner): string =>
-  "webhookId" in owner ? owner.webhookId : `${owner.websiteId} (${owner.engine})`;
+const ownerText = (owner: SecretOwner): string => {
+  if ("purpose" in owner) return `the ${owner.purpose}`;
+  return "webhookId" in owner ? owner.webhookId : `${owner.websiteId} (${owner.engine})`;
+};
 
 const reencryptionText = ({ reencrypted, current, unopened }: Reencryption): string =>
   fields({

@@ -54,10 +54,10 @@ const fileColumns: readonly Column<StoredFile>[] = [
   {
     title: "Object",
     value: ({ name }) => name,
-    view: ({ name, public: isPublic }) =>
-      isPublic
-        ? html`<a class="mono hash" href=${`../${name}`}>/${name}</a>`
-        : html`<span class="mono hash">${name}</span>`,
+    view: ({ name, path }) =>
+      path === undefined
+        ? html`<span class="mono hash">${name}</span>`
+        : html`<a class="mono hash" href=${`..${path}`}>${path}</a>`,
   },
   { title: "Address", value: (file) => (file.public ? "public" : "only its website") },
   numberColumn({ title: "Size", value: ({ bytes }) => bytes, format: formatBytes }),
@@ -70,11 +70,11 @@ const fileColumns: readonly Column<StoredFile>[] = [
 ];
 
 const Files = ({ sound: { objects } }: { sound: KnownSound }): VNode => {
-  const audio = objects.find((file) => file.public && !file.isMarks);
+  const audio = objects.find(({ path, isMarks }) => path !== undefined && !isMarks);
   return html`<h2>In the store</h2>
     <${Table} caption="Objects" columns=${fileColumns} rows=${objects} idOf=${({ name }: StoredFile) => name}
       empty="Not stored: it was deleted, or never written." />
-    ${audio && html`<${Listen} name=${audio.name} hasMarks=${objects.some(({ isMarks }) => isMarks)} />`}`;
+    ${audio?.path && html`<${Listen} name=${audio.path.slice(1)} hasMarks=${objects.some(({ isMarks }) => isMarks)} />`}`;
 };
 
 /** The public audio, as a CDN receives it. */

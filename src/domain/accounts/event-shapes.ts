@@ -20,8 +20,6 @@ import type { StoredConfig } from "./website-config.ts";
 
 const at = utcTime;
 
-export const masterKeyShapes = { MasterKeyRecorded: { keyId: text, at } };
-
 export const websiteShapes = {
   WebsiteRegistered: { websiteId: text, name: text, origins: listOf(text), at },
   WebsiteConfigured: { config: anyObject as Check<StoredConfig>, at },
@@ -54,6 +52,14 @@ export const keyShapes = {
 /** An encrypted text and the id of its key. */
 export const encrypted = { ciphertext: text, keyId: text };
 export type Encrypted = DataOf<typeof encrypted>;
+
+export const masterKeyShapes = {
+  MasterKeyRecorded: { keyId: text, at },
+  /** Exports and seals hold the ciphertext as it is, because earlier versions seal it so. */
+  NamingKeyCreated: { ...encrypted, at },
+  /** The same key under another master key. */
+  NamingKeyReencrypted: { ...encrypted, at },
+};
 
 /** A voice under its provider's name. Without `lang` it speaks any language. */
 const listedVoice = object({ name: text, lang: optional(text), gender: code<ShortGender>() });

@@ -1,18 +1,37 @@
+import { never } from "../never.ts";
 import type { EventOf } from "../shape.ts";
-import type { masterKeyShapes } from "./event-shapes.ts";
+import type { Encrypted, masterKeyShapes } from "./event-shapes.ts";
 
-/** The id of the master key that the log's credentials are encrypted under. Stream `master-key`. */
-export type MasterKeyRecorded = EventOf<typeof masterKeyShapes>;
+/**
+ * The id of the master key that the log's secrets are encrypted under, and the key under which audio is named, encrypted under
+ * the master key. Stream `master-key`: every version seals it and ignores types of events that it does not know.
+ */
+export type InstallationKeysEvent = EventOf<typeof masterKeyShapes>;
 
 export const masterKeyStream = "master-key";
 
-/** The recorded id; undefined before the first instance starts. */
-type Recorded = string | undefined;
+export interface InstallationKeys {
+  /** Absent before the first instance starts. */
+  readonly masterKeyId?: string;
+  /** 32 bytes in base64. Absent before the first instance of a version that names audio with it starts. */
+  readonly namingKey?: Encrypted;
+}
 
 export const masterKeyDecider = {
-  initial: (): Recorded => undefined,
-  evolve: (recorded: Recorded, { type, data }: MasterKeyRecorded): Recorded =>
-    type === "MasterKeyRecorded" ? data.keyId : recorded,
+  initial: (): InstallationKeys => ({}),
+  evolve: (keys: InstallationKeys, event: InstallationKeysEvent): InstallationKeys => {
+    switch (event.type) {
+      case "MasterKeyRecorded":
+        return { ...keys, masterKeyId: event.data.keyId };
+      case "NamingKeyCreated":
+      case "NamingKeyReencrypted": {
+        const { ciphertext, keyId } = event.data;
+        return { ...keys, namingKey: { ciphertext, keyId } };
+      }
+      default:
+        return never(event, keys);
+    }
+  },
 };
 
 /** The ids of an instance's keys: the current one, then previous ones. */
@@ -28,19 +47,39 @@ export class UnknownMasterKey extends Error {
  * restart, and after a rollback, instances with only the old key must be able to start.
  * @throws {UnknownMasterKey}
  */
-export const recognizeMasterKey = (recorded: Recorded, keyIds: KeyIds, at: string): MasterKeyRecorded[] => {
-  if (recorded === undefined) return [recordedAs(keyIds[0], at)];
-  if (keyIds.includes(recorded)) return [];
+export const recognizeMasterKey = (
+  { masterKeyId }: InstallationKeys,
+  keyIds: KeyIds,
+  at: string,
+): InstallationKeysEvent[] => {
+  if (masterKeyId === undefined) return [recordedAs(keyIds[0], at)];
+  if (keyIds.includes(masterKeyId)) return [];
   throw new UnknownMasterKey(
-    `this key is ${keyIds[0]}, the log's is ${recorded}: set that one, or name it in MASTER_KEY_PREVIOUS`,
+    `this key is ${keyIds[0]}, the log's is ${masterKeyId}: set that one, or name it in MASTER_KEY_PREVIOUS`,
   );
 };
 
-/** Records that all credentials are encrypted under this key. */
-export const replaceMasterKey = (recorded: Recorded, keyId: string, at: string): MasterKeyRecorded[] =>
-  recorded === keyId ? [] : [recordedAs(keyId, at)];
+/** Records that all secrets are encrypted under this key. */
+export const replaceMasterKey = (
+  { masterKeyId }: InstallationKeys,
+  keyId: string,
+  at: string,
+): InstallationKeysEvent[] => (masterKeyId === keyId ? [] : [recordedAs(keyId, at)]);
 
-const recordedAs = (keyId: string, at: string): MasterKeyRecorded => ({
+const recordedAs = (keyId: string, at: string): InstallationKeysEvent => ({
   type: "MasterKeyRecorded",
   data: { keyId, at },
 });
+
+/** Every audio is named with the first key, also by the instances that start at the same time. */
+export const createNamingKey = (
+  { namingKey }: InstallationKeys,
+  created: Encrypted & { readonly at: string },
+): InstallationKeysEvent[] => (namingKey ? [] : [{ type: "NamingKeyCreated", data: created }]);
+
+/** No event if it was encrypted again after it was opened (`was`). */
+export const reencryptNamingKey = (
+  { namingKey }: InstallationKeys,
+  { was, ...reencrypted }: Encrypted & { readonly was: string; readonly at: string },
+): InstallationKeysEvent[] =>
+  namingKey?.ciphertext === was ? [{ type: "NamingKeyReencrypted", data: reencrypted }] : [];

@@ -9,6 +9,8 @@ export interface FormatTraits {
   readonly extension: string;
   /** The same for all formats with this extension. */
   readonly mimeType: string;
+  /** Of its encoding, 1 if absent: raise it with every change of the bytes, or names would lead to old audio. A test enforces it. */
+  readonly version?: number;
   /** True if `/v2` offers it; which engines do is in their own tables. False: only compatible APIs offer it. */
   readonly inV2: boolean;
   /** Checked for truncation and measured by src/audio/formats/containers.ts. */

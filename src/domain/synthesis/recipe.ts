@@ -1,29 +1,30 @@
-import { hash } from "node:crypto";
+import { createHmac, type KeyObject } from "node:crypto";
 import { type AudioFormat, audioExtensions, extensionPattern, formats } from "./formats.ts";
 import { marksExtension } from "./marks.ts";
 import { type EngineCode, type Knob, knobs, type Prosody } from "./speech.ts";
 
-/**
- * The version of the service's own processing of a recipe: prosody to tool arguments, text to tool input, samples to file.
- * Must change with every change of that processing, or the store keeps serving the old audio; a test enforces it.
- */
-export const pipelineVersion = 5;
-
 /** Exactly the inputs that determine the bytes of a sound. */
 export interface Recipe {
-  /** Versions of the tools that produce the bytes. */
-  readonly tools: string;
   readonly engine: EngineCode;
+  /** `Engine.version`: of its tools, and of the service's own preparation of text and prosody for it. */
+  readonly tools: string;
+  /** `Encoder.version`. Absent for audio that is paid for, or cannot be made again: it is kept whatever encodes now. */
+  readonly encoding?: string;
   /** The engine's own name for the voice. */
   readonly voice: string;
   readonly lang: string;
   /** As sent; normalised to NFC here. */
   readonly text: string;
+  /** How the text was read. */
+  readonly textFormat: "plain" | "ssml";
   readonly prosody: Prosody;
   /** The prosody parameters that the engine applies: the others do not affect the bytes and are excluded. */
   readonly applied: readonly Knob[];
   readonly format: AudioFormat;
-  /** The website whose credentials the engine uses; its audio is never served to another website. */
+  /**
+   * The website that the audio belongs to: the one whose credentials the engine uses, or, if websites share no audio, the one
+   * that requested it. Its audio is never served to another website.
+   */
   readonly websiteId?: string;
   /** `replacementsDigest` of what the website's lexicons replace in the text; absent if they replace nothing. */
   readonly replacements?: string;
@@ -31,39 +32,54 @@ export interface Recipe {
   readonly instructions?: string;
 }
 
-/** The recipe's content address: SHA-256 of its canonical form, 64 hexadecimal digits. */
-export const hashRecipe = (recipe: Recipe): string => hash("sha256", JSON.stringify(canonical(recipe)));
+/**
+ * The recipe's name: HMAC-SHA-256 of its canonical form under the installation's naming key, 64 hexadecimal digits. Nobody
+ * without the key can compute the name of a text.
+ */
+export const hashRecipe = (namingKey: KeyObject, recipe: Recipe): string =>
+  createHmac("sha256", namingKey)
+    .update(JSON.stringify(canonical(recipe)))
+    .digest("hex");
 
-/** The name of the recipe's object in the audio store; only `audio/` may ever be served without credentials. */
+/** Members in this order, without those that are absent: the name of a recipe never changes. */
+const canonical = (recipe: Recipe) => ({
+  engine: recipe.engine,
+  tools: recipe.tools,
+  encoding: recipe.encoding,
+  voice: recipe.voice,
+  lang: recipe.lang,
+  text: recipe.text.normalize("NFC"),
+  textFormat: recipe.textFormat,
+  prosody: knobs.filter((knob) => recipe.applied.includes(knob)).map((knob) => [knob, recipe.prosody[knob]]),
+  format: recipe.format,
+  websiteId: recipe.websiteId,
+  replacements: recipe.replacements,
+  instructions: recipe.instructions?.normalize("NFC"),
+});
+
+/**
+ * The folders of objects in the audio store, in order. Only `public/` may ever be served without credentials. `audio/` holds what
+ * earlier versions stored under names that anybody can compute (legacy-names.ts).
+ */
+export const objectFolders = ["audio", "private", "public"] as const;
+export type ObjectFolder = (typeof objectFolders)[number];
+
+/** The name of the recipe's object in the audio store. */
 export const objectName = (recipe: Pick<Recipe, "format" | "websiteId">, hash: string): string =>
-  `${recipe.websiteId === undefined ? "audio" : "private"}/${hash}.${formats[recipe.format].extension}`;
+  `${recipe.websiteId === undefined ? "public" : "private"}/${hash}.${formats[recipe.format].extension}`;
+
+/** The path of a public object's permanent URL, below that of PUBLIC_URL. */
+export const publicUrlPath = (objectName: string): string => objectName.replace(/^public/, "/audio");
 
 /** The names of all objects that may exist under this hash. */
 export const objectNamesOf = (hash: string): string[] =>
-  ["audio", "private"].flatMap((prefix) =>
-    [...audioExtensions, marksExtension].map((extension) => `${prefix}/${hash}.${extension}`),
+  objectFolders.flatMap((folder) =>
+    [...audioExtensions, marksExtension].map((extension) => `${folder}/${hash}.${extension}`),
   );
 
-/**
- * The name of an object, created only by `objectName`: `audio/{hash}.{ext}` is public, `private/{hash}.{ext}` belongs to one
- * website. Its marks have the extension `marks.json`.
- */
+/** True for the name of an object, as `objectName` gives it. Its marks have the extension `marks.json`. */
 export const isObjectName = (name: string): boolean => objectNamePattern.test(name);
 
 const objectNamePattern = new RegExp(
-  `^(?:audio|private)/[0-9a-f]{64}\\.(?:${extensionPattern}|${marksExtension.replace(".", "\\.")})$`,
+  `^(?:${objectFolders.join("|")})/[0-9a-f]{64}\\.(?:${extensionPattern}|${marksExtension.replace(".", "\\.")})$`,
 );
-
-const canonical = (recipe: Recipe) => [
-  pipelineVersion,
-  recipe.tools,
-  recipe.engine,
-  recipe.voice,
-  recipe.lang,
-  recipe.text.normalize("NFC"),
-  knobs.filter((knob) => recipe.applied.includes(knob)).map((knob) => [knob, recipe.prosody[knob]]),
-  recipe.format,
-  recipe.websiteId ?? null,
-  ...(recipe.replacements === undefined ? [] : [recipe.replacements]),
-  ...(recipe.instructions === undefined ? [] : [{ instructions: recipe.instructions.normalize("NFC") }]),
-];

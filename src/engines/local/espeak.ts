@@ -9,6 +9,9 @@ import { silentSpeechError } from "../text/speakable.ts";
 import type { Boundary } from "./local-pieces.ts";
 import type { LocalTool, Pauses } from "./local-tool.ts";
 
+/** Of what the tool is asked for. Raise it with every change of that, or names would lead to old audio; a test enforces it. */
+const preparation = 1;
+
 /** A voice file, because variants of a voice that is named by language are not always applied; and a variant. */
 const voicePattern = /^((?:[a-z]{2,4}\/)?[a-z]{2,4}(?:-[A-Za-z0-9]+)*)(?:\+([A-Za-z0-9_-]+))?$/;
 
@@ -19,7 +22,7 @@ export const espeak = async (host: SubprocessHost): Promise<LocalTool | undefine
   const [files, variants] = await Promise.all([list(host, "--voices"), list(host, "--voices=variant")]);
   return {
     prefix: "espeak",
-    version: () => `espeak-ng ${version}`,
+    version: () => `espeak-ng ${version}; preparation ${preparation}`,
     // espeak-ng silently ignores unknown variants.
     has: (voice) => {
       const [, file, variant] = voicePattern.exec(voice) ?? [];

@@ -7,6 +7,9 @@ import { nothingToSpeak, silentSpeechError } from "../text/speakable.ts";
 import type { Boundary } from "./local-pieces.ts";
 import type { LocalTool, Pauses } from "./local-tool.ts";
 
+/** Of what the tool is asked for. Raise it with every change of that, or names would lead to old audio; a test enforces it. */
+const preparation = 1;
+
 /** Pitch of each voice in Hz, if it can be changed. For other names flite would search files. */
 const voices: Readonly<Record<string, { readonly pitch?: number }>> = {
   slt: { pitch: 172 },
@@ -23,7 +26,7 @@ export const flite = (host: SubprocessHost): LocalTool | undefined => {
   if (version === undefined) return undefined;
   return {
     prefix: "flite",
-    version: () => `flite ${version}`,
+    version: () => `flite ${version}; preparation ${preparation}`,
     has: (voice) => voiceOf(voice) !== undefined,
     knobs: (voice) =>
       voiceOf(voice)?.pitch === undefined ? ["rate", "volume"] : ["pitch", "rate", "volume"],

@@ -1,7 +1,7 @@
 /**
  * Gains in decibels that bring each voice of the catalog to the same loudness (-23 LUFS by EBU R128, with true peaks below
  * -1 dBTP), so that a page that mixes voices does not jump. `plain`: without a variant. Written by scripts/loudness.ts;
- * changes of it change the bytes of sounds, so they need another `pipelineVersion`.
+ * changes of it change the bytes of sounds, so they need another `preparation` of each tool.
  */
 const gains: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   "espeak:aav/vi": { f2: -4.8, f3: -2.7, klatt2: -2.1, m3: -2.9, plain: -2.6 },

@@ -23,6 +23,9 @@ export interface SherpaOptions {
   readonly limits: Pick<SherpaModel, "threads" | "memoryBytes" | "idleMs">;
 }
 
+/** Of what the tool is asked for. Raise it with every change of that, or names would lead to old audio; a test enforces it. */
+const preparation = 1;
+
 /** sherpa-onnx with an engine's packs. Its voices are `PACK#SPEAKER`. */
 export const sherpa = (packs: readonly ModelPack[], options: SherpaOptions): LocalTool => {
   const voices = new Map(
@@ -71,8 +74,8 @@ const modelOf = ({ name, config }: ModelPack, limits: SherpaOptions["limits"]): 
 const versionOf = (pack: ModelPack | undefined, { library, limits }: SherpaOptions): string => {
   if (!pack) return "none";
   const model = `${pack.kind} ${pack.digest}`;
-  if (!pack.isExact) return `sherpa-onnx; ${model}`;
-  return `sherpa-onnx ${library}; ${model}; ${limits.threads} threads; ${instructionSets()}`;
+  if (!pack.isExact) return `sherpa-onnx; ${model}; preparation ${preparation}`;
+  return `sherpa-onnx ${library}; ${model}; preparation ${preparation}; ${limits.threads} threads; ${instructionSets()}`;
 };
 
 /**

@@ -8,6 +8,7 @@ import {
   v2Formats,
 } from "../../domain/synthesis/formats.ts";
 import { marksMimeType, marksName } from "../../domain/synthesis/marks.ts";
+import { publicUrlPath } from "../../domain/synthesis/recipe.ts";
 import { type Part, partOf } from "../caching/conditional.ts";
 import { RangeNotSatisfiable } from "./errors/error-types.ts";
 import { acceptRanges, audioDuration, etag, ifNoneMatch } from "./headers.ts";
@@ -32,9 +33,9 @@ export const audioHeaders = (
   "Accept-Ranges": "bytes",
 });
 
-/** Names the marks of a sound. */
+/** Names the marks of a public sound. */
 export const marksLink = (publicPath: string, objectName: string): string =>
-  `<${publicPath}/${marksName(objectName)}>; rel="describedby"; type="${marksMimeType}"`;
+  `<${publicPath}${publicUrlPath(marksName(objectName))}>; rel="describedby"; type="${marksMimeType}"`;
 
 export const audioHeaderSchemas = { ...etag, ...acceptRanges, ...audioDuration };
 

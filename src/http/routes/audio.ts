@@ -56,7 +56,7 @@ const objectParams: RequestPart<ObjectName, z.ZodObject> = {
   }),
   read: ({ params }) => {
     if (!objectPattern.test(params.object)) throw notFound();
-    return { hash: params.object.slice(0, 64), name: `audio/${params.object}` };
+    return { hash: params.object.slice(0, 64), name: `public/${params.object}` };
   },
 };
 
@@ -83,7 +83,7 @@ export const audioOperation = ({
     tag: "Audio",
     summary: "Get audio by its permanent URL",
     description:
-      "For CDNs: immutable objects, named by the SHA-256 of their recipe. Only audio of the free engines. `{hash}.marks.json` are its marks, if `Link` names them: one JSON object per line and word or sentence, with `time` (milliseconds), `type`, `start` and `end` (code points of the text). The text itself is not stored.",
+      "For CDNs: immutable objects, named by a keyed hash (HMAC-SHA-256) of their recipe, which only the service can compute. Only audio of the free engines. `{hash}.marks.json` are its marks, if `Link` names them: one JSON object per line and word or sentence, with `time` (milliseconds), `type`, `start` and `end` (code points of the text). The text itself is not stored.",
     auth: "none",
     cache: [immutable],
     headers: conditionalRange,

@@ -43,11 +43,11 @@ describe("sounds", () => {
       serve("2026-11-04T00:00:00.000Z", often, "store"),
       serve("2026-12-01T00:00:00.000Z", once, "memory"),
     ]);
-    await audioStore.put(`audio/${often}.mp3`, {
+    await audioStore.put(`public/${often}.mp3`, {
       bytes: Buffer.alloc(300),
       length: { samples: 48_000, sampleRate: 24_000 },
     });
-    await audioStore.put(`audio/${often}.marks.json`, {
+    await audioStore.put(`public/${often}.marks.json`, {
       bytes: Buffer.from("{}\n"),
       length: { samples: 1, sampleRate: 1 },
     });
@@ -87,8 +87,23 @@ describe("sounds", () => {
     const { objects, servings } = await sounds.find(often, { ...november, signal });
     expect(servings).to.include({ served: 2, characters: 20, format: "mp3" });
     expect(objects.map(({ usedAt, ...object }) => ({ ...object, isUsed: usedAt > "2020" }))).to.deep.equal([
-      { name: `audio/${often}.mp3`, bytes: 300, seconds: 2, public: true, isMarks: false, isUsed: true },
-      { name: `audio/${often}.marks.json`, bytes: 3, public: true, isMarks: true, isUsed: true },
+      {
+        name: `public/${often}.mp3`,
+        bytes: 300,
+        seconds: 2,
+        public: true,
+        path: `/audio/${often}.mp3`,
+        isMarks: false,
+        isUsed: true,
+      },
+      {
+        name: `public/${often}.marks.json`,
+        bytes: 3,
+        public: true,
+        path: `/audio/${often}.marks.json`,
+        isMarks: true,
+        isUsed: true,
+      },
     ]);
   });
 

@@ -30,9 +30,8 @@ export const withFaults = (store: AudioStore): FaultyStore => {
       return answer(() => store.put(name, object));
     },
     touch: (name) => answer(() => store.touch(name)),
-    list: (signal) => store.list(signal),
+    list: (signal, folder) => store.list(signal, folder),
     remove: (hash, condition) => answer(() => store.remove(hash, condition)),
-    firstSeen: (label) => answer(() => store.firstSeen(label)),
     ping: () => answer(() => store.ping()),
     close: () => store.close(),
   };

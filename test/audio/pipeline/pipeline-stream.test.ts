@@ -139,7 +139,7 @@ describe("A streamed synthesis", () => {
   });
 
   it("is not cached when it failed midway, and the next request starts a new synthesis", async () => {
-    const broken = renditionOf("Hello.", { websiteId: "w1", voice: "broken" });
+    const broken = renditionOf("Hello.", { engine: "gwn", websiteId: "w1", voice: "broken" });
     gate.open();
     const { audio } = await pipeline.stream([broken], never);
     expect(await rejection(collect(audio))).to.be.instanceOf(EngineFailed);
@@ -156,7 +156,7 @@ describe("A streamed synthesis", () => {
     expect(stream.failed).to.deep.equal(["the first"]);
     expect(stream.rendition).to.equal(rendition);
     expect((await bytesOf(stream.audio)).equals(sound)).to.equal(true);
-    const broken = renditionOf("Hello.", { websiteId: "w1", voice: "broken" });
+    const broken = renditionOf("Hello.", { engine: "gwn", websiteId: "w1", voice: "broken" });
     const midway = await pipeline.stream([broken, rendition], never);
     expect(await rejection(collect(midway.audio))).to.be.instanceOf(EngineFailed);
   });

@@ -113,7 +113,7 @@ describe("The pipeline", () => {
       const { hash, name, format, rendition, failed } = await obtain();
       expect({ hash, name, format, rendition, failed }).to.deep.equal({
         hash: hello.hash,
-        name: `audio/${hello.hash}.mp3`,
+        name: `public/${hello.hash}.mp3`,
         format: "mp3",
         rendition: hello,
         failed: [],
@@ -351,7 +351,7 @@ describe("The pipeline", () => {
     });
 
     it("retries a paid voice at once after a failure", async () => {
-      const paid = renditionOf("Hello.", { voice: "espeak:none", websiteId: "w1" });
+      const paid = renditionOf("Hello.", { voice: "espeak:none", engine: "gwn", websiteId: "w1" });
       for (const count of [1, 2]) {
         expect(await failureOf(obtain(paid))).to.be.instanceOf(EngineFailed);
         expect(engine.requests).to.have.length(count);

@@ -1,6 +1,9 @@
+import { createSecretKey } from "node:crypto";
 import type { Rendition } from "../../../src/audio/formats/sound.ts";
 import { hashRecipe, objectName, type Recipe } from "../../../src/domain/synthesis/recipe.ts";
 import { normalProsody } from "../../../src/domain/synthesis/speech.ts";
+
+export const namingKey = createSecretKey(Buffer.alloc(32, 9));
 
 /** A rendition of this text with plain defaults. */
 export const renditionOf = (
@@ -14,11 +17,12 @@ export const renditionOf = (
     voice: "espeak:gmw/en",
     lang: "en-US",
     text,
+    textFormat: "plain",
     prosody: normalProsody,
     applied: ["rate"],
     format: "mp3",
     ...overrides,
   };
-  const hash = hashRecipe(recipe);
+  const hash = hashRecipe(namingKey, recipe);
   return { recipe, hash, name: objectName(recipe, hash), ssml: false, voice: "UK English", systemVoice };
 };

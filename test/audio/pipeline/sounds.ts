@@ -3,7 +3,7 @@ import type { AudioObject, ObjectName } from "../../../src/audio/store/audio-sto
 
 /** The name of the object with this number. */
 export const nameOf = (index: number): ObjectName =>
-  `audio/${createHash("sha256").update(`sound ${index}`).digest("hex")}.mp3`;
+  `public/${createHash("sha256").update(`sound ${index}`).digest("hex")}.mp3`;
 
 /** The bytes of the object with this number: the number, then a unique pattern. */
 export const soundOf = (index: number, size = 20_000 + (index % 977) * 13): Buffer => {

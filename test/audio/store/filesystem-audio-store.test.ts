@@ -82,7 +82,7 @@ describe("The filesystem audio store", () => {
   it("recreates a shard's directory after its removal", async () => {
     const store = await openFilesystemAudioStore({ path });
     await store.put(name, objectOf(soundOf(1)));
-    await rm(join(path, "audio"), { recursive: true });
+    await rm(join(path, "public"), { recursive: true });
     await store.put(name, objectOf(soundOf(1)));
     expect(soundOf(1).equals((await store.get(name))?.bytes as Buffer)).to.equal(true);
   });

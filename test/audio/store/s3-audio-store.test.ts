@@ -62,7 +62,7 @@ for (const [kind, start] of [
       const name = nameOf(1);
 
       it("sends long-lived caching headers to a CDN that pulls public objects, and denies it private ones", async () => {
-        const secret = name.replace("audio/", "private/");
+        const secret = name.replace("public/", "private/");
         await store.put(name, objectOf(soundOf(1)));
         await store.put(secret, objectOf(soundOf(2)));
         const policy = await readFile(
@@ -89,7 +89,7 @@ for (const [kind, start] of [
         ["wav", "audio/wav"],
       ] as const) {
         it(`stores ${ext} as ${type}, and private objects as not cacheable`, async () => {
-          const secret = name.replace("audio/", "private/").replace("mp3", ext);
+          const secret = name.replace("public/", "private/").replace("mp3", ext);
           await store.put(secret, objectOf(soundOf(1)));
           const { metaData } = await owner.statObject(place.bucket, secret);
           expect(metaData["content-type"]).to.equal(type);

@@ -63,7 +63,7 @@ describe("the audio commands", () => {
     const { stdout } = await audio(["show", hash, ...november]);
     expect(stdout)
       .to.match(/^served +2 times, 1 of them synthesized$/m)
-      .and.to.match(new RegExp(`^audio/${hash}\\.mp3 +[\\d,]+ +\\d\\.\\d{3} +\\d{4}-`, "m"));
+      .and.to.match(new RegExp(`^public/${hash}\\.mp3 +[\\d,]+ +\\d\\.\\d{3} +\\d{4}-`, "m"));
     const { stdout: other } = await audio(["show", unknown, ...november]);
     expect(other)
       .to.match(/^served +not in the period$/m)
@@ -83,7 +83,7 @@ describe("the audio commands", () => {
     const deleted = sounds[1].hash;
     expect((await audio(["delete", deleted])).stdout)
       .to.match(/^Deleted /)
-      .and.to.include(`audio/${deleted}.mp3`);
+      .and.to.include(`public/${deleted}.mp3`);
     expect(await json("show", deleted, ...november)).to.deep.include({ objects: [] });
   });
 

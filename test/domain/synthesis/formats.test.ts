@@ -39,8 +39,8 @@ describe("The table of output formats", () => {
   }
 
   it("refuses object names with another extension", () => {
-    expect(isObjectName(`audio/${hash}.txt`)).to.equal(false);
-    expect(() => mimeTypeOf(`audio/${hash}.txt`)).to.throw(TypeError);
+    expect(isObjectName(`public/${hash}.txt`)).to.equal(false);
+    expect(() => mimeTypeOf(`public/${hash}.txt`)).to.throw(TypeError);
   });
 
   it("covers the formats of all engines", () => {

@@ -8,7 +8,7 @@ export interface Outcome {
   readonly status: number;
   readonly requestId: string;
   readonly apiKey: string;
-  /** The name of the delivered object (`audio/…`), and the SHA-256 of its bytes if all arrived. */
+  /** The address of the delivered object (`audio/…`), and the SHA-256 of its bytes if all arrived. */
   readonly object: string;
   readonly bytes: string | undefined;
   readonly cached: string | null;

@@ -1,9 +1,10 @@
 import { close, fstat, open, read } from "node:fs";
-import { link, readFile, rename, stat, statfs, unlink, utimes, writeFile } from "node:fs/promises";
+import { link, readFile, rename, rmdir, stat, statfs, unlink, utimes } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import pLimit from "p-limit";
 import { tap } from "../../../async/tap.ts";
+import { objectFolders } from "../../../domain/synthesis/recipe.ts";
 import {
   type AudioObject,
   type AudioStore,
@@ -26,7 +27,7 @@ import { openTemporaryFiles } from "./temporary-files.ts";
 const writesAtOnce = 2;
 
 /**
- * Stores objects as files, `{path}/audio/ab/cd/{hash}.{ext}`: directories 0700, files 0600, any number of processes. A
+ * Stores objects as files, `{path}/public/ab/cd/{hash}.{ext}`: directories 0700, files 0600, any number of processes. A
  * file's modification time is when the object was last used.
  * The file system must support hard links: a link names a written and synced file in one step and never replaces
  * another, so that a partial object never has a name. Part of the disk stays free for other files, such as the event
@@ -64,12 +65,14 @@ export const openFilesystemAudioStore = async ({ path }: { path: string }): Prom
         orIfMissing(utimes(shardedPath(root, name), now, now), undefined),
       );
     },
-    list: (signal) => joinSounds(tap(listFiles(root, signal), { onError: throwTranslated("read") })),
+    list: (signal, folder) => {
+      const files = listFiles(root, folder ? [folder] : objectFolders, signal);
+      return joinSounds(tap(files, { onError: throwTranslated("read") }));
+    },
     remove: async (hash, condition) => {
       checkHash(hash);
       return translateErrors("written", () => removeFiles(root, hash, condition?.unusedSince));
     },
-    firstSeen: (label) => translateErrors("written", () => firstSeen(join(root, `first-seen-${label}`))),
     ping: () =>
       translateErrors("written", async () => {
         await requireSpace(root, 0);
@@ -163,13 +166,10 @@ const removeFiles = async (
       if ((await orIfMissing(unlink(join(shard, file)), "missing")) !== "missing")
         removed.push(`${prefix}/${file}`);
     }
+    // A folder that is emptied takes no time to list.
+    if (files.length > 0) await rmdir(shard).catch(() => undefined);
   }
   return removed;
-};
-
-const firstSeen = async (file: string): Promise<number> => {
-  await writeFile(file, "", { flag: "a", mode: 0o600 }); // an existing file keeps its time
-  return (await stat(file)).mtimeMs;
 };
 
 const translateErrors = <T>(what: Access, run: () => Promise<T>): Promise<T> =>

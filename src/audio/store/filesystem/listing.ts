@@ -1,5 +1,6 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
+import type { ObjectFolder } from "../../../domain/synthesis/recipe.ts";
 
 interface ListedFile {
   readonly name: string;
@@ -8,14 +9,17 @@ interface ListedFile {
   readonly usedAt: number;
 }
 
-const prefixes = ["audio", "private"];
 const shardName = /^[0-9a-f]{2}$/;
 /** Of the four threads that Node has for files. */
 const statsAtOnce = 2;
 
-/** All files of the shards, in the order of their names; in memory is one directory at a time. */
-export async function* listFiles(root: string, signal: AbortSignal): AsyncGenerator<ListedFile, void> {
-  for (const prefix of prefixes) {
+/** All files of the folders' shards, in the order of their names; in memory is one directory at a time. */
+export async function* listFiles(
+  root: string,
+  folders: readonly ObjectFolder[],
+  signal: AbortSignal,
+): AsyncGenerator<ListedFile, void> {
+  for (const prefix of folders) {
     for (const first of await shardsIn(join(root, prefix))) {
       for (const second of await shardsIn(join(root, prefix, first))) {
         signal.throwIfAborted();

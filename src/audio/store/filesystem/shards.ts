@@ -1,24 +1,25 @@
 import { mkdir, open } from "node:fs/promises";
 import { dirname, join, sep } from "node:path";
+import { objectFolders } from "../../../domain/synthesis/recipe.ts";
 import type { ObjectName } from "../audio-store.ts";
 
-/** Two levels of directories by the first digits of the hash: `audio/ab/cd/abcd….mp3`. */
+/** Two levels of directories by the first digits of the hash: `public/ab/cd/abcd….mp3`. */
 export const shardedPath = (root: string, name: ObjectName): string => {
   const [prefix = "", file = ""] = name.split("/");
   return join(root, prefix, file.slice(0, 2), file.slice(2, 4), file);
 };
 
-/** The directories in which objects of a hash may be, by prefix. */
+/** The directories in which objects of a hash may be, by folder. */
 export const shardDirectories = (
   root: string,
   hash: string,
-): (readonly [prefix: string, directory: string])[] =>
-  ["audio", "private"].map((prefix) => [prefix, join(root, prefix, hash.slice(0, 2), hash.slice(2, 4))]);
+): (readonly [folder: string, directory: string])[] =>
+  objectFolders.map((folder) => [folder, join(root, folder, hash.slice(0, 2), hash.slice(2, 4))]);
 
 export type Shards = ReturnType<typeof createShards>;
 
 /**
- * Creates directories when they are first needed: both prefixes together would be 131,072, half a gigabyte of ext4
+ * Creates directories when they are first needed: both folders together would be 131,072, half a gigabyte of ext4
  * blocks and seconds of the first start.
  */
 export const createShards = () => {
@@ -50,7 +51,7 @@ export const createShards = () => {
   };
 };
 
-/** `audio/ab/cd` */
+/** `public/ab/cd` */
 const prefixOf = (shard: string): string => shard.split(sep).slice(-3).join("/");
 
 /** Makes the directory's entries (not the files' contents) survive a power failure. */

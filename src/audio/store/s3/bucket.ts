@@ -78,13 +78,6 @@ export class S3Bucket {
     return this.#client.removeObject(this.#bucket, name);
   }
 
-  /** The Last-Modified of an object that is created for this label. */
-  async firstSeen(label: string): Promise<number> {
-    const name = `first-seen/${label}`;
-    await this.#inBucket(() => this.#create(name, Buffer.from(label), uncached));
-    return (await this.#client.statObject(this.#bucket, name)).lastModified.getTime();
-  }
-
   /** Writes an object and removes it. */
   probe(): Promise<void> {
     return this.#inBucket(async () => {

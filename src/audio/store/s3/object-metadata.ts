@@ -7,7 +7,7 @@ import { type AudioObject, DamagedObject, type ObjectName, type StoredObject } f
 /** A CDN may cache public objects; private ones are read by this service only. */
 export const headersOf = (name: ObjectName): Record<string, string> => ({
   "Content-Type": isMarksName(name) ? marksMimeType : mimeTypeOf(name),
-  "Cache-Control": name.startsWith("audio/") ? "public, max-age=31536000, immutable" : "private, no-store",
+  "Cache-Control": name.startsWith("public/") ? "public, max-age=31536000, immutable" : "private, no-store",
 });
 
 /** What the service knows of an object, kept in its `x-amz-meta-…` headers. */

@@ -1,6 +1,7 @@
 import { Client } from "minio";
 import { type Clock, systemClock } from "../../../async/clock.ts";
 import { withDeadline } from "../../../async/deadline.ts";
+import { type ObjectFolder, objectFolders } from "../../../domain/synthesis/recipe.ts";
 import { type AudioStore, checkHash, checkObject, checkObjectName, joinSounds } from "../audio-store.ts";
 import { PendingWrites } from "../pending-writes.ts";
 import type { S3Address } from "../s3-address.ts";
@@ -62,12 +63,11 @@ export const openS3AudioStore = async (parts: S3AudioStoreOptions): Promise<Audi
       checkObjectName(name);
       await change((bucket) => bucket.touch(name));
     },
-    list: (signal) => joinSounds(listAll(within, signal)),
+    list: (signal, folder) => joinSounds(listAll(within, folder ? [folder] : objectFolders, signal)),
     remove: async (hash, condition) => {
       checkHash(hash);
       return await change((bucket) => removeAll(bucket, hash, condition?.unusedSince));
     },
-    firstSeen: (label) => change((bucket) => bucket.firstSeen(label)),
     ping: () => translateS3Errors("written", undefined, probe),
     close: async () => {
       await writing.settled();
@@ -92,13 +92,11 @@ const openBucket =
     });
   };
 
-const prefixes = ["audio/", "private/"];
-
-async function* listAll(within: WithinDeadline, signal: AbortSignal) {
-  for (const prefix of prefixes) {
+async function* listAll(within: WithinDeadline, folders: readonly ObjectFolder[], signal: AbortSignal) {
+  for (const folder of folders) {
     for (let token: string | undefined = ""; token !== undefined; ) {
       const from: string = token;
-      const page = () => within(readMs, signal, (bucket) => bucket.page(prefix, from));
+      const page = () => within(readMs, signal, (bucket) => bucket.page(`${folder}/`, from));
       const { objects, next } = await translateS3Errors("read", signal, page);
       yield* objects;
       token = next;
@@ -113,8 +111,8 @@ const removeAll = async (
   unusedSince = Number.POSITIVE_INFINITY,
 ): Promise<string[]> => {
   const removed: string[] = [];
-  for (const prefix of prefixes) {
-    const { objects } = await bucket.page(`${prefix}${hash}.`, "");
+  for (const folder of objectFolders) {
+    const { objects } = await bucket.page(`${folder}/${hash}.`, "");
     if (objects.some(({ usedAt }) => usedAt > unusedSince)) continue;
     for (const { name } of objects) {
       await bucket.remove(name);

@@ -61,15 +61,17 @@ const sound = namedSchema("Sound", {
     .meta({ description: "Absent if it was not served in the period." }),
   objects: z.array(
     z.object({
-      name: z
-        .string()
-        .meta({ description: "In the audio store; with a slash before it, the path of a public one." }),
+      name: z.string().meta({ description: "In the audio store." }),
       bytes: count,
       seconds: z.number().exactOptional().meta({ description: "Absent for marks." }),
       usedAt: time,
       public: z
         .boolean()
         .meta({ description: "Whether it is served to everyone, as audio of the free engines is." }),
+      path: z
+        .string()
+        .exactOptional()
+        .meta({ description: "Of its permanent URL, below that of `PUBLIC_URL`, if it is public." }),
       isMarks: z.boolean(),
     }),
   ),

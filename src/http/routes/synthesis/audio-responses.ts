@@ -2,6 +2,7 @@ import type { Rendition, Sound } from "../../../application/synthesis/delivery.t
 import type { SynthesisPlan } from "../../../application/synthesis/planner.ts";
 import { formats } from "../../../domain/synthesis/formats.ts";
 import { formatKnobs } from "../../../domain/synthesis/prosody.ts";
+import { publicUrlPath } from "../../../domain/synthesis/recipe.ts";
 import { audio } from "../../caching/cache-control.ts";
 import {
   audioHeaders,
@@ -47,8 +48,10 @@ export const createAudioResponses = ({ names, publicPath, publicCors }: AudioRes
     const headers = audioHeaders(hash, formats[recipe.format].mimeType);
     headers["Cache-Control"] = cacheControlOf(plan, method);
     headers[names.prosodyApplied] = formatKnobs(recipe.applied);
-    if (recipe.websiteId === undefined) headers["Content-Location"] = `${publicPath}/${name}`;
-    if (hasMarks) headers.Link = marksLink(publicPath, name);
+    if (recipe.websiteId === undefined) {
+      headers["Content-Location"] = `${publicPath}${publicUrlPath(name)}`;
+      if (hasMarks) headers.Link = marksLink(publicPath, name);
+    }
     return plan.shared ? Object.assign(headers, publicCors) : headers;
   };
 

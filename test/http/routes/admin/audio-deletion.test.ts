@@ -63,8 +63,8 @@ describe("DELETE /admin/audio/{hash}", () => {
     expect(deleted.status).to.equal(200);
     expect(deleted.body).to.include({ hash, purged: true });
     expect((deleted.body as { objects: string[] }).objects).to.have.members([
-      `audio/${hash}.mp3`,
-      `audio/${hash}.marks.json`,
+      `public/${hash}.mp3`,
+      `public/${hash}.marks.json`,
     ]);
     expect(stored(hash)).to.deep.equal([]);
     expect(purges[0]).to.deep.equal(["PURGE", `/audio/${hash}`, "Bearer a token"]);

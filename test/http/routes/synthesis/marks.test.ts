@@ -113,7 +113,7 @@ describe("The marks of a sound", () => {
     const hash = "a".repeat(64);
     const lines = '{"time":50,"type":"word","start":0,"end":6,"value":"secret"}\n';
     const store = await openFilesystemAudioStore(folder);
-    await store.put(`audio/${hash}.marks.json`, objectOf(Buffer.from(lines)));
+    await store.put(`public/${hash}.marks.json`, objectOf(Buffer.from(lines)));
     const served = await ask(`${service.url}/audio/${hash}.marks.json`);
     expect(served.text).to.equal('{"time":50,"type":"word","start":0,"end":6}\n');
     const part = await ask(`${service.url}/audio/${hash}.marks.json`, { headers: { Range: "bytes=-6" } });

@@ -1,0 +1,63 @@
+import { createSecretKey, type KeyObject } from "node:crypto";
+import {
+  createNamingKey,
+  masterKeyDecider,
+  masterKeyStream,
+  reencryptNamingKey as reencrypted,
+} from "../../domain/accounts/master-key.ts";
+import type { CommandHandler } from "../../eventstore/command-handler.ts";
+import type { CommandContext, ExecuteCommand } from "../execute-command.ts";
+import { type CredentialsCipher, DecryptionFailed, type NamingKeyOwner } from "./credentials-cipher.ts";
+import type { Random } from "./identifiers.ts";
+
+const keyBytes = 32;
+const owner: NamingKeyOwner = { purpose: "naming key" };
+
+/**
+ * The key under which all instances name audio. The first process that asks for it creates it. It does not change when the
+ * master key does. @throws {DecryptionFailed} {Unavailable}
+ */
+export const obtainNamingKey = async ({
+  handler,
+  cipher,
+  random,
+  at,
+}: {
+  readonly handler: CommandHandler;
+  readonly cipher: CredentialsCipher;
+  readonly random: Random;
+  readonly at: string;
+}): Promise<KeyObject> => {
+  const created = { ...cipher.encrypt(random(keyBytes).toString("base64"), owner), at };
+  const { state } = await handler.execute(
+    masterKeyDecider,
+    masterKeyStream,
+    (keys) => createNamingKey(keys, created),
+    { actor: "system" },
+  );
+  const key = cipher.decrypt(state.namingKey ?? created, owner);
+  return createSecretKey(Buffer.from(key, "base64"));
+};
+
+/** Encrypts it under the current master key, if there is one. */
+export const reencryptNamingKey = async (
+  {
+    execute,
+    cipher,
+    now,
+  }: { readonly execute: ExecuteCommand; readonly cipher: CredentialsCipher; readonly now: () => string },
+  context: CommandContext,
+): Promise<{ reencrypted: number; current: number; unopened: readonly NamingKeyOwner[] }> => {
+  const { namingKey: was } = await execute(masterKeyDecider, masterKeyStream, () => [], context);
+  if (!was) return { reencrypted: 0, current: 0, unopened: [] };
+  if (was.keyId === cipher.keyId) return { reencrypted: 0, current: 1, unopened: [] };
+  try {
+    const again = cipher.encrypt(cipher.decrypt(was, owner), owner);
+    const renewed = { ...again, was: was.ciphertext, at: now() };
+    await execute(masterKeyDecider, masterKeyStream, (keys) => reencrypted(keys, renewed), context);
+    return { reencrypted: 1, current: 0, unopened: [] };
+  } catch (error) {
+    if (!(error instanceof DecryptionFailed)) throw error;
+    return { reencrypted: 0, current: 0, unopened: [owner] };
+  }
+};

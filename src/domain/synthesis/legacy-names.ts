@@ -1,0 +1,33 @@
+import { hash } from "node:crypto";
+import { isByok } from "../accounts/byok-providers.ts";
+import { objectName, type Recipe } from "./recipe.ts";
+import { knobs } from "./speech.ts";
+
+/*
+ * Version 0.1 named audio by the SHA-256 of its recipe. Public audio under such names is deleted (src/audio/legacy/). Audio of
+ * websites' own providers was paid for: it is found here, and kept under its new name at its next use. No format of
+ * text was added since then, so the text and its format agree. This file can be removed when no store holds such audio.
+ */
+
+/** The folder of public audio under names that anybody can compute. */
+export const legacyFolder = "audio";
+
+/** The former name of audio of a website's own provider; undefined for any other. */
+export const legacyName = (recipe: Recipe): string | undefined =>
+  isByok(recipe.engine) ? objectName(recipe, hash("sha256", JSON.stringify(legacyForm(recipe)))) : undefined;
+
+const legacyPipelineVersion = 5;
+
+const legacyForm = (recipe: Recipe) => [
+  legacyPipelineVersion,
+  recipe.tools,
+  recipe.engine,
+  recipe.voice,
+  recipe.lang,
+  recipe.text.normalize("NFC"),
+  knobs.filter((knob) => recipe.applied.includes(knob)).map((knob) => [knob, recipe.prosody[knob]]),
+  recipe.format,
+  recipe.websiteId ?? null,
+  ...(recipe.replacements === undefined ? [] : [recipe.replacements]),
+  ...(recipe.instructions === undefined ? [] : [{ instructions: recipe.instructions.normalize("NFC") }]),
+];
