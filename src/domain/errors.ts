@@ -21,6 +21,13 @@ export class Invalid extends ServiceError {
   }
 }
 
+/** No voice can speak the text. */
+export class NothingToSpeak extends Invalid {
+  constructor() {
+    super([{ path: ["text"], message: "The text contains nothing that can be spoken." }]);
+  }
+}
+
 /** The voice cannot pronounce any part of the text. Another voice may. */
 export class Unpronounceable extends Invalid {
   constructor() {

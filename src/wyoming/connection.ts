@@ -235,16 +235,16 @@ export class Connection {
     const presented = presentError(error);
     if (isInternalError(presented)) log.error({ err: error }, "failed");
     log.info({ status: presented.status, code: presented.body.error.code }, "refused");
-    this.#close(errorEvent(error));
+    this.#close(errorEvent(error), error);
   }
 
   /**
    * Sends the last event and closes the connection. Further data is read and discarded, because a reset could discard the
-   * event before the client has read it.
+   * event before the client has read it. `reason`: why the utterance in progress ends.
    */
-  #close(last?: Buffer): void {
+  #close(last?: Buffer, reason: unknown = connectionOver): void {
     if (this.#over.signal.aborted) return;
-    this.#over.abort(connectionOver);
+    this.#over.abort(reason);
     this.#cancelIdleTimer?.();
     const { clock, limits } = this.#options;
     if (last) this.#socket.end(last);

@@ -5,10 +5,12 @@ import { QuotaExceeded } from "../../domain/ledger/quota.ts";
 import type { Receipt, Serving } from "../../domain/ledger/serving.ts";
 import { OutcomeUnknown } from "../../eventstore/command-handler.ts";
 import type { ActingKey } from "../access/principal.ts";
-import { type BackgroundTasks, createBackgroundTasks } from "./background-tasks.ts";
+import type { BackgroundTasks } from "./background-tasks.ts";
+import type { IdempotencyClaims } from "./idempotency-claims.ts";
 import type { IdempotencyKeys } from "./idempotency-keys.ts";
 import type { Incarnation, Incarnations } from "./incarnations.ts";
-import type { Ledger, OnCharged, QuotaRequest, RecordCallback } from "./ledger.ts";
+import type { Admission, Ledger, NewRequest, OnCharged, RecordCallback } from "./ledger.ts";
+import type { Hold } from "./quota/reservations.ts";
 import { ReservationsClosed } from "./quota/reservations.ts";
 import { type SuspendForQuotaOptions, suspendForQuota } from "./quota/suspend-for-quota.ts";
 import type { RecentCharges } from "./recent-charges.ts";
@@ -21,8 +23,9 @@ import {
 
 export interface LedgerOptions extends SuspendForQuotaOptions {
   readonly incarnations: Incarnations;
-  readonly recentCharges: Pick<RecentCharges, "wasCharged" | "catchUp">;
+  readonly recentCharges: Pick<RecentCharges, "wasCharged" | "isPaid" | "send" | "catchUp">;
   readonly idempotencyKeys: IdempotencyKeys;
+  readonly claims: IdempotencyClaims;
   /** @throws {Unavailable} if this machine's clock is wrong: the month of a serving would be */
   readonly requireCorrectClock: () => void;
   readonly timers: Clock;
@@ -34,16 +37,17 @@ export interface LedgerOptions extends SuspendForQuotaOptions {
 /** How often one request is tried again, in a new journal or after a reservation. */
 const maxAttempts = 5;
 
-export const createLedger = (options: LedgerOptions): Ledger => {
-  const background = createBackgroundTasks(options);
+export const createLedger = (options: LedgerOptions, background: BackgroundTasks): Ledger => {
   const recorder = new Recorder(options, background);
   return {
-    record: (principal, served, done) => {
+    record: (principal, served, done, admission) => {
       const serving: Serving = { ...served, apiKey: principal.apiKey };
-      if (!(serving.partial || hasIdempotencyKey(serving))) return recorder.record(principal, serving, done);
-      recorder.recordAfterReads(principal, serving).then(
-        (receipt) => done(undefined, receipt),
-        (error) => done(error, undefined),
+      const charge: Charge = { principal, hold: admission?.hold };
+      const recorded = admission ? endingWith(admission, done) : done;
+      if (!(serving.partial || hasIdempotencyKey(serving))) return recorder.record(charge, serving, recorded);
+      recorder.recordAfterReads(charge, serving, admission).then(
+        (receipt) => recorded(undefined, receipt),
+        (error) => recorded(error, undefined),
       );
     },
     recordStreamEnd: ({ serving: { apiKey, requestId } }, ended) =>
@@ -53,7 +57,9 @@ export const createLedger = (options: LedgerOptions): Ledger => {
       if (voids.length > 0) recorder.addInBackground((writer) => writer.addVoids(voids));
       for (const end of streams) recorder.addInBackground((writer) => writer.addStreamEnd(end));
     },
-    reserveQuota: (principal, request) => recorder.reserveQuota(principal, request),
+    admit: (...request) => recorder.admit(...request),
+    wasChargedByAny: (apiKey, hashes) => recorder.wasChargedByAny(apiKey, hashes),
+    wasCharged: (apiKey, hash) => options.recentCharges.wasCharged(apiKey, hash),
     get backgroundEntries() {
       return background.pending + options.incarnations.backgroundEntries;
     },
@@ -61,6 +67,20 @@ export const createLedger = (options: LedgerOptions): Ledger => {
     close: background.close,
   };
 };
+
+const endingWith =
+  (admission: Admission, done: RecordCallback): RecordCallback =>
+  (error, receipt) => {
+    if (error) admission.release();
+    else admission.claim?.charged();
+    done(error, receipt);
+  };
+
+/** Who is charged, and what is held for the request. */
+interface Charge {
+  readonly principal: ActingKey;
+  readonly hold?: Hold | undefined;
+}
 
 class Recorder {
   readonly #options: LedgerOptions;
@@ -71,19 +91,14 @@ class Recorder {
     this.#background = background;
   }
 
-  record(
-    principal: ActingKey,
-    serving: Serving,
-    done: RecordCallback,
-    { number, obstacle } = firstAttempt,
-  ): void {
+  record(charge: Charge, serving: Serving, done: RecordCallback, { number, obstacle } = firstAttempt): void {
     const again = (next: Obstacle) =>
-      this.record(principal, serving, done, { number: number + 1, obstacle: next });
+      this.record(charge, serving, done, { number: number + 1, obstacle: next });
     try {
       this.#requireReady(number, obstacle);
       const incarnation = this.#options.incarnations.current;
-      if (incarnation && this.#spendAndServe(incarnation, principal, serving, done, again)) return;
-      this.#openOrReserve(incarnation, principal, serving)
+      if (incarnation && this.#spendAndServe(incarnation, charge, serving, done, again)) return;
+      this.#openOrReserve(incarnation, charge.principal, serving)
         .then(again, (error) => done(error, undefined))
         .catch(this.#reportFailedCallback);
     } catch (error) {
@@ -101,7 +116,7 @@ class Recorder {
   /** False if the incarnation has not reserved enough characters. */
   #spendAndServe(
     incarnation: Incarnation,
-    { plan, keyNumber }: ActingKey,
+    { principal: { plan, keyNumber }, hold }: Charge,
     given: Serving,
     done: RecordCallback,
     again: (obstacle: Obstacle) => void,
@@ -111,13 +126,16 @@ class Recorder {
     const month = writer.month();
     const characters = this.#chargedCharacters(given);
     const quota = plan.monthlyCharacters;
-    if (!reservations.trySpend(keyNumber, month, characters, quota)) return false;
+    const isHeld = hold?.take(reservations, month, characters) ?? false;
+    if (!isHeld && !reservations.trySpend(keyNumber, month, characters, quota)) return false;
     const serving = characters === given.characters ? given : { ...given, characters };
+    const unsend = characters === 0 && serving.part ? this.#options.recentCharges.send(serving) : undefined;
     writer.addServing(serving, keyNumber, (error, at) => {
       if (!error) {
         this.#options.onCharged(apiKey, month, characters, quota !== null);
         return done(undefined, { journal: writer.journal, serving, at });
       }
+      unsend?.();
       if (error instanceof JournalFenced) {
         this.#options.incarnations.discard(incarnation);
         return again("fenced");
@@ -130,21 +148,25 @@ class Recorder {
   }
 
   /** Records a part, which may be free, or a serving with an Idempotency-Key: both must read the event store first. */
-  async recordAfterReads(principal: ActingKey, serving: Serving): Promise<Receipt> {
+  async recordAfterReads(
+    charge: Charge,
+    serving: Serving,
+    { claim }: Pick<Admission, "claim"> = { claim: undefined },
+  ): Promise<Receipt> {
     this.#requireReady(firstAttempt.number, firstAttempt.obstacle);
     return hasIdempotencyKey(serving)
-      ? await this.#recordIdempotently(principal, serving)
-      : await this.#recordUnrepeated(principal, serving);
+      ? await this.#recordIdempotently(charge, serving, claim !== undefined)
+      : await this.#recordUnrepeated(charge, serving);
   }
 
   /** Records a serving that is not a repeat. For a part, it must be known first whether another process has charged the whole. */
-  async #recordUnrepeated(principal: ActingKey, serving: Serving): Promise<Receipt> {
-    if (serving.partial) await this.#wasChargedByAny(serving.apiKey, [serving.hash]);
-    return await this.#recorded(principal, serving);
+  async #recordUnrepeated(charge: Charge, serving: Serving): Promise<Receipt> {
+    if (serving.partial) await this.wasChargedByAny(serving.apiKey, [serving.hash]);
+    return await this.#recorded(charge, serving);
   }
 
   /** Whether any process has charged the key for one of the objects shortly before. @throws {Unavailable} */
-  async #wasChargedByAny(apiKey: string, hashes: readonly string[]): Promise<boolean> {
+  async wasChargedByAny(apiKey: string, hashes: readonly string[]): Promise<boolean> {
     const { incarnations, recentCharges } = this.#options;
     const isKnown = () => hashes.some((hash) => recentCharges.wasCharged(apiKey, hash));
     if (isKnown()) return true;
@@ -153,9 +175,11 @@ class Recorder {
     return isKnown();
   }
 
-  /** A part of an object is free if the key was charged for the object shortly before. */
-  #chargedCharacters({ apiKey, hash, characters, partial }: Serving): number {
-    return partial && this.#options.recentCharges.wasCharged(apiKey, hash) ? 0 : characters;
+  /** A part of an object is free if it is paid for, and no engine has worked for it. */
+  #chargedCharacters(serving: Serving): number {
+    const { characters, partial, cached, undelivered } = serving;
+    const isKept = cached === "memory" || cached === "store";
+    return partial && !undelivered && isKept && this.#options.recentCharges.isPaid(serving) ? 0 : characters;
   }
 
   /** Opens an incarnation, or reserves the characters of the serving. @throws {KeyIsSuspended} @throws {Unavailable} */
@@ -196,12 +220,16 @@ class Recorder {
    * The journal charges before the Idempotency-Key is recorded: a request that crashes in between is charged, never served
    * without a charge. Of two concurrent requests the slower one's charge is voided.
    */
-  async #recordIdempotently(principal: ActingKey, serving: IdempotentServing): Promise<Receipt> {
+  async #recordIdempotently(
+    charge: Charge,
+    serving: IdempotentServing,
+    isClaimed: boolean,
+  ): Promise<Receipt> {
     const { idempotencyKeys } = this.#options;
-    if (await idempotencyKeys.recordRepeat(serving)) {
-      return await this.#recorded(principal, { ...serving, characters: 0, repeat: true });
+    if (!isClaimed && (await idempotencyKeys.recordRepeat(serving))) {
+      return await this.#recorded(charge, { ...serving, characters: 0, repeat: true });
     }
-    const receipt = await this.#recordUnrepeated(principal, serving);
+    const receipt = await this.#recordUnrepeated(charge, serving);
     try {
       const isCharged = await idempotencyKeys.recordUse(serving);
       if (isCharged) return receipt;
@@ -213,9 +241,9 @@ class Recorder {
     }
   }
 
-  #recorded(principal: ActingKey, serving: Serving): Promise<Receipt> {
+  #recorded(charge: Charge, serving: Serving): Promise<Receipt> {
     return new Promise((resolve, reject) =>
-      this.record(principal, serving, (error, receipt) => (receipt ? resolve(receipt) : reject(error))),
+      this.record(charge, serving, (error, receipt) => (receipt ? resolve(receipt) : reject(error))),
     );
   }
 
@@ -231,18 +259,42 @@ class Recorder {
   readonly #reportFailedCallback = (error: unknown): void =>
     this.#options.onError("a request could not be answered", error);
 
-  async reserveQuota(principal: ActingKey, request: QuotaRequest): Promise<void> {
-    const { idempotencyKeys, incarnations } = this.#options;
+  async admit(principal: ActingKey, request: NewRequest, signal: AbortSignal): Promise<Admission> {
+    this.#requireReady(firstAttempt.number, firstAttempt.obstacle);
+    const { apiKey } = principal;
+    const { requestId, characters, idempotency } = request;
+    const claimed = idempotency && { apiKey, requestId, idempotency };
+    const claim = claimed && (await this.#options.claims.claim(claimed, signal));
+    if (claim === "repeat") return repeated;
+    try {
+      const hold = await this.#hold(principal, requestId, characters);
+      const release = (): void => {
+        hold?.release();
+        claim?.release();
+      };
+      return { isRepeat: false, hold, claim, release };
+    } catch (error) {
+      claim?.release();
+      throw error;
+    }
+  }
+
+  /** Holds characters of a key with a quota. @throws {KeyIsSuspended} @throws {Unavailable} */
+  async #hold(principal: ActingKey, requestId: string, characters: number): Promise<Hold | undefined> {
     const { apiKey, plan } = principal;
-    const { requestId, hashes, characters, partial, idempotency } = request;
-    this.#background.throwIfUnavailable(incarnations.backgroundEntries);
-    if (idempotency && (await idempotencyKeys.isRepeat({ apiKey, requestId, idempotency }))) return;
-    if (plan.monthlyCharacters === null) return;
-    if (partial && (await this.#wasChargedByAny(apiKey, hashes))) return;
-    const incarnation = await incarnations.open();
-    await this.#reserveCharacters(incarnation, principal, requestId, characters);
+    if (plan.monthlyCharacters === null || characters === 0) return undefined;
+    for (let attempt = 1; attempt <= maxAttempts; attempt++) {
+      const incarnation = await this.#options.incarnations.open();
+      const { writer, reservations } = incarnation;
+      const hold = reservations.hold(apiKey, writer.month(), characters, plan.monthlyCharacters);
+      if (hold) return hold;
+      await this.#reserveCharacters(incarnation, principal, requestId, characters);
+    }
+    throw new Unavailable(obstacles.reservationUsed, 2);
   }
 }
+
+const repeated: Admission = { isRepeat: true, hold: undefined, claim: undefined, release: () => {} };
 
 /** What kept the previous attempt from recording a serving. */
 type Obstacle = keyof typeof obstacles;

@@ -1,5 +1,7 @@
 import {
+  claimKey,
   type IdempotencyEvent,
+  type IdempotencyKeyClaimed,
   type IdempotencyState,
   idempotencyDecider,
   idempotencyStream,
@@ -8,6 +10,7 @@ import {
   recordUse,
   recoverUse,
   releaseKey,
+  renewClaim,
 } from "../../domain/ledger/idempotency.ts";
 import type { Idempotency } from "../../domain/ledger/serving.ts";
 import type { CommandHandler } from "../../eventstore/command-handler.ts";
@@ -56,8 +59,26 @@ export const createIdempotencyKeys = ({
   };
 
   return {
-    /** True if the request repeats a charged one. Records nothing. @throws {Invalid} if the parameters differ */
-    isRepeat: (request: IdempotentRequest): Promise<boolean> => decideOnRepeat(request, () => []),
+    /**
+     * Claims the key for a request that begins. `repeat`: a request with it is charged. A claim: another request with it is in
+     * progress. @throws {Invalid} if the parameters differ
+     */
+    claim: async (
+      request: IdempotentRequest,
+      journal: string,
+      isClosed: (journal: string) => boolean,
+    ): Promise<"claimed" | "repeat" | IdempotencyKeyClaimed> => {
+      let other: IdempotencyKeyClaimed | undefined;
+      const { events } = await execute(request, (state, use) => {
+        other = isRepeat(state, use) ? undefined : state.claim;
+        return claimKey(state, use, journal, isClosed);
+      });
+      return events.length > 0 ? "claimed" : (other ?? "repeat");
+    },
+    /** Shows others that the request is still in progress. */
+    renew: async (request: IdempotentRequest, journal: string): Promise<void> => {
+      await execute(request, (state, use) => renewClaim(state, use, journal));
+    },
     /** Records a repeat of a charged request; false if there is none. @throws {Invalid} if the parameters differ */
     recordRepeat: (request: IdempotentRequest): Promise<boolean> => decideOnRepeat(request, recordRepeat),
     /** Records that the request is charged; false if a concurrent request is. @throws {Invalid} if the parameters differ */

@@ -1,5 +1,7 @@
 import type { Idempotency, Receipt, Serving, StreamEnd, VoidedServing } from "../../domain/ledger/serving.ts";
 import type { ActingKey } from "../access/principal.ts";
+import type { OpenClaim } from "./idempotency-claims.ts";
+import type { Hold } from "./quota/reservations.ts";
 
 /** The ledger of servings: each is recorded before its audio leaves, never beyond the quota. */
 export interface Ledger {
@@ -10,7 +12,7 @@ export interface Ledger {
    *  - {Unavailable} when the event store does not answer: nothing may be served, and what the log may hold of the request
    *    is voided in the background
    */
-  record(principal: ActingKey, served: NewServing, done: RecordCallback): void;
+  record(principal: ActingKey, served: NewServing, done: RecordCallback, admission?: Admission): void;
   /** Records the end of a recorded stream, in the background. */
   recordStreamEnd(receipt: Receipt, ended: StreamOutcome): void;
   /** Voids a recorded serving in the background: its caller received no audio. */
@@ -18,12 +20,16 @@ export interface Ledger {
   /** Records the entries that a closed journal has lost in the next one, in the background. */
   recordLost(voids: readonly VoidedServing[], streams: readonly StreamEnd[]): void;
   /**
-   * Reserves the request's characters before any work. `record` spends them; they are not kept for this request. Nothing is
-   * reserved for a repeat, a free part or a key without a quota.
+   * Decides on a request before any work: claims its Idempotency-Key and holds its characters, so that `record` cannot fail
+   * for want of them. Waits for a request in progress with the same key and parameters.
    * @throws {KeyIsSuspended} when the request would exceed the quota: the key is now suspended
-   * @throws {Unavailable} @throws {Invalid} for an Idempotency-Key of another request
+   * @throws {Invalid} for an Idempotency-Key of another request @throws {Unavailable} @throws the signal's reason
    */
-  reserveQuota(principal: ActingKey, request: QuotaRequest): Promise<void>;
+  admit(principal: ActingKey, request: NewRequest, signal: AbortSignal): Promise<Admission>;
+  /** Whether any process has charged the key for one of the objects within ten minutes. @throws {Unavailable} */
+  wasChargedByAny(apiKey: string, hashes: readonly string[]): Promise<boolean>;
+  /** The same, as far as this process knows. */
+  wasCharged(apiKey: string, hash: string): boolean;
   /** Voids and ends of streams that are not durable yet. */
   readonly backgroundEntries: number;
   /** Resolves when all of them were given to the journal's writer. */
@@ -36,13 +42,22 @@ export type NewServing = Omit<Serving, "apiKey" | "repeat">;
 export type RecordCallback = (error: Error | undefined, receipt: Receipt | undefined) => void;
 export type StreamOutcome = Pick<StreamEnd, "hash" | "outcome" | "bytes" | "chunks">;
 
-/** A request that needs characters of the quota. It has several hashes while the rendition is undecided. */
-export interface QuotaRequest {
+/** A request before any work. */
+export interface NewRequest {
   readonly requestId: string;
-  readonly hashes: readonly string[];
+  /** The characters that it will be charged at most. */
   readonly characters: number;
-  readonly partial: boolean;
   readonly idempotency?: Idempotency | undefined;
+}
+
+/** A request that was admitted. It ends with `record`, or with `release`. */
+export interface Admission {
+  /** True if another request with its Idempotency-Key is charged. */
+  readonly isRepeat: boolean;
+  readonly hold: Hold | undefined;
+  readonly claim: OpenClaim | undefined;
+  /** Ends it without a charge. Has no effect after `record`. */
+  release(): void;
 }
 
 /** `month`: `yyyy-mm`. `mayHaveQuota`: false if the key had no quota when the request was authenticated. */

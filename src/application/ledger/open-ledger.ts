@@ -7,7 +7,9 @@ import { type CommandHandler, createCommandHandler } from "../../eventstore/comm
 import type { EventStore } from "../../eventstore/event-store.ts";
 import { repeat } from "../repeat.ts";
 import { throwUnavailable } from "../store-error.ts";
+import { createBackgroundTasks } from "./background-tasks.ts";
 import { createLedger } from "./create-ledger.ts";
+import { createIdempotencyClaims } from "./idempotency-claims.ts";
 import { createIdempotencyKeys } from "./idempotency-keys.ts";
 import { Incarnations } from "./incarnations.ts";
 import { closeJournal } from "./journal/close-journal.ts";
@@ -128,7 +130,20 @@ export const openLedger = async (given: OpenLedgerOptions): Promise<OpenLedger> 
     retire: registry.retire,
     onError,
   });
-  const ledger = createLedger({ ...options, incarnations, recentCharges, idempotencyKeys });
+  const background = createBackgroundTasks(options);
+  const claims = createIdempotencyClaims(
+    {
+      ...options,
+      idempotencyKeys,
+      openJournal: async () => (await incarnations.open()).writer.journal,
+      closeJournal: (journal) => close(journal, "unresponsive"),
+    },
+    background,
+  );
+  const ledger = createLedger(
+    { ...options, incarnations, recentCharges, idempotencyKeys, claims },
+    background,
+  );
   // A slow event store must not prevent the start: otherwise the first request opens the journal.
   await incarnations.open().catch((error) => onError("no journal could be opened yet", error));
   const stopChecks = repeat(checkMs, timers, async () => {

@@ -6,6 +6,8 @@ import { Unavailable } from "../../domain/errors.ts";
 import { type JournalEvent, journalPrefix, journalStream } from "../../domain/ledger/journal.ts";
 import { journalRegistryStream } from "../../domain/ledger/journal-registry.ts";
 import { RecentObjects } from "../../domain/ledger/recent-objects.ts";
+import type { Serving, ServingDetails } from "../../domain/ledger/serving.ts";
+import { expandServings } from "../../domain/ledger/serving-columns.ts";
 import type { EventBatch, EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
 import { type Following, follow } from "../../eventstore/follow-events.ts";
 import { findKeyNumber, keyNumberOf } from "../access/key-numbers.ts";
@@ -64,7 +66,26 @@ export class RecentCharges {
     return keyNumber !== undefined && this.#objects.has(keyNumber, hash, this.#options.clock());
   }
 
-  /** Adds durable events of this process. */
+  /**
+   * Whether the part is paid for by a charge within ten minutes. Free engines' audio is public: a charge pays for all of its
+   * parts. A charge of private audio pays for as many bytes as the audio has.
+   */
+  isPaid({ apiKey, hash, part }: Pick<Serving, "apiKey" | "hash" | "part">): boolean {
+    if (!this.wasCharged(apiKey, hash)) return false;
+    const unsent = this.#objects.unsent(findKeyNumber(apiKey) as number, hash, this.#options.clock());
+    return part === undefined || countedBytes(part) <= unsent;
+  }
+
+  /** Call it once for each paid part of private audio that this process sends. The returned function takes it back. */
+  send({ apiKey, hash, part }: Pick<Serving, "apiKey" | "hash" | "part">): () => void {
+    const keyNumber = findKeyNumber(apiKey);
+    const bytes = part ? countedBytes(part) : 0;
+    if (keyNumber === undefined || bytes === 0) return () => {};
+    this.#objects.send(keyNumber, hash, bytes);
+    return () => this.#objects.send(keyNumber, hash, -bytes);
+  }
+
+  /** Adds durable events of this process. Their paid parts were counted by `send`. */
   readonly add = (events: readonly OwnEvent[]): void => {
     for (const event of events) addEvent(this.#objects, event);
   };
@@ -119,7 +140,10 @@ export class RecentCharges {
     const isOthersJournal = ({ stream }: RecordedEvent): boolean =>
       stream.startsWith(journalPrefix) && !this.#ownStreams.has(stream);
     const others = batch.events.filter(isOthersJournal) as unknown as readonly JournalEvent[];
-    this.add(others);
+    for (const event of others) {
+      addEvent(this.#objects, event);
+      addSentParts(this.#objects, event);
+    }
     this.#options.onFollowed(others);
     this.#position = batch.position;
     this.#nextBatch.resolve();
@@ -137,14 +161,14 @@ const notFollowed = (): Unavailable =>
 
 const addEvent = (objects: RecentObjects, event: OwnEvent): void => {
   if (event.type === "SynthesesServed") {
-    const { keys, sounds, key, sound, characters } = event.data;
+    const { keys, sounds, key, sound, characters, details } = event.data;
     const keyNumbers = event.keyNumbers ?? keys.map(keyNumberOf);
     const at = Date.parse(event.data.at);
     for (let index = 0; index < characters.length; index++) {
       const keyNumber = keyNumbers[key[index] ?? -1];
       const hash = sounds[sound[index] ?? -1]?.hash;
       if (characters[index] !== 0 && keyNumber !== undefined && hash !== undefined)
-        objects.add(keyNumber, hash, at);
+        objects.add(keyNumber, hash, at, unsentOf(details?.[index]));
     }
   } else if (event.type === "ServingsVoided") {
     for (const { apiKey, hash, servedAt } of event.data.servings) {
@@ -153,6 +177,25 @@ const addEvent = (objects: RecentObjects, event: OwnEvent): void => {
     }
   }
 };
+
+/** Counts the parts of private audio that were sent without a charge, because they were paid for. */
+const addSentParts = (objects: RecentObjects, event: JournalEvent): void => {
+  if (event.type !== "SynthesesServed" || event.data.details === undefined) return;
+  for (const { apiKey, hash, characters, part, repeat } of expandServings(event.data)) {
+    const keyNumber = findKeyNumber(apiKey);
+    if (part && characters === 0 && !repeat && keyNumber !== undefined)
+      objects.send(keyNumber, hash, countedBytes(part));
+  }
+};
+
+/** Safari requests the first two bytes of each sound before it requests all of them. */
+const probeBytes = 2;
+
+const countedBytes = ({ bytes }: { readonly bytes: number }): number => (bytes <= probeBytes ? 0 : bytes);
+
+/** The bytes that a charge pays for and that were not sent with it; none after a whole response. */
+const unsentOf = ({ part }: Pick<ServingDetails, "part"> = {}): number =>
+  part ? part.size - countedBytes(part) : 0;
 
 /** Reads the journals that were open within the window up to a position: of each an equal share, the newest events. */
 const readRecent = async (
@@ -176,7 +219,10 @@ const readRecent = async (
     }
   }
   served.sort((a, b) => a.position - b.position);
-  for await (const event of inTimeSlices(served)) addEvent(objects, event);
+  for await (const event of inTimeSlices(served)) {
+    addEvent(objects, event);
+    addSentParts(objects, event);
+  }
   // A void comes after its serving.
   for (const event of voids) addEvent(objects, event);
   return objects;

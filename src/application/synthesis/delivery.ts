@@ -1,17 +1,29 @@
+import { untilAborted } from "../../async/deadline.ts";
 import type {
   AudioMemory,
+  EngineWork,
+  OnWork,
   Pipeline,
   Rendition,
   Sound,
   StreamedSound,
 } from "../../audio/pipeline/pipeline.ts";
 import { isByok } from "../../domain/accounts/byok-providers.ts";
-import { EngineFailed, NotFound, Unavailable } from "../../domain/errors.ts";
+import {
+  EngineFailed,
+  Invalid,
+  NotFound,
+  NothingToSpeak,
+  ServiceError,
+  Unavailable,
+  Unpronounceable,
+} from "../../domain/errors.ts";
 import type { Idempotency, Provenance, Receipt, StreamKind } from "../../domain/ledger/serving.ts";
 import { formats, type MimeType } from "../../domain/synthesis/formats.ts";
 import type { Knob } from "../../domain/synthesis/speech.ts";
 import type { ActingKey } from "../access/principal.ts";
-import type { Ledger, NewServing, RecordCallback, StreamOutcome } from "../ledger/ledger.ts";
+import type { Admission, Ledger, NewServing, RecordCallback, StreamOutcome } from "../ledger/ledger.ts";
+import type { FreeDepartures } from "./free-departures.ts";
 import type { Planner, SynthesisPlan } from "./planner.ts";
 
 export type { AudioMemory, Rendition, Sound, StreamKind };
@@ -38,8 +50,25 @@ export interface StreamContext extends RequestContext {
   readonly kind: StreamKind;
 }
 
-/** The requested part of the sound, as far as it is known without the sound. `uncertain`: the range may be unsatisfiable. */
-export type Extent = "whole" | "part" | "uncertain";
+/** What is sent of a sound. */
+export interface Selection {
+  /** The bytes of a part. Undefined: the whole sound. */
+  readonly partBytes?: number | undefined;
+}
+
+export interface WholeRequest<S extends Selection> {
+  /** True if the client requests a range. */
+  readonly hasRange: boolean;
+  /** Selects what is sent. A refusal is charged if an engine has worked for the request. */
+  readonly select: (sound: Sound) => S | Promise<S>;
+}
+
+export interface Delivered<S extends Selection> {
+  readonly sound: Sound;
+  readonly selection: S;
+  /** Charged to the key; 0 for a repeat. */
+  readonly characters: number;
+}
 
 /** A sound that is still being synthesized. Its first bytes exist, and the ledger holds its serving. */
 export interface SynthesisStream {
@@ -64,26 +93,28 @@ export interface SynthesisStream {
 export interface WholeDelivery {
   /** The sound, if it is in memory. */
   fromMemory(plan: SynthesisPlan): Sound | undefined;
-  /** The sound from memory or store; it is not synthesized. */
-  fromCache(plan: SynthesisPlan, signal: AbortSignal): Promise<Sound | undefined>;
   /**
-   * The sound, synthesized if necessary. A request that would certainly exceed the quota is refused before any work.
-   * @throws {KeyIsSuspended} @throws {EngineFailed} @throws {Unavailable}
+   * The sound from memory or store, if the key was charged for it within ten minutes. Otherwise it is not looked for, so that
+   * neither the response nor its time tells the key what others had spoken.
    */
-  obtain(plan: SynthesisPlan, context: RequestContext, extent: Extent, signal: AbortSignal): Promise<Sound>;
+  findCharged(plan: SynthesisPlan, apiKey: string, signal: AbortSignal): Promise<Sound | undefined>;
   /**
-   * Records the serving. The audio may leave only after this resolves, with the characters that are charged: 0 for a repeat.
-   * The serving of a caller that has disconnected in the meantime is voided.
-   * @throws {KeyIsSuspended} @throws {Unavailable} @throws the signal's reason when the caller has disconnected
+   * Decides on the request, synthesizes the sound if necessary, selects what is sent, and records the serving. The audio may
+   * leave when this resolves. @throws {KeyIsSuspended} @throws {EngineFailed} @throws {Unavailable} @throws what `select`
+   * throws @throws the signal's reason when the caller has disconnected
    */
-  record(plan: SynthesisPlan, context: WholeContext, sound: Sound, partial: boolean): Promise<number>;
+  deliver<S extends Selection>(
+    plan: SynthesisPlan,
+    context: WholeContext,
+    request: WholeRequest<S>,
+  ): Promise<Delivered<S>>;
   readonly recordWhole: RecordWhole;
-  /** Voids a serving of `recordWhole` whose caller has disconnected. To be called instead of sending the audio. */
-  voidServing(receipt: Receipt): void;
+  /** To be called instead of sending the audio of `recordWhole`, if the caller has disconnected. */
+  callerLeft(receipt: Receipt): void;
 }
 
 /**
- * Records the serving of a whole sound, like `record`. Calls `done` once, later: without an error the audio may leave. The
+ * Records the serving of a whole sound from memory. Calls `done` once, later: without an error the audio may leave. The
  * caller of this function must check then whether its client is still connected.
  */
 export type RecordWhole = (
@@ -112,98 +143,303 @@ export interface Streaming {
 export interface DeliveryOptions {
   readonly pipeline: Pick<Pipeline, "fromMemory" | "fromCache" | "obtain" | "asKept" | "stream">;
   readonly ledger: Ledger;
+  readonly freeDepartures: FreeDepartures;
 }
 
 /**
- * Delivers sounds. Every delivery, whole or streamed, takes the same steps: check the quota, obtain the sound, record the
- * serving, and only then hand the audio over. Servings whose callers receive no audio are voided.
+ * Delivers sounds. Every delivery, whole or streamed, takes the same steps: decide on the request (Idempotency-Key, quota), obtain
+ * the sound, record the serving, and only then hand the audio over. Once an engine has worked for a request it is charged,
+ * unless the service or the provider failed.
  */
-export const createDelivery = ({ pipeline, ledger }: DeliveryOptions): WholeDelivery & Streaming => ({
-  fromMemory: ({ renditions: [first] }) => pipeline.fromMemory(first),
-  fromCache: async ({ renditions: [first] }, signal) => pipeline.fromCache(first, signal),
-  obtain: async (plan, context, extent, signal) => {
-    if (extent !== "uncertain") await reserveQuota(ledger, plan, context, extent === "part");
-    const sound = await pipeline.obtain(plan.renditions, signal, context.principal.apiKey);
-    // The client joins parts by their ETag, also those of other instances.
-    return extent === "whole" ? sound : await pipeline.asKept(sound, signal);
-  },
-  record: async (plan, context, sound, partial) => {
-    const { signal } = context;
-    signal.throwIfAborted();
-    const receipt = await recorded(ledger, plan, context, sound, partial ? { partial } : {});
-    if (signal.aborted) ledger.voidServing(receipt);
-    signal.throwIfAborted();
-    return receipt.serving.characters;
-  },
-  recordWhole: (plan, principal, requestId, sound, done) => {
-    ledger.record(principal, servedAudio(plan, requestId, sound), done);
-  },
-  voidServing: (receipt) => ledger.voidServing(receipt),
-  requireProvider,
-  begin: async (plan, context, signal) => {
-    await reserveQuota(ledger, plan, context, false);
-    return await beginStream({ pipeline, ledger }, plan, context, signal);
-  },
-});
+export const createDelivery = (options: DeliveryOptions): WholeDelivery & Streaming => {
+  const { pipeline, ledger } = options;
 
-const reserveQuota = (
-  ledger: Ledger,
-  { renditions, characters }: SynthesisPlan,
-  { principal, requestId, idempotency }: RequestContext,
-  partial: boolean,
-): Promise<void> => {
-  const hashes = renditions.map(({ hash }) => hash);
-  return ledger.reserveQuota(principal, { requestId, hashes, characters, partial, idempotency });
+  const findCharged: WholeDelivery["findCharged"] = async ({ renditions: [first] }, apiKey, signal) =>
+    ledger.wasCharged(apiKey, first.hash) ? await pipeline.fromCache(first, signal) : undefined;
+
+  /** The sound of a part that may be paid for: no engine works for it, and it needs no characters. */
+  const findPaid = async (plan: SynthesisPlan, context: WholeContext): Promise<Sound | undefined> => {
+    const { apiKey } = context.principal;
+    const isPaid = await ledger.wasChargedByAny(apiKey, [plan.renditions[0].hash]);
+    return isPaid ? await findCharged(plan, apiKey, context.signal) : undefined;
+  };
+
+  return {
+    fromMemory: ({ renditions: [first] }) => pipeline.fromMemory(first),
+    findCharged,
+    deliver: async (plan, context, { hasRange, select }) => {
+      const { signal } = context;
+      const paid = hasRange ? await findPaid(plan, context) : undefined;
+      const request = await AdmittedRequest.admit(options, plan, context, paid ? 0 : plan.characters);
+      return await request.run(async () => {
+        const sound = await request.obtain(hasRange, paid);
+        const selection = await select(sound);
+        signal.throwIfAborted();
+        const receipt = await request.record(sound, partOf(sound, selection));
+        if (signal.aborted) request.callerLeft(receipt);
+        signal.throwIfAborted();
+        return { sound, selection, characters: receipt.serving.characters };
+      });
+    },
+    recordWhole: (plan, principal, requestId, sound, done) => {
+      ledger.record(principal, servedAudio(plan, requestId, sound), done);
+    },
+    callerLeft: (receipt) => voidIfFree(options, receipt),
+    requireProvider,
+    begin: async (plan, context, signal) => {
+      const request = await AdmittedRequest.admit(options, plan, { ...context, signal }, plan.characters);
+      return await request.run(() => beginStream(options, request, context.kind, signal));
+    },
+  };
+};
+
+type AdmittedContext = RequestContext & Pick<WholeContext, "signal">;
+
+/** A request that may be worked for, until it is recorded or has failed. */
+class AdmittedRequest {
+  readonly #options: DeliveryOptions;
+  readonly #plan: SynthesisPlan;
+  readonly #context: AdmittedContext;
+  readonly #admission: Admission;
+  /** Ends the synthesis, or this request's part in it. Not the caller's signal: a request with an Idempotency-Key may outlast it. */
+  readonly #synthesis = new AbortController();
+  #work: { readonly engine: EngineWork; readonly provenance: Provenance } | undefined;
+  #sound: Sound | undefined;
+  #streamed: Promise<StreamedSound> | undefined;
+  /** True once the serving is being recorded. */
+  #isServed = false;
+
+  private constructor(
+    options: DeliveryOptions,
+    plan: SynthesisPlan,
+    context: AdmittedContext,
+    admission: Admission,
+  ) {
+    this.#options = options;
+    this.#plan = plan;
+    this.#context = context;
+    this.#admission = admission;
+  }
+
+  /** Decides on the request before any work. `characters`: what it may be charged. @throws the refusal */
+  static async admit(
+    options: DeliveryOptions,
+    plan: SynthesisPlan,
+    context: AdmittedContext,
+    characters: number,
+  ): Promise<AdmittedRequest> {
+    const { principal, requestId, idempotency, signal } = context;
+    const admission = await options.ledger.admit(principal, { requestId, characters, idempotency }, signal);
+    return new AdmittedRequest(options, plan, context, admission);
+  }
+
+  /** Settles the request if `task` fails before it records the serving. */
+  async run<T>(task: () => Promise<T>): Promise<T> {
+    try {
+      this.#context.signal.throwIfAborted();
+      return await task();
+    } catch (error) {
+      if (!this.#isServed) await this.#settle(error);
+      throw error;
+    }
+  }
+
+  /** The whole sound. With `asKept`, the bytes that the store keeps: clients join parts by their ETag, also those of other instances. */
+  async obtain(asKept: boolean, paid: Sound | undefined): Promise<Sound> {
+    const { pipeline } = this.#options;
+    const { principal, signal } = this.#context;
+    const obtaining = (): Promise<Sound> =>
+      pipeline.obtain(this.#plan.renditions, this.#synthesis.signal, principal.apiKey, this.#onWork);
+    const sound = paid ?? (await untilAborted(obtaining(), signal));
+    this.#sound = sound;
+    if (asKept) this.#sound = await pipeline.asKept(sound, signal);
+    return this.#sound;
+  }
+
+  /** The sound from its first bytes on. */
+  async stream(): Promise<StreamedSound> {
+    const { principal, signal } = this.#context;
+    const { signal: synthesis } = this.#synthesis;
+    this.#streamed = this.#options.pipeline.stream(
+      this.#plan.renditions,
+      synthesis,
+      principal.apiKey,
+      this.#onWork,
+    );
+    return await untilAborted(this.#streamed, signal);
+  }
+
+  readonly #onWork: OnWork = (engine, provenance) => {
+    this.#work = { engine, provenance };
+  };
+
+  async record(sound: Sound | StreamedSound, delivered: Delivery): Promise<Receipt> {
+    const { idempotency } = this.#context;
+    const served = servedAudio(this.#plan, this.#context.requestId, sound);
+    const serving = { ...served, ...delivered, ...(idempotency && { idempotency }) };
+    this.#isServed = true;
+    try {
+      return await this.#record(serving, this.#admission);
+    } catch (error) {
+      this.endSynthesis(error);
+      throw error;
+    }
+  }
+
+  #record(serving: NewServing, admission: Admission): Promise<Receipt> {
+    const { principal } = this.#context;
+    return new Promise((resolve, reject) =>
+      this.#options.ledger.record(
+        principal,
+        serving,
+        (error, receipt) => (receipt ? resolve(receipt) : reject(error)),
+        admission,
+      ),
+    );
+  }
+
+  /** The caller has left before it received any audio of a recorded serving. */
+  callerLeft(receipt: Receipt): void {
+    if (isServiceFailure(this.#context.signal.reason)) this.#options.ledger.voidServing(receipt);
+    else voidIfFree(this.#options, receipt);
+  }
+
+  /** The reader of a stream has left. The sound of a charged Idempotency-Key is completed: its repeats must need no engine. */
+  leaveStream(audio: AsyncIterator<Buffer>): void {
+    if (this.#context.idempotency) void readToEnd(audio);
+    else this.endSynthesis();
+  }
+
+  endSynthesis(reason: unknown = this.#context.signal.reason ?? streamEnded): void {
+    this.#synthesis.abort(reason);
+  }
+
+  async #settle(error: unknown): Promise<void> {
+    const { signal, idempotency } = this.#context;
+    const unserved = this.#unserved(error);
+    const hasLeft = signal.aborted && ![signal.reason, error].some(isServiceFailure);
+    const isCharged = unserved !== undefined && this.#isChargedFor(hasLeft, unserved, error);
+    const isKept = hasLeft && idempotency !== undefined && (isCharged || this.#admission.isRepeat);
+    if (!isKept) this.endSynthesis(error);
+    else void this.#streamed?.then(({ audio }) => readToEnd(audio[Symbol.asyncIterator]())).catch(() => {});
+    // A request that cannot be recorded has met a failure of the service.
+    if (isCharged) await this.#recordUnserved(unserved, error).catch(() => {});
+    this.#admission.release();
+  }
+
+  /** What the failed request is charged for; undefined if no engine has worked for it. */
+  #unserved(error: unknown): NewServing | undefined {
+    const { requestId } = this.#context;
+    const sound = this.#sound;
+    if (sound) {
+      if (!wasMade(sound.provenance)) return undefined;
+      const part = error instanceof ServiceError ? partOf(sound, { partBytes: 0 }) : {};
+      return { ...servedAudio(this.#plan, requestId, sound), ...part, undelivered: true };
+    }
+    if (!this.#work?.engine.hasBegun) return undefined;
+    const { provenance, engine } = this.#work;
+    const served = servedAudio(this.#plan, requestId, {
+      rendition: engine.rendition,
+      provenance,
+      failed: [],
+    });
+    return { ...served, undelivered: true };
+  }
+
+  #isChargedFor(hasLeft: boolean, unserved: NewServing, error: unknown): boolean {
+    const { apiKey } = this.#context.principal;
+    if (hasLeft) return !this.#admission.isRepeat && !departsFree(this.#options, apiKey, unserved);
+    if (this.#context.signal.aborted) return false;
+    // Work that yields no audio would otherwise be free for each repeat.
+    return isCallersFault(error) && (!this.#admission.isRepeat || error instanceof Invalid);
+  }
+
+  /** A text that cannot be spoken uses no Idempotency-Key: there is no audio for repeats. */
+  async #recordUnserved(unserved: NewServing, error: unknown): Promise<void> {
+    const { idempotency } = this.#context;
+    if (!idempotency || error instanceof Invalid)
+      await this.#record(unserved, { ...this.#admission, claim: undefined });
+    else await this.#record({ ...unserved, idempotency }, this.#admission);
+  }
+}
+
+const wasMade = (provenance: Provenance): boolean => provenance === "miss" || provenance === "coalesced";
+
+const isServiceFailure = (error: unknown): boolean =>
+  error instanceof Unavailable || error instanceof EngineFailed;
+
+/** A text without anything to speak takes a tool a few milliseconds, and is refused without a charge. */
+const isCallersFault = (error: unknown): boolean =>
+  error instanceof ServiceError &&
+  !isServiceFailure(error) &&
+  !(error instanceof NothingToSpeak || error instanceof Unpronounceable);
+
+/** Whether a caller that has left without any audio is not charged. A provider that was asked is paid. */
+const departsFree = (
+  { freeDepartures }: Pick<DeliveryOptions, "freeDepartures">,
+  apiKey: string,
+  { engine, cached }: Pick<NewServing, "engine" | "cached">,
+): boolean => !(isByok(engine) && wasMade(cached)) && freeDepartures.tryAcquire(apiKey);
+
+const voidIfFree = (options: Pick<DeliveryOptions, "freeDepartures" | "ledger">, receipt: Receipt): void => {
+  const { serving } = receipt;
+  if (departsFree(options, serving.apiKey, serving)) options.ledger.voidServing(receipt);
+};
+
+/** Only private audio is paid for by its bytes. */
+const partOf = (
+  { rendition, bytes }: Sound,
+  { partBytes }: Selection,
+): Pick<NewServing, "partial" | "part"> => {
+  if (partBytes === undefined) return {};
+  if (rendition.recipe.websiteId === undefined) return { partial: true };
+  return { partial: true, part: { bytes: partBytes, size: bytes.length } };
+};
+
+const readToEnd = async (chunks: AsyncIterator<Buffer>): Promise<void> => {
+  try {
+    while (!(await chunks.next()).done);
+  } catch {
+    // A repeat synthesizes the sound again.
+  }
 };
 
 /** How the sound is delivered, as the ledger records it. */
-type Delivered = Pick<NewServing, "partial" | "stream">;
+type Delivery = Pick<NewServing, "partial" | "part" | "stream">;
 
 /** On the path of every cached GET: optional members are added only where they exist. */
 const servedAudio = (
   { characters }: SynthesisPlan,
   requestId: string,
-  { rendition: { recipe, hash, voice }, provenance, failed }: Sound | StreamedSound,
+  {
+    rendition: { recipe, hash, voice },
+    provenance,
+    failed,
+  }: Pick<Sound, "rendition" | "provenance" | "failed">,
 ): NewServing => {
   const { engine, lang, format } = recipe;
   const served = { requestId, hash, characters, engine, voice, lang, format, cached: provenance };
   return failed.length > 0 ? { ...served, failed } : served;
 };
 
-const recorded = (
-  ledger: Ledger,
-  plan: SynthesisPlan,
-  { principal, requestId, idempotency }: RequestContext,
-  sound: Sound | StreamedSound,
-  delivered: Delivered,
-): Promise<Receipt> => {
-  const served = { ...servedAudio(plan, requestId, sound), ...delivered };
-  return new Promise((resolve, reject) =>
-    ledger.record(principal, idempotency ? { ...served, idempotency } : served, (error, receipt) =>
-      receipt ? resolve(receipt) : reject(error),
-    ),
-  );
-};
-
 const beginStream = async (
-  { pipeline, ledger }: DeliveryOptions,
-  plan: SynthesisPlan,
-  context: StreamContext,
+  { ledger }: DeliveryOptions,
+  request: AdmittedRequest,
+  kind: StreamKind,
   signal: AbortSignal,
 ): Promise<SynthesisStream> => {
-  const synthesis = new AbortController();
-  const signals = AbortSignal.any([signal, synthesis.signal]);
-  const sound = await pipeline.stream(plan.renditions, signals, context.principal.apiKey);
-  const receipt = await recorded(ledger, plan, context, sound, { stream: context.kind }).catch((error) => {
-    synthesis.abort(error);
-    throw error;
-  });
+  const sound = await request.stream();
+  const receipt = await request.record(sound, { stream: kind });
   const { rendition, provenance, memory } = sound;
+  const chunks = sound.audio[Symbol.asyncIterator]();
   let hasDelivered = false;
-  const audio = meterStream(sound.audio, signal, (outcome) => {
-    synthesis.abort(streamEnded);
+  const audio = meterStream(chunks, signal, (outcome, error) => {
+    if (outcome.outcome === "left") request.leaveStream(chunks);
+    else request.endSynthesis();
     ledger.recordStreamEnd(receipt, { hash: rendition.hash, ...outcome });
-    if (!hasDelivered) ledger.voidServing(receipt);
+    if (hasDelivered) return;
+    if (outcome.outcome !== "failed") request.callerLeft(receipt);
+    else if (!isCallersFault(error)) ledger.voidServing(receipt);
   });
   signal.throwIfAborted();
   return {
@@ -233,33 +469,36 @@ const requireProvider = ({ renditions: [{ recipe }] }: SynthesisPlan): void => {
  * chunk counts as delivered when the next one is requested.
  */
 const meterStream = (
-  audio: AsyncIterable<Buffer>,
+  source: AsyncIterator<Buffer>,
   signal: AbortSignal,
-  onEnd: (outcome: Omit<StreamOutcome, "hash">) => void,
+  onEnd: (outcome: Omit<StreamOutcome, "hash">, error?: unknown) => void,
 ): AsyncIterable<Buffer> => {
   let bytes = 0;
   let chunks = 0;
   let ended = false;
-  const end = (outcome: StreamOutcome["outcome"]): void => {
+  const end = (outcome: StreamOutcome["outcome"], error?: unknown): void => {
     if (ended) return;
     ended = true;
     signal.removeEventListener("abort", onAbort);
-    onEnd({ outcome, bytes, chunks });
+    onEnd({ outcome, bytes, chunks }, error);
   };
   const onAbort = (): void => end("left");
   if (signal.aborted) onAbort();
   else signal.addEventListener("abort", onAbort);
   return (async function* () {
     try {
-      for await (const chunk of audio) {
-        yield chunk;
-        bytes += chunk.length;
+      for (;;) {
+        const { done, value } = await source.next();
+        signal.throwIfAborted();
+        if (done) break;
+        yield value;
+        bytes += value.length;
         chunks++;
       }
       end("whole");
     } catch (error) {
-      end(signal.aborted ? "left" : "failed");
-      throw error instanceof EngineFailed || error instanceof Unavailable || signal.aborted
+      end(signal.aborted ? "left" : "failed", error);
+      throw error instanceof ServiceError || signal.aborted
         ? error
         : new Unavailable("The stream was interrupted.", 1, { cause: error });
     } finally {

@@ -136,21 +136,23 @@ const once = (run: () => void): (() => void) => {
 };
 
 /**
- * Refuses what would let a key's clients hold too much audio, before it is recorded and charged. Holds a sound until the
+ * Refuses what would let a key's clients hold too much audio: before any work, and again when the sound is there. Holds a sound until the
  * context reports that its answer has ended, or, without such a report, until the stream has been read.
  */
-export const limitUnreadAudio = <Delivery extends Pick<WholeDelivery, "obtain"> & Pick<Streaming, "begin">>(
+export const limitUnreadAudio = <Delivery extends Pick<WholeDelivery, "deliver"> & Pick<Streaming, "begin">>(
   delivery: Delivery,
   unread: UnreadAudio,
 ): Delivery => ({
   ...delivery,
-  obtain: async (plan, context, extent, signal) => {
+  deliver: async (plan, context, request) => {
     const { apiKey } = context.principal;
     unread.requireRoom(apiKey);
-    const sound = await delivery.obtain(plan, context, extent, signal);
-    unread.requireRoom(apiKey);
-    context.onAnswered?.(unread.hold(apiKey, sound.bytes.buffer));
-    return sound;
+    const select: typeof request.select = (sound) => {
+      unread.requireRoom(apiKey);
+      context.onAnswered?.(unread.hold(apiKey, sound.bytes.buffer));
+      return request.select(sound);
+    };
+    return await delivery.deliver(plan, context, { ...request, select });
   },
   begin: async (plan, context, signal) => {
     const open = unread.openStream(context.principal.apiKey);

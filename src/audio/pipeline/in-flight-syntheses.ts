@@ -31,9 +31,17 @@ export const tooMuch = (): Unavailable => new Unavailable("Too many requests are
 
 const tooMuchOfKey = (): Unavailable => new Unavailable("Too many syntheses of this API key are running.", 2);
 
+/** An engine's work for one synthesis. */
+export interface EngineWork {
+  readonly rendition: Rendition;
+  /** True once an engine has begun; false while the synthesis waits in a queue. */
+  readonly hasBegun: boolean;
+}
+
 interface InFlightSynthesis {
   readonly stream: SharedStream;
   readonly claim: Claim;
+  readonly work: EngineWork;
 }
 
 /** How a synthesis is wanted. */
@@ -42,7 +50,11 @@ export interface Wanted {
   readonly progressive: boolean;
   /** Whose queue it waits in. */
   readonly apiKey?: string | undefined;
+  readonly onWork?: OnWork | undefined;
 }
+
+/** Called with the work of each synthesis that a request starts (`miss`) or joins, in turn. */
+export type OnWork = (work: EngineWork, provenance: "miss" | "coalesced") => void;
 
 /** At most one synthesis runs per object; concurrent callers share it. */
 export class InFlightSyntheses {
@@ -70,17 +82,22 @@ export class InFlightSyntheses {
   }
 
   /** The running synthesis of that object, if any. It now waits in the queue of this API key as well. */
-  join(name: ObjectName, apiKey?: string): SharedStream | undefined {
+  join(
+    name: ObjectName,
+    { apiKey, onWork }: Pick<Wanted, "apiKey" | "onWork"> = {},
+  ): SharedStream | undefined {
     const joined = this.#inFlight.get(name);
-    if (apiKey !== undefined) joined?.claim.join(apiKey);
-    return joined?.stream;
+    if (!joined) return undefined;
+    if (apiKey !== undefined) joined.claim.join(apiKey);
+    onWork?.(joined.work, "coalesced");
+    return joined.stream;
   }
 
   /**
    * Starts a synthesis. @throws {Unavailable} too many are running, in total or for this key @throws {EngineFailed} {Invalid} the same synthesis
    * failed a moment ago
    */
-  begin(rendition: Rendition, { progressive, apiKey }: Wanted): SharedStream {
+  begin(rendition: Rendition, { progressive, apiKey, onWork }: Wanted): SharedStream {
     const { renderer, limits, log, onFinished } = this.#options;
     const { name, recipe, document = recipe.text } = rendition;
     const failed = this.#recent.of(name);
@@ -89,8 +106,13 @@ export class InFlightSyntheses {
     const release = this.#slots.acquireNow(claim);
     const options = { progressive, claim };
     const onFound = () => void this.#found.add(stream);
+    const work = { rendition, hasBegun: false };
+    const onBegin = (): void => {
+      work.hasBegun = true;
+    };
     const stream: SharedStream = new SharedSource({
-      source: (signal) => renderUnlessStored({ ...this.#options, onFound }, rendition, options, signal),
+      source: (signal) =>
+        renderUnlessStored({ ...this.#options, onFound, onBegin }, rendition, options, signal),
       finish: (bytes, rendered) => {
         const sound = renderer.finish(recipe.format, bytes, rendered);
         onFinished(name, sound, this.cameFromStore(stream) ? "found" : "made", rendered);
@@ -105,7 +127,8 @@ export class InFlightSyntheses {
         if (isRemembered(rendition, failure)) this.#recent.add(name, failure);
       },
     });
-    this.#inFlight.set(name, { stream, claim });
+    this.#inFlight.set(name, { stream, claim, work });
+    onWork?.(work, "miss");
     return stream;
   }
 

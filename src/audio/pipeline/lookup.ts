@@ -81,7 +81,7 @@ export class Lookup {
       const stored = await this.fromStore(rendition, signal);
       if (stored) return { provenance: "store", sound: complete(stored) };
     }
-    const running = synthesesInFlight.join(name, wanted.apiKey);
+    const running = synthesesInFlight.join(name, wanted);
     if (running) return { provenance: "coalesced", sound: running };
     const finished = this.cached(name);
     if (finished) return { provenance: "memory", sound: complete(finished) };

@@ -6,7 +6,7 @@ import type { Provenance } from "../../domain/ledger/serving.ts";
 import { marksName } from "../../domain/synthesis/marks.ts";
 import { type Rendition, type Sound, soundOf } from "../formats/sound.ts";
 import type { AudioObject, AudioStore, ObjectName } from "../store/audio-store.ts";
-import { InFlightSyntheses, type Wanted } from "./in-flight-syntheses.ts";
+import { type EngineWork, InFlightSyntheses, type OnWork, type Wanted } from "./in-flight-syntheses.ts";
 import { type Log, silent } from "./log.ts";
 import { Lookup, orUndefined } from "./lookup.ts";
 import type { MemoryCache } from "./memory-cache.ts";
@@ -16,7 +16,7 @@ import type { AudioMemory, SharedStream } from "./shared-stream.ts";
 import { createStoreReader } from "./store-reader.ts";
 import { StoreWriter, type StoreWriterStats } from "./store-writer.ts";
 
-export type { AudioMemory, Rendition, Sound };
+export type { AudioMemory, EngineWork, OnWork, Rendition, Sound };
 
 /** A sound whose first bytes are available. */
 export interface StreamedSound {
@@ -43,7 +43,12 @@ export interface Pipeline {
    * nothing that can be spoken, or that the first voice can pronounce @throws {Unavailable} the pipeline is
    * overloaded, or the deadline has passed
    */
-  obtain(renditions: readonly Rendition[], signal: AbortSignal, apiKey?: string): Promise<Sound>;
+  obtain(
+    renditions: readonly Rendition[],
+    signal: AbortSignal,
+    apiKey?: string,
+    onWork?: OnWork,
+  ): Promise<Sound>;
   /**
    * The same sound, with the bytes that the store keeps: another instance may have stored others before, if the engine
    * is not deterministic. Then it waits for the write, within a limit. Without an answer from the store, the sound is
@@ -54,7 +59,12 @@ export interface Pipeline {
    * Like `obtain`, but resolves with the first bytes of a rendition. Later failures are the stream's, and no other
    * rendition is tried. Concurrent callers share the synthesis. @throws as `obtain`
    */
-  stream(renditions: readonly Rendition[], signal: AbortSignal, apiKey?: string): Promise<StreamedSound>;
+  stream(
+    renditions: readonly Rendition[],
+    signal: AbortSignal,
+    apiKey?: string,
+    onWork?: OnWork,
+  ): Promise<StreamedSound>;
   /** The sound, if it is in memory. */
   fromMemory(rendition: Rendition): Sound | undefined;
   /** The sound from memory or store, without synthesis. An unavailable store counts as empty. */
@@ -113,15 +123,15 @@ export const createPipeline = (parts: PipelineOptions): Pipeline => {
     answers.first(renditions, (rendition) => lookup.obtain(rendition, wanted, signal, read));
 
   return {
-    obtain: async (renditions, signal, apiKey) => {
-      const wanted = { progressive: false, apiKey };
+    obtain: async (renditions, signal, apiKey, onWork) => {
+      const wanted = { progressive: false, apiKey, onWork };
       const { rendition, got, provenance, failed } = await withDeadline({ ...deadline, signal }, (both) =>
         answer(renditions, wanted, both, (sound) => sound.readAll(both)),
       );
       return soundOf(rendition, got, provenance, failed);
     },
-    stream: async (renditions, signal, apiKey) => {
-      const wanted = { progressive: true, apiKey };
+    stream: async (renditions, signal, apiKey, onWork) => {
+      const wanted = { progressive: true, apiKey, onWork };
       const { got, ...rest } = await withStartDeadline({ ...deadline, signal }, (either) =>
         answer(renditions, wanted, either, async (sound) => ({
           audio: await sound.read(either),

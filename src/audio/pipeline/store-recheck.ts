@@ -11,6 +11,8 @@ export interface StoreRecheck {
   readonly clock: Clock;
   /** Called if it is there. */
   readonly onFound: () => void;
+  /** Called when an engine begins to work. */
+  readonly onBegin: () => void;
 }
 
 /** A synthesis that starts this soon after the first lookup needs no second one. */
@@ -22,7 +24,7 @@ const freshMs = 100;
  * then replace the others in memory (StoreWriterOptions.onKept).
  */
 export const renderUnlessStored = async function* (
-  { renderer, recheck, clock, onFound }: StoreRecheck,
+  { renderer, recheck, clock, onFound, onBegin }: StoreRecheck,
   rendition: Rendition,
   options: RenderOptions,
   signal: AbortSignal,
@@ -31,6 +33,7 @@ export const renderUnlessStored = async function* (
   const beforeStart = async (): Promise<void> => {
     const sound = clock.now() - began < freshMs ? undefined : await recheck(rendition.name, signal);
     if (sound) throw new FoundInStore(sound);
+    onBegin();
   };
   try {
     return yield* renderer.render(rendition, { ...options, beforeStart }, signal);

@@ -10,6 +10,7 @@ import { createWebsiteCatalogs } from "../../application/catalog/website-catalog
 import type { Ledger } from "../../application/ledger/ledger.ts";
 import { createWebsiteLexicons } from "../../application/lexicons/website-lexicons.ts";
 import { createDelivery } from "../../application/synthesis/delivery.ts";
+import { createFreeDepartures } from "../../application/synthesis/free-departures.ts";
 import { createPlanner } from "../../application/synthesis/planner.ts";
 import { createUnreadAudio, limitUnreadAudio } from "../../application/synthesis/unread-audio.ts";
 import { nativeVoices } from "../../domain/catalog/seed/native-voices.ts";
@@ -38,7 +39,11 @@ export const composeSynthesis = (
   const websiteLexicons = createWebsiteLexicons(runner.view(lexicons));
   const { sharesAudio } = settings;
   const unread = createUnreadAudio(settings.unreadAudio);
-  const delivery = limitUnreadAudio(createDelivery({ pipeline: audio.pipeline, ledger }), unread);
+  const freeDepartures = createFreeDepartures();
+  const delivery = limitUnreadAudio(
+    createDelivery({ pipeline: audio.pipeline, ledger, freeDepartures }),
+    unread,
+  );
   return {
     unread,
     voices: createVoices({ catalogOf, platforms: runner.view(platforms), nativeVoices }),

@@ -7,6 +7,22 @@ import type { Idempotency } from "./serving.ts";
  * decides which of several requests is the charged one.
  */
 export const idempotencyShapes = {
+  /**
+   * A request with the key begins. Repeats wait for it. The claim ends when its request is charged or released, or when its
+   * journal is closed. Repeated while the request is in progress.
+   *
+   * Versions without claims fold every event but `IdempotencyKeyReleased` as a use: as a `repeat` without a `requestId` it
+   * has no effect there.
+   */
+  IdempotencyKeyClaimed: {
+    /** The id of the request. */
+    by: text,
+    request: text,
+    /** The journal of the process that works for the request. */
+    journal: text,
+    repeat: flag,
+    at: utcTime,
+  },
   IdempotencyKeyUsed: {
     requestId: text,
     /** The digest of the request's parameters. */
@@ -22,11 +38,14 @@ export const idempotencyShapes = {
 };
 export type IdempotencyEvent = EventOf<typeof idempotencyShapes>;
 type IdempotencyKeyUsed = DataOf<typeof idempotencyShapes.IdempotencyKeyUsed>;
+export type IdempotencyKeyClaimed = DataOf<typeof idempotencyShapes.IdempotencyKeyClaimed>;
 
 /** The last charged use; undefined if there is none, or it was released. */
 export interface IdempotencyState {
   readonly charged: IdempotencyKeyUsed | undefined;
   readonly repeats: number;
+  /** The claim of a request in progress. */
+  readonly claim: IdempotencyKeyClaimed | undefined;
   /** The requests that the last 1,000 events name. */
   readonly requests: readonly string[];
   /** Those whose charges are voided by the recovery of their journal. */
@@ -44,19 +63,42 @@ const maxRequests = 1_000;
 const initial = (): IdempotencyState => ({
   charged: undefined,
   repeats: 0,
+  claim: undefined,
   requests: [],
   recoveredRepeats: [],
 });
 
-const evolve = (before: IdempotencyState, { type, data }: IdempotencyEvent): IdempotencyState => {
-  const state = { ...before, requests: [...before.requests, data.requestId].slice(-maxRequests) };
-  if (type === "IdempotencyKeyReleased") {
-    return state.charged?.requestId === data.requestId ? { ...state, charged: undefined, repeats: 0 } : state;
+const evolve = (before: IdempotencyState, event: IdempotencyEvent): IdempotencyState => {
+  switch (event.type) {
+    case "IdempotencyKeyClaimed":
+      return { ...before, claim: event.data };
+    case "IdempotencyKeyReleased": {
+      const state = withoutRequest(before, event.data);
+      if (state.charged?.requestId !== event.data.requestId) return state;
+      return { ...state, charged: undefined, repeats: 0 };
+    }
+    case "IdempotencyKeyUsed":
+      return evolveUse(withoutRequest(before, event.data), event.data);
+    default:
+      return before; // of a later version, or malformed
   }
-  if (!data.repeat) return { ...state, charged: data, repeats: 0 };
+};
+
+/** The request is in progress no longer. */
+const withoutRequest = (
+  { claim, ...state }: IdempotencyState,
+  { requestId }: { readonly requestId: string },
+): IdempotencyState => ({
+  ...state,
+  claim: claim?.by === requestId ? undefined : claim,
+  requests: [...state.requests, requestId].slice(-maxRequests),
+});
+
+const evolveUse = (state: IdempotencyState, use: IdempotencyKeyUsed): IdempotencyState => {
+  if (!use.repeat) return { ...state, charged: use, repeats: 0 };
   // The charge of a recovered repeat is voided: no audio was served on the strength of the other charge.
-  return data.recovered
-    ? { ...state, recoveredRepeats: [...state.recoveredRepeats, data.requestId] }
+  return use.recovered
+    ? { ...state, recoveredRepeats: [...state.recoveredRepeats, use.requestId] }
     : { ...state, repeats: state.repeats + 1 };
 };
 
@@ -71,13 +113,41 @@ type Use = Idempotency & { readonly requestId: string; readonly at: string };
 export const isRepeat = (state: IdempotencyState, use: Use): boolean => {
   if (!isInUse(state, use)) return false;
   if (state.charged?.request === use.request) return true;
-  throw new Invalid([
-    { path: ["Idempotency-Key"], message: "was used with another request within 24 hours." },
-  ]);
+  throw usedOtherwise();
 };
+
+const usedOtherwise = (): Invalid =>
+  new Invalid([{ path: ["Idempotency-Key"], message: "was used with another request within 24 hours." }]);
 
 const isInUse = ({ charged }: IdempotencyState, { at }: Pick<Use, "at">): boolean =>
   charged !== undefined && Date.parse(charged.at) >= Date.parse(at) - idempotencyMs;
+
+/**
+ * Claims the key for a request that begins. No event if a request with it is charged, or if another one is in progress
+ * (`state.claim`): wait for it. `isClosed`: whether a claim's journal is closed.
+ * @throws {Invalid} when the parameters of that request were different
+ */
+export const claimKey = (
+  state: IdempotencyState,
+  use: Use,
+  journal: string,
+  isClosed: (journal: string) => boolean,
+): IdempotencyEvent[] => {
+  if (isRepeat(state, use)) return [];
+  const { claim } = state;
+  if (!claim || claim.by === use.requestId || isClosed(claim.journal)) return [claimed(use, journal)];
+  if (claim.request !== use.request) throw usedOtherwise();
+  return [];
+};
+
+/** Shows that the request is still in progress. No event if it is not, or another request has overtaken it. */
+export const renewClaim = (state: IdempotencyState, use: Use, journal: string): IdempotencyEvent[] =>
+  state.claim?.by === use.requestId ? [claimed(use, journal)] : [];
+
+const claimed = ({ requestId: by, request, at }: Use, journal: string): IdempotencyEvent => ({
+  type: "IdempotencyKeyClaimed",
+  data: { by, request, journal, repeat: true, at },
+});
 
 /**
  * Records the first repeat, so that the charge is not voided later. No event for further ones: however often a request is

@@ -22,13 +22,16 @@ export class RecentObjects {
     this.#windowMs = windowMs;
   }
 
-  /** Add older charges first: what was added first is forgotten first. */
-  add(keyNumber: number, hash: string, at: number): void {
+  /**
+   * Add older charges first: what was added first is forgotten first. `unsent`: bytes that the charge pays for, and that were not
+   * sent with it.
+   */
+  add(keyNumber: number, hash: string, at: number, unsent = 0): void {
     if (this.#newer.size >= maxPerGeneration || at - this.#newer.startedAt > this.#windowMs) {
       this.#older = this.#newer;
       this.#newer = new Generation(at);
     }
-    if (this.#newer.add(keyNumber, hash, at) >= maxPerKeyAndGeneration) this.#separate(keyNumber);
+    if (this.#newer.add(keyNumber, hash, at, unsent) >= maxPerKeyAndGeneration) this.#separate(keyNumber);
   }
 
   #separate(keyNumber: number): void {
@@ -48,6 +51,21 @@ export class RecentObjects {
     return this.#generationsOf(keyNumber).some((generation) => generation.has(keyNumber, hash, since));
   }
 
+  /** The bytes of the object that are paid for and not sent. */
+  unsent(keyNumber: number, hash: string, now: number): number {
+    const since = now - this.#windowMs;
+    return this.#generationsOf(keyNumber).reduce(
+      (sum, generation) => sum + generation.unsent(keyNumber, hash, since),
+      0,
+    );
+  }
+
+  /** Sends bytes that are paid for; with a negative number, takes that back. */
+  send(keyNumber: number, hash: string, bytes: number): void {
+    let left = bytes;
+    for (const generation of this.#generationsOf(keyNumber)) left -= generation.send(keyNumber, hash, left);
+  }
+
   #generationsOf(keyNumber: number): Generation[] {
     const heavy = this.#heavy.get(keyNumber);
     return heavy ? [this.#newer, this.#older, heavy] : [this.#newer, this.#older];
@@ -65,6 +83,8 @@ interface Charges {
   lastCount: number;
   earlier: number;
   earlierCount: number;
+  /** Bytes that are paid for and not sent. */
+  unsent: number;
 }
 
 /** A key's only object, or its objects by hash: with 100,000 active keys, which mostly have one, a map for each would take 20 MB. */
@@ -88,12 +108,14 @@ class Generation {
   }
 
   /** Returns the number of the key's objects. */
-  add(keyNumber: number, hash: string, at: number): number {
+  add(keyNumber: number, hash: string, at: number, unsent: number): number {
     const objects = this.#keys.get(keyNumber);
     const known = find(objects, hash);
-    if (known) addCharge(known, at - this.startedAt);
-    else {
-      const charges = { hash, last: at - this.startedAt, lastCount: 1, earlier: 0, earlierCount: 0 };
+    if (known) {
+      addCharge(known, at - this.startedAt);
+      known.unsent += unsent;
+    } else {
+      const charges = { hash, last: at - this.startedAt, lastCount: 1, earlier: 0, earlierCount: 0, unsent };
       if (objects instanceof Map) objects.set(hash, charges);
       else this.#keys.set(keyNumber, objects ? mapOf(objects, charges) : charges);
       this.#size += 1;
@@ -106,10 +128,26 @@ class Generation {
     return charges !== undefined && charges.lastCount > 0 && charges.last >= since - this.startedAt;
   }
 
+  unsent(keyNumber: number, hash: string, since: number): number {
+    if (!this.has(keyNumber, hash, since)) return 0;
+    return find(this.#keys.get(keyNumber), hash)?.unsent ?? 0;
+  }
+
+  /** Returns the number of bytes that were subtracted. */
+  send(keyNumber: number, hash: string, bytes: number): number {
+    const charges = find(this.#keys.get(keyNumber), hash);
+    if (!charges) return 0;
+    const sent = Math.min(bytes, charges.unsent);
+    charges.unsent -= sent;
+    return sent;
+  }
+
   /** False if there is no charge of this time. */
   delete(keyNumber: number, hash: string, at: number): boolean {
     const charges = find(this.#keys.get(keyNumber), hash);
-    return charges !== undefined && deleteCharge(charges, at - this.startedAt);
+    if (charges === undefined || !deleteCharge(charges, at - this.startedAt)) return false;
+    if (charges.lastCount === 0) charges.unsent = 0;
+    return true;
   }
 
   /** Removes the key's objects. Returns a generation of these objects only. */

@@ -127,15 +127,17 @@ const soundKey = ({ hash, engine, format, lang, voice }: Serving): string =>
   `${hash} ${engine} ${format} ${lang} ${voice}`;
 
 const detailsOf = (serving: Serving): ServingDetails | undefined => {
-  const { failed, idempotency, partial, repeat, stream, traceparent } = serving;
-  if (!(failed || idempotency || partial || repeat || stream || traceparent)) return undefined;
+  const { failed, idempotency, part, partial, repeat, stream, traceparent, undelivered } = serving;
+  if (!(failed || idempotency || partial || repeat || stream || traceparent || undelivered)) return undefined;
   return {
     ...(failed && { failed }),
     ...(idempotency && { idempotency: { key: idempotency.key, request: idempotency.request } }),
+    ...(part && { part: { bytes: part.bytes, size: part.size } }),
     ...(partial && { partial }),
     ...(repeat && { repeat }),
     ...(stream && { stream }),
     ...(traceparent !== undefined && { traceparent }),
+    ...(undelivered && { undelivered }),
   };
 };
 

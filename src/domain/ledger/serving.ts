@@ -27,8 +27,12 @@ export type SoundServed = Checked<typeof soundServed>;
 export const servingDetails = object({
   /** True for a partial answer (206). */
   partial: optional(flag),
+  /** Of a partial response with private audio: its bytes and those of the whole audio. */
+  part: optional(object({ bytes: count, size: count })),
   /** How it was streamed; absent for whole answers. */
   stream: optional(code<StreamKind>()),
+  /** True if an engine worked for the request, and its caller received no audio: it left, or its request failed by its own fault. */
+  undelivered: optional(flag),
   idempotency: optional(idempotency),
   /** True if an earlier serving with the same Idempotency-Key was charged. */
   repeat: optional(flag),

@@ -1,9 +1,9 @@
-import { Unpronounceable } from "../../domain/errors.ts";
+import { NothingToSpeak, Unpronounceable } from "../../domain/errors.ts";
 import type { SlotOptions } from "../../subprocess/run-in-slot.ts";
 import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
 import type { SpeechRequest } from "../engine.ts";
 import { readSamples, type Samples, scale } from "../pcm/read-samples.ts";
-import { nothingToSpeak, silentSpeechError } from "../text/speakable.ts";
+import { silentSpeechError } from "../text/speakable.ts";
 import type { Boundary } from "./local-pieces.ts";
 import type { LocalTool, Pauses } from "./local-tool.ts";
 
@@ -48,7 +48,8 @@ const speak = async (
 ): Promise<Samples> => {
   const { volume } = request.prosody;
   const input = plain(request.text);
-  if (!speakable.test(input)) throw beyondAscii.test(request.text) ? new Unpronounceable() : nothingToSpeak();
+  if (!speakable.test(input))
+    throw beyondAscii.test(request.text) ? new Unpronounceable() : new NothingToSpeak();
   const args = ["-voice", request.voice, ...knobArguments(request), "-f", "-", "-o", "/dev/stdout"];
   const wav = host.run({ tool: "flite", args, output: "file", input, maxOutputBytes }, signal, turn);
   const sound = await readSamples(wav, () => silentSpeechError(request));

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { tap } from "../../async/tap.ts";
-import { EngineFailed } from "../../domain/errors.ts";
+import { EngineFailed, NothingToSpeak } from "../../domain/errors.ts";
 import type { SlotOptions } from "../../subprocess/run-in-slot.ts";
 import type { SherpaModel, SherpaPart } from "../../subprocess/sherpa.ts";
 import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
@@ -9,7 +9,7 @@ import { missingLibrary } from "../models/library.ts";
 import type { ModelPack, PackSpeaker } from "../models/pack.ts";
 import { modelPrefix, voiceNameOf } from "../models/voices.ts";
 import { readSamples, type Samples, scale } from "../pcm/read-samples.ts";
-import { nothingToSpeak, silentSpeechError } from "../text/speakable.ts";
+import { silentSpeechError } from "../text/speakable.ts";
 import { ssmlParts } from "../text/ssml-parts.ts";
 import type { Boundary } from "./local-pieces.ts";
 import type { LocalTool, Pauses } from "./local-tool.ts";
@@ -134,7 +134,7 @@ const partsOf = ({ text, ssml }: SpeechRequest): SherpaPart[] => {
     : [{ text: text.trim(), position: text.length - text.trimStart().length, pauseMs: 0 }];
   // A text without letters and digits makes some models hum.
   const spoken = parts.map((part) => (speakable.test(part.text) ? part : { ...part, text: "" }));
-  if (!spoken.some((part) => part.text !== "")) throw nothingToSpeak();
+  if (!spoken.some((part) => part.text !== "")) throw new NothingToSpeak();
   return spoken.map((part) => ({ ...part, text: part.text.replace(controls, " ") }));
 };
 

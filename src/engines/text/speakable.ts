@@ -1,4 +1,4 @@
-import { Invalid, Unpronounceable } from "../../domain/errors.ts";
+import { type Invalid, NothingToSpeak, Unpronounceable } from "../../domain/errors.ts";
 
 /** Characters that no voice reads aloud: blanks, invisible characters, and punctuation. */
 const silent =
@@ -13,7 +13,7 @@ const isAudible = (document: string): boolean =>
 /** The pieces that contain something to speak. @throws {Invalid} there are none */
 export const speakablePieces = (pieces: readonly string[], ssml: boolean): readonly string[] => {
   const worth = pieces.filter(ssml ? isAudible : isSpeakable);
-  if (worth.length === 0) throw nothingToSpeak();
+  if (worth.length === 0) throw new NothingToSpeak();
   return worth;
 };
 
@@ -26,8 +26,4 @@ const invisible = /\p{Default_Ignorable_Code_Point}/gu;
  * any, or an SSML document, which may silence itself, by none.
  */
 export const silentSpeechError = ({ text, ssml }: { text: string; ssml: boolean }): Invalid =>
-  !ssml && words.test(text.replace(invisible, "")) ? new Unpronounceable() : nothingToSpeak();
-
-/** No voice can speak the text. */
-export const nothingToSpeak = (): Invalid =>
-  new Invalid([{ path: ["text"], message: "The text contains nothing that can be spoken." }]);
+  !ssml && words.test(text.replace(invisible, "")) ? new Unpronounceable() : new NothingToSpeak();

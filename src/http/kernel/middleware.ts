@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
-import type { ServerResponse } from "node:http";
+import type { Server, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import type { Context, Middleware } from "koa";
 import type { Logger } from "pino";
-import { NotFound } from "../../domain/errors.ts";
+import { NotFound, Unavailable } from "../../domain/errors.ts";
 import { hasCredentials } from "../access/credentials.ts";
 import { type AdmissionRules, type Gate, limitHeaders, requireAdmission } from "../access/gate.ts";
 import { isInternalError, presentError } from "./errors/error-types.ts";
@@ -105,11 +106,19 @@ export const onResponseEnd = (res: ServerResponse, callback: () => void): void =
   else res.once("close", callback);
 };
 
-/** Aborts when the client disconnects before its response is complete. */
+/**
+ * Aborts when the connection ends before its response is complete: with {Unavailable} during a shutdown, which destroys the
+ * connections that are left.
+ */
 export const disconnectSignal = (ctx: Context): AbortSignal => {
   const controller = new AbortController();
+  const { server } = ctx.req.socket as Socket & { readonly server?: Server }; // net.Server sets it
   onResponseEnd(ctx.res, () => {
-    if (!ctx.res.writableFinished) controller.abort(new Error("the client has disconnected"));
+    if (ctx.res.writableFinished) return;
+    const isShuttingDown = server?.listening === false;
+    controller.abort(isShuttingDown ? shuttingDown : new Error("the client has disconnected"));
   });
   return controller.signal;
 };
+
+const shuttingDown = new Unavailable("The service is shutting down.", 1);

@@ -82,10 +82,10 @@ async function* onFailure(chunks: AsyncIterable<Buffer>, fail: () => void): Asyn
 /** Store reads, synthesis and encoding get spans below the request that they run for. */
 export const instrumentPipeline = (pipeline: Pipeline): Pipeline => ({
   ...pipeline,
-  obtain: (renditions, signal, apiKey) =>
-    withSoundSpan(renditions, signal, () => pipeline.obtain(renditions, signal, apiKey)),
-  stream: (renditions, signal, apiKey) =>
-    withSoundSpan(renditions, signal, () => pipeline.stream(renditions, signal, apiKey)),
+  obtain: (renditions, signal, ...caller) =>
+    withSoundSpan(renditions, signal, () => pipeline.obtain(renditions, signal, ...caller)),
+  stream: (renditions, signal, ...caller) =>
+    withSoundSpan(renditions, signal, () => pipeline.stream(renditions, signal, ...caller)),
 });
 
 const withSoundSpan = <T extends { provenance: Provenance; failed: readonly string[] }>(

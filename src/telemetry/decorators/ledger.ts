@@ -1,4 +1,4 @@
-import type { Ledger } from "../../application/ledger/ledger.ts";
+import type { Ledger, RecordCallback } from "../../application/ledger/ledger.ts";
 import { KeyIsSuspended } from "../../domain/errors.ts";
 import type { JournalEvent, SynthesesServed } from "../../domain/ledger/journal.ts";
 import type { ServingDetails } from "../../domain/ledger/serving.ts";
@@ -15,20 +15,23 @@ export const instrumentLedger = (instruments: Pick<Instruments, "observe">, refu
     const countRefusal = (error: unknown): void => {
       if (error instanceof KeyIsSuspended) refusals.add(1, "quota");
     };
-    const record: Ledger["record"] = (principal, served, done) =>
-      ledger.record(principal, served, (error, receipt) => {
+    const record: Ledger["record"] = (principal, served, done, admission) => {
+      const recorded: RecordCallback = (error, receipt) => {
         countRefusal(error);
         if (receipt?.serving.stream) openStreams++;
         done(error, receipt);
-      });
+      };
+      ledger.record(principal, served, recorded, admission);
+    };
 
-    const recordInSpan: Ledger["record"] = (principal, served, done) => {
+    const recordInSpan: Ledger["record"] = (principal, served, done, admission) => {
       const span = startSpan("record usage");
-      record(principal, { ...served, ...traceparentOf(span) }, (error, receipt) => {
+      const recorded: RecordCallback = (error, receipt) => {
         if (error) markFailed(span, error);
         span.end();
         done(error, receipt);
-      });
+      };
+      record(principal, { ...served, ...traceparentOf(span) }, recorded, admission);
     };
 
     return {
@@ -41,9 +44,9 @@ export const instrumentLedger = (instruments: Pick<Instruments, "observe">, refu
         openStreams--;
         ledger.recordStreamEnd(receipt, ended);
       },
-      reserveQuota: async (principal, request) => {
+      admit: async (...request) => {
         try {
-          await ledger.reserveQuota(principal, request);
+          return await ledger.admit(...request);
         } catch (error) {
           countRefusal(error);
           throw error;

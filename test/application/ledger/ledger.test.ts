@@ -22,7 +22,9 @@ const plan = (monthlyCharacters: number | null): Plan => ({
   monthlyCharacters,
 });
 const principal = (monthlyCharacters: number | null) => testPrincipal({ monthlyCharacters });
-const whole = { requestId: "r", hashes: ["ab".repeat(32)], characters: 11, partial: false };
+const whole = { requestId: "r", characters: 11 };
+const never = new AbortController().signal;
+const part = { partial: true, cached: "memory" } as const;
 
 /** Delivers no events until `released` resolves. */
 const withSubscriptionsHeld = (store: EventStore, released: Promise<void>): EventStore => ({
@@ -102,12 +104,11 @@ describe("the ledger", () => {
 
   it("charges nothing for a part within ten minutes after the whole, on every instance", async () => {
     await record(opened.ledger, principal(null), servedAudio());
-    await record(opened.ledger, principal(null), servedAudio({ requestId: "r-2", partial: true }));
+    await record(opened.ledger, principal(null), servedAudio({ requestId: "r-2", ...part }));
     const other = await openTestLedger(temporary.store, clock);
-    await other.ledger.reserveQuota(principal(null), { ...whole, partial: true });
-    await record(other.ledger, principal(null), servedAudio({ requestId: "r-3", partial: true }));
+    await record(other.ledger, principal(null), servedAudio({ requestId: "r-3", ...part }));
     now += 10 * 60_000 + 1;
-    await record(opened.ledger, principal(null), servedAudio({ requestId: "r-4", partial: true }));
+    await record(opened.ledger, principal(null), servedAudio({ requestId: "r-4", ...part }));
     expect((await characters()).sort()).to.deep.equal([0, 0, 11, 11]);
     await other.close(0);
   });
@@ -116,10 +117,10 @@ describe("the ledger", () => {
     const gate = Promise.withResolvers<void>();
     const other = await openTestLedger(withSubscriptionsHeld(temporary.store, gate.promise), clock);
     await record(opened.ledger, principal(11), servedAudio());
-    const reserved = other.ledger.reserveQuota(principal(11), { ...whole, partial: true });
-    const recorded = record(other.ledger, principal(null), servedAudio({ requestId: "r-2", partial: true }));
+    const isKnown = other.ledger.wasChargedByAny("k", [servedAudio().hash]);
+    const recorded = record(other.ledger, principal(null), servedAudio({ requestId: "r-2", ...part }));
     gate.resolve();
-    await reserved;
+    expect(await isKnown).to.equal(true);
     expect((await recorded).serving.characters).to.equal(0);
     await other.close(0);
   });
@@ -129,7 +130,7 @@ describe("the ledger", () => {
     const other = await openTestLedger(withSubscriptionsHeld(temporary.store, gate.promise), clock);
     await record(opened.ledger, principal(11), servedAudio());
     await opened.close(1_000);
-    const recorded = record(other.ledger, principal(null), servedAudio({ requestId: "r-2", partial: true }));
+    const recorded = record(other.ledger, principal(null), servedAudio({ requestId: "r-2", ...part }));
     gate.resolve();
     expect((await recorded).serving.characters).to.equal(0);
     await other.close(0);
@@ -143,7 +144,7 @@ describe("the ledger", () => {
     await record(opened.ledger, principal(11), servedAudio());
     const idle = timers.waiting();
     const refused = rejection(
-      record(other.ledger, principal(null), servedAudio({ requestId: "r-2", partial: true })),
+      record(other.ledger, principal(null), servedAudio({ requestId: "r-2", ...part })),
     );
     await until(() => timers.waiting() > idle);
     timers.advance(5_000);
@@ -200,7 +201,7 @@ describe("the ledger", () => {
       const charged: number[] = [];
       const onCharged = (_key: string, _month: string, spent: number) => void charged.push(spent);
       const late = await openTestLedger(store, clock, { timers, deadlineMs: 1_000, onCharged });
-      await late.ledger.reserveQuota(principal(15), whole);
+      (await late.ledger.admit(principal(15), whole, never)).release();
       store.hold();
       const refused = rejection(record(late.ledger, principal(15), keyed("r-1")));
       await until(() => store.held === 1);
@@ -218,10 +219,8 @@ describe("the ledger", () => {
       await record(opened.ledger, principal(11), keyed("r-1"));
       await record(opened.ledger, principal(11), keyed("r-2"));
       now += dayMs;
-      await other.ledger.reserveQuota(principal(11), {
-        ...whole,
-        idempotency: { key: "i", request: "same" },
-      });
+      const repeated = { ...whole, idempotency: { key: "i", request: "same" } };
+      expect((await other.ledger.admit(principal(11), repeated, never)).isRepeat).to.equal(true);
       await record(other.ledger, principal(11), keyed("r-3"));
       expect((await characters()).sort()).to.deep.equal([0, 0, 11]);
       await other.close(0);
@@ -230,7 +229,7 @@ describe("the ledger", () => {
     it("refuses the key for a different request, both in the quota check and when recording", async () => {
       await record(opened.ledger, principal(null), keyed("r-1"));
       const idempotency = { key: "i", request: "another" };
-      const check = opened.ledger.reserveQuota(principal(null), { ...whole, idempotency });
+      const check = opened.ledger.admit(principal(null), { ...whole, idempotency }, never);
       expect(await rejection(check)).to.be.instanceOf(Invalid);
       const again = record(opened.ledger, principal(null), keyed("r-2", "another"));
       expect(await rejection(again)).to.be.instanceOf(Invalid);
@@ -278,22 +277,22 @@ describe("the ledger", () => {
 
   describe("checked before synthesis", () => {
     it("admits a request within the quota without recording it", async () => {
-      await opened.ledger.reserveQuota(principal(15), whole);
-      await opened.ledger.reserveQuota(principal(null), { ...whole, characters: 1e9 });
+      await opened.ledger.admit(principal(15), whole, never);
+      await opened.ledger.admit(principal(null), { ...whole, characters: 1e9 }, never);
       expect(await characters()).to.deep.equal([]);
     });
 
     it("refuses a request beyond the quota and suspends the key", async () => {
       await record(opened.ledger, principal(15), servedAudio());
-      const refused = await rejection(opened.ledger.reserveQuota(principal(15), whole));
+      const refused = await rejection(opened.ledger.admit(principal(15), whole, never));
       expect(refused).to.be.instanceOf(KeyIsSuspended);
       expect((await key()).status).to.equal("suspended");
     });
 
     it("admits a free part when the quota is full", async () => {
       await record(opened.ledger, principal(11), servedAudio());
-      await opened.ledger.reserveQuota(principal(11), { ...whole, partial: true });
-      await record(opened.ledger, principal(11), servedAudio({ requestId: "r-2", partial: true }));
+      await opened.ledger.admit(principal(11), { ...whole, characters: 0 }, never);
+      await record(opened.ledger, principal(11), servedAudio({ requestId: "r-2", ...part }));
       expect(await characters()).to.deep.equal([11, 0]);
       expect((await key()).status).to.equal("active");
     });

@@ -1,10 +1,12 @@
 import { expect } from "chai";
+import type { Ledger } from "../../../src/application/ledger/ledger.ts";
 import type { OpenLedger } from "../../../src/application/ledger/open-ledger.ts";
 import { createDelivery, type Streaming } from "../../../src/application/synthesis/delivery.ts";
+import { createFreeDepartures } from "../../../src/application/synthesis/free-departures.ts";
 import type { SynthesisPlan } from "../../../src/application/synthesis/planner.ts";
 import type { Pipeline } from "../../../src/audio/pipeline/pipeline.ts";
 import { issueKey, keyDecider, keyStream } from "../../../src/domain/accounts/key.ts";
-import { EngineFailed, KeyIsSuspended, NotFound } from "../../../src/domain/errors.ts";
+import { EngineFailed, KeyIsSuspended, NotFound, Unavailable } from "../../../src/domain/errors.ts";
 import { type CommandHandler, createCommandHandler } from "../../../src/eventstore/command-handler.ts";
 import { renditionOf } from "../../audio/pipeline/renditions.ts";
 import { collect } from "../../support/collect.ts";
@@ -31,6 +33,7 @@ describe("streaming", () => {
   let handler: CommandHandler;
   let opened: OpenLedger;
   let streaming: Streaming;
+  let deliveryOf: (ledger: Ledger) => Streaming;
   let begun: AbortSignal[];
   let onBegin: () => void | Promise<void>;
   let source: (signal: AbortSignal) => AsyncIterable<Buffer>;
@@ -63,7 +66,9 @@ describe("streaming", () => {
       },
     };
     opened = await openTestLedger(store, () => Date.parse(at), { handler });
-    streaming = createDelivery({ pipeline, ledger: opened.ledger });
+    deliveryOf = (recording) =>
+      createDelivery({ pipeline, ledger: recording, freeDepartures: createFreeDepartures() });
+    streaming = deliveryOf(opened.ledger);
   });
   afterEach(async () => {
     await opened.close(0);
@@ -162,16 +167,60 @@ describe("streaming", () => {
     expect(begun).to.deep.equal([]);
   });
 
-  it("aborts the synthesis when the ledger refuses the serving", async () => {
-    const second = Promise.withResolvers<unknown>();
-    onBegin = () => {
-      onBegin = () => {};
-      second.resolve(streaming.begin(planOf("gwn"), order, never));
-      return until(() => begun.length === 2);
+  it("begins no synthesis for characters that another request in progress may need", async () => {
+    const gate = Promise.withResolvers<void>();
+    onBegin = () => gate.promise;
+    const first = streaming.begin(planOf("gwn"), order, never);
+    await until(() => begun.length === 1);
+    const second = rejection(streaming.begin(planOf("gwn"), { ...order, requestId: "r-2" }, never));
+    gate.resolve();
+    await first;
+    expect(await second).to.be.instanceOf(KeyIsSuspended);
+    expect(begun).to.have.length(1);
+  });
+
+  it("aborts the synthesis when the serving cannot be recorded", async () => {
+    const failing: Ledger = {
+      ...opened.ledger,
+      record: (_principal, _served, done) => done(new Unavailable("down", 1), undefined),
     };
-    const outcomes = await Promise.allSettled([streaming.begin(planOf("gwn"), order, never), second.promise]);
-    expect(outcomes.map(({ status }) => status).sort()).to.deep.equal(["fulfilled", "rejected"]);
-    expect(begun.filter(({ aborted }) => aborted)).to.have.length(1);
+    const stream = deliveryOf(failing).begin(planOf("gwn"), order, never);
+    expect(await rejection(stream)).to.be.instanceOf(Unavailable);
+    expect(begun[0]?.aborted).to.equal(true);
+  });
+
+  it("charges a client that never reads if a provider was asked, and voids one of a local engine", async () => {
+    for (const [engine, voids] of [
+      ["gwn", 0],
+      ["g1", 1],
+    ] as const) {
+      const leaving = new AbortController();
+      const context = { ...order, requestId: engine, principal: testPrincipal() };
+      await streaming.begin(planOf(engine), context, leaving.signal);
+      leaving.abort(new Error("left"));
+      expect((await ledger()).voided, engine).to.have.length(voids);
+    }
+  });
+
+  it("voids a stream that a shutdown ends before any audio was delivered", async () => {
+    const ending = new AbortController();
+    await streaming.begin(planOf("gwn"), order, ending.signal);
+    ending.abort(new Unavailable("The service is shutting down.", 1));
+    expect((await ledger()).voided).to.have.length(1);
+  });
+
+  it("reads the sound of an Idempotency-Key to its end when the client leaves", async () => {
+    let chunks = 0;
+    source = async function* () {
+      for (; chunks < 5; chunks++) yield Buffer.from("one ");
+    };
+    const leaving = new AbortController();
+    const idempotency = { key: "i", request: "same" };
+    const { delivered } = await streaming.begin(planOf("gwn"), { ...order, idempotency }, leaving.signal);
+    delivered();
+    leaving.abort(new Error("left"));
+    await until(() => chunks === 5);
+    expect(begun[0]?.aborted).to.equal(false);
   });
 
   it("restricts /v2 to BYOK engines, also for silence", () => {

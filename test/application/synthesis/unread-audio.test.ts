@@ -1,5 +1,10 @@
 import { expect } from "chai";
-import type { StreamContext, Streaming, WholeDelivery } from "../../../src/application/synthesis/delivery.ts";
+import type {
+  Sound,
+  StreamContext,
+  Streaming,
+  WholeDelivery,
+} from "../../../src/application/synthesis/delivery.ts";
 import type { SynthesisPlan } from "../../../src/application/synthesis/planner.ts";
 import { createUnreadAudio, limitUnreadAudio } from "../../../src/application/synthesis/unread-audio.ts";
 import { RateLimited } from "../../../src/domain/errors.ts";
@@ -82,12 +87,12 @@ describe("a delivery with limited unread audio", () => {
 
   const limited = ({ fails = false, bytesPerKey = 100 } = {}) => {
     const unread = createUnreadAudio({ streamsPerKey: 1, bytesPerKey });
-    const source: Pick<WholeDelivery, "obtain"> & Pick<Streaming, "begin"> = {
-      obtain: async () => {
+    const source: Pick<WholeDelivery, "deliver"> & Pick<Streaming, "begin"> = {
+      deliver: async (_plan, _context, { select }) => {
         const bytes = Buffer.from(new ArrayBuffer(100));
         const { hash, name } = rendition;
         const length = { samples: 1, sampleRate: 1 };
-        const sound = {
+        const sound: Sound = {
           bytes,
           length,
           hash,
@@ -97,7 +102,7 @@ describe("a delivery with limited unread audio", () => {
           rendition,
           failed: [],
         };
-        return sound as Awaited<ReturnType<WholeDelivery["obtain"]>>;
+        return { sound, selection: await select(sound), characters: 6 };
       },
       begin: async () => {
         if (fails) throw new Error("no audio");
@@ -122,7 +127,8 @@ describe("a delivery with limited unread audio", () => {
     const delivery = limited();
     const callbacks: (() => void)[] = [];
     const onAnswered = (callback: () => void) => void callbacks.push(callback);
-    const obtain = () => delivery.obtain(plan, { ...context, onAnswered }, "whole", never);
+    const whole = { hasRange: false, select: () => ({}) };
+    const obtain = () => delivery.deliver(plan, { ...context, signal: never, onAnswered }, whole);
     await obtain();
     expect(await rejection(obtain())).to.be.instanceOf(RateLimited);
     for (const callback of callbacks) callback();

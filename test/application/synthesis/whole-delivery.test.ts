@@ -2,14 +2,27 @@ import { expect } from "chai";
 import type { OpenLedger } from "../../../src/application/ledger/open-ledger.ts";
 import {
   createDelivery,
+  type Selection,
   type Sound,
+  type WholeContext,
   type WholeDelivery,
 } from "../../../src/application/synthesis/delivery.ts";
+import { createFreeDepartures } from "../../../src/application/synthesis/free-departures.ts";
 import type { SynthesisPlan } from "../../../src/application/synthesis/planner.ts";
-import type { Pipeline } from "../../../src/audio/pipeline/pipeline.ts";
+import { untilAborted } from "../../../src/async/deadline.ts";
+import type { OnWork, Pipeline } from "../../../src/audio/pipeline/pipeline.ts";
+import { issueKey, keyDecider, keyStream } from "../../../src/domain/accounts/key.ts";
+import {
+  EngineFailed,
+  Invalid,
+  NothingToSpeak,
+  RateLimited,
+  Unavailable,
+} from "../../../src/domain/errors.ts";
 import type { Idempotency } from "../../../src/domain/ledger/serving.ts";
+import { createCommandHandler } from "../../../src/eventstore/command-handler.ts";
 import { renditionOf } from "../../audio/pipeline/renditions.ts";
-import { until } from "../../support/manual-clock.ts";
+import { createManualClock, until } from "../../support/manual-clock.ts";
 import { testPrincipal } from "../../support/principal.ts";
 import { rejection } from "../../support/rejection.ts";
 import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
@@ -18,46 +31,127 @@ import { type DisturbedStore, disturbedStore } from "../ledger/disturbed-store.t
 
 const at = "2026-11-21T10:00:00.000Z";
 const principal = testPrincipal();
-const rendition = renditionOf("Hello.", { websiteId: "w" });
-const plan: SynthesisPlan = {
+const planOf = (engine: "gwn" | "g1"): SynthesisPlan => ({
   characters: 10,
   silent: false,
-  renditions: [rendition],
+  renditions: [renditionOf("Hello.", { engine, ...(engine === "gwn" && { websiteId: "w" }) })],
   catalogRevision: "1",
   shared: false,
-};
-const sound = { rendition, failed: [], provenance: "memory" } as unknown as Sound;
+});
+const local = planOf("g1");
+const byok = planOf("gwn");
 const idempotency: Idempotency = { key: "i", request: "same" };
+const never = new AbortController().signal;
+const leaving = new Error("left");
+const refuse = (error: Error) => () => {
+  throw error;
+};
 
 describe("whole delivery", () => {
   let temporary: TemporaryStore;
   let store: DisturbedStore;
   let opened: OpenLedger;
   let delivery: WholeDelivery;
+  let minutes: ReturnType<typeof createManualClock>;
+  let provenance: Sound["provenance"];
+  /** What the engine does, once it has begun. */
+  let work: () => Promise<void>;
+  /** Syntheses that engines have begun, with the signals that end them. */
+  let begun: AbortSignal[];
+  let kept: Sound | undefined;
+
+  const soundOf = ({ renditions: [rendition] }: SynthesisPlan): Sound =>
+    ({ rendition, failed: [], provenance, bytes: Buffer.alloc(100) }) as unknown as Sound;
 
   beforeEach(async () => {
     temporary = await openTemporaryStore();
     store = disturbedStore(temporary.store);
+    const issued = { apiKey: "k", websiteId: "w", plan: principal.plan, at };
+    await createCommandHandler(temporary).execute(
+      keyDecider,
+      keyStream("k"),
+      (key) => issueKey(key, issued),
+      {},
+    );
     opened = await openTestLedger(store, () => Date.parse(at));
-    delivery = createDelivery({ pipeline: {} as Pipeline, ledger: opened.ledger });
+    provenance = "miss";
+    work = async () => {};
+    begun = [];
+    kept = undefined;
+    minutes = createManualClock();
+    const obtain = async (
+      renditions: readonly Sound["rendition"][],
+      signal: AbortSignal,
+      _apiKey?: string,
+      onWork?: OnWork,
+    ) => {
+      const [rendition] = renditions as [Sound["rendition"]];
+      if (provenance === "miss") {
+        onWork?.({ rendition, hasBegun: true }, "miss");
+        begun.push(signal);
+        await untilAborted(work(), signal);
+      }
+      return soundOf({ ...local, renditions: [rendition] });
+    };
+    const pipeline: Pick<Pipeline, "fromMemory" | "fromCache" | "obtain" | "asKept" | "stream"> = {
+      fromMemory: () => undefined,
+      fromCache: async (rendition) =>
+        provenance === "miss" ? undefined : soundOf({ ...local, renditions: [rendition] }),
+      obtain,
+      asKept: async (sound) => kept ?? sound,
+      stream: () => Promise.reject(new Error("not used")),
+    };
+    delivery = createDelivery({
+      pipeline,
+      ledger: opened.ledger,
+      freeDepartures: createFreeDepartures(minutes),
+    });
   });
   afterEach(async () => {
     await opened.close(0);
     await temporary.remove();
   });
 
-  const record = (requestId: string, signal: AbortSignal, key?: Idempotency): Promise<number> =>
-    delivery.record(plan, { principal, requestId, signal, idempotency: key }, sound, false);
-  const never = new AbortController().signal;
-  /** Aborts while an append of the request waits in the event store. */
-  const recordAndLeave = async (requestId: string, key?: Idempotency): Promise<unknown> => {
+  const deliver = <S extends Selection>(
+    requestId: string,
+    context: Partial<WholeContext> & { plan?: SynthesisPlan; select?: () => S; hasRange?: boolean } = {},
+  ): Promise<number> => {
+    const { plan = local, select = () => ({}), hasRange = false, ...rest } = context;
+    const request = { hasRange, select };
+    return delivery
+      .deliver(plan, { principal, requestId, signal: never, ...rest }, request)
+      .then(({ characters }) => characters);
+  };
+  /** Leaves while an append of the request waits in the event store. */
+  const deliverAndLeave = async (
+    requestId: string,
+    context: Parameters<typeof deliver>[1] = {},
+  ): Promise<unknown> => {
     const caller = new AbortController();
-    store.hold();
-    const recorded = rejection(record(requestId, caller.signal, key));
+    const select = () => {
+      store.hold();
+      return {};
+    };
+    const delivered = rejection(deliver(requestId, { ...context, signal: caller.signal, select }));
     await until(() => store.held > 0);
-    caller.abort(new Error("left"));
+    caller.abort(leaving);
     store.release();
-    return await recorded;
+    return await delivered;
+  };
+  /** Leaves while the engine works. */
+  const leaveEarly = async (
+    requestId: string,
+    context: Parameters<typeof deliver>[1] = {},
+  ): Promise<void> => {
+    const caller = new AbortController();
+    const count = begun.length;
+    const gate = Promise.withResolvers<void>();
+    work = () => gate.promise;
+    const delivered = rejection(deliver(requestId, { ...context, signal: caller.signal }));
+    await until(() => begun.length > count);
+    caller.abort(leaving);
+    expect(await delivered).to.equal(leaving);
+    work = async () => {};
   };
   const ledger = async () => {
     await opened.drained();
@@ -72,44 +166,255 @@ describe("whole delivery", () => {
   };
 
   it("charges a caller that stays connected", async () => {
-    expect(await record("r", never)).to.equal(10);
+    expect(await deliver("r")).to.equal(10);
     const { servings, voided } = await ledger();
     expect([servings.length, voided.length]).to.deep.equal([1, 0]);
+    expect(servings[0]).not.to.have.property("undelivered");
   });
 
-  it("voids the serving of a caller that disconnects while it is recorded", async () => {
-    expect(await recordAndLeave("r")).to.have.property("message", "left");
-    const { servings, voided } = await ledger();
-    expect(servings).to.have.length(1);
-    expect(voided).to.have.length(1);
-    expect(voided[0]).to.include({ requestId: "r", characters: 10, reason: "unanswered", at });
+  it("takes only the stored bytes for a range, and any bytes for a whole sound", async () => {
+    kept = { ...soundOf(local), bytes: Buffer.from("kept") };
+    const selected: Sound[] = [];
+    const select = (sound: Sound) => {
+      selected.push(sound);
+      return {};
+    };
+    for (const hasRange of [false, true]) {
+      const context = { principal, requestId: `r-${hasRange}`, signal: never };
+      await delivery.deliver(local, context, { hasRange, select });
+    }
+    expect(selected.map((sound) => sound === kept)).to.deep.equal([false, true]);
   });
 
-  it("records nothing for a caller that has already disconnected", async () => {
-    expect(await rejection(record("r", AbortSignal.abort(new Error("left"))))).to.have.property(
-      "message",
-      "left",
-    );
-    expect((await ledger()).servings).to.deep.equal([]);
+  describe("of a caller that leaves", () => {
+    it("voids a local serving that is being recorded", async () => {
+      expect(await deliverAndLeave("r")).to.equal(leaving);
+      const { servings, voided } = await ledger();
+      expect(servings).to.have.length(1);
+      expect(voided).to.have.length(1);
+      expect(voided[0]).to.include({ requestId: "r", characters: 10, reason: "unanswered", at });
+    });
+
+    it("charges a serving that is being recorded if a provider was asked", async () => {
+      expect(await deliverAndLeave("r", { plan: byok })).to.equal(leaving);
+      expect(await charged()).to.equal(10);
+    });
+
+    it("charges nothing for audio that existed, within ten departures", async () => {
+      provenance = "store";
+      for (let n = 0; n < 11; n++) await deliverAndLeave(`r-${n}`, { plan: byok });
+      expect(await charged()).to.equal(10);
+    });
+
+    it("records nothing before an engine has begun", async () => {
+      const gone = rejection(deliver("r", { signal: AbortSignal.abort(leaving), plan: byok }));
+      expect(await gone).to.equal(leaving);
+      expect((await ledger()).servings).to.deep.equal([]);
+      expect(begun).to.deep.equal([]);
+    });
+
+    it("charges it once a provider was asked, and ends the synthesis", async () => {
+      await leaveEarly("r", { plan: byok });
+      const { servings, voided } = await ledger();
+      expect(servings).to.have.length(1);
+      expect(servings[0]).to.include({ requestId: "r", characters: 10, cached: "miss", undelivered: true });
+      expect(voided).to.deep.equal([]);
+      expect(begun[0]?.aborted).to.equal(true);
+    });
+
+    it("charges it from the eleventh time in a minute on while a local engine works", async () => {
+      for (let n = 0; n < 12; n++) await leaveEarly(`r-${n}`);
+      expect((await ledger()).servings.map(({ requestId }) => requestId)).to.deep.equal(["r-10", "r-11"]);
+      minutes.advance(60_000);
+      await leaveEarly("r-12");
+      expect(await charged()).to.equal(20);
+    });
+
+    it("charges nothing if the service ends the request", async () => {
+      const caller = new AbortController();
+      work = async () => caller.abort(new Unavailable("The service is shutting down.", 1));
+      await rejection(deliver("r", { signal: caller.signal, plan: byok }));
+      expect((await ledger()).servings).to.deep.equal([]);
+    });
+
+    it("completes the sound of a charged Idempotency-Key, so that its repeat needs no engine", async () => {
+      await leaveEarly("first", { plan: byok, idempotency });
+      expect(begun[0]?.aborted).to.equal(false);
+      expect(await deliver("second", { plan: byok, idempotency })).to.equal(0);
+      expect(await charged()).to.equal(10);
+    });
   });
 
-  it("voids the first request with an Idempotency-Key, so that its repeat is charged", async () => {
-    await recordAndLeave("first", idempotency);
-    await opened.drained();
-    expect(await record("second", never, idempotency)).to.equal(10);
-    expect(await charged()).to.equal(10);
+  describe("of a request that fails after an engine has worked", () => {
+    const causes = {
+      "what it selects does not exist": new RateLimited("no such range", "unread", 1),
+      "its text takes too long to speak": new Invalid([{ path: ["text"], message: "takes too long" }]),
+    };
+    for (const [cause, error] of Object.entries(causes)) {
+      it(`charges it if ${cause}`, async () => {
+        expect(await rejection(deliver("r", { select: refuse(error) }))).to.equal(error);
+        const { servings } = await ledger();
+        expect(servings[0]).to.include({ requestId: "r", characters: 10, undelivered: true });
+      });
+    }
+
+    it("charges a repeat for a text that cannot be spoken in time, which yields no audio for repeats", async () => {
+      const tooLong = new Invalid([{ path: ["text"], message: "takes too long" }]);
+      work = () => Promise.reject(tooLong);
+      for (const requestId of ["r-1", "r-2"])
+        expect(await rejection(deliver(requestId, { idempotency }))).to.equal(tooLong);
+      expect(await charged()).to.equal(20);
+    });
+
+    it("charges nothing if the service or the provider fails, or the text has nothing to speak", async () => {
+      for (const error of [
+        new EngineFailed("502"),
+        new Unavailable("503", 1),
+        new TypeError("500"),
+        new NothingToSpeak(),
+      ]) {
+        work = () => Promise.reject(error);
+        expect(await rejection(deliver("r", { plan: byok }))).to.equal(error);
+      }
+      expect((await ledger()).servings).to.deep.equal([]);
+    });
+
+    it("charges nothing for a range outside audio that existed", async () => {
+      provenance = "memory";
+      const error = new RateLimited("no such range", "unread", 1);
+      expect(await rejection(deliver("r", { select: refuse(error), hasRange: true }))).to.equal(error);
+      expect((await ledger()).servings).to.deep.equal([]);
+    });
   });
 
-  it("keeps the charge of the first request when the caller of a repeat disconnects", async () => {
-    await record("first", never, idempotency);
-    const caller = new AbortController();
-    const repeated = rejection(record("second", caller.signal, idempotency));
-    caller.abort(new Error("left"));
-    await repeated;
-    const { servings, voided } = await ledger();
-    expect(servings[1]).to.include({ requestId: "second", repeat: true, characters: 0 });
-    expect(voided.map(({ requestId, characters }) => [requestId, characters])).to.deep.equal([["second", 0]]);
-    expect(await record("third", never, idempotency)).to.equal(0);
-    expect(await charged()).to.equal(10);
+  describe("with a quota", () => {
+    const limited = testPrincipal({ monthlyCharacters: 15 });
+
+    it("refuses a range before an engine works if it exceeds the quota", async () => {
+      const refused = rejection(
+        deliver("r", { principal: testPrincipal({ monthlyCharacters: 5 }), hasRange: true }),
+      );
+      expect(await refused).to.be.instanceOf(Unavailable); // the key itself has no quota
+      expect(begun).to.deep.equal([]);
+    });
+
+    it("lets no engine work for more characters than are left, whatever the concurrency", async () => {
+      const gate = Promise.withResolvers<void>();
+      work = () => gate.promise;
+      const all = ["r-1", "r-2", "r-3"].map((requestId) => deliver(requestId, { principal: limited }));
+      await until(() => begun.length > 0);
+      gate.resolve();
+      const outcomes = await Promise.allSettled(all);
+      expect(outcomes.filter(({ status }) => status === "fulfilled")).to.have.length(1);
+      expect(begun).to.have.length(1);
+      expect(await charged()).to.equal(10);
+    });
+
+    it("gives the characters of a failed request to the next one", async () => {
+      work = () => Promise.reject(new EngineFailed("502"));
+      await rejection(deliver("r-1", { principal: limited }));
+      work = async () => {};
+      expect(await deliver("r-2", { principal: limited })).to.equal(10);
+    });
+  });
+
+  describe("of private audio in parts", () => {
+    const part = (partBytes: number) => ({ plan: byok, hasRange: true, select: () => ({ partBytes }) });
+
+    it("charges again for more bytes than the audio has", async () => {
+      expect(await deliver("first half", part(50))).to.equal(10);
+      provenance = "memory";
+      expect(await deliver("second half", part(50))).to.equal(0);
+      expect(await deliver("first half again", part(50))).to.equal(10);
+    });
+
+    it("charges a whole range after a whole response", async () => {
+      await deliver("whole", { plan: byok });
+      provenance = "memory";
+      expect(await deliver("bytes=0-", part(100))).to.equal(10);
+    });
+
+    it("does not count the first two bytes, which players request to learn the size", async () => {
+      expect(await deliver("bytes=0-1", part(2))).to.equal(10);
+      provenance = "memory";
+      expect(await deliver("bytes=0-", part(100))).to.equal(0);
+      expect(await deliver("bytes=0- again", part(100))).to.equal(10);
+    });
+
+    it("pays for the parts that follow a refused range", async () => {
+      const error = new RateLimited("no such range", "unread", 1);
+      await rejection(deliver("refused", { plan: byok, hasRange: true, select: refuse(error) }));
+      provenance = "memory";
+      expect(await deliver("all", part(100))).to.equal(0);
+      expect(await charged()).to.equal(10);
+    });
+
+    it("charges concurrent parts once their sum exceeds the audio", async () => {
+      await deliver("bytes=0-1", part(2));
+      provenance = "memory";
+      const charges = await Promise.all(["a", "b", "c"].map((requestId) => deliver(requestId, part(60))));
+      expect(charges.toSorted()).to.deep.equal([0, 10, 10]);
+    });
+
+    it("charges nothing for parts of free audio within ten minutes", async () => {
+      await deliver("whole");
+      provenance = "memory";
+      for (const requestId of ["a", "b"])
+        expect(await deliver(requestId, { ...part(100), plan: local })).to.equal(0);
+    });
+  });
+
+  describe("with an Idempotency-Key", () => {
+    it("voids the first request of a local voice, so that its repeat is charged", async () => {
+      await deliverAndLeave("first", { idempotency });
+      await opened.drained();
+      expect(await deliver("second", { idempotency })).to.equal(10);
+      expect(await charged()).to.equal(10);
+    });
+
+    it("keeps the charge of the first request when the caller of a repeat leaves", async () => {
+      await deliver("first", { idempotency });
+      await deliverAndLeave("second", { idempotency });
+      const { servings, voided } = await ledger();
+      expect(servings[1]).to.include({ requestId: "second", repeat: true, characters: 0 });
+      expect(voided.map(({ requestId, characters }) => [requestId, characters])).to.deep.equal([
+        ["second", 0],
+      ]);
+      expect(await deliver("third", { idempotency })).to.equal(0);
+      expect(await charged()).to.equal(10);
+    });
+
+    it("refuses another request at once while the first one is spoken, and lets a repeat wait", async () => {
+      const gate = Promise.withResolvers<void>();
+      work = () => gate.promise;
+      const first = deliver("first", { idempotency });
+      await until(() => begun.length === 1);
+      const other = deliver("other", { idempotency: { ...idempotency, request: "other" } });
+      expect(await rejection(other)).to.be.instanceOf(Invalid);
+      const repeat = deliver("repeat", { idempotency });
+      gate.resolve();
+      expect(await Promise.all([first, repeat])).to.deep.equal([10, 0]);
+      expect((await ledger()).voided).to.deep.equal([]);
+    });
+
+    it("charges the repeat if the first request fails", async () => {
+      const gate = Promise.withResolvers<void>();
+      work = () => gate.promise;
+      const first = rejection(deliver("first", { idempotency }));
+      await until(() => begun.length === 1);
+      const repeat = deliver("repeat", { idempotency });
+      work = async () => {};
+      gate.reject(new EngineFailed("502"));
+      expect(await first).to.be.instanceOf(EngineFailed);
+      expect(await repeat).to.equal(10);
+    });
+  });
+
+  it("finds audio without a synthesis only for a key that was charged for it", async () => {
+    provenance = "memory";
+    expect(await delivery.findCharged(local, "k", never)).to.equal(undefined);
+    await deliver("r");
+    expect(await delivery.findCharged(local, "k", never)).to.include({ provenance: "memory" });
+    expect(await delivery.findCharged(local, "another", never)).to.equal(undefined);
   });
 });

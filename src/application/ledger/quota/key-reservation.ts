@@ -19,8 +19,10 @@ import { WaitingRequests } from "./waiting-requests.ts";
 
 /** The characters of one key and month in one journal. Kept small: there is one for each active key. */
 export class Tally {
-  /** Charged characters, including appends in flight. Negative if more was voided in this journal than charged. */
+  /** Charged characters, including appends in flight and held ones. Negative if more was voided in this journal than charged. */
   spent = 0;
+  /** Of these, characters of requests in progress. */
+  held = 0;
   /** The reserved total: what may be spent. Negative infinity: nothing is reserved. */
   reservedTotal = Number.NEGATIVE_INFINITY;
   /** The total of the journal's last event in the quota stream; undefined if it has none. */
@@ -71,6 +73,7 @@ export class KeyReservation {
   #running = Promise.resolve();
   #isAbandoned = false;
   readonly #recalled: RecalledHolders;
+  #holdEnds = Promise.withResolvers<void>();
   #spentBefore = Number.NaN;
   #idleChecks = 0;
 
@@ -101,6 +104,7 @@ export class KeyReservation {
   /** Another journal has recalled the reservations, at this position of the log. */
   recall(position: number): void {
     this.#recallPosition = Math.max(this.#recallPosition, position);
+    this.holdEnded();
     this.changed();
     if (this.#isRecalled) this.#start();
   }
@@ -113,6 +117,19 @@ export class KeyReservation {
     if (!this.hasRefund) return;
     this.changed();
     this.#start();
+  }
+
+  /** A request in progress was recorded or has failed, or nobody may wait for it any longer. */
+  holdEnded(): void {
+    this.#holdEnds.resolve();
+    this.#holdEnds = Promise.withResolvers();
+  }
+
+  /** The journal ends: what is recorded later is in the next one. */
+  dropHolds(): void {
+    this.#tally.spent -= this.#tally.held;
+    this.#tally.held = 0;
+    this.holdEnded();
   }
 
   /** Another journal's share has changed. */
@@ -139,6 +156,7 @@ export class KeyReservation {
     this.#isAbandoned = true;
     this.#tally.reservedTotal = Number.NEGATIVE_INFINITY;
     this.#waiting.rejectAll(error);
+    this.holdEnded();
     this.changed();
   }
 
@@ -153,7 +171,8 @@ export class KeyReservation {
     this.#idleChecks = spent === this.#spentBefore ? this.#idleChecks + 1 : 0;
     this.#spentBefore = spent;
     const factor = isReturnedSoon ? 1 : idleFactor ** Math.min(this.#tally.idleReturns, maxIdleReturns);
-    const isIdle = this.#idleChecks >= maxIdleChecks * (this.#isHolding ? factor : 1);
+    const isUnused = this.#tally.held === 0;
+    const isIdle = isUnused && this.#idleChecks >= maxIdleChecks * (this.#isHolding ? factor : 1);
     const isStated = stated === undefined ? spent >= 0 : stated === spent;
     const isComplete = !this.#isHolding && this.#unresolved.size === 0 && isStated;
     if (isIdle && isComplete) return true;
@@ -229,7 +248,8 @@ export class KeyReservation {
       if (!(error instanceof QuotaExceeded)) throw error;
       const { reservedTotal } = this.#tally;
       const unknown = await this.#untilAppended();
-      if (this.#isAbandoned || quota !== this.#quota) return;
+      // A recall must be answered soon; then the reservation is tried again.
+      if (this.#isAbandoned || quota !== this.#quota || this.#isRecalled) return;
       this.#tally.reservedTotal = reservedTotal;
       if (this.#tally.spent < spent) return; // a serving has failed: there is room for another
       this.#waiting.refuse(wanted.length, error.quota - error.used, unknown ?? error);
@@ -238,14 +258,15 @@ export class KeyReservation {
   }
 
   /**
-   * Servings in flight count as spent, and may fail or be voided by the next flush. Resolves with an error if the event store does
-   * not answer in time.
+   * Servings in flight and requests in progress count as spent, and may fail, or be voided by the next flush. Resolves with an
+   * error if this takes too long.
    */
   async #untilAppended(): Promise<Error | undefined> {
     const onTimeout = () =>
       new Unavailable("It is not known yet whether the quota is used up: try again.", 2);
     const appended = async (): Promise<undefined> => {
       await this.#stopSpending();
+      while (this.#tally.held > 0 && !this.#isAbandoned && !this.#isRecalled) await this.#holdEnds.promise;
       await this.#context.waitForAppends();
     };
     const deadline = { clock: this.#context.timers, ms: appendTimeoutMs, onTimeout };

@@ -34,6 +34,14 @@ export interface ReservationsOptions {
   readonly idleMs?: number;
 }
 
+/** Characters that count as spent while their request is in progress. */
+export interface Hold {
+  /** Spends them for a serving of this month. False if they cannot be used: then they are returned, and `trySpend` decides. */
+  take(reservations: Reservations, month: string, characters: number): boolean;
+  /** Returns them. Has no effect after `take`. */
+  release(): void;
+}
+
 /** `close` was called. */
 export class ReservationsClosed extends Unavailable {}
 
@@ -91,6 +99,34 @@ export class Reservations {
     return true;
   }
 
+  /** Holds characters if this journal has reserved them. Undefined: call `reserve`, then try again. */
+  hold(apiKey: string, month: string, characters: number, quota: number): Hold | undefined {
+    const keyNumber = keyNumberOf(apiKey);
+    if (!this.trySpend(keyNumber, month, characters, quota)) return undefined;
+    const tally = this.#tallies.findOrAdd(keyNumber, month);
+    tally.held += characters;
+    let isOpen = true;
+    /** False if the characters were spent or returned already. */
+    const end = (): boolean => {
+      if (!isOpen || this.#ended) return false;
+      isOpen = false;
+      tally.held -= characters;
+      tally.reservation?.holdEnded();
+      return true;
+    };
+    const release = (unused = characters): void => {
+      if (end()) this.refund(apiKey, month, unused);
+    };
+    return {
+      take: (reservations, servedMonth, served) => {
+        const isUsable = isOpen && !this.#ended && reservations === this && servedMonth === month;
+        release(isUsable ? characters - served : characters);
+        return isUsable;
+      },
+      release: () => release(),
+    };
+  }
+
   /**
    * Reserves characters, so that they can be spent in this turn of the event loop. Requests are served in order.
    * @throws {QuotaExceeded} if they are not available in any journal
@@ -138,6 +174,7 @@ export class Reservations {
   }
 
   #endWith(reason: Error): void {
+    if (!this.#ended) for (const reservation of this.#active) reservation.dropHolds();
     this.#ended ??= reason;
     this.#stopChecks?.();
   }

@@ -8,6 +8,7 @@ import {
   KeyIsSuspended,
   NotFound,
   RateLimited,
+  ServiceError,
   Unauthorized,
   Unavailable,
 } from "../../../domain/errors.ts";
@@ -50,7 +51,8 @@ export class PayloadTooLarge extends HttpError {
   }
 }
 
-export class RangeNotSatisfiable extends HttpError {
+export class RangeNotSatisfiable extends ServiceError {
+  override readonly name = "RangeNotSatisfiable";
   readonly size: number;
 
   constructor(size: number) {

@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import type { Context } from "koa";
 import type { Voices } from "../../../application/catalog/voices.ts";
-import type { Synthesis, SynthesisStream } from "../../../application/synthesis/delivery.ts";
+import type { Sound, Synthesis, SynthesisStream } from "../../../application/synthesis/delivery.ts";
 import type { SynthesisPlan, SynthesisRequest } from "../../../application/synthesis/planner.ts";
 import { formats } from "../../../domain/synthesis/formats.ts";
 import { formatKnobs } from "../../../domain/synthesis/prosody.ts";
@@ -139,20 +139,21 @@ const speechOperation = (
   });
 };
 
-/** Obtains and records a whole sound. Its headers are in `ctx`. */
-const obtain = async ({ synthesis, names }: SpeechOptions, ctx: Context, { plan, context }: Planned) => {
-  const sound = await synthesis.obtain(plan, context, "whole", context.signal);
-  return {
-    sound,
-    record: async () => {
-      const characters = await synthesis.record(plan, context, sound, false);
-      ctx.set({
-        ...ownHeaders(ctx, characters),
-        [names.prosodyApplied]: formatKnobs(sound.rendition.recipe.applied),
-        [names.cached]: sound.provenance,
-      });
-    },
-  };
+/** Delivers a whole sound, with what `select` adds to it. */
+const deliver = async <S extends object>(
+  { synthesis, names }: SpeechOptions,
+  ctx: Context,
+  { plan, context }: Planned,
+  select: (sound: Sound) => Promise<S>,
+): Promise<S & { readonly sound: Sound }> => {
+  const request = { hasRange: false, select };
+  const { sound, selection, characters } = await synthesis.deliver(plan, context, request);
+  ctx.set({
+    ...ownHeaders(ctx, characters),
+    [names.prosodyApplied]: formatKnobs(sound.rendition.recipe.applied),
+    [names.cached]: sound.provenance,
+  });
+  return { ...selection, sound };
 };
 
 const ownHeaders = (ctx: Context, characters: number): Record<string, string> => ({
@@ -161,16 +162,15 @@ const ownHeaders = (ctx: Context, characters: number): Record<string, string> =>
 });
 
 const convert: Speech["handle"] = async (options, ctx, planned) => {
-  const { sound, record } = await obtain(options, ctx, planned);
-  await record();
+  const { sound } = await deliver(options, ctx, planned, async () => ({}));
   ctx.set({ "Content-Type": formats[sound.format].mimeType, ...durationHeader(sound) });
   ctx.body = sound.bytes;
 };
 
 const convertWithTimestamps: Speech["handle"] = async (options, ctx, planned) => {
-  const { sound, record } = await obtain(options, ctx, planned);
-  const alignment = await alignmentOf(sound.rendition, options.getObject, planned.context.signal);
-  await record();
+  const { sound, alignment } = await deliver(options, ctx, planned, async ({ rendition }) => ({
+    alignment: await alignmentOf(rendition, options.getObject, planned.context.signal),
+  }));
   ctx.type = "json";
   ctx.body = Readable.from(timedJson(sound.bytes, alignment));
 };

@@ -25,7 +25,7 @@ interface FastPathOptions {
   readonly apiCors: ApiCors;
   readonly synthesis: Pick<
     Synthesis,
-    "isCurrent" | "usesSharedPlans" | "fromMemory" | "recordWhole" | "voidServing"
+    "isCurrent" | "usesSharedPlans" | "fromMemory" | "recordWhole" | "callerLeft"
   >;
   readonly presenter: Pick<SynthesisPresenter, "headersFromMemory">;
   readonly prepared: PreparedPlans;
@@ -109,7 +109,7 @@ const createServe = ({ gate, apiCors, synthesis, presenter, unread, log }: FastP
     const end = (error: unknown, receipt?: Receipt): void => {
       if (error || !caller) refuse(req, res, answer, error, caller);
       else if (receipt && req.socket.destroyed) {
-        synthesis.voidServing(receipt);
+        synthesis.callerLeft(receipt);
         res.statusCode = clientClosedRequest;
       } else {
         sendSound(res, answer, caller, presenter.headersFromMemory(plan, sound));

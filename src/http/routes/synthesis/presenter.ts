@@ -1,6 +1,6 @@
-import type { Extent, RequestContext, Sound, Synthesis } from "../../../application/synthesis/delivery.ts";
+import type { RequestContext, Sound, Synthesis } from "../../../application/synthesis/delivery.ts";
 import type { SynthesisPlan } from "../../../application/synthesis/planner.ts";
-import { isAnyTag, noneMatchHits, partOf } from "../../caching/conditional.ts";
+import { isAnyTag, noneMatchHits } from "../../caching/conditional.ts";
 import { etagOf, type HttpResponse, requestedPart } from "../../kernel/audio-response.ts";
 import { type AudioResponseOptions, createAudioResponses, type SynthesisMethod } from "./audio-responses.ts";
 
@@ -12,12 +12,6 @@ export interface SynthesisCall extends RequestContext {
   readonly ifRange?: string | undefined;
   readonly signal: AbortSignal;
 }
-
-/** Audio has at least one byte: a range that a single byte satisfies is satisfiable for any audio. */
-const extentOf = ({ method, range }: SynthesisCall): Extent => {
-  if (method !== "GET" || range === undefined) return "whole";
-  return partOf({ range, ifRange: undefined }, "", 1) === "unsatisfiable" ? "uncertain" : "part";
-};
 
 interface BuiltHeaders {
   readonly headers: readonly string[];
@@ -31,20 +25,27 @@ export const createSynthesisPresenter = ({
 }: AudioResponseOptions & { readonly synthesis: Synthesis }) => {
   const responses = createAudioResponses(options);
 
-  /** Whether the caller has the audio. A fallback's tag does not count, so that the first voice is tried again. */
-  const isUnchanged = async (
+  const findCharged = (
     plan: SynthesisPlan,
-    { ifNoneMatch, signal }: SynthesisCall,
-  ): Promise<boolean> =>
-    isAnyTag(ifNoneMatch)
-      ? (await synthesis.fromCache(plan, signal)) !== undefined
-      : noneMatchHits(ifNoneMatch, [etagOf(plan.renditions[0].hash)]);
+    { principal, signal }: SynthesisCall,
+  ): Promise<Sound | undefined> => synthesis.findCharged(plan, principal.apiKey, signal);
 
-  /** Records the request in the ledger, then returns the audio. */
-  const deliver = async (plan: SynthesisPlan, sound: Sound, call: SynthesisCall): Promise<HttpResponse> => {
-    const part = call.method === "GET" ? requestedPart(call, sound.hash, sound.bytes.length) : "whole";
-    await synthesis.record(plan, call, sound, part !== "whole");
-    return responses.audio(plan, sound, call.method, part);
+  /** Whether the caller has the audio. A fallback's tag does not count, so that the first voice is tried again. */
+  const isUnchanged = async (plan: SynthesisPlan, call: SynthesisCall): Promise<boolean> =>
+    isAnyTag(call.ifNoneMatch)
+      ? (await findCharged(plan, call)) !== undefined
+      : noneMatchHits(call.ifNoneMatch, [etagOf(plan.renditions[0].hash)]);
+
+  const deliver = async (plan: SynthesisPlan, call: SynthesisCall): Promise<HttpResponse> => {
+    const hasRange = call.method === "GET" && call.range !== undefined;
+    const { sound, selection } = await synthesis.deliver(plan, call, {
+      hasRange,
+      select: ({ hash, bytes }) => {
+        const part = hasRange ? requestedPart(call, hash, bytes.length) : "whole";
+        return { part, partBytes: part === "whole" ? undefined : part.last - part.first + 1 };
+      },
+    });
+    return responses.audio(plan, sound, call.method, selection.part);
   };
 
   const builtHeaders = new WeakMap<SynthesisPlan, BuiltHeaders>();
@@ -70,8 +71,8 @@ export const createSynthesisPresenter = ({
     if (call.method !== "POST" && (await isUnchanged(plan, call)))
       return responses.notModified(plan, call.method);
     // HEAD synthesizes nothing.
-    if (call.method === "HEAD") return responses.head(plan, await synthesis.fromCache(plan, call.signal));
-    return await deliver(plan, await synthesis.obtain(plan, call, extentOf(call), call.signal), call);
+    if (call.method === "HEAD") return responses.head(plan, await findCharged(plan, call));
+    return await deliver(plan, call);
   };
 
   return { answer, headersFromMemory };

@@ -94,8 +94,9 @@ const openInstance = async (
     serve: (apiKey, characters, requestId = crypto.randomUUID()) =>
       record(opened.ledger, principal(apiKey), servedAudio({ requestId, characters, hash: requestId })),
     exceedQuota: async (apiKey, characters) => {
-      const request = { requestId: "r", hashes: ["h"], characters, partial: false };
-      const error = await rejection(opened.ledger.reserveQuota(principal(apiKey), request));
+      const request = { requestId: "r", characters };
+      const { signal } = new AbortController();
+      const error = await rejection(opened.ledger.admit(principal(apiKey), request, signal));
       expect(error).to.be.instanceOf(KeyIsSuspended);
     },
     abandon: () => thresholds.stop(),

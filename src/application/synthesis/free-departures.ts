@@ -1,0 +1,27 @@
+import { type Clock, systemClock } from "../../async/clock.ts";
+
+const perMinute = 10;
+const minuteMs = 60_000;
+
+export type FreeDepartures = ReturnType<typeof createFreeDepartures>;
+
+/**
+ * Limits the requests of a key that are not charged because their client left before the first byte, although an engine had
+ * worked or the serving was recorded. Each instance counts for itself, in fixed minutes.
+ */
+export const createFreeDepartures = (clock: Clock = systemClock) => {
+  let minute = Number.NaN;
+  const departures = new Map<string, number>();
+  return {
+    /** Counts a departure and returns true, or returns false if the key has had its ten in this minute. */
+    tryAcquire: (apiKey: string): boolean => {
+      const current = Math.floor(clock.now() / minuteMs);
+      if (current !== minute) departures.clear();
+      minute = current;
+      const count = departures.get(apiKey) ?? 0;
+      if (count >= perMinute) return false;
+      departures.set(apiKey, count + 1);
+      return true;
+    },
+  };
+};
