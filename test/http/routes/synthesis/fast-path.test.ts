@@ -179,7 +179,7 @@ describe("the fast path", () => {
         usesSharedPlans: () => true,
         fromMemory: () => ({ bytes: Buffer.alloc(100) }),
         recordWhole: (...args: unknown[]) => recorded.push(args.at(-1) as RecordCallback),
-        voidServing: (receipt: Receipt) => voided.push(receipt),
+        callerLeft: (receipt: Receipt) => voided.push(receipt),
       },
       presenter: { headersFromMemory: () => [] },
       prepared: { of: () => ({ silent: false }) },
