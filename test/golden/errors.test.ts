@@ -27,6 +27,7 @@ const samples: Readonly<Record<string, readonly Error[]>> = {
   MethodNotAllowed: [new httpErrors.MethodNotAllowed(["GET", "HEAD"])],
   RangeNotSatisfiable: [new httpErrors.RangeNotSatisfiable(1000)],
   UpgradeRequired: [new httpErrors.UpgradeRequired()],
+  NothingToSpeak: [new domainErrors.NothingToSpeak()],
   PayloadTooLarge: [new httpErrors.PayloadTooLarge()],
   HeadersTooLarge: [new httpErrors.HeadersTooLarge()],
   TooSlow: [new httpErrors.TooSlow()],
