@@ -3,6 +3,7 @@ import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import type { Context, Middleware } from "koa";
 import { LRUCache } from "lru-cache";
+import pLimit from "p-limit";
 
 /** A smaller response is not compressed (RFC 9110, section 8.4). */
 const minBytes = 1_024;
@@ -35,36 +36,50 @@ export const codedTag = (ctx: Context, etag: string, bytes: number): string => {
   return coding ? `"${hash("sha256", `${coding} ${etag}`, "base64url")}"` : etag;
 };
 
-/** The cache of compressed responses to GET that have an entity tag: lists of voices, the OpenAPI document, scripts. */
+/** The cache of compressed responses that have an entity tag: lists of voices, the OpenAPI document, scripts. */
 const maxCachedBytes = 16 * 1024 * 1024;
 
-/** Compresses JSON, pages, scripts and style sheets of more than 1 KiB. Strong entity tags must come from `codedTag`. */
-export const compressText = (): Middleware => {
-  const cache = new LRUCache<string, Buffer>({
+/** Compressions at once: they use the threads that also read files and look up names. */
+const maxCompressions = 2;
+
+/**
+ * Compresses JSON, pages, scripts and style sheets of more than 1 KiB. Strong entity tags must come from `codedTag`. `compress`:
+ * replaced in tests.
+ */
+export const compressText = (
+  compress = (coding: Coding, body: Buffer): Promise<Buffer> => compressors[coding](body),
+): Middleware => {
+  const limit = pLimit(maxCompressions);
+  const cache = new LRUCache<string, Buffer, () => Promise<Buffer>>({
     maxSize: maxCachedBytes,
     sizeCalculation: ({ length }, key) => length + key.length,
+    // Concurrent requests for the same content share a compression, which continues without its first caller.
+    fetchMethod: (_, __, { context: start }) => start(),
+    ignoreFetchAbort: true,
   });
-  const compressed = async (body: Buffer, coding: Coding, key: string | undefined): Promise<Buffer> => {
-    const cached = key && cache.get(key);
-    if (cached) return cached;
-    const fresh = await compressors[coding](body);
-    if (key) cache.set(key, fresh);
-    return fresh;
-  };
   return async (ctx, next) => {
     await next();
     const body = ctx.headerSent || ctx.respond === false ? undefined : textIn(ctx);
     const coding = body && codingFor(ctx, body.length);
     if (!body || !coding) return;
-    ctx.body = await compressed(body, coding, keyOf(ctx));
+    const start = (): Promise<Buffer> => limit(compress, coding, body);
+    ctx.body = ctx.response.get("ETag")
+      ? await cache.forceFetch(`${coding} ${digestOf(body)}`, { context: start })
+      : await start();
     ctx.set("Content-Encoding", coding);
   };
 };
 
-/** Includes the URL, because lists of the same voices share a tag, but each links to itself. */
-const keyOf = ({ method, url, response }: Context): string | undefined => {
-  const etag = response.get("ETag");
-  return etag && (method === "GET" || method === "HEAD") ? `${url} ${etag}` : undefined;
+/** Of files, which are kept in memory, and of other bodies as long as they are. */
+const digests = new WeakMap<Buffer, string>();
+
+/** The bytes alone determine the result: any client can vary the URL, and lists of the same voices share an entity tag. */
+const digestOf = (body: Buffer): string => {
+  const known = digests.get(body);
+  if (known !== undefined) return known;
+  const digest = hash("sha256", body, "base64url");
+  digests.set(body, digest);
+  return digest;
 };
 
 /** The body as bytes if it is such a text. Koa serializes objects in the same way. */

@@ -1,8 +1,14 @@
+import { once } from "node:events";
 import { request } from "node:http";
+import type { AddressInfo } from "node:net";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { expect } from "chai";
+import Koa from "koa";
+import { compressText } from "../../../src/http/caching/content-coding.ts";
+import { replyPublic, taggedContent } from "../../../src/http/caching/tagged-content.ts";
 import { authorize, type Credentials, registerWebsite } from "../../support/client.ts";
 import { type InProcessService, startInProcessService } from "../../support/in-process-service.ts";
+import { until } from "../../support/manual-clock.ts";
 
 const decoders = {
   br: brotliDecompressSync,
@@ -118,3 +124,58 @@ describe("compression of JSON", () => {
     }
   });
 });
+
+describe("compressions of a content that is the same for everybody", () => {
+  /** A service with two files. Returns what it compresses, one at a time when the test allows it. */
+  const serve = async () => {
+    const files = ["a", "b"].map((letter) => taggedContent(Buffer.from(`"${letter.repeat(2_000)}"`)));
+    const started: PromiseWithResolvers<Buffer>[] = [];
+    const app = new Koa();
+    app.use(
+      compressText(() => {
+        const compression = Promise.withResolvers<Buffer>();
+        started.push(compression);
+        return compression.promise;
+      }),
+    );
+    app.use((ctx) => {
+      const file = files[Number(ctx.path.slice(1))];
+      if (file) replyPublic(ctx, file);
+      else ctx.body = { uncached: "c".repeat(2_000) };
+    });
+    const server = app.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    const ask = (path: string, coding = "br", method = "GET") =>
+      fetch(`http://127.0.0.1:${port}${path}`, { method, headers: { "Accept-Encoding": coding } });
+    const finish = (at: number) => started[at]?.resolve(Buffer.from("compressed"));
+    return { started, ask, finish, [Symbol.asyncDispose]: async () => void server.close() };
+  };
+
+  it("happen once for each coding, whatever the query and the method of the requests", async () => {
+    await using service = await serve();
+    const { started, ask, finish } = service;
+    const first = Array.from({ length: 20 }, (_, x) => ask(`/0?x=${x}`, x % 2 ? "gzip" : "br").catch(ignore));
+    await until(() => started.length === 2);
+    finish(0);
+    finish(1);
+    await Promise.all(first);
+    for (const coding of ["br", "gzip", "br;q=0.1", "gzip;q=0.9, br;q=0.1", "*"])
+      for (const method of ["GET", "HEAD"]) await ask(`/0?${coding}`, coding, method).catch(ignore);
+    expect(started).to.have.lengthOf(2);
+  });
+
+  it("are two at once, the uncached ones among them", async () => {
+    await using service = await serve();
+    const { started, ask, finish } = service;
+    const asked = ["/0", "/1", "/2", "/2", "/2"].map((path) => ask(path).catch(ignore));
+    for (let done = 0; done < asked.length; done++) {
+      await until(() => started.length === Math.min(done + 2, asked.length));
+      finish(done);
+    }
+    await Promise.all(asked);
+  });
+});
+
+/** The body is not really compressed, which fetch finds out. */
+const ignore = (): void => undefined;
