@@ -9,7 +9,7 @@ import {
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type Koa from "koa";
-import { Invalid } from "../../domain/errors.ts";
+import { Invalid, type Problem } from "../../domain/errors.ts";
 import { createCloseDelimitedResponses } from "./close-delimited.ts";
 import type { EnvelopedError } from "./errors/error-envelope.ts";
 import { HeadersTooLarge, TooSlow } from "./errors/error-types.ts";
@@ -86,8 +86,11 @@ const createHttpServer = (
   const serve: RequestListener = (req, res) => {
     closeDelimited.follow(res);
     if (!server.listening) res.setHeader("Connection", "close"); // the server is draining
-    if (req.headers.host === undefined && req.httpVersion === "1.1") return void refuseMissingHost(res);
-    if (!fastPath(req, res)) handle(req, res);
+    const problem = problemOf(req);
+    if (problem) return void refuse(res, problem);
+    if (fastPath(req, res)) return;
+    ignoreLongPreferences(req);
+    handle(req, res);
   };
   const server = createServer(
     {
@@ -99,7 +102,7 @@ const createHttpServer = (
       // in Node 24; ignored before 24.12.
       optimizeEmptyRequests: true,
       requireHostHeader: false, // required above, because Node's own 400 has no error envelope
-      shouldUpgradeCallback: (request) => upgrade?.accepts(request) ?? false,
+      shouldUpgradeCallback: (request) => !problemOf(request) && (upgrade?.accepts(request) ?? false),
     },
     serve,
   );
@@ -116,11 +119,34 @@ const urlOf = (server: Server): string => {
   return `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
 };
 
-/** HTTP/1.1 requires a Host header (RFC 9112, section 3.2). */
-const refuseMissingHost = (res: ServerResponse): EnvelopedError =>
-  sendError(res, new Invalid([{ path: ["Host"], message: "Host is required." }]), {
-    "X-Request-Id": randomUUID(),
-  });
+/** Longer than any client's: a list that fills the header would take milliseconds to be sorted by weight. */
+const longestPreference = 1_000;
+
+const ignoreLongPreferences = ({ headers }: IncomingMessage): void => {
+  for (const name of ["accept", "accept-encoding"] as const)
+    if ((headers[name]?.length ?? 0) > longestPreference) delete headers[name];
+};
+
+/**
+ * Node's parser accepts requests of HTTP/0.9 and HTTP/2.0, and takes the first of several Host headers, where a proxy may take the
+ * last. HTTP/1.1 requires one (RFC 9112, section 3.2).
+ */
+const problemOf = ({ httpVersion, rawHeaders }: IncomingMessage): Problem | undefined => {
+  const isCurrent = httpVersion === "1.1";
+  if (!isCurrent && httpVersion !== "1.0")
+    return { path: [], message: `HTTP/${httpVersion} is not supported: use HTTP/1.1.` };
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] ?? "";
+    if (name.length === 4 && name.toLowerCase() === "host") hosts++;
+  }
+  if (hosts > 1) return { path: ["Host"], message: "Host is given more than once." };
+  return isCurrent && hosts === 0 ? { path: ["Host"], message: "Host is required." } : undefined;
+};
+
+/** The rest of such a connection cannot be trusted either. */
+const refuse = (res: ServerResponse, problem: Problem): EnvelopedError =>
+  sendError(res, new Invalid([problem]), { "X-Request-Id": randomUUID(), Connection: "close" });
 
 /** Malformed, too large and too slow requests get the error envelope too: the service's own, because their path is unknown. */
 const refuseMalformed = (error: NodeJS.ErrnoException, socket: Socket): void => {

@@ -12,7 +12,10 @@ import { noAuthentication } from "../../support/operation-server.ts";
 const log = pino({ level: "silent" });
 
 /** Listens on a free port with one middleware for all requests. */
-const serve = (answer: Middleware, options: { inactivityMs?: number } = {}): Promise<HttpServer> => {
+const serve = (
+  answer: Middleware,
+  options: Pick<Parameters<typeof listen>[0], "inactivityMs" | "upgrade"> = {},
+): Promise<HttpServer> => {
   const app = createApp({ log, router: createRouter([], noAuthentication), middleware: [answer] });
   return listen({
     app,
@@ -42,13 +45,31 @@ describe("the HTTP server", () => {
     let server: HttpServer;
 
     before(async () => {
-      server = await serve((_, next) => next());
+      const take = () => expect.fail("The connection was upgraded.");
+      server = await serve((_, next) => next(), { upgrade: { accepts: () => true, take } });
     });
     after(() => server.drain(0));
 
     for (const [what, bytes, status, code] of [
       ["bytes that are not HTTP", "NONSENSE\r\n\r\n", 400, "VALIDATION_ERROR"],
       ["HTTP/1.1 without a Host", "GET / HTTP/1.1\r\nConnection: close\r\n\r\n", 400, "VALIDATION_ERROR"],
+      ["two Host headers", "GET / HTTP/1.1\r\nHost: a\r\nhost: b\r\n\r\n", 400, "VALIDATION_ERROR"],
+      [
+        "HTTP/1.0 with two Host headers",
+        "GET / HTTP/1.0\r\nHost: a\r\nHost: a\r\n\r\n",
+        400,
+        "VALIDATION_ERROR",
+      ],
+      ["HTTP/0.9", "GET /\r\n\r\n", 400, "VALIDATION_ERROR"],
+      ["HTTP/0.9 with its version", "GET / HTTP/0.9\r\nHost: a\r\n\r\n", 400, "VALIDATION_ERROR"],
+      ["HTTP/2.0 in a request line", "GET / HTTP/2.0\r\nHost: a\r\n\r\n", 400, "VALIDATION_ERROR"],
+      ["the preface of HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400, "VALIDATION_ERROR"],
+      [
+        "a WebSocket handshake with two Host headers",
+        "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
+        400,
+        "VALIDATION_ERROR",
+      ],
       ["an unknown expectation", "GET / HTTP/1.1\r\nHost: x\r\nExpect: foo\r\n\r\n", 404, "NOT_FOUND"],
       [
         "a header that is too long",
@@ -77,6 +98,23 @@ describe("the HTTP server", () => {
     const server = await serve((_, next) => next());
     const { body } = readAnswer(await sendBytes(server.url, "GET /?text=é HTTP/1.1\r\nHost: x\r\n\r\n"));
     expect(body.error.message).to.equal("The URL contains characters that must be percent-encoded.");
+    await server.drain(0);
+  });
+
+  it("ignores preferences that are longer than any client's, and sorts no list of thousands", async () => {
+    let seen: unknown;
+    const server = await serve((ctx) => {
+      seen = { ...ctx.req.headers };
+      ctx.body = {};
+    });
+    const list = "br;q=0.1,".repeat(150);
+    await sendBytes(
+      server.url,
+      `GET / HTTP/1.0\r\nAccept: ${list}\r\nAccept-Encoding: ${list}\r\nX: y\r\n\r\n`,
+    );
+    expect(seen).to.deep.equal({ x: "y" });
+    await sendBytes(server.url, "GET / HTTP/1.0\r\nAccept: a/b\r\nAccept-Encoding: br\r\n\r\n");
+    expect(seen).to.deep.equal({ accept: "a/b", "accept-encoding": "br" });
     await server.drain(0);
   });
 
