@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import { sharedCatalog } from "../application/catalog/website-catalog.ts";
 import type { EventLog } from "../application/usage/events/event-log.ts";
+import { withLegacyAddresses } from "../audio/legacy/legacy-addresses.ts";
 import { cors, createApiCors, publicCors } from "../http/access/cors.ts";
 import { credentialsOf } from "../http/access/credentials.ts";
 import { createGate } from "../http/access/gate.ts";
@@ -58,7 +59,7 @@ export const serveHttp = async (
   const { requests: observer } = telemetry;
   const shared = composeShared(settings, application);
   const { clientOf, apiCors, exposed, renewToken, schema } = shared;
-  const router = composeRouter(settings, application, shared);
+  const router = composeRouter(runtime, application, shared);
   const middleware = [
     countRefusals(application.status.activity.refused),
     compressText(),
@@ -126,7 +127,7 @@ const composeShared = (settings: Settings, { access, speech }: Application) => {
 };
 
 const composeRouter = (
-  settings: Settings,
+  { settings, clock }: Runtime,
   { core, access, audio, speech, health, status, sealer, sounds, eventLog }: Application,
   shared: ReturnType<typeof composeShared>,
 ) => {
@@ -144,7 +145,7 @@ const composeRouter = (
     settings,
     publicPath: publicPathOf(settings.publicUrl),
     streamAnswer: createStreamAnswer({ streaming, names, renewToken }),
-    getObject: audio.pipeline.getObject,
+    getObject: withLegacyAddresses(audio.pipeline.getObject, settings.audioLegacyUntil, clock),
     ...sounds,
     eventLog,
   });

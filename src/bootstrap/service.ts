@@ -26,6 +26,7 @@ import { obtainMasterKeys } from "./master-key.ts";
 import { createShutdownDeadline } from "./shutdown.ts";
 import { composeSounds } from "./sounds.ts";
 import { composeAudio } from "./speech/audio.ts";
+import { composeLegacyRemoval } from "./speech/audio-store.ts";
 import { composeSynthesis } from "./speech/synthesis.ts";
 import { serveWyoming } from "./speech/wyoming.ts";
 import { composeWebhooks } from "./webhooks.ts";
@@ -90,6 +91,7 @@ export const composeService = async (
   const application = { core, access, audio, speech, health, status, sealer, sounds, eventLog };
   const url = await serveHttp(runtime, application, wyoming ? [eventLog, wyoming] : [eventLog]);
 
+  composeLegacyRemoval(runtime, core, audio);
   const running = resources.move();
   return { url, wyomingUrl: wyoming?.url, close: () => running.disposeAsync() };
 };

@@ -233,6 +233,15 @@ export const audioStoreContract = (driver: string, setUp: () => Promise<AudioSto
         }
       });
 
+      it("lists only the sounds of one folder, if it is named", async () => {
+        for (const folder of objectFolders) await store.put(names(folder, "ogg", folder), objectOf(sound));
+        for (const folder of objectFolders) {
+          const found: StoredSound[] = [];
+          for await (const one of store.list(never, folder)) found.push(one);
+          expect(found.flatMap((one) => one.names)).to.deep.equal([names(folder, "ogg", folder)]);
+        }
+      });
+
       it("lists objects under one hash as one sound, and removes them together", async () => {
         for (const ext of ["mp3", "wav"] as const)
           await store.put(names("public", ext, "same"), objectOf(sound));

@@ -325,7 +325,11 @@ const record = async (kind: StoreKind, target: string): Promise<void> => {
   seals.push(exported.seal);
 
   const recorded: Recorded = {
-    settings: kind === "sqlite" ? {} : { MASTER_KEY: masterKey, STREAM_PREFIX: prefix },
+    settings: {
+      // Part of the names of its audio. Nothing is asked there.
+      OPENAI_URL: providers.oai.url,
+      ...(kind === "eventstoredb" && { MASTER_KEY: masterKey, STREAM_PREFIX: prefix }),
+    },
     at: new Date(time.now).toISOString(),
     websites,
     keyMonth,

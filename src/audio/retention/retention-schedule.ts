@@ -1,4 +1,5 @@
 import type { Clock } from "../../async/clock.ts";
+import { repeat } from "../../async/repeat.ts";
 import { type Log, loggableMessage } from "../pipeline/log.ts";
 import type { Retention } from "./retention.ts";
 
@@ -18,26 +19,15 @@ export const scheduleRetention = ({
   /** 0 to 1. */
   readonly random: () => number;
   readonly log: Log;
-}): (() => Promise<void>) => {
-  const stop = new AbortController();
-  let running = Promise.resolve();
-  const run = async (): Promise<void> => {
-    try {
-      await retention.runOnce(stop.signal);
-    } catch (error) {
-      if (!stop.signal.aborted)
-        log.warn({ error: loggableMessage(error) }, "Unused audio could not be removed from the store.");
-    }
-    if (!stop.signal.aborted) cancel = start(intervalMs);
-  };
-  const start = (ms: number) =>
-    timers.after(ms, () => {
-      running = run();
-    });
-  let cancel = start(intervalMs * (earliest + (1 - earliest) * random()));
-  return async () => {
-    stop.abort();
-    cancel();
-    await running;
-  };
-};
+}): (() => Promise<void>) =>
+  repeat({
+    task: async (signal) => {
+      await retention.runOnce(signal);
+      return intervalMs;
+    },
+    firstMs: intervalMs * (earliest + (1 - earliest) * random()),
+    retryMs: intervalMs,
+    clock: timers,
+    onError: (error) =>
+      log.warn({ error: loggableMessage(error) }, "Unused audio could not be removed from the store."),
+  });

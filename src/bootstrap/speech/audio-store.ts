@@ -1,6 +1,9 @@
 import pLimit from "p-limit";
 import { backgroundClock } from "../../async/clock.ts";
+import { createCdnPurge } from "../../audio/cdn-purge.ts";
+import { scheduleLegacyRemoval } from "../../audio/legacy/legacy-removal.ts";
 import type { UseReports } from "../../audio/pipeline/memory-cache.ts";
+import type { Pipeline } from "../../audio/pipeline/pipeline.ts";
 import { createRetention, type RetentionStats, useIntervalMs } from "../../audio/retention/retention.ts";
 import { scheduleRetention } from "../../audio/retention/retention-schedule.ts";
 import type { AudioStore } from "../../audio/store/audio-store.ts";
@@ -50,4 +53,16 @@ export const composeRetention = (
   const retention = createRetention({ store, policy, isInUse, log, now: clock, requireMeasuredClock });
   resources.defer(scheduleRetention({ retention, timers: backgroundClock, random: Math.random, log }));
   return retention.stats;
+};
+
+/** Deletes public audio under the names of earlier versions in the background. */
+export const composeLegacyRemoval = (
+  { settings, log, clock, resources }: Runtime,
+  { requireMeasuredClock }: Pick<Core, "requireMeasuredClock">,
+  { audioStore: store, pipeline: { forget } }: { audioStore: AudioStore; pipeline: Pick<Pipeline, "forget"> },
+): void => {
+  const purge = settings.purge && createCdnPurge(settings.purge);
+  const until = settings.audioLegacyUntil;
+  const options = { store, purge, forget, until, log, now: clock, requireMeasuredClock };
+  resources.defer(scheduleLegacyRemoval({ ...options, timers: backgroundClock }));
 };

@@ -1,0 +1,42 @@
+import type { Clock } from "./clock.ts";
+
+/**
+ * Runs a task after `firstMs`, and again after the time that it resolved with, or after `retryMs` if it failed. Ends when it resolves with
+ * undefined, or when the returned function is called, which resolves when no run is in progress.
+ */
+export const repeat = ({
+  task,
+  firstMs,
+  retryMs,
+  clock,
+  onError,
+}: {
+  readonly task: (signal: AbortSignal) => Promise<number | undefined>;
+  readonly firstMs: number;
+  readonly retryMs: number;
+  readonly clock: Clock;
+  /** Not called for a task that is aborted. */
+  readonly onError: (error: unknown) => void;
+}): (() => Promise<void>) => {
+  const stop = new AbortController();
+  let running = Promise.resolve();
+  const run = async (): Promise<void> => {
+    let nextMs: number | undefined = retryMs;
+    try {
+      nextMs = await task(stop.signal);
+    } catch (error) {
+      if (!stop.signal.aborted) onError(error);
+    }
+    if (nextMs !== undefined && !stop.signal.aborted) cancel = start(nextMs);
+  };
+  const start = (ms: number) =>
+    clock.after(ms, () => {
+      running = run();
+    });
+  let cancel = start(firstMs);
+  return async () => {
+    stop.abort();
+    cancel();
+    await running;
+  };
+};

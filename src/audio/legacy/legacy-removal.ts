@@ -1,0 +1,82 @@
+import type { Clock } from "../../async/clock.ts";
+import { repeat } from "../../async/repeat.ts";
+import { legacyFolder } from "../../domain/synthesis/legacy-names.ts";
+import type { PurgeCdn } from "../cdn-purge.ts";
+import { type Log, loggableMessage } from "../pipeline/log.ts";
+import type { AudioStore } from "../store/audio-store.ts";
+
+export interface LegacyRemovalOptions {
+  readonly store: Pick<AudioStore, "list" | "remove">;
+  /** Absent without a CDN. */
+  readonly purge: PurgeCdn | undefined;
+  /** Removes it from the memory of this process. */
+  readonly forget: (hash: string) => void;
+  /** Until then its addresses stay. Milliseconds since the epoch. */
+  readonly until: number;
+  readonly log: Log;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Rejects if this machine's clock may be wrong. */
+  readonly requireMeasuredClock: () => Promise<void>;
+}
+
+const removalsAtOnce = 8;
+
+/**
+ * Deletes the public audio and marks that earlier versions stored under names that anybody can compute: from the CDN, then
+ * from the store. No instance of this version serves them, so that a cache cannot get them again. What is not purged stays in
+ * the store for the next run, which finds it by its listing: a run can be interrupted and repeated, by any number of instances.
+ * Resolves with the number of removed sounds. @throws {AudioStoreUnavailable} {CdnUnavailable}; the signal's reason
+ */
+export const removeLegacyAudio = async (
+  { store, purge, forget, log }: Pick<LegacyRemovalOptions, "store" | "purge" | "forget" | "log">,
+  signal: AbortSignal,
+): Promise<number> => {
+  const remove = async (hash: string): Promise<void> => {
+    forget(hash);
+    await purge?.(hash);
+    await store.remove(hash);
+  };
+  let removed = 0;
+  let batch: string[] = [];
+  const removeBatch = async (): Promise<void> => {
+    await Promise.all(batch.map(remove));
+    removed += batch.length;
+    batch = [];
+  };
+  for await (const { hash } of store.list(signal, legacyFolder)) {
+    batch.push(hash);
+    if (batch.length === removalsAtOnce) await removeBatch();
+  }
+  await removeBatch();
+  if (removed > 0) log.info({ removed }, "Public audio under names of version 0.1 was deleted.");
+  return removed;
+};
+
+const dayMs = 24 * 60 * 60_000;
+const retryMs = 60 * 60_000;
+
+/**
+ * Deletes it now, or when its time is over, and once a day until nothing was left a day after the start: by then no instance
+ * of an earlier version stores more.
+ */
+export const scheduleLegacyRemoval = ({
+  timers,
+  ...options
+}: LegacyRemovalOptions & { readonly timers: Clock }): (() => Promise<void>) => {
+  const { until, now, requireMeasuredClock, log } = options;
+  const startedAt = timers.now();
+  return repeat({
+    task: async (signal) => {
+      if (now() < until) return Math.min(dayMs, until - now());
+      if (until > 0) await requireMeasuredClock();
+      const removed = await removeLegacyAudio(options, signal);
+      return removed === 0 && timers.now() >= startedAt + dayMs ? undefined : dayMs;
+    },
+    firstMs: 0,
+    retryMs,
+    clock: timers,
+    onError: (error) =>
+      log.warn({ error: loggableMessage(error) }, "Public audio of version 0.1 could not be deleted."),
+  });
+};
