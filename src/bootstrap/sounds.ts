@@ -19,7 +19,7 @@ export const composeSounds = (
   return {
     deleteAudio: createDeleteAudio({ handler, openStore, forget, purge, clock }),
     sounds: createSounds({
-      audioStore: { get: async (name, signal) => await (await openStore()).get(name, signal) },
+      audioStore: { stat: async (name, signal) => await (await openStore()).stat(name, signal) },
       countServings: createCountServings({ store, queue: createReportQueue(), clock }),
       purge,
     }),

@@ -1,12 +1,15 @@
 import { createHash, randomBytes } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
+import { crc32 } from "node:zlib";
 import { expect } from "chai";
 import {
   type AudioObject,
   type AudioStore,
   AudioStoreUnavailable,
+  DamagedObject,
   hashInName,
   type ObjectName,
+  type ObjectPart,
   type StoredSound,
 } from "../../src/audio/store/audio-store.ts";
 import { type ObjectFolder, objectFolders } from "../../src/domain/synthesis/recipe.ts";
@@ -85,6 +88,96 @@ export const audioStoreContract = (driver: string, setUp: () => Promise<AudioSto
         const outcome = await answer.catch((error: unknown) => error);
         if (outcome !== reason) expect(big.equals((outcome as AudioObject).bytes)).to.equal(true);
         expect(big.equals(await got(store, name))).to.equal(true);
+      });
+    });
+
+    describe("stat", () => {
+      it("returns the size, length, checksum and time of last use of an object, as `get` does", async () => {
+        const length = { samples: 2 ** 40 + 1, sampleRate: 24_000 };
+        await store.put(name, { bytes: sound, length });
+        const info = await store.stat(name);
+        expect(info).to.deep.include({ size: sound.length, length });
+        expect(info?.usedAt).to.equal((await store.get(name))?.usedAt);
+        expect(info?.hasChecksum(crc32(sound))).to.equal(true);
+        expect(info?.hasChecksum(crc32(sound.subarray(1)))).to.equal(false);
+      });
+
+      it("returns undefined for a missing object", async () => {
+        expect(await store.stat(name)).to.equal(undefined);
+      });
+
+      it("throws the signal's reason when it is already aborted", async () => {
+        await store.put(name, objectOf(sound));
+        const reason = new Error("the caller left");
+        expect(await thrownBy(() => store.stat(name, AbortSignal.abort(reason)))).to.equal(reason);
+      });
+    });
+
+    describe("read", () => {
+      const size = sound.length;
+      for (const [what, start, end] of [
+        ["the first byte", 0, 1],
+        ["the last byte", size - 1, size],
+        ["all bytes", 0, size],
+        ["bytes in the middle", 7, 4097],
+        ["no more than there are, from the first byte", 0, size + 1],
+        ["no more than there are, from the last byte", size - 1, 10 * size],
+      ] as const) {
+        it(`returns ${what}, with what is known of the object`, async () => {
+          await store.put(name, objectOf(sound));
+          const part = await store.read(name, { start, end });
+          expect(part && sound.subarray(start, end).equals(part.bytes)).to.equal(true);
+          expect(part).to.deep.include({ size, length: objectOf(sound).length });
+          expect(part?.usedAt).to.equal((await store.get(name))?.usedAt);
+          expect(part?.hasChecksum(crc32(sound))).to.equal(true);
+        });
+      }
+
+      it("returns an object of one byte", async () => {
+        await store.put(name, objectOf(Buffer.from([7])));
+        expect((await store.read(name, { start: 0, end: 1000 }))?.bytes).to.deep.equal(Buffer.from([7]));
+      });
+
+      it("reports an object that ends before the range as damaged", async () => {
+        await store.put(name, objectOf(sound));
+        for (const start of [size, size + 1]) {
+          const error = await thrownBy(() => store.read(name, { start, end: start + 10 }));
+          expect(error).to.be.instanceOf(DamagedObject);
+        }
+      });
+
+      it("returns undefined for a missing object, and for one that was removed after an earlier part", async () => {
+        expect(await store.read(name, { start: 0, end: 10 })).to.equal(undefined);
+        await store.put(name, objectOf(sound));
+        expect((await store.read(name, { start: 0, end: 10 }))?.bytes).to.have.length(10);
+        await (await place.again()).remove(hashInName(name) ?? "");
+        expect(await store.read(name, { start: 10, end: 20 })).to.equal(undefined);
+      });
+
+      it("returns the bytes of a large object part by part, and many parts at once", async () => {
+        const big = randomBytes(3 * megabyte + 1);
+        await store.put(name, objectOf(big));
+        const starts = Array.from({ length: 50 }, (_, i) => i * 65_536).filter((start) => start < big.length);
+        const parts = await Promise.all(
+          starts.map((start) => store.read(name, { start, end: start + 65_536 })),
+        );
+        expect(big.equals(Buffer.concat(parts.map((part) => part?.bytes ?? Buffer.alloc(0))))).to.equal(true);
+      });
+
+      it("throws the signal's reason when it is aborted, before or midway, and serves later calls", async () => {
+        await store.put(name, objectOf(randomBytes(8 * megabyte)));
+        const reason = new Error("the caller left");
+        const range = { start: 0, end: 8 * megabyte };
+        expect(await thrownBy(() => store.read(name, range, AbortSignal.abort(reason)))).to.equal(reason);
+        // More than a store has connections.
+        for (let round = 0; round < 50; round++) {
+          const controller = new AbortController();
+          const reading = store.read(name, range, controller.signal).catch((error: unknown) => error);
+          controller.abort(reason);
+          const outcome = await reading;
+          if (outcome !== reason) expect((outcome as ObjectPart).bytes).to.have.length(8 * megabyte);
+        }
+        expect((await store.read(name, { start: 0, end: 10 }))?.bytes).to.have.length(10);
       });
     });
 
@@ -206,6 +299,9 @@ export const audioStoreContract = (driver: string, setUp: () => Promise<AudioSto
         it(`are rejected with a TypeError when invalid: ${what}`, async () => {
           expect(await thrownBy(() => store.put(bad, objectOf(sound)))).to.be.instanceOf(TypeError);
           expect(await thrownBy(() => store.get(bad))).to.be.instanceOf(TypeError);
+          expect(await thrownBy(() => store.stat(bad))).to.be.instanceOf(TypeError);
+          const part = () => store.read(bad, { start: 0, end: 1 });
+          expect(await thrownBy(part)).to.be.instanceOf(TypeError);
         });
       }
     });
@@ -345,8 +441,14 @@ export const audioStoreContract = (driver: string, setUp: () => Promise<AudioSto
         }
       });
 
-      it("causes AudioStoreUnavailable in get, never a missing object", async () => {
-        expect(await thrownBy(() => store.get(name))).to.be.instanceOf(AudioStoreUnavailable);
+      it("causes AudioStoreUnavailable in get, stat and read, never a missing object", async () => {
+        for (const run of [
+          () => store.get(name),
+          () => store.stat(name),
+          () => store.read(name, { start: 0, end: 1 }),
+        ]) {
+          expect(await thrownBy(run)).to.be.instanceOf(AudioStoreUnavailable);
+        }
       });
 
       it("is reported without a path, an address or a credential in the message", async () => {

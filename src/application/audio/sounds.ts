@@ -61,7 +61,7 @@ export const createSounds = ({
   countServings,
   purge,
 }: {
-  readonly audioStore: Pick<AudioStore, "get">;
+  readonly audioStore: Pick<AudioStore, "stat">;
   readonly countServings: CountServings;
   /** Absent without a CDN. */
   readonly purge: PurgeCdn | undefined;
@@ -120,21 +120,21 @@ export const checkHash = (hash: string): void => {
 };
 
 const readObject = async (
-  store: Pick<AudioStore, "get">,
+  store: Pick<AudioStore, "stat">,
   name: string,
   signal: AbortSignal,
 ): Promise<StoredFile | undefined> => {
-  const object = await store.get(name, signal).catch((error: unknown) => {
+  const object = await store.stat(name, signal).catch((error: unknown) => {
     if (error instanceof DamagedObject) return undefined; // requests treat it as missing too
     throw error;
   });
   if (!object) return undefined;
-  const { bytes, length, usedAt } = object;
+  const { size, length, usedAt } = object;
   const isMarks = isMarksName(name);
   const isPublic = name.startsWith("public/");
   return {
     name,
-    bytes: bytes.length,
+    bytes: size,
     ...(!isMarks && { seconds: length.samples / length.sampleRate }),
     usedAt: new Date(usedAt).toISOString(),
     public: isPublic,

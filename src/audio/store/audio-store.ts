@@ -16,6 +16,28 @@ export interface StoredObject extends AudioObject {
   readonly usedAt: number;
 }
 
+/** What is known of an object without its bytes. */
+export interface ObjectInfo {
+  /** In bytes. */
+  readonly size: number;
+  readonly length: SoundLength;
+  /** When it was last put or touched, in milliseconds since the epoch. */
+  readonly usedAt: number;
+  /** True for the CRC-32 of the bytes that were put. */
+  readonly hasChecksum: (crc32: number) => boolean;
+}
+
+/** Some bytes of an object. */
+export interface ObjectPart extends ObjectInfo {
+  readonly bytes: Buffer;
+}
+
+/** Offsets of bytes; `end` is the first one after them. */
+export interface ByteRange {
+  readonly start: number;
+  readonly end: number;
+}
+
 /** What a store keeps under one hash: a sound, and what belongs to it. */
 export interface StoredSound {
   readonly hash: string;
@@ -26,13 +48,24 @@ export interface StoredSound {
   readonly usedAt: number;
 }
 
-/** Immutable objects under content-addressed names. `get` and `put` throw a TypeError for any other name. */
+/** Immutable objects under content-addressed names. All methods that take one throw a TypeError for any other name. */
 export interface AudioStore {
   /**
    * The object as it was put, or undefined if there is none. @throws {AudioStoreUnavailable} {DamagedObject}; the
    * signal's reason
    */
   get(name: ObjectName, signal?: AbortSignal): Promise<StoredObject | undefined>;
+  /**
+   * What is known of the object, or undefined if there is none. Its bytes are not read and not verified, but their number is.
+   * @throws {AudioStoreUnavailable} {DamagedObject}; the signal's reason
+   */
+  stat(name: ObjectName, signal?: AbortSignal): Promise<ObjectInfo | undefined>;
+  /**
+   * The bytes of the range, or as many as the object has from its start on. They are not verified, because the checksum is of all
+   * bytes: who reads all parts compares it. Nothing stays open between two parts, so that slow clients hold no file and no
+   * connection. @throws as `stat`; {DamagedObject} also if the object ends before the range
+   */
+  read(name: ObjectName, range: ByteRange, signal?: AbortSignal): Promise<ObjectPart | undefined>;
   /**
    * Stores the object atomically and durably. An existing object is never overwritten, unless it is damaged: a second put
    * of the same name is a no-op, and resolves with the existing object. @throws {AudioStoreUnavailable}; {TypeError} the
@@ -47,8 +80,8 @@ export interface AudioStore {
    */
   list(signal: AbortSignal, folder?: ObjectFolder): AsyncIterable<StoredSound>;
   /**
-   * Removes everything under the hash; with `unusedSince`, only what was not put or touched later. Reads in progress are
-   * not disturbed. Resolves with the names of the removed objects. @throws {AudioStoreUnavailable}
+   * Removes everything under the hash; with `unusedSince`, only what was not put or touched later. Calls of `get` in
+   * progress are not disturbed. Resolves with the names of the removed objects. @throws {AudioStoreUnavailable}
    */
   remove(hash: string, condition?: { readonly unusedSince: number }): Promise<readonly string[]>;
   /** Resolves if the store can be written. @throws {AudioStoreUnavailable} */

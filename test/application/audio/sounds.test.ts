@@ -57,7 +57,7 @@ describe("sounds", () => {
     await temporary.remove();
   });
 
-  const soundsIn = (store: Pick<AudioStore, "get">, purge?: (hash: string) => Promise<void>): Sounds =>
+  const soundsIn = (store: Pick<AudioStore, "stat">, purge?: (hash: string) => Promise<void>): Sounds =>
     createSounds({
       audioStore: store,
       countServings: createCountServings({
@@ -113,7 +113,7 @@ describe("sounds", () => {
   });
 
   it("treat a damaged object as missing, and report a store that cannot be read", async () => {
-    const failing = (error: Error) => soundsIn({ get: () => Promise.reject(error) });
+    const failing = (error: Error) => soundsIn({ stat: () => Promise.reject(error) });
     expect((await failing(new DamagedObject()).find(often, { ...november, signal })).objects).to.deep.equal(
       [],
     );

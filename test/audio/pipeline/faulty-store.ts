@@ -25,6 +25,8 @@ export const withFaults = (store: AudioStore): FaultyStore => {
       own.gets.push(name);
       return answer(() => store.get(name, signal));
     },
+    stat: (name, signal) => answer(() => store.stat(name, signal)),
+    read: (name, range, signal) => answer(() => store.read(name, range, signal)),
     put: (name, object) => {
       own.puts.push(name);
       return answer(() => store.put(name, object));

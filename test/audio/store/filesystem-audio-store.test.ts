@@ -16,11 +16,13 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
+import { crc32 } from "node:zlib";
 import { expect } from "chai";
 import {
   AudioStoreFull,
   AudioStoreUnavailable,
   DamagedObject,
+  type ObjectPart,
 } from "../../../src/audio/store/audio-store.ts";
 import { openFilesystemAudioStore } from "../../../src/audio/store/filesystem/filesystem-audio-store.ts";
 import { audioStoreContract } from "../../contracts/audio-store.ts";
@@ -108,7 +110,36 @@ describe("The filesystem audio store", () => {
       for (const bytes of [...cuts, ...changes, Buffer.concat([whole, Buffer.alloc(1)])]) {
         await writeFile(fileOf(name), bytes);
         expect(await store.get(name).catch((error: unknown) => error)).to.be.instanceOf(DamagedObject);
+        const part = await store.read(name, { start: 0, end: whole.length }).catch((error: unknown) => error);
+        if (part instanceof DamagedObject) continue;
+        const read = part as ObjectPart;
+        expect(read.hasChecksum(crc32(read.bytes))).to.equal(false);
       }
+      for (const bytes of cuts) {
+        await writeFile(fileOf(name), bytes);
+        expect(await store.stat(name).catch((error: unknown) => error)).to.be.instanceOf(DamagedObject);
+      }
+    });
+
+    it("leaves no file open: after damage, an abort or a missing object", async () => {
+      const store = await openFilesystemAudioStore({ path });
+      await store.put(name, objectOf(soundOf(1)));
+      await store.put(nameOf(2), objectOf(soundOf(2)));
+      await writeFile(fileOf(nameOf(2)), "damaged");
+      const openFiles = async () => (await readdir("/proc/self/fd")).length;
+      const before = await openFiles();
+      for (let round = 0; round < 20; round++) {
+        const controller = new AbortController();
+        const reading = store.read(name, { start: 0, end: 20_000 }, controller.signal);
+        controller.abort();
+        await Promise.allSettled([
+          reading,
+          store.stat(nameOf(2)),
+          store.read(nameOf(2), { start: 0, end: 1 }),
+          store.read(nameOf(3), { start: 0, end: 1 }),
+        ]);
+      }
+      expect(await openFiles()).to.be.below(before + 20);
     });
   });
 

@@ -10,16 +10,21 @@ import {
   type AudioStore,
   AudioStoreFull,
   AudioStoreUnavailable,
+  type ByteRange,
   checkHash,
   checkObject,
   checkObjectName,
+  DamagedObject,
   joinSounds,
   keepUnlessDamaged,
+  type ObjectInfo,
+  type ObjectName,
+  type ObjectPart,
   type StoredObject,
 } from "../audio-store.ts";
 import { PendingWrites } from "../pending-writes.ts";
 import { entriesIn, listFiles, orIfMissing } from "./listing.ts";
-import { footerOf, parseObjectFile } from "./object-file.ts";
+import { footerOf, objectSize, parseFooter, parseObjectFile } from "./object-file.ts";
 import { createShards, type Shards, shardDirectories, shardedPath, syncDirectory } from "./shards.ts";
 import { openTemporaryFiles } from "./temporary-files.ts";
 
@@ -48,12 +53,19 @@ export const openFilesystemAudioStore = async ({ path }: { path: string }): Prom
     return writing.add(translateErrors("written", () => slot(store)));
   };
 
+  const reading = async <T>(
+    name: ObjectName,
+    signal: AbortSignal | undefined,
+    read: (file: OpenFile) => Promise<T>,
+  ): Promise<T | undefined> => {
+    checkObjectName(name);
+    return translateErrors("read", () => readingFile(shardedPath(root, name), signal, read));
+  };
+
   return {
-    get: async (name, signal) => {
-      checkObjectName(name);
-      signal?.throwIfAborted();
-      return translateErrors("read", () => readObject(shardedPath(root, name), signal));
-    },
+    get: (name, signal) => reading(name, signal, readObject),
+    stat: (name, signal) => reading(name, signal, readInfo),
+    read: (name, range, signal) => reading(name, signal, (file) => readPart(file, range)),
     put: async (name, object) => {
       checkObject(name, object);
       return write(shardedPath(root, name), object);
@@ -99,32 +111,65 @@ const statFile = promisify(fstat);
 const readFrom = promisify(read);
 const closeFile = promisify(close);
 
-/** The file and its modification time. Without an object of `node:fs/promises`, which takes twice the time. */
-const readWhole = async (file: string, signal?: AbortSignal): Promise<{ bytes: Buffer; mtimeMs: number }> => {
-  const descriptor = await openFile(file, "r");
+interface OpenFile {
+  readonly fileSize: number;
+  readonly usedAt: number;
+  /** Fewer bytes at the end of the file. */
+  readonly bytesOf: (range: ByteRange) => Promise<Buffer>;
+}
+
+/** Undefined if there is no such file. Without an object of `node:fs/promises`, which takes twice the time. */
+const readingFile = async <T>(
+  file: string,
+  signal: AbortSignal | undefined,
+  read: (opened: OpenFile) => Promise<T>,
+): Promise<T | undefined> => {
+  signal?.throwIfAborted();
+  const descriptor = await orIfMissing(openFile(file, "r"), undefined);
+  if (descriptor === undefined) return undefined;
   try {
     const { size, mtimeMs } = await statFile(descriptor);
-    const bytes = Buffer.allocUnsafeSlow(size);
-    let at = 0;
-    while (at < size) {
-      signal?.throwIfAborted();
-      const { bytesRead } = await readFrom(descriptor, bytes, at, size - at, at);
-      if (bytesRead === 0) break;
-      at += bytesRead;
-    }
-    return { bytes: bytes.subarray(0, at), mtimeMs };
+    const bytesOf = ({ start, end }: ByteRange) => readBytes(descriptor, { start, end }, signal);
+    return await read({ fileSize: size, usedAt: mtimeMs, bytesOf });
   } finally {
     await closeFile(descriptor);
   }
 };
 
-const readObject = async (
-  file: string,
+const readBytes = async (
+  descriptor: number,
+  { start, end }: ByteRange,
   signal: AbortSignal | undefined,
-): Promise<StoredObject | undefined> => {
-  const found = await orIfMissing(readWhole(file, signal), undefined);
+): Promise<Buffer> => {
+  const bytes = Buffer.allocUnsafeSlow(end - start);
+  let at = 0;
+  while (at < bytes.length) {
+    signal?.throwIfAborted();
+    const { bytesRead } = await readFrom(descriptor, bytes, at, bytes.length - at, start + at);
+    if (bytesRead === 0) break;
+    at += bytesRead;
+  }
   signal?.throwIfAborted();
-  return found && { ...parseObjectFile(found.bytes), usedAt: found.mtimeMs };
+  return bytes.subarray(0, at);
+};
+
+const readObject = async ({ fileSize, usedAt, bytesOf }: OpenFile): Promise<StoredObject> => ({
+  ...parseObjectFile(await bytesOf({ start: 0, end: fileSize })),
+  usedAt,
+});
+
+const readInfo = async ({ fileSize, usedAt, bytesOf }: OpenFile): Promise<ObjectInfo> => {
+  const size = objectSize(fileSize);
+  return { ...parseFooter(await bytesOf({ start: size, end: fileSize }), size), usedAt };
+};
+
+const readPart = async (file: OpenFile, { start, end }: ByteRange): Promise<ObjectPart> => {
+  const info = await readInfo(file);
+  const last = Math.min(end, info.size);
+  if (start >= last) throw new DamagedObject();
+  const bytes = await file.bytesOf({ start, end: last });
+  if (bytes.length < last - start) throw new DamagedObject();
+  return { ...info, bytes };
 };
 
 /** Resolves with the object that exists already, if there is one. */

@@ -1,5 +1,5 @@
 import { crc32 } from "node:zlib";
-import { type AudioObject, DamagedObject } from "../audio-store.ts";
+import { type AudioObject, DamagedObject, type ObjectInfo } from "../audio-store.ts";
 
 /*
  * A file holds the bytes of an object and, after them, what the store knows about it. So both are written in one step,
@@ -21,16 +21,29 @@ export const footerOf = ({ bytes, length: { samples, sampleRate } }: AudioObject
   return footer;
 };
 
+/** The number of bytes of the object in a file of this size. @throws {DamagedObject} */
+export const objectSize = (fileSize: number): number => {
+  if (fileSize <= footerBytes) throw new DamagedObject();
+  return fileSize - footerBytes;
+};
+
+/** What the footer says of an object of this size. @throws {DamagedObject} */
+export const parseFooter = (footer: Buffer, size: number): Omit<ObjectInfo, "usedAt"> => {
+  const isFooter =
+    footer.length === footerBytes && footer.subarray(0, 8).equals(magic) && footer.readUIntLE(8, 6) === size;
+  if (!isFooter) throw new DamagedObject();
+  return {
+    size,
+    length: { samples: footer.readUIntLE(14, 6), sampleRate: footer.readUInt32LE(20) },
+    hasChecksum: (checksum) => crc32(footer.subarray(0, 28), checksum) === footer.readUInt32LE(28),
+  };
+};
+
 /** The object in a file. @throws {DamagedObject} */
 export const parseObjectFile = (file: Buffer): AudioObject => {
-  const size = file.length - footerBytes;
-  if (size <= 0) throw new DamagedObject();
-  const footer = file.subarray(size);
-  const isWhole =
-    footer.subarray(0, 8).equals(magic) &&
-    footer.readUIntLE(8, 6) === size &&
-    footer.readUInt32LE(28) === crc32(file.subarray(0, size + 28));
-  if (!isWhole) throw new DamagedObject();
-  const length = { samples: footer.readUIntLE(14, 6), sampleRate: footer.readUInt32LE(20) };
-  return { bytes: file.subarray(0, size), length };
+  const size = objectSize(file.length);
+  const { length, hasChecksum } = parseFooter(file.subarray(size), size);
+  const bytes = file.subarray(0, size);
+  if (!hasChecksum(crc32(bytes))) throw new DamagedObject();
+  return { bytes, length };
 };

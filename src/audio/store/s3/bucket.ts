@@ -1,8 +1,24 @@
 import type { IncomingMessage } from "node:http";
 import { type Client, CopyDestinationOptions, CopySourceOptions } from "minio";
-import { type AudioObject, keepUnlessDamaged, type ObjectName, type StoredObject } from "../audio-store.ts";
+import {
+  type AudioObject,
+  type ByteRange,
+  DamagedObject,
+  keepUnlessDamaged,
+  type ObjectInfo,
+  type ObjectName,
+  type ObjectPart,
+  type StoredObject,
+} from "../audio-store.ts";
 import { s3Code } from "./failure.ts";
-import { headersOf, metadataOf, ownMetadata, readResponse } from "./object-metadata.ts";
+import {
+  headersOf,
+  infoOf,
+  metadataOf,
+  ownMetadata,
+  readPartResponse,
+  readResponse,
+} from "./object-metadata.ts";
 
 const uncached = { "Cache-Control": "no-store" };
 
@@ -26,6 +42,28 @@ export class S3Bucket {
     return ignoring(["NoSuchKey", "NoSuchBucket"], async () =>
       readResponse((await this.#client.getObject(this.#bucket, name)) as IncomingMessage),
     );
+  }
+
+  /** Undefined if there is none. @throws {DamagedObject} */
+  async stat(name: ObjectName): Promise<ObjectInfo | undefined> {
+    const found = await ignoring(["NotFound", "NoSuchKey", "NoSuchBucket"], () =>
+      this.#client.statObject(this.#bucket, name),
+    );
+    return found && infoOf(found.size, found.metaData, found.lastModified.getTime());
+  }
+
+  /** Undefined if there is no such object. @throws {DamagedObject} */
+  readPart(name: ObjectName, range: ByteRange): Promise<ObjectPart | undefined> {
+    const { start, end } = range;
+    return ignoring(["NoSuchKey", "NoSuchBucket"], async () => {
+      const response = await this.#client
+        .getPartialObject(this.#bucket, name, start, end - start)
+        .catch((error: unknown) => {
+          if (s3Code(error) === "InvalidRange") throw new DamagedObject();
+          throw error;
+        });
+      return await readPartResponse(response as IncomingMessage, range);
+    });
   }
 
   /** Stores the object, unless it exists and is whole: then it resolves with the existing one. */

@@ -2,7 +2,15 @@ import type { IncomingMessage } from "node:http";
 import { crc32 } from "node:zlib";
 import { mimeTypeOf } from "../../../domain/synthesis/formats.ts";
 import { isMarksName, marksMimeType } from "../../../domain/synthesis/marks.ts";
-import { type AudioObject, DamagedObject, type ObjectName, type StoredObject } from "../audio-store.ts";
+import {
+  type AudioObject,
+  type ByteRange,
+  DamagedObject,
+  type ObjectInfo,
+  type ObjectName,
+  type ObjectPart,
+  type StoredObject,
+} from "../audio-store.ts";
 
 /** A CDN may cache public objects; private ones are read by this service only. */
 export const headersOf = (name: ObjectName): Record<string, string> => ({
@@ -17,33 +25,64 @@ export const metadataOf = ({ bytes, length }: AudioObject): Record<string, strin
   crc32: crc32(bytes).toString(16),
 });
 
+const ownNames = ["samples", "sample-rate", "crc32"] as const;
+
 /** The same members of the metadata that the client has read. */
 export const ownMetadata = (read: Readonly<Record<string, unknown>>): Record<string, string> =>
-  Object.fromEntries(
-    ["samples", "sample-rate", "crc32"].flatMap((name) => (read[name] ? [[name, String(read[name])]] : [])),
-  );
+  Object.fromEntries(ownNames.flatMap((name) => (read[name] ? [[name, String(read[name])]] : [])));
+
+/** @throws {DamagedObject} it is empty, or was put by another program */
+export const infoOf = (
+  size: number,
+  metadata: Readonly<Record<string, unknown>>,
+  lastModified: number,
+): ObjectInfo => {
+  const [samples, sampleRate] = [Number(metadata.samples), Number(metadata["sample-rate"])];
+  const isOurs = typeof metadata.crc32 === "string" && Number.isSafeInteger(samples) && sampleRate > 0;
+  if (!isOurs || !(size > 0)) throw new DamagedObject();
+  return {
+    size,
+    length: { samples, sampleRate },
+    usedAt: Number.isNaN(lastModified) ? 0 : lastModified,
+    hasChecksum: (checksum) => checksum.toString(16) === metadata.crc32,
+  };
+};
 
 /** @throws {DamagedObject} the bytes are not those that were put, or were put by another program */
 export const readResponse = async (response: IncomingMessage): Promise<StoredObject> => {
-  const bytes = await readBody(response);
-  const read = (name: string): string => String(response.headers[`x-amz-meta-${name}`] ?? "");
-  const [samples, sampleRate] = [Number(read("samples")), Number(read("sample-rate"))];
-  const isWhole = bytes !== undefined && crc32(bytes).toString(16) === read("crc32");
-  if (!isWhole || !Number.isSafeInteger(samples) || !(sampleRate > 0)) throw new DamagedObject();
-  const modified = Date.parse(response.headers["last-modified"] ?? "");
-  return { bytes, length: { samples, sampleRate }, usedAt: Number.isNaN(modified) ? 0 : modified };
+  const bytes = await readBody(response, maxObjectBytes);
+  const { length, usedAt, hasChecksum } = infoOfResponse(response, bytes.length);
+  if (!hasChecksum(crc32(bytes))) throw new DamagedObject();
+  return { bytes, length, usedAt };
+};
+
+/** @throws {DamagedObject} bytes are missing, or were put by another program */
+export const readPartResponse = async (
+  response: IncomingMessage,
+  { start, end }: ByteRange,
+): Promise<ObjectPart> => {
+  const bytes = await readBody(response, end - start);
+  const [, first, size] = /^bytes (\d+)-\d+\/(\d+)$/.exec(response.headers["content-range"] ?? "") ?? [];
+  const info = infoOfResponse(response, Number(size));
+  if (Number(first) !== start || bytes.length !== Math.min(end, info.size) - start) throw new DamagedObject();
+  return { ...info, bytes };
+};
+
+const infoOfResponse = ({ headers }: IncomingMessage, size: number): ObjectInfo => {
+  const metadata = Object.fromEntries(ownNames.map((name) => [name, headers[`x-amz-meta-${name}`]]));
+  return infoOf(size, metadata, Date.parse(headers["last-modified"] ?? ""));
 };
 
 const maxObjectBytes = 64 * 1024 * 1024;
 
-/** Undefined for an empty body and for one that is too large, which ends the connection. */
-const readBody = async (body: AsyncIterable<Buffer>): Promise<Buffer | undefined> => {
+/** A body that is too large ends the connection. @throws {DamagedObject} */
+const readBody = async (body: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer> => {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of body) {
     chunks.push(chunk);
     size += chunk.length;
-    if (size > maxObjectBytes) return undefined;
+    if (size > maxBytes) throw new DamagedObject();
   }
-  return size === 0 ? undefined : Buffer.concat(chunks, size);
+  return Buffer.concat(chunks, size);
 };

@@ -2,7 +2,14 @@ import { Client } from "minio";
 import { type Clock, systemClock } from "../../../async/clock.ts";
 import { withDeadline } from "../../../async/deadline.ts";
 import { type ObjectFolder, objectFolders } from "../../../domain/synthesis/recipe.ts";
-import { type AudioStore, checkHash, checkObject, checkObjectName, joinSounds } from "../audio-store.ts";
+import {
+  type AudioStore,
+  checkHash,
+  checkObject,
+  checkObjectName,
+  joinSounds,
+  type ObjectName,
+} from "../audio-store.ts";
 import { PendingWrites } from "../pending-writes.ts";
 import type { S3Address } from "../s3-address.ts";
 import { S3Bucket } from "./bucket.ts";
@@ -38,6 +45,15 @@ export const openS3AudioStore = async (parts: S3AudioStoreOptions): Promise<Audi
   const change = <T>(run: (bucket: S3Bucket) => Promise<T>): Promise<T> =>
     translateS3Errors("written", undefined, () => within(writeMs, undefined, run));
 
+  const reading = async <T>(
+    name: ObjectName,
+    signal: AbortSignal | undefined,
+    run: (bucket: S3Bucket) => Promise<T>,
+  ): Promise<T> => {
+    checkObjectName(name);
+    return translateS3Errors("read", signal, () => within(readMs, signal, run));
+  };
+
   const probe = (): Promise<void> => within(pingMs, undefined, (bucket) => bucket.probe());
 
   try {
@@ -51,10 +67,9 @@ export const openS3AudioStore = async (parts: S3AudioStoreOptions): Promise<Audi
   }
 
   return {
-    get: async (name, signal) => {
-      checkObjectName(name);
-      return translateS3Errors("read", signal, () => within(readMs, signal, (bucket) => bucket.read(name)));
-    },
+    get: (name, signal) => reading(name, signal, (bucket) => bucket.read(name)),
+    stat: (name, signal) => reading(name, signal, (bucket) => bucket.stat(name)),
+    read: (name, range, signal) => reading(name, signal, (bucket) => bucket.readPart(name, range)),
     put: async (name, object) => {
       checkObject(name, object);
       return writing.add(change((bucket) => bucket.add(name, object)));
