@@ -100,6 +100,9 @@ const environment = z.object({
     .describe("Sliding window of the burst limit"),
   BURST_LIMIT: schema.wholeNumber(1, 1_000_000).optional().describe("Burst limit; default: by plan"),
   TRUST_PROXY: schema.networks.default([]).describe("Proxies (CIDR) whose X-Forwarded-For is trusted"),
+  CDN_NETWORKS: schema.networks
+    .default([])
+    .describe("Addresses (CIDR) of a CDN that pulls audio, without a limit on audio in memory of their own"),
   LOG_LEVEL: z
     .enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"])
     .default("info")
@@ -212,6 +215,7 @@ const toSettings = (data: Environment) => ({
   burstWindowMs: data.BURST_WINDOW_MS,
   burstLimit: data.BURST_LIMIT,
   trustProxy: data.TRUST_PROXY,
+  cdnNetworks: data.CDN_NETWORKS,
   logLevel: data.LOG_LEVEL,
   memoryCacheBytes: data.MEMORY_CACHE_BYTES,
   unreadAudio: { streamsPerKey: data.STREAMS_PER_KEY, bytesPerKey: data.UNREAD_AUDIO_BYTES },

@@ -16,6 +16,7 @@ import { announceDeprecation, authenticated, authenticatedIfCredentials } from "
 import { publicPathOf } from "../http/kernel/public-url.ts";
 import { createRouter } from "../http/kernel/router.ts";
 import { listen } from "../http/kernel/server.ts";
+import { createHoldUnsentBytes } from "../http/kernel/unsent-bytes.ts";
 import { createOperations } from "../http/operations.ts";
 import { authorizeAdmin, authorizeAuditorOr } from "../http/routes/admin/authorize.ts";
 import { unknownVoices } from "../http/routes/openai/voice-map.ts";
@@ -112,6 +113,7 @@ const composeShared = (settings: Settings, { access, speech }: Application) => {
   });
   return {
     clientOf,
+    holdUnsentBytes: createHoldUnsentBytes(clientOf, [...settings.trustProxy, ...settings.cdnNetworks]),
     names,
     exposed,
     synthesis,
@@ -145,7 +147,8 @@ const composeRouter = (
     settings,
     publicPath: publicPathOf(settings.publicUrl),
     streamAnswer: createStreamAnswer({ streaming, names, renewToken }),
-    getObject: withLegacyAddresses(audio.pipeline.getObject, settings.audioLegacyUntil, clock),
+    getObject: audio.pipeline.getObject,
+    audioObjects: withLegacyAddresses(audio.pipeline, settings.audioLegacyUntil, clock),
     ...sounds,
     eventLog,
   });

@@ -182,6 +182,7 @@ describe("settings", () => {
     ["MASTER_KEY_PREVIOUS", Array(9).fill(Buffer.alloc(32, 1).toString("base64")).join()],
     ["TRUST_PROXY", "10.0.0.0/33"],
     ["TRUST_PROXY", "proxy.local"],
+    ["CDN_NETWORKS", "cdn.example"],
     ["HEADER_PREFIX", "X Y"],
     ["MAX_TEXT_CHARACTERS", "0"],
     ["LOG_LEVEL", "loud"],

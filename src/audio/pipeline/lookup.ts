@@ -29,13 +29,11 @@ interface LookupParts {
 /** From memory, the store, or the synthesis that is shared with other callers. */
 export class Lookup {
   readonly #parts: LookupParts;
-  readonly #readSound: ReadObject;
-  readonly #readObject: ReadObject;
+  readonly #read: ReadObject;
 
   constructor(parts: LookupParts) {
     this.#parts = parts;
-    this.#readSound = this.#sharedReads(parts.limits.inFlight);
-    this.#readObject = this.#sharedReads(parts.limits.objectReads);
+    this.#read = this.#sharedReads(parts.limits.inFlight);
   }
 
   cached(name: ObjectName): AudioObject | undefined {
@@ -47,15 +45,15 @@ export class Lookup {
     { recipe, name, hasMarks }: Rendition,
     signal: AbortSignal,
   ): Promise<AudioObject | undefined> {
-    const sound = orUndefined(this.#readSound(name, signal, recipe));
+    const sound = orUndefined(this.#read(name, signal, recipe));
     if (!hasMarks || this.cached(marksName(name))) return await sound;
-    const read = orUndefined(this.#readSound(marksName(name), signal));
+    const read = orUndefined(this.#read(marksName(name), signal));
     const [object, marks] = await Promise.all([sound, read]);
     return marks && object;
   }
 
   objectFromStore(name: ObjectName, signal: AbortSignal): Promise<AudioObject | undefined> {
-    return orUnavailable(this.#readObject(name, signal));
+    return orUnavailable(this.#read(name, signal));
   }
 
   /** Reads a sound, which is synthesized if there is none. */
@@ -141,7 +139,7 @@ export const orUndefined = <T>(read: Promise<T | undefined>): Promise<T | undefi
   });
 
 /** Without an answer from the store, it is unknown whether the object exists. */
-const orUnavailable = <T>(read: Promise<T>): Promise<T> =>
+export const orUnavailable = <T>(read: Promise<T>): Promise<T> =>
   read.catch((error: unknown) => {
     if (!(error instanceof AudioStoreUnavailable)) throw error;
     throw new Unavailable("The audio store cannot be read.", 5, { cause: error });

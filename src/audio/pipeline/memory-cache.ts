@@ -42,6 +42,8 @@ export const createMemoryCache = ({
     sizeCalculation: ({ object: { bytes } }) => bytes.length + entryBytes,
   });
 
+  /** Objects that are not kept here, and whose use was reported a moment ago: the store takes some time. */
+  const reported = new LRUCache<ObjectName, true>({ max: 1000, ttl: 60_000 });
   let forgotten = 0;
 
   const reportIfDue = (name: ObjectName, entry: Entry): void => {
@@ -63,6 +65,12 @@ export const createMemoryCache = ({
       const entry = { object, reportAt: usedAt + (uses?.intervalMs ?? 0) };
       cache.set(name, entry);
       reportIfDue(name, entry); // a large object is not cached, and never read from here
+    },
+    /** Reports the use of an object that is not kept here. `usedAt`: as in `set`. */
+    reportUse: (name: ObjectName, usedAt: number): void => {
+      if (!uses || now() < usedAt + uses.intervalMs || reported.has(name)) return;
+      reported.set(name, true);
+      uses.report(name);
     },
     /** Removes everything under the hash. */
     forget: (hash: string): void => {

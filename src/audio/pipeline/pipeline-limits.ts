@@ -16,8 +16,10 @@ export const pipelineLimits = {
   inFlightPerKey: 100,
   /** How long a failed synthesis is not repeated. */
   failureMs: 3000,
-  /** Concurrent reads of objects by URL, which anyone may request: they must not displace syntheses. */
-  objectReads: 100,
+  /** Concurrent reads of objects by URL, which anyone may request: they must not displace syntheses. Others wait. */
+  objectReads: 16,
+  /** What such a read takes at once: 16 seconds of mp3. */
+  partBytes: 128 * 1024,
   /** Deadline of one read from the store. */
   readMs: 2000,
   /** Of the circuit breaker around reads. */

@@ -10,6 +10,7 @@ import { type EngineWork, InFlightSyntheses, type OnWork, type Wanted } from "./
 import { type Log, silent } from "./log.ts";
 import { Lookup, orUndefined } from "./lookup.ts";
 import type { MemoryCache } from "./memory-cache.ts";
+import { createObjectReads, type ObjectReads } from "./object-reads.ts";
 import { type PipelineLimits, pipelineLimits } from "./pipeline-limits.ts";
 import { createRenderer, type RendererOptions } from "./renderer.ts";
 import type { AudioMemory, SharedStream } from "./shared-stream.ts";
@@ -35,7 +36,7 @@ export interface StreamedSound {
 }
 
 /** From a recipe to its audio: memory, then store, then engine. At most one synthesis runs per object. */
-export interface Pipeline {
+export interface Pipeline extends ObjectReads {
   /**
    * The sound of the first rendition that succeeds. Each rendition has its own hash and object. A failed rendition of
    * a free engine is not retried for a few seconds. Work waits in the queue of `apiKey`; without one, in its own
@@ -70,8 +71,7 @@ export interface Pipeline {
   /** The sound from memory or store, without synthesis. An unavailable store counts as empty. */
   fromCache(rendition: Rendition, signal: AbortSignal): Promise<Sound | undefined>;
   /**
-   * The object from memory or store; a sound that is being written, as it is kept (`asKept`). The caller checks access
-   * to `private/` objects. @throws {Unavailable} the store cannot be read
+   * The whole object from memory or store; a sound that is being written, as it is kept (`asKept`). @throws {Unavailable} the store cannot be read
    */
   getObject(name: ObjectName, signal: AbortSignal): Promise<AudioObject | undefined>;
   /** The hash was deleted: removes everything under it from memory, and what is still being written from the store. */
@@ -169,15 +169,14 @@ export const createPipeline = (parts: PipelineOptions): Pipeline => {
 
 /** What waits for the write of a sound whose bytes may differ from those that the store keeps. */
 const keptReads = ({
-  clock,
-  limits,
-  writer,
   lookup,
   onTimeout,
-}: Pick<ReturnType<typeof assemble>, "clock" | "limits" | "writer"> & {
+  ...components
+}: ReturnType<typeof assemble> & {
   readonly lookup: Lookup;
   readonly onTimeout: () => Error;
-}): Pick<Pipeline, "asKept" | "getObject"> => {
+}): Pick<Pipeline, "asKept" | "getObject" | keyof ObjectReads> => {
+  const { clock, limits, writer } = components;
   const untilWritten = async (name: ObjectName, signal: AbortSignal): Promise<void> => {
     if (!writer.mayDiffer(name)) return;
     const within = { clock, ms: limits.keptMs, onTimeout, signal };
@@ -188,6 +187,7 @@ const keptReads = ({
     return lookup.cached(name) ?? (await lookup.objectFromStore(name, signal));
   };
   return {
+    ...createObjectReads({ ...components, cached: (name) => lookup.cached(name), untilWritten }),
     getObject,
     asKept: async (sound, signal) => {
       const { rendition, name, provenance, failed } = sound;

@@ -4,8 +4,11 @@ import { withDeadline } from "../../async/deadline.ts";
 import {
   type AudioStore,
   AudioStoreUnavailable,
+  type ByteRange,
   DamagedObject,
+  type ObjectInfo,
   type ObjectName,
+  type ObjectPart,
   type StoredObject,
 } from "../store/audio-store.ts";
 import { type Log, loggableMessage } from "./log.ts";
@@ -33,33 +36,49 @@ export const createStoreReader = (options: StoreReaderOptions) => {
   });
   const onTimeout = () => new AudioStoreUnavailable(`The audio store did not answer within ${ms} ms.`);
 
+  const reportDamage = (name: ObjectName): void =>
+    log.warn({ object: name }, "An object in the audio store is damaged and treated as missing.");
+
+  /** Undefined if there is no such object, or it is damaged. */
+  const guarded = async <T>(
+    name: ObjectName,
+    signal: AbortSignal,
+    read: (signal: AbortSignal) => Promise<T | undefined>,
+  ): Promise<T | undefined> => {
+    const call = circuit.start();
+    try {
+      const found = await withDeadline({ clock, ms, onTimeout, signal }, read);
+      call.succeeded();
+      return found;
+    } catch (error) {
+      if (error instanceof DamagedObject) {
+        call.succeeded();
+        reportDamage(name);
+        return undefined;
+      }
+      if (signal.aborted || !(error instanceof AudioStoreUnavailable)) call.ignored();
+      else {
+        call.failed(error);
+        log.warn({ error: loggableMessage(error) }, "The audio store could not be read.");
+      }
+      throw error;
+    }
+  };
+
   return {
     /**
      * The object, or undefined if there is none or it is damaged.
      * @throws {AudioStoreUnavailable} also for a slow store, and while the circuit is open
      */
-    read: async (name: ObjectName, signal: AbortSignal): Promise<StoredObject | undefined> => {
-      const call = circuit.start();
-      try {
-        const object = await withDeadline({ clock, ms, onTimeout, signal }, (either) =>
-          store.get(name, either),
-        );
-        call.succeeded();
-        return object;
-      } catch (error) {
-        if (error instanceof DamagedObject) {
-          call.succeeded();
-          log.warn({ object: name }, "An object in the audio store is damaged and treated as missing.");
-          return undefined;
-        }
-        if (signal.aborted || !(error instanceof AudioStoreUnavailable)) call.ignored();
-        else {
-          call.failed(error);
-          log.warn({ error: loggableMessage(error) }, "The audio store could not be read.");
-        }
-        throw error;
-      }
-    },
+    read: (name: ObjectName, signal: AbortSignal): Promise<StoredObject | undefined> =>
+      guarded(name, signal, (either) => store.get(name, either)),
+    /** Like `read`, without the bytes. */
+    stat: (name: ObjectName, signal: AbortSignal): Promise<ObjectInfo | undefined> =>
+      guarded(name, signal, (either) => store.stat(name, either)),
+    /** Like `read`, with the bytes of the range, which are not verified. */
+    readPart: (name: ObjectName, range: ByteRange, signal: AbortSignal): Promise<ObjectPart | undefined> =>
+      guarded(name, signal, (either) => store.read(name, range, either)),
+    reportDamage,
     breaker: circuit.state,
   };
 };

@@ -74,30 +74,39 @@ export const requestedPart = (
   return part;
 };
 
+/** Adds what says how many bytes follow. Returns the status: 200 with the whole audio, or 206 with the part. */
+export const setPart = (headers: Record<string, string>, part: RequestedPart, size: number): 200 | 206 => {
+  if (part === "whole") {
+    headers["Content-Length"] = String(size);
+    return 200;
+  }
+  headers["Content-Length"] = String(part.last - part.first + 1);
+  headers["Content-Range"] = `bytes ${part.first}-${part.last}/${size}`;
+  return 206;
+};
+
 /** 200 with the whole audio, or 206 with the part. */
 export const audioResponse = (
   bytes: Buffer,
   part: RequestedPart,
   headers: Record<string, string>,
-): HttpResponse => {
-  if (part === "whole") {
-    headers["Content-Length"] = String(bytes.length);
-    return { status: 200, headers, body: bytes };
-  }
-  headers["Content-Length"] = String(part.last - part.first + 1);
-  headers["Content-Range"] = `bytes ${part.first}-${part.last}/${bytes.length}`;
-  return { status: 206, headers, body: bytes.subarray(part.first, part.last + 1) };
-};
+): HttpResponse => ({
+  status: setPart(headers, part, bytes.length),
+  headers,
+  body: part === "whole" ? bytes : bytes.subarray(part.first, part.last + 1),
+});
 
-/** A sound and its length. */
-export interface MeasuredAudio {
-  readonly bytes: Buffer;
+/** What has the length of a sound. */
+export interface Measured {
   readonly length: { readonly samples: number; readonly sampleRate: number };
 }
 
+/** A sound and its length. */
+export interface MeasuredAudio extends Measured {
+  readonly bytes: Buffer;
+}
+
 /** `X-Audio-Duration` of whole audio: seconds with three decimals. */
-export const durationHeader = ({
-  length: { samples, sampleRate },
-}: MeasuredAudio): Record<string, string> => ({
+export const durationHeader = ({ length: { samples, sampleRate } }: Measured): Record<string, string> => ({
   "X-Audio-Duration": (samples / sampleRate).toFixed(3),
 });

@@ -20,17 +20,49 @@ import {
   conditionalRange,
   durationHeader,
   type HttpResponse,
+  type Measured,
   type MeasuredAudio,
   marksLink,
+  type RequestedPart,
   requestedPart,
+  setPart,
 } from "../kernel/audio-response.ts";
 import { contentRange, etag, marks as marksHeader } from "../kernel/headers.ts";
 import { disconnectSignal } from "../kernel/middleware.ts";
 import { type Operation, operation, type RequestPart } from "../kernel/operation.ts";
 import { reply } from "../kernel/reply.ts";
+import { sendChunks } from "../kernel/send-chunks.ts";
+import type { HoldUnsentBytes } from "../kernel/unsent-bytes.ts";
 
-/** Reads an object by its name; undefined if it does not exist. */
+/** Reads a whole object by its name; undefined if it does not exist. */
 export type GetObject = (name: string, signal: AbortSignal) => Promise<MeasuredAudio | undefined>;
+
+interface AudioInfo extends Measured {
+  /** In bytes. */
+  readonly size: number;
+}
+
+interface AudioPart extends AudioInfo {
+  readonly bytes: Buffer;
+}
+
+/** Audio and marks by their names. @throws {Unavailable} */
+export interface AudioObjects {
+  /** Undefined if it does not exist. */
+  statObject(name: string, signal: AbortSignal): Promise<AudioInfo | undefined>;
+  /** Without any part if it does not exist. `beforePart` is awaited with the bytes of the next part. */
+  readObject(
+    name: string,
+    range: { readonly start: number; readonly end: number },
+    options: { readonly signal: AbortSignal; readonly beforePart?: (bytes: number) => Promise<void> },
+  ): AsyncGenerator<AudioPart, void>;
+}
+
+interface AudioOptions {
+  readonly audioObjects: AudioObjects;
+  readonly holdUnsentBytes: HoldUnsentBytes;
+  readonly publicPath: string;
+}
 
 interface ObjectName {
   readonly hash: string;
@@ -68,14 +100,8 @@ const exampleMarks = [
   { time: 297, type: "word", start: 6, end: 11 },
 ] as const;
 
-/** `/audio/{object}`: immutable objects for CDNs; only audio of the free engines. */
-export const audioOperation = ({
-  getObject,
-  publicPath,
-}: {
-  getObject: GetObject;
-  publicPath: string;
-}): Operation =>
+/** `/audio/{object}`: immutable objects for CDNs; only audio of the free engines. Nothing loads a whole object of audio. */
+export const audioOperation = (options: AudioOptions): Operation =>
   operation({
     method: "get",
     path: "/audio/{object}",
@@ -99,27 +125,68 @@ export const audioOperation = ({
     },
     errors: [404, 416, 500],
     head: { id: "pullAudioHead" },
-    handle: async ({ params: { hash, name } }, ctx) => {
-      const signal = disconnectSignal(ctx);
-      if (isMarksName(name)) {
-        const marks = await found(getObject(name, signal));
-        return reply(ctx, objectResponse(ctx, audioHeaders(hash, marksMimeType), withoutWords(marks.bytes)));
-      }
-      const [object, hasMarks] = await Promise.all([
-        found(getObject(name, signal)),
-        // Whether there are marks is not essential: without an answer there is no link.
-        getObject(marksName(name), signal).catch(() => undefined),
-      ]);
-      const link = hasMarks && { Link: marksLink(publicPath, name) };
-      const response = objectResponse(
-        ctx,
-        { ...audioHeaders(hash, mimeTypeOf(name)), ...link },
-        object.bytes,
-      );
-      if (response.body) ctx.set(durationHeader(object));
-      reply(ctx, response);
+    handle: async ({ params }, ctx) => {
+      const request = { ...params, signal: disconnectSignal(ctx) };
+      await (isMarksName(params.name) ? replyMarks : replyAudio)(options, ctx, request);
     },
   });
+
+interface ObjectRequest extends ObjectName {
+  readonly signal: AbortSignal;
+}
+
+const replyAudio = async (
+  { audioObjects, holdUnsentBytes, publicPath }: AudioOptions,
+  ctx: Context,
+  { hash, name, signal }: ObjectRequest,
+): Promise<void> => {
+  const headers = audioHeaders(hash, mimeTypeOf(name));
+  const isHead = ctx.method === "HEAD";
+  const needsInfo = isHead || isUnchanged(ctx, headers) || ctx.req.headers.range !== undefined;
+  const info = needsInfo ? found(await audioObjects.statObject(name, signal)) : undefined;
+  if (isUnchanged(ctx, headers)) return reply(ctx, notModified(headers));
+  // Whether there are marks is not essential: without an answer there is no link.
+  const marks = audioObjects.statObject(marksName(name), signal).catch(() => undefined);
+  const part = info ? partIn(ctx, headers, info.size) : "whole";
+  const range = part === "whole" ? everything : { start: part.first, end: part.last + 1 };
+  const beforePart = holdUnsentBytes(ctx, signal);
+  const parts = audioObjects.readObject(name, range, { signal, beforePart });
+  const first = isHead ? undefined : found((await parts.next()).value ?? undefined);
+  const known = first ?? found(info);
+  if (info && known.size !== info.size) throw notFound(); // it was replaced meanwhile
+  if (await marks) headers.Link = marksLink(publicPath, name);
+  const status = setPart(headers, part, known.size);
+  reply(ctx, { status, headers: { ...headers, ...durationHeader(known) } });
+  if (first) await sendChunks(ctx, bytesOf(first, parts), signal);
+};
+
+const everything = { start: 0, end: Number.POSITIVE_INFINITY };
+
+async function* bytesOf(first: AudioPart, others: AsyncIterable<AudioPart>): AsyncGenerator<Buffer, void> {
+  yield first.bytes;
+  for await (const { bytes } of others) yield bytes;
+}
+
+const collect = async (parts: AsyncIterable<AudioPart>): Promise<Buffer> => {
+  const all: Buffer[] = [];
+  for await (const { bytes } of parts) all.push(bytes);
+  if (all.length === 0) throw notFound();
+  return Buffer.concat(all);
+};
+
+/** Marks are small, and those of earlier versions must be changed. */
+const replyMarks = async (
+  { audioObjects, holdUnsentBytes }: AudioOptions,
+  ctx: Context,
+  { hash, name, signal }: ObjectRequest,
+): Promise<void> => {
+  const headers = audioHeaders(hash, marksMimeType);
+  const { size } = found(await audioObjects.statObject(name, signal));
+  if (isUnchanged(ctx, headers)) return reply(ctx, notModified(headers));
+  await holdUnsentBytes(ctx, signal)(size);
+  const marks = withoutWords(await collect(audioObjects.readObject(name, everything, { signal })));
+  reply(ctx, audioResponse(marks, partIn(ctx, headers, marks.length), headers));
+};
 
 const objectHeaders = { ...audioHeaderSchemas, ...marksHeader };
 const objectContent = {
@@ -127,19 +194,21 @@ const objectContent = {
   [marksMimeType]: { schema: z.string(), example: formatMarks(exampleMarks).toString() },
 };
 
-const found = async (reading: Promise<MeasuredAudio | undefined>): Promise<MeasuredAudio> => {
-  const object = await reading;
+const found = <T>(object: T | undefined): T => {
   if (!object) throw notFound();
   return object;
 };
 
-const objectResponse = (ctx: Context, headers: Record<string, string>, bytes: Buffer): HttpResponse => {
-  const { range, "if-range": ifRange, "if-none-match": ifNoneMatch } = ctx.req.headers;
-  const { ETag = "" } = headers;
-  if (noneMatchHits(ifNoneMatch, [ETag])) return { status: 304, headers: { ETag } };
-  const part =
-    ctx.method === "GET"
-      ? requestedPart({ range, ifRange: ifRange as string }, ETag.slice(1, -1), bytes.length)
-      : "whole";
-  return audioResponse(bytes, part, headers);
+type ObjectHeaders = ReturnType<typeof audioHeaders>;
+
+const isUnchanged = ({ req }: Context, { ETag = "" }: ObjectHeaders): boolean =>
+  noneMatchHits(req.headers["if-none-match"], [ETag]);
+
+const notModified = ({ ETag = "" }: ObjectHeaders): HttpResponse => ({ status: 304, headers: { ETag } });
+
+/** @throws {RangeNotSatisfiable} */
+const partIn = ({ method, req }: Context, { ETag = "" }: ObjectHeaders, size: number): RequestedPart => {
+  const { range, "if-range": ifRange } = req.headers;
+  if (method !== "GET") return "whole";
+  return requestedPart({ range, ifRange: ifRange as string }, ETag.slice(1, -1), size);
 };

@@ -38,6 +38,13 @@ export const instrumentAudioStore = (instruments: Instruments) => {
         () => store.get(name, signal),
         signal,
       ),
+    read: (name, range, signal) =>
+      timed(
+        "get",
+        (part) => (part ? "found" : "absent"),
+        () => store.read(name, range, signal),
+        signal,
+      ),
     put: (name, object) =>
       timed(
         "put",

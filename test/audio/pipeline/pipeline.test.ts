@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, truncate } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
@@ -432,13 +432,29 @@ describe("The pipeline", () => {
     pipeline = pipelineWith({ limits: { objectReads: 2 } });
     store.mode = "hangs";
     const fetches = [1, 2, 3].map((i) =>
-      failureOf(pipeline.getObject(renditionOf(`Number ${i}.`).name, never)),
+      failureOf(pipeline.statObject(renditionOf(`Number ${i}.`).name, never)),
     );
-    expect(await fetches[2]).to.be.instanceOf(Unavailable);
+    await until(() => clock.waiting() === 2);
     store.mode = "available";
     expect((await obtain()).provenance).to.equal("miss");
     clock.advance(2000);
-    for (const fetched of fetches) expect(await fetched).to.be.instanceOf(Unavailable);
+    for (const fetched of fetches.slice(0, 2)) expect(await fetched).to.be.instanceOf(Unavailable);
+    expect(await fetches[2]).to.equal(undefined);
+  });
+
+  it("synthesizes an object again that a reader by name found damaged, and replaces it", async () => {
+    const { bytes } = await obtain();
+    await allStored();
+    const [file = ""] = (await filesIn(path)).filter((each) => each.endsWith(".mp3"));
+    const damaged = await readFile(file);
+    damaged.writeUInt8(damaged.readUInt8(100) ^ 1, 100);
+    await writeFile(file, damaged);
+    pipeline = pipelineWith();
+    const parts = pipeline.readObject(hello.name, { start: 0, end: bytes.length }, { signal: never });
+    expect((await parts.next()).done).to.equal(true);
+    expect((await obtain()).provenance).to.equal("miss");
+    await allStored();
+    expect((await store.get(hello.name))?.bytes.equals(bytes)).to.equal(true);
   });
 
   it("refuses lookups and syntheses beyond its concurrency bound", async () => {

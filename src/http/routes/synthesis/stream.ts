@@ -1,5 +1,3 @@
-import { once } from "node:events";
-import type { ServerResponse } from "node:http";
 import type { Context } from "koa";
 import type {
   RequestContext,
@@ -10,8 +8,8 @@ import type {
 import type { SynthesisPlan } from "../../../application/synthesis/planner.ts";
 import { formatKnobs } from "../../../domain/synthesis/prosody.ts";
 import type { RenewToken } from "../../access/token-renewal.ts";
-import { resetCloseDelimited } from "../../kernel/close-delimited.ts";
 import type { HeaderNames } from "../../kernel/headers.ts";
+import { sendChunks } from "../../kernel/send-chunks.ts";
 import { eventStream } from "./event-stream.ts";
 
 export type HttpStreamKind = Exclude<StreamKind, "websocket" | "wyoming">;
@@ -60,31 +58,8 @@ export const createStreamAnswer =
       ...body.headers(stream),
     });
     renewToken(ctx);
-    ctx.respond = false; // Koa's pipe reads ahead and delays the first byte by half a millisecond.
-    try {
-      await deliver(ctx.res, body.chunks(stream), signal);
-    } catch (error) {
-      abortResponse(ctx.res);
-      if (!signal.aborted) ctx.app.emit("error", error, ctx);
-    }
+    await sendChunks(ctx, body.chunks(stream), signal);
   };
-
-/** Reads a chunk only when the client has taken the previous one. @throws what ends the stream; the signal's reason */
-const deliver = async (
-  res: ServerResponse,
-  chunks: AsyncIterable<string | Buffer>,
-  signal: AbortSignal,
-): Promise<void> => {
-  for await (const chunk of chunks) {
-    if (!res.write(chunk)) await once(res, "drain", { signal });
-  }
-  res.end();
-};
-
-/** Omits the last chunk, without which the response is incomplete. */
-const abortResponse = (res: ServerResponse): void => {
-  if (!resetCloseDelimited(res)) res.socket?.destroySoon();
-};
 
 /** The streams of `/v2`. */
 export const streamBodies: Readonly<Record<HttpStreamKind, StreamBody>> = {

@@ -1,0 +1,44 @@
+import type { Context } from "koa";
+import { clientNetwork } from "../../application/access/client-network.ts";
+import { type ByteBudgetOptions, createByteBudget } from "../../async/byte-budget.ts";
+import { type ClientAddress, trustedProxies } from "./client-address.ts";
+import { onResponseEnd } from "./middleware.ts";
+
+const megabyte = 1024 * 1024;
+
+const limits: ByteBudgetOptions = {
+  perOwner: 8 * megabyte,
+  total: 64 * megabyte,
+  /** A part that a client has not taken by then ends its connection, if others wait. */
+  heldMs: 20_000,
+};
+
+/**
+ * Returns a function that resolves when the response may take so many bytes of memory, instead of those that it was granted
+ * before. They count until the next call or the end of the response. @throws the signal's reason
+ */
+export type HoldUnsentBytes = (ctx: Context, signal: AbortSignal) => (bytes: number) => Promise<void>;
+
+/**
+ * Bounds the bytes that are in memory for clients without credentials and not yet sent, for each client network and in total.
+ * Networks (addresses or CIDRs) of proxies and CDNs stand for many clients: they have no limit of their own.
+ */
+export const createHoldUnsentBytes = (
+  clientOf: ClientAddress,
+  unlimited: readonly string[],
+  more: Partial<ByteBudgetOptions> = {},
+): HoldUnsentBytes => {
+  const budget = createByteBudget({ ...limits, ...more });
+  const isUnlimited = trustedProxies(unlimited);
+  return (ctx, signal) => {
+    const address = clientOf(ctx.req);
+    const owner = isUnlimited(address) ? undefined : clientNetwork(address);
+    let release = (): void => undefined;
+    onResponseEnd(ctx.res, () => release());
+    return async (bytes) => {
+      release();
+      release = await budget.acquire({ owner, bytes, signal, onOverdue: () => void ctx.res.destroy() });
+      if (ctx.res.closed) release();
+    };
+  };
+};
