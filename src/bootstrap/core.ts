@@ -56,8 +56,8 @@ export const composeCore = async (
 ) => {
   await using opened = new AsyncDisposableStack();
   const clockDifference = createClockDifference({ clock, onWarning: (message) => log.warn(message) });
-  const options = { clock, readOnly: false, telemetry, clockDifference };
-  const { events, startHandler } = await openEventStore(settings, options);
+  const options = { clock, readOnly: false, telemetry, clockDifference, waitMs: startTimeoutMs };
+  const { events, startHandler, refuseAppends } = await openEventStore(settings, options);
   opened.defer(events.close);
   const logId = await obtainEventLogId(startHandler, randomUUID(), new Date(clock()).toISOString());
   // Measures the clock's difference before anything is served. Health reports a failure.
@@ -80,6 +80,7 @@ export const composeCore = async (
     store,
     /** The same log with malformed events as stored. */
     storeAsWritten: events,
+    refuseAppends,
     handler,
     execute: createExecuteCommand({ handler, runner }),
     providers: composeProviders(settings, telemetry, scheduler, providerActivities),

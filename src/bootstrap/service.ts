@@ -8,9 +8,9 @@ import { scheduleSeals } from "../application/usage/proof/seal-schedule.ts";
 import { backgroundClock } from "../async/clock.ts";
 import { catalogDecider, catalogStream, seedCatalog } from "../domain/catalog/catalog.ts";
 import { releaseSeed } from "../domain/catalog/seed/seed.ts";
+import { formatRefusal, logStream } from "../domain/log-format.ts";
 import { audioStream } from "../domain/synthesis/audio-deletion.ts";
 import { createCommandHandler } from "../eventstore/command-handler.ts";
-import type { EventStore } from "../eventstore/event-store.ts";
 import { type Following, follow } from "../eventstore/follow-events.ts";
 import type { Settings } from "../settings.ts";
 import { superviseHostProcess } from "../subprocess/supervisor.ts";
@@ -48,7 +48,11 @@ export const composeService = async (
     clock = Date.now,
     telemetry = noTelemetry,
     superviseHelper = superviseHostProcess,
-  }: Partial<Pick<Runtime, "clock" | "telemetry" | "superviseHelper">> = {},
+    onFatal = () => {},
+  }: Partial<Pick<Runtime, "clock" | "telemetry" | "superviseHelper">> & {
+    /** Called when the service can record nothing any more: close it. */
+    readonly onFatal?: (error: Error) => void;
+  } = {},
 ): Promise<Service> => {
   await using resources = new AsyncDisposableStack();
   const shutdownTimeLeft = createShutdownDeadline(settings.drainSeconds * 1_000);
@@ -72,8 +76,8 @@ export const composeService = async (
   const audio = await composeAudio(runtime, core, findProviderClient);
   const sounds = composeSounds(runtime, core, async () => audio.audioStore, audio.pipeline.forget);
   const eventLog = createEventLog({ store: core.storeAsWritten, clock, timers: backgroundClock });
-  const deletions = followDeletedAudio(core.store, audio.pipeline.forget, onError);
-  resources.defer(async () => deletions.close());
+  const others = followOthers(core, audio.pipeline.forget, onFatal, onError);
+  resources.defer(async () => others.close());
   const access = composeAccess(runtime, core, masterKeys);
   const webhooks = composeWebhooks(runtime, core);
   const activity = createActivity({ clock });
@@ -96,20 +100,26 @@ export const composeService = async (
   return { url, wyomingUrl: wyoming?.url, close: () => running.disposeAsync() };
 };
 
-/** Every instance forgets what an operator deletes on any of them. */
-const followDeletedAudio = (
-  store: EventStore,
+/** Every instance forgets what an operator deletes on any of them, and stops when a later version changes the log's format. */
+const followOthers = (
+  { store, refuseAppends }: Core,
   forget: (hash: string) => void,
+  onFatal: (error: Error) => void,
   onError: Runtime["onError"],
 ): Following =>
   follow({
     store,
-    prefixes: [audioStream],
+    prefixes: [audioStream, logStream],
     onBatch: ({ events }) => {
-      for (const { type, data } of events)
+      for (const { type, data } of events) {
         if (type === "AudioDeleted") forget((data as { hash: string }).hash);
+        const refusal = formatRefusal({ type, data });
+        if (!refusal) continue;
+        refuseAppends(refusal);
+        onFatal(refusal);
+      }
     },
-    onError: (error) => onError("deletions of audio cannot be read", error),
+    onError: (error) => onError("what other instances have changed cannot be read", error),
     timers: backgroundClock,
   });
 

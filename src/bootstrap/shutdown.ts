@@ -7,13 +7,14 @@ export const exitWithError = (error: unknown): void => {
   process.exitCode = 1;
 };
 
-/** Closes on SIGTERM or SIGINT: requests in flight are answered first. A second signal ends the process at once. */
-export const closeOnSignal = (close: () => Promise<void>, log: Logger): void => {
+/**
+ * Closes on SIGTERM or SIGINT: requests in flight are answered first. A second signal ends the process at once. After a fatal
+ * error it closes in the same way, and the process exits with code 1.
+ */
+export const closeOnSignal = (close: () => Promise<void>, log: Logger, fatal: Promise<Error>): void => {
   let closing = false;
-  const shutDown = async (signal: NodeJS.Signals): Promise<void> => {
-    if (closing) process.exit(1);
+  const shutDown = async (): Promise<void> => {
     closing = true;
-    log.info({ signal }, "draining");
     try {
       await close();
       log.info("ended");
@@ -22,8 +23,17 @@ export const closeOnSignal = (close: () => Promise<void>, log: Logger): void => 
       process.exit(); // open handles of what failed to close would keep the process alive
     }
   };
-  process.on("SIGTERM", shutDown);
-  process.on("SIGINT", shutDown);
+  const onSignal = async (signal: NodeJS.Signals): Promise<void> => {
+    if (closing) process.exit(1);
+    log.info({ signal }, "draining");
+    await shutDown();
+  };
+  process.on("SIGTERM", onSignal);
+  process.on("SIGINT", onSignal);
+  void fatal.then(async (error) => {
+    exitWithError(error);
+    if (!closing) await shutDown();
+  });
 };
 
 /** One deadline for all steps of a shutdown. Returns the milliseconds left; the time starts at the first call. */

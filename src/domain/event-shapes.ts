@@ -8,6 +8,7 @@ import { rateShapes } from "./ledger/rate.ts";
 import { sealShapes } from "./ledger/seals/seal.ts";
 import { usageAccountShapes } from "./ledger/usage-accounts/usage-account.ts";
 import { lexiconShapes } from "./lexicons/event-shapes.ts";
+import { logShapes } from "./log-format.ts";
 import { anyObject, type Check, type Members, object } from "./shape.ts";
 import { audioShapes } from "./synthesis/audio-deletion.ts";
 import { deliveryShapes } from "./webhooks/delivery.ts";
@@ -19,6 +20,7 @@ import { webhookShapes } from "./webhooks/event-shapes.ts";
  * not skip events of a newer one.
  */
 const shapesByKind: Readonly<Record<string, Readonly<Record<string, Members>>>> = {
+  log: logShapes,
   "master-key": masterKeyShapes,
   "website-": websiteShapes,
   "key-": keyShapes,

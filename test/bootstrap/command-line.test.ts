@@ -49,8 +49,10 @@ describe("the streams that a command reads", () => {
     expect(await run(program, ["node", "voxledger", ...args, "--json"]), output).to.equal(0);
     return { touched: [...touched].sort(), output };
   };
+  /** Beside the stream that states the log's format. */
   const touches = async (streams: readonly string[], ...args: string[]): Promise<void> => {
-    expect((await touchedBy(...args)).touched, args.join(" ")).to.deep.equal([...streams].sort());
+    const withFormat = ["log", ...streams];
+    expect((await touchedBy(...args)).touched, args.join(" ")).to.deep.equal(withFormat.sort());
   };
 
   before(async () => {

@@ -49,6 +49,13 @@ export interface OpenInstallation {
   readonly remove: () => Promise<void>;
 }
 
+/** Unpacks an archive into a temporary folder. */
+export const unpack = async (archive: string): Promise<string> => {
+  const folder = await mkdtemp(join(tmpdir(), "voxledger-recorded-"));
+  execFileSync("tar", ["-x", "-C", folder], { input: brotliDecompressSync(await readFile(archive)) });
+  return folder;
+};
+
 /** Opens a copy of a recorded installation. `clock`: that of the EventStoreDB node, in milliseconds since the epoch. */
 export const openRecorded = async (
   version: (typeof recordedVersions)[number],
@@ -56,10 +63,8 @@ export const openRecorded = async (
   clock: () => number = Date.now,
 ): Promise<OpenInstallation> => {
   const source = join(import.meta.dirname, version, kind);
-  const folder = await mkdtemp(join(tmpdir(), "voxledger-recorded-"));
+  const folder = await unpack(join(source, archiveName));
   const dataDir = join(folder, "installation");
-  const archive = brotliDecompressSync(await readFile(join(source, archiveName)));
-  execFileSync("tar", ["-x", "-C", folder], { input: archive });
   const dataFile = join(dataDir, "eventstoredb.ndjson");
   const node = kind === "sqlite" ? undefined : await startEventStoreDBNode({ clock, dataFile });
   const recorded: Recorded = JSON.parse(await readFile(join(source, "recorded.json"), "utf8"));

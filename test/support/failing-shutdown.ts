@@ -6,5 +6,5 @@ const close = (): Promise<never> =>
   Promise.reject(new Error("the lock\nis held", { cause: new Error("by another") }));
 
 setInterval(() => {}, 60_000);
-closeOnSignal(close, createLogger("silent"));
+closeOnSignal(close, createLogger("silent"), new Promise(() => {}));
 process.stdout.write("ready\n");

@@ -6,7 +6,7 @@ import { verifyLog } from "../../application/usage/proof/audit-verify.ts";
 import type { AuditProof } from "../../cli/commands/audit-proof.ts";
 import type { Settings } from "../../settings.ts";
 import { createLazyCipher, obtainMasterKeys } from "../master-key.ts";
-import { openEventStore, requireMeasuredClock } from "./open-event-store.ts";
+import { openEventStore, requireMeasuredClock, startTimeoutMs } from "./open-event-store.ts";
 import { readSealKeys } from "./seal-keys.ts";
 import { composeSeals } from "./seals.ts";
 
@@ -16,7 +16,7 @@ export const composeAuditProof = (readSettings: () => Settings, clock = Date.now
     const settings = readSettings();
     await using opened = new AsyncDisposableStack();
     const clockDifference = createClockDifference({ clock, onWarning: () => {} });
-    const options = { clock, readOnly: false, clockDifference };
+    const options = { clock, readOnly: false, clockDifference, waitMs: startTimeoutMs };
     const { events, startHandler } = await openEventStore(settings, options);
     opened.defer(events.close);
     await createLazyCipher(settings, startHandler, clock)(); // the master key must be the recorded one

@@ -1,9 +1,13 @@
 import { dirname } from "node:path";
 import type { ClockDifference } from "../../application/health/clock-difference.ts";
+import { requireLogFormat } from "../../application/log-format.ts";
+import { systemClock } from "../../async/clock.ts";
+import { exponentialBackoff, type RetryOptions, retry } from "../../async/retry.ts";
 import { Unavailable } from "../../domain/errors.ts";
+import type { UnsupportedLogFormat } from "../../domain/log-format.ts";
 import { withAppendTimes } from "../../eventstore/append-times.ts";
 import { createCommandHandler } from "../../eventstore/command-handler.ts";
-import type { EventStore } from "../../eventstore/event-store.ts";
+import { type EventStore, EventStoreUnavailable } from "../../eventstore/event-store.ts";
 import { prefixedEventStore } from "../../eventstore/prefixed-event-store.ts";
 import type { ProjectionServer } from "../../eventstore/projection-server.ts";
 import { openSqliteEventStore } from "../../eventstore/sqlite/sqlite-event-store.ts";
@@ -15,32 +19,62 @@ import { makePrivateDirectory } from "../private-directory.ts";
 /** How long a start waits for the event store. */
 export const startTimeoutMs = 30_000;
 
-/** Opens the event store. Other processes may have it open too. @throws {BadSetting} */
+export interface OpenEventStoreOptions {
+  readonly clock: () => number;
+  readonly readOnly: boolean;
+  readonly telemetry?: Telemetry;
+  readonly clockDifference?: ClockDifference;
+  /** How long to wait for an event store that is still starting. Default 0. */
+  readonly waitMs?: number;
+}
+
+/**
+ * Opens the event store, unless its log has a format that this version does not read. Other processes may have it open too.
+ * @throws {BadSetting}
+ */
 export const openEventStore = async (
   settings: Settings,
-  {
-    clock,
-    readOnly,
-    telemetry = noTelemetry,
-    clockDifference,
-  }: {
-    readonly clock: () => number;
-    readonly readOnly: boolean;
-    readonly telemetry?: Telemetry;
-    readonly clockDifference?: ClockDifference;
-  },
+  { clock, readOnly, telemetry = noTelemetry, clockDifference, waitMs = 0 }: OpenEventStoreOptions,
 ) => {
   if (!readOnly) await withSettingName("DATA_DIR", makePrivateDirectory(settings.dataDir));
   const opened = await withSettingName("EVENT_STORE", openDriver(settings, readOnly, clock));
-  const timed = clockDifference ? measured(opened, clock, clockDifference) : opened;
+  let refusal: UnsupportedLogFormat | undefined;
+  const guarded: EventStore = {
+    ...opened,
+    append: async (...append) => {
+      if (refusal) throw new EventStoreUnavailable(refusal.message);
+      return await opened.append(...append);
+    },
+  };
+  const timed = clockDifference ? measured(guarded, clock, clockDifference) : guarded;
   const events = telemetry.eventStore(prefixedEventStore(timed, settings.streamPrefix));
+  try {
+    await withSettingName("EVENT_STORE", waitForFormat(events, waitMs));
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
   const store = validatedEventStore(events);
   return {
     /** Events as stored: malformed ones are not replaced. */
     events,
     /** Waits for an event store that is still starting. */
     startHandler: createCommandHandler({ store, clock, deadlineMs: startTimeoutMs }),
+    /** Nothing is appended any more: a later version has changed the log's format. */
+    refuseAppends: (reason: UnsupportedLogFormat): void => {
+      refusal = reason;
+    },
   };
+};
+
+/** @throws {UnsupportedLogFormat} @throws {EventStoreUnavailable} */
+const waitForFormat = async (store: EventStore, waitMs: number): Promise<void> => {
+  const end = systemClock.now() + waitMs;
+  const delayAfter: RetryOptions<void>["delayAfter"] = (outcome, attempt) =>
+    "error" in outcome && outcome.error instanceof EventStoreUnavailable && systemClock.now() < end
+      ? exponentialBackoff({ firstMs: 50, maxMs: 1_000 }, attempt)
+      : undefined;
+  await retry({ clock: systemClock, delayAfter }, () => requireLogFormat(store));
 };
 
 /**

@@ -107,7 +107,7 @@ describe("voxledger audit export and verify", () => {
     const { exitCode, stderr } = await voxledger("verify", inFolder("rewritten"), "--seal", inFolder("kept"));
     expect({ exitCode, stderr }).to.deep.equal({
       exitCode: 1,
-      stderr: "error: not genuine: no seal has the size of the kept one, 6\n",
+      stderr: "error: not genuine: no seal has the size of the kept one, 7\n",
     });
   });
 

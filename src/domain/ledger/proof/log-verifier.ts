@@ -1,3 +1,4 @@
+import { formatRefusal, logStream } from "../../log-format.ts";
 import type { ProvenEvent } from "../proven-event.ts";
 import { isWellFormedProof, requireForm, runChecks } from "./event-form.ts";
 import { createOrderCheck } from "./event-order.ts";
@@ -30,9 +31,11 @@ export const createLogVerifier = (options: Omit<SealCheckOptions, "chains">) => 
   let events = 0;
 
   return {
-    /** @throws {NotGenuine} */
+    /** @throws {NotGenuine} @throws {UnsupportedLogFormat} */
     add: (event: ProvenEvent): void => {
       requireForm(event, isWellFormedProof);
+      const refusal = event.stream === logStream ? formatRefusal(event) : undefined;
+      if (refusal) throw refusal;
       runChecks(event, () => {
         checkOrder(event);
         seals.beforeEvent(event);

@@ -1,5 +1,6 @@
 import { createHash, type Hash } from "node:crypto";
 import { isOfType } from "../../event-type.ts";
+import { servingOfFormat1 } from "../../log-format.ts";
 import { canonicalJson, eventDigest } from "../canonical.ts";
 import { type JournalEvent, journalPrefix } from "../journal.ts";
 import type { JournalRegistryEvent } from "../journal-registry.ts";
@@ -93,6 +94,8 @@ export class PostingsCheck {
   }
 
   #addAccountEvent(event: ProvenEvent): void {
+    if (event.type === servingOfFormat1)
+      throw new NotGenuine(`${nameOf(event)} is a serving of log format 1, which no account counts`);
     if (!isOfType<UsageAccountEvent, ProvenEvent>(event, accountTypes)) return;
     const { stream: account } = event;
     if (this.#closed.has(account))

@@ -1,0 +1,36 @@
+import { journalRegistryStream } from "../domain/ledger/journal-registry.ts";
+import { usageAccountPrefix } from "../domain/ledger/usage-accounts/usage-account.ts";
+import { formatRefusal, formatRefusal1, logStream, servingOfFormat1 } from "../domain/log-format.ts";
+import { type EventStore, readEvent } from "../eventstore/event-store.ts";
+
+/**
+ * Checks that this version can read the log. Reads a few events, however long the log is. `store`: events as stored.
+ * @throws {UnsupportedLogFormat} @throws {EventStoreUnavailable}
+ */
+export const requireLogFormat = async (store: EventStore): Promise<void> => {
+  let begin: number | undefined;
+  let isStated = false;
+  for await (const event of store.readStream(logStream)) {
+    const refusal = formatRefusal(event);
+    if (refusal) throw refusal;
+    if (event.type === "LogFormatRecorded") isStated = true;
+    begin ??= event.position;
+  }
+  // Only the service records servings, and it has begun the log before.
+  if (begin !== undefined && !isStated && (await beginsWithFormat1(store, begin))) throw formatRefusal1();
+};
+
+/**
+ * Versions that state no format wrote format 1 or 2. Those of format 2 record the first journal before anything is posted to an
+ * account, so a serving in an account before it is of format 1.
+ */
+const beginsWithFormat1 = async (store: EventStore, begin: number): Promise<boolean> => {
+  const journal = await readEvent(store, journalRegistryStream);
+  const end = journal?.position ?? Number.POSITIVE_INFINITY;
+  for await (const batch of store.subscribe({ prefixes: [usageAccountPrefix], after: begin })) {
+    const [first] = batch.events;
+    if (first) return first.type === servingOfFormat1;
+    if (batch.caughtUp || batch.position >= end) return false;
+  }
+  return false;
+};

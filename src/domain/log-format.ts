@@ -1,0 +1,75 @@
+import { count, type EventOf, object, text, utcTime } from "./shape.ts";
+
+/** The log as a whole. Stream `log`. */
+export const logShapes = {
+  /** Snapshots are stored, and seals signed, under this id. */
+  LogBegun: { logId: text, at: utcTime },
+  /** The log has this format from here on. `version`: the first version of the service that writes it. */
+  LogFormatRecorded: { format: count, version: text, at: utcTime },
+};
+export type LogEvent = EventOf<typeof logShapes>;
+
+export const logStream = "log";
+
+/**
+ * The format that this version reads and writes. It changes when an earlier version would count, prove or serve something else
+ * from the new events. 1: servings are in the accounts (`SynthesisServed` in `usage-` streams). 2: servings are in journals.
+ */
+export const logFormat = 2;
+
+/** In format 1 the type of a serving, in the stream of its account. */
+export const servingOfFormat1 = "SynthesisServed";
+
+export interface Log {
+  readonly logId?: string;
+  /** Undefined: the log does not state it. */
+  readonly format?: number;
+}
+
+export const logDecider = {
+  initial: (): Log => ({}),
+  evolve: (log: Log, { type, data }: LogEvent): Log => {
+    if (type === "LogBegun") return { ...log, logId: log.logId ?? data.logId };
+    return type === "LogFormatRecorded" ? { ...log, format: data.format } : log;
+  },
+};
+
+/** Gives a log an id, and records the format of one that has none. */
+export const beginLog = (
+  { logId, format }: Log,
+  { newId, version, at }: { readonly newId: string; readonly version: string; readonly at: string },
+): LogEvent[] => [
+  ...(logId === undefined ? [{ type: "LogBegun", data: { logId: newId, at } } as const] : []),
+  ...(format === undefined
+    ? [{ type: "LogFormatRecorded", data: { format: logFormat, version, at } } as const]
+    : []),
+];
+
+/** This version neither reads nor writes the log. The message says which version does. */
+export class UnsupportedLogFormat extends Error {
+  override readonly name = "UnsupportedLogFormat";
+}
+
+export const formatRefusal1 = (): UnsupportedLogFormat =>
+  new UnsupportedLogFormat(
+    "the log has format 1, whose servings this version does not count: the last version that reads it is commit 6e84a1e; this one begins a new log in another EVENT_STORE or under a STREAM_PREFIX",
+  );
+
+const isRecordedFormat = object(logShapes.LogFormatRecorded);
+
+/** Why this version must not use the log, if the event of the stream `log` states another format than this version's. */
+export const formatRefusal = ({
+  type,
+  data,
+}: {
+  readonly type: unknown;
+  readonly data: unknown;
+}): UnsupportedLogFormat | undefined => {
+  if (type !== "LogFormatRecorded") return undefined;
+  if (!isRecordedFormat(data)) return new UnsupportedLogFormat("the log states a format that cannot be read");
+  const { format, version } = data;
+  if (format === logFormat) return undefined;
+  return new UnsupportedLogFormat(
+    `the log has format ${format}, and this version reads format ${logFormat}: start Voxledger ${version} or a later version`,
+  );
+};
