@@ -74,6 +74,9 @@ const environment = z.object({
   ALLOW_LOOPBACK_UPSTREAMS: schema.flag.describe(
     "Allow websites' credentials and webhooks to name servers on this machine",
   ),
+  ALLOW_UPSTREAM_NETWORKS: schema.networks
+    .default([])
+    .describe("Private networks (CIDR) whose servers websites' credentials and webhooks may name, by https"),
   PROVIDER_CONCURRENCY: schema.wholeNumber(1, 256).default(8).describe("Concurrent requests per account"),
   PROVIDER_REQUESTS_PER_MINUTE: schema
     .wholeNumber(1, 100_000)
@@ -203,7 +206,11 @@ const toSettings = (data: Environment) => ({
   openAiVoices: data.OPENAI_VOICE_MAP,
   ...schema.splitEngines({ g1: data.ENGINE_G1, g2: data.ENGINE_G2, g3: data.ENGINE_G3, g5: data.ENGINE_G5 }),
   models: toModelSettings(data),
-  allowLoopbackUpstreams: data.ALLOW_LOOPBACK_UPSTREAMS === "true",
+  /** Where the servers of websites and webhooks may be, beside public networks. */
+  upstreamNetworks: {
+    allowLoopback: data.ALLOW_LOOPBACK_UPSTREAMS === "true",
+    networks: data.ALLOW_UPSTREAM_NETWORKS,
+  },
   providerLimits: { concurrency: data.PROVIDER_CONCURRENCY, perMinute: data.PROVIDER_REQUESTS_PER_MINUTE },
   providerDeadlines: {
     connectMs: data.PROVIDER_CONNECT_MS,

@@ -56,7 +56,7 @@ export const composeCommandLine = async (
     execute: createExecuteCommand({ handler, runner: { waitForPosition: async () => {} } }),
     providers: composeProviders(settings, telemetry, createScheduler()),
     cipher: createLazyCipher(settings, startHandler, clock),
-    webhookRefusal: webhookRefusal(settings),
+    webhookRefusal: webhookRefusal(settings.upstreamNetworks),
     clock,
     // The embedded store's clock is this machine's; that of a server is not measured without an append.
     isClockRight: () => settings.eventStore.kind === "sqlite",

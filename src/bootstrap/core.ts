@@ -83,7 +83,7 @@ export const composeCore = async (
     refuseAppends,
     handler,
     execute: createExecuteCommand({ handler, runner }),
-    providers: composeProviders(settings, telemetry, scheduler, providerActivities),
+    providers: composeProviders(settings, telemetry, scheduler, { activities: providerActivities, log }),
     /** @throws {BadSetting} if the master key is not the recorded one */
     cipher,
     /** @throws {BadSetting} */
@@ -92,7 +92,7 @@ export const composeCore = async (
   const services = composeAdminServices({
     ...parts,
     views: adminViewsOf(runner),
-    webhookRefusal: webhookRefusal(settings),
+    webhookRefusal: webhookRefusal(settings.upstreamNetworks),
     clock,
     isClockRight: clockDifference.isClockRight,
     readCountedUsage: countedUsage.read,

@@ -23,6 +23,7 @@ import { composeSeals } from "./event-log/seals.ts";
 import { composeHealth, composeStatus } from "./health.ts";
 import { serveHttp } from "./http.ts";
 import { obtainMasterKeys } from "./master-key.ts";
+import { reportRefusedServersAtStart } from "./refused-servers.ts";
 import { createShutdownDeadline } from "./shutdown.ts";
 import { composeSounds } from "./sounds.ts";
 import { composeAudio } from "./speech/audio.ts";
@@ -96,6 +97,8 @@ export const composeService = async (
   const url = await serveHttp(runtime, application, wyoming ? [eventLog, wyoming] : [eventLog]);
 
   composeLegacyRemoval(runtime, core, audio);
+  reportRefusedServersAtStart(runtime, core, cipher);
+
   const running = resources.move();
   return { url, wyomingUrl: wyoming?.url, close: () => running.disposeAsync() };
 };

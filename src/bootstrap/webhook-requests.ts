@@ -1,18 +1,16 @@
+import type { Logger } from "pino";
 import { type PostWebhook, WebhookUnreachable } from "../application/webhooks/send-message.ts";
-import { createExchange } from "../engines/provider-http/exchange.ts";
 import { UpstreamFailed } from "../engines/provider-http/request-failed.ts";
-import { createSsrfGuard, ForbiddenAddress, type SsrfGuard } from "../engines/provider-http/ssrf-guard.ts";
-import type { Settings } from "../settings.ts";
-
-type WebhookSettings = Pick<Settings, "allowLoopbackUpstreams">;
-
-/** Only https, and http on this machine if websites' credentials may name servers there. */
-const webhookGuard = ({ allowLoopbackUpstreams: allowLoopback }: WebhookSettings): SsrfGuard =>
-  createSsrfGuard({ by: "website", allowLoopback });
+import {
+  type AllowedNetworks,
+  createSsrfGuard,
+  ForbiddenAddress,
+} from "../engines/provider-http/ssrf-guard.ts";
+import { openWebsitesExchange } from "./website-servers.ts";
 
 /** Why requests to an address are not allowed; undefined if they are. Names are resolved only when a message is sent. */
-export const webhookRefusal = (settings: WebhookSettings): ((url: URL) => string | undefined) => {
-  const guard = webhookGuard(settings);
+export const webhookRefusal = (networks: AllowedNetworks): ((url: URL) => string | undefined) => {
+  const guard = createSsrfGuard({ by: "website", ...networks });
   return (url) => {
     try {
       guard.check(url);
@@ -29,8 +27,8 @@ const deadlines = { connectMs: 5_000, firstByteMs: 15_000, totalMs: 15_000 };
 const maxBodyBytes = 16 * 1024;
 
 /** Each request has a connection of its own: the next one may be a day later. */
-export const openPostWebhook = (settings: WebhookSettings): PostWebhook => {
-  const exchange = createExchange({ guard: webhookGuard(settings), deadlines });
+export const openPostWebhook = (networks: AllowedNetworks, log: Logger): PostWebhook => {
+  const exchange = openWebsitesExchange(networks, { deadlines, log });
   return async (url, { headers, body }, signal) => {
     try {
       const request = { method: "POST", url, headers: { ...headers, Connection: "close" }, body } as const;
@@ -61,10 +59,8 @@ const unreachable = (error: unknown): unknown => {
   if (error instanceof ForbiddenAddress)
     return new WebhookUnreachable(`the address is not allowed: ${error.why}`, { cause: error });
   if (!(error instanceof UpstreamFailed)) return error;
-  const { stage, status, cause } = error;
-  if (status !== undefined)
-    return new WebhookUnreachable(`HTTP ${status}: redirects are not followed`, { status, cause: error });
-  const code = (cause as NodeJS.ErrnoException | undefined)?.code;
-  const what = stage === "connect" ? "the server cannot be reached" : "the server did not respond";
-  return new WebhookUnreachable(`${what} (${code ?? "timeout"})`, { cause: error });
+  const { status } = error;
+  return status === undefined
+    ? new WebhookUnreachable("the server cannot be reached or does not respond", { cause: error })
+    : new WebhookUnreachable(`HTTP ${status}: redirects are not followed`, { status, cause: error });
 };

@@ -10,7 +10,7 @@ import { openPostWebhook } from "./webhook-requests.ts";
 
 /** Delivers messages to webhooks until shutdown. */
 export const composeWebhooks = (
-  { settings, clock, telemetry, resources, onError }: Runtime,
+  { settings, log, clock, telemetry, resources, onError }: Runtime,
   { handler, runner, cipher }: Core,
 ): WebhookDispatcher => {
   const dispatcher = new WebhookDispatcher({
@@ -21,7 +21,7 @@ export const composeWebhooks = (
     keys: runner.view(keys),
     untilVisible: (position) => untilVisible(runner, position),
     cipher,
-    post: openPostWebhook(settings),
+    post: openPostWebhook(settings.upstreamNetworks, log),
     clock,
     timers: backgroundClock,
     random: Math.random,

@@ -1,7 +1,10 @@
 import { expect } from "chai";
+import { pino } from "pino";
 import { admin, bytesOf, type Credentials, registerWebsite, synthesize } from "../support/client.ts";
+import { freePort } from "../support/free-port.ts";
 import { type InProcessService, startInProcessService } from "../support/in-process-service.ts";
 import { goodCredentials, serveProviders, type WireProviders } from "../support/wire/providers.ts";
+import { serveRaw } from "../support/wire/raw-server.ts";
 
 const request = { text: "Words that were paid for.", voice: "en-US-JennyNeural" };
 
@@ -103,6 +106,44 @@ describe("A website's paid audio", () => {
       expect((await give(allowing.url, website, "oai", { baseUrl })).status).to.equal(200);
     } finally {
       await allowing.close();
+    }
+  });
+
+  it("cannot come from a server in a private network, unless the operator names it", async () => {
+    for (const host of ["10.0.0.7", "[fd00::7]", "kokoro", "kokoro.speech.svc.cluster.local"]) {
+      const refused = await give(service.url, payer, "oai", { baseUrl: `https://${host}/v1` });
+      expect(refused.status, host).to.equal(400);
+      expect(JSON.stringify(refused.body), host).to.match(/address is not allowed/);
+    }
+  });
+
+  it("does not tell a website whether a port of its server is open", async () => {
+    const silent = await serveRaw(() => {});
+    const closed = `http://127.0.0.1:${await freePort()}`;
+    const env = { ALLOW_LOOPBACK_UPSTREAMS: "true", PROVIDER_FIRST_BYTE_MS: "100" };
+    const lines: string[] = [];
+    const log = pino({ level: "warn" }, { write: (line) => void lines.push(line) });
+    const allowing = await startInProcessService({ ...providers.env, ...env }, log);
+    try {
+      const website = await registerWebsite(allowing.url);
+      const bodies = new Set<string>();
+      for (const baseUrl of [closed, silent.url, silent.url.replace("http:", "https:")]) {
+        const { status, body } = await give(allowing.url, website, "oai", { baseUrl });
+        expect(status).to.equal(400);
+        bodies.add(JSON.stringify(body));
+      }
+      expect([...bodies]).to.have.length(1);
+      expect([...bodies][0]).to.include("cannot be reached or does not respond");
+      expect(lines.join("")).to.include("ECONNREFUSED");
+
+      expect((await give(allowing.url, website, "oai", { baseUrl: providers.oai.url })).status).to.equal(200);
+      providers.oai.faults.next({ kind: "hang" });
+      const spoken = await synthesize(allowing.url, website, { text: "Is it open?", voice: "alloy" });
+      expect(spoken.status).to.equal(502);
+      expect(await spoken.text()).to.include("The speech provider cannot be reached or does not respond.");
+    } finally {
+      await allowing.close();
+      await silent.close();
     }
   });
 

@@ -40,6 +40,7 @@ const samples: Readonly<Record<string, readonly [value: string, beside?: Readonl
     MODEL_IDLE_SECONDS: ["60"],
     MODELS_PRELOAD: ["true"],
     ALLOW_LOOPBACK_UPSTREAMS: ["true"],
+    ALLOW_UPSTREAM_NETWORKS: ["10.0.0.0/8, fd00::/8"],
     PROVIDER_CONCURRENCY: ["9"],
     PROVIDER_REQUESTS_PER_MINUTE: ["301"],
     PROVIDER_CONNECT_MS: ["5001"],

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { parse } from "yaml";
+import { networksOf } from "../../src/engines/provider-http/addresses.ts";
 import { settingNames } from "../../src/settings.ts";
 import { list, read, readYaml } from "./files.ts";
 
@@ -55,6 +56,9 @@ interface NetworkPolicySpec {
   readonly egress: readonly Rule[];
 }
 interface Rule {
+  readonly to?: readonly {
+    readonly ipBlock?: { readonly cidr: string; readonly except?: readonly string[] };
+  }[];
   readonly ports: readonly { readonly port: number | string }[];
 }
 
@@ -164,6 +168,20 @@ describe("the Kubernetes manifests", () => {
     expect(ingress.flatMap(({ ports }) => ports.map(({ port }) => port))).to.have.members(
       named.map(({ name }) => name),
     );
+  });
+
+  it("allow egress to any address but private networks and metadata services", () => {
+    const { egress } = (ofKind("NetworkPolicy") as unknown as { spec: NetworkPolicySpec }).spec;
+    const blocks = egress.flatMap(({ to = [] }) => to.flatMap(({ ipBlock }) => ipBlock ?? []));
+    const wide = blocks.filter(({ cidr }) => !cidr.endsWith("/32"));
+    expect(wide.map(({ cidr }) => cidr)).to.deep.equal(["0.0.0.0/0"]);
+    const isExcepted = networksOf(wide[0]?.except ?? []);
+    for (const address of [
+      ...["10.0.0.7", "172.31.0.1", "192.168.1.1", "100.64.0.1", "169.254.169.254", "168.63.129.16"],
+      ...["192.0.0.192", "198.18.0.1"],
+    ])
+      expect(isExcepted(address), address).to.equal(true);
+    expect(isExcepted("93.184.216.34")).to.equal(false);
   });
 
   it("contain everything that the README's overlay patches", () => {

@@ -110,8 +110,16 @@ describe("settings", () => {
   });
 
   it("refuse loopback addresses in websites' credentials unless allowed", () => {
-    expect(readSettings({}).allowLoopbackUpstreams).to.equal(false);
-    expect(readSettings({ ALLOW_LOOPBACK_UPSTREAMS: "true" }).allowLoopbackUpstreams).to.equal(true);
+    expect(readSettings({}).upstreamNetworks.allowLoopback).to.equal(false);
+    expect(readSettings({ ALLOW_LOOPBACK_UPSTREAMS: "true" }).upstreamNetworks.allowLoopback).to.equal(true);
+  });
+
+  it("allow websites' credentials no private network unless it is named", () => {
+    expect(readSettings({}).upstreamNetworks.networks).to.deep.equal([]);
+    const { networks } = readSettings({
+      ALLOW_UPSTREAM_NETWORKS: "10.0.0.0/8, fd00::/8,192.168.1.7",
+    }).upstreamNetworks;
+    expect(networks).to.deep.equal(["10.0.0.0/8", "fd00::/8", "192.168.1.7"]);
   });
 
   it("repeat nothing of a server's address, which may hold a key", () => {
@@ -188,6 +196,8 @@ describe("settings", () => {
     ["LOG_LEVEL", "loud"],
     ["OPENAI_URL", "nowhere"],
     ["ALLOW_LOOPBACK_UPSTREAMS", "yes"],
+    ["ALLOW_UPSTREAM_NETWORKS", "10.0.0.0/33"],
+    ["ALLOW_UPSTREAM_NETWORKS", "kokoro.svc"],
     ["ENGINE_G3", "openai:ftp://host?model=m&voices=v"],
     ["PROVIDER_CONCURRENCY", "0"],
     ["PROVIDER_REQUESTS_PER_MINUTE", "-1"],

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
+import { pino } from "pino";
 import { type Deliveries, deliveries } from "../../projections/deliveries.ts";
 import { keys } from "../../projections/keys.ts";
 import { createProjectionRunner, type ProjectionRunner } from "../../projections/runner/runner.ts";
@@ -17,7 +18,6 @@ import { openPostWebhook, webhookRefusal } from "../../src/bootstrap/webhook-req
 import { issueKey, keyDecider, keyStream } from "../../src/domain/accounts/key.ts";
 import { type CommandHandler, createCommandHandler } from "../../src/eventstore/command-handler.ts";
 import type { EventStore } from "../../src/eventstore/event-store.ts";
-import { readSettings } from "../../src/settings.ts";
 import { createManualClock } from "./manual-clock.ts";
 
 export interface WebhooksInstance {
@@ -66,7 +66,7 @@ export const openWebhooksInstance = async (
   const handler = createCommandHandler({ store, clock });
   const execute = createExecuteCommand({ handler, runner });
   const cipher = async () => testCipher(...masterKeys);
-  const settings = readSettings(allowLoopback ? { ALLOW_LOOPBACK_UPSTREAMS: "true" } : {});
+  const networks = { allowLoopback, networks: [] };
   const errors: string[] = [];
   const dispatcher = new WebhookDispatcher({
     handler: createCommandHandler({ store, clock, maxPending }),
@@ -76,7 +76,7 @@ export const openWebhooksInstance = async (
     keys: runner.view(keys),
     untilVisible: (position) => runner.waitForPosition(position),
     cipher,
-    post: openPostWebhook(settings),
+    post: openPostWebhook(networks, pino({ level: "silent" })),
     clock,
     timers: createManualClock(),
     random: () => 0,
@@ -88,7 +88,7 @@ export const openWebhooksInstance = async (
       webhooks: runner.view(webhooks),
       deliveries: runner.view(deliveries),
       cipher,
-      refusalOf: webhookRefusal(settings),
+      refusalOf: webhookRefusal(networks),
       clock,
       random: randomBytes,
     }),

@@ -6,6 +6,7 @@ import {
 } from "../../domain/accounts/byok-providers.ts";
 import { EngineFailed, Invalid, ServiceError } from "../../domain/errors.ts";
 import type { Provider, ProviderVoice } from "../../engines/provider.ts";
+import { unreachable } from "../../engines/provider-http/request-failed.ts";
 
 /** The configured providers. */
 export type Providers = { readonly [E in ByokEngine]?: Provider<ProviderCredentials[E]> };
@@ -20,20 +21,22 @@ export const listProviderVoices = async <C extends object>(
   credentials: C,
   deadlineMs: number,
 ): Promise<readonly ProviderVoice[]> => {
-  const onTimeout = () => refused(`The provider did not list its voices in ${deadlineMs / 1_000} s.`);
+  const onTimeout = () => notListed(unreachable);
   try {
     const client = provider.open(credentials);
     return await withDeadline({ ms: deadlineMs, onTimeout }, (signal) => client.listVoices(signal));
   } catch (error) {
     if (error instanceof EngineFailed) {
       const secrets = secretsIn(credentials, byokProviders[provider.code].secrets);
-      throw refused(`The provider's voices could not be listed: ${withoutSecrets(error.message, secrets)}`);
+      throw notListed(withoutSecrets(error.message, secrets));
     }
     if (error instanceof ServiceError) throw error;
     // Any other error of a driver may contain the request, and with it the credentials.
     throw refused("The provider's voices could not be listed.");
   }
 };
+
+const notListed = (why: string): Invalid => refused(`The provider's voices could not be listed: ${why}`);
 
 const refused = (message: string): Invalid => new Invalid([{ path: [], message }]);
 

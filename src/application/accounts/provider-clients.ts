@@ -1,6 +1,10 @@
 import { LRUCache } from "lru-cache";
 import type { View } from "../../../projections/runner/view.ts";
-import { type ByokEngine, parseCredentials } from "../../domain/accounts/byok-providers.ts";
+import {
+  type ByokEngine,
+  type ProviderCredentials,
+  parseCredentials,
+} from "../../domain/accounts/byok-providers.ts";
 import {
   type Credentials,
   credentialsStream,
@@ -43,10 +47,7 @@ export const createProviderClients = ({
   ) => {
     const { engine, websiteId } = context;
     try {
-      return providers[engine]?.open(
-        parseCredentials(engine, decrypted(cipher, encrypted, context)),
-        websiteId,
-      );
+      return providers[engine]?.open(openCredentials(cipher, encrypted, context), websiteId);
     } catch (error) {
       onError(unusableCredentials(context), redactedError(error));
       return failingClient(engine);
@@ -66,12 +67,14 @@ export const createProviderClients = ({
   };
 };
 
-const decrypted = (
+/** @throws {DecryptionFailed} @throws {Invalid} */
+export const openCredentials = <E extends ByokEngine>(
   cipher: CredentialsCipher,
   encrypted: EngineCredentials,
-  context: CredentialsOwner,
-): unknown => {
-  const text = cipher.decrypt(encrypted, context);
+  context: CredentialsOwner & { engine: E },
+): ProviderCredentials[E] => parseCredentials(context.engine, parsed(cipher.decrypt(encrypted, context)));
+
+const parsed = (text: string): unknown => {
   try {
     return JSON.parse(text);
   } catch {

@@ -1,3 +1,4 @@
+import type { Logger } from "pino";
 import type { Providers } from "../../application/accounts/list-provider-voices.ts";
 import type { Check } from "../../application/health/health.ts";
 import type { ProviderActivities } from "../../application/health/provider-activity.ts";
@@ -9,7 +10,7 @@ import { googleProvider } from "../../engines/google/provider.ts";
 import { openAiProvider } from "../../engines/openai/provider.ts";
 import type { Provider } from "../../engines/provider.ts";
 import { createExchange, type Exchange } from "../../engines/provider-http/exchange.ts";
-import { createSsrfGuard, type Trust } from "../../engines/provider-http/ssrf-guard.ts";
+import { createSsrfGuard } from "../../engines/provider-http/ssrf-guard.ts";
 import {
   type DecorateExchange,
   type ResilienceOptions,
@@ -19,17 +20,18 @@ import { combineEngines, selfHostedEngine } from "../../engines/self-hosted/engi
 import type { SelfHostedServer } from "../../engines/self-hosted/server.ts";
 import type { Settings } from "../../settings.ts";
 import type { Telemetry } from "../../telemetry/telemetry.ts";
+import { openWebsitesExchange } from "../website-servers.ts";
 
-/** The providers of the BYOK engines. No request is sent before one is used. */
+/** The providers of the BYOK engines. No request is sent before one is used. `log`: as in `openWebsitesExchange`. */
 export const composeProviders = (
   settings: Settings,
   telemetry: Telemetry,
   scheduler: Scheduler,
-  activities?: ProviderActivities,
+  { activities, log }: { activities?: ProviderActivities; log?: Logger } = {},
 ): Required<Providers> => {
-  const { upstreams, allowLoopbackUpstreams: allowLoopback } = settings;
-  const operators = telemetry.exchange(openExchange(settings, { by: "operator" }));
-  const websites = telemetry.exchange(openExchange(settings, { by: "website", allowLoopback }));
+  const { upstreams, upstreamNetworks, providerDeadlines: deadlines } = settings;
+  const operators = telemetry.exchange(openExchange(settings));
+  const websites = telemetry.exchange(openWebsitesExchange(upstreamNetworks, { deadlines, log }));
   const resilient = resilienceOf({
     limits: settings.providerLimits,
     scheduler,
@@ -60,7 +62,7 @@ export const composeFreeEngines = (
   scheduler: Scheduler,
   activities?: ProviderActivities,
 ): { readonly engines: ReadonlyMap<EngineCode, Engine>; readonly checks: readonly Check[] } => {
-  const exchange = telemetry.exchange(openExchange(settings, { by: "operator" }));
+  const exchange = telemetry.exchange(openExchange(settings));
   const openCircuits = new Set<EngineCode>();
   const resilient = resilienceOf({
     // Shared by all keys, unlike a website's own provider.
@@ -100,8 +102,8 @@ const selfHosted = (
   open: () => ({ engine: selfHostedEngine(code, server, exchange), listVoices: async () => [] }),
 });
 
-const openExchange = ({ providerDeadlines: deadlines }: Settings, trust: Trust): Exchange =>
-  createExchange({ guard: createSsrfGuard(trust), deadlines });
+const openExchange = ({ providerDeadlines: deadlines }: Settings): Exchange =>
+  createExchange({ guard: createSsrfGuard({ by: "operator" }), deadlines });
 
 const resilienceOf =
   (options: ResilienceOptions) =>

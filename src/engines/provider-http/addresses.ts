@@ -1,17 +1,20 @@
 import { BlockList, isIP, isIPv4 } from "node:net";
 
 /** The kind of network that an address belongs to. */
-export type Reach = "anywhere" | "loopback" | "forbidden";
+export type Reach = "public" | "private" | "loopback" | "forbidden";
 
 type Subnet = readonly [net: string, bits: number];
 
-const loopback4: readonly Subnet[] = [["127.0.0.0", 8]];
+const loopback: readonly Subnet[] = [
+  ["127.0.0.0", 8],
+  ["::1", 128],
+];
 
 /**
- * Never a speech server: unspecified, link-local (cloud metadata), multicast, reserved and broadcast, and the metadata
- * addresses of Alibaba, Oracle and Azure.
+ * Never a speech server: unspecified, link-local (cloud metadata), site-local, multicast, reserved and broadcast, and the
+ * metadata and workload credential addresses of Alibaba, Oracle, Azure, AWS (two), Google and Scaleway.
  */
-const forbidden4: readonly Subnet[] = [
+const forbidden: readonly Subnet[] = [
   ["0.0.0.0", 8],
   ["169.254.0.0", 16],
   ["224.0.0.0", 4],
@@ -19,13 +22,6 @@ const forbidden4: readonly Subnet[] = [
   ["100.100.100.200", 32],
   ["192.0.0.192", 32],
   ["168.63.129.16", 32],
-];
-
-/**
- * Unspecified, link-local, site-local, multicast, and the metadata and workload credential addresses of AWS (two),
- * Google and Scaleway.
- */
-const forbidden6: readonly Subnet[] = [
   ["::", 128],
   ["fe80::", 10],
   ["fec0::", 10],
@@ -37,36 +33,111 @@ const forbidden6: readonly Subnet[] = [
 ];
 
 /**
- * Prefixes with an IPv4 address in the last 32 bits: compatible, mapped, translated (RFC 2765), NAT64 (RFC 6052),
- * local-use NAT64 (RFC 8215) in its usual form.
+ * Not globally reachable (the registries of IANA for special-purpose addresses): private use (RFC 1918), shared address
+ * space (RFC 6598), protocol assignments, documentation, 6to4 relays and benchmarking.
  */
-const embedding = ["::", "::ffff:", "::ffff:0:", "64:ff9b::", "64:ff9b:1::"];
+const private4: readonly Subnet[] = [
+  ["10.0.0.0", 8],
+  ["172.16.0.0", 12],
+  ["192.168.0.0", 16],
+  ["100.64.0.0", 10],
+  ["192.0.0.0", 24],
+  ["192.0.2.0", 24],
+  ["192.88.99.0", 24],
+  ["198.18.0.0", 15],
+  ["198.51.100.0", 24],
+  ["203.0.113.0", 24],
+];
 
-/** 6to4 (RFC 3056) has the IPv4 address in bits 16 to 47. */
-const sixToFour = ([net, bits]: Subnet): Subnet => {
-  const hex = net.split(".").map((octet) => Number(octet).toString(16).padStart(2, "0"));
-  return [`2002:${hex[0]}${hex[1]}:${hex[2]}${hex[3]}::`, 16 + bits];
-};
+/**
+ * Global unicast, of which the first subnets of `private6` are none, and the prefixes under which a translator represents
+ * public IPv4 addresses: mapped, and NAT64 (RFC 6052). Unique local addresses and local-use NAT64 (RFC 8215) are outside.
+ */
+const public6: readonly Subnet[] = [
+  ["2000::", 3],
+  ["::ffff:0:0", 96],
+  ["64:ff9b::", 96],
+];
 
-const listOf = (four: readonly Subnet[], six: readonly Subnet[]): BlockList => {
+/** Protocol assignments (Teredo among them), documentation and 6to4. */
+const private6: readonly Subnet[] = [
+  ["2001::", 23],
+  ["2001:db8::", 32],
+  ["3fff::", 20],
+  ["2002::", 16],
+];
+
+/** Tests whether an address, without a zone, is in one of the subnets. */
+type Contains = (address: string) => boolean;
+
+const familyOf = (address: string): "ipv4" | "ipv6" => (isIPv4(address) ? "ipv4" : "ipv6");
+
+const listOf = (subnets: readonly Subnet[]): Contains => {
   const list = new BlockList();
-  for (const [net, bits] of four) list.addSubnet(net, bits, "ipv4");
-  const embedded = four.flatMap((subnet): Subnet[] => [
-    ...embedding.map((prefix): Subnet => [`${prefix}${subnet[0]}`, 96 + subnet[1]]),
-    sixToFour(subnet),
-  ]);
-  for (const [net, bits] of [...six, ...embedded]) list.addSubnet(net, bits, "ipv6");
-  return list;
+  for (const [net, bits] of subnets) list.addSubnet(net, bits, familyOf(net));
+  return (address) => list.check(address, familyOf(address));
 };
 
-const loopback = listOf(loopback4, [["::1", 128]]);
-const forbidden = listOf(forbidden4, forbidden6);
+/** `networks`: addresses or CIDRs. */
+export const networksOf = (networks: readonly string[]): Contains =>
+  listOf(
+    networks.map((network): Subnet => {
+      const [address = "", bits = isIPv4(address) ? 32 : 128] = network.split("/");
+      return [address, Number(bits)];
+    }),
+  );
 
-/** Loopback is checked first: `::1` also embeds 0.0.0.1. A malformed address is forbidden. */
+const isLoopback = listOf(loopback);
+const isForbidden = listOf(forbidden);
+const isPrivate4 = listOf(private4);
+const isPrivate6 = listOf(private6);
+const isPublic6 = listOf(public6);
+
+/** The network of the address itself, whatever it embeds. A malformed address is forbidden. */
 export const reachOf = (address: string): Reach => {
-  const [plain = ""] = address.split("%"); // a zone
-  if (isIP(plain) === 0) return "forbidden";
-  const family = isIPv4(plain) ? "ipv4" : "ipv6";
-  if (loopback.check(plain, family)) return "loopback";
-  return forbidden.check(plain, family) ? "forbidden" : "anywhere";
+  if (isIP(address) === 0) return "forbidden";
+  if (isLoopback(address)) return "loopback";
+  if (isForbidden(address)) return "forbidden";
+  const isPrivate = isIPv4(address) ? isPrivate4(address) : !isPublic6(address) || isPrivate6(address);
+  return isPrivate ? "private" : "public";
+};
+
+/** The address, without its zone, and the IPv4 addresses that it embeds: a translator or a tunnel may connect to them. */
+export const addressesIn = (address: string): string[] => {
+  const [plain = ""] = address.split("%");
+  return isIP(plain) !== 6 || isLoopback(plain) ? [plain] : [plain, ...embeddedIn(plain)];
+};
+
+/** Compatible, mapped, translated (RFC 2765), NAT64 (RFC 6052), and local-use NAT64 (RFC 8215) in its usual form. */
+const endsInIpv4 = listOf([
+  ["::", 96],
+  ["::ffff:0:0", 96],
+  ["::ffff:0:0:0", 96],
+  ["64:ff9b::", 96],
+  ["64:ff9b:1::", 48],
+]);
+const is6to4 = listOf([["2002::", 16]]); // RFC 3056
+const isTeredo = listOf([["2001::", 32]]); // RFC 4380: a server, and a client with inverted bits
+
+const embeddedIn = (address: string): string[] => {
+  const [, g1, g2, g3, g4 = 0, g5, g6 = 0, g7 = 0] = groupsOf(address);
+  const isIsatap = (g4 & 0xfcff) === 0 && g5 === 0x5efe; // RFC 5214
+  return [
+    ...(endsInIpv4(address) || isIsatap ? [ipv4(g6, g7)] : []),
+    ...(is6to4(address) ? [ipv4(g1, g2)] : []),
+    ...(isTeredo(address) ? [ipv4(g2, g3), ipv4(~g6, ~g7)] : []),
+  ];
+};
+
+const ipv4 = (high = 0, low = 0): string =>
+  [high >> 8, high, low >> 8, low].map((octet) => octet & 0xff).join(".");
+
+/** The eight groups of an IPv6 address in any spelling, which the URL parser normalizes. */
+const groupsOf = (address: string): number[] => {
+  const [front = [], back] = new URL(`http://[${address}]`).hostname
+    .slice(1, -1)
+    .split("::")
+    .map((part) => (part === "" ? [] : part.split(":")));
+  const zeros = back ? Array<string>(8 - front.length - back.length).fill("0") : [];
+  return [...front, ...zeros, ...(back ?? [])].map((group) => Number.parseInt(group, 16));
 };

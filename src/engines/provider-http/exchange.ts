@@ -51,7 +51,7 @@ export const upstreamDeadlines = {
   totalMs: 300_000,
 };
 
-type UpstreamDeadlines = Readonly<typeof upstreamDeadlines>;
+export type UpstreamDeadlines = Readonly<typeof upstreamDeadlines>;
 
 /** Connections are kept alive, and never shared between exchanges with different guards. */
 export const createExchange = ({

@@ -25,6 +25,9 @@ export class UpstreamFailed extends EngineFailed {
   }
 }
 
+/** All that a website is told of a failure without a response. */
+export const unreachable = "The speech provider cannot be reached or does not respond.";
+
 /** The same request would be refused again. */
 const isRefusal = (status = 0): boolean => status >= 400 && status < 500 && !passing.has(status);
 

@@ -1,14 +1,23 @@
 import { lookup as resolve } from "node:dns";
+import { lookup } from "node:dns/promises";
 import { isIP, type LookupFunction } from "node:net";
 import { EngineFailed } from "../../domain/errors.ts";
-import { type Reach, reachOf } from "./addresses.ts";
+import { addressesIn, networksOf, reachOf } from "./addresses.ts";
 
 /** Who configured the address. */
 export type Trust =
   /** The operator, in a setting: any scheme and network except metadata services. */
   | { readonly by: "operator" }
-  /** A website, in its credentials, or an address of a webhook: https only; loopback, also by http, if the operator allows it. */
-  | { readonly by: "website"; readonly allowLoopback: boolean };
+  /** A website, in its credentials, or an address of a webhook. */
+  | ({ readonly by: "website" } & AllowedNetworks);
+
+/** What the operator allows to websites: https to public networks, and else only this; metadata services never. */
+export interface AllowedNetworks {
+  /** This machine, also by http. */
+  readonly allowLoopback: boolean;
+  /** Addresses or CIDRs. */
+  readonly networks: readonly string[];
+}
 
 export type SsrfGuard = ReturnType<typeof createSsrfGuard>;
 
@@ -16,10 +25,13 @@ export type SsrfGuard = ReturnType<typeof createSsrfGuard>;
 export class ForbiddenAddress extends EngineFailed {
   /** In a few words, without the address. */
   readonly why: string;
+  /** True if it depends on name resolution, and not on the URL alone. */
+  readonly isResolved: boolean;
 
-  constructor(why: string) {
+  constructor(why: string, { isResolved = false }: { readonly isResolved?: boolean } = {}) {
     super(`The speech provider's address is not allowed: ${why}.`, { permanent: true });
     this.why = why;
+    this.isResolved = isResolved;
   }
 }
 
@@ -29,17 +41,18 @@ export class ForbiddenAddress extends EngineFailed {
  */
 export const createSsrfGuard = (trust: Trust, options: { readonly resolve?: typeof resolve } = {}) => {
   const resolveName = options.resolve ?? resolve;
-  const judge = trust.by === "operator" ? judgeOperators : judgeWebsites(trust.allowLoopback);
-  const judgeUrl = ({ protocol, username, password, hostname }: URL): string | undefined => {
+  const { refusalOfName, refusalOfAddress } = trust.by === "operator" ? operators : websites(trust);
+  const refusalOf = ({ protocol, username, password, hostname }: URL): string | undefined => {
     if (protocol !== "https:" && protocol !== "http:") return "neither http nor https";
     if (username !== "" || password !== "") return "it contains credentials";
-    const host = hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
-    return metadataNames.has(host) ? "a metadata service" : judge(protocol, reachOfHost(host));
+    const host = hostOf(hostname);
+    if (isIP(host) !== 0) return refusalOfAddress(protocol, host);
+    return metadataNames.has(host) ? "a metadata service" : refusalOfName(protocol, host);
   };
   return {
     /** @throws {ForbiddenAddress} */
     check: (url: URL): void => {
-      const why = judgeUrl(url);
+      const why = refusalOf(url);
       if (why !== undefined) throw new ForbiddenAddress(why);
     },
     /** `lookup` of sockets with that scheme; fails with {ForbiddenAddress}. */
@@ -48,17 +61,39 @@ export const createSsrfGuard = (trust: Trust, options: { readonly resolve?: type
       (hostname, options, callback) => {
         resolveName(hostname, { ...options, all: true }, (error, addresses) => {
           if (error) return callback(error, "", 0);
-          const reasons = addresses.map(({ address }) => judge(protocol, reachOf(address)));
+          const reasons = addresses.map(({ address }) => refusalOfAddress(protocol, address));
           const why = reasons.find((one) => one !== undefined);
           const [first] = addresses;
           if (why !== undefined || !first)
-            callback(new ForbiddenAddress(why ?? "its name does not resolve"), "", 0);
+            callback(new ForbiddenAddress(why ?? "its name does not resolve", { isResolved: true }), "", 0);
           else if (options.all) callback(null, addresses);
           else callback(null, first.address, first.family);
         });
       },
   };
 };
+
+/**
+ * What the operator would have to allow for a website's server, as networks of one address; empty if it is allowed, or if
+ * no network allows it. `resolveName`: for tests. @throws if its name does not resolve
+ */
+export const missingNetworks = async (
+  { protocol, hostname }: URL,
+  { networks }: AllowedNetworks,
+  resolveName: (host: string, options: { all: true }) => Promise<readonly { address: string }[]> = lookup,
+): Promise<string[]> => {
+  const host = hostOf(hostname);
+  if (protocol !== "https:") return [];
+  const resolved = isIP(host) === 0 ? await resolveName(host, { all: true }) : [{ address: host }];
+  const addresses = resolved.flatMap(({ address }) => addressesIn(address));
+  if (addresses.some((one) => reachOf(one) === "forbidden")) return [];
+  const isNamed = networksOf(networks);
+  const missing = addresses.filter((one) => reachOf(one) === "private" && !isNamed(one));
+  return missing.map((one) => `${one}/${isIP(one) === 4 ? 32 : 128}`);
+};
+
+/** Without the brackets of an IPv6 address and the dot at the end of a name. */
+const hostOf = (hostname: string): string => hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
 
 /** Names that clouds resolve to their metadata service. */
 const metadataNames: ReadonlySet<string> = new Set([
@@ -69,22 +104,50 @@ const metadataNames: ReadonlySet<string> = new Set([
   "instance-data.ec2.internal",
 ]);
 
-/** Before name resolution. The URL parser has normalized every spelling of an address. */
-const reachOfHost = (host: string): Reach => {
-  if (isIP(host) !== 0) return reachOf(host);
-  return host === "localhost" || host.endsWith(".localhost") ? "loopback" : "anywhere";
+/** Why something is not allowed; undefined if it is. */
+type Refusal = (protocol: string, hostOrAddress: string) => string | undefined;
+
+interface Refusals {
+  /** Before name resolution. */
+  readonly refusalOfName: Refusal;
+  readonly refusalOfAddress: Refusal;
+}
+
+const forbidden = "link-local, metadata, multicast or reserved";
+
+const operators: Refusals = {
+  refusalOfName: () => undefined,
+  refusalOfAddress: (_, address) =>
+    addressesIn(address).some((one) => reachOf(one) === "forbidden") ? forbidden : undefined,
 };
 
-/** Why an address is not allowed; undefined if it is. */
-type Judge = (protocol: string, reach: Reach) => string | undefined;
+const onlyHttps = "only https may leave this machine";
 
-const judgeOperators: Judge = (_protocol, reach) =>
-  reach === "forbidden" ? "link-local, metadata, multicast or reserved" : undefined;
-
-const judgeWebsites =
-  (allowLoopback: boolean): Judge =>
-  (protocol, reach) => {
-    if (reach === "forbidden") return judgeOperators(protocol, reach);
-    if (reach === "loopback") return allowLoopback ? undefined : "a loopback address";
-    return protocol === "http:" ? "only https may leave this machine" : undefined;
+const websites = ({ allowLoopback, networks }: AllowedNetworks): Refusals => {
+  const isNamed = networksOf(networks);
+  const refusalOfAddress: Refusal = (protocol, address) => {
+    const addresses = addressesIn(address);
+    if (addresses.some((one) => reachOf(one) === "forbidden")) return forbidden;
+    const elsewhere = addresses.filter((one) => !(allowLoopback && reachOf(one) === "loopback"));
+    const unnamed = elsewhere.filter((one) => !isNamed(one)).map(reachOf);
+    if (unnamed.includes("private")) return "in a private network";
+    if (unnamed.includes("loopback")) return "a loopback address";
+    return protocol === "http:" && elsewhere.length > 0 ? onlyHttps : undefined;
   };
+  return {
+    refusalOfAddress,
+    refusalOfName: (protocol, host) => {
+      if (isLocalhost(host)) return refusalOfAddress(protocol, "127.0.0.1");
+      if (protocol === "http:") return onlyHttps;
+      // With allowed networks, the address decides.
+      return isInternalName(host) && networks.length === 0 ? "a name of a private network" : undefined;
+    },
+  };
+};
+
+const isLocalhost = (host: string): boolean => host === "localhost" || host.endsWith(".localhost");
+
+/** Names without a dot, and those of clusters and local networks: no name server of the internet knows them. */
+const isInternalName = (host: string): boolean =>
+  !host.includes(".") ||
+  /\.(?:svc|local|internal|localdomain|lan|home|corp|intranet|private|home\.arpa)$/.test(host);

@@ -146,7 +146,10 @@ describe("listing a provider's voices when credentials are set", () => {
     const error = await settingWith(() => new Promise(() => {}), 10);
     expect(error)
       .to.be.instanceOf(Invalid)
-      .with.property("message", "The provider did not list its voices in 0.01 s.");
+      .with.property(
+        "message",
+        "The provider's voices could not be listed: The speech provider cannot be reached or does not respond.",
+      );
   });
 
   it("fails if no voice is usable or if there are too many", async () => {

@@ -34,7 +34,9 @@ const requestOf = (changed: Partial<SpeechRequest> = {}): SpeechRequest => ({
 });
 
 const operators = createExchange({ guard: createSsrfGuard({ by: "operator" }) });
-const websites = createExchange({ guard: createSsrfGuard({ by: "website", allowLoopback: false }) });
+const websites = createExchange({
+  guard: createSsrfGuard({ by: "website", allowLoopback: false, networks: [] }),
+});
 
 const accountAt = (url: string, given: Partial<ProviderCredentials["oai"]> = {}) =>
   openAiProvider({ baseUrl: url, operators, websites }).open({ ...credentials, ...given });
@@ -412,7 +414,9 @@ describe("The OpenAI engine", () => {
     expect(await rejection(own.listVoices(never))).to.be.instanceOf(ForbiddenAddress);
     expect(await rejection(own.engine.synthesize(requestOf(), never))).to.be.instanceOf(ForbiddenAddress);
     expect(server.requests).to.have.length(0);
-    const allowed = createExchange({ guard: createSsrfGuard({ by: "website", allowLoopback: true }) });
+    const allowed = createExchange({
+      guard: createSsrfGuard({ by: "website", allowLoopback: true, networks: [] }),
+    });
     const provider = openAiProvider({ baseUrl: "http://127.0.0.1:1", operators, websites: allowed });
     const account = provider.open(parseCredentials("oai", { ...credentials, baseUrl: `${server.url}/v1/` }));
     expect(await account.listVoices(never)).to.have.length(openAiVoices.length);

@@ -58,7 +58,7 @@ const delivery = namedSchema("WebhookDelivery", {
 
 const url = webhookUrl.meta({
   description:
-    "https; http only to this machine, if `ALLOW_LOOPBACK_UPSTREAMS` is set. Redirects are not followed.",
+    "https; http only to this machine, if `ALLOW_LOOPBACK_UPSTREAMS` is set; private networks only if `ALLOW_UPSTREAM_NETWORKS` names them. Redirects are not followed.",
   examples: ["https://example.com/hooks/voxledger"],
 });
 const events = webhookEvents.meta({ description: "The types of events that it receives." });

@@ -146,6 +146,10 @@ describe("webhooks", () => {
       "http://example.com/",
       "https://169.254.169.254/latest",
       "https://metadata.google.internal/",
+      "https://10.0.0.7/",
+      "https://[fd00::7]/",
+      "https://receiver.tools.svc.cluster.local/",
+      "https://receiver/",
       "https://user:password@example.com/",
       "ftp://example.com/",
     ]) {

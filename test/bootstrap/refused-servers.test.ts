@@ -1,0 +1,81 @@
+import { expect } from "chai";
+import { pino } from "pino";
+import type { View } from "../../projections/runner/view.ts";
+import { reportRefusedServers } from "../../src/bootstrap/refused-servers.ts";
+import {
+  type Credentials,
+  credentialsDecider,
+  credentialsStream,
+} from "../../src/domain/accounts/credentials.ts";
+import {
+  addWebhook,
+  type Webhooks,
+  webhooksDecider,
+  webhooksStream,
+} from "../../src/domain/webhooks/webhooks.ts";
+import { testCipher } from "../support/webhooks-instance.ts";
+
+const at = "2026-11-05T10:00:00.000Z";
+const cipher = testCipher(Buffer.alloc(32, 7));
+
+const viewOf = <S>(partitions: Map<string, S>): View<S> => ({
+  get: (name) => partitions.get(name),
+  entries: () => partitions.entries(),
+  size: partitions.size,
+});
+
+const credentialsOf = (websiteId: string, given: object, by = cipher): [string, Credentials] => {
+  const encrypted = by.encrypt(JSON.stringify(given), { websiteId, engine: "oai" });
+  const data = { engine: "oai", provider: "openai", voices: [], ...encrypted, at } as const;
+  const { initial, evolve } = credentialsDecider;
+  return [credentialsStream(websiteId), evolve(initial(), { type: "CredentialsSet", data })];
+};
+
+const webhooksOf = (...urls: string[]): View<Webhooks> => {
+  const { initial, evolve } = webhooksDecider;
+  const all = urls.reduce((state, url, index) => {
+    const webhookId = `whk_${index}`;
+    const secret = cipher.encrypt("s", { webhookId });
+    const added = { webhookId, url, events: ["key.suspended"], ...secret, at } as const;
+    return addWebhook(state, added).reduce(evolve, state);
+  }, initial());
+  return viewOf(new Map([[webhooksStream, all]]));
+};
+
+describe("the report of refused servers at start", () => {
+  const credentials = viewOf(
+    new Map([
+      credentialsOf("web_1", { apiKey: "sk-secret-key", baseUrl: "https://10.0.0.7:8443/secret-path/v1" }),
+      credentialsOf("web_2", { apiKey: "sk-secret-key", baseUrl: "https://93.184.216.34/v1" }),
+      credentialsOf("web_3", { apiKey: "sk-secret-key" }),
+      credentialsOf("web_4", { apiKey: "k", baseUrl: "https://10.0.0.8/" }, testCipher(Buffer.alloc(32, 8))),
+    ]),
+  );
+  const webhooks = webhooksOf("https://[fd00::7]/hook", "https://169.254.169.254/", "http://127.0.0.1:9/");
+
+  const report = async (networks: string[], allowLoopback = false) => {
+    const lines: string[] = [];
+    const log = pino({ level: "info" }, { write: (line) => void lines.push(line) });
+    const { signal } = new AbortController();
+    await reportRefusedServers(
+      { credentials, webhooks, cipher },
+      { allowLoopback, networks },
+      { log, signal },
+    );
+    return lines.map((line) => JSON.parse(line));
+  };
+
+  it("names those in private networks, with the line that allows them, and no secret", async () => {
+    const [line, ...others] = await report(["192.168.0.0/16"]);
+    expect(others).to.deep.equal([]);
+    expect(line.msg).to.equal(
+      "2 servers of websites and webhooks are in private networks and refused. To allow them, set ALLOW_UPSTREAM_NETWORKS=192.168.0.0/16,10.0.0.7/32,fd00::7/128",
+    );
+    expect(line.refused).to.deep.equal(["the credentials of web_1 for oai", "the webhook whk_0"]);
+    expect(JSON.stringify(line)).to.not.include("secret");
+  });
+
+  it("says nothing with that line", async () => {
+    expect(await report(["192.168.0.0/16", "10.0.0.7/32", "fd00::7/128"])).to.deep.equal([]);
+  });
+});
