@@ -188,6 +188,16 @@ export const returnReservation = (state: Quota, command: OwnShare): QuotaEvent[]
 };
 
 /**
+ * Gives back what is not spent, and keeps the reservation: some of the characters are held for requests in progress. If the process
+ * dies, other journals settle it. @throws {JournalFenced}
+ */
+export const reduceReservation = (state: Quota, command: OwnShare): QuotaEvent[] => {
+  ownShare(state, command);
+  const { journal, spent, at } = command;
+  return [{ type: "CharactersReserved", data: { journal, total: spent, at } }];
+};
+
+/**
  * Settles the reservations of closed journals: states their final totals. No event if that changes nothing, nor for a positive total
  * without a share: the key had no quota, and `carryOverUsage` counts it.
  */

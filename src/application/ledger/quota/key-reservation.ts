@@ -9,6 +9,7 @@ import {
   QuotaExceeded,
   quotaDecider,
   quotaStream,
+  reduceReservation,
   reserveCharacters,
   returnReservation,
 } from "../../../domain/ledger/quota.ts";
@@ -285,8 +286,21 @@ export class KeyReservation {
     await this.#stopSpending();
     // Servings that a fenced journal lost still count as spent here.
     if (this.#isAbandoned) return;
-    await this.#execute(returnReservation);
+    if (this.#tally.held > 0 && this.#isReserved) await this.#reduce();
+    else await this.#execute(returnReservation);
     this.#isReturnDue = false;
+  }
+
+  /** Answers a recall while characters are held. Others then recall them again: waits for a change, but answers in time. */
+  async #reduce(): Promise<void> {
+    if (this.#tally.spent === this.#tally.stated) {
+      const { timers, recallTimeoutMs } = this.#context;
+      const cancel = timers.after(recallTimeoutMs / 2, () => this.holdEnded());
+      await this.#holdEnds.promise;
+      cancel();
+      if (this.#isAbandoned) return;
+    }
+    await this.#execute(this.#tally.held > 0 ? reduceReservation : returnReservation);
   }
 
   /** Keeps track of what the stream may say about this journal, whether the outcome is known or not. */

@@ -1,5 +1,5 @@
 import { keyNumberOf } from "../../../../src/application/access/key-numbers.ts";
-import { Reservations } from "../../../../src/application/ledger/quota/reservations.ts";
+import { type Hold, Reservations } from "../../../../src/application/ledger/quota/reservations.ts";
 import type { Clock } from "../../../../src/async/clock.ts";
 import { JournalFenced } from "../../../../src/domain/ledger/journal.ts";
 import { QuotaExceeded } from "../../../../src/domain/ledger/quota.ts";
@@ -19,7 +19,13 @@ export interface Entry {
   readonly characters: number;
 }
 
-export type Answer = "served" | "exceeded" | "unavailable";
+export type Answer = "served" | "exceeded" | "unavailable" | "failed";
+
+/** What a request does between the hold of its characters and its charge. */
+export interface Work {
+  readonly ms: number;
+  readonly fails: boolean;
+}
 
 export interface InstanceOptions {
   readonly name: string;
@@ -40,6 +46,7 @@ export class QuotaInstance {
   readonly #handler;
   #incarnation: Incarnation;
   #incarnations = 1;
+  #held = 0;
 
   constructor(options: InstanceOptions) {
     this.#options = options;
@@ -48,13 +55,36 @@ export class QuotaInstance {
     this.#incarnation = this.#open();
   }
 
-  /** Charges the characters. `quota` null: without a limit. */
-  async request(apiKey: string, month: string, characters: number, quota: number | null): Promise<Answer> {
+  /** Charges the characters. `quota` null: without a limit. With `work` they are held first, and charged after it. */
+  async request(
+    apiKey: string,
+    month: string,
+    characters: number,
+    quota: number | null,
+    work?: Work,
+  ): Promise<Answer> {
+    let hold: Hold | undefined;
     for (;;) {
-      const { reservations, journal } = this.#incarnation;
+      const { reservations } = this.#incarnation;
       try {
-        while (!reservations.trySpend(keyNumberOf(apiKey), month, characters, quota)) {
-          await reservations.reserve(apiKey, month, characters, quota ?? 0);
+        if (work && quota !== null && !hold) {
+          hold = reservations.hold(apiKey, month, characters, quota);
+          if (!hold) {
+            await reservations.reserve(apiKey, month, characters, quota);
+            continue;
+          }
+          this.#held += characters;
+          await new Promise<void>((resolve) => this.#options.timers.after(work.ms, resolve));
+          this.#held -= characters;
+          if (work.fails) {
+            hold.release();
+            return "failed";
+          }
+        }
+        const { reservations: current, journal } = this.#incarnation;
+        const isHeld = hold?.take(current, month, characters) ?? false;
+        while (!isHeld && !current.trySpend(keyNumberOf(apiKey), month, characters, quota)) {
+          await current.reserve(apiKey, month, characters, quota ?? 0);
         }
         await journal.add({ apiKey, month, characters });
         return "served";
@@ -74,8 +104,9 @@ export class QuotaInstance {
     if (!journal.isFenced) reservations.refund(apiKey, month, characters);
   }
 
+  /** Characters that are being appended, or held. */
   get inFlight(): number {
-    return this.#incarnation.journal.inFlight;
+    return this.#incarnation.journal.inFlight + this.#held;
   }
 
   get journal(): string {
