@@ -7,6 +7,7 @@ import { cors, createApiCors, publicCors } from "../http/access/cors.ts";
 import { credentialsOf } from "../http/access/credentials.ts";
 import { createGate } from "../http/access/gate.ts";
 import { createRenewToken, renewTokens } from "../http/access/token-renewal.ts";
+import { type BundleLoader, createBundleLoader } from "../http/bundles/bundles.ts";
 import { compressText } from "../http/caching/content-coding.ts";
 import { createApp } from "../http/kernel/app.ts";
 import { clientAddress } from "../http/kernel/client-address.ts";
@@ -59,8 +60,9 @@ export const serveHttp = async (
   const { access, speech, health } = application;
   const { requests: observer } = telemetry;
   const shared = composeShared(settings, application);
+  const loader = createBundleLoader({ warn: (sentence) => log.warn(sentence) });
   const { clientOf, apiCors, exposed, renewToken, schema } = shared;
-  const router = composeRouter(runtime, application, shared);
+  const router = composeRouter(runtime, application, { ...shared, bundles: loader.bundles });
   const middleware = [
     countRefusals(application.status.activity.refused),
     compressText(),
@@ -80,7 +82,11 @@ export const serveHttp = async (
   });
   const listening = listen({ ...settings, app, fastPath, upgrade: telemetry.upgrade(sockets) });
   const server = await listening.catch(nameListenSetting("PORT", "HOST"));
+  const closing = new AbortController();
+  const loaded = loader.load(closing.signal);
   resources.defer(async () => {
+    closing.abort();
+    await loaded;
     health.readiness.drain();
     if (settings.drainDelaySeconds > 0) await delay(settings.drainDelaySeconds * 1_000);
     await Promise.all([server, sockets, ...others].map((each) => each.drain(shutdownTimeLeft())));
@@ -131,7 +137,7 @@ const composeShared = (settings: Settings, { access, speech }: Application) => {
 const composeRouter = (
   { settings, clock }: Runtime,
   { core, access, audio, speech, health, status, sealer, sounds, eventLog }: Application,
-  shared: ReturnType<typeof composeShared>,
+  shared: ReturnType<typeof composeShared> & Pick<BundleLoader, "bundles">,
 ) => {
   const { names, gate, clientOf, renewToken } = shared;
   const { streaming } = speech;

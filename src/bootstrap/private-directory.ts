@@ -24,3 +24,12 @@ const exists = (path: string): Promise<boolean> =>
     () => true,
     () => false,
   );
+
+/** Sentences for operators about those of the paths that exist and that other users may read or change. */
+export const sharedPaths = async (paths: readonly string[]): Promise<string[]> => {
+  const found = paths.map(async (path) => {
+    const mode = (await stat(path).catch(() => undefined))?.mode ?? 0;
+    return (mode & 0o077) === 0 ? [] : [`${path} is accessible to other users: chmod go= ${path}`];
+  });
+  return (await Promise.all(found)).flat();
+};

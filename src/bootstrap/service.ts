@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import type { Logger } from "pino";
 import { credentials } from "../../projections/credentials.ts";
 import { createProviderClients } from "../application/accounts/provider-clients.ts";
@@ -23,6 +24,7 @@ import { composeSeals } from "./event-log/seals.ts";
 import { composeHealth, composeStatus } from "./health.ts";
 import { serveHttp } from "./http.ts";
 import { obtainMasterKeys } from "./master-key.ts";
+import { sharedPaths } from "./private-directory.ts";
 import { reportRefusedServersAtStart } from "./refused-servers.ts";
 import { createShutdownDeadline } from "./shutdown.ts";
 import { composeSounds } from "./sounds.ts";
@@ -64,6 +66,8 @@ export const composeService = async (
 
   const core = await composeCore(settings, log, { clock, telemetry });
   resources.defer(core.close);
+  for (const problem of await sharedPaths([settings.dataDir, join(settings.dataDir, "master.key")]))
+    log.warn(`DATA_DIR: ${problem}`);
   const { providers, runner } = core;
   const cipher = await core.cipher();
   const namingKey = await core.namingKey();

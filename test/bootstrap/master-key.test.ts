@@ -1,9 +1,10 @@
 import { execFile } from "node:child_process";
-import { readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { chmod, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect } from "chai";
 import { deriveKey, deriveKeys, obtainMasterKey, obtainMasterKeys } from "../../src/bootstrap/master-key.ts";
+import { sharedPaths } from "../../src/bootstrap/private-directory.ts";
 import { BadSetting } from "../../src/settings.ts";
 import { rejection } from "../support/rejection.ts";
 import { temporaryFolder } from "../support/service.ts";
@@ -52,6 +53,21 @@ describe("the master key", () => {
     expect((await obtain(dataDir)).equals(key)).to.equal(true);
     expect(await readdir(dataDir)).to.deep.equal(["master.key"]);
     expect((await stat(join(dataDir, "master.key"))).mode & 0o777).to.equal(0o600);
+  });
+
+  it("is named, like its directory, if other users may read or change it", async () => {
+    const dataDir = join(folder.path, "data");
+    const file = join(dataDir, "master.key");
+    await obtain(dataDir);
+    const paths = [dataDir, file, join(dataDir, "missing")];
+    expect(await sharedPaths(paths)).to.deep.equal([]);
+    for (const mode of [0o604, 0o640, 0o620, 0o601]) {
+      await chmod(file, mode);
+      const warning = `${file} is accessible to other users: chmod go= ${file}`;
+      expect(await sharedPaths(paths), mode.toString(8)).to.deep.equal([warning]);
+    }
+    await chmod(dataDir, 0o755);
+    expect(await sharedPaths(paths)).to.have.lengthOf(2);
   });
 
   it("returns the same promise to concurrent callers", async () => {

@@ -1,8 +1,8 @@
 import type { ServerResponse } from "node:http";
 import { expect } from "chai";
 import type { Page } from "playwright-core";
-import { clientScripts } from "../../src/http/routes/docs/client-script.ts";
 import { type Browser, launchBrowser, openBrowser } from "../support/browser.ts";
+import { loadBundles } from "../support/bundles.ts";
 import {
   clickSpeak,
   mainEventTypes,
@@ -272,7 +272,7 @@ describe("progressive playback in a browser", () => {
 });
 
 const serveSite = async (html: string): Promise<LocalServer> => {
-  const { body } = await clientScripts.library();
+  const { body } = (await loadBundles()).client["/client.js"];
   return await serveLocally((req, res) => {
     if (req.url === "/client.js")
       return void res.writeHead(200, { "Content-Type": "text/javascript" }).end(body);

@@ -16,6 +16,12 @@ interface Service {
   readonly ports?: readonly string[];
   readonly stop_grace_period?: string;
   readonly shm_size?: string;
+  readonly read_only?: boolean;
+  readonly tmpfs?: readonly string[];
+  readonly cap_drop?: readonly string[];
+  readonly security_opt?: readonly string[];
+  readonly mem_limit?: string;
+  readonly pids_limit?: number;
   readonly networks: unknown;
 }
 const compose = readYaml("compose.yaml") as {
@@ -44,6 +50,19 @@ describe("compose.yaml", () => {
   it("pins every image to a version", () => {
     for (const [name, { image }] of Object.entries(services)) {
       expect(image, name).to.match(/^[a-z0-9./-]+:(v?\d+\.\d+(\.\d+)?(-[a-z0-9]+)?|RELEASE\.[0-9TZ-]+)$/);
+    }
+  });
+
+  it("gives each service a read-only root, a /tmp, no capability, and limits of memory and processes", () => {
+    for (const [name, service] of Object.entries(services)) {
+      expect(service, name).to.deep.include({
+        read_only: true,
+        cap_drop: ["ALL"],
+        security_opt: ["no-new-privileges:true"],
+      });
+      expect(service.tmpfs?.[0], name).to.match(/^\/tmp:size=\d+m,mode=1777$/);
+      expect(service.mem_limit, name).to.match(/^\d+[mg]$/);
+      expect(service.pids_limit, name).to.be.within(100, 1_000);
     }
   });
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect } from "chai";
-import { clientScripts } from "../../../src/http/routes/docs/client-script.ts";
+import { loadBundles } from "../../support/bundles.ts";
 import { childrenOf } from "../../support/processes.ts";
 import { type RunningService, startService, temporaryFolder } from "../../support/service.ts";
 
@@ -64,12 +64,7 @@ describe("GET /client.js", () => {
   });
 
   it("has the same bytes and entity tag in every process", async () => {
-    for (const [path, bundle] of [
-      ["/client.js", clientScripts.library],
-      ["/player.js", clientScripts.player],
-      ["/player-features.js", clientScripts.playerFeatures],
-    ] as const) {
-      const here = await bundle();
+    for (const [path, here] of Object.entries((await loadBundles()).client)) {
       const there = await fetch(service.url + path, { headers: { "Accept-Encoding": "identity" } });
       expect(there.headers.get("etag")).to.equal(here.etag);
       expect(Buffer.from(await there.arrayBuffer()).equals(here.body)).to.equal(true);

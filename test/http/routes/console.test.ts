@@ -1,12 +1,12 @@
 import { expect } from "chai";
-import { bundleConsole } from "../../../src/http/routes/console/bundle.ts";
 import { consoleOperations } from "../../../src/http/routes/console/operations.ts";
+import { loadBundles } from "../../support/bundles.ts";
 import { type OperationServer, serveOperations } from "../../support/operation-server.ts";
 
 describe("GET /console", () => {
   let server: OperationServer;
   before(async () => {
-    server = await serveOperations(consoleOperations());
+    server = await serveOperations(consoleOperations({ bundles: loadBundles }));
   });
   after(() => server.close());
 
@@ -44,11 +44,11 @@ describe("GET /console", () => {
   });
 
   it("loads less than 50 KB of compressed scripts before a screen is chosen, and less than 120 KB in all", async () => {
-    const { version, files } = await bundleConsole();
+    const { consoleVersion: version, console: files } = await loadBundles();
     const sizeOf = async (name: string): Promise<number> => {
       const asBrowser = { headers: { "Accept-Encoding": "gzip, deflate, br, zstd" } };
       const { headers } = await fetch(`${server.url}/console/assets/${version}/${name}`, asBrowser);
-      const isSmall = (files.get(name)?.content.body.length ?? 0) <= 1_024;
+      const isSmall = (files.get(name)?.body.length ?? 0) <= 1_024;
       expect(headers.get("content-encoding"), name).to.equal(isSmall ? null : "br");
       return Number(headers.get("content-length"));
     };
@@ -58,7 +58,7 @@ describe("GET /console", () => {
     const load = (name: string): void => {
       if (loaded.has(name)) return;
       loaded.add(name);
-      const text = files.get(name)?.content.body.toString() ?? "";
+      const text = files.get(name)?.body.toString() ?? "";
       for (const [, imported = ""] of text.matchAll(/(?:from|import)"\.\/([\w-]+\.js)"/g)) load(imported);
     };
     load("console.js");
@@ -68,9 +68,9 @@ describe("GET /console", () => {
   });
 
   it("has a script that neither evaluates text nor sets markup", async () => {
-    const { files } = await bundleConsole();
-    for (const [name, { content }] of files) {
-      expect(content.body.toString(), name).to.not.match(/\beval\(|new Function\(|\.insertAdjacentHTML\(/);
+    const { console: files } = await loadBundles();
+    for (const [name, { body }] of files) {
+      expect(body.toString(), name).to.not.match(/\beval\(|new Function\(|\.insertAdjacentHTML\(/);
     }
   });
 });

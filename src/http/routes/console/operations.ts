@@ -1,10 +1,11 @@
+import { extname } from "node:path";
 import { z } from "zod";
+import type { BundleLoader } from "../../bundles/bundles.ts";
 import { revalidate } from "../../caching/cache-control.ts";
 import { replyPublic, taggedContent } from "../../caching/tagged-content.ts";
 import { contentSecurityPolicy, etag, ifNoneMatch, noSniff } from "../../kernel/headers.ts";
 import { type Operation, serviceOperation } from "../../kernel/operation.ts";
 import { pageFileOperation, pagePolicy, pathToRoot } from "../docs/page.ts";
-import { bundleConsole } from "./bundle.ts";
 
 /** `base`: the relative path from the page to the root of the service; `assets`: the path of its files. */
 const consolePage = (base: string, assets: string): string => `<!doctype html>
@@ -25,45 +26,62 @@ const consolePage = (base: string, assets: string): string => `<!doctype html>
 `;
 
 /** `/console`: the page for operators and auditors. It has no data: its script asks the admin API with the person's token. */
-export const consoleOperations = (): Operation[] => [openConsole, readConsoleAsset];
+export const consoleOperations = ({ bundles }: Pick<BundleLoader, "bundles">): Operation[] => [
+  openConsole(bundles),
+  readConsoleAsset(bundles),
+];
 
-const openConsole = serviceOperation({
-  path: "/console",
-  id: "openConsole",
-  summary: "Open the console for operators and auditors",
-  cors: "same origin",
-  cache: [revalidate],
-  headers: ifNoneMatch,
-  responses: {
-    200: {
-      description: "The page. It asks for a token of ADMIN_TOKEN or AUDITOR_TOKEN.",
-      headers: { ...etag, ...contentSecurityPolicy, ...noSniff },
-      content: { "text/html": { schema: z.string() } },
+const openConsole = (bundles: BundleLoader["bundles"]): Operation =>
+  serviceOperation({
+    path: "/console",
+    id: "openConsole",
+    summary: "Open the console for operators and auditors",
+    cors: "same origin",
+    cache: [revalidate],
+    headers: ifNoneMatch,
+    responses: {
+      200: {
+        description: "The page. It asks for a token of ADMIN_TOKEN or AUDITOR_TOKEN.",
+        headers: { ...etag, ...contentSecurityPolicy, ...noSniff },
+        content: { "text/html": { schema: z.string() } },
+      },
+      304: {
+        description: "The caller has the current page.",
+        headers: { ...etag, ...contentSecurityPolicy, ...noSniff },
+      },
     },
-    304: {
-      description: "The caller has the current page.",
-      headers: { ...etag, ...contentSecurityPolicy, ...noSniff },
+    errors: [503],
+    handle: async (_, ctx) => {
+      const { consoleVersion } = await bundles();
+      ctx.set({ "Content-Security-Policy": pagePolicy(), "X-Content-Type-Options": "nosniff" });
+      const page = taggedContent(
+        Buffer.from(consolePage(pathToRoot(ctx), `console/assets/${consoleVersion}`)),
+      );
+      replyPublic(ctx, page, "text/html; charset=utf-8");
     },
-  },
-  handle: async (_, ctx) => {
-    const { version } = await bundleConsole();
-    ctx.set({ "Content-Security-Policy": pagePolicy(), "X-Content-Type-Options": "nosniff" });
-    const page = taggedContent(Buffer.from(consolePage(pathToRoot(ctx), `console/assets/${version}`)));
-    replyPublic(ctx, page, "text/html; charset=utf-8");
-  },
-});
+  });
 
-const readConsoleAsset = pageFileOperation({
-  path: "/console/assets/{version}/{file}",
-  id: "readConsoleAsset",
-  summary: "Get a file of the console",
-  parameters: {
-    version: z.string().meta({ description: "The version of the console.", examples: ["2b1f0c9d8e7a6b5c"] }),
-    file: z.string().meta({ description: "The name of the file.", examples: ["console.js"] }),
-  },
-  content: { "text/javascript": { schema: z.string() }, "text/css": { schema: z.string() } },
-  find: async (wanted, file) => {
-    const { version, files } = await bundleConsole();
-    return wanted === version ? files.get(file) : undefined;
-  },
-});
+const types: Readonly<Record<string, string>> = {
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+};
+
+const readConsoleAsset = (bundles: BundleLoader["bundles"]): Operation =>
+  pageFileOperation({
+    path: "/console/assets/{version}/{file}",
+    id: "readConsoleAsset",
+    summary: "Get a file of the console",
+    parameters: {
+      version: z
+        .string()
+        .meta({ description: "The version of the console.", examples: ["2b1f0c9d8e7a6b5c"] }),
+      file: z.string().meta({ description: "The name of the file.", examples: ["console.js"] }),
+    },
+    content: { "text/javascript": { schema: z.string() }, "text/css": { schema: z.string() } },
+    errors: [503],
+    find: async (wanted, file) => {
+      const { consoleVersion, console } = await bundles();
+      const content = wanted === consoleVersion ? console.get(file) : undefined;
+      return content && { type: types[extname(file)] ?? "", content };
+    },
+  });

@@ -36,11 +36,19 @@ interface PageFiles {
   readonly summary: string;
   readonly parameters: { readonly version: z.ZodString; readonly file: z.ZodString };
   readonly content: ZodOpenApiContentObject;
+  /** Besides 404. */
+  readonly errors?: readonly 503[];
   find(version: string, file: string): Promise<PageFile | undefined>;
 }
 
 /** The files of a page. Their URLs contain a version, so that caches can store them forever. */
-export const pageFileOperation = ({ parameters, content, find, ...declared }: PageFiles): Operation =>
+export const pageFileOperation = ({
+  parameters,
+  content,
+  errors = [],
+  find,
+  ...declared
+}: PageFiles): Operation =>
   serviceOperation({
     ...declared,
     cors: "same origin",
@@ -51,7 +59,7 @@ export const pageFileOperation = ({ parameters, content, find, ...declared }: Pa
       200: { description: "The file.", headers: { ...etag, ...noSniff }, content },
       304: { description: "The caller has the file.", headers: { ...etag, ...noSniff } },
     },
-    errors: [404],
+    errors: [404, ...errors],
     handle: async ({ params }, ctx) => {
       const file = await find(params.version, params.file);
       if (!file) throw new NotFound("There is no such file.");

@@ -1,0 +1,131 @@
+import { hash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { setPriority } from "node:os";
+import { basename, join, resolve } from "node:path";
+import { type BuildOptions, build, type Plugin, stop } from "esbuild";
+
+/** What the program writes to its standard output, as JSON. */
+export interface BundledFiles {
+  /** The SHA-256 digest of each file that the bundles depend on, by its path from the root of the project. */
+  readonly inputs: Readonly<Record<string, string>>;
+  readonly client: Readonly<Record<ClientScript, string>>;
+  /** The console's scripts and style sheet, by their names. */
+  readonly console: Readonly<Record<string, string>>;
+}
+
+/** The path of a module that any page can import. */
+export type ClientScript = keyof typeof clientScripts;
+
+const root = resolve(import.meta.dirname, "../../..");
+const client = join(root, "src/client");
+const consoleFolder = join(root, "src/console");
+
+/** The entry of each script. A script imports the others at run time. */
+const clientScripts = {
+  "/client.js": join(client, "voxledger.ts"),
+  "/player.js": join(client, "page/player.ts"),
+  "/player-features.js": join(client, "page/features.ts"),
+} as const;
+
+const options = {
+  absWorkingDir: root,
+  bundle: true,
+  format: "esm",
+  /** Browsers with `AbortSignal.any` and `Promise.withResolvers` support this syntax. */
+  target: "es2022",
+  minify: true,
+  charset: "utf8",
+  legalComments: "none",
+  write: false,
+  metafile: true,
+  // The project's tsconfig only concerns type checking.
+  tsconfigRaw: {},
+} as const satisfies BuildOptions;
+
+/** Replaces imports of other entries with their paths beside the script. */
+const importOtherScripts: Plugin = {
+  name: "import other scripts",
+  setup: ({ onResolve }) => {
+    onResolve({ filter: /^\./ }, ({ kind, resolveDir, path }) => {
+      const imported = Object.entries(clientScripts).find(([, entry]) => entry === resolve(resolveDir, path));
+      return imported && kind !== "entry-point" ? { path: `.${imported[0]}`, external: true } : undefined;
+    });
+  },
+};
+
+/**
+ * Parts of zod that nothing in the console uses, but that zod itself imports: half of its size. English messages are imported by
+ * themselves.
+ */
+const unusedParts =
+  /zod\/v4\/(locales\/index|classic\/from-json-schema|core\/(compile|to-json-schema|json-schema-\w+))\.js$/;
+
+/** Replaces everything that these modules export with a function that does nothing. */
+const withoutUnusedParts: Plugin = {
+  name: "without unused parts of zod",
+  setup: ({ onLoad }) => {
+    onLoad({ filter: unusedParts }, async ({ path }) => {
+      const text = await readFile(path, "utf8");
+      const names = [...text.matchAll(/^export (?:async )?(?:function|const|class) (\w+)/gm)].map(
+        ([, name]) => name,
+      );
+      const exported = names.map((name) => `export const ${name} = nothing;`);
+      return { contents: ["const nothing = () => nothing;", ...exported].join("\n") };
+    });
+  },
+};
+
+const bundleConsole = () =>
+  build({
+    ...options,
+    entryPoints: ["main.ts", "console.css"].map((name) => ({
+      in: join(consoleFolder, name),
+      out: "console",
+    })),
+    // The rules of a verification are those of the service, with hashes for browsers.
+    alias: { "node:crypto": join(consoleFolder, "proof/node-crypto.ts") },
+    plugins: [withoutUnusedParts],
+    platform: "browser",
+    splitting: true,
+    outdir: ".", // nothing is written; esbuild needs a folder for the names
+  });
+
+const bundleClientScript = (path: ClientScript) =>
+  build({
+    ...options,
+    entryPoints: [clientScripts[path]],
+    platform: "neutral",
+    plugins: [importOtherScripts],
+  });
+
+/** The same sources always give the same bytes. */
+const bundleAll = async (): Promise<BundledFiles> => {
+  const [consoleFiles, library, player, features] = await Promise.all([
+    bundleConsole(),
+    bundleClientScript("/client.js"),
+    bundleClientScript("/player.js"),
+    bundleClientScript("/player-features.js"),
+  ]);
+  const own = ["src/http/bundles/bundle-program.ts", "node_modules/esbuild/package.json"];
+  const built = [consoleFiles, library, player, features];
+  const inputs = new Set([...own, ...built.flatMap(({ metafile }) => Object.keys(metafile.inputs))]);
+  const digests = Array.from(inputs, async (path) => [
+    path,
+    hash("sha256", await readFile(join(root, path))),
+  ]);
+  const textOf = ({ outputFiles: [file] }: typeof library): string => file?.text ?? "";
+  return {
+    inputs: Object.fromEntries(await Promise.all(digests)),
+    client: {
+      "/client.js": textOf(library),
+      "/player.js": textOf(player),
+      "/player-features.js": textOf(features),
+    },
+    console: Object.fromEntries(consoleFiles.outputFiles.map(({ path, text }) => [basename(path), text])),
+  };
+};
+
+setPriority(10); // requests come first
+const bundled = await bundleAll();
+await stop();
+process.stdout.write(JSON.stringify(bundled));

@@ -1,0 +1,118 @@
+import { execFile } from "node:child_process";
+import { hash, randomUUID } from "node:crypto";
+import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { promisify } from "node:util";
+import { backgroundClock, type Clock } from "../../async/clock.ts";
+import { sleep } from "../../async/sleep.ts";
+import { errorMessage, Unavailable } from "../../domain/errors.ts";
+import { type TaggedContent, taggedContent } from "../caching/tagged-content.ts";
+import type { BundledFiles, ClientScript } from "./bundle-program.ts";
+
+const root = resolve(import.meta.dirname, "../../..");
+
+/** The scripts and style sheets of the service's pages. */
+export interface Bundles {
+  readonly client: Readonly<Record<ClientScript, TaggedContent>>;
+  /** By name. `console.js` and what it imports is loaded with the page, the other scripts with the screens that need them. */
+  readonly console: ReadonlyMap<string, TaggedContent>;
+  /** A part of the console's URLs, so that caches can store its files forever. */
+  readonly consoleVersion: string;
+}
+
+export interface BundleLoader {
+  /** Waits until the bundles are loaded; never starts that. @throws {Unavailable} they cannot be bundled */
+  readonly bundles: () => Promise<Bundles>;
+  /** Loads the bundles. After a failure it tries again. */
+  load(signal: AbortSignal): Promise<void>;
+}
+
+interface BundleLoaderOptions {
+  readonly warn: (sentence: string) => void;
+  /** Replaced in tests. */
+  readonly program?: string;
+  readonly keptFile?: string;
+  readonly clock?: Clock;
+}
+
+const retryMs = 60_000;
+
+/**
+ * Loads what bundle-program.ts makes, because the project has no build step: the bundles that an earlier process kept, if their
+ * sources are the same, otherwise from the program. It runs with an empty environment: bundlers need no secrets.
+ */
+export const createBundleLoader = ({
+  warn,
+  program = join(import.meta.dirname, "bundle-program.ts"),
+  keptFile = join(root, "node_modules/.cache/voxledger-bundles.json"),
+  clock = backgroundClock,
+}: BundleLoaderOptions): BundleLoader => {
+  let attempt = newAttempt();
+
+  const bundle = async (signal: AbortSignal): Promise<BundledFiles> => {
+    const limits = { maxBuffer: 64 * 1024 * 1024, timeout: 300_000 };
+    const { stdout } = await promisify(execFile)(process.execPath, [program], { env: {}, signal, ...limits });
+    await keep(keptFile, stdout).catch(() => undefined); // a read-only installation: they stay in memory
+    return JSON.parse(stdout);
+  };
+
+  return {
+    bundles: () => attempt.promise,
+    load: async (signal) => {
+      while (!signal.aborted) {
+        try {
+          const files = (await readKept(keptFile)) ?? (await bundle(signal));
+          attempt.resolve(bundlesOf(files));
+          return;
+        } catch (error) {
+          attempt.reject(new Unavailable("The scripts of this page are not available.", retryMs / 1_000));
+          if (signal.aborted) return;
+          warn(`the scripts of the pages cannot be bundled: ${errorMessage(error)}`);
+        }
+        await sleep(retryMs, { clock, signal }).catch(() => undefined);
+        attempt = newAttempt();
+      }
+    },
+  };
+};
+
+const newAttempt = (): PromiseWithResolvers<Bundles> => {
+  const attempt = Promise.withResolvers<Bundles>();
+  attempt.promise.catch(() => undefined); // perhaps no request waits for it
+  return attempt;
+};
+
+/** A line with the digest of the rest, which other processes never see incomplete. @throws if nothing can be written there */
+const keep = async (path: string, json: string): Promise<void> => {
+  const draft = `${path}.${randomUUID()}`;
+  await mkdir(dirname(path), { recursive: true });
+  try {
+    await writeFile(draft, `${hash("sha256", json)}\n${json}`);
+    await rename(draft, path);
+  } finally {
+    await rm(draft, { force: true });
+  }
+};
+
+/** Undefined if there are none, if they are damaged, or if a source has changed. */
+const readKept = async (path: string): Promise<BundledFiles | undefined> => {
+  const [digest, json = ""] = (await readFile(path, "utf8").catch(() => "")).split("\n", 2);
+  if (json === "" || digest !== hash("sha256", json)) return undefined;
+  const files: BundledFiles = JSON.parse(json);
+  const same = Object.entries(files.inputs).map(async ([input, kept]) => {
+    const content = await readFile(join(root, input)).catch(() => "");
+    return hash("sha256", content) === kept;
+  });
+  return (await Promise.all(same)).every(Boolean) ? files : undefined;
+};
+
+const bundlesOf = (files: BundledFiles): Bundles => {
+  const tagged = (text: string): TaggedContent => taggedContent(Buffer.from(text));
+  const client = Object.entries(files.client).map(([path, text]) => [path, tagged(text)]);
+  const console = Object.entries(files.console);
+  return {
+    client: Object.fromEntries(client),
+    console: new Map(console.map(([name, text]) => [name, tagged(text)])),
+    consoleVersion: hash("sha256", console.map(([, text]) => text).join("")).slice(0, 16),
+  };
+};
