@@ -22,6 +22,11 @@ const environment = z.object({
     .refine(isStreamPrefix, "must be at most 32 letters, digits, hyphens and underscores")
     .default("")
     .describe("Prefix of all stream names, for installations that share an event store; default: none"),
+  TIME_SERVERS: schema.timeServers
+    .default([])
+    .describe(
+      "NTP servers that confirm this machine's clock after it was set: HOST or HOST:PORT, comma-separated",
+    ),
   AUDIO_STORE: schema.audioStore.optional().describe("Audio store; default: the directory audio in DATA_DIR"),
   AUDIO_RETENTION: schema.retention
     .optional()
@@ -185,6 +190,7 @@ const toSettings = (data: Environment) => ({
   dataDir: data.DATA_DIR,
   eventStore: data.EVENT_STORE ?? ({ kind: "sqlite", path: join(data.DATA_DIR, "events.db") } as const),
   streamPrefix: data.STREAM_PREFIX,
+  timeServers: data.TIME_SERVERS,
   audioStore: data.AUDIO_STORE ?? ({ kind: "file", path: join(data.DATA_DIR, "audio") } as const),
   audioRetention: data.AUDIO_RETENTION,
   sharesAudio: data.AUDIO_SHARING === "all",

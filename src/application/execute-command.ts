@@ -7,6 +7,8 @@ export interface CommandContext {
   readonly requestId?: string;
   /** `admin`, `admin:<name>`, `auditor:<name>`, `cli`, `system` or `key:<apiKey>`. */
   readonly actor: string;
+  /** The times of its events are the log's last one, because this machine's clock is wrong. */
+  readonly clock?: "log";
 }
 
 /**
@@ -29,8 +31,12 @@ export const createExecuteCommand =
     handler: CommandHandler;
     runner: Pick<ProjectionRunner, "waitForPosition">;
   }): ExecuteCommand =>
-  async (decider, stream, decide, { requestId, actor }) => {
-    const metadata = { actor, ...(requestId !== undefined && { correlationId: requestId }) };
+  async (decider, stream, decide, { requestId, actor, clock }) => {
+    const metadata = {
+      actor,
+      ...(requestId !== undefined && { correlationId: requestId }),
+      ...(clock && { clock }),
+    };
     const { state, position } = await handler.execute(decider, stream, decide, metadata);
     await untilVisible(runner, position);
     return state;

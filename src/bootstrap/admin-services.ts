@@ -22,6 +22,7 @@ import { createChargeReader } from "../application/ledger/usage-accounts/charge-
 import { totalsByJournal } from "../application/ledger/usage-accounts/journal-totals.ts";
 import { createUsageReader } from "../application/ledger/usage-accounts/usage-reader.ts";
 import { createLexicons } from "../application/lexicons/lexicons.ts";
+import type { UrgentTime } from "../application/urgent-time.ts";
 import { createAudit } from "../application/usage/audit.ts";
 import { createCountUsage, type ReadCountedUsage } from "../application/usage/counted-usage.ts";
 import { createCountEvents } from "../application/usage/events/event-counts.ts";
@@ -57,6 +58,7 @@ interface AdminServicesOptions {
   /** Why a webhook's address is not allowed. */
   readonly webhookRefusal: (url: URL) => string | undefined;
   readonly clock: () => number;
+  readonly urgentTime: UrgentTime;
   /** Without it, the usage of keys is read from their accounts. */
   readonly readCountedUsage?: ReadCountedUsage;
   /** Whether the clock is known to differ from the event store's by at most 60 s. */
@@ -78,6 +80,7 @@ export const composeAdminServices = ({
   cipher,
   webhookRefusal,
   clock,
+  urgentTime,
   isClockRight,
   readCountedUsage,
   readsUsage = true,
@@ -88,6 +91,7 @@ export const composeAdminServices = ({
   const commands = { execute, clock, random: randomBytes };
   const keys = createKeys({
     ...commands,
+    urgentTime,
     keys: keysView,
     websiteName: (id) => (namesWebsites ? findWebsite(websites, id)?.name : undefined),
     ...(readsUsage && {

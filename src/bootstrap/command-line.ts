@@ -8,7 +8,9 @@ import { readView, type StreamsRead, unreadView } from "../../projections/runner
 import type { View } from "../../projections/runner/view.ts";
 import { webhooks } from "../../projections/webhooks.ts";
 import { websites } from "../../projections/websites.ts";
+import { type AcceptClock, createAcceptClock } from "../application/accept-clock.ts";
 import { createExecuteCommand } from "../application/execute-command.ts";
+import { createUrgentTime } from "../application/urgent-time.ts";
 import { createScheduler } from "../async/scheduler/scheduler.ts";
 import type { AudioStore } from "../audio/store/audio-store.ts";
 import type { Access, Reads, Services } from "../cli/command.ts";
@@ -24,6 +26,7 @@ import { validatedEventStore } from "../eventstore/validated-event-store.ts";
 import { type Settings, withSettingName } from "../settings.ts";
 import { noTelemetry, type Telemetry } from "../telemetry/telemetry.ts";
 import { type AdminViews, composeAdminServices } from "./admin-services.ts";
+import { composeClock, type Machine } from "./clock/compose-clock.ts";
 import { openEventStore } from "./event-log/open-event-store.ts";
 import { createLazyCipher } from "./master-key.ts";
 import { composeSounds } from "./sounds.ts";
@@ -39,15 +42,23 @@ import { webhookRefusal } from "./webhook-requests.ts";
 export const composeCommandLine = async (
   settings: Settings,
   { writes, reads = {} }: Access,
-  { clock = Date.now, telemetry = noTelemetry }: { clock?: () => number; telemetry?: Telemetry } = {},
+  { machine, telemetry = noTelemetry }: { machine?: Machine; telemetry?: Telemetry } = {},
 ): Promise<Services & { close(): Promise<void> }> => {
   await using opened = new AsyncDisposableStack();
-  const { events, startHandler } = await openEventStore(settings, { clock, readOnly: !writes, telemetry });
+  const checked = writes ? await composeClock(settings, () => {}, machine) : undefined;
+  const clock = checked?.clock ?? machine?.wall ?? Date.now;
+  const options = { clock, readOnly: !writes, telemetry, ...(checked && { checked }) };
+  const { events, startHandler } = await openEventStore(settings, options);
   opened.defer(events.close);
+  // Compares the clock with the log's before anything is recorded. A failure is that of the command, too.
+  if (writes) await events.ping().catch(() => {});
   const store = validatedEventStore(events);
   const handler = createCommandHandler({ store, clock });
   opened.defer(handler.drain);
 
+  const urgentTime = checked
+    ? createUrgentTime({ ...checked, measure: events.ping })
+    : async () => ({ at: new Date(clock()).toISOString() });
   const services = composeAdminServices({
     store,
     storeAsWritten: events,
@@ -58,6 +69,7 @@ export const composeCommandLine = async (
     cipher: createLazyCipher(settings, startHandler, clock),
     webhookRefusal: webhookRefusal(settings.upstreamNetworks),
     clock,
+    urgentTime,
     // The embedded store's clock is this machine's; that of a server is not measured without an append.
     isClockRight: () => settings.eventStore.kind === "sqlite",
     readsUsage: reads.usage === true,
@@ -74,8 +86,13 @@ export const composeCommandLine = async (
     audioStore ??= open();
     return audioStore;
   };
-  const sounds = composeSounds({ settings, clock }, { store, handler }, openStore);
-  return { ...services, ...sounds, close: () => running.disposeAsync() };
+  const requireRightClock = checked?.clockCheck.requireRightClock ?? (() => {});
+  const sounds = composeSounds({ settings, clock }, { store, handler, requireRightClock }, openStore);
+  const isStoreEmbedded = settings.eventStore.kind === "sqlite";
+  const acceptClock: AcceptClock = checked
+    ? createAcceptClock({ ...checked, store, handler, isStoreEmbedded })
+    : () => Promise.reject(new TypeError("the command is one that only reads"));
+  return { ...services, ...sounds, acceptClock, close: () => running.disposeAsync() };
 };
 
 /** The views of the streams that a command reads. Use of another one is an error. */

@@ -5,9 +5,12 @@ import { createSnapshotFiles } from "../../projections/runner/snapshot-files.ts"
 import type { SnapshotStore } from "../../projections/runner/snapshot-store.ts";
 import { obtainEventLogId } from "../application/event-log-id.ts";
 import { createExecuteCommand } from "../application/execute-command.ts";
-import { createClockDifference } from "../application/health/clock-difference.ts";
+import type { ClockCheck } from "../application/health/clock-check.ts";
+import { readLastTime } from "../application/health/last-time.ts";
 import { createProviderActivities } from "../application/health/provider-activity.ts";
 import { readRegistrySnapshot } from "../application/ledger/journal/journal-registry.ts";
+import { repeat } from "../application/repeat.ts";
+import { createUrgentTime } from "../application/urgent-time.ts";
 import { createCountedUsage } from "../application/usage/counted-usage.ts";
 import { createUsageOverview } from "../application/usage/usage-overview.ts";
 import { backgroundClock } from "../async/clock.ts";
@@ -19,6 +22,7 @@ import { type Settings, withSettingName } from "../settings.ts";
 import type { superviseHostProcess } from "../subprocess/supervisor.ts";
 import { noTelemetry, type Telemetry } from "../telemetry/telemetry.ts";
 import { adminViewsOf, composeAdminServices } from "./admin-services.ts";
+import { composeClock, type Machine } from "./clock/compose-clock.ts";
 import { openEventStore, requireMeasuredClock, startTimeoutMs } from "./event-log/open-event-store.ts";
 import { composeViews, startUsageTotals } from "./event-log/views.ts";
 import { createLazyCipher, deriveKeys, obtainMasterKeys, openNamingKey } from "./master-key.ts";
@@ -52,16 +56,20 @@ export type Core = Awaited<ReturnType<typeof composeCore>>;
 export const composeCore = async (
   settings: Settings,
   log: Logger,
-  { clock = Date.now, telemetry = noTelemetry }: Partial<Pick<Runtime, "clock" | "telemetry">> = {},
+  { machine, telemetry = noTelemetry }: { machine?: Machine; telemetry?: Telemetry } = {},
 ) => {
   await using opened = new AsyncDisposableStack();
-  const clockDifference = createClockDifference({ clock, onWarning: (message) => log.warn(message) });
-  const options = { clock, readOnly: false, telemetry, clockDifference, waitMs: startTimeoutMs };
+  const checked = await composeClock(settings, (message) => log.warn(message), machine);
+  const { clock, clockCheck } = checked;
+  const options = { clock, readOnly: false, telemetry, checked, waitMs: startTimeoutMs };
   const { events, startHandler, refuseAppends } = await openEventStore(settings, options);
   opened.defer(events.close);
   const logId = await obtainEventLogId(startHandler, randomUUID(), new Date(clock()).toISOString());
   // Measures the clock's difference before anything is served. Health reports a failure.
   await events.ping().catch(() => {});
+  clockCheck.noteLogTime(await readLastTime(events));
+  const stopChecks = watchClock(events, clockCheck);
+  opened.defer(async () => stopChecks());
   const instance = randomUUID();
   const snapshots = createSnapshotFiles(join(settings.dataDir, "snapshots", logId), {
     logId,
@@ -89,12 +97,14 @@ export const composeCore = async (
     /** @throws {BadSetting} */
     namingKey: async () => openNamingKey(startHandler, await cipher(), clock),
   };
+  const urgentTime = createUrgentTime({ clockCheck, clock, measure: events.ping });
   const services = composeAdminServices({
     ...parts,
     views: adminViewsOf(runner),
     webhookRefusal: webhookRefusal(settings.upstreamNetworks),
     clock,
-    isClockRight: clockDifference.isClockRight,
+    urgentTime,
+    isClockRight: clockCheck.isClockRight,
     readCountedUsage: countedUsage.read,
   });
   const running = opened.move();
@@ -109,12 +119,24 @@ export const composeCore = async (
     showUsage: createUsageOverview({ readCountedUsage: countedUsage.read, clock }),
     providerActivities,
     scheduler,
-    clockDifference,
-    requireMeasuredClock: requireMeasuredClock(events, clockDifference),
+    clock,
+    clockCheck,
+    requireRightClock: clockCheck.requireRightClock,
+    urgentTime,
+    requireMeasuredClock: requireMeasuredClock(events, clockCheck),
     /** Waits for pending commands, then releases all resources. */
     close: () => running.disposeAsync(),
   };
 };
+
+const clockCheckMs = 1_000;
+
+/** Compares the clock with the uptime each second. While it may be wrong, also with the event store's. */
+const watchClock = (events: EventStore, clockCheck: ClockCheck): (() => void) =>
+  repeat(clockCheckMs, backgroundClock, async () => {
+    await clockCheck.check();
+    if (clockCheck.isProbeNeeded()) await events.ping().catch(() => {});
+  });
 
 /** Catches the views up. The totals of all keys' usage are read at their first use. @throws {BadSetting} */
 const startViews = async (

@@ -18,7 +18,7 @@ export type HealthChecks = ReturnType<typeof composeHealth>;
 /** The health checks, and the values that telemetry reads at collection. */
 export const composeHealth = (
   { clock, telemetry }: Runtime,
-  { store, runner, countedUsage, handler, clockDifference, scheduler }: Core,
+  { store, runner, countedUsage, handler, clockCheck, scheduler }: Core,
   audio: AudioParts,
   ledger: OpenLedger,
   sealing: SealSchedule,
@@ -41,8 +41,11 @@ export const composeHealth = (
       {
         name: "clock",
         critical: true,
-        probe: async () => clockDifference.throwIfClockIsWrong(),
-        note: clockDifference.note,
+        probe: async () => {
+          await clockCheck.check();
+          clockCheck.requireRightClock();
+        },
+        note: clockCheck.note,
       },
       { name: "seals", critical: false, probe: sealing.probe },
       ...audio.checks,
@@ -53,7 +56,7 @@ export const composeHealth = (
   telemetry.observe({
     views: runner.status,
     malformedEvents: () => malformed().count,
-    clockDifferenceMs: () => clockDifference.milliseconds,
+    clockDifferenceMs: () => clockCheck.milliseconds,
     pendingCommands: () => handler.pending + ledger.pendingEntries(),
     backgroundEntries: () => ledger.ledger.backgroundEntries,
     pipeline: audio.pipeline.stats,

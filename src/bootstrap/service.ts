@@ -9,6 +9,8 @@ import { scheduleSeals } from "../application/usage/proof/seal-schedule.ts";
 import { backgroundClock } from "../async/clock.ts";
 import { catalogDecider, catalogStream, seedCatalog } from "../domain/catalog/catalog.ts";
 import { releaseSeed } from "../domain/catalog/seed/seed.ts";
+import { isOfType } from "../domain/event-type.ts";
+import type { ClockEvent } from "../domain/ledger/clock.ts";
 import { formatRefusal, logStream } from "../domain/log-format.ts";
 import { audioStream } from "../domain/synthesis/audio-deletion.ts";
 import { createCommandHandler } from "../eventstore/command-handler.ts";
@@ -17,6 +19,7 @@ import type { Settings } from "../settings.ts";
 import { superviseHostProcess } from "../subprocess/supervisor.ts";
 import { noTelemetry } from "../telemetry/telemetry.ts";
 import { composeAccess } from "./access.ts";
+import type { Machine } from "./clock/compose-clock.ts";
 import { type Core, composeCore, type Runtime } from "./core.ts";
 import { composeLedger } from "./event-log/ledger.ts";
 import { startTimeoutMs } from "./event-log/open-event-store.ts";
@@ -48,11 +51,12 @@ export const composeService = async (
   settings: Settings,
   log: Logger,
   {
-    clock = Date.now,
+    machine,
     telemetry = noTelemetry,
     superviseHelper = superviseHostProcess,
     onFatal = () => {},
-  }: Partial<Pick<Runtime, "clock" | "telemetry" | "superviseHelper">> & {
+  }: Partial<Pick<Runtime, "telemetry" | "superviseHelper">> & {
+    readonly machine?: Machine;
     /** Called when the service can record nothing any more: close it. */
     readonly onFatal?: (error: Error) => void;
   } = {},
@@ -60,18 +64,19 @@ export const composeService = async (
   await using resources = new AsyncDisposableStack();
   const shutdownTimeLeft = createShutdownDeadline(settings.drainSeconds * 1_000);
   const onError = (what: string, error: unknown) => log.warn({ err: error }, what);
-  const given = { settings, log, clock, telemetry, superviseHelper };
-  const runtime: Runtime = { ...given, resources, shutdownTimeLeft, onError };
   const masterKeys = await obtainMasterKeys(settings);
 
-  const core = await composeCore(settings, log, { clock, telemetry });
+  const core = await composeCore(settings, log, { ...(machine && { machine }), telemetry });
   resources.defer(core.close);
   for (const problem of await sharedPaths([settings.dataDir, join(settings.dataDir, "master.key")]))
     log.warn(`DATA_DIR: ${problem}`);
+  const { clock } = core;
+  const given = { settings, log, clock, telemetry, superviseHelper };
+  const runtime: Runtime = { ...given, resources, shutdownTimeLeft, onError };
   const { providers, runner } = core;
   const cipher = await core.cipher();
   const namingKey = await core.namingKey();
-  await addReleaseVoices(core, clock);
+  await addReleaseVoices(core);
   const findProviderClient = createProviderClients({
     credentials: runner.view(credentials),
     providers,
@@ -109,7 +114,7 @@ export const composeService = async (
 
 /** Every instance forgets what an operator deletes on any of them, and stops when a later version changes the log's format. */
 const followOthers = (
-  { store, refuseAppends }: Core,
+  { store, refuseAppends, clockCheck }: Core,
   forget: (hash: string) => void,
   onFatal: (error: Error) => void,
   onError: Runtime["onError"],
@@ -118,8 +123,12 @@ const followOthers = (
     store,
     prefixes: [audioStream, logStream],
     onBatch: ({ events }) => {
-      for (const { type, data } of events) {
+      for (const event of events) {
+        const { type, data } = event;
         if (type === "AudioDeleted") forget((data as { hash: string }).hash);
+        // What an operator says of one machine's clock holds for every machine whose clock agrees with it.
+        if (isOfType<ClockEvent, typeof event>(event, ["ClockAccepted", "ClockCorrected"]))
+          clockCheck.accept(Date.parse("accepted" in event.data ? event.data.accepted : event.data.at));
         const refusal = formatRefusal({ type, data });
         if (!refusal) continue;
         refuseAppends(refusal);
@@ -131,12 +140,13 @@ const followOthers = (
   });
 
 /** Adds the voices of this release that the catalog lacks. */
-const addReleaseVoices = async ({ store, runner }: Core, clock: () => number): Promise<void> => {
+const addReleaseVoices = async ({ store, runner, clock, urgentTime }: Core): Promise<void> => {
   const handler = createCommandHandler({ store, clock, deadlineMs: startTimeoutMs });
+  const { at, ...note } = await urgentTime();
   await createExecuteCommand({ handler, runner })(
     catalogDecider,
     catalogStream,
-    (state) => seedCatalog(state, releaseSeed(), new Date(clock()).toISOString()),
-    { actor: "system" },
+    (state) => seedCatalog(state, releaseSeed(), at),
+    { actor: "system", ...note },
   );
 };

@@ -11,13 +11,21 @@ import type { Runtime } from "./core.ts";
 /** What operators can do with stored audio. `forget`: called with the hash of deleted audio. */
 export const composeSounds = (
   { settings, clock }: Pick<Runtime, "settings" | "clock">,
-  { store, handler }: { readonly store: EventStore; readonly handler: CommandHandler },
+  {
+    store,
+    handler,
+    requireRightClock,
+  }: {
+    readonly store: EventStore;
+    readonly handler: CommandHandler;
+    readonly requireRightClock: () => void;
+  },
   openStore: () => Promise<AudioStore>,
   forget: (hash: string) => void = () => {},
 ) => {
   const purge = settings.purge && createCdnPurge(settings.purge);
   return {
-    deleteAudio: createDeleteAudio({ handler, openStore, forget, purge, clock }),
+    deleteAudio: createDeleteAudio({ handler, openStore, forget, purge, clock, requireRightClock }),
     sounds: createSounds({
       audioStore: { stat: async (name, signal) => await (await openStore()).stat(name, signal) },
       countServings: createCountServings({ store, queue: createReportQueue(), clock }),

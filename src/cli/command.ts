@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import type { AcceptClock } from "../application/accept-clock.ts";
 import type { OriginVerification } from "../application/access/origin-verification.ts";
 import type { CredentialsService } from "../application/accounts/credentials.ts";
 import type { ReadKeyHistory } from "../application/accounts/key-history.ts";
@@ -27,6 +28,7 @@ export interface Services {
   readonly reportUsage: ReportUsage;
   readonly sounds: Sounds;
   readonly deleteAudio: DeleteAudio;
+  readonly acceptClock: AcceptClock;
 }
 
 /** The streams that a command reads, by id, in addition to those it decides on. */
@@ -56,6 +58,11 @@ export const reading = (reads: Reads): Access => ({ writes: false, reads });
 
 /** Opens the services for the duration of `work`; read-only by default. */
 export type WithServices = <T>(work: (services: Services) => Promise<T> | T, access?: Access) => Promise<T>;
+
+/** Thrown by a command that has printed its result, for the exit code 2: it succeeded, with remarks. */
+export class Remarked extends Error {
+  override readonly name = "Remarked";
+}
 
 /** Adds commands to the program. */
 export type Register = (program: Command, actions: Actions) => void;

@@ -1,8 +1,9 @@
 import { Command, CommanderError, type OutputConfiguration } from "commander";
 import { Invalid } from "../domain/errors.ts";
-import { createActions, type Register, type WithServices } from "./command.ts";
+import { createActions, type Register, Remarked, type WithServices } from "./command.ts";
 import { registerAudioCommands } from "./commands/audio.ts";
 import { registerAuditCommand } from "./commands/audit.ts";
+import { registerClockCommands } from "./commands/clock.ts";
 import { registerCredentialsCommands } from "./commands/credentials.ts";
 import { registerKeyCommands, registerSecretCommands } from "./commands/keys.ts";
 import { registerLexiconCommands } from "./commands/lexicons.ts";
@@ -23,9 +24,10 @@ const registrations: readonly Register[] = [
   registerAudioCommands,
   registerUsageCommand,
   registerAuditCommand,
+  registerClockCommands,
 ];
 
-const exitCodes = { done: 0, failed: 1, misused: 2 } as const;
+const exitCodes = { done: 0, failed: 1, misused: 2, remarked: 2 } as const;
 
 export const createProgram = (withServices: WithServices, output: OutputConfiguration = {}): Command => {
   const program = new Command("voxledger")
@@ -39,8 +41,8 @@ export const createProgram = (withServices: WithServices, output: OutputConfigur
 };
 
 /**
- * Runs one command line. Resolves with the exit code: 0 success, 1 failure, 2 invalid usage. A failure prints one line on
- * standard error.
+ * Runs one command line. Resolves with the exit code: 0 success, 1 failure, 2 invalid usage, or success with remarks. A failure
+ * prints one line on standard error.
  */
 export const run = async (program: Command, argv: readonly string[]): Promise<number> => {
   try {
@@ -49,6 +51,7 @@ export const run = async (program: Command, argv: readonly string[]): Promise<nu
   } catch (error) {
     // commander has already printed its errors
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.misused;
+    if (error instanceof Remarked) return exitCodes.remarked;
     program.configureOutput().writeErr?.(`error: ${messageOf(error)}\n`);
     return exitCodes.failed;
   }

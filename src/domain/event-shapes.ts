@@ -1,5 +1,6 @@
 import { credentialsShapes, keyShapes, masterKeyShapes, websiteShapes } from "./accounts/event-shapes.ts";
 import { catalogShapes, platformShapes } from "./catalog/event-shapes.ts";
+import { clockShapes } from "./ledger/clock.ts";
 import { idempotencyShapes } from "./ledger/idempotency.ts";
 import { journalShapes, type SynthesesServed } from "./ledger/journal.ts";
 import { journalRegistryShapes } from "./ledger/journal-registry.ts";
@@ -20,7 +21,7 @@ import { webhookShapes } from "./webhooks/event-shapes.ts";
  * not skip events of a newer one.
  */
 const shapesByKind: Readonly<Record<string, Readonly<Record<string, Members>>>> = {
-  log: logShapes,
+  log: { ...logShapes, ...clockShapes },
   "master-key": masterKeyShapes,
   "website-": websiteShapes,
   "key-": keyShapes,

@@ -1,6 +1,6 @@
+import { randomUUID } from "node:crypto";
 import { type AppendResult, type EventStore, readEvent } from "./event-store.ts";
 import { probeStream } from "./stream-prefix.ts";
-import { uuidv7 } from "./uuid.ts";
 
 /** When an append happened: by the store's clock, and its limits by this process's clock. Milliseconds since the epoch. */
 export interface AppendTimes {
@@ -39,7 +39,7 @@ export const withAppendTimes = (
     { revision, id, called, isProbe }: { revision: number; id: string; called: number; isProbe: boolean },
   ): Promise<void> => {
     const answered = clock();
-    const idTime = timeOf(id);
+    const idTime = isProbe ? called : timeOf(id);
     if (idTime === undefined || !isDue()) return;
     const isFirst = readAt === Number.NEGATIVE_INFINITY;
     readAt = uptime();
@@ -68,7 +68,8 @@ export const withAppendTimes = (
     append: (...args) => appendAs(false, ...args),
     ping: async () => {
       if (!isProbeNeeded() || !isDue()) return await store.ping();
-      const event = { id: uuidv7(clock()), type: "AppendProbed", data: {}, metadata: { actor: "system" } };
+      // It is never repeated, so it needs no time. A version 7 id of a wrong clock would delay those of later events.
+      const event = { id: randomUUID(), type: "AppendProbed", data: {}, metadata: { actor: "system" } };
       await store.setRetention(probeStream, { maxCount: 1 });
       await appendAs(true, probeStream, [event], "any");
     },

@@ -10,6 +10,11 @@ export interface EventMetadata {
   readonly actor?: string;
   /** W3C trace context. */
   readonly traceparent?: string;
+  /**
+   * `log`: this machine's clock was wrong, and the event's `at` is the log's last time. `corrected`: this machine's clock was right, and
+   * the log's last time is in the future: later events are stored with the right time.
+   */
+  readonly clock?: "log" | "corrected";
 }
 
 /** An event to append. The caller chooses the id, so that a repeated append is recognised. */

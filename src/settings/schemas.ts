@@ -86,6 +86,23 @@ export const eventStore = z
         : { kind: "esdb", url: value },
   );
 
+const ntpPort = 123;
+const mostTimeServers = 8;
+
+/** Hosts, each with a port unless it is that of NTP. IPv6 addresses are in brackets. */
+export const timeServers = list
+  .refine((all) => all.length <= mostTimeServers, `must be at most ${mostTimeServers} servers`)
+  .refine(
+    (all) => all.every((one) => URL.canParse(`ntp://${one}`)),
+    "must be HOST or HOST:PORT, comma-separated",
+  )
+  .transform((all) =>
+    all.map((one) => {
+      const { hostname, port } = new URL(`ntp://${one}`);
+      return { host: hostname.replace(/^\[|\]$/g, ""), port: Number(port || ntpPort) };
+    }),
+  );
+
 export type AudioStoreAddress =
   | { readonly kind: "file"; readonly path: string }
   | ({ readonly kind: "s3" } & S3Address);

@@ -4,6 +4,7 @@ import { createProgram, run } from "../../src/cli/program.ts";
 import type { EventStore } from "../../src/eventstore/event-store.ts";
 import { readSettings, type Settings } from "../../src/settings.ts";
 import { noTelemetry } from "../../src/telemetry/telemetry.ts";
+import { machineAt } from "../support/in-process-service.ts";
 import { temporaryFolder } from "../support/service.ts";
 
 describe("the streams that a command reads", () => {
@@ -37,7 +38,10 @@ describe("the streams that a command reads", () => {
     };
     const program = createProgram(
       async (work, access = { writes: false }) => {
-        const services = await composeCommandLine(settings, access, { clock: () => now, telemetry });
+        const services = await composeCommandLine(settings, access, {
+          machine: machineAt({ now }),
+          telemetry,
+        });
         try {
           return await work(services);
         } finally {

@@ -50,6 +50,7 @@ const samples: Readonly<Record<string, readonly [value: string, beside?: Readonl
     MAX_TEXT_CHARACTERS: ["5001"],
     BURST_WINDOW_MS: ["1001"],
     BURST_LIMIT: ["7"],
+    TIME_SERVERS: ["pool.example, [::1]:1123"],
     TRUST_PROXY: ["127.0.0.1, 10.0.0.0/8"],
     CDN_NETWORKS: ["192.0.2.0/24"],
     LOG_LEVEL: ["warn"],

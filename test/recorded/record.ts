@@ -29,7 +29,7 @@ import { readSettings } from "../../src/settings.ts";
 import { admin, authorize, type Credentials } from "../support/client.ts";
 import { collect } from "../support/collect.ts";
 import { startEventStoreDBNode } from "../support/eventstoredb-node/node.ts";
-import { ask } from "../support/in-process-service.ts";
+import { ask, machineAt } from "../support/in-process-service.ts";
 import { adminToken, masterKey } from "../support/instance.ts";
 import { openStream } from "../support/streams.ts";
 import { shareHelper } from "../support/tool-host.ts";
@@ -49,6 +49,7 @@ interface OpenStore {
 const minuteMs = 60_000;
 const time = { now: 0 };
 const clock = () => time.now;
+const machine = machineAt(time);
 /** STREAM_PREFIX of the installation on EventStoreDB. */
 const prefix = "shared";
 
@@ -117,7 +118,7 @@ class Recording {
   /** Starts the service at this time. */
   async start(at: string): Promise<void> {
     time.now = Date.parse(at);
-    const options = { clock, superviseHelper: shareHelper };
+    const options = { machine, superviseHelper: shareHelper };
     this.#service = await composeService(this.settings, createLogger("warn"), options);
   }
 
@@ -195,7 +196,7 @@ class Recording {
   /** Seals the log. The export, and the seal's checkpoint. */
   async export(): Promise<{ readonly text: string; readonly seal: string }> {
     time.now += minuteMs;
-    const proof = composeAuditProof(() => this.settings, clock);
+    const proof = composeAuditProof(() => this.settings, machine);
     const text = (await collect(proof.exportAudit({ actor: "cli" }))).join("");
     const { events } = await openEventStore(this.settings, { clock, readOnly: true });
     const { sealed } = await verifyLog(events, { keys: await readSealKeys(this.settings.dataDir) });

@@ -52,7 +52,9 @@ for (const version of recordedVersions) {
       // OPENAI_URL stays that of the recording, where no server listens: a request there would fail.
       const azure = { AZURE_SPEECH_URL: providers.msv.url };
       const settings = readSettings({ ...opened.env, ...azure, ...purge, ...env });
-      const options = { clock: () => now, superviseHelper: shareHelper };
+      const clock = () => now;
+      const machine = { wall: clock, uptime: clock, monotonic: clock };
+      const options = { machine, superviseHelper: shareHelper };
       service = await composeService(settings, createLogger("silent"), options);
     };
     const stop = async (): Promise<void> => {

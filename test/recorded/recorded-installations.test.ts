@@ -1,6 +1,7 @@
 import { createReadStream } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { expect } from "chai";
+import type { Machine } from "../../src/bootstrap/clock/compose-clock.ts";
 import { composeAuditProof } from "../../src/bootstrap/event-log/audit-proof.ts";
 import { readSealKeys } from "../../src/bootstrap/event-log/seal-keys.ts";
 import { createLogger } from "../../src/bootstrap/observability.ts";
@@ -30,14 +31,14 @@ for (const version of recordedVersions) {
       });
       afterEach(() => opened.remove());
 
+      const clock = () => now;
+      const machine: Machine = { wall: clock, uptime: clock, monotonic: clock };
+
       const audit = async (...args: string[]): Promise<CommandResult> =>
         await runCommand(opened.env, ["audit", ...args], (program) =>
           registerAuditProofCommands(
             program,
-            composeAuditProof(
-              () => readSettings(opened.env),
-              () => now,
-            ),
+            composeAuditProof(() => readSettings(opened.env), machine),
           ),
         );
       const expectGenuine = ({ exitCode, stdout, stderr }: CommandResult): void => {
@@ -51,7 +52,7 @@ for (const version of recordedVersions) {
       };
 
       it("starts, and reports the same characters", async () => {
-        const options = { clock: () => now, superviseHelper: shareHelper };
+        const options = { machine, superviseHelper: shareHelper };
         const service = await composeService(readSettings(opened.env), createLogger("silent"), options);
         try {
           for (const [path, body] of Object.entries(opened.recorded.reports)) {

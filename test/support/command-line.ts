@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import type { Machine } from "../../src/bootstrap/clock/compose-clock.ts";
 import { composeCommandLine } from "../../src/bootstrap/command-line.ts";
 import { createProgram, run } from "../../src/cli/program.ts";
 import { readSettings } from "../../src/settings.ts";
@@ -12,17 +13,18 @@ export interface CommandResult {
 
 /**
  * Runs a command with these settings in this process. Opens the stores for itself, as it does in a process of its own.
- * `register` adds the commands that `createProgram` does not have.
+ * `register` adds the commands that `createProgram` does not have. `machine`: its clock; default that of this machine.
  */
 export const runCommand = async (
   env: Record<string, string>,
   args: readonly string[],
   register: (program: Command) => void = () => {},
+  machine?: Machine,
 ): Promise<CommandResult> => {
   let [stdout, stderr] = ["", ""];
   const program = createProgram(
     async (work, access = { writes: false }) => {
-      const services = await composeCommandLine(readSettings(env), access);
+      const services = await composeCommandLine(readSettings(env), access, machine && { machine });
       try {
         return await work(services);
       } finally {

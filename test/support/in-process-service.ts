@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto";
 import { request } from "node:http";
 import type { Logger } from "pino";
+import type { Machine } from "../../src/bootstrap/clock/compose-clock.ts";
 import { deriveKey } from "../../src/bootstrap/master-key.ts";
 import { createLogger } from "../../src/bootstrap/observability.ts";
 import { composeService } from "../../src/bootstrap/service.ts";
@@ -11,12 +12,24 @@ import { rejection } from "./rejection.ts";
 import { adminToken, temporaryFolder } from "./service.ts";
 import { shareHelper } from "./tool-host.ts";
 
+/** A clock that the test advances. `set`: by how many milliseconds it was set, without time passing. */
+export interface TestTime {
+  now: number;
+  set?: number;
+}
+
+/** A machine with that clock. */
+export const machineAt = (time: TestTime): Machine => {
+  const uptime = (): number => time.now - (time.set ?? 0);
+  return { wall: () => time.now, uptime, monotonic: uptime };
+};
+
 /** The whole service in this process, with a clock that the test advances. */
 export interface InProcessService {
   readonly url: string;
   /** Undefined unless the settings have WYOMING_PORT. */
   readonly wyomingUrl: string | undefined;
-  readonly time: { now: number };
+  readonly time: TestTime;
   /** A token with any header and claims, signed with the service's own key. */
   sign(header: object, claims: object): string;
   close(): Promise<void>;
@@ -25,7 +38,7 @@ export interface InProcessService {
 export const startInProcessService = async (
   env: Record<string, string> = {},
   log: Logger = createLogger("silent"),
-  time = { now: Date.parse("2026-11-05T10:00:00.000Z") },
+  time: TestTime = { now: Date.parse("2026-11-05T10:00:00.000Z") },
 ): Promise<InProcessService> => {
   const folder = await temporaryFolder();
   const masterKey = Buffer.alloc(32, 7);
@@ -39,7 +52,7 @@ export const startInProcessService = async (
   // A model's process keeps the settings with which it was loaded.
   const hasModels = settings.models.folder !== undefined || Object.keys(settings.modelPaths).length > 0;
   const superviseHelper = hasModels ? superviseHostProcess : shareHelper;
-  const service = await composeService(settings, log, { clock: () => time.now, superviseHelper });
+  const service = await composeService(settings, log, { machine: machineAt(time), superviseHelper });
   const key = deriveKey(masterKey, "access tokens");
   return {
     url: service.url,

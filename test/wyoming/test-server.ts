@@ -15,6 +15,7 @@ import { readSettings } from "../../src/settings.ts";
 import { createCaller } from "../../src/wyoming/caller.ts";
 import { listenForWyoming, type WyomingLimits, type WyomingServer } from "../../src/wyoming/server.ts";
 import { createManualStreaming, type ManualStreaming } from "../http/websocket/manual-streaming.ts";
+import { machineAt } from "../support/in-process-service.ts";
 import { createManualClock, type ManualClock } from "../support/manual-clock.ts";
 import { temporaryFolder } from "../support/service.ts";
 import { openRawClient, type RawClient } from "./raw-client.ts";
@@ -51,7 +52,7 @@ export const startWyomingServer = async ({
   const now = Date.parse("2026-11-05T10:00:00.000Z");
   const wallClock = () => now;
   const settings = readSettings({ DATA_DIR: folder.path, PORT: "0" });
-  const core = await composeCore(settings, pino({ level: "silent" }), { clock: wallClock });
+  const core = await composeCore(settings, pino({ level: "silent" }), { machine: machineAt({ now }) });
   opened.defer(core.close);
   const { store, runner } = core;
   const instance = randomUUID();

@@ -24,6 +24,7 @@ import { hashSecret } from "../access/secrets.ts";
 import type { CommandContext, ExecuteCommand } from "../execute-command.ts";
 import type { UsageReader } from "../ledger/usage-accounts/usage-reader.ts";
 import { throwUnavailable } from "../store-error.ts";
+import type { CommandTime, UrgentTime } from "../urgent-time.ts";
 import { newApiKey, newSecret, newSecretId, type Random } from "./identifiers.ts";
 
 /** A key without its secrets. Times are ISO 8601, UTC. */
@@ -97,6 +98,8 @@ export interface KeysOptions {
   readonly carryOverUsage: (apiKey: string, month: string) => Promise<void>;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
+  /** The time of suspensions and revocations. Default: that of `clock`. */
+  readonly urgentTime?: UrgentTime;
   readonly random: Random;
 }
 
@@ -104,6 +107,7 @@ export const createKeys = (options: KeysOptions): Keys => {
   const { execute, carryOverUsage, clock, random } = options;
   const reader = createKeyReader(options);
   const now = (): string => new Date(clock()).toISOString();
+  const urgentTime = options.urgentTime ?? (async (): Promise<CommandTime> => ({ at: now() }));
   const generateSecret = () => secretFrom(random, now());
 
   const command = async (
@@ -134,7 +138,8 @@ export const createKeys = (options: KeysOptions): Keys => {
       return { secretId: secret.secretId, apiSecret };
     },
     revokeSecret: async (apiKey, secretId, context) => {
-      await command(apiKey, (key) => revokeSecret(key, { secretId, at: now() }), context);
+      const { at, ...note } = await urgentTime();
+      await command(apiKey, (key) => revokeSecret(key, { secretId, at }), { ...context, ...note });
     },
     changePlan: async (apiKey, plan, context) => {
       const decide = (key: Key) => changePlan(key, { plan, at: now() });
@@ -148,8 +153,9 @@ export const createKeys = (options: KeysOptions): Keys => {
       return await reader.details(changed);
     },
     suspend: async (apiKey, reason, context) => {
-      const decide = (key: Key) => suspendKey(key, { cause: "operator", reason, at: now() });
-      return await reader.details(await command(apiKey, decide, context));
+      const { at, ...note } = await urgentTime();
+      const decide = (key: Key) => suspendKey(key, { cause: "operator", reason, at });
+      return await reader.details(await command(apiKey, decide, { ...context, ...note }));
     },
     reinstate: async (apiKey, reason, context) => {
       const decide = (key: Key) => reinstateKey(key, { reason, at: now() });

@@ -28,6 +28,7 @@ export const createDeleteAudio =
     forget,
     purge,
     clock,
+    requireRightClock,
   }: {
     readonly handler: CommandHandler;
     readonly openStore: () => Promise<AudioStore>;
@@ -37,9 +38,12 @@ export const createDeleteAudio =
     readonly purge: PurgeCdn | undefined;
     /** Milliseconds since the epoch. */
     readonly clock: () => number;
+    /** Called before anything is removed, because the deletion could not be recorded. @throws {Unavailable} */
+    readonly requireRightClock: () => void;
   }): DeleteAudio =>
   async (hash, { requestId, actor }) => {
     checkHash(hash);
+    requireRightClock();
     const at = new Date(clock()).toISOString();
     const deleted = (): AudioEvent[] => [{ type: "AudioDeleted", data: { hash, at } }];
     const metadata = { actor, ...(requestId !== undefined && { correlationId: requestId }) };

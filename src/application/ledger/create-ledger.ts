@@ -124,6 +124,11 @@ class Recorder {
     const { writer, reservations } = incarnation;
     const { apiKey } = given;
     const month = writer.month();
+    if (writer.isAheadOfClock) {
+      this.#options.incarnations.renew(incarnation);
+      again("fenced");
+      return true;
+    }
     const characters = this.#chargedCharacters(given);
     const quota = plan.monthlyCharacters;
     const isHeld = hold?.take(reservations, month, characters) ?? false;

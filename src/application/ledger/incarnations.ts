@@ -93,6 +93,11 @@ export class Incarnations {
     });
   }
 
+  /** Closes, posts and retires the journal in the background, with what is pending. The next request opens a new one. */
+  renew(incarnation: Incarnation): void {
+    this.#end(incarnation, (ended) => closeInOrder(ended, "idle"));
+  }
+
   /**
    * Closes the current one: records what is pending, returns reserved characters, posts, and retires the journal. Resolves
    * when no journal is being closed any more.

@@ -26,14 +26,14 @@ export const composeLedger = async (
   { onCrossed, onRecorded }: LedgerListeners,
 ): Promise<OpenLedger> => {
   const { clock, telemetry, resources, shutdownTimeLeft, onError } = runtime;
-  const { store, handler, runner, clockDifference, requireMeasuredClock } = core;
+  const { store, handler, runner, clockCheck, requireMeasuredClock } = core;
   const thresholds = composeThresholds(runtime, core, onCrossed);
   const opened = await openLedger({
     store,
     handler,
     clock,
     untilVisible: (position) => untilVisible(runner, position),
-    requireCorrectClock: clockDifference.throwIfClockIsWrong,
+    requireCorrectClock: clockCheck.throwIfClockIsWrong,
     requireMeasuredClock,
     apiKeys: () => allKeys(runner.view(keys)).map(({ apiKey }) => apiKey),
     onRecorded: (events) => {

@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import type { ClockDifference } from "../../application/health/clock-difference.ts";
+import type { ClockCheck } from "../../application/health/clock-check.ts";
 import { requireLogFormat } from "../../application/log-format.ts";
 import { systemClock } from "../../async/clock.ts";
 import { exponentialBackoff, type RetryOptions, retry } from "../../async/retry.ts";
@@ -10,10 +10,12 @@ import { createCommandHandler } from "../../eventstore/command-handler.ts";
 import { type EventStore, EventStoreUnavailable } from "../../eventstore/event-store.ts";
 import { prefixedEventStore } from "../../eventstore/prefixed-event-store.ts";
 import type { ProjectionServer } from "../../eventstore/projection-server.ts";
+import { withRightClock } from "../../eventstore/right-clock.ts";
 import { openSqliteEventStore } from "../../eventstore/sqlite/sqlite-event-store.ts";
 import { validatedEventStore } from "../../eventstore/validated-event-store.ts";
 import { BadSetting, type Settings, withSettingName } from "../../settings.ts";
 import { noTelemetry, type Telemetry } from "../../telemetry/telemetry.ts";
+import type { ServiceClock } from "../clock/compose-clock.ts";
 import { makePrivateDirectory } from "../private-directory.ts";
 
 /** How long a start waits for the event store. */
@@ -23,7 +25,8 @@ export interface OpenEventStoreOptions {
   readonly clock: () => number;
   readonly readOnly: boolean;
   readonly telemetry?: Telemetry;
-  readonly clockDifference?: ClockDifference;
+  /** For stores that are written to: appends are refused while the clock is wrong. */
+  readonly checked?: ServiceClock;
   /** How long to wait for an event store that is still starting. Default 0. */
   readonly waitMs?: number;
 }
@@ -34,7 +37,7 @@ export interface OpenEventStoreOptions {
  */
 export const openEventStore = async (
   settings: Settings,
-  { clock, readOnly, telemetry = noTelemetry, clockDifference, waitMs = 0 }: OpenEventStoreOptions,
+  { clock, readOnly, telemetry = noTelemetry, checked, waitMs = 0 }: OpenEventStoreOptions,
 ) => {
   if (!readOnly) await withSettingName("DATA_DIR", makePrivateDirectory(settings.dataDir));
   const opened = await withSettingName("EVENT_STORE", openDriver(settings, readOnly, clock));
@@ -46,8 +49,9 @@ export const openEventStore = async (
       return await opened.append(...append);
     },
   };
-  const timed = clockDifference ? measured(guarded, clock, clockDifference) : guarded;
-  const events = telemetry.eventStore(prefixedEventStore(timed, settings.streamPrefix));
+  const timed = checked ? measured(guarded, checked) : guarded;
+  const recorded = telemetry.eventStore(prefixedEventStore(timed, settings.streamPrefix));
+  const events = checked ? withRightClock(recorded, checked.clockCheck.requireRightClock) : recorded;
   try {
     await withSettingName("EVENT_STORE", waitForFormat(events, waitMs));
   } catch (error) {
@@ -78,14 +82,15 @@ const waitForFormat = async (store: EventStore, waitMs: number): Promise<void> =
 };
 
 /**
- * For what a wrong clock would do for good. Measures the difference again if the clock may have been set since. Rejects with
- * {Unavailable} above 60 s, and while the difference is not known; with {EventStoreUnavailable} if it cannot be measured.
+ * For what a wrong clock would do for good. Measures the difference again if the clock may be wrong. Rejects with
+ * {Unavailable} while it is, and while the difference is not known; with {EventStoreUnavailable} if it cannot be measured.
  */
 export const requireMeasuredClock =
-  (store: Pick<EventStore, "ping">, difference: ClockDifference) => async (): Promise<void> => {
+  (store: Pick<EventStore, "ping">, clockCheck: ClockCheck) => async (): Promise<void> => {
     await store.ping();
-    difference.throwIfClockIsWrong();
-    if (difference.isProbeNeeded()) {
+    await clockCheck.check();
+    clockCheck.requireRightClock();
+    if (clockCheck.isProbeNeeded()) {
       throw new Unavailable(
         "The clock of this machine has not been compared with the event store's yet.",
         10,
@@ -93,8 +98,13 @@ export const requireMeasuredClock =
     }
   };
 
-const measured = (store: EventStore, clock: () => number, difference: ClockDifference): EventStore =>
-  withAppendTimes(store, { clock, onTimes: difference.observe, isProbeNeeded: difference.isProbeNeeded });
+const measured = (store: EventStore, { clockCheck, wall, monotonic }: ServiceClock): EventStore =>
+  withAppendTimes(store, {
+    clock: wall,
+    uptime: monotonic,
+    onTimes: clockCheck.observe,
+    isProbeNeeded: clockCheck.isProbeNeeded,
+  });
 
 /** The EventStoreDB client is large: it is imported only where it is configured. */
 const openDriver = async (

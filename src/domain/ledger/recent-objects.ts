@@ -27,7 +27,8 @@ export class RecentObjects {
    * sent with it.
    */
   add(keyNumber: number, hash: string, at: number, unsent = 0): void {
-    if (this.#newer.size >= maxPerGeneration || at - this.#newer.startedAt > this.#windowMs) {
+    // The time is earlier than the generation's start after a wrong clock was corrected.
+    if (this.#newer.size >= maxPerGeneration || Math.abs(at - this.#newer.startedAt) > this.#windowMs) {
       this.#older = this.#newer;
       this.#newer = new Generation(at);
     }

@@ -33,6 +33,8 @@ export interface AppendRequest {
   readonly bodies: readonly string[];
   /** Milliseconds since the epoch. */
   readonly now: number;
+  /** The log's last time is wrong: the time of this and of later events may be earlier. */
+  readonly isCorrection: boolean;
 }
 
 export type AppendAnswer =

@@ -73,7 +73,8 @@ export const openSqliteEventStore = async (options: SqliteEventStoreOptions): Pr
       const ids = validateEventIds(events);
       const bodies = events.map(serializeBody);
       const size = bodies.reduce((sum, body) => sum + body.length, 0);
-      const request = { stream, expected, ids, bodies, now: Math.floor(clock()) };
+      const isCorrection = events.some(({ metadata }) => metadata.clock === "corrected");
+      const request = { stream, expected, ids, bodies, now: Math.floor(clock()), isCorrection };
       const answer = await withinBudget(ids.length, size, () => writer.call("append", request));
       if ("conflictsWith" in answer) throw new WrongExpectedRevision(stream, expected, answer.conflictsWith);
       subscriptions.wake(stream);

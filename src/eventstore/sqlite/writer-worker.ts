@@ -90,11 +90,12 @@ const createExecute = (db: DatabaseSync) => {
   };
 
   return (calls: readonly WriterCall[]): Answer[] => {
-    // Times within the log never decrease, even if a process's clock is set back.
+    // Times within the log never decrease, even if a process's clock is set back, unless an operator has corrected them.
     let created = newest()?.created ?? 0;
     return calls.map((call) => {
       if (call.kind === "append") {
-        created = Math.max(created, call.request.now);
+        const { now, isCorrection } = call.request;
+        created = isCorrection ? now : Math.max(created, now);
         return { id: call.id, answer: appendAndTrim(call.request, created) };
       }
       if (call.kind === "probe") probe.run();

@@ -10,7 +10,11 @@ import { readSettings } from "../../../src/settings.ts";
 const unused = (): never => {
   throw new Error("No command of voices concerns audio.");
 };
-const audioServices = { deleteAudio: unused, sounds: { list: unused, find: unused, purge: unused } };
+const otherServices = {
+  deleteAudio: unused,
+  sounds: { list: unused, find: unused, purge: unused },
+  acceptClock: unused,
+};
 
 describe("the voices commands", () => {
   let folder: string;
@@ -27,7 +31,7 @@ describe("the voices commands", () => {
 
   const voxledger = async (...args: string[]) => {
     let [stdout, stderr] = ["", ""];
-    const program = createProgram(async (work) => work({ ...core, ...audioServices }), {
+    const program = createProgram(async (work) => work({ ...core, ...otherServices }), {
       writeOut: (text) => {
         stdout += text;
       },

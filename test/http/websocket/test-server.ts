@@ -25,6 +25,7 @@ import {
   type SynthesisSocketServer,
 } from "../../../src/http/websocket/websocket-server.ts";
 import { readSettings } from "../../../src/settings.ts";
+import { machineAt } from "../../support/in-process-service.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
 import { noAuthentication } from "../../support/operation-server.ts";
 import { temporaryFolder } from "../../support/service.ts";
@@ -81,7 +82,7 @@ export const startSocketServer = async (
   const clock = createManualClock();
   const wallClock = () => time.now;
   const settings = readSettings({ DATA_DIR: folder.path, PORT: "0" });
-  const core = await composeCore(settings, pino({ level: "silent" }), { clock: wallClock });
+  const core = await composeCore(settings, pino({ level: "silent" }), { machine: machineAt(time) });
   opened.defer(core.close);
   const { store, runner } = core;
   const view = runner.view(rate);

@@ -38,7 +38,6 @@ export const openEventLog = ({
   const known = idempotency();
   let end = 0;
   let indexedEnd = 0;
-  let lastCreated = 0;
 
   const commit = (events: readonly LoggedEvent[]): void => {
     for (const event of events) {
@@ -47,7 +46,6 @@ export const openEventLog = ({
       stream.push(event);
       known.remember(event);
       end = event.position + sizeOf(event);
-      lastCreated = event.created;
     }
   };
 
@@ -70,7 +68,7 @@ export const openEventLog = ({
   const lastRevision = (stream: string): number => (streams.get(stream)?.length ?? 0) - 1;
 
   const place = (stream: string, proposed: readonly ProposedEvent[]): LoggedEvent[] => {
-    const created = Math.max(Math.floor(clock()), lastCreated);
+    const created = Math.floor(clock()); // goes back with the server's clock
     const first = lastRevision(stream) + 1;
     let position = end;
     return proposed.map((event, index) => {

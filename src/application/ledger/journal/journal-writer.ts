@@ -30,6 +30,9 @@ import {
   WaitingEntries,
 } from "./pending-entries.ts";
 
+/** Clocks are corrected by less than this without notice. */
+const correctedMs = 60_000;
+
 /** This process's writer of its journal. One append is in flight; what is added meanwhile waits for a later flush. */
 export class JournalWriter {
   readonly journal: string;
@@ -42,6 +45,7 @@ export class JournalWriter {
   #revision = -1;
   #digest: string | null = null;
   #at = "";
+  #isAheadOfClock = false;
   #month = "";
   /** Until the end of this turn of the event loop the month stays the same. Then a flush starts, unless one is in flight or delayed. */
   #isTurnEndScheduled = false;
@@ -77,6 +81,14 @@ export class JournalWriter {
     this.#scheduleTurnEnd();
     return this.#month;
   };
+
+  /**
+   * The last event is more than 60 s later than the clock, which was corrected: further events would have its time. Close the journal,
+   * and continue in another one. As of this turn of the event loop, after `month`.
+   */
+  get isAheadOfClock(): boolean {
+    return this.#isAheadOfClock;
+  }
 
   /**
    * Adds a serving to a later flush. Calls `done` once, never before this method returns: without an error when the serving is
@@ -154,8 +166,10 @@ export class JournalWriter {
     if (this.#isTurnEndScheduled) return;
     this.#isTurnEndScheduled = true;
     setImmediate(this.#endTurn);
-    const month = monthOf(this.#now());
+    const now = this.#now();
+    const month = monthOf(now);
     if (month > this.#month) this.#month = month;
+    this.#isAheadOfClock = now < this.#at && Date.parse(this.#at) - Date.parse(now) > correctedMs;
   }
 
   #endTurn = (): void => {

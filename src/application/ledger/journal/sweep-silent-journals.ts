@@ -20,6 +20,7 @@ export interface SweepOptions {
  */
 export type SweepSilentJournals = (own?: string) => Promise<void>;
 
+const correctedMs = 60_000;
 /** The process that closed a journal usually posts and retires it itself, within a moment. */
 const retirementMs = 60_000;
 
@@ -40,13 +41,14 @@ export const createSweepSilentJournals = ({
         (await readEvent(store, journalStream(journal), { direction: "backwards" })) ??
         (await openingOf(store, journal));
       if (!end) continue;
-      storeTime.observe(end.created);
+      storeTime.observe(end);
       if (journal !== own) ends.set(journal, end);
     }
     const registry = await readEvent(store, journalRegistryStream, { direction: "backwards" });
-    if (registry) storeTime.observe(registry.created);
+    if (registry) storeTime.observe(registry);
     for (const [journal, { type, created }] of ends) {
-      const silentMs = storeTime.now() - created;
+      // An event of the future is one of a wrong clock. The process that recorded it has closed its journal, or is gone.
+      const silentMs = Math.abs(storeTime.now() - created);
       if (silentMs < (type === "JournalClosed" ? retirementMs : silenceMs)) continue;
       await recoverJournal(journal, "silent").catch((error) =>
         onError(`the silent journal ${journal} could not be recovered`, error),
@@ -69,9 +71,14 @@ export const createSweepSilentJournals = ({
  */
 const createStoreTime = (timers: Clock) => {
   let offset = Number.NEGATIVE_INFINITY;
+  let last: Pick<RecordedEvent, "position" | "created"> | undefined;
   return {
-    observe: (created: number): void => {
-      offset = Math.max(offset, created - timers.now());
+    /** A later event with a much earlier time follows a correction of the log's times. */
+    observe: ({ position, created }: RecordedEvent): void => {
+      if (last && position <= last.position) return;
+      const isCorrected = last !== undefined && last.created - created > correctedMs;
+      offset = isCorrected ? created - timers.now() : Math.max(offset, created - timers.now());
+      last = { position, created };
     },
     now: (): number => timers.now() + offset,
   };

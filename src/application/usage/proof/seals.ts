@@ -68,6 +68,8 @@ export interface SealsOptions {
   readonly timers?: Clock;
 }
 
+/** The clocks of instances are off by less. A seal that is later than this was made with a wrong clock. */
+const wrongMs = 2 * 60_000;
 /** Attempts while other processes seal at the same time. */
 const maxAttempts = 10;
 
@@ -82,7 +84,9 @@ export const createSeals = ({
   const attempt = async (metadata: EventMetadata, signal?: AbortSignal): Promise<RecordedSeal> => {
     await requireMeasuredClock();
     const last = await readLastSeal(store, keys);
-    const at = new Date(Math.max(clock(), last ? Date.parse(last.data.at) : 0)).toISOString();
+    const lastTime = last ? Date.parse(last.data.at) : 0;
+    const now = clock();
+    const at = new Date(lastTime - now > wrongMs ? now : Math.max(now, lastTime)).toISOString();
     const data = await prepareSeal({ store, signer, signal }, last, at);
     signal?.throwIfAborted();
     const event = { id: uuidv7(clock()), type: "Sealed", data, metadata };
@@ -108,7 +112,8 @@ export const createSeals = ({
     sealIfDue: async (intervalMs, metadata, signal) => {
       try {
         const last = await readLastSeal(store, keys);
-        if (last && clock() < Date.parse(last.data.at) + intervalMs) return;
+        const age = last ? clock() - Date.parse(last.data.at) : Number.POSITIVE_INFINITY;
+        if (age < intervalMs && age > -wrongMs) return;
         await attempt(metadata, signal);
       } catch (error) {
         if (error instanceof WrongExpectedRevision) return; // another process sealed the log

@@ -1,10 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { expect } from "chai";
-import {
-  type ClockDifference,
-  createClockDifference,
-} from "../../../src/application/health/clock-difference.ts";
+import { type ClockCheck, createClockCheck } from "../../../src/application/health/clock-check.ts";
 import { requireMeasuredClock } from "../../../src/bootstrap/event-log/open-event-store.ts";
 import { Unavailable } from "../../../src/domain/errors.ts";
 import { withAppendTimes } from "../../../src/eventstore/append-times.ts";
@@ -65,7 +62,7 @@ for (const [driver, open] of [
     let clocks: Clocks;
     let log: EventStore;
     let store: EventStore;
-    let difference: ClockDifference;
+    let difference: ClockCheck;
     let warnings: string[];
     let end: () => Promise<void>;
 
@@ -73,9 +70,13 @@ for (const [driver, open] of [
       clocks = { store: start, own: start, uptime: 0 };
       ({ log, end } = await open(clocks));
       warnings = [];
-      difference = createClockDifference({
-        clock: () => clocks.own,
-        uptime: () => clocks.uptime,
+      difference = createClockCheck({
+        clocks: {
+          wall: () => clocks.own,
+          uptime: () => clocks.uptime,
+          monotonic: () => clocks.uptime,
+        },
+        isStoreElsewhere: () => driver === "EventStoreDB",
         onWarning: (message) => warnings.push(message),
       });
       store = measured(log);
@@ -89,6 +90,12 @@ for (const [driver, open] of [
         onTimes: difference.observe,
         isProbeNeeded: difference.isProbeNeeded,
       });
+
+    const pass = (ms: number): void => {
+      clocks.own += ms;
+      clocks.store += ms;
+      clocks.uptime += ms;
+    };
 
     const appended = { type: "SomethingHappened", data: {}, metadata: {} };
     const append = (to = store, id = idOf(clocks.own)) => to.append("s", [{ id, ...appended }], "any");
@@ -109,11 +116,12 @@ for (const [driver, open] of [
       clocks.own += 61_000;
       expect(difference.isClockRight()).to.equal(false);
       expect(await rejection(requireClock())).to.be.instanceOf(Unavailable); // measured less than 10 s ago
-      clocks.own += 10_000;
-      clocks.uptime += 10_000;
-      expect(String(await rejection(requireClock()))).to.contain("71.0 s ahead");
-      clocks.own -= 71_000;
-      clocks.uptime += 10_000;
+      pass(10_000);
+      const message =
+        driver === "EventStoreDB" ? "61.0 s ahead of the event store's" : "was set forward by 61.0 s";
+      expect(String(await rejection(requireClock()))).to.contain(message);
+      clocks.own -= 61_000;
+      pass(10_000);
       await requireClock();
     });
 
@@ -132,18 +140,18 @@ for (const [driver, open] of [
       clocks.store += 60_001;
       await append();
       expect(() => difference.throwIfClockIsWrong()).to.throw(Unavailable, "60.0 s behind the event store's");
-      clocks.own = clocks.store;
+      clocks.own += 60_000;
       await store.ping();
       expect(() => difference.throwIfClockIsWrong(), "at most one measurement in 10 s").to.throw(Unavailable);
-      clocks.uptime += 10_000;
+      pass(10_000);
       await store.ping();
-      while (difference.milliseconds !== 0) await read(log, "health");
+      while (difference.milliseconds !== 1) await read(log, "health");
       difference.throwIfClockIsWrong();
       expect(await read(log, "health")).to.have.length(1);
     });
 
     it("has the sign of a clock that is ahead, if the store's is behind", async () => {
-      clocks.own += 61_000;
+      clocks.store -= 61_000;
       await append();
       expect(difference.milliseconds).to.equal(-61_000);
       expect(() => difference.throwIfClockIsWrong()).to.throw(
@@ -164,11 +172,9 @@ for (const [driver, open] of [
       const slow = measured({
         ...log,
         append: async (...given) => {
-          clocks.own += 70_000;
-          clocks.store += 70_000;
+          pass(70_000);
           const result = await log.append(...given);
-          clocks.own += 70_000;
-          clocks.store += 70_000;
+          pass(70_000);
           return result;
         },
       });
@@ -188,8 +194,7 @@ for (const [driver, open] of [
         },
       });
       await append(lossy, id).catch(() => {});
-      clocks.own += 120_000;
-      clocks.store += 120_000;
+      pass(120_000);
       await append(lossy, id);
       expect(difference.milliseconds).to.equal(0);
     });
@@ -205,12 +210,11 @@ for (const [driver, open] of [
 describe("an instance whose clock is wrong", () => {
   it("is not ready, and names the reason", async () => {
     const { folder, remove } = await openTemporaryStore();
-    const path = join(folder, "ahead.db");
-    const ahead = await openSqliteEventStore({ path, clock: () => start + 3_600_000 });
-    await ahead.append("log-of-an-hour", [{ id: idOf(start), type: "X", data: {}, metadata: {} }], "none");
+    const env = { EVENT_STORE: `sqlite:${join(folder, "ahead.db")}` };
+    const ahead = await startInProcessService(env, undefined, { now: start + 3_600_000 });
     await ahead.close();
-    const service = await startInProcessService({ EVENT_STORE: `sqlite:${path}` });
-    const detail = "Nothing is recorded: the clock of this machine is 3600.0 s behind the event store's.";
+    const service = await startInProcessService(env);
+    const detail = "Nothing is recorded: the clock of this machine is 3600.0 s behind the event store's. ";
     for (const [check, member] of [
       ["/health", "parts"],
       ["/health/ready", "dependencies"],

@@ -1,0 +1,104 @@
+import { Conflict } from "../domain/errors.ts";
+import type { ClockCorrected, ClockEvent } from "../domain/ledger/clock.ts";
+import { type JournalEvent, journalStream } from "../domain/ledger/journal.ts";
+import { sealsStream } from "../domain/ledger/seals/seal.ts";
+import { logStream } from "../domain/log-format.ts";
+import type { CommandHandler } from "../eventstore/command-handler.ts";
+import { type EventStore, readEvent } from "../eventstore/event-store.ts";
+import type { CommandContext } from "./execute-command.ts";
+import type { ClockCheck } from "./health/clock-check.ts";
+import { readRegistryBackwards } from "./ledger/journal/journal-registry.ts";
+import { throwUnavailable } from "./store-error.ts";
+import { eventTime } from "./usage/events/event-time.ts";
+
+export interface AcceptedClock {
+  /** The time that this machine's clock showed. ISO 8601, UTC. */
+  readonly accepted: string;
+  /** What was recorded earlier with later times. Absent if there is nothing. */
+  readonly corrected?: ClockCorrected & { readonly servings: number };
+}
+
+/**
+ * An operator says that this machine's clock is right. Appends `ClockCorrected` if the log has later times, else
+ * `ClockAccepted`. All instances whose clocks agree record again.
+ * @throws {Conflict} if the event store has another clock, which differs @throws {Unavailable}
+ */
+export type AcceptClock = (context: CommandContext) => Promise<AcceptedClock>;
+
+export interface AcceptClockOptions {
+  readonly store: EventStore;
+  readonly handler: CommandHandler;
+  readonly clockCheck: Pick<ClockCheck, "accept" | "isWrong" | "milliseconds" | "storeTime">;
+  /** This machine's clock as it is. Milliseconds since the epoch. */
+  readonly wall: () => number;
+  /** False: the event store's clock is that of its server. */
+  readonly isStoreEmbedded: boolean;
+}
+
+/** Instances record with clocks that are this far off. */
+const toleranceMs = 60_000;
+
+const decider = { initial: () => undefined, evolve: () => undefined };
+
+export const createAcceptClock =
+  ({ store, handler, clockCheck, wall, isStoreEmbedded }: AcceptClockOptions): AcceptClock =>
+  async ({ actor }) => {
+    const now = wall();
+    if (!isStoreEmbedded && Math.abs(clockCheck.milliseconds ?? 0) > toleranceMs) {
+      throw new Conflict("The event store's server has another time: correct its clock or this machine's.");
+    }
+    const accepted = new Date(now).toISOString();
+    const limit = new Date(now + toleranceMs).toISOString();
+    const logTime = new Date(clockCheck.storeTime ?? now).toISOString();
+    const isWrong = clockCheck.isWrong();
+    const later = await readLaterTimes(store, limit, logTime).catch(throwUnavailable);
+    clockCheck.accept(now); // before the append: the event is stored with this time
+    const append = (event: ClockEvent, clock?: "log" | "corrected") =>
+      handler.execute(decider, logStream, () => [event], { actor, ...(clock && { clock }) });
+    if (later) {
+      const { servings, ...corrected } = { ...later, at: accepted };
+      await append({ type: "ClockCorrected", data: corrected }, "corrected");
+      return { accepted, corrected: { ...corrected, servings } };
+    }
+    const at = isWrong ? logTime : accepted;
+    await append({ type: "ClockAccepted", data: { accepted, at } }, isWrong ? "log" : undefined);
+    return { accepted };
+  };
+
+/** What has later times than `limit`, which is a few moments from now. */
+const readLaterTimes = async (store: EventStore, limit: string, logTime: string) => {
+  const times = [logTime, await lastSealTime(store)];
+  const journals: ClockCorrected["journals"][number][] = [];
+  let servings = 0;
+  for (const journal of await journalsAfter(store, limit, times)) {
+    let range: (typeof journals)[number] | undefined;
+    for await (const event of store.readStream(journalStream(journal), { direction: "backwards" })) {
+      const at = eventTime(event);
+      if (at <= limit) break;
+      times.push(at);
+      range = { journal, from: event.revision, through: range?.through ?? event.revision };
+      const { type, data } = event as unknown as JournalEvent;
+      if (type === "SynthesesServed") servings += data.requestIds.length;
+    }
+    if (range) journals.push(range);
+  }
+  const until = times.reduce((latest, time) => (time > latest ? time : latest));
+  return until > limit ? { until, journals, servings } : undefined;
+};
+
+/** The journals that were open at this time or were opened later. */
+const journalsAfter = async (store: EventStore, limit: string, times: string[]): Promise<Set<string>> => {
+  const journals = new Set<string>();
+  for await (const { data } of readRegistryBackwards(store)) {
+    for (const journal of data.open) journals.add(journal);
+    if (data.at <= limit) break;
+    journals.add(data.journal);
+    times.push(data.at);
+  }
+  return journals;
+};
+
+const lastSealTime = async (store: EventStore): Promise<string> => {
+  const seal = await readEvent(store, sealsStream, { direction: "backwards" });
+  return seal ? eventTime(seal) : "";
+};

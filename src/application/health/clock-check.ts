@@ -1,0 +1,225 @@
+import { Unavailable } from "../../domain/errors.ts";
+import type { AppendTimes } from "../../eventstore/append-times.ts";
+
+/** The clocks of this machine, in milliseconds. */
+export interface MachineClocks {
+  /** Since the epoch. May be set at any time. */
+  readonly wall: () => number;
+  /** Since the machine was started, the time included during which it was suspended. */
+  readonly uptime: () => number;
+  /** The same without that time. Called often. */
+  readonly monotonic: () => number;
+}
+
+/** A moment at which the clock was right. */
+export type Agreement = Readonly<Record<"wall" | "uptime", number>>;
+
+/** A second source of the time. */
+export interface TimeSource {
+  readonly name: string;
+  /** By how many milliseconds the source is ahead of this machine's clock. Undefined if it does not know the time now. */
+  readonly difference: () => Promise<number | undefined>;
+}
+
+export interface ClockCheckOptions {
+  readonly clocks: MachineClocks;
+  /** In the order in which they are asked: the first one that knows the time decides. */
+  readonly sources?: readonly TimeSource[];
+  /** Whether the event store has a clock of its own: that of another machine. */
+  readonly isStoreElsewhere?: () => boolean;
+  /** The last agreement of an earlier process since the machine was started. */
+  readonly agreement?: Agreement | undefined;
+  readonly onAgreement?: (agreement: Agreement) => void;
+  /** Called with a difference above 2 s, and when the clock begins to be wrong. */
+  readonly onWarning: (message: string) => void;
+}
+
+/** Above the first bound an instance warns, above the second it is not ready and records nothing. */
+const warningMs = 2_000;
+const wrongMs = 60_000;
+/** Of the time since the last agreement: small corrections of the clock are legitimate. */
+const correctionShare = 0.001;
+const retryAfterSeconds = 10;
+/** How often the sources are asked while the clock is right, and while it is wrong. */
+const intervalMs = { right: 60 * 60_000, wrong: 10_000 };
+
+export type ClockCheck = ReturnType<typeof createClockCheck>;
+
+/**
+ * Decides whether this machine's clock is right. It is wrong if it differs by more than 60 s from the event store's clock or
+ * from another source of the time, and if it was set by more than 60 s since it was last known to be right: then until a
+ * source or an operator confirms it.
+ */
+export const createClockCheck = ({
+  clocks: { wall, uptime, monotonic },
+  sources = [],
+  isStoreElsewhere = () => false,
+  agreement,
+  onAgreement = () => {},
+  onWarning,
+}: ClockCheckOptions) => {
+  let right: Agreement = agreement ?? { wall: wall(), uptime: uptime() };
+  /** The wall clock minus the monotonic one, when the clock was last compared with the uptime and had not been set. */
+  let offset = Number.NaN;
+  let difference: number | undefined;
+  let storeTime: number | undefined;
+  /** The latest time of the log that this process knows. */
+  let logTime = 0;
+  /** What a source says of a wrong clock. */
+  let objection: string | undefined;
+  let askedAt = Number.NEGATIVE_INFINITY;
+  /** Why nothing is recorded, as of the last comparison. */
+  let problem: string | undefined;
+
+  /** By how much the clock was set since it was right; 0 if it was not, or only a little. */
+  const jump = (): number => {
+    const now = { wall: wall(), uptime: uptime() };
+    const elapsed = now.uptime - right.uptime;
+    const set = now.wall - right.wall - elapsed;
+    const isSet = Math.abs(set) > wrongMs + Math.abs(elapsed) * correctionShare;
+    offset = isSet ? Number.NaN : now.wall - monotonic();
+    return isSet ? set : 0;
+  };
+
+  /** Without reading the uptime, which costs microseconds, while the clock runs evenly. */
+  const quickJump = (): number => (Math.abs(wall() - monotonic() - offset) <= wrongMs ? 0 : jump());
+
+  if (!agreement) onAgreement(right);
+
+  const describeProblem = (set: number): string | undefined => {
+    if (objection !== undefined) return objection;
+    const isElsewhere = isStoreElsewhere();
+    const isDifferent = levelOf(difference) === "wrong";
+    if (set !== 0 && !(isElsewhere && isDifferent)) return describeJump(set);
+    if (isDifferent) return describeDifference(difference, isElsewhere);
+    const behind = logTime - wall();
+    return behind > wrongMs ? describeLog(behind) : undefined;
+  };
+
+  const compare = (set = quickJump()): string | undefined => {
+    const before = problem;
+    problem = describeProblem(set);
+    if (problem !== undefined && before === undefined) onWarning(problem);
+    return problem;
+  };
+
+  /** @throws {Unavailable} while the clock is wrong: the times and months of events would be */
+  const requireRightClock = (): void => {
+    const message = compare();
+    if (message !== undefined) throw new Unavailable(`Nothing is recorded: ${message}.`, retryAfterSeconds);
+    logTime = Math.max(logTime, wall());
+  };
+
+  const agree = (): void => {
+    right = { wall: wall(), uptime: uptime() };
+    objection = undefined;
+    onAgreement(right);
+  };
+
+  const note = (): string | undefined =>
+    levelOf(difference) === "right" ? undefined : describeDifference(difference, isStoreElsewhere());
+
+  const askSources = async (): Promise<void> => {
+    for (const source of sources) {
+      const ahead = await source.difference().catch(() => undefined);
+      if (ahead === undefined) continue;
+      if (Math.abs(ahead) <= wrongMs) agree();
+      else objection = describeObjection(ahead, source.name);
+      return;
+    }
+  };
+
+  return {
+    /**
+     * The wall clock. After it was set, until that is confirmed, the time that has passed since it was right: months, windows and
+     * the times of events do not follow a wrong clock.
+     */
+    now: (): number => {
+      const set = quickJump();
+      return set === 0 ? wall() : right.wall + uptime() - right.uptime;
+    },
+    observe: (times: AppendTimes): void => {
+      storeTime = times.created;
+      const isElsewhere = isStoreElsewhere();
+      // The clock of a store on this machine was set, too.
+      if (!isElsewhere && jump() !== 0) return;
+      const before = levelOf(difference);
+      difference = differenceOf(times);
+      const level = levelOf(difference);
+      if (level === "warning" && before !== level) onWarning(describeDifference(difference));
+      if (isElsewhere && level !== "wrong" && objection === undefined) agree();
+      compare();
+    },
+    /** Compares the clock with the uptime, and asks the sources if that is due. Never rejects. */
+    check: async (): Promise<void> => {
+      const interval = compare(jump()) === undefined ? intervalMs.right : intervalMs.wrong;
+      if (uptime() - askedAt < interval) return;
+      askedAt = uptime();
+      await askSources();
+      compare();
+    },
+    /** An operator says that a machine's clock showed this time just now, and was right. */
+    accept: (time: number): void => {
+      if (Math.abs(wall() - time) > wrongMs) return;
+      agree();
+      difference = undefined;
+      logTime = wall();
+      compare();
+    },
+    /** The log has this time. */
+    noteLogTime: (time: number): void => {
+      logTime = Math.max(logTime, time);
+    },
+    /** Milliseconds that the event store is ahead, negative if it is behind; undefined before the first measurement. */
+    get milliseconds() {
+      return difference;
+    },
+    /** When the last measured append was stored, by the store's clock. */
+    get storeTime() {
+      return storeTime;
+    },
+    /** True before the first measurement, and while the clock is wrong: appends alone would not show that it is right again. */
+    isProbeNeeded: (): boolean => difference === undefined || compare() !== undefined,
+    /** Describes a difference above 2 s. */
+    note,
+    isWrong: (): boolean => compare() !== undefined,
+    /** False while the clock is wrong, and if the difference to the event store's is not known. */
+    isClockRight: (): boolean => difference !== undefined && compare() === undefined,
+    requireRightClock,
+    /** For each request: costs nothing while the clock was right at the last comparison. @throws {Unavailable} */
+    throwIfClockIsWrong: (): void => {
+      if (problem !== undefined) requireRightClock();
+    },
+  };
+};
+
+/** The smallest difference that explains the times: 0 if the append may have happened between its request and its answer. */
+const differenceOf = ({ created, sent, answered }: AppendTimes): number => {
+  if (created > answered) return created - answered;
+  return created < sent ? created - sent : 0;
+};
+
+const levelOf = (milliseconds = 0): "right" | "warning" | "wrong" => {
+  if (Math.abs(milliseconds) > wrongMs) return "wrong";
+  return Math.abs(milliseconds) > warningMs ? "warning" : "right";
+};
+
+const seconds = (milliseconds: number): string => `${(Math.abs(milliseconds) / 1_000).toFixed(1)} s`;
+const direction = (ahead: number): string => (ahead > 0 ? "behind" : "ahead of");
+
+const confirm = "If it is right now, run `voxledger clock accept` on this machine";
+
+const describeDifference = (ahead = 0, isElsewhere = true): string => {
+  const text = `the clock of this machine is ${seconds(ahead)} ${direction(ahead)} the event store's`;
+  if (levelOf(ahead) !== "wrong" || isElsewhere) return text;
+  return `${text}. ${confirm}`;
+};
+
+const describeObjection = (ahead: number, name: string): string =>
+  `the clock of this machine is ${seconds(ahead)} ${direction(ahead)} that of ${name}`;
+
+const describeLog = (behind: number): string =>
+  `the log has times that are ${seconds(behind)} later than the clock of this machine. ${confirm}`;
+
+const describeJump = (set: number): string =>
+  `the clock of this machine was set ${set > 0 ? "forward" : "back"} by ${seconds(set)}. ${confirm}`;

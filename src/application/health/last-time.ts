@@ -1,0 +1,17 @@
+import { journalStream } from "../../domain/ledger/journal.ts";
+import { journalRegistryStream } from "../../domain/ledger/journal-registry.ts";
+import { sealsStream } from "../../domain/ledger/seals/seal.ts";
+import { type EventStore, readEvent } from "../../eventstore/event-store.ts";
+import { readJournalRegistry } from "../ledger/journal/journal-registry.ts";
+import { eventTime } from "../usage/events/event-time.ts";
+
+/** The latest time that a start can know of the log: at the ends of the journals and the seals. @throws {EventStoreUnavailable} */
+export const readLastTime = async (store: EventStore): Promise<number> => {
+  const journals = (await readJournalRegistry(store))?.state.map(journalStream) ?? [];
+  const ends = await Promise.all(
+    [journalRegistryStream, sealsStream, ...journals].map((stream) =>
+      readEvent(store, stream, { direction: "backwards" }),
+    ),
+  );
+  return Math.max(0, ...ends.map((end) => (end && Date.parse(eventTime(end))) || 0));
+};

@@ -1,0 +1,32 @@
+import type { ClockCheck } from "./health/clock-check.ts";
+import { throwUnavailable } from "./store-error.ts";
+
+/** The time of a command's events. `log`: the log's last time, because this machine's clock is wrong. */
+export interface CommandTime {
+  readonly at: string;
+  readonly clock?: "log";
+}
+
+/**
+ * The time of what an operator must be able to do at once, also while the clock is wrong: to suspend a key and to revoke a
+ * secret. All other commands are refused then.
+ */
+export type UrgentTime = () => Promise<CommandTime>;
+
+export const createUrgentTime =
+  ({
+    clockCheck,
+    clock,
+    measure,
+  }: {
+    readonly clockCheck: Pick<ClockCheck, "isWrong" | "storeTime">;
+    /** Milliseconds since the epoch. */
+    readonly clock: () => number;
+    /** Appends an event and reads its time. @throws {EventStoreUnavailable} */
+    readonly measure: () => Promise<void>;
+  }): UrgentTime =>
+  async () => {
+    if (!clockCheck.isWrong()) return { at: new Date(clock()).toISOString() };
+    await measure().catch(throwUnavailable);
+    return { at: new Date(clockCheck.storeTime ?? clock()).toISOString(), clock: "log" };
+  };

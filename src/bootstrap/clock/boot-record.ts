@@ -1,0 +1,54 @@
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { z } from "zod";
+import type { Agreement } from "../../application/health/clock-check.ts";
+
+const recorded = z.object({ boot: z.string(), wall: z.number(), uptime: z.number() });
+
+const movedMs = 1_000;
+const renewMs = 60 * 60_000;
+
+/**
+ * When the clock was last known to be right, for later processes until the machine is started again: so a restart of the service
+ * does not accept a clock that was set. Kept in DATA_DIR. A failure to read or write it is ignored: then a process knows only its own
+ * time.
+ */
+export const createBootRecord = (dataDir: string, boot = bootId()) => {
+  const path = join(dataDir, "clock.json");
+  const read = (): Agreement | undefined => {
+    try {
+      const { boot: of, ...agreement } = recorded.parse(JSON.parse(readFileSync(path, "utf8")));
+      return of === boot ? agreement : undefined;
+    } catch {
+      return undefined;
+    }
+  };
+  let last = read();
+  return {
+    agreement: last,
+    write: (agreement: Agreement): void => {
+      if (boot === undefined || (last && isSame(last, agreement))) return;
+      last = agreement;
+      try {
+        const draft = `${path}.${process.pid}`;
+        writeFileSync(draft, JSON.stringify({ boot, ...agreement }), { mode: 0o600 });
+        renameSync(draft, path);
+      } catch {
+        last = undefined;
+      }
+    },
+  };
+};
+
+const isSame = (one: Agreement, other: Agreement): boolean =>
+  Math.abs(one.wall - one.uptime - other.wall + other.uptime) < movedMs &&
+  Math.abs(other.uptime - one.uptime) < renewMs;
+
+/** Identifies this start of the machine, on Linux. */
+const bootId = (): string | undefined => {
+  try {
+    return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+  } catch {
+    return undefined;
+  }
+};
