@@ -16,7 +16,7 @@ import {
   openNote,
   parseCheckpoint,
 } from "../../domain/ledger/seals/seal-note.ts";
-import { operator, print } from "../command.ts";
+import { operator, print, Remarked } from "../command.ts";
 
 /** The services that the commands call. */
 export interface AuditProof {
@@ -39,7 +39,9 @@ export const registerAuditProofCommands = (program: Command, proof: AuditProof):
     });
   audit
     .command("verify [file]")
-    .description("verify an export, or without a file the log: exit code 0 if it is genuine, 1 if not")
+    .description(
+      "verify an export, or without a file the log: exit code 0 if it is genuine, 1 if not, 2 if it is genuine, with remarks",
+    )
     .option(
       "--key <key>",
       "the verifier key, or several with spaces between them; default: DATA_DIR/seal.pub",
@@ -53,7 +55,9 @@ export const registerAuditProofCommands = (program: Command, proof: AuditProof):
       const verified = file
         ? verifyExport(() => createReadStream(file), { keys, kept })
         : proof.verifyLog({ keys, kept }).catch(explainNotSealed);
-      print(command, await verified.catch(explain), summaryText);
+      const summary = await verified.catch(explain);
+      print(command, summary, summaryText);
+      if (summary.remarks.length > 0) throw new Remarked();
     });
 };
 
@@ -106,8 +110,9 @@ const summaryText = ({
   unsealed,
   uncovered,
   partlyCovered,
+  remarks,
 }: LogSummary & Partial<VerifiedLog>): string => {
-  const genuine = `genuine: ${events} events and ${seals} seals, the last at ${sealed.at} up to position ${sealed.position}`;
+  const genuine = `genuine${remarks.length === 0 ? "" : ", with remarks"}: ${events} events and ${seals} seals, the last at ${sealed.at} up to position ${sealed.position}`;
   const partly = `sealed by an earlier release: ${partlyCovered} events of journals, of which only type and data are proven`;
   return [
     genuine,
@@ -118,5 +123,6 @@ const summaryText = ({
           `not sealed yet: ${unsealed} later events. They agree with the others, but a forged one among them, or the removal of the last ones, would not be found`,
           `never sealed: ${uncovered} events of trimmed streams, which grant nothing. Only their form was checked`,
         ]),
+    ...remarks.map((remark) => `remark: ${remark}`),
   ].join("\n");
 };

@@ -92,13 +92,14 @@ const Result = ({ outcome: { keyMonth, verdict, report } }: { outcome: Outcome }
     </div>`;
   }
   const { summary, isSigned } = verdict;
-  const { sealed, characters, requests, voided, streams, events, isClosed } = summary;
+  const { sealed, characters, requests, voided, streams, events, isClosed, remarks } = summary;
   const isReported = report?.characters === characters && report.requests === requests;
   const asOf = `as of position ${formatCount(sealed.position)}`;
   const names = [...streams.keys()].map(shortName);
-  return html`<div class="stack"><div class=${`verdict ${isSigned && isReported ? "good" : "warn"}`} role="status">
-      <h2>${isSigned ? "Genuine" : "Consistent, but not verified"}</h2>
+  return html`<div class="stack"><div class=${`verdict ${isSigned && isReported && remarks.length === 0 ? "good" : "warn"}`} role="status">
+      <h2>${isSigned ? "Genuine" : "Consistent, but not verified"}${remarks.length > 0 && ", with remarks"}</h2>
       <p>${formatCount(events)} events of ${keyMonth.apiKey} in ${keyMonth.month}, ${asOf}, sealed ${formatTime(sealed.at)}.</p>
+      ${remarks.map((remark) => html`<p>Remark: ${remark}.</p>`)}
       ${
         !isSigned &&
         html`<p>This browser has no Ed25519, so the signatures were not verified. Use another browser, or

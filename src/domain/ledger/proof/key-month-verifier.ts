@@ -24,6 +24,7 @@ import { NotGenuine, nameOf } from "./not-genuine.ts";
 import { PostingsCheck } from "./postings-check.ts";
 import { keyPrefix, QuotaCheck } from "./quota-check.ts";
 import { readCheckpoint } from "./seal-check.ts";
+import { createTimeCheck, type Remarks } from "./time-check.ts";
 
 export interface KeyMonth {
   readonly apiKey: string;
@@ -40,6 +41,7 @@ export interface KeyMonthSummary extends UsageCount {
   /** By stream, the number of events. */
   readonly streams: ReadonlyMap<string, number>;
   readonly sealed: Pick<Sealed, "position" | "at" | "note"> & { readonly seal: number };
+  readonly remarks: Remarks;
 }
 
 /** The streams that the export of a key's month has, besides the seal and the journals. */
@@ -61,6 +63,7 @@ export const createKeyMonthVerifier = (keys: readonly NoteVerifier[], keyMonth: 
   const chains = createJournalChains();
   const postings = new PostingsCheck((stream) => stream === account);
   const quotas = new QuotaCheck((stream) => stream === quota);
+  const times = createTimeCheck({ isWholeLog: false });
   const streams = new Map<string, number>();
   /** The last event of each journal. */
   const heads = new Map<string, ExportedEvent>();
@@ -78,6 +81,7 @@ export const createKeyMonthVerifier = (keys: readonly NoteVerifier[], keyMonth: 
     chains.add(event);
     postings.add(event);
     quotas.add(event);
+    times.add(event);
   };
 
   return {
@@ -116,7 +120,17 @@ export const createKeyMonthVerifier = (keys: readonly NoteVerifier[], keyMonth: 
       const { position, at, note } = seal.event.data;
       const events = [...streams.values()].reduce((sum, count) => sum + count, 0);
       const sealed = { seal: seal.event.revision, position, at, note };
-      return { requests, characters, voided, isClosed: closing !== undefined, events, streams, sealed };
+      const remarks = times.remarks();
+      return {
+        requests,
+        characters,
+        voided,
+        isClosed: closing !== undefined,
+        events,
+        streams,
+        sealed,
+        remarks,
+      };
     },
   };
 };

@@ -6,6 +6,7 @@ import { createJournalChains } from "./journal-chains.ts";
 import { PostingsCheck } from "./postings-check.ts";
 import { QuotaCheck } from "./quota-check.ts";
 import { createSealCheck, type SealCheckOptions } from "./seal-check.ts";
+import { createTimeCheck, type Remarks } from "./time-check.ts";
 
 export interface LogSummary {
   readonly events: number;
@@ -19,6 +20,7 @@ export interface LogSummary {
   readonly unsealed: number;
   /** The number of events in journals of which only seals of earlier releases cover type and data, and nothing else. */
   readonly partlyCovered: number;
+  readonly remarks: Remarks;
 }
 
 /** Verifies a log event by event, in order of position. */
@@ -28,6 +30,7 @@ export const createLogVerifier = (options: Omit<SealCheckOptions, "chains">) => 
   const seals = createSealCheck({ ...options, chains });
   const postings = new PostingsCheck();
   const quotas = new QuotaCheck();
+  const times = createTimeCheck();
   let events = 0;
 
   return {
@@ -44,14 +47,14 @@ export const createLogVerifier = (options: Omit<SealCheckOptions, "chains">) => 
         quotas.add(event);
         seals.add(event);
       });
+      times.add(event);
       events += 1;
     },
-
     /** Call it after the last event. @throws {NotGenuine} */
     end: (): LogSummary => {
       const { last, ...counts } = seals.end();
       const { position, at, note } = last;
-      return { events, sealed: { position, at, note }, ...counts };
+      return { events, sealed: { position, at, note }, ...counts, remarks: times.remarks() };
     },
   };
 };
