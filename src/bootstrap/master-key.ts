@@ -1,4 +1,4 @@
-import { hkdfSync, type KeyObject, randomBytes, randomUUID } from "node:crypto";
+import { hkdfSync, randomBytes, randomUUID } from "node:crypto";
 import { link, open, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import {
@@ -6,7 +6,7 @@ import {
   createCredentialsCipher,
   DecryptionFailed,
 } from "../application/accounts/credentials-cipher.ts";
-import { obtainNamingKey } from "../application/accounts/naming-key.ts";
+import { type NamingKey, obtainNamingKey } from "../application/accounts/naming-key.ts";
 import {
   type InstallationKeys,
   masterKeyDecider,
@@ -105,7 +105,7 @@ export const openNamingKey = async (
   handler: CommandHandler,
   cipher: CredentialsCipher,
   clock: () => number,
-): Promise<KeyObject> => {
+): Promise<NamingKey> => {
   const at = new Date(clock()).toISOString();
   try {
     return await obtainNamingKey({ handler, cipher, random: randomBytes, at });

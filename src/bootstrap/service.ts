@@ -83,7 +83,7 @@ export const composeService = async (
     cipher,
     onError,
   });
-  const audio = await composeAudio(runtime, core, findProviderClient);
+  const audio = await composeAudio(runtime, core, findProviderClient, namingKey);
   const sounds = composeSounds(runtime, core, async () => audio.audioStore, audio.pipeline.forget);
   const eventLog = createEventLog({ store: core.storeAsWritten, clock, timers: backgroundClock });
   const others = followOthers(core, audio.pipeline.forget, onFatal, onError);

@@ -1,15 +1,13 @@
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync } from "node:fs";
-import { rm } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect } from "chai";
-import { shardedPath } from "../../src/audio/store/filesystem/shards.ts";
 import { createLogger } from "../../src/bootstrap/observability.ts";
 import { composeService, type Service } from "../../src/bootstrap/service.ts";
 import { readSettings } from "../../src/settings.ts";
-import { authorize, type Credentials } from "../support/client.ts";
+import { admin, authorize, type Credentials } from "../support/client.ts";
 import { until } from "../support/processes.ts";
 import { shareHelper } from "../support/tool-host.ts";
 import { serveProviders, type WireProviders } from "../support/wire/providers.ts";
@@ -104,24 +102,52 @@ for (const version of recordedVersions) {
       }
     });
 
-    it("is found under its former name if it was paid for, and kept under the new one without asking the provider", async () => {
-      const paid = opened.recorded.audio.filter(({ location }) => location === undefined);
-      expect(new Set(paid.map(({ path }) => path)).size).to.equal(2);
-      const former = filesIn("private");
+    describe("that was paid for", () => {
+      const paid = () => opened.recorded.audio.filter(({ location }) => location === undefined);
       const expectSame = async (): Promise<void> => {
-        for (const one of paid) {
+        for (const one of paid()) {
           const { status, sha256 } = await ask(one);
           expect({ status, sha256 }).to.deep.equal({ status: 200, sha256: one.sha256 });
         }
       };
-      await start();
-      await expectSame();
-      await stop();
-      for (const file of former) await rm(shardedPath(root(), `private/${file}`));
-      expect(filesIn("private")).to.have.length(2);
-      await start();
-      await expectSame();
-      expect(providers.msv.requests).to.deep.equal([]);
+      const dayLater = async (): Promise<void> => {
+        await stop();
+        now += 24 * 60 * 60_000;
+        await start();
+      };
+
+      it("is found under its former name without asking the provider, and moved a day after the upgrade", async () => {
+        expect(new Set(paid().map(({ path }) => path)).size).to.equal(2);
+        const former = filesIn("private");
+        await start();
+        await expectSame();
+        await stop();
+        expect(filesIn("private"), "an instance of the recorded version may need it").to.deep.equal(former);
+        await dayLater();
+        await expectSame();
+        await stop();
+        const stored = filesIn("private");
+        expect(stored).to.have.length(former.length);
+        expect(stored.filter((file) => former.includes(file))).to.have.length(former.length - 2);
+        await start();
+        await expectSame();
+        expect(providers.msv.requests).to.deep.equal([]);
+      });
+
+      it("is deleted under its former name too", async () => {
+        const ofAzure = paid().find(({ path }) => path.includes("Jenny")) as RecordedAudio;
+        const former = filesIn("private");
+        await start();
+        const hash = (await ask(ofAzure)).headers.get("ETag")?.replaceAll('"', "") ?? "";
+        await admin(service?.url ?? "", "DELETE", `/audio/${hash}`);
+        const asked = providers.msv.requests.length;
+        expect((await ask(ofAzure)).headers.get("SVC-Cached")).to.equal("miss");
+        expect(providers.msv.requests).to.have.length(asked + 1);
+        await stop();
+        const stored = filesIn("private");
+        expect(former.filter((file) => !stored.includes(file))).to.have.length(1);
+        expect(stored).to.include(`${hash}.ogg`);
+      });
     });
 
     it("keeps its addresses until AUDIO_LEGACY_UNTIL, without the words of its marks", async () => {

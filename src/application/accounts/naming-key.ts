@@ -13,6 +13,12 @@ import type { Random } from "./identifiers.ts";
 const keyBytes = 32;
 const owner: NamingKeyOwner = { purpose: "naming key" };
 
+export interface NamingKey {
+  readonly key: KeyObject;
+  /** When the first instance that names audio with it started, in milliseconds since the epoch. */
+  readonly createdAt: number;
+}
+
 /**
  * The key under which all instances name audio. The first process that asks for it creates it. It does not change when the
  * master key does. @throws {DecryptionFailed} {Unavailable}
@@ -27,7 +33,7 @@ export const obtainNamingKey = async ({
   readonly cipher: CredentialsCipher;
   readonly random: Random;
   readonly at: string;
-}): Promise<KeyObject> => {
+}): Promise<NamingKey> => {
   const created = { ...cipher.encrypt(random(keyBytes).toString("base64"), owner), at };
   const { state } = await handler.execute(
     masterKeyDecider,
@@ -35,8 +41,9 @@ export const obtainNamingKey = async ({
     (keys) => createNamingKey(keys, created),
     { actor: "system" },
   );
-  const key = cipher.decrypt(state.namingKey ?? created, owner);
-  return createSecretKey(Buffer.from(key, "base64"));
+  const { createdAt, ...encrypted } = state.namingKey ?? { ...created, createdAt: at };
+  const key = createSecretKey(Buffer.from(cipher.decrypt(encrypted, owner), "base64"));
+  return { key, createdAt: Date.parse(createdAt) };
 };
 
 /** Encrypts it under the current master key, if there is one. */

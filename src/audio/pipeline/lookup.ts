@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import { createSingleFlight } from "../../async/single-flight.ts";
 import { Unavailable } from "../../domain/errors.ts";
 import type { Provenance } from "../../domain/ledger/serving.ts";
@@ -7,7 +8,9 @@ import type { Recipe } from "../../domain/synthesis/recipe.ts";
 import type { Rendition } from "../formats/sound.ts";
 import {
   type AudioObject,
+  type AudioStore,
   AudioStoreUnavailable,
+  hashInName,
   type ObjectName,
   type StoredObject,
 } from "../store/audio-store.ts";
@@ -18,18 +21,24 @@ import { inChunks, type SharedStream } from "./shared-stream.ts";
 import type { StoreReader } from "./store-reader.ts";
 import type { StoreWriter } from "./store-writer.ts";
 
+/** Deletions by operators; about 200 bytes each. */
+const mostDeleted = 100_000;
+
 interface LookupParts {
+  readonly store: Pick<AudioStore, "remove">;
   readonly cache: MemoryCache;
   readonly limits: PipelineLimits;
   readonly reader: StoreReader;
   readonly writer: StoreWriter;
   readonly synthesesInFlight: InFlightSyntheses;
+  readonly isUpgraded: () => boolean;
 }
 
 /** From memory, the store, or the synthesis that is shared with other callers. */
 export class Lookup {
   readonly #parts: LookupParts;
   readonly #read: ReadObject;
+  readonly #deleted = new LRUCache<string, true>({ maxSize: mostDeleted, sizeCalculation: () => 1 });
 
   constructor(parts: LookupParts) {
     this.#parts = parts;
@@ -86,13 +95,25 @@ export class Lookup {
     return { provenance: "miss", sound: synthesesInFlight.begin(rendition, wanted) };
   }
 
-  /** What was paid for before names changed is stored under its new name. */
-  async #renamed(name: ObjectName, recipe: Recipe, signal: AbortSignal): Promise<StoredObject | undefined> {
-    const { reader, writer } = this.#parts;
+  /** The hash was deleted: what may be under a former name of the sound is not used. */
+  forget(hash: string): void {
+    this.#deleted.set(hash, true);
+  }
+
+  /**
+   * What was paid for before names changed. It is moved to its new name, but not while instances may run that would not
+   * find it there.
+   */
+  async #former(name: ObjectName, recipe: Recipe, signal: AbortSignal): Promise<StoredObject | undefined> {
+    const { store, reader, writer, isUpgraded } = this.#parts;
     const former = legacyName(recipe);
-    if (former === undefined) return undefined;
-    const stored = await reader.read(former, signal);
-    if (stored) writer.put(name, stored);
+    const stored = former === undefined ? undefined : await reader.read(former, signal);
+    if (former === undefined || stored === undefined) return undefined;
+    if (this.#deleted.has(hashInName(name) ?? "")) {
+      await store.remove(hashInName(former) ?? "");
+      return undefined;
+    }
+    if (isUpgraded()) writer.put(name, stored, { former });
     return stored;
   }
 
@@ -104,7 +125,7 @@ export class Lookup {
       const read = async (shared: AbortSignal): Promise<StoredObject | undefined> => {
         const forgotten = cache.forgotten();
         const stored =
-          (await reader.read(name, shared)) ?? (recipe && (await this.#renamed(name, recipe, shared)));
+          (await reader.read(name, shared)) ?? (recipe && (await this.#former(name, recipe, shared)));
         if (stored && cache.forgotten() === forgotten) cache.set(name, stored, stored.usedAt);
         return stored;
       };

@@ -104,6 +104,8 @@ export interface PipelineOptions extends Pick<RendererOptions, "engines" | "enco
   /** 0 to 1. */
   readonly random?: () => number;
   readonly limits?: Partial<PipelineLimits>;
+  /** False while instances may run that know only the former names of audio. Default: true. */
+  readonly isUpgraded?: () => boolean;
 }
 
 export const createPipeline = (parts: PipelineOptions): Pipeline => {
@@ -154,6 +156,7 @@ export const createPipeline = (parts: PipelineOptions): Pipeline => {
     forget: (hash) => {
       cache.forget(hash);
       writer.forget(hash);
+      lookup.forget(hash);
     },
     isInUse: (name) => synthesesInFlight.has(name) || writer.pending(name) !== undefined,
     drain: (timeoutMs) => writer.drain(timeoutMs),
@@ -248,7 +251,7 @@ class Answers {
 
 const assemble = (parts: PipelineOptions) => {
   const { engines, encoder, store, cache } = parts;
-  const { clock = systemClock, log = silent, random = Math.random } = parts;
+  const { clock = systemClock, log = silent, random = Math.random, isUpgraded = () => true } = parts;
   const { scheduler = createScheduler({ clock }) } = parts;
   const limits = { ...pipelineLimits, ...parts.limits };
   const reader = createStoreReader({ ...limits, store, clock, log });
@@ -274,5 +277,5 @@ const assemble = (parts: PipelineOptions) => {
       if (how === "made") writer.put(name, sound, { mayDiffer });
     },
   });
-  return { cache, clock, limits, reader, writer, synthesesInFlight };
+  return { store, cache, clock, limits, reader, writer, synthesesInFlight, isUpgraded };
 };

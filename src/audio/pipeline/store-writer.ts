@@ -37,6 +37,7 @@ const entryBytes = 1024;
 interface Pending {
   readonly object: AudioObject;
   readonly mayDiffer: boolean;
+  readonly former: ObjectName | undefined;
   written: Promise<void>;
   /** Its hash was deleted after it was queued. */
   isDeleted: boolean;
@@ -70,8 +71,13 @@ export class StoreWriter {
   /**
    * Queues the object. `pending` returns it until it is stored or dropped. Objects beyond the limit on pending bytes
    * are dropped and logged: they can be synthesized again. `mayDiffer`: another instance may store other bytes first.
+   * `former`: the sound of this name is removed once the object is stored.
    */
-  put(name: ObjectName, object: AudioObject, { mayDiffer = false } = {}): void {
+  put(
+    name: ObjectName,
+    object: AudioObject,
+    { mayDiffer = false, former }: { mayDiffer?: boolean; former?: ObjectName } = {},
+  ): void {
     const before = this.#pending.get(name);
     if (before && !before.isDeleted) return;
     const size = object.bytes.length + entryBytes;
@@ -80,7 +86,7 @@ export class StoreWriter {
     else if (isTooMuch) this.#drop(name, "too much is pending");
     else {
       this.#count.pendingBytes += size;
-      const entry = { object, mayDiffer, written: Promise.resolve(), isDeleted: false };
+      const entry = { object, mayDiffer, former, written: Promise.resolve(), isDeleted: false };
       this.#pending.set(name, entry);
       entry.written = this.#writeOrDrop(name, entry, before?.written);
     }
@@ -168,8 +174,10 @@ export class StoreWriter {
     const { store, clock, writeMs: ms } = this.#options;
     const write = async (): Promise<AudioObject | undefined> => {
       const kept = entry.isDeleted ? undefined : await store.put(name, entry.object);
-      const hash = hashInName(name);
-      if (entry.isDeleted && hash !== undefined) await store.remove(hash);
+      for (const gone of [entry.isDeleted ? name : undefined, entry.former]) {
+        const hash = gone && hashInName(gone);
+        if (hash) await store.remove(hash);
+      }
       return kept;
     };
     const onTimeout = () => new AudioStoreUnavailable(`The audio store took longer than ${ms} ms.`);

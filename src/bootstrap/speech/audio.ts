@@ -1,3 +1,4 @@
+import type { NamingKey } from "../../application/accounts/naming-key.ts";
 import type { FindProviderClient } from "../../application/accounts/provider-clients.ts";
 import type { Check } from "../../application/health/health.ts";
 import type { FindEngine } from "../../application/synthesis/planner.ts";
@@ -15,7 +16,12 @@ import { composeFreeEngines } from "./providers.ts";
 export type AudioParts = Awaited<ReturnType<typeof composeAudio>>;
 
 /** Engines, encoder and audio store, with the pipeline over them. */
-export const composeAudio = async (runtime: Runtime, core: Core, findProviderClient: FindProviderClient) => {
+export const composeAudio = async (
+  runtime: Runtime,
+  core: Core,
+  findProviderClient: FindProviderClient,
+  { createdAt }: NamingKey,
+) => {
   const { scheduler, providerActivities } = core;
   const { settings, log, telemetry, superviseHelper, resources, shutdownTimeLeft } = runtime;
   const warn = (message: string) => log.warn(message);
@@ -46,6 +52,8 @@ export const composeAudio = async (runtime: Runtime, core: Core, findProviderCli
       }),
       log,
       scheduler,
+      // A rolling restart takes less than a day.
+      isUpgraded: () => runtime.clock() >= createdAt + dayMs,
     }),
   );
   resources.defer(async () => {
@@ -64,6 +72,8 @@ export const composeAudio = async (runtime: Runtime, core: Core, findProviderCli
     checks: [...engineChecks(host, engines.size, checks), ...models.checks],
   };
 };
+
+const dayMs = 24 * 60 * 60_000;
 
 /** The local speech tools are critical for the service only if it has no self-hosted servers. */
 const engineChecks = (host: SubprocessHost, engineCount: number, selfHosted: readonly Check[]): Check[] => {

@@ -1,8 +1,8 @@
-import type { KeyObject } from "node:crypto";
 import { catalog } from "../../../projections/catalog.ts";
 import { credentials } from "../../../projections/credentials.ts";
 import { lexicons } from "../../../projections/lexicons.ts";
 import { platforms } from "../../../projections/platforms.ts";
+import type { NamingKey } from "../../application/accounts/naming-key.ts";
 import { createByokVoices } from "../../application/catalog/byok-voices.ts";
 import { createVoiceReports } from "../../application/catalog/voice-reports.ts";
 import { createVoices } from "../../application/catalog/voices.ts";
@@ -28,7 +28,7 @@ export const composeSynthesis = (
   { runner, execute }: Core,
   audio: AudioParts,
   ledger: Ledger,
-  namingKey: KeyObject,
+  { key: namingKey }: NamingKey,
 ) => {
   const configured = [...voicesOfServers(settings.selfHosted), ...audio.modelVoices];
   const catalogOf = createWebsiteCatalogs({

@@ -14,7 +14,7 @@ export interface InstallationKeys {
   /** Absent before the first instance starts. */
   readonly masterKeyId?: string;
   /** 32 bytes in base64. Absent before the first instance of a version that names audio with it starts. */
-  readonly namingKey?: Encrypted;
+  readonly namingKey?: Encrypted & { readonly createdAt: string };
 }
 
 export const masterKeyDecider = {
@@ -25,8 +25,9 @@ export const masterKeyDecider = {
         return { ...keys, masterKeyId: event.data.keyId };
       case "NamingKeyCreated":
       case "NamingKeyReencrypted": {
-        const { ciphertext, keyId } = event.data;
-        return { ...keys, namingKey: { ciphertext, keyId } };
+        const { ciphertext, keyId, at } = event.data;
+        const createdAt = event.type === "NamingKeyCreated" ? at : (keys.namingKey?.createdAt ?? at);
+        return { ...keys, namingKey: { ciphertext, keyId, createdAt } };
       }
       default:
         return never(event, keys);

@@ -5,8 +5,8 @@ import { knobs } from "./speech.ts";
 
 /*
  * Version 0.1 named audio by the SHA-256 of its recipe. Public audio under such names is deleted (src/audio/legacy/). Audio of
- * websites' own providers was paid for: it is found here, and kept under its new name at its next use. No format of
- * text was added since then, so the text and its format agree. This file can be removed when no store holds such audio.
+ * websites' own providers was paid for: it is found by its former name, and moved at its first use after the upgrade. No
+ * format of text was added since then, so the text alone says how it was read. This file can be removed when no store holds such audio.
  */
 
 /** The folder of public audio under names that anybody can compute. */

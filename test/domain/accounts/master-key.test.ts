@@ -56,7 +56,9 @@ describe("the naming key in the log", () => {
     const renewed = { was: "v1.one", ...key("v1.again", "b") };
     const again = reencryptNamingKey(fold(created), renewed);
     expect(again).to.deep.equal([{ type: "NamingKeyReencrypted", data: key("v1.again", "b") }]);
-    expect(fold(created, ...again).namingKey).to.deep.equal({ ciphertext: "v1.again", keyId: "b" });
+    expect(fold(created, ...again).namingKey).to.deep.equal({
+      ...{ ciphertext: "v1.again", keyId: "b", createdAt: at },
+    });
     expect(reencryptNamingKey(fold(created, ...again), renewed)).to.deep.equal([]);
   });
 
@@ -64,7 +66,7 @@ describe("the naming key in the log", () => {
     const next: InstallationKeysEvent = { type: "NamingKeyCreated", data: key("v1.next", "b") };
     expect(fold(recorded("a"), created, recorded("b"), next)).to.deep.equal({
       masterKeyId: "b",
-      namingKey: { ciphertext: "v1.next", keyId: "b" },
+      namingKey: { ciphertext: "v1.next", keyId: "b", createdAt: at },
     });
   });
 });
