@@ -64,6 +64,8 @@ const refreshToken = ({ accessTokens }: AccessOptions): Operation =>
     path: "/v2/auth/refresh",
     id: "refreshToken",
     summary: "Get a new access token",
+    description:
+      "A token that another token asks for is valid for at most a day after other credentials got the first one: then they are needed again.",
     auth: "website",
     responses: { 200: { description: "The token.", content: json(AuthToken) } },
     handle: (_, ctx) => accessTokens.issue(ctx.state.caller.principal),
