@@ -1,18 +1,38 @@
-import pino, { type Logger } from "pino";
+import pino, { type DestinationStream, type Logger } from "pino";
 import packageJson from "../../package.json" with { type: "json" };
+import { EngineFailed } from "../domain/errors.ts";
 import { trustedProxies } from "../http/kernel/client-address.ts";
 import { type Settings, withSettingName } from "../settings.ts";
 import type { RunningTelemetry } from "../telemetry/sdk.ts";
 import { noTelemetry } from "../telemetry/telemetry.ts";
 
 /** JSON lines on standard output. Texts and credentials of requests are never logged. */
-export const createLogger = (level: string): Logger =>
-  pino({
-    level,
-    base: null,
-    timestamp: pino.stdTimeFunctions.isoTime,
-    formatters: { level: (label) => ({ level: label }) },
-  });
+export const createLogger = (level: string, output: DestinationStream = pino.destination(1)): Logger =>
+  pino(
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      serializers: { err: (error: unknown) => loggedError(error, deepestCause) },
+    },
+    output,
+  );
+
+const deepestCause = 5;
+
+/** Neither a provider's words, which may quote a text, nor other members of errors: Node adds the input to some. */
+const loggedError = (error: unknown, causes: number): unknown => {
+  if (!(error instanceof Error)) return String(error);
+  const { name, message, stack = "", cause } = error;
+  return {
+    type: name,
+    message: error instanceof EngineFailed ? error.loggable : message,
+    code: "code" in error && typeof error.code === "string" ? error.code : undefined,
+    stack: stack.match(/^ +at .*$/gm)?.join("\n"), // without the message
+    cause: cause === undefined || causes === 0 ? undefined : loggedError(cause, causes - 1),
+  };
+};
 
 /** Starts telemetry, or returns the disabled one without loading the SDK. @throws {BadSetting} */
 export const startTelemetry = async (settings: Settings, log: Logger): Promise<RunningTelemetry> => {

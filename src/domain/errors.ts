@@ -99,18 +99,27 @@ export class RateLimited extends ServiceError {
   }
 }
 
-/** The engine failed. The message is the engine's, without secrets. */
+/** The engine failed. The message is the engine's, without secrets, for the caller alone: it may quote the text. */
 export class EngineFailed extends ServiceError {
   override readonly name = "EngineFailed";
+  /** What may be logged, recorded and told to other callers: the message without a provider's own words. */
+  readonly loggable: string;
   readonly retryAfterSeconds: number | undefined;
   /** True if a retry fails again, until the credentials, the address or the text are changed. */
   readonly permanent: boolean;
 
   constructor(
     message: string,
-    options?: { cause?: unknown; retryAfterSeconds?: number | undefined; permanent?: boolean },
+    options?: {
+      cause?: unknown;
+      retryAfterSeconds?: number | undefined;
+      permanent?: boolean;
+      /** Default: the message. */
+      loggable?: string | undefined;
+    },
   ) {
     super(message, { cause: options?.cause });
+    this.loggable = options?.loggable ?? message;
     this.retryAfterSeconds = options?.retryAfterSeconds;
     this.permanent = options?.permanent ?? false;
   }

@@ -164,7 +164,7 @@ for (const provider of resilientProviders) {
       const fails = () => rejection(say(engine, requestOf(provider)));
       for (let i = 0; i < 5; i++) await fails();
       const refused = (await fails()) as EngineFailed;
-      expect(refused.message).to.include("circuit is open").and.include(words);
+      expect(refused.message).to.include("circuit is open").and.include("HTTP 500").and.not.include(words);
       expect(refused.retryAfterSeconds).to.equal(15);
       expect(wire.requests.length).to.equal(5);
       clock.advance(15_000);

@@ -183,9 +183,9 @@ const createRecentFailures = (clock: Clock, rememberMs: number) => {
         return undefined;
       }
       if (failure instanceof Invalid) return failure;
-      const { message, permanent } = failure;
+      const { message, permanent, loggable } = failure;
       const retryAfterSeconds = Math.max(failure.retryAfterSeconds ?? 0, Math.ceil(leftMs / 1000));
-      return new EngineFailed(message, { cause: failure, permanent, retryAfterSeconds });
+      return new EngineFailed(message, { cause: failure, permanent, retryAfterSeconds, loggable });
     },
   };
 };

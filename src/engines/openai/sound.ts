@@ -67,9 +67,7 @@ const typeOf = ({ headers }: UpstreamResponse): string => headers["content-type"
 const requireAudio = async (answer: UpstreamResponse, hidden: readonly string[]): Promise<void> => {
   if (!/^(?:text\/|application\/(?:[\w.+-]+\+)?(?:json|xml)\b)/.test(typeOf(answer))) return;
   const words = messageFromBody(await readStart(answer), hidden);
-  throw invalidResponse(
-    words === undefined ? "it is not audio" : `it is not audio: ${words.replace(/\.$/, "")}`,
-  );
+  throw invalidResponse("it is not audio", words);
 };
 
 /** The container of audio by its first bytes. Raw samples have no signature and are `unknown`. */

@@ -17,9 +17,9 @@ export class UpstreamFailed extends EngineFailed {
 
   constructor(
     message: string,
-    { stage, status, retryAfterSeconds, cause }: { stage: Stage; status?: number } & FailureDetails,
+    { stage, status, ...details }: { stage: Stage; status?: number } & FailureDetails,
   ) {
-    super(message, { cause, retryAfterSeconds, permanent: isRefusal(status) });
+    super(message, { ...details, permanent: isRefusal(status) });
     this.stage = stage;
     this.status = status;
   }
@@ -36,6 +36,8 @@ const passing: ReadonlySet<number> = new Set([408, 409, 425, 429]);
 interface FailureDetails {
   readonly retryAfterSeconds?: number | undefined;
   readonly cause?: unknown;
+  /** To be given if the message contains the provider's words. */
+  readonly loggable?: string;
 }
 
 /** The response ended with its connection, and nothing shows that it was complete. */

@@ -35,9 +35,12 @@ async function* endedByContent(body: AsyncIterable<Buffer>): AsyncGenerator<Buff
   }
 }
 
-/** A response that does not follow the provider's API. */
-export const invalidResponse = (why: string): UpstreamFailed =>
-  new UpstreamFailed(`The response of the speech provider is invalid: ${why}.`, { stage: "answer" });
+/** A response that does not follow the provider's API. `words`: the provider's own. */
+export const invalidResponse = (why: string, words?: string): UpstreamFailed => {
+  const loggable = `The response of the speech provider is invalid: ${why}`;
+  const message = words === undefined ? loggable : `${loggable}: ${words.replace(/\.$/, "")}`;
+  return new UpstreamFailed(`${message}.`, { stage: "answer", loggable: `${loggable}.` });
+};
 
 export interface ErrorFromOptions {
   /** Must not appear in messages: the credentials and the text. */
@@ -57,6 +60,7 @@ export const errorFrom = async (
   return new UpstreamFailed(words ?? wordless, {
     stage: "answer",
     status,
+    loggable: wordless,
     retryAfterSeconds: retryAfterSeconds(answer, clock),
   });
 };

@@ -75,6 +75,15 @@ describe("withCircuitBreaker", () => {
     expect((refusal as EngineFailed).message).to.match(/circuit is open.*Busy\.$/);
   });
 
+  it("does not tell other callers the provider's words, which may quote a text", async () => {
+    const words = { stage: "answer", status: 500, loggable: "The provider failed." } as const;
+    const { speak } = open(() => Promise.reject(new UpstreamFailed("Cannot speak: my secret.", words)));
+    await rejection(speak());
+    const refusal = (await rejection(speak())) as EngineFailed;
+    expect(refusal.message).to.match(/circuit is open.*The provider failed\.$/);
+    expect(refusal.loggable).to.equal(refusal.message);
+  });
+
   it("opens when the response is cut midway", async () => {
     const failure = new UpstreamFailed("Broken off.", { stage: "answer" });
     const { speak, circuit } = open(() => brokenBody(failure, "one"));
