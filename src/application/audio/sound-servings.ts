@@ -8,7 +8,7 @@ import type { EventStore, RecordedEvent } from "../../eventstore/event-store.ts"
 import { throwUnavailable } from "../store-error.ts";
 import { period } from "../usage/events/event-time.ts";
 import type { ReportQueue } from "../usage/report-queue.ts";
-import { positionBefore, timeToleranceMs } from "../usage/seal-times.ts";
+import { positionBefore, readPeriodEnd } from "../usage/seal-times.ts";
 
 /** How often a sound was served in a period. */
 export interface SoundServings extends SoundServed {
@@ -110,11 +110,12 @@ const count = async (store: EventStore, { from, to, hash, signal }: Range): Prom
     }
   };
   const after = await positionBefore(store, from);
+  const isPast = await readPeriodEnd(store, to);
   const options = { prefixes: [journalPrefix], ...(after !== undefined && { after }), signal };
   for await (const batch of store.subscribe(options)) {
     for await (const event of inTimeSlices(batch.events, signal)) if (isServed(event)) add(event);
     asOfPosition = Math.max(asOfPosition, batch.position);
-    if (batch.caughtUp || (batch.events.at(-1)?.created ?? 0) > to + timeToleranceMs) break;
+    if (batch.caughtUp || isPast(batch.events.at(-1))) break;
   }
   signal.throwIfAborted();
   return { sounds, served, fromCache, isComplete, asOfPosition };

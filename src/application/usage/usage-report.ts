@@ -5,12 +5,18 @@ import { Invalid, NotFound } from "../../domain/errors.ts";
 import { monthOf, startOfMonth } from "../../domain/ledger/month.ts";
 import { sealsStream } from "../../domain/ledger/seals/seal.ts";
 import { type UsageCount, usageAccountStream } from "../../domain/ledger/usage-accounts/usage-account.ts";
-import { totalsBy, type UsageSum } from "../../domain/ledger/usage-accounts/usage-sum.ts";
+import { type SumOf, totalsBy, UsageSum } from "../../domain/ledger/usage-accounts/usage-sum.ts";
 import { parse } from "../../domain/validation.ts";
 import { type EventStore, type RecordedEvent, readEvent } from "../../eventstore/event-store.ts";
 import { readLedgerEnd } from "../ledger/journal/ledger-end.ts";
-import type { AsOf, UsageReader } from "../ledger/usage-accounts/usage-reader.ts";
+import {
+  type AsOf,
+  addRange,
+  type UsageReader,
+  type UsageRequest,
+} from "../ledger/usage-accounts/usage-reader.ts";
 import { throwUnavailable } from "../store-error.ts";
+import { readCorrections } from "./corrections.ts";
 import { eventTime, instant, month as monthName } from "./events/event-time.ts";
 
 export interface UsageReportRequest {
@@ -44,9 +50,21 @@ export interface UsageReport extends UsageCount {
   /** The quota at the beginning of the month, and its changes in the month, up to that time. */
   readonly quotas: readonly QuotaSince[];
   readonly voided: UsageCount;
+  /**
+   * What the key used while a wrong clock recorded it under other months, or other days of this one, by the month under which it is
+   * charged. In the report of the month in which the clock was corrected; absent without any.
+   */
+  readonly corrections?: readonly CorrectedUsage[];
   readonly byDay: readonly (UsageCount & { readonly day: string })[];
   readonly byEngine: readonly (UsageCount & { readonly engine: string })[];
   readonly byVoice: readonly (UsageCount & { readonly voice: string })[];
+}
+
+export interface CorrectedUsage extends UsageCount {
+  /** When the clock was corrected. */
+  readonly at: string;
+  /** Under which these requests are charged, for ever. */
+  readonly month: string;
 }
 
 /** A key's quota from a time on; null: no limit. */
@@ -110,6 +128,7 @@ const report = async (
   const limit = { time, position: asOfPosition };
   const { key, quotas } = await keyAsOf(store.readStream(keyStream(apiKey), signal && { signal }), limit);
   const sum = await accounts.usageOf({ apiKey, month, asOf: limit, signal });
+  const corrections = await correctionsOf(store, { apiKey, month, asOf: limit, signal });
   const stored = sealedAt === undefined ? now : Math.max(sealedAt, await storedAt(store, asOfPosition));
   return {
     apiKey,
@@ -124,7 +143,32 @@ const report = async (
     }),
     quotas: quotasIn(month, quotas),
     ...present(sum),
+    ...(corrections.length > 0 && { corrections }),
   };
+};
+
+/** Reads the listed events of journals. Their voids may be elsewhere. */
+const correctionsOf = async (
+  store: EventStore,
+  { apiKey, month, asOf, signal }: Required<Omit<UsageRequest, "signal">> & Pick<UsageRequest, "signal">,
+): Promise<CorrectedUsage[]> => {
+  const found: CorrectedUsage[] = [];
+  for (const { position, at, data } of await readCorrections(store)) {
+    const isIncluded = position <= (asOf.position ?? position) && at <= (asOf.time ?? at);
+    if (monthOf(data.at) !== month || !isIncluded) continue;
+    const sums = new Map<string, UsageSum>();
+    const sumOf: SumOf = (key, of) => {
+      if (key !== apiKey) return undefined;
+      const sum = sums.get(of) ?? new UsageSum();
+      sums.set(of, sum);
+      return sum;
+    };
+    for (const { journal, from, through } of data.journals)
+      await addRange({ store, journal, asOf: {}, sumOf, signal }, from, through);
+    for (const [of, { requests, characters }] of [...sums].sort())
+      if (requests !== 0) found.push({ at: data.at, month: of, requests, characters });
+  }
+  return found;
 };
 
 const timeAt = async (store: EventStore, position: number): Promise<number> => {

@@ -36,6 +36,7 @@ const usageText = (report: UsageReport): string => {
     characters: count(characters),
     requests: count(requests),
     voided: voidedText(voided),
+    corrections: correctionsText(report.corrections),
     quota: quotaText(quota),
   });
   return [head, totalsTable("day", byDay), totalsTable("engine", byEngine), totalsTable("voice", byVoice)]
@@ -54,6 +55,14 @@ const totalsTable = <Name extends string>(name: Name, rows: readonly Totals<Name
 
 const voidedText = ({ characters, requests }: UsageReport["voided"]): string | undefined =>
   requests === 0 ? undefined : `${count(characters)} characters, ${count(requests)} requests`;
+
+const correctionsText = (corrections: UsageReport["corrections"]): string | undefined =>
+  corrections
+    ?.map(
+      ({ at, month, characters, requests }) =>
+        `${count(characters)} characters, ${count(requests)} requests are charged in ${month}: a wrong clock, corrected at ${at}`,
+    )
+    .join("; ");
 
 const quotaText = (quota: UsageReport["quota"]): string | undefined =>
   quota === null ? "unlimited" : quota === undefined ? undefined : count(quota);

@@ -205,6 +205,18 @@ for (const [driver, open] of [
       await untilRecording();
       expect(await charactersIn("2023-11")).to.equal(50);
       expect(await charactersIn("2024-02")).to.equal(36);
+      const report = await admin(service.url, "GET", `/keys/${website.apiKey}/usage?month=2023-11`);
+      expect(report.body.corrections).to.deep.equal([
+        { at: "2023-11-05T10:20:00.000Z", month: "2024-02", requests: 2, characters: 36 },
+      ]);
+      for (const query of [`apiKey=${website.apiKey}&`, ""]) {
+        const requests = async (from: string, to: string): Promise<number> => {
+          const path = `/events?${query}type=SynthesisServed&from=${from}&to=${to}&limit=100`;
+          return ((await admin(service.url, "GET", path)).body.entries as unknown[]).length;
+        };
+        expect(await requests("2023-11-05", "2023-11-06"), `the true day ${query}`).to.equal(2);
+        expect(await requests("2024-02-05", "2024-02-06"), `the other day ${query}`).to.equal(2);
+      }
       const events = await deployment.readEvents();
       const position = events.find(({ type }) => type === "ClockCorrected")?.position ?? 0;
       const served = events.filter(({ type, position: at }) => type === "SynthesesServed" && at > position);

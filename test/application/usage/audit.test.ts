@@ -68,7 +68,7 @@ describe("an audit", () => {
       const clock = () => Date.parse("2026-11-05T10:00:00.000Z");
       await collect(createAudit({ store, clock })({ apiKey: "ab" }));
       const months = ["2026-09", "2026-10", "2026-11", "2026-12"].map((month) => `usage-ab-${month}`);
-      expect([...reads.keys()].sort()).to.deep.equal(["journal-j1", "journals", "key-ab", ...months]);
+      expect([...reads.keys()].sort()).to.deep.equal(["journal-j1", "journals", "key-ab", "log", ...months]);
       expect(Math.max(...reads.values())).to.be.at.most(6);
       const journalled = audited.filter(({ stream }) => stream === "journal-j1").length;
       expect(eventsRead).to.be.at.most(journalled * 2 + 3 * reads.size);

@@ -6,7 +6,7 @@ import type { EventStore } from "../../../eventstore/event-store.ts";
 import { throwUnavailable } from "../../store-error.ts";
 import { auditEntries } from "../audit-entries.ts";
 import type { ReportQueue } from "../report-queue.ts";
-import { positionBefore, timeToleranceMs } from "../seal-times.ts";
+import { positionBefore, readPeriodEnd } from "../seal-times.ts";
 import { type EventFilter, entryFilter } from "./event-filter.ts";
 import { instant } from "./event-time.ts";
 import { readKeyBatches } from "./key-events.ts";
@@ -84,6 +84,7 @@ const count = async ({ store, apiKey, stream, type, times, now, signal }: Count)
     MinuteCount & { entries: number; last: number; byType: Record<string, number> }
   >();
   const after = await positionBefore(store, times.from);
+  const isPast = await readPeriodEnd(store, times.to);
   let [entries, asOfPosition] = [0, after ?? 0];
   const options = { ...(after !== undefined && { after }), ...(stream && { prefixes: [stream] }), signal };
   const ofKey = { since: times.from, until: times.to, from: after === undefined ? 0 : after + 1, signal };
@@ -109,9 +110,8 @@ const count = async ({ store, apiKey, stream, type, times, now, signal }: Count)
         entries += 1;
       }
     }
-    const isPast = (batch.events.at(-1)?.created ?? 0) > times.to + timeToleranceMs;
     if (batch.caughtUp) asOfPosition = Math.max(asOfPosition, batch.position);
-    if (batch.caughtUp || (isPast && apiKey === undefined)) break;
+    if (batch.caughtUp || (apiKey === undefined && isPast(batch.events.at(-1)))) break;
   }
   signal.throwIfAborted();
   const minutes = [...counted.values()].sort((a, b) => (a.minute < b.minute ? -1 : 1));

@@ -7,7 +7,7 @@ import type { EventBatch, EventStore, RecordedEvent } from "../../../eventstore/
 import { toUnavailable } from "../../store-error.ts";
 import { type AuditPlace, isBefore } from "../audit.ts";
 import { type AuditEntry, auditEntries } from "../audit-entries.ts";
-import { positionBefore, timeToleranceMs } from "../seal-times.ts";
+import { positionBefore, readPeriodEnd } from "../seal-times.ts";
 import { type EventFilter, entryFilter } from "./event-filter.ts";
 import { period } from "./event-time.ts";
 import { readKeyBatches } from "./key-events.ts";
@@ -73,7 +73,8 @@ export const createEventLog = ({
         const isIncluded = entryFilter(request, times);
         const stop = AbortSignal.any([signal, ended.signal, stopped.signal]);
         const read = { ...request, after, times, now: clock(), signal: waits ? stop : signal };
-        const source = waits || request.apiKey === undefined ? readLog(store, read) : readOfKey(store, read);
+        const source =
+          waits || request.apiKey === undefined ? await readLog(store, read) : readOfKey(store, read);
         const started = after?.index === undefined ? undefined : await store.eventAt(after.position);
         return await readPage({ ...request, ...source, after, started, isIncluded, waits, signal });
       } catch (error) {
@@ -109,15 +110,21 @@ interface Source {
   readonly isOver: (batch: EventBatch) => boolean;
 }
 
-const readLog = (store: EventStore, { after, stream, times: { to }, signal }: Read): Source => ({
-  read: () =>
-    store.subscribe({
-      ...(after && { after: after.position }),
-      ...(stream && { prefixes: [stream] }),
-      signal,
-    }),
-  isOver: ({ events }) => to !== undefined && (events.at(-1)?.created ?? 0) > to + timeToleranceMs,
-});
+const readLog = async (
+  store: EventStore,
+  { after, stream, times: { to }, signal }: Read,
+): Promise<Source> => {
+  const isPast = to === undefined ? () => false : await readPeriodEnd(store, to);
+  return {
+    read: () =>
+      store.subscribe({
+        ...(after && { after: after.position }),
+        ...(stream && { prefixes: [stream] }),
+        signal,
+      }),
+    isOver: ({ events }) => isPast(events.at(-1)),
+  };
+};
 
 const readOfKey = (store: EventStore, { apiKey = "", after, times, now, signal }: Read): Source => ({
   read: () =>

@@ -8,6 +8,7 @@ import {
   readEvent,
 } from "../../../eventstore/event-store.ts";
 import { readLedgerEnd } from "../../ledger/journal/ledger-end.ts";
+import { readCorrections } from "../corrections.ts";
 import { journalRanges, readRanges } from "../key-journals.ts";
 import { cursorOf, mergeByPosition } from "./event-cursor.ts";
 import { eventTime } from "./event-time.ts";
@@ -108,7 +109,11 @@ const streamsOf = async (store: EventStore, apiKey: string, now: number): Promis
   if (!issued) throw new NotFound("There is no such key.");
   const at = Date.parse(eventTime(issued));
   const since = Math.min(Number.isNaN(at) ? issued.created : at, issued.created);
-  return [keyStream(apiKey), ...monthsBetween(since, now).map((month) => usageAccountStream(apiKey, month))];
+  const latest = Math.max(now, ...(await readCorrections(store)).map(({ until }) => until));
+  return [
+    keyStream(apiKey),
+    ...monthsBetween(since, latest).map((month) => usageAccountStream(apiKey, month)),
+  ];
 };
 
 /** `yyyy-mm`, from the month before the first time to the month after the last one. */

@@ -43,6 +43,13 @@ const usageReport = namedSchema("UsageReport", {
     description:
       "Voided servings, not in the other totals: no audio was delivered (503, or the client had disconnected), or a concurrent request was charged.",
   }),
+  corrections: z
+    .array(z.object({ at: time, month: z.string(), ...totals }))
+    .exactOptional()
+    .meta({
+      description:
+        "Servings that a wrong clock recorded before it was corrected in this month, by the month in which they are charged; not in the other totals unless that is this month.",
+    }),
   byDay: z.array(z.object({ ...totals, day: z.string() })),
   byEngine: z.array(z.object({ ...totals, engine: z.string() })),
   byVoice: z.array(z.object({ ...totals, voice: z.string() })),
