@@ -138,10 +138,16 @@ const assertOwnDatabase = (db: DatabaseSync): void => {
 };
 
 /**
- * The first damage: an index that differs from its table, which would show a stream without some of its events, a value of another
- * type than its column's, or a broken page. Reads the whole database.
+ * The first damage: an index that differs from its table, a value of another type than its column's, a broken page, or a row that
+ * reads by stream and by position would show differently. Reads the whole database.
  */
 export const findDamage = (db: DatabaseSync): string | undefined => {
+  const { found } = prepareGet<{ found: number }>(
+    db,
+    `SELECT EXISTS (SELECT 1 FROM events WHERE position < 1)
+       OR EXISTS (SELECT 1 FROM streams WHERE typeof(first_revision) <> 'integer' OR first_revision < 0) AS found`,
+  )();
+  if (found) return "a position or a first revision is not a natural number";
   const { integrity_check: result } = prepareGet<{ integrity_check: string }>(
     db,
     "PRAGMA integrity_check(1)",

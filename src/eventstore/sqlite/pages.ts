@@ -16,8 +16,8 @@ interface JoinedEvents {
 }
 
 /** SQLite writes and joins the events' JSON: a page is one string, without a value per column in either thread. */
-const joinJson = (keyedEvents: string, order: "ASC" | "DESC" = "ASC"): string =>
-  `SELECT count(*) AS count, group_concat(json) AS json FROM (${keyedEvents} ORDER BY key ${order})`;
+const joinJson = (keyedEvents: string): string =>
+  `SELECT count(*) AS count, group_concat(json) AS json FROM (${keyedEvents} ORDER BY key)`;
 
 /**
  * Another program may have written the row. Its columns decide the event's place, and what its body holds cannot end the
@@ -28,8 +28,9 @@ const json = `CASE WHEN typeof(e.body) = 'text' AND typeof(e.id) = 'text' AND ty
     AND e.body GLOB '"type":*' AND json_valid(concat('{', e.body, '}'))
   THEN concat('{', e.body, ',"id":', json_quote(e.id), ',"stream":', json_quote(s.name), ',"revision":', e.revision,
     ',"position":', e.position, ',"created":', e.created, '}')
-  ELSE concat('{"type":"","data":null,"metadata":{},"id":', json_quote(CAST(e.id AS TEXT)), ',"stream":', json_quote(CAST(s.name AS TEXT)),
-    ',"revision":', CAST(e.revision AS INTEGER), ',"position":', e.position, ',"created":', CAST(e.created AS INTEGER), '}')
+  ELSE concat('{"type":"","data":null,"metadata":{},"id":', json_quote(ifnull(CAST(e.id AS TEXT), '')),
+    ',"stream":', json_quote(ifnull(CAST(s.name AS TEXT), '')), ',"revision":', ifnull(CAST(e.revision AS INTEGER), -1),
+    ',"position":', e.position, ',"created":', ifnull(CAST(e.created AS INTEGER), 0), '}')
   END AS json`;
 
 const createPage = () => {
@@ -47,7 +48,10 @@ const createPage = () => {
   };
 };
 
-/** Reads pages of one stream. Its visible revisions have no gaps. */
+/**
+ * Reads pages of one stream. Its visible revisions have no gaps unless another program has removed events: then a page goes on after
+ * the gap, however large it is.
+ */
 export const streamPages = (db: DatabaseSync) => {
   const extent = prepareFind<{ first: number; last: number | null }>(
     db,
@@ -55,29 +59,29 @@ export const streamPages = (db: DatabaseSync) => {
      FROM streams WHERE name = ?`,
   );
   const between = (order: "ASC" | "DESC") =>
-    prepareGet<JoinedEvents>(
+    prepareGet<JoinedEvents & { readonly last: number | null }>(
       db,
-      joinJson(
-        `SELECT e.revision AS key, ${json} FROM streams s JOIN events e ON e.stream = s.id
-         WHERE s.name = ? AND e.revision >= ? AND e.revision <= ?`,
-        order,
-      ),
+      `SELECT count(*) AS count, group_concat(json) AS json, ${order === "ASC" ? "max" : "min"}(key) AS last FROM (
+         SELECT e.revision AS key, ${json} FROM streams s JOIN events e ON e.stream = s.id
+         WHERE s.name = ? AND e.revision >= ? AND e.revision <= ? ORDER BY key ${order} LIMIT ?)`,
     );
   const ascending = between("ASC");
   const descending = between("DESC");
 
   return ({ stream, from, limit, backwards }: StreamRequest): StreamPage => {
     const { first, last } = extent(stream) ?? { first: 0, last: null };
-    const page = createPage();
     const end = last ?? -1;
+    if (![first, end].every(Number.isSafeInteger)) throw new Error(`the revisions of ${stream} are damaged`);
+    const page = createPage();
     let remaining = limit;
     let next = backwards ? Math.min(from, end) : Math.max(from, first);
     while (next >= first && next <= end && remaining > 0 && !page.isFull()) {
       const size = Math.min(remaining, maxEventsPerQuery);
-      const [low, high] = backwards ? [Math.max(first, next - size + 1), next] : [next, next + size - 1];
-      page.add(backwards ? descending(stream, low, high) : ascending(stream, low, high));
-      next = backwards ? low - 1 : high + 1;
-      remaining -= size;
+      const found = backwards ? descending(stream, first, next, size) : ascending(stream, next, end, size);
+      page.add(found);
+      if (found.last === null) next = backwards ? -1 : end + 1;
+      else next = backwards ? found.last - 1 : found.last + 1;
+      remaining -= found.count;
     }
     return { ...page.toJson(), next, end: next < first || next > end };
   };
