@@ -1,6 +1,9 @@
+import { execFile } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { composeAuditProof } from "../../../src/bootstrap/event-log/audit-proof.ts";
 import { registerAuditProofCommands } from "../../../src/cli/commands/audit-proof.ts";
 import type { EventStore } from "../../../src/eventstore/event-store.ts";
@@ -19,7 +22,10 @@ export interface Deployment {
   readonly instances: number;
   /** A connection of the test's own. */
   readonly store: EventStore;
-  start(instance: number): Promise<RunningService>;
+  /** `checkout`: the directory of another version of the service. */
+  start(instance: number, checkout?: string): Promise<RunningService>;
+  /** Seals the log with the command line of a version, as its running instances do every hour. */
+  seal(checkout?: string): Promise<void>;
   /** Seals the log, and verifies it with `voxledger audit verify`. @throws if that finds a defect */
   verify(): Promise<void>;
   remove(): Promise<void>;
@@ -61,13 +67,18 @@ export const openDeployment = async (kind: StoreKind): Promise<Deployment> => {
   const { instances, env, store, end } = await places[kind](folder);
   const dataDir = (instance: number): string => join(folder, `instance-${instance}`);
   const settings = { ...env, MASTER_KEY: masterKey, BURST_LIMIT: "1000000" };
+  const own = { ...settings, DATA_DIR: dataDir(0) };
   return {
     instances,
     store: validatedEventStore(store),
-    start: (instance) => startInstance(dataDir(instance), settings),
+    start: (instance, checkout) => startInstance(dataDir(instance), settings, checkout),
+    seal: async (checkout) => {
+      const program = ["src/cli.ts", "audit", "export", join(folder, randomUUID())];
+      const { PATH } = process.env;
+      await promisify(execFile)("scripts/node", program, { cwd: checkout, env: { PATH, ...own } });
+    },
     verify: async () => {
       const exported = join(folder, "export");
-      const own = { ...settings, DATA_DIR: dataDir(0) };
       for (const args of [["export", exported], ["verify", exported], ["verify"]]) {
         const { exitCode, stderr } = await runCommand(own, ["audit", ...args], (program) =>
           registerAuditProofCommands(

@@ -1,0 +1,92 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { expect } from "chai";
+import { admin, registerWebsite } from "../support/client.ts";
+import { seededRandom } from "../support/eventstoredb-node/index-lag.ts";
+import type { RunningService } from "../support/instance.ts";
+import { checkOut, lacksHistory } from "../support/previous-version.ts";
+import { checkAccounts, checkReports, settleJournals } from "./kill-rounds/books.ts";
+import { type Deployment, openDeployment } from "./kill-rounds/deployment.ts";
+import { type LimitedKey, nothingObserved, type RunningLoad, startLoad } from "./kill-rounds/load.ts";
+import { createRecordedServings } from "./kill-rounds/recorded-servings.ts";
+
+const previousCommit = "cf828b1";
+/** Answers of each version before, during and after a time in which both serve. */
+const answersPerPhase = 100;
+const quotas = [null, 700, 3_000, 10_000_000];
+
+describe(`a rolling restart from ${previousCommit} to this version`, () => {
+  let checkout: Awaited<ReturnType<typeof checkOut>> | undefined;
+  let deployment: Deployment;
+  let running: RunningService[];
+
+  before(async function () {
+    if (await lacksHistory()) {
+      console.warn(`not tested: this clone lacks ${previousCommit}; fetch the whole history`);
+      this.skip();
+    }
+    checkout = await checkOut(previousCommit);
+  });
+  after(() => checkout?.remove());
+  beforeEach(() => {
+    running = [];
+  });
+  afterEach(async () => {
+    await Promise.all(running.map((service) => service.kill()));
+    await deployment.remove();
+  });
+
+  /** All instances have the same DATA_DIR. */
+  const start = async (version: "previous" | "this"): Promise<RunningService> => {
+    const service = await deployment.start(0, version === "previous" ? checkout?.path : undefined);
+    running.push(service);
+    return service;
+  };
+  const stop = async (service: RunningService): Promise<void> => {
+    running = running.filter((one) => one !== service);
+    expect(await service.stop(), "its exit code").to.equal(0);
+  };
+  const untilKnown = async ({ url }: RunningService, keys: readonly LimitedKey[]): Promise<void> => {
+    for (const { apiKey } of keys)
+      while ((await admin(url, "GET", `/keys/${apiKey}`)).status !== 200) await delay(10);
+  };
+
+  for (const kind of ["sqlite", "eventstoredb"] as const) {
+    it(`and back loses and doubles no serving, exceeds no quota, and its log is genuine (${kind})`, async () => {
+      deployment = await openDeployment(kind);
+      const recorded = createRecordedServings(deployment.store);
+      const observed = nothingObserved();
+      const random = seededRandom(1);
+      let serving = await start("previous");
+      const keys: LimitedKey[] = [];
+      for (const quota of quotas)
+        keys.push({ ...(await registerWebsite(serving.url, { monthlyCharacters: quota })), quota });
+      const loadOn = ({ url }: RunningService): RunningLoad =>
+        startLoad({ urls: [url], keys, random, observed });
+
+      for (const version of ["this", "previous"] as const) {
+        const load = loadOn(serving);
+        await load.more(answersPerPhase);
+        const next = await start(version);
+        await untilKnown(next, keys);
+        const nextLoad = loadOn(next);
+        await nextLoad.more(answersPerPhase);
+        await Promise.all([deployment.seal(checkout?.path), deployment.seal()]);
+        await Promise.all([stop(serving), load.stop()]);
+        await nextLoad.more(answersPerPhase);
+        await nextLoad.stop();
+        await checkReports(next.url, keys, recorded);
+        serving = next;
+      }
+      await stop(serving);
+
+      await settleJournals(deployment.store);
+      await recorded.readOn();
+      recorded.check(observed);
+      for (const { apiKey, quota } of keys) recorded.checkQuota(apiKey, quota);
+      await checkAccounts(deployment.store, keys, recorded);
+      await deployment.verify();
+      const failures = [...observed.statuses.keys()].filter((status) => status >= 400 && status !== 403);
+      expect(failures).to.deep.equal([]);
+    });
+  }
+});
