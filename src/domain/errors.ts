@@ -125,6 +125,13 @@ export class EngineFailed extends ServiceError {
   }
 }
 
+/** The engine was stopped because nobody read its audio. */
+export class ReadersStalled extends EngineFailed {
+  constructor() {
+    super("The stream was aborted: the client stopped reading while others were waiting.");
+  }
+}
+
 /** A required component is unavailable (the event store is down, a queue is full). */
 export class Unavailable extends ServiceError {
   override readonly name = "Unavailable";

@@ -13,6 +13,7 @@ import {
   EngineFailed,
   Invalid,
   NotFound,
+  ReadersStalled,
   NothingToSpeak,
   ServiceError,
   Unavailable,
@@ -366,7 +367,7 @@ class AdmittedRequest {
 const wasMade = (provenance: Provenance): boolean => provenance === "miss" || provenance === "coalesced";
 
 const isServiceFailure = (error: unknown): boolean =>
-  error instanceof Unavailable || error instanceof EngineFailed;
+  error instanceof Unavailable || (error instanceof EngineFailed && !(error instanceof ReadersStalled));
 
 /** A text without anything to speak takes a tool a few milliseconds, and is refused without a charge. */
 const isCallersFault = (error: unknown): boolean =>

@@ -2,7 +2,7 @@ import { backgroundClock, type Clock } from "../../async/clock.ts";
 import { createClaim } from "../../async/scheduler/claim.ts";
 import type { Scheduler } from "../../async/scheduler/scheduler.ts";
 import { tap } from "../../async/tap.ts";
-import { EngineFailed, Unavailable } from "../../domain/errors.ts";
+import { ReadersStalled, Unavailable } from "../../domain/errors.ts";
 import type { Exchange, UpstreamRequest } from "../provider-http/exchange.ts";
 import { createStartLimit } from "./start-limit.ts";
 
@@ -90,7 +90,7 @@ export const withLimiter = (
       release();
       idle.add(own);
       const [longest] = idle;
-      if (idle.size > maxIdle) longest?.abort(idleTooLong());
+      if (idle.size > maxIdle) longest?.abort(new ReadersStalled());
     };
     const onChunk = () => {
       stopTimer = clock.after(idleMs, onIdle);
@@ -110,6 +110,3 @@ export const withLimiter = (
     }
   };
 };
-
-const idleTooLong = (): EngineFailed =>
-  new EngineFailed("The stream was aborted: the client stopped reading while others were waiting.");

@@ -6,7 +6,7 @@ import { createFreeDepartures } from "../../../src/application/synthesis/free-de
 import type { SynthesisPlan } from "../../../src/application/synthesis/planner.ts";
 import type { Pipeline } from "../../../src/audio/pipeline/pipeline.ts";
 import { issueKey, keyDecider, keyStream } from "../../../src/domain/accounts/key.ts";
-import { EngineFailed, KeyIsSuspended, NotFound, Unavailable } from "../../../src/domain/errors.ts";
+import { EngineFailed, KeyIsSuspended, NotFound, ReadersStalled, Unavailable } from "../../../src/domain/errors.ts";
 import { type CommandHandler, createCommandHandler } from "../../../src/eventstore/command-handler.ts";
 import { renditionOf } from "../../audio/pipeline/renditions.ts";
 import { collect } from "../../support/collect.ts";
@@ -143,6 +143,16 @@ describe("streaming", () => {
     const { streams, voided } = await ledger();
     expect(streams[0]).to.include({ ...ended, outcome: "failed", chunks: 0 });
     expect(voided[0]).to.include({ requestId: "r", characters: 10, reason: "unanswered", at });
+  });
+
+  it("is charged when its provider is stopped because no client reads, also without delivered audio", async () => {
+    source = async function* () {
+      yield Buffer.from("one ");
+      throw new ReadersStalled();
+    };
+    const { audio } = await streaming.begin(planOf("gwn"), order, never);
+    expect(await rejection(collect(audio))).to.be.instanceOf(ReadersStalled);
+    expect((await ledger()).voided).to.deep.equal([]);
   });
 
   it("is charged when it fails after its first audio was delivered", async () => {

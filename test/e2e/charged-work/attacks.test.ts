@@ -1,17 +1,17 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
-import { admin, authorize, type Credentials, registerWebsite } from "../support/client.ts";
+import { admin, authorize, type Credentials, registerWebsite } from "../../support/client.ts";
 import {
   type Answered,
   ask,
   type InProcessService,
   startInProcessService,
-} from "../support/in-process-service.ts";
-import { adminToken } from "../support/service.ts";
-import { openWebSocketClient } from "../support/websocket-client.ts";
-import { closedGate, type Gate } from "../support/wire/gate.ts";
-import { openAiApiKey, serveOpenAi } from "../support/wire/openai.ts";
-import type { WireServer } from "../support/wire/wire-server.ts";
+} from "../../support/in-process-service.ts";
+import { adminToken } from "../../support/service.ts";
+import { openWebSocketClient } from "../../support/websocket-client.ts";
+import { closedGate, type Gate } from "../../support/wire/gate.ts";
+import { openAiApiKey, serveOpenAi } from "../../support/wire/openai.ts";
+import type { WireServer } from "../../support/wire/wire-server.ts";
 
 /** A voice of the free engine, which a server of the operator speaks, and one of the website's own account. */
 const free = "af_bella";
