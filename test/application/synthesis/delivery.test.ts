@@ -6,7 +6,13 @@ import { createFreeDepartures } from "../../../src/application/synthesis/free-de
 import type { SynthesisPlan } from "../../../src/application/synthesis/planner.ts";
 import type { Pipeline } from "../../../src/audio/pipeline/pipeline.ts";
 import { issueKey, keyDecider, keyStream } from "../../../src/domain/accounts/key.ts";
-import { EngineFailed, KeyIsSuspended, NotFound, ReadersStalled, Unavailable } from "../../../src/domain/errors.ts";
+import {
+  EngineFailed,
+  KeyIsSuspended,
+  NotFound,
+  ReadersStalled,
+  Unavailable,
+} from "../../../src/domain/errors.ts";
 import { type CommandHandler, createCommandHandler } from "../../../src/eventstore/command-handler.ts";
 import { renditionOf } from "../../audio/pipeline/renditions.ts";
 import { collect } from "../../support/collect.ts";
