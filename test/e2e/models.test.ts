@@ -4,6 +4,7 @@ import { expect } from "chai";
 import { bytesOf, type Credentials, registerWebsite, synthesize } from "../support/client.ts";
 import { type InProcessService, startInProcessService } from "../support/in-process-service.ts";
 import { type PlacedPacks, packNames, placePacks } from "../support/models.ts";
+import { temporaryFolder } from "../support/service.ts";
 import { wordAt } from "../support/word-at.ts";
 
 const text = "hello world.";
@@ -14,19 +15,25 @@ describe("A free engine with models on this machine", () => {
   let website: Credentials;
 
   let intact: PlacedPacks;
+  /** Instances that share a log name audio alike. */
+  let log: Awaited<ReturnType<typeof temporaryFolder>>;
+  const start = (env: Record<string, string>) =>
+    startInProcessService({ EVENT_STORE: `sqlite:${join(log.path, "events.db")}`, ...env });
 
   before(async () => {
+    log = await temporaryFolder();
     packs = await placePacks("piper", "kokoro", "characters", "broken");
     intact = await placePacks("kokoro");
     // It can be read, but not loaded.
     await writeFile(join(packs.path("kokoro"), "voices.bin"), "too short");
-    service = await startInProcessService({ MODELS_DIR: packs.folder, MODEL_THREADS: "1" });
+    service = await start({ MODELS_DIR: packs.folder, MODEL_THREADS: "1" });
     website = await registerWebsite(service.url);
   });
   after(async () => {
     await service.close();
     await packs.remove();
     await intact.remove();
+    await log.remove();
   });
 
   const speak = async (query: Record<string, string>, at = { service, website }) => {
@@ -88,7 +95,7 @@ describe("A free engine with models on this machine", () => {
   it("has the same bytes under the same name on every instance, and another name with other threads where bytes are exact", async () => {
     const instances = await Promise.all(
       ["1", "2"].map(async (threads) => {
-        const other = await startInProcessService({
+        const other = await start({
           ENGINE_G1: `sherpa:${packs.path("piper")}`,
           ENGINE_G2: `sherpa:${intact.path("kokoro")}`,
           MODEL_THREADS: threads,
