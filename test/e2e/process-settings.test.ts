@@ -102,7 +102,7 @@ describe("The service with its settings", () => {
     expect(body.error).to.include({ code: "UNAUTHORIZED" });
   });
 
-  it("throttles admin token guesses before it checks them, so that a correct token is refused as well", async () => {
+  it("throttles guesses of the admin token, and accepts the correct one meanwhile", async () => {
     await start();
     const headers = { Authorization: "Bearer a-guess-at-the-token" };
     const statuses: number[] = [];
@@ -111,7 +111,7 @@ describe("The service with its settings", () => {
     }
     expect(statuses[0]).to.equal(401);
     expect(statuses.at(-1)).to.equal(429);
-    expect((await admin(service.url, "GET", "/keys")).status).to.equal(429);
+    expect((await admin(service.url, "GET", "/keys")).status).to.equal(200);
   });
 
   it("uses the configured prefix for its response headers", async () => {
