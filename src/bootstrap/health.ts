@@ -56,7 +56,7 @@ export const composeHealth = (
   telemetry.observe({
     views: runner.status,
     malformedEvents: () => malformed().count,
-    clockDifferenceMs: () => clockCheck.milliseconds,
+    clockDifferenceMs: () => clockCheck.behindMs,
     pendingCommands: () => handler.pending + ledger.pendingEntries(),
     backgroundEntries: () => ledger.ledger.backgroundEntries,
     pipeline: audio.pipeline.stats,

@@ -171,7 +171,7 @@ export const metricDefinitions = {
   clockDifference: gauge(
     "voxledger.clock.difference",
     "s",
-    "How far the event store's clock is ahead of this instance's, negative if it is behind. Above 60 s nothing is recorded.",
+    "How far the event store's clock is ahead of this instance's, negative if it is behind; after this instance's clock was set, by how much. Above 60 s nothing is recorded.",
     { read: ({ clockDifferenceMs }) => (clockDifferenceMs() ?? 0) / 1_000 },
   ),
   viewsPosition: gauge(

@@ -90,7 +90,7 @@ for (const [version, kind] of recordedVersions.flatMap((version) =>
       const azure = { AZURE_SPEECH_URL: providers.msv.url };
       const settings = readSettings({ ...opened.env, ...place.env, ...azure, ...purge, ...env });
       const clock = () => now;
-      const machine = { wall: clock, uptime: clock, monotonic: clock };
+      const machine = { wall: clock, uptime: clock };
       const options = { machine, superviseHelper: shareHelper };
       service = await composeService(settings, createLogger("silent"), options);
     };

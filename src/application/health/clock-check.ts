@@ -7,8 +7,6 @@ export interface MachineClocks {
   readonly wall: () => number;
   /** Since the machine was started, the time included during which it was suspended. */
   readonly uptime: () => number;
-  /** The same without that time. Called often. */
-  readonly monotonic: () => number;
 }
 
 /** A moment at which the clock was right. */
@@ -51,7 +49,7 @@ export type ClockCheck = ReturnType<typeof createClockCheck>;
  * source or an operator confirms it.
  */
 export const createClockCheck = ({
-  clocks: { wall, uptime, monotonic },
+  clocks: { wall, uptime },
   sources = [],
   isStoreElsewhere = () => false,
   agreement,
@@ -59,8 +57,9 @@ export const createClockCheck = ({
   onWarning,
 }: ClockCheckOptions) => {
   let right: Agreement = agreement ?? { wall: wall(), uptime: uptime() };
-  /** The wall clock minus the monotonic one, when the clock was last compared with the uptime and had not been set. */
-  let offset = Number.NaN;
+  /** The wall clock when it was last read, and whether it had been set when it was last compared with the uptime. */
+  let last = Number.NaN;
+  let wasSet = false;
   let difference: number | undefined;
   let storeTime: number | undefined;
   /** The latest time of the log that this process knows. */
@@ -76,13 +75,17 @@ export const createClockCheck = ({
     const now = { wall: wall(), uptime: uptime() };
     const elapsed = now.uptime - right.uptime;
     const set = now.wall - right.wall - elapsed;
-    const isSet = Math.abs(set) > wrongMs + Math.abs(elapsed) * correctionShare;
-    offset = isSet ? Number.NaN : now.wall - monotonic();
-    return isSet ? set : 0;
+    wasSet = Math.abs(set) > wrongMs + Math.abs(elapsed) * correctionShare;
+    last = now.wall;
+    return wasSet ? set : 0;
   };
 
-  /** Without reading the uptime, which costs microseconds, while the clock runs evenly. */
-  const quickJump = (): number => (Math.abs(wall() - monotonic() - offset) <= wrongMs ? 0 : jump());
+  /** Without reading the uptime, which costs microseconds, while the clock runs evenly: `check` is called each second. */
+  const quickJump = (now = wall()): number => {
+    if (wasSet || !(Math.abs(now - last) <= wrongMs)) return jump();
+    last = now;
+    return 0;
+  };
 
   if (!agreement) onAgreement(right);
 
@@ -135,8 +138,8 @@ export const createClockCheck = ({
      * the times of events do not follow a wrong clock.
      */
     now: (): number => {
-      const set = quickJump();
-      return set === 0 ? wall() : right.wall + uptime() - right.uptime;
+      const now = wall();
+      return quickJump(now) === 0 ? now : right.wall + uptime() - right.uptime;
     },
     observe: (times: AppendTimes): void => {
       storeTime = times.created;
@@ -173,6 +176,11 @@ export const createClockCheck = ({
     /** Milliseconds that the event store is ahead, negative if it is behind; undefined before the first measurement. */
     get milliseconds() {
       return difference;
+    },
+    /** The same; of a clock that was set, milliseconds that the clock before it was set is ahead. */
+    get behindMs() {
+      const set = quickJump();
+      return set === 0 ? difference : -set;
     },
     /** When the last measured append was stored, by the store's clock. */
     get storeTime() {

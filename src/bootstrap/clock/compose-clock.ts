@@ -13,6 +13,8 @@ import { timeServers } from "./time-servers.ts";
 
 /** The clocks of a machine that tests replace, and what it knows besides them. */
 export interface Machine extends MachineClocks {
+  /** Milliseconds. Default: the uptime. */
+  readonly monotonic?: () => number;
   readonly sources?: readonly TimeSource[];
   /** False: nothing outlives the process. */
   readonly keepsRecord?: boolean;
@@ -36,7 +38,7 @@ export const composeClock = async (
   onWarning: (message: string) => void,
   machine: Machine = thisMachine,
 ) => {
-  const { sources = [], keepsRecord = false, ...clocks } = machine;
+  const { sources = [], keepsRecord = false, monotonic = machine.uptime, ...clocks } = machine;
   const record = keepsRecord ? createBootRecord(dataDir) : undefined;
   let isElsewhere = false;
   // Never knows the time itself. Its name may not be known yet when the service starts.
@@ -66,7 +68,7 @@ export const composeClock = async (
     clock: clockCheck.now,
     /** The wall clock as it is. */
     wall: clocks.wall,
-    monotonic: clocks.monotonic,
+    monotonic,
     clockCheck,
   };
 };

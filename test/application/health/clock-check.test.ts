@@ -74,7 +74,6 @@ for (const [driver, open] of [
         clocks: {
           wall: () => clocks.own,
           uptime: () => clocks.uptime,
-          monotonic: () => clocks.uptime,
         },
         isStoreElsewhere: () => driver === "EventStoreDB",
         onWarning: (message) => warnings.push(message),

@@ -18,7 +18,7 @@ describe("the clock of a machine", () => {
   beforeEach(async () => {
     folder = await temporaryFolder();
     time = { wall: Date.parse("2026-11-05T10:00:00.000Z"), uptime: 1_000 };
-    clocks = { wall: () => time.wall, uptime: () => time.uptime, monotonic: () => time.uptime };
+    clocks = { wall: () => time.wall, uptime: () => time.uptime };
   });
   afterEach(() => folder.remove());
 
