@@ -1,6 +1,7 @@
 import { untilAborted } from "../../async/deadline.ts";
 import type {
   AudioMemory,
+  CachedSound,
   EngineWork,
   OnWork,
   Pipeline,
@@ -27,7 +28,7 @@ import type { Admission, Ledger, NewServing, RecordCallback, StreamOutcome } fro
 import type { FreeDepartures } from "./free-departures.ts";
 import type { Planner, SynthesisPlan } from "./planner.ts";
 
-export type { AudioMemory, Rendition, Sound, StreamKind };
+export type { AudioMemory, CachedSound, Rendition, Sound, StreamKind };
 
 /** The caller and the request that a delivery is for. */
 export interface RequestContext {
@@ -95,10 +96,10 @@ export interface WholeDelivery {
   /** The sound, if it is in memory. */
   fromMemory(plan: SynthesisPlan): Sound | undefined;
   /**
-   * The sound from memory or store, if the key was charged for it within ten minutes. Otherwise it is not looked for, so that
+   * What is known of the sound in memory or store, if the key was charged for it within ten minutes. Otherwise it is not looked for, so that
    * neither the response nor its time tells the key what others had spoken.
    */
-  findCharged(plan: SynthesisPlan, apiKey: string, signal: AbortSignal): Promise<Sound | undefined>;
+  findCharged(plan: SynthesisPlan, apiKey: string, signal: AbortSignal): Promise<CachedSound | undefined>;
   /**
    * Decides on the request, synthesizes the sound if necessary, selects what is sent, and records the serving. The audio may
    * leave when this resolves. @throws {KeyIsSuspended} @throws {EngineFailed} @throws {Unavailable} @throws what `select`
@@ -142,7 +143,10 @@ export interface Streaming {
 }
 
 export interface DeliveryOptions {
-  readonly pipeline: Pick<Pipeline, "fromMemory" | "fromCache" | "obtain" | "asKept" | "stream">;
+  readonly pipeline: Pick<
+    Pipeline,
+    "fromMemory" | "fromCache" | "statCached" | "obtain" | "asKept" | "stream"
+  >;
   readonly ledger: Ledger;
   readonly freeDepartures: FreeDepartures;
 }
@@ -155,19 +159,19 @@ export interface DeliveryOptions {
 export const createDelivery = (options: DeliveryOptions): WholeDelivery & Streaming => {
   const { pipeline, ledger } = options;
 
-  const findCharged: WholeDelivery["findCharged"] = async ({ renditions: [first] }, apiKey, signal) =>
-    ledger.wasCharged(apiKey, first.hash) ? await pipeline.fromCache(first, signal) : undefined;
-
   /** The sound of a part that may be paid for: no engine works for it, and it needs no characters. */
   const findPaid = async (plan: SynthesisPlan, context: WholeContext): Promise<Sound | undefined> => {
     const { apiKey } = context.principal;
-    const isPaid = await ledger.wasChargedByAny(apiKey, [plan.renditions[0].hash]);
-    return isPaid ? await findCharged(plan, apiKey, context.signal) : undefined;
+    const [first] = plan.renditions;
+    const isPaid =
+      (await ledger.wasChargedByAny(apiKey, [first.hash])) && ledger.wasCharged(apiKey, first.hash);
+    return isPaid ? await pipeline.fromCache(first, context.signal) : undefined;
   };
 
   return {
     fromMemory: ({ renditions: [first] }) => pipeline.fromMemory(first),
-    findCharged,
+    findCharged: async ({ renditions: [first] }, apiKey, signal) =>
+      ledger.wasCharged(apiKey, first.hash) ? await pipeline.statCached(first, signal) : undefined,
     deliver: async (plan, context, { hasRange, select }) => {
       const { signal } = context;
       const paid = hasRange ? await findPaid(plan, context) : undefined;

@@ -37,6 +37,12 @@ export interface Sound extends AudioObject {
   readonly failed: readonly string[];
 }
 
+/** What is known of a sound without its bytes. */
+export interface CachedSound extends Pick<Sound, "rendition" | "provenance" | "length"> {
+  /** In bytes. */
+  readonly size: number;
+}
+
 export const soundOf = (
   rendition: Rendition,
   { bytes, length }: AudioObject,

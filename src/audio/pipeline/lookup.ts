@@ -11,6 +11,7 @@ import {
   type AudioStore,
   AudioStoreUnavailable,
   hashInName,
+  type ObjectInfo,
   type ObjectName,
   type StoredObject,
 } from "../store/audio-store.ts";
@@ -59,6 +60,17 @@ export class Lookup {
     const read = orUndefined(this.#read(marksName(name), signal));
     const [object, marks] = await Promise.all([sound, read]);
     return marks && object;
+  }
+
+  /** Like `fromStore`, without reading the sound. */
+  async statStored({ name, hasMarks }: Rendition, signal: AbortSignal): Promise<ObjectInfo | undefined> {
+    const { reader } = this.#parts;
+    const needsMarks = hasMarks && !this.cached(marksName(name));
+    const [sound, marks] = await Promise.all([
+      orUndefined(reader.stat(name, signal)),
+      needsMarks ? orUndefined(reader.stat(marksName(name), signal)) : true,
+    ]);
+    return marks ? sound : undefined;
   }
 
   objectFromStore(name: ObjectName, signal: AbortSignal): Promise<AudioObject | undefined> {

@@ -4,7 +4,7 @@ import { createScheduler, type Scheduler } from "../../async/scheduler/scheduler
 import { EngineFailed, Unavailable, Unpronounceable } from "../../domain/errors.ts";
 import type { Provenance } from "../../domain/ledger/serving.ts";
 import { marksName } from "../../domain/synthesis/marks.ts";
-import { type Rendition, type Sound, soundOf } from "../formats/sound.ts";
+import { type CachedSound, type Rendition, type Sound, soundOf } from "../formats/sound.ts";
 import type { AudioObject, AudioStore, ObjectName } from "../store/audio-store.ts";
 import { type EngineWork, InFlightSyntheses, type OnWork, type Wanted } from "./in-flight-syntheses.ts";
 import { type Log, silent } from "./log.ts";
@@ -17,7 +17,7 @@ import type { AudioMemory, SharedStream } from "./shared-stream.ts";
 import { createStoreReader } from "./store-reader.ts";
 import { StoreWriter, type StoreWriterStats } from "./store-writer.ts";
 
-export type { AudioMemory, EngineWork, OnWork, Rendition, Sound };
+export type { AudioMemory, CachedSound, EngineWork, OnWork, Rendition, Sound };
 
 /** A sound whose first bytes are available. */
 export interface StreamedSound {
@@ -70,6 +70,8 @@ export interface Pipeline extends ObjectReads {
   fromMemory(rendition: Rendition): Sound | undefined;
   /** The sound from memory or store, without synthesis. An unavailable store counts as empty. */
   fromCache(rendition: Rendition, signal: AbortSignal): Promise<Sound | undefined>;
+  /** What is known of the sound that `fromCache` returns. Its bytes are not read. */
+  statCached(rendition: Rendition, signal: AbortSignal): Promise<CachedSound | undefined>;
   /**
    * The whole object from memory or store; a sound that is being written, as it is kept (`asKept`). @throws {Unavailable} the store cannot be read
    */
@@ -151,6 +153,13 @@ export const createPipeline = (parts: PipelineOptions): Pipeline => {
       if (object) return soundOf(rendition, object, "memory");
       const stored = await lookup.fromStore(rendition, signal);
       return stored && soundOf(rendition, stored, "store");
+    },
+    statCached: async (rendition, signal) => {
+      const object = lookup.cached(rendition.name);
+      if (object)
+        return { rendition, provenance: "memory", size: object.bytes.length, length: object.length };
+      const stored = await lookup.statStored(rendition, signal);
+      return stored && { rendition, provenance: "store", size: stored.size, length: stored.length };
     },
     ...keptReads({ ...components, lookup, onTimeout }),
     forget: (hash) => {

@@ -59,9 +59,13 @@ describe("streaming", () => {
     const notUsed = (): never => {
       throw new Error("not used by streams");
     };
-    const pipeline: Pick<Pipeline, "fromMemory" | "fromCache" | "obtain" | "asKept" | "stream"> = {
+    const pipeline: Pick<
+      Pipeline,
+      "fromMemory" | "fromCache" | "statCached" | "obtain" | "asKept" | "stream"
+    > = {
       fromMemory: notUsed,
       fromCache: notUsed,
+      statCached: notUsed,
       obtain: notUsed,
       asKept: notUsed,
       stream: async ([rendition], signal) => {

@@ -93,10 +93,17 @@ describe("whole delivery", () => {
       }
       return soundOf({ ...local, renditions: [rendition] });
     };
-    const pipeline: Pick<Pipeline, "fromMemory" | "fromCache" | "obtain" | "asKept" | "stream"> = {
+    const pipeline: Pick<
+      Pipeline,
+      "fromMemory" | "fromCache" | "statCached" | "obtain" | "asKept" | "stream"
+    > = {
       fromMemory: () => undefined,
       fromCache: async (rendition) =>
         provenance === "miss" ? undefined : soundOf({ ...local, renditions: [rendition] }),
+      statCached: async (rendition) =>
+        provenance === "miss"
+          ? undefined
+          : { rendition, provenance, size: 1, length: { samples: 1, sampleRate: 1 } },
       obtain,
       asKept: async (sound) => kept ?? sound,
       stream: () => Promise.reject(new Error("not used")),

@@ -158,6 +158,21 @@ describe("The pipeline", () => {
       expect(engine.requests).to.have.length(1);
     });
 
+    it("statCached tells the size and length of a sound in memory or the store, and reads no bytes", async () => {
+      expect(await pipeline.statCached(hello, never)).to.equal(undefined);
+      const { bytes, length } = await obtain();
+      const known = { rendition: hello, size: bytes.length, length };
+      expect(await pipeline.statCached(hello, never)).to.deep.equal({ ...known, provenance: "memory" });
+      await allStored();
+      pipeline = pipelineWith();
+      store.gets.length = 0;
+      expect(await pipeline.statCached(hello, never)).to.deep.equal({ ...known, provenance: "store" });
+      expect(await pipeline.statCached({ ...hello, hasMarks: true }, never)).to.equal(undefined);
+      store.mode = "refuses";
+      expect(await pipeline.statCached(hello, never)).to.equal(undefined);
+      expect(store.gets).to.deep.equal([]);
+    });
+
     it("getObject reads an object by name from memory or the store", async () => {
       expect(await pipeline.getObject(hello.name, never)).to.equal(undefined);
       const { bytes } = await obtain();

@@ -1,4 +1,4 @@
-import type { Rendition, Sound } from "../../../application/synthesis/delivery.ts";
+import type { CachedSound, Rendition, Sound } from "../../../application/synthesis/delivery.ts";
 import type { SynthesisPlan } from "../../../application/synthesis/planner.ts";
 import { formats } from "../../../domain/synthesis/formats.ts";
 import { formatKnobs } from "../../../domain/synthesis/prosody.ts";
@@ -72,11 +72,11 @@ export const createAudioResponses = ({ names, publicPath, publicCors }: AudioRes
   };
 
   /** The length is known only if the audio exists. */
-  const head = (plan: SynthesisPlan, sound: Sound | undefined): HttpResponse => {
+  const head = (plan: SynthesisPlan, sound: CachedSound | undefined): HttpResponse => {
     const headers = headersOf(plan, sound?.rendition ?? plan.renditions[0], "HEAD");
     if (sound) {
       headers[names.cached] = sound.provenance;
-      headers["Content-Length"] = String(sound.bytes.length);
+      headers["Content-Length"] = String(sound.size);
       Object.assign(headers, durationHeader(sound));
     }
     return { status: 200, headers };

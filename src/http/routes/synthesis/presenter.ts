@@ -1,4 +1,9 @@
-import type { RequestContext, Sound, Synthesis } from "../../../application/synthesis/delivery.ts";
+import type {
+  CachedSound,
+  RequestContext,
+  Sound,
+  Synthesis,
+} from "../../../application/synthesis/delivery.ts";
 import type { SynthesisPlan } from "../../../application/synthesis/planner.ts";
 import { isAnyTag, noneMatchHits } from "../../caching/conditional.ts";
 import { etagOf, type HttpResponse, requestedPart } from "../../kernel/audio-response.ts";
@@ -28,7 +33,7 @@ export const createSynthesisPresenter = ({
   const findCharged = (
     plan: SynthesisPlan,
     { principal, signal }: SynthesisCall,
-  ): Promise<Sound | undefined> => synthesis.findCharged(plan, principal.apiKey, signal);
+  ): Promise<CachedSound | undefined> => synthesis.findCharged(plan, principal.apiKey, signal);
 
   /** Whether the caller has the audio. A fallback's tag does not count, so that the first voice is tried again. */
   const isUnchanged = async (plan: SynthesisPlan, call: SynthesisCall): Promise<boolean> =>
