@@ -16,6 +16,7 @@ const benches = [
   "stalled-listeners.ts",
   "memory.ts",
   "memory-of-long-texts.ts",
+  "public-audio.ts",
   "crowded-speech.ts",
   "distant-instance.ts",
 ];
