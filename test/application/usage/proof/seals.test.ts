@@ -1,11 +1,25 @@
+import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import { verifyLog } from "../../../../src/application/usage/proof/audit-verify.ts";
 import { scheduleSeals } from "../../../../src/application/usage/proof/seal-schedule.ts";
+import { readJournalHeads, readSealedEvents } from "../../../../src/application/usage/proof/sealed-log.ts";
 import { BadSeal, createSeals } from "../../../../src/application/usage/proof/seals.ts";
+import { fromHex, toHex } from "../../../../src/domain/bytes.ts";
 import { Unavailable } from "../../../../src/domain/errors.ts";
+import { provenEvent } from "../../../../src/domain/ledger/proven-event.ts";
+import { appendLeaf, type MerkleTree, rootOf } from "../../../../src/domain/ledger/seals/merkle.ts";
 import { createNoteSigner } from "../../../../src/domain/ledger/seals/note-signer.ts";
-import { type RecordedEvent, readEvent } from "../../../../src/eventstore/event-store.ts";
+import {
+  eventLeaf,
+  journalLeaf,
+  type Sealed,
+  sealLeaf,
+  withoutEnvelopes,
+} from "../../../../src/domain/ledger/seals/seal.ts";
+import { checkpointText } from "../../../../src/domain/ledger/seals/seal-note.ts";
+import { type EventStore, type RecordedEvent, readEvent } from "../../../../src/eventstore/event-store.ts";
 import { openEventStoreDB } from "../../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
+import { collect } from "../../../support/collect.ts";
 import { randomLag } from "../../../support/eventstoredb-node/index-lag.ts";
 import { startEventStoreDBNode } from "../../../support/eventstoredb-node/node.ts";
 import { createManualClock, until } from "../../../support/manual-clock.ts";
@@ -15,6 +29,30 @@ import { keys, sealing, signer, writeBusyDay } from "./sealed-store.ts";
 
 const system = { actor: "system" };
 const options = { signer, keys, clock: Date.now, requireMeasuredClock: async () => {} };
+
+/** Continues the last seal as 0.1.0 does: with the digests of the journals, without those of their envelopes. */
+const sealAsEarlierRelease = async (store: EventStore, at: string): Promise<void> => {
+  const last = await readEvent(store, "seals", { direction: "backwards" });
+  const { revision = -1, data } = last as RecordedEvent & { readonly data: Sealed };
+  let tree: MerkleTree = { size: data.size, edge: data.edge.map(fromHex) };
+  let position = data.position;
+  for (const event of await collect(readSealedEvents(store, { after: data.position }))) {
+    tree = appendLeaf(tree, eventLeaf(provenEvent(event)));
+    position = event.position;
+  }
+  const found = await readJournalHeads(store, { after: data.position, known: [], upTo: position });
+  const journals = found.map(withoutEnvelopes);
+  for (const head of journals) tree = appendLeaf(tree, journalLeaf(head));
+  tree = appendLeaf(tree, sealLeaf(revision + 1, { position, at }));
+  const { size, edge } = tree;
+  const note = signer.sign(checkpointText({ origin: signer.name, size, root: rootOf(tree) }));
+  const sealed: Sealed = { position, journals, size, edge: edge.map(toHex), note, at };
+  await store.append(
+    "seals",
+    [{ id: randomUUID(), type: "Sealed", data: sealed, metadata: system }],
+    revision,
+  );
+};
 
 describe("seals", () => {
   let temporary: TemporaryStore;
@@ -49,6 +87,21 @@ describe("seals", () => {
     await createSeals({ ...options, store: { ...temporary.store, subscribe }, clock }).seal(system);
     expect(read).to.deep.equal([data.position]);
     expect(await verifyLog(temporary.store, { keys })).to.deep.include({ seals: 5 });
+  });
+
+  it("of this release and an earlier one, made in turns, continue each other", async () => {
+    const { store } = temporary;
+    const { log, seals } = sealing(store);
+    await log.openJournal("j1");
+    await log.serve("j1", "k1", [1]);
+    await seals.seal(system);
+    await log.serve("j1", "k1", [2]);
+    await log.append("website-w1", "WebsiteRegistered", { websiteId: "w1", name: "a.example", origins: [] });
+    await sealAsEarlierRelease(store, log.now());
+    expect(await verifyLog(store, { keys })).to.deep.include({ seals: 2, partlyCovered: 2 });
+    await log.serve("j1", "k1", [3]);
+    await seals.seal(system);
+    expect(await verifyLog(store, { keys })).to.deep.include({ seals: 3, partlyCovered: 0 });
   });
 
   it("are not made while the clock is wrong", async () => {

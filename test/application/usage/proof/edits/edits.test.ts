@@ -27,6 +27,7 @@ import { coveredEvents, grantsOf } from "./grants.ts";
 
 /** How many edits. The long form has 100,000: `EDITS=100000 mocha test/application/usage/proof/edits`. */
 const edits = Number(process.env.EDITS ?? 1_500);
+const timeoutMs = 300_000 + 50 * edits;
 const seed = Number(process.env.EDITS_SEED ?? Date.now() % 2 ** 31);
 
 describe(`an edit of a log (seed ${seed})`, () => {
@@ -120,7 +121,7 @@ describe(`an edit of a log (seed ${seed})`, () => {
       { numRuns: edits, seed },
     );
     if (process.env.EDITS) console.log(Object.fromEntries([...outcomes].sort()));
-  });
+  }).timeout(timeoutMs);
 });
 
 /** Replaces some bytes, or one value of the JSON, in one of the lines. */
@@ -166,7 +167,7 @@ describe(`an edit of an export (seed ${seed})`, () => {
         }),
         { numRuns: Math.ceil(edits / 10), seed },
       );
-    });
+    }).timeout(timeoutMs);
   }
 });
 
@@ -192,5 +193,5 @@ describe(`an edit of a snapshot (seed ${seed})`, () => {
         }),
         { numRuns: Math.ceil(edits / 10), seed },
       );
-    }));
+    })).timeout(timeoutMs);
 });
