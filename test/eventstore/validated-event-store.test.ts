@@ -41,6 +41,14 @@ describe("a validated event store", () => {
     expect(malformed.map(({ revision }) => revision)).to.deep.equal([1]);
   });
 
+  it("replaces a well-formed event in another kind of stream, so that no view and no command takes it", async () => {
+    const data = { secretId: "s", hash: "5ec2e7", at: revoked.at };
+    const event = { id: randomUUID(), type: "SecretCreated", data, metadata: { actor: "cli" } };
+    await temporary.store.append("rate-i", [event], "any");
+    const [found] = await collect(validatedEventStore(temporary.store).readStream("rate-i"));
+    expect(found).to.deep.include({ type: "MalformedEvent", data: { type: "SecretCreated" }, metadata: {} });
+  });
+
   it("allows commands after a malformed event at the end of a stream", async () => {
     await append({});
     const decider = {
