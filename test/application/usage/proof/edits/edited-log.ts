@@ -79,7 +79,7 @@ export class EditedLog {
   /** By position, everything that a reader could see of the row. */
   dump(): Map<number, { readonly name: string | null; readonly text: string }> {
     const rows = this.select<{ position: number; name: string | null; text: string }>(
-      `SELECT CAST(e.position AS TEXT) AS position, CAST(s.name AS TEXT) AS name, concat_ws('|', e.stream, s.first_revision, quote(s.name),
+      `SELECT CAST(e.position AS TEXT) AS position, CAST(s.name AS TEXT) AS name, concat_ws('|', quote(e.stream), quote(s.first_revision), quote(s.name),
          quote(e.revision), quote(e.id), quote(e.created), quote(e.body)) AS text
        FROM events e LEFT JOIN streams s ON s.id = e.stream`,
     );
