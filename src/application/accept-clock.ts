@@ -28,7 +28,7 @@ export type AcceptClock = (context: CommandContext) => Promise<AcceptedClock>;
 export interface AcceptClockOptions {
   readonly store: EventStore;
   readonly handler: CommandHandler;
-  readonly clockCheck: Pick<ClockCheck, "accept" | "isWrong" | "milliseconds" | "storeTime">;
+  readonly clockCheck: Pick<ClockCheck, "accept" | "isWrong" | "milliseconds" | "logTime">;
   /** This machine's clock as it is. Milliseconds since the epoch. */
   readonly wall: () => number;
   /** False: the event store's clock is that of its server. */
@@ -49,7 +49,7 @@ export const createAcceptClock =
     }
     const accepted = new Date(now).toISOString();
     const limit = new Date(now + toleranceMs).toISOString();
-    const logTime = new Date(clockCheck.storeTime ?? now).toISOString();
+    const logTime = new Date(clockCheck.logTime || now).toISOString();
     const isWrong = clockCheck.isWrong();
     const later = await readLaterTimes(store, limit, logTime).catch(throwUnavailable);
     clockCheck.accept(now); // before the append: the event is stored with this time

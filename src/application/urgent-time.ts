@@ -19,7 +19,7 @@ export const createUrgentTime =
     clock,
     measure,
   }: {
-    readonly clockCheck: Pick<ClockCheck, "isWrong" | "storeTime">;
+    readonly clockCheck: Pick<ClockCheck, "isWrong" | "logTime">;
     /** Milliseconds since the epoch. */
     readonly clock: () => number;
     /** Appends an event and reads its time. @throws {EventStoreUnavailable} */
@@ -28,5 +28,5 @@ export const createUrgentTime =
   async () => {
     if (!clockCheck.isWrong()) return { at: new Date(clock()).toISOString() };
     await measure().catch(throwUnavailable);
-    return { at: new Date(clockCheck.storeTime ?? clock()).toISOString(), clock: "log" };
+    return { at: new Date(clockCheck.logTime).toISOString(), clock: "log" };
   };

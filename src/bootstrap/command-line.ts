@@ -10,6 +10,7 @@ import { webhooks } from "../../projections/webhooks.ts";
 import { websites } from "../../projections/websites.ts";
 import { type AcceptClock, createAcceptClock } from "../application/accept-clock.ts";
 import { createExecuteCommand } from "../application/execute-command.ts";
+import { readLastTime } from "../application/health/last-time.ts";
 import { createUrgentTime } from "../application/urgent-time.ts";
 import { createScheduler } from "../async/scheduler/scheduler.ts";
 import type { AudioStore } from "../audio/store/audio-store.ts";
@@ -51,7 +52,11 @@ export const composeCommandLine = async (
   const { events, startHandler } = await openEventStore(settings, options);
   opened.defer(events.close);
   // Compares the clock with the log's before anything is recorded. A failure is that of the command, too.
-  if (writes) await events.ping().catch(() => {});
+  if (checked) {
+    await events.ping().catch(() => {});
+    // A server's clock does not follow the times of events.
+    if (settings.eventStore.kind !== "sqlite") checked.clockCheck.noteLogTime(await readLastTime(events));
+  }
   const store = validatedEventStore(events);
   const handler = createCommandHandler({ store, clock });
   opened.defer(handler.drain);

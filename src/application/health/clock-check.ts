@@ -61,8 +61,8 @@ export const createClockCheck = ({
   let last = Number.NaN;
   let wasSet = false;
   let difference: number | undefined;
-  let storeTime: number | undefined;
-  /** The latest time of the log that this process knows. */
+  let storeTime = 0;
+  /** Of events. */
   let logTime = 0;
   /** What a source says of a wrong clock. */
   let objection: string | undefined;
@@ -182,9 +182,9 @@ export const createClockCheck = ({
       const set = quickJump();
       return set === 0 ? difference : -set;
     },
-    /** When the last measured append was stored, by the store's clock. */
-    get storeTime() {
-      return storeTime;
+    /** The log's last time, as far as this process knows it: that of an event, or of the last measured append by the store's clock. */
+    get logTime() {
+      return Math.max(logTime, storeTime);
     },
     /** True before the first measurement, and while the clock is wrong: appends alone would not show that it is right again. */
     isProbeNeeded: (): boolean => difference === undefined || compare() !== undefined,

@@ -13,13 +13,14 @@ interface Recorded {
   /** Its own time. Default: when it was stored. */
   readonly at?: number;
   readonly data?: object;
+  readonly metadata?: object;
 }
 
 const remarksOf = (...events: readonly Recorded[]): Remarks => {
   const check = createTimeCheck();
   for (const [
     position,
-    { stream = "website-w", type = "X", created, at = created, data },
+    { stream = "website-w", type = "X", created, at = created, data, metadata = {} },
   ] of events.entries()) {
     check.add({
       position,
@@ -29,7 +30,7 @@ const remarksOf = (...events: readonly Recorded[]): Remarks => {
       type,
       created: start + created,
       data: { at: new Date(start + at).toISOString(), ...data },
-      metadata: {},
+      metadata,
     });
   }
   return check.remarks();
@@ -49,6 +50,10 @@ describe("the times of a genuine log", () => {
     expect(remarksOf({ created: 0 }, { created: 15 * 24 * hour, at: 0 })).to.deep.equal([
       `1 ${text} revision 1 (X, position 1)`,
     ]);
+  });
+
+  it("are no remark if the event says that it has the log's last time, because the clock was wrong", () => {
+    expect(remarksOf({ created: 15 * 24 * hour, at: 0, metadata: { clock: "log" } })).to.deep.equal([]);
   });
 
   it("are a remark if they go back along a stream, by more than two clocks explain", () => {
