@@ -41,6 +41,8 @@ const shapesByKind: Readonly<Record<string, Readonly<Record<string, Members>>>> 
   "delivery-": deliveryShapes,
 };
 
+const kinds = Object.keys(shapesByKind);
+
 /** What an event of a type must be: no other kind of stream has this type. */
 interface EventRule {
   readonly kind: string;
@@ -92,8 +94,7 @@ export const isWellFormed = ({ stream, type, data, metadata }: StoredEvent): boo
 };
 
 /** True if this release writes streams of this name: others are those of other programs. */
-export const isKnownStream = (stream: string): boolean =>
-  Object.keys(shapesByKind).some((kind) => isOfKind(stream, kind));
+export const isKnownStream = (stream: string): boolean => kinds.some((kind) => isOfKind(stream, kind));
 
 const isOfKind = (stream: string, kind: string): boolean =>
   stream === kind || (kind.endsWith("-") && stream.startsWith(kind));

@@ -26,7 +26,7 @@ import { writeEveryKind } from "./every-kind.ts";
 import { coveredEvents, grantsOf } from "./grants.ts";
 
 /** How many edits. The long form has 100,000: `EDITS=100000 mocha test/application/usage/proof/edits`. */
-const edits = Number(process.env.EDITS ?? 1_500);
+const edits = Number(process.env.EDITS ?? 2_000);
 const timeoutMs = 300_000 + 50 * edits;
 const seed = Number(process.env.EDITS_SEED ?? Date.now() % 2 ** 31);
 
