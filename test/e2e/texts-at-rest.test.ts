@@ -308,6 +308,13 @@ describe("The texts of requests", () => {
     );
   });
 
+  it("are in no core dump: no process of the service writes one", () => {
+    const pids = [service.pid, ...descendantsOf(service.pid).map(({ pid }) => pid)];
+    for (const pid of pids) {
+      expect(readFileSync(`/proc/${pid}/limits`, "utf8")).to.match(/^Max core file size +0 +0 /m);
+    }
+  });
+
   it("are in no file: event log, audio, marks, snapshots, temporary files, compiled code", async () => {
     await service.stop();
     expect(await filesWith(folder.path, marker)).to.deep.equal([]);
