@@ -35,6 +35,13 @@ export class Unpronounceable extends Invalid {
   }
 }
 
+/** The speech of the text exceeds a limit of time or size. */
+export class SpeechTooLong extends Invalid {
+  constructor() {
+    super([{ path: ["text"], message: "The text takes too long to speak: send it in parts, or faster." }]);
+  }
+}
+
 /** The message names the path, because many callers show nothing else. */
 const problemText = ({ path, message }: Problem): string => {
   const place = path.join(".");

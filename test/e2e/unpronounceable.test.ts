@@ -42,4 +42,13 @@ describe("text that the voice cannot pronounce", () => {
       expect(errors?.map(({ path }) => path)).to.deep.equal([["text"]]);
     });
   }
+
+  it("is refused like a text whose letters would be spelled for hours, without a charge", async () => {
+    const spelled = { voice: "UK English Male", text: "㊗".repeat(5_000) };
+    const answer = await synthesizeByPost(service.url, website, spelled);
+    expect(answer.status).to.equal(400);
+    expect((await errorOf(answer)).errors?.map(({ path }) => path)).to.deep.equal([["text"]]);
+    const usage = await fetch(`${service.url}/v2/usage`, { headers: authorize(website) });
+    expect(await usage.json()).to.include({ used: 0, requests: 0 });
+  });
 });

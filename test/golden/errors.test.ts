@@ -28,6 +28,7 @@ const samples: Readonly<Record<string, readonly Error[]>> = {
   RangeNotSatisfiable: [new httpErrors.RangeNotSatisfiable(1000)],
   UpgradeRequired: [new httpErrors.UpgradeRequired()],
   NothingToSpeak: [new domainErrors.NothingToSpeak()],
+  SpeechTooLong: [new domainErrors.SpeechTooLong()],
   ReadersStalled: [new domainErrors.ReadersStalled()],
   PayloadTooLarge: [new httpErrors.PayloadTooLarge()],
   HeadersTooLarge: [new httpErrors.HeadersTooLarge()],

@@ -1,6 +1,7 @@
 import type { ReservedSlot } from "../../async/scheduler/reserved-slot.ts";
 import { tap } from "../../async/tap.ts";
-import { EngineFailed } from "../../domain/errors.ts";
+import { isByok } from "../../domain/accounts/byok-providers.ts";
+import { EngineFailed, SpeechTooLong } from "../../domain/errors.ts";
 import { type AudioFormat, type FormatTraits, formats } from "../../domain/synthesis/formats.ts";
 import { requireDuration } from "../../domain/synthesis/least-duration.ts";
 import { formatMarks } from "../../domain/synthesis/marks.ts";
@@ -43,7 +44,7 @@ export type Renderer = ReturnType<typeof createRenderer>;
 export const createRenderer = ({ engines, encoder, maxObjectBytes }: RendererOptions) => ({
   /**
    * Synthesizes a recipe in its format, chunk by chunk. @throws {EngineFailed} the engine failed, was too slow, returned another format,
-   * or more than an object may hold @throws {Invalid} the text contains nothing that can be spoken @throws
+   * or (a provider) more than an object may hold @throws {Invalid} the text contains nothing that can be spoken, or takes too long @throws
    * {Unavailable} no slot in time, or no encoder @throws {Interrupted} the synthesis may be restarted
    */
   render: async function* (
@@ -75,8 +76,7 @@ export const createRenderer = ({ engines, encoder, maxObjectBytes }: RendererOpt
       let size = 0;
       for await (const chunk of audio) {
         size += chunk.length;
-        if (size > maxObjectBytes)
-          throw new EngineFailed(`The audio is larger than ${maxObjectBytes} bytes.`);
+        if (size > maxObjectBytes) throw tooLarge(engine, maxObjectBytes);
         yield chunk;
       }
       const { leastSeconds } = speech;
@@ -89,6 +89,10 @@ export const createRenderer = ({ engines, encoder, maxObjectBytes }: RendererOpt
   },
   finish,
 });
+
+/** A provider may send anything, a local engine speaks the text. */
+const tooLarge = ({ code }: Engine, bytes: number): Error =>
+  isByok(code) ? new EngineFailed(`The audio is larger than ${bytes} bytes.`) : new SpeechTooLong();
 
 /**
  * The complete sound, with its true sizes in its header, and its measured length. `rendered`: what `render` returned.

@@ -71,7 +71,8 @@ const countLetters = (text: string, lang: string): number => {
   return letters;
 };
 
-const scriptOf = (lang: string): string | undefined => {
+/** The script that a language is usually written in (ISO 15924). */
+export const scriptOf = (lang: string): string | undefined => {
   try {
     return new Intl.Locale(lang).maximize().script;
   } catch {

@@ -1,6 +1,7 @@
 import { Readable } from "node:stream";
+import { type Clock, systemClock } from "../../async/clock.ts";
 import { tap } from "../../async/tap.ts";
-import { EngineFailed, Interrupted, Invalid } from "../../domain/errors.ts";
+import { EngineFailed, Interrupted, Invalid, SpeechTooLong } from "../../domain/errors.ts";
 import { speakingSeconds } from "../../domain/synthesis/speaking-time.ts";
 import { type EngineCode, freeEngines, type Prosody } from "../../domain/synthesis/speech.ts";
 import type { SpeechEvent } from "../../subprocess/espeak.ts";
@@ -17,6 +18,7 @@ import { gainOf } from "./gains.ts";
 import { type LocalPiece, localPieces, spokenPart, withoutTags } from "./local-pieces.ts";
 import type { LocalTool } from "./local-tool.ts";
 import { collectPieceMarks, type PieceReport } from "./piece-marks.ts";
+import { createSpeechLimit, requireSpeakable } from "./speech-limit.ts";
 
 export interface LocalEngineOptions {
   readonly host: SubprocessHost;
@@ -24,10 +26,16 @@ export interface LocalEngineOptions {
   readonly models?: ReadonlyMap<EngineCode, LocalTool> | undefined;
   /** Called once for each missing tool. */
   readonly warn?: (sentence: string) => void;
+  readonly clock?: Clock;
 }
 
 /** The free engines; the name of a voice contains its tool. Empty if no tool is installed. */
-export const localEngines = async ({ host, models, warn }: LocalEngineOptions): Promise<Engine[]> => {
+export const localEngines = async ({
+  host,
+  models,
+  warn,
+  clock = systemClock,
+}: LocalEngineOptions): Promise<Engine[]> => {
   const found = { "espeak-ng": await espeak(host), flite: flite(host) };
   for (const [name, tool] of Object.entries(found)) {
     if (!tool) warn?.(`${name} is not installed: its voices are unavailable.`);
@@ -41,11 +49,15 @@ export const localEngines = async ({ host, models, warn }: LocalEngineOptions): 
   return freeEngines.flatMap((code) => {
     const model = models?.get(code);
     const all = model ? [...tools, model] : tools;
-    return all.length === 0 ? [] : [localEngine(code, all, host)];
+    return all.length === 0 ? [] : [localEngine(code, all, { host, clock })];
   });
 };
 
-const localEngine = (code: EngineCode, tools: readonly LocalTool[], host: SubprocessHost): Engine => {
+const localEngine = (
+  code: EngineCode,
+  tools: readonly LocalTool[],
+  { host, clock }: { readonly host: SubprocessHost; readonly clock: Clock },
+): Engine => {
   const find = (voice: string): { tool: LocalTool; name: string } | undefined => {
     const [, prefix, name] = /^([a-z]+):(.+)$/s.exec(voice) ?? [];
     const tool = tools.find((one) => one.prefix === prefix);
@@ -69,10 +81,12 @@ const localEngine = (code: EngineCode, tools: readonly LocalTool[], host: Subpro
       const found = find(request.voice);
       if (!found) throw new EngineFailed(`The engine ${code} does not have this voice.`);
       if (request.ssml && !found.tool.takesSsml) throw new EngineFailed("This voice does not support SSML.");
+      requireSpeakable(found.tool, request);
       if (request.claim) host.requireCapacity(request.claim, found.tool.modelOf?.(found.name));
       await request.reserveEncoder?.();
       const gain = gainOf(request.voice);
-      return speak(found.tool, { ...request, voice: found.name }, gain, signal);
+      const limit = createSpeechLimit(clock, request.progressive ?? false);
+      return speak(found.tool, { ...request, voice: found.name }, { gain, limit }, signal);
     },
   };
 };
@@ -81,7 +95,7 @@ const localEngine = (code: EngineCode, tools: readonly LocalTool[], host: Subpro
 const speak = async (
   tool: LocalTool,
   request: SpeechRequest,
-  gain: number,
+  { gain, limit }: { readonly gain: number; readonly limit: ReturnType<typeof createSpeechLimit> },
   signal: AbortSignal,
 ): Promise<Speech> => {
   const { claim, beforeStart } = request;
@@ -94,7 +108,9 @@ const speak = async (
     };
     const asked = { ...request, text: spokenPart(piece, request.ssml) };
     const inTurn = { ...turn, claim, seconds: secondsOf(piece, request) };
-    const samples = await tool.speak(asked, signal, inTurn, noteEvents).catch(onError);
+    const samples = await limit
+      .within(inTurn, (turn) => tool.speak(asked, signal, turn, noteEvents))
+      .catch(onError);
     return { report, samples };
   };
   let silence: unknown;
@@ -111,7 +127,7 @@ const speak = async (
       const speech = await concatenate(pieces.slice(index), { sampleRate, synthesizePiece }, signal);
       return { ...speech, marks: () => marks.marks(sampleRate) };
     } catch (error) {
-      if (!(error instanceof Invalid)) throw error;
+      ifSilent(error);
       silence ??= error;
     }
   }
@@ -125,7 +141,7 @@ interface Said {
 
 /** A silent piece does not fail the others: its error becomes undefined. */
 const ifSilent = (error: unknown): undefined => {
-  if (!(error instanceof Invalid)) throw error;
+  if (!(error instanceof Invalid) || error instanceof SpeechTooLong) throw error;
 };
 
 /** The samples of a piece, which are counted in its report. */

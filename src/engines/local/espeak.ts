@@ -8,6 +8,7 @@ import { readSamples } from "../pcm/read-samples.ts";
 import { silentSpeechError } from "../text/speakable.ts";
 import type { Boundary } from "./local-pieces.ts";
 import type { LocalTool, Pauses } from "./local-tool.ts";
+import { spelledSeconds } from "./spelled-letters.ts";
 
 /** Of what the tool is asked for. Raise it with every change of that, or names would lead to old audio; a test enforces it. */
 const preparation = 1;
@@ -34,6 +35,7 @@ export const espeak = async (host: SubprocessHost): Promise<LocalTool | undefine
     takesSsml: true,
     reportsEvents: host.espeak === "library",
     cost: ({ length }) => length,
+    leastSeconds: spelledSeconds,
     pauses: (boundary) => pauses[boundary],
     speak: (request, signal, turn, onEvents) => {
       const { text, ssml, voice, prosody } = request;

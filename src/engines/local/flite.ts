@@ -5,7 +5,7 @@ import type { SpeechRequest } from "../engine.ts";
 import { readSamples, type Samples, scale } from "../pcm/read-samples.ts";
 import { silentSpeechError } from "../text/speakable.ts";
 import type { Boundary } from "./local-pieces.ts";
-import type { LocalTool, Pauses } from "./local-tool.ts";
+import { type LocalTool, type Pauses, slowestRate } from "./local-tool.ts";
 
 /** Of what the tool is asked for. Raise it with every change of that, or names would lead to old audio; a test enforces it. */
 const preparation = 1;
@@ -59,7 +59,7 @@ const speak = async (
 /** It ends every text like a sentence, and begins it with a fifth of a second of silence. */
 const pauses: Readonly<Record<Boundary, (rate: number) => Pauses>> = {
   sentence: () => ({}),
-  clause: (rate) => ({ before: 0.02, after: 0.08 / Math.max(rate, slowest) }),
+  clause: (rate) => ({ before: 0.02, after: 0.08 / Math.max(rate, slowestRate) }),
   word: () => ({ before: 0.01, after: 0.01 }),
 };
 
@@ -72,15 +72,12 @@ const cost = (text: string): number => {
   return input.length + 3 * input.replace(/[A-Za-z\s.,;:!?'"()-]/g, "").length;
 };
 
-/** The slowest rate is that of espeak-ng. */
-const slowest = 80 / 175;
-
 /** Pitch ranges from 2/3 to 5/3 of the voice's own, as in espeak-ng. */
 const knobArguments = ({ voice, prosody: { rate, pitch } }: SpeechRequest): string[] => {
   const own = voiceOf(voice)?.pitch;
   const factor = pitch < 1 ? (2 + pitch) / 3 : 1 + (2 / 3) * (pitch - 1);
   return [
-    ...(rate === 1 ? [] : ["--setf", `duration_stretch=${(1 / Math.max(rate, slowest)).toFixed(4)}`]),
+    ...(rate === 1 ? [] : ["--setf", `duration_stretch=${(1 / Math.max(rate, slowestRate)).toFixed(4)}`]),
     ...(own === undefined || pitch === 1
       ? []
       : ["--setf", `int_f0_target_mean=${(own * factor).toFixed(1)}`]),

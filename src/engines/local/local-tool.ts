@@ -5,6 +5,9 @@ import type { SpeechRequest } from "../engine.ts";
 import type { Samples } from "../pcm/read-samples.ts";
 import type { Boundary } from "./local-pieces.ts";
 
+/** Of all tools; lower rates are the same. */
+export const slowestRate = 80 / 175;
+
 export interface Pauses {
   readonly before?: number;
   readonly after?: number;
@@ -32,6 +35,8 @@ export interface LocalTool {
    * parts.
    */
   cost(text: string): number;
+  /** Seconds at the normal rate that a plain text takes at least. Default: unknown. */
+  leastSeconds?(text: string, lang: string): number;
   /**
    * The longest silence at a boundary, at the end of the piece before it and at the beginning of the next one, in seconds.
    * undefined: the tool's own pause is the one that it makes there within a text.

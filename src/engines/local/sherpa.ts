@@ -12,7 +12,7 @@ import { readSamples, type Samples, scale } from "../pcm/read-samples.ts";
 import { silentSpeechError } from "../text/speakable.ts";
 import { ssmlParts } from "../text/ssml-parts.ts";
 import type { Boundary } from "./local-pieces.ts";
-import type { LocalTool, Pauses } from "./local-tool.ts";
+import { type LocalTool, type Pauses, slowestRate } from "./local-tool.ts";
 import type { ModelStates } from "./model-states.ts";
 
 export interface SherpaOptions {
@@ -116,7 +116,12 @@ const speak = async (
   const { rate, volume } = request.prosody;
   const parts = partsOf(request);
   const call = states.start(pack.name);
-  const job = { model: modelOf(pack, limits), speaker: speaker.id, speed: Math.max(rate, slowest), parts };
+  const job = {
+    model: modelOf(pack, limits),
+    speaker: speaker.id,
+    speed: Math.max(rate, slowestRate),
+    parts,
+  };
   const wav = host.speakByModel({ ...job, ...(onEvents && { onEvents }) }, signal, turn);
   const watched = tap(wav, {
     onEnd: call.succeeded,
@@ -152,6 +157,3 @@ const pauses: Readonly<Record<Boundary, Pauses>> = {
   clause: { before: 0.02, after: 0.08 },
   word: { before: 0.01, after: 0.01 },
 };
-
-/** That of the other tools. */
-const slowest = 80 / 175;

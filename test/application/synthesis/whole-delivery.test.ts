@@ -17,6 +17,7 @@ import {
   Invalid,
   NothingToSpeak,
   RateLimited,
+  SpeechTooLong,
   Unavailable,
 } from "../../../src/domain/errors.ts";
 import type { Idempotency } from "../../../src/domain/ledger/serving.ts";
@@ -255,7 +256,7 @@ describe("whole delivery", () => {
   describe("of a request that fails after an engine has worked", () => {
     const causes = {
       "what it selects does not exist": new RateLimited("no such range", "unread", 1),
-      "its text takes too long to speak": new Invalid([{ path: ["text"], message: "takes too long" }]),
+      "its text takes too long to speak": new SpeechTooLong(),
     };
     for (const [cause, error] of Object.entries(causes)) {
       it(`charges it if ${cause}`, async () => {
@@ -266,7 +267,7 @@ describe("whole delivery", () => {
     }
 
     it("charges a repeat for a text that cannot be spoken in time, which yields no audio for repeats", async () => {
-      const tooLong = new Invalid([{ path: ["text"], message: "takes too long" }]);
+      const tooLong = new SpeechTooLong();
       work = () => Promise.reject(tooLong);
       for (const requestId of ["r-1", "r-2"])
         expect(await rejection(deliver(requestId, { idempotency }))).to.equal(tooLong);

@@ -4,7 +4,7 @@ import type { Encoder } from "../../../src/audio/formats/encoder.ts";
 import type { Rendition } from "../../../src/audio/formats/sound.ts";
 import { createRenderer } from "../../../src/audio/pipeline/renderer.ts";
 import { SharedSource } from "../../../src/audio/pipeline/shared-stream.ts";
-import { EngineFailed, Interrupted, Unavailable } from "../../../src/domain/errors.ts";
+import { EngineFailed, Interrupted, SpeechTooLong, Unavailable } from "../../../src/domain/errors.ts";
 import { fixedRateFormats } from "../../../src/domain/synthesis/fixed-rate-formats.ts";
 import { audioFormats } from "../../../src/domain/synthesis/formats.ts";
 import type { Encoding, Engine, SpeechRequest } from "../../../src/engines/engine.ts";
@@ -240,18 +240,23 @@ describe("Rendering", () => {
       expect(seen.signal?.aborted).to.equal(true);
     });
 
-    it("when the audio exceeds the size bound, and aborts the engine", async () => {
-      let closed = false;
-      const { engine } = says({ kind: "encoded", format: "mp3" }, async function* () {
-        try {
-          for (;;) yield noise;
-        } finally {
-          closed = true;
-        }
+    for (const [code, error] of [
+      ["g1", SpeechTooLong],
+      ["gwn", EngineFailed],
+    ] as const) {
+      it(`when the audio exceeds the size bound, and aborts the engine: ${code}, ${error.name}`, async () => {
+        let closed = false;
+        const { engine } = says({ kind: "encoded", format: "mp3" }, async function* () {
+          try {
+            for (;;) yield noise;
+          } finally {
+            closed = true;
+          }
+        });
+        expect(await failure({ ...engine, code }, { max: 1_000_000 })).to.be.instanceOf(error);
+        expect(closed).to.equal(true);
       });
-      expect(await failure(engine, { max: 1_000_000 })).to.be.instanceOf(EngineFailed);
-      expect(closed).to.equal(true);
-    });
+    }
   });
 
   describe("retries an interrupted synthesis", () => {

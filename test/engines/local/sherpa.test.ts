@@ -198,7 +198,9 @@ describe("The models of sherpa-onnx", () => {
         [model, other].map(({ engine }) => engine.version(`sherpa:${voice}`));
       expect(new Set(versions(piper)).size).to.equal(2);
       expect(new Set(versions(kokoro)).size).to.equal(1);
-      expect(versions(piper)[0]).to.match(/^sherpa-onnx 1\.\d+\.\d+; vits [0-9a-f]{32}; 1 threads; \S+/);
+      expect(versions(piper)[0]).to.match(
+        /^sherpa-onnx 1\.\d+\.\d+; vits [0-9a-f]{32}; preparation \d+; 1 threads; \S+/,
+      );
     } finally {
       await other.close();
     }

@@ -1,0 +1,179 @@
+import { expect } from "chai";
+import { EngineFailed, SpeechTooLong } from "../../../src/domain/errors.ts";
+import type { Engine, SpeechRequest } from "../../../src/engines/engine.ts";
+import { localEngines } from "../../../src/engines/local/engine.ts";
+import type { LocalTool } from "../../../src/engines/local/local-tool.ts";
+import { spelledSeconds } from "../../../src/engines/local/spelled-letters.ts";
+import type { SubprocessHost } from "../../../src/subprocess/subprocess-host.ts";
+import { collect } from "../../support/collect.ts";
+import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
+import { rejection } from "../../support/rejection.ts";
+import { openToolHost } from "../../support/tool-host.ts";
+
+const never = new AbortController().signal;
+const sampleRate = 100;
+const sentences = (count: number): string => "A sentence of a piece. ".repeat(count);
+const requestOf = (text: string, changes: Partial<SpeechRequest> = {}): SpeechRequest => ({
+  ...{ text, ssml: false, voice: "slow:one", lang: "en-US", format: "mp3" },
+  prosody: { pitch: 1, rate: 1, volume: 1 },
+  ...changes,
+});
+
+/** Speaks each piece, a sentence, for some seconds. */
+interface Pace {
+  readonly seconds: number;
+  /** Before the first piece. */
+  readonly waitingMs?: number;
+  readonly workMs?: number;
+}
+
+const slowTool = ({ seconds, waitingMs = 0, workMs = 0 }: Pace, clock: ManualClock) => {
+  const spoken: string[] = [];
+  const tool: LocalTool = {
+    prefix: "slow",
+    version: () => "1",
+    has: () => true,
+    knobs: () => [],
+    takesSsml: false,
+    bySentence: true,
+    reportsEvents: false,
+    cost: ({ length }) => length,
+    pauses: () => ({}),
+    speak: async ({ text }, _signal, { beforeStart }) => {
+      if (spoken.length === 0) clock.advance(waitingMs);
+      await beforeStart?.();
+      spoken.push(text);
+      return {
+        sampleRate,
+        pcm: (async function* () {
+          yield Buffer.alloc(2 * sampleRate * seconds, 1);
+          clock.advance(workMs);
+        })(),
+      };
+    },
+  };
+  return { tool, spoken };
+};
+
+const openSlow = async (pace: Pace): Promise<{ engine: Engine; spoken: readonly string[] }> => {
+  const clock = createManualClock();
+  const { tool, spoken } = slowTool(pace, clock);
+  const host = { versions: {}, espeak: "library" } as unknown as SubprocessHost;
+  const [engine] = await localEngines({ host, clock, models: new Map([["g1", tool]]) });
+  if (!engine) throw new Error("there is no engine");
+  return { engine, spoken };
+};
+
+const speak = async (engine: Engine, request: SpeechRequest): Promise<number> => {
+  const { audio } = await engine.synthesize(request, never);
+  return Buffer.concat(await collect(audio)).length / 2 / sampleRate;
+};
+
+describe("The limit of a text's speech", () => {
+  it("is two hours, and ends the work soon after", async () => {
+    const { engine, spoken } = await openSlow({ seconds: 1_000 });
+    expect(await speak(engine, requestOf(sentences(7)))).to.be.closeTo(7_000, 10);
+    expect(await rejection(speak(engine, requestOf(sentences(1_000))))).to.be.instanceOf(SpeechTooLong);
+    expect(spoken.length).to.be.below(7 + 12);
+  });
+
+  it("applies to streams too, whose beginning was sent", async () => {
+    const { engine } = await openSlow({ seconds: 1_000 });
+    const { audio } = await engine.synthesize(requestOf(sentences(9), { progressive: true }), never);
+    const failed = await rejection(collect(audio));
+    expect(failed).to.be.instanceOf(SpeechTooLong).and.not.instanceOf(EngineFailed);
+  });
+
+  it("is 45 s of work for a whole sound, queues excluded", async () => {
+    const waiting = await openSlow({ seconds: 1, waitingMs: 100_000, workMs: 4_000 });
+    expect(await speak(waiting.engine, requestOf(sentences(11)))).to.be.closeTo(11, 0.1);
+    const working = await openSlow({ seconds: 1, workMs: 4_000 });
+    expect(await rejection(speak(working.engine, requestOf(sentences(1_000))))).to.be.instanceOf(
+      SpeechTooLong,
+    );
+    expect(working.spoken.length).to.be.below(15);
+  });
+
+  it("is no time of work for a stream, which plays meanwhile", async () => {
+    const { engine } = await openSlow({ seconds: 1, workMs: 4_000 });
+    const streamed = speak(engine, requestOf(sentences(20), { progressive: true }));
+    expect(await streamed).to.be.closeTo(20, 0.1);
+  });
+
+  describe("of espeak-ng", () => {
+    let host: SubprocessHost;
+    let jobs = 0;
+    let engine: Engine;
+    before(async () => {
+      host = await openToolHost();
+      const counted: SubprocessHost = {
+        ...host,
+        speak: (...job) => {
+          jobs++;
+          return host.speak(...job);
+        },
+      };
+      const [first] = await localEngines({ host: counted });
+      if (!first) throw new Error("espeak-ng is not installed");
+      engine = first;
+    });
+    after(() => host.close());
+    const english = (text: string, rate = 1): SpeechRequest =>
+      requestOf(text, { voice: "espeak:gmw/en-US", prosody: { pitch: 1, rate, volume: 1 } });
+
+    it("is applied before any work to letters that it spells in a voice of another script", async () => {
+      for (const [letter, rate] of [
+        ["㊗", 1],
+        ["字", 0],
+        ["あ", 0],
+        ["㈱", 0.3],
+        ["ก", 0.5],
+        ["ሀ", 0.8],
+        ["က", 0.9],
+      ] as const) {
+        const request = english(letter.repeat(5_000), rate);
+        expect(await rejection(engine.synthesize(request, never)), letter).to.be.instanceOf(SpeechTooLong);
+      }
+      expect(jobs).to.equal(0);
+    });
+
+    it("estimates less than the letters take, except for two signs", async () => {
+      for (const letter of ["字", "あ", "ア", "㈱", "㍻", "ก", "ខ", "ሀ", "က"]) {
+        const text = letter.repeat(4);
+        const { encoding, audio } = await engine.synthesize(english(text), never);
+        const rate = encoding.kind === "pcm" ? encoding.sampleRate : 0;
+        const seconds = Buffer.concat(await collect(audio)).length / 2 / rate;
+        expect(spelledSeconds(text, "en-US"), letter).to.be.within(seconds / 4, seconds);
+      }
+    });
+
+    for (const [voice, lang, text] of [
+      [
+        "sit/cmn",
+        "zh-CN",
+        "今天天气很好，我们一起去公园散步吧。他在二〇二四年买了一辆新汽车，花了三万五千元。",
+      ],
+      ["sit/yue", "zh-HK", "今日天氣好好，我哋一齊去公園散步啦。佢買咗一架新車。"],
+      ["jpx/ja", "ja-JP", "今日はとても天気がいいので、公園へ散歩に行きましょう。"],
+      ["ko", "ko-KR", "오늘은 날씨가 아주 좋아서 우리는 공원에 산책하러 갑니다."],
+      ["inc/hi", "hi-IN", "आज मौसम बहुत अच्छा है, चलो पार्क में टहलने चलते हैं।"],
+      ["sem/ar", "ar", "الطقس جميل اليوم، لنذهب في نزهة إلى الحديقة."],
+      ["sem/am", "am-ET", "ዛሬ አየሩ በጣም ጥሩ ነው፣ ወደ መናፈሻ እንሂድ።"],
+      ["zle/ru", "ru-RU", "Сегодня очень хорошая погода, пойдём гулять в парк."],
+      ["grk/el", "el-GR", "Σήμερα ο καιρός είναι πολύ καλός, πάμε μια βόλτα."],
+      ["dra/ta", "ta-IN", "இன்று வானிலை மிகவும் நன்றாக உள்ளது."],
+      ["gmw/de", "de-DE", "Er kaufte am 3. Mai 1998 ein Auto für 12.500 Euro."],
+      ["gmw/en-US", "en-US", "He paid $12,500 on 3/5/1998 (see www.example.com)."],
+    ] as const) {
+      it(`allows 5,000 characters at the slowest rate: ${lang}`, async () => {
+        const prosody = { pitch: 1, rate: 0, volume: 1 };
+        const asked = requestOf(text, { voice: `espeak:${voice}`, lang, prosody });
+        const { encoding, audio } = await engine.synthesize(asked, never);
+        const rate = encoding.kind === "pcm" ? encoding.sampleRate : 0;
+        const seconds = Buffer.concat(await collect(audio)).length / 2 / rate;
+        expect((seconds / Array.from(text).length) * 5_000).to.be.within(300, 6_000);
+        expect(spelledSeconds(text, lang)).to.equal(0);
+      });
+    }
+  });
+});
