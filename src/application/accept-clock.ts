@@ -1,14 +1,16 @@
 import { Conflict } from "../domain/errors.ts";
+import { isWellFormed } from "../domain/event-shapes.ts";
 import type { ClockCorrected, ClockEvent } from "../domain/ledger/clock.ts";
-import { type JournalEvent, journalStream } from "../domain/ledger/journal.ts";
+import { journalStream, type SynthesesServed } from "../domain/ledger/journal.ts";
 import { sealsStream } from "../domain/ledger/seals/seal.ts";
 import { logStream } from "../domain/log-format.ts";
 import type { CommandHandler } from "../eventstore/command-handler.ts";
-import { type EventStore, readEvent } from "../eventstore/event-store.ts";
+import { type EventStore, type RecordedEvent, readEvent } from "../eventstore/event-store.ts";
 import type { CommandContext } from "./execute-command.ts";
 import type { ClockCheck } from "./health/clock-check.ts";
 import { readRegistryBackwards } from "./ledger/journal/journal-registry.ts";
 import { throwUnavailable } from "./store-error.ts";
+import { readCorrections } from "./usage/corrections.ts";
 import { eventTime } from "./usage/events/event-time.ts";
 
 export interface AcceptedClock {
@@ -65,20 +67,24 @@ export const createAcceptClock =
     return { accepted };
   };
 
-/** What has later times than `limit`, which is a few moments from now. */
+/** What was recorded since the last correction and has later times than `limit`, which is a few moments from now. */
 const readLaterTimes = async (store: EventStore, limit: string, logTime: string) => {
-  const times = [logTime, await lastSealTime(store)];
+  const corrected = (await readCorrections(store)).at(-1)?.position ?? -1;
+  const isLater = (event: RecordedEvent): boolean => event.position > corrected && eventTime(event) > limit;
+  const times = [logTime];
+  const seal = await readEvent(store, sealsStream, { direction: "backwards" });
+  if (seal && isLater(seal)) times.push(eventTime(seal));
   const journals: ClockCorrected["journals"][number][] = [];
   let servings = 0;
-  for (const journal of await journalsAfter(store, limit, times)) {
+  for (const journal of await journalsAfter(store, limit, corrected)) {
     let range: (typeof journals)[number] | undefined;
     for await (const event of store.readStream(journalStream(journal), { direction: "backwards" })) {
-      const at = eventTime(event);
-      if (at <= limit) break;
-      times.push(at);
+      if (!isLater(event)) break;
+      // The end of a journal has the time of its last entries.
+      if (event.type === "JournalClosed" || event.type === "JournalPosted") continue;
+      times.push(eventTime(event));
       range = { journal, from: event.revision, through: range?.through ?? event.revision };
-      const { type, data } = event as unknown as JournalEvent;
-      if (type === "SynthesesServed") servings += data.requestIds.length;
+      if (isServed(event)) servings += event.data.requestIds.length;
     }
     if (range) journals.push(range);
   }
@@ -86,19 +92,16 @@ const readLaterTimes = async (store: EventStore, limit: string, logTime: string)
   return until > limit ? { until, journals, servings } : undefined;
 };
 
-/** The journals that were open at this time or were opened later. */
-const journalsAfter = async (store: EventStore, limit: string, times: string[]): Promise<Set<string>> => {
+const isServed = (event: RecordedEvent): event is RecordedEvent & { readonly data: SynthesesServed } =>
+  event.type === "SynthesesServed" && isWellFormed(event);
+
+/** The journals that were open at this time, or when the log was last corrected, or were opened later. */
+const journalsAfter = async (store: EventStore, limit: string, corrected: number): Promise<Set<string>> => {
   const journals = new Set<string>();
-  for await (const { data } of readRegistryBackwards(store)) {
+  for await (const { data, position } of readRegistryBackwards(store)) {
     for (const journal of data.open) journals.add(journal);
-    if (data.at <= limit) break;
+    if (data.at <= limit || position <= corrected) break;
     journals.add(data.journal);
-    times.push(data.at);
   }
   return journals;
-};
-
-const lastSealTime = async (store: EventStore): Promise<string> => {
-  const seal = await readEvent(store, sealsStream, { direction: "backwards" });
-  return seal ? eventTime(seal) : "";
 };

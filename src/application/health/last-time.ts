@@ -3,9 +3,13 @@ import { journalRegistryStream } from "../../domain/ledger/journal-registry.ts";
 import { sealsStream } from "../../domain/ledger/seals/seal.ts";
 import { type EventStore, readEvent } from "../../eventstore/event-store.ts";
 import { readJournalRegistry } from "../ledger/journal/journal-registry.ts";
+import { readCorrections } from "../usage/corrections.ts";
 import { eventTime } from "../usage/events/event-time.ts";
 
-/** The latest time that a start can know of the log: at the ends of the journals and the seals. @throws {EventStoreUnavailable} */
+/**
+ * The latest time that a start can know of the log: at the ends of the journals and the seals, without those of a wrong clock that was
+ * corrected. @throws {EventStoreUnavailable}
+ */
 export const readLastTime = async (store: EventStore): Promise<number> => {
   const journals = (await readJournalRegistry(store))?.state.map(journalStream) ?? [];
   const ends = await Promise.all(
@@ -13,5 +17,9 @@ export const readLastTime = async (store: EventStore): Promise<number> => {
       readEvent(store, stream, { direction: "backwards" }),
     ),
   );
-  return Math.max(0, ...ends.map((end) => (end && Date.parse(eventTime(end))) || 0));
+  const corrections = await readCorrections(store);
+  const isCorrected = (time: number): boolean =>
+    corrections.some(({ at, until }) => time > at && time <= until);
+  const times = [...ends.map((end) => end && Date.parse(eventTime(end))), ...corrections.map(({ at }) => at)];
+  return Math.max(0, ...times.map((time = 0) => (isCorrected(time) ? 0 : time || 0)));
 };
