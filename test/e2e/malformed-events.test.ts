@@ -1,8 +1,10 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { setTimeout as delay } from "node:timers/promises";
 import { binaryEvent, EventStoreDBClient, jsonEvent } from "@eventstore/db-client";
 import { expect } from "chai";
+import { hashSecret } from "../../src/application/access/secrets.ts";
 import { admin, type Credentials, registerWebsite, synthesize } from "../support/client.ts";
 import { startEventStoreDBProcess } from "../support/eventstoredb-process.ts";
 import { type RunningService, startInstance } from "../support/instance.ts";
@@ -13,24 +15,46 @@ interface Stage {
   readonly env: Record<string, string>;
   /** Appends past the service's own rules, as another program would. */
   append(stream: string, type: string, data: unknown): Promise<void>;
+  /** Hides an event of a stream in one of another stream, where the store allows it. */
+  hide?(stream: string, type: string, data: object): Promise<void>;
   end(): Promise<void>;
 }
 
 const notJson = Buffer.from([0xff, 0x00, 0x7b]);
 
-const overSqlite = async (dataDir: string): Promise<Stage> => ({
-  env: {},
-  append: async (stream, type, data) => {
-    const body = `"type":${JSON.stringify(type)},"data":${data === notJson ? "5" : JSON.stringify(data)},"metadata":{}`;
+const overSqlite = async (dataDir: string): Promise<Stage> => {
+  const insert = (stream: string, body: string): void => {
     const db = new DatabaseSync(join(dataDir, "events.db"), { timeout: 5_000 });
+    db.prepare("INSERT OR IGNORE INTO streams (name) VALUES (?)").run(stream);
     db.prepare(
       `INSERT INTO events (stream, revision, id, created, body)
-       SELECT s.id, (SELECT max(revision) + 1 FROM events WHERE stream = s.id), ?, 0, ? FROM streams s WHERE s.name = ?`,
+       SELECT s.id, ifnull((SELECT max(revision) + 1 FROM events WHERE stream = s.id), 0), ?, 0, ? FROM streams s WHERE s.name = ?`,
     ).run(randomUUID(), body, stream);
     db.close();
-  },
-  end: async () => {},
-});
+  };
+  return {
+    env: {},
+    append: async (stream, type, data) => {
+      const json = data === notJson ? "5" : JSON.stringify(data);
+      insert(stream, `"type":${JSON.stringify(type)},"data":${json},"metadata":{}`);
+    },
+    hide: async (stream, type, data) => {
+      const harmless = `"type":"AnotherProgramsEvent","data":{},"metadata":{}`;
+      const hidden = {
+        id: randomUUID(),
+        type,
+        data,
+        metadata: {},
+        stream,
+        revision: 9,
+        position: 1e9,
+        created: 1,
+      };
+      insert("rate-another", `${harmless}},${JSON.stringify(hidden)},{${harmless}`);
+    },
+    end: async () => {},
+  };
+};
 
 const overEventStoreDb = async (): Promise<Stage> => {
   const node = await startEventStoreDBProcess();
@@ -145,6 +169,23 @@ for (const [name, open] of Object.entries({ SQLite: overSqlite, EventStoreDB: ov
       expect(await speak(website)).to.equal(200);
       expect(await used()).to.equal(before + text.length);
       expect(JSON.stringify((await health()).parts)).to.contain("3 malformed, skipped");
+    });
+
+    it("give no access in another kind of stream, or within another event", async () => {
+      const secretOf = (apiSecret: string) => ({
+        secretId: `sec_${apiSecret}`,
+        hash: hashSecret(apiSecret),
+        at: new Date().toISOString(),
+      });
+      await stage.append(keyStream, "SecretCreated", secretOf("vls_known"));
+      await stage.append("rate-another", "SecretCreated", secretOf("vls_elsewhere"));
+      await stage.hide?.(keyStream, "SecretCreated", secretOf("vls_hidden"));
+      await stage.append(keyStream, "SecretCreated", secretOf("vls_last"));
+      const withSecret = (apiSecret: string) => speak({ ...website, apiSecret });
+      while ((await withSecret("vls_last")) !== 200) await delay(50);
+      expect(await withSecret("vls_known")).to.equal(200);
+      expect(await withSecret("vls_elsewhere")).to.equal(401);
+      expect(await withSecret("vls_hidden")).to.equal(401);
     });
   });
 }
