@@ -47,6 +47,8 @@ export const withAppendTimes = (
     const reading = readEvent(store, stream, { from: revision }).then(
       (event) => {
         if (event?.id === id) onTimes({ created: event.created, sent, answered });
+        // Another process's probe has replaced this one: it was created later, and before it was read.
+        else if (event && isProbe) onTimes({ created: event.created, sent, answered: clock() });
       },
       () => {},
     );

@@ -167,6 +167,20 @@ for (const [driver, open] of [
       expect(await read(log, "health")).to.have.length(1);
     });
 
+    it("is measured by a ping although another process's ping replaces its event at once", async () => {
+      const contended = measured({
+        ...log,
+        append: async (stream, ...given) => {
+          const result = await log.append(stream, ...given);
+          await log.append(stream, [{ id: randomUUID(), ...appended }], "any");
+          return result;
+        },
+      });
+      clocks.store -= 61_000;
+      await contended.ping();
+      expect(difference.milliseconds).to.equal(-61_000);
+    });
+
     it("does not include the duration of a slow append", async () => {
       const slow = measured({
         ...log,
