@@ -91,7 +91,9 @@ const overWebSocket: Door = async ({ url }, { website, voice, text }, { signal, 
 
 const overWyoming: Door = async ({ wyomingUrl }, { voice, text }, { signal, readsNothing }) => {
   const client = await openRawClient(wyomingUrl);
-  signal.addEventListener("abort", () => client.socket.destroy());
+  const leave = (): void => void client.socket.destroy();
+  if (signal.aborted) leave();
+  else signal.addEventListener("abort", leave);
   client.send("synthesize", { text, voice: { name: voice } });
   if (readsNothing) client.socket.pause();
   for (;;) {
