@@ -49,7 +49,7 @@ export const journalShapes = {
   JournalClosed: {
     /**
      * `shutdown` and `idle`: by its own process. `silent`: by another one, after a long silence. `unresponsive`: by another one,
-     * because it did not return reserved characters in time; or by its own process, because the quota stream had another total
+     * because it did not return reserved characters, or renew the claim of an Idempotency-Key, in time; or by its own process, because the quota stream had another total
      * for it than it had stated.
      */
     reason: code<"shutdown" | "idle" | "silent" | "unresponsive">(),
