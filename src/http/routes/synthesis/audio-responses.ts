@@ -38,6 +38,9 @@ const notModifiedHeaders = [
   "Access-Control-Expose-Headers",
 ];
 
+/** Those with the name of the sound. */
+const namingHeaders = ["ETag", "Content-Location", "Link"];
+
 /** The responses of a planned synthesis, with their headers. */
 export const createAudioResponses = ({ names, publicPath, publicCors }: AudioResponseOptions) => {
   const headersOf = (
@@ -71,14 +74,14 @@ export const createAudioResponses = ({ names, publicPath, publicCors }: AudioRes
     return { status: 304, headers: Object.fromEntries(repeated) };
   };
 
-  /** The length is known only if the audio exists. */
+  /** Without the sound nothing names it: whoever knows its name can find out by `/audio/` whether it exists. */
   const head = (plan: SynthesisPlan, sound: CachedSound | undefined): HttpResponse => {
     const headers = headersOf(plan, sound?.rendition ?? plan.renditions[0], "HEAD");
     if (sound) {
       headers[names.cached] = sound.provenance;
       headers["Content-Length"] = String(sound.size);
       Object.assign(headers, durationHeader(sound));
-    }
+    } else for (const name of namingHeaders) delete headers[name];
     return { status: 200, headers };
   };
 

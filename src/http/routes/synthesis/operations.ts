@@ -4,7 +4,7 @@ import type { Streaming, Synthesis } from "../../../application/synthesis/delive
 import type { SynthesisPlan, SynthesisRequest } from "../../../application/synthesis/planner.ts";
 import { conditionalRange } from "../../kernel/audio-response.ts";
 import type { ErrorStatus } from "../../kernel/errors/error-types.ts";
-import { cached, type HeaderNames } from "../../kernel/headers.ts";
+import { cached, etag, type HeaderNames } from "../../kernel/headers.ts";
 import { websiteOf } from "../../kernel/middleware.ts";
 import { jsonRequest, type Operation, operation, type RequestPart } from "../../kernel/operation.ts";
 import { reply } from "../../kernel/reply.ts";
@@ -58,7 +58,7 @@ const synthesize = (options: SynthesisOptions): Operation =>
     query: requestQuery(options.schema, (query) => requestFromQuery(options.schema, query)),
     responses: responsesToGet(options.names),
     errors: errorsOfGet,
-    head: { id: "synthesizeHead", optional: cached(options.names) },
+    head: { id: "synthesizeHead", optional: { ...cached(options.names), ...etag } },
     handle: async ({ query }, ctx) => {
       const plan = await answerGet(options, ctx, query);
       if (plan.shared) options.prepared.keep(ctx.url, plan);
@@ -110,7 +110,7 @@ const synthesizeLegacy = (options: SynthesisOptions): Operation => {
     query: requestQuery(schema, (query) => requestFromLegacyQuery(schema, query)),
     responses: responsesToGet(options.names),
     errors: errorsOfGet,
-    head: { id: "synthesizeLegacyHead", optional: cached(options.names) },
+    head: { id: "synthesizeLegacyHead", optional: { ...cached(options.names), ...etag } },
     handle: async ({ query }, ctx) => void (await answerGet(options, ctx, query)),
   });
 };
