@@ -9,7 +9,7 @@ import { composeService } from "../../src/bootstrap/service.ts";
 import { registerAuditProofCommands } from "../../src/cli/commands/audit-proof.ts";
 import { verifyKeyMonth } from "../../src/domain/ledger/proof/key-month-verifier.ts";
 import { readSettings } from "../../src/settings.ts";
-import { admin } from "../support/client.ts";
+import { admin, synthesize } from "../support/client.ts";
 import { type CommandResult, runCommand } from "../support/command-line.ts";
 import { shareHelper } from "../support/tool-host.ts";
 import { type OpenInstallation, openRecorded, recordedVersions, storeKinds } from "./recorded.ts";
@@ -59,6 +59,27 @@ for (const version of recordedVersions) {
             const answered = await admin(service.url, "GET", path);
             expect(answered.body, path).to.containSubset(withoutTimes(body));
           }
+        } finally {
+          await service.close();
+        }
+        expectGenuine(await audit("verify"));
+      });
+
+      it("charges no repeat of a request with an Idempotency-Key that it recorded", async () => {
+        const options = { machine, superviseHelper: shareHelper };
+        const service = await composeService(readSettings(opened.env), createLogger("silent"), options);
+        try {
+          const { library } = opened.recorded.websites;
+          const speak = async (text: string): Promise<number> => {
+            const headers = { "Idempotency-Key": "two" };
+            const query = { voice: "UK English Female", text };
+            return (await synthesize(service.url, library, query, { headers })).status;
+          };
+          expect(await speak("Not posted.")).to.equal(200);
+          expect(await speak("Another text.")).to.equal(400);
+          const path = `/keys/${library.apiKey}/usage?month=2026-11`;
+          const { body } = await admin(service.url, "GET", path);
+          expect(body.characters).to.equal(opened.recorded.reports[path]?.characters);
         } finally {
           await service.close();
         }

@@ -26,6 +26,7 @@ import type { Knob } from "../../domain/synthesis/speech.ts";
 import type { ActingKey } from "../access/principal.ts";
 import type { Admission, Ledger, NewServing, RecordCallback, StreamOutcome } from "../ledger/ledger.ts";
 import type { FreeDepartures } from "./free-departures.ts";
+import type { IdempotencyDigests } from "./idempotency-digests.ts";
 import type { Planner, SynthesisPlan } from "./planner.ts";
 
 export type { AudioMemory, CachedSound, Rendition, Sound, StreamKind };
@@ -128,7 +129,7 @@ export type RecordWhole = (
 ) => void;
 
 /** Plans requests and delivers whole sounds. */
-export interface Synthesis extends Planner, WholeDelivery {}
+export interface Synthesis extends Planner, IdempotencyDigests, WholeDelivery {}
 
 /** Sounds that are sent while they are synthesized. */
 export interface Streaming {

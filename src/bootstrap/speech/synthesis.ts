@@ -11,6 +11,7 @@ import type { Ledger } from "../../application/ledger/ledger.ts";
 import { createWebsiteLexicons } from "../../application/lexicons/website-lexicons.ts";
 import { createDelivery } from "../../application/synthesis/delivery.ts";
 import { createFreeDepartures } from "../../application/synthesis/free-departures.ts";
+import { createIdempotencyDigests } from "../../application/synthesis/idempotency-digests.ts";
 import { createPlanner } from "../../application/synthesis/planner.ts";
 import { createUnreadAudio, limitUnreadAudio } from "../../application/synthesis/unread-audio.ts";
 import { nativeVoices } from "../../domain/catalog/seed/native-voices.ts";
@@ -49,6 +50,7 @@ export const composeSynthesis = (
     voices: createVoices({ catalogOf, platforms: runner.view(platforms), nativeVoices }),
     reportVoices: createVoiceReports({ execute, catalog: runner.view(catalog), clock }),
     synthesis: {
+      ...createIdempotencyDigests(namingKey),
       ...createPlanner({ ...audio, namingKey, sharesAudio, catalogOf, lexicons: websiteLexicons }),
       ...delivery,
     },

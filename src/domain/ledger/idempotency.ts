@@ -112,7 +112,8 @@ type Use = Idempotency & { readonly requestId: string; readonly at: string };
  */
 export const isRepeat = (state: IdempotencyState, use: Use): boolean => {
   if (!isInUse(state, use)) return false;
-  if (state.charged?.request === use.request) return true;
+  const recorded = state.charged?.request;
+  if (recorded === use.request || recorded === use.formerRequest) return true;
   throw usedOtherwise();
 };
 

@@ -10,7 +10,10 @@ export type StreamKind = "sse" | "audio" | "websocket" | "wyoming";
 
 /** Digests of an Idempotency-Key and its request. */
 const idempotency = object({ key: text, request: text });
-export type Idempotency = Checked<typeof idempotency>;
+export interface Idempotency extends Checked<typeof idempotency> {
+  /** The digest that version 0.1.0 records as `request`. Only compared, never recorded. */
+  readonly formerRequest?: string;
+}
 
 export const soundServed = object({
   /** The audio's content address. */

@@ -123,7 +123,7 @@ export const audioOperation = (options: AudioOptions): Operation =>
       },
       304: { description: "The caller has the audio.", headers: etag },
     },
-    errors: [404, 416, 500],
+    errors: [404, 416, 500, 503],
     head: { id: "pullAudioHead" },
     handle: async ({ params }, ctx) => {
       const request = { ...params, signal: disconnectSignal(ctx) };

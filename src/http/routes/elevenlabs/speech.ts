@@ -134,7 +134,7 @@ const speechOperation = (
       const voice = requestedVoiceName(params.voice_id, (name) => voices.isNamed(websiteId, name, engine));
       const request: SynthesisRequest = toSynthesisRequest(voice, query, body);
       const plan = synthesis.plan(request, websiteId);
-      await handle(options, ctx, { plan, context: requestContextOf(ctx, request) });
+      await handle(options, ctx, { plan, context: requestContextOf(ctx, request, synthesis) });
     },
   });
 };

@@ -28,7 +28,7 @@ import {
 import { type VoiceMap, voiceMapOf } from "./voice-map.ts";
 
 interface OpenAiSpeechOptions {
-  readonly synthesis: Pick<Synthesis, "plan">;
+  readonly synthesis: Pick<Synthesis, "plan" | "idempotencyOf">;
   readonly voices: Pick<Voices, "isNamed">;
   readonly streamAnswer: StreamAnswer;
   readonly names: HeaderNames;
@@ -76,7 +76,8 @@ export const openAiSpeechOperation = (options: OpenAiSpeechOptions): Operation =
       const websiteId = websiteOf(ctx);
       const request = toSynthesisRequest(body, voiceOf(body, { voices, voiceMap, websiteId }));
       const plan = synthesis.plan(request, websiteId);
-      await streamAnswer(ctx, plan, { ...requestContextOf(ctx, request), body: streamBody(body, names) });
+      const context = requestContextOf(ctx, request, synthesis);
+      await streamAnswer(ctx, plan, { ...context, body: streamBody(body, names) });
     },
   });
 };

@@ -89,7 +89,7 @@ const synthesizeByPost = (options: SynthesisOptions): Operation =>
       const kind: HttpStreamKind | undefined = stream ? "sse" : acceptsEvents(ctx) ? "audio" : undefined;
       const plan = options.synthesis.plan(request, websiteOf(ctx));
       if (kind) options.streaming.requireProvider(plan);
-      const call = callOf(ctx, "POST", request);
+      const call = callOf(options.synthesis, ctx, "POST", request);
       if (kind && !plan.silent) await options.streamAnswer(ctx, plan, { ...call, body: streamBodies[kind] });
       else reply(ctx, await options.presenter.answer(plan, call));
     },
@@ -130,7 +130,8 @@ const answerGet = async (
   request: SynthesisRequest,
 ): Promise<SynthesisPlan> => {
   const plan = synthesis.plan(request, websiteOf(ctx));
-  reply(ctx, await presenter.answer(plan, callOf(ctx, ctx.method === "HEAD" ? "HEAD" : "GET", request)));
+  const method = ctx.method === "HEAD" ? "HEAD" : "GET";
+  reply(ctx, await presenter.answer(plan, callOf(synthesis, ctx, method, request)));
   return plan;
 };
 
@@ -138,10 +139,15 @@ const answerGet = async (
 const acceptsEvents = ({ req }: Context): boolean => /\btext\/event-stream\b/i.test(req.headers.accept ?? "");
 
 /** @throws {Invalid} for a malformed Idempotency-Key */
-const callOf = (ctx: Context, method: SynthesisCall["method"], request: SynthesisRequest): SynthesisCall => {
+const callOf = (
+  synthesis: Synthesis,
+  ctx: Context,
+  method: SynthesisCall["method"],
+  request: SynthesisRequest,
+): SynthesisCall => {
   const { headers } = ctx.req;
   return {
-    ...requestContextOf(ctx, request),
+    ...requestContextOf(ctx, request, synthesis),
     method,
     ifNoneMatch: headers["if-none-match"],
     range: headers.range,

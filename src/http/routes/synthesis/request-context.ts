@@ -1,11 +1,10 @@
-import { createHmac } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import type { Context } from "koa";
 import { z } from "zod";
 import type { RequestContext } from "../../../application/synthesis/delivery.ts";
+import type { IdempotencyDigests } from "../../../application/synthesis/idempotency-digests.ts";
 import type { SynthesisRequest } from "../../../application/synthesis/planner.ts";
 import { Invalid } from "../../../domain/errors.ts";
-import type { Idempotency } from "../../../domain/ledger/serving.ts";
 import { disconnectSignal, onResponseEnd } from "../../kernel/middleware.ts";
 
 /** 1 to 255 printable ASCII characters. */
@@ -23,32 +22,11 @@ export const idempotencyHeader = {
     }),
 };
 
-/** In characters of base64url: 132 bits make collisions negligible. */
-const digestLength = 22;
-
-/**
- * The digests of the Idempotency-Key and of the parameters; undefined without a key. The method does not count: a GET
- * repeats a POST with the same parameters.
- * @throws {Invalid} for a key that is empty, too long, or not printable ASCII
- */
-const idempotencyOf = (
-  { "idempotency-key": given }: IncomingHttpHeaders,
-  apiKey: string,
-  { text, voice, lang, engine, name, gender, prosody, format, lexicons, instructions }: SynthesisRequest,
-): Idempotency | undefined => {
+/** Undefined without a key. @throws {Invalid} for a key that is empty, too long, or not printable ASCII */
+const idempotencyKeyOf = ({ "idempotency-key": given }: IncomingHttpHeaders): string | undefined => {
   if (given === undefined) return undefined;
   if (typeof given !== "string" || !idempotencyKey.test(given)) throw malformed;
-  const { pitch, rate, volume } = prosody;
-  const more = instructions ? [instructions] : [];
-  const chosen = lexicons?.map(({ name, version }) => [name, version]);
-  const digest = (content: string): string =>
-    createHmac("sha256", apiKey).update(content).digest("base64url").slice(0, digestLength);
-  return {
-    key: digest(given),
-    request: digest(
-      JSON.stringify([text, voice, lang, engine, name, gender, pitch, rate, volume, format, chosen, ...more]),
-    ),
-  };
+  return given;
 };
 
 const malformed = new Invalid([
@@ -56,18 +34,21 @@ const malformed = new Invalid([
 ]);
 
 /**
- * What the delivery of a synthesis needs to know about its HTTP request; `signal` aborts when the client disconnects.
+ * What the delivery of a synthesis needs to know about its HTTP request; `signal` aborts when the client disconnects. The method
+ * does not count for an Idempotency-Key: a GET repeats a POST with the same parameters.
  * @throws {Invalid} for a malformed Idempotency-Key
  */
 export const requestContextOf = (
   ctx: Context,
   request: SynthesisRequest,
+  { idempotencyOf }: IdempotencyDigests,
 ): RequestContext & { readonly signal: AbortSignal } => {
   const { principal } = ctx.state.caller;
+  const key = idempotencyKeyOf(ctx.req.headers);
   return {
     principal,
     requestId: ctx.state.requestId,
-    idempotency: idempotencyOf(ctx.req.headers, principal.apiKey, request),
+    idempotency: key === undefined ? undefined : idempotencyOf(principal.apiKey, key, request),
     signal: disconnectSignal(ctx),
     onAnswered: (callback) => onResponseEnd(ctx.res, callback),
   };

@@ -1,3 +1,4 @@
+import { createHmac } from "node:crypto";
 import { expect } from "chai";
 import { admin, authorize, type Credentials, registerWebsite } from "../../../support/client.ts";
 import { ask, type InProcessService, startInProcessService } from "../../../support/in-process-service.ts";
@@ -28,11 +29,12 @@ describe("a request with an Idempotency-Key", () => {
       body: JSON.stringify(body),
     });
   /** Read from the log itself: the views follow it with a delay. */
-  const used = async (): Promise<number> => {
-    const response = await fetch(`${service.url}/admin/audit?apiKey=${website.apiKey}`, {
+  const audit = () =>
+    ask(`${service.url}/admin/audit?apiKey=${website.apiKey}`, {
       headers: { Authorization: `Bearer ${adminToken}` },
     });
-    const events = (await response.text())
+  const used = async (): Promise<number> => {
+    const events = (await audit()).text
       .trim()
       .split("\n")
       .map((line) => JSON.parse(line));
@@ -93,6 +95,14 @@ describe("a request with an Idempotency-Key", () => {
     expect([await statusWith("one"), await statusWith("one"), await statusWith("two")]).to.deep.equal([
       200, 200, 400,
     ]);
+  });
+
+  it("is recorded without a digest by which a guessed text can be confirmed", async () => {
+    await get("a");
+    const guess = ["ten chars!", "UK English Female", null, null, null, null, 1, 1, 1, null, null];
+    const digest = createHmac("sha256", website.apiKey).update(JSON.stringify(guess)).digest("base64url");
+    const { text } = await audit();
+    expect(text).to.include('"idempotency"').and.not.include(digest.slice(0, 22));
   });
 
   it("does not share values between websites", async () => {

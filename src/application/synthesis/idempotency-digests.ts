@@ -1,0 +1,34 @@
+import { createHmac, type KeyObject } from "node:crypto";
+import type { Idempotency } from "../../domain/ledger/serving.ts";
+import type { SynthesisRequest } from "./planner.ts";
+
+/** In characters of base64url: 132 bits make collisions negligible. */
+const digestLength = 22;
+
+export type IdempotencyDigests = ReturnType<typeof createIdempotencyDigests>;
+
+/**
+ * Digests of the value of an Idempotency-Key, and of the request's parameters under a secret key: they contain the text, and
+ * whoever reads the log could confirm a guessed one.
+ */
+export const createIdempotencyDigests = (namingKey: KeyObject) => ({
+  idempotencyOf: (apiKey: string, value: string, request: SynthesisRequest): Idempotency => {
+    const parameters = parametersOf(request);
+    return {
+      key: digest(apiKey, value),
+      // Of a JSON array, and names of audio are digests of JSON objects under the same key: neither is ever the other.
+      request: digest(namingKey, JSON.stringify([apiKey, ...parameters])),
+      formerRequest: digest(apiKey, JSON.stringify(parameters)),
+    };
+  },
+});
+
+const digest = (key: KeyObject | string, content: string): string =>
+  createHmac("sha256", key).update(content).digest("base64url").slice(0, digestLength);
+
+const parametersOf = ({ prosody: { pitch, rate, volume }, ...request }: SynthesisRequest): unknown[] => {
+  const { text, voice, lang, engine, name, gender, format, lexicons, instructions } = request;
+  const chosen = lexicons?.map(({ name, version }) => [name, version]);
+  const more = instructions ? [instructions] : [];
+  return [text, voice, lang, engine, name, gender, pitch, rate, volume, format, chosen, ...more];
+};
