@@ -211,7 +211,7 @@ class AdmittedRequest {
   readonly #synthesis = new AbortController();
   #work: { readonly engine: EngineWork; readonly provenance: Provenance } | undefined;
   #sound: Sound | undefined;
-  #streamed: Promise<StreamedSound> | undefined;
+  #obtaining: Promise<Sound | StreamedSound> | undefined;
   /** True once the serving is being recorded. */
   #isServed = false;
 
@@ -256,7 +256,7 @@ class AdmittedRequest {
     const { principal, signal } = this.#context;
     const obtaining = (): Promise<Sound> =>
       pipeline.obtain(this.#plan.renditions, this.#synthesis.signal, principal.apiKey, this.#onWork);
-    const sound = paid ?? (await untilAborted(obtaining(), signal));
+    const sound = paid ?? (await this.#untilObtained(obtaining(), signal));
     this.#sound = sound;
     if (asKept) this.#sound = await pipeline.asKept(sound, signal);
     return this.#sound;
@@ -265,14 +265,15 @@ class AdmittedRequest {
   /** The sound from its first bytes on. */
   async stream(): Promise<StreamedSound> {
     const { principal, signal } = this.#context;
+    const { pipeline } = this.#options;
     const { signal: synthesis } = this.#synthesis;
-    this.#streamed = this.#options.pipeline.stream(
-      this.#plan.renditions,
-      synthesis,
-      principal.apiKey,
-      this.#onWork,
-    );
-    return await untilAborted(this.#streamed, signal);
+    const streamed = pipeline.stream(this.#plan.renditions, synthesis, principal.apiKey, this.#onWork);
+    return await this.#untilObtained(streamed, signal);
+  }
+
+  #untilObtained<S extends Sound | StreamedSound>(obtaining: Promise<S>, signal: AbortSignal): Promise<S> {
+    this.#obtaining = obtaining;
+    return untilAborted(obtaining, signal);
   }
 
   readonly #onWork: OnWork = (engine, provenance) => {
@@ -312,9 +313,17 @@ class AdmittedRequest {
 
   /** The reader of a stream has left. The sound of a charged Idempotency-Key is completed: its repeats must need no engine. */
   leaveStream(audio: AsyncIterator<Buffer>): void {
-    if (this.#context.idempotency) void readToEnd(audio);
+    if (this.#context.idempotency) void readToEnd(audio).catch(this.chargeRepeat);
     else this.endSynthesis();
   }
+
+  /** Charges a repeat whose text cannot be spoken: no audio is kept, so an engine would work for each repeat without a charge. */
+  readonly chargeRepeat = async (error: unknown): Promise<void> => {
+    const unserved = this.#unserved(error);
+    if (!unserved || !this.#admission.isRepeat || !(error instanceof Invalid && isCallersFault(error)))
+      return;
+    await this.#recordUnserved(unserved, error).catch(() => {});
+  };
 
   endSynthesis(reason: unknown = this.#context.signal.reason ?? streamEnded): void {
     this.#synthesis.abort(reason);
@@ -327,10 +336,15 @@ class AdmittedRequest {
     const isCharged = unserved !== undefined && this.#isChargedFor(hasLeft, unserved, error);
     const isKept = hasLeft && idempotency !== undefined && (isCharged || this.#admission.isRepeat);
     if (!isKept) this.endSynthesis(error);
-    else void this.#streamed?.then(({ audio }) => readToEnd(audio[Symbol.asyncIterator]())).catch(() => {});
+    else void this.#complete().catch(this.chargeRepeat);
     // A request that cannot be recorded has met a failure of the service.
     if (isCharged) await this.#recordUnserved(unserved, error).catch(() => {});
     this.#admission.release();
+  }
+
+  async #complete(): Promise<void> {
+    const obtained = await this.#obtaining;
+    if (obtained && "audio" in obtained) await readToEnd(obtained.audio[Symbol.asyncIterator]());
   }
 
   /** What the failed request is charged for; undefined if no engine has worked for it. */
@@ -403,11 +417,7 @@ const partOf = (
 };
 
 const readToEnd = async (chunks: AsyncIterator<Buffer>): Promise<void> => {
-  try {
-    while (!(await chunks.next()).done);
-  } catch {
-    // A repeat synthesizes the sound again.
-  }
+  while (!(await chunks.next()).done);
 };
 
 /** How the sound is delivered, as the ledger records it. */
@@ -443,6 +453,7 @@ const beginStream = async (
     if (outcome.outcome === "left") request.leaveStream(chunks);
     else request.endSynthesis();
     ledger.recordStreamEnd(receipt, { hash: rendition.hash, ...outcome });
+    if (outcome.outcome === "failed") void request.chargeRepeat(error);
     if (hasDelivered) return;
     if (outcome.outcome !== "failed") request.callerLeft(receipt);
     else if (!isCallersFault(error)) ledger.voidServing(receipt);

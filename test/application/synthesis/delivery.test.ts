@@ -11,6 +11,7 @@ import {
   KeyIsSuspended,
   NotFound,
   ReadersStalled,
+  SpeechTooLong,
   Unavailable,
 } from "../../../src/domain/errors.ts";
 import { type CommandHandler, createCommandHandler } from "../../../src/eventstore/command-handler.ts";
@@ -68,8 +69,9 @@ describe("streaming", () => {
       statCached: notUsed,
       obtain: notUsed,
       asKept: notUsed,
-      stream: async ([rendition], signal) => {
+      stream: async ([rendition], signal, _apiKey, onWork) => {
         if (!rendition) throw new TypeError("no rendition");
+        onWork?.({ rendition, hasBegun: true }, "miss");
         begun.push(signal);
         await onBegin();
         return { rendition, failed: [], provenance: "miss", audio: source(signal), memory: Buffer.alloc(0) };
@@ -241,6 +243,51 @@ describe("streaming", () => {
     leaving.abort(new Error("left"));
     await until(() => chunks === 5);
     expect(begun[0]?.aborted).to.equal(false);
+  });
+
+  describe("of a repeat whose text cannot be spoken in time", () => {
+    const idempotency = { key: "i", request: "same" };
+    const tooLong = new SpeechTooLong();
+    const first = { ...order, idempotency };
+    const repeat = { ...first, requestId: "repeat" };
+    let gate: PromiseWithResolvers<void>;
+    const charges = async (count: number): Promise<number[]> => {
+      for (;;) {
+        const { servings } = await ledger();
+        if (servings.length >= count) return servings.map(({ characters }) => characters);
+      }
+    };
+
+    beforeEach(async () => {
+      gate = Promise.withResolvers();
+      source = async function* () {
+        yield Buffer.from("one ");
+        await gate.promise;
+        throw tooLong;
+      };
+      const { audio, delivered } = await streaming.begin(planOf("g1", 7), first, never);
+      delivered();
+      gate.resolve();
+      expect(await rejection(collect(audio))).to.equal(tooLong);
+      expect(await charges(1)).to.deep.equal([7]);
+      gate = Promise.withResolvers();
+    });
+
+    it("is charged, because an engine has worked again", async () => {
+      const { audio, characters } = await streaming.begin(planOf("g1", 7), repeat, never);
+      gate.resolve();
+      expect(await rejection(collect(audio))).to.equal(tooLong);
+      expect(characters).to.equal(0);
+      expect(await charges(3)).to.deep.equal([7, 0, 7]);
+    });
+
+    it("is charged also if its client has left before", async () => {
+      const leaving = new AbortController();
+      await streaming.begin(planOf("g1", 7), repeat, leaving.signal);
+      leaving.abort(new Error("left"));
+      gate.resolve();
+      expect(await charges(3)).to.deep.equal([7, 0, 7]);
+    });
   });
 
   it("restricts /v2 to BYOK engines, also for silence", () => {

@@ -274,6 +274,19 @@ describe("whole delivery", () => {
       expect(await charged()).to.equal(20);
     });
 
+    it("charges it also if the caller of the repeat leaves before", async () => {
+      await deliver("first", { idempotency });
+      const gate = Promise.withResolvers<void>();
+      const caller = new AbortController();
+      work = () => gate.promise;
+      const delivered = rejection(deliver("repeat", { idempotency, signal: caller.signal }));
+      await until(() => begun.length === 2);
+      caller.abort(leaving);
+      expect(await delivered).to.equal(leaving);
+      gate.reject(new SpeechTooLong());
+      while ((await charged()) !== 20);
+    });
+
     it("charges nothing if the service or the provider fails, or the text has nothing to speak", async () => {
       for (const error of [
         new EngineFailed("502"),
