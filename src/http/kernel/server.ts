@@ -83,7 +83,9 @@ const createHttpServer = (
   closeDelimited: Pick<ReturnType<typeof createCloseDelimitedResponses>, "follow">,
 ): Server => {
   const handle = app.callback() as RequestListener;
+  const isExcess = createPipelineLimit();
   const serve: RequestListener = (req, res) => {
+    if (isExcess(req, res)) return void req.socket.destroy();
     closeDelimited.follow(res);
     if (!server.listening) res.setHeader("Connection", "close"); // the server is draining
     const problem = problemOf(req);
@@ -112,6 +114,25 @@ const createHttpServer = (
   if (upgrade) server.on("upgrade", upgrade.take);
   // Disconnects clients that never read. Slow clients are not affected.
   return server.setTimeout(inactivityMs);
+};
+
+/** Requests that a connection may send before the response to its first one is complete. No browser or proxy sends any. */
+const maxPipelined = 16;
+
+/**
+ * Tells which requests are too many on their connection. Node reads and serves requests of a connection at once, whose
+ * responses then wait for each other: a few connections would fill the memory.
+ */
+const createPipelineLimit = () => {
+  const waiting = new WeakMap<Socket, number>();
+  return ({ socket }: IncomingMessage, res: ServerResponse): boolean => {
+    if (res.socket) return false; // it waits for no other response
+    if (socket.destroyed) return true;
+    const before = waiting.get(socket) ?? 0;
+    waiting.set(socket, before + 1);
+    res.once("close", () => waiting.set(socket, (waiting.get(socket) ?? 1) - 1));
+    return before >= maxPipelined;
+  };
 };
 
 const urlOf = (server: Server): string => {

@@ -143,6 +143,42 @@ describe("the HTTP server", () => {
     await server.drain(0);
   });
 
+  describe("with several requests on one connection at once", () => {
+    const request = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
+    const last = "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+
+    it("serves sixteen that wait for another response, however often", async () => {
+      const server = await serve((ctx) => {
+        ctx.body = "served";
+      });
+      const socket = await connected(server);
+      let text = "";
+      socket.on("data", (chunk) => {
+        text += chunk;
+      });
+      for (let round = 1; round <= 3; round++) {
+        socket.write(request.repeat(17));
+        while (text.split("served").length - 1 < round * 17) await once(socket, "data");
+      }
+      socket.end(last);
+      await once(socket, "close");
+      await server.drain(0);
+    });
+
+    it("disconnects a client that sends more, and serves none of them", async () => {
+      let served = 0;
+      const server = await serve(() => {
+        served += 1;
+        return new Promise(() => {});
+      });
+      const socket = await connected(server);
+      socket.write(request.repeat(1_000));
+      await once(socket, "close");
+      expect(served).to.equal(17);
+      await server.drain(0);
+    });
+  });
+
   it("completes pending requests and accepts no more when it drains", async () => {
     const begun = Promise.withResolvers<void>();
     const released = Promise.withResolvers<void>();
