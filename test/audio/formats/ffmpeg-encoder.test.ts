@@ -104,7 +104,7 @@ describe("The ffmpeg encoder", () => {
     });
 
   it("reports the ffmpeg version that encodes", () => {
-    expect(encoder.version).to.match(/^ffmpeg \d/);
+    expect(encoder.version("mp3")).to.match(/^ffmpeg \d/);
   });
 
   const seconds = 1.37;
