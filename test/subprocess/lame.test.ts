@@ -4,10 +4,10 @@ import { availableParallelism, getPriority } from "node:os";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { expect } from "chai";
-import koffi from "koffi";
 import { createClaim } from "../../src/async/scheduler/claim.ts";
 import { wavHeader } from "../../src/domain/synthesis/wav-header.ts";
 import { openLame } from "../../src/subprocess/host/lame/library.ts";
+import koffi from "../../src/subprocess/native-libraries.ts";
 import {
   lameLibraryName,
   openSubprocessHost,

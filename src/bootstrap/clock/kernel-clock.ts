@@ -10,7 +10,7 @@ export const kernelClock: TimeSource = {
   name: "the kernel",
   difference: async () => {
     // Loaded only when it is asked. The program itself is linked with the C library.
-    const { default: koffi } = await import("koffi");
+    const { default: koffi } = await import("../../subprocess/native-libraries.ts");
     const adjtimex = koffi.load(null).func("int adjtimex(void *)");
     const state: number = adjtimex(Buffer.alloc(structBytes));
     return state >= 0 && state !== timeError ? 0 : undefined;

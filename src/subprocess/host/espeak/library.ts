@@ -1,5 +1,5 @@
-import koffi from "koffi";
 import type { EspeakOrder, SpeechEvent } from "../../espeak.ts";
+import koffi from "../../native-libraries.ts";
 
 export type EspeakLibrary = ReturnType<typeof openEspeakLibrary>;
 

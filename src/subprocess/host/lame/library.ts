@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
-import koffi, { type LibraryHandle } from "koffi";
 import pLimit from "p-limit";
+import koffi, { type LibraryHandle } from "../../native-libraries.ts";
 
 export type LameLibrary = ReturnType<typeof openLame>;
 
@@ -16,8 +16,6 @@ const jointStereo = 1; // JOINT_STEREO, as ffmpeg; LAME turns it into MONO for o
 const outputBytes = (samples: number): number => Math.ceil(1.25 * samples) + 7200;
 /** Long sounds leave a core to short ones. libuv has four threads, and koffi takes memory for each call that waits for one. */
 const threads = Math.max(1, Math.min(4, availableParallelism() - 1));
-/** Of a call on a thread. koffi's default of 128 KB is too small for LAME. */
-const stackBytes = 512 * 1024;
 
 /** Each function takes the encoder first. */
 const settings = {
@@ -35,7 +33,6 @@ const settings = {
  * @param name or path. @throws {Error} the library is not installed, or not as expected
  */
 export const openLame = (name: string) => {
-  koffi.config({ ...koffi.config(), async_stack_size: stackBytes });
   const library = koffi.load(name);
   const setter = (name: string) => library.func(`int lame_set_${name}(void *lame, int value)`);
   const setters = Object.entries(settings).map(([name, value]) => ({ set: setter(name), value }));
