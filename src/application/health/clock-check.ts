@@ -35,7 +35,7 @@ export interface ClockCheckOptions {
 /** Above the first bound an instance warns, above the second it is not ready and records nothing. */
 const warningMs = 2_000;
 const wrongMs = 60_000;
-/** Of the time since the last agreement: small corrections of the clock are legitimate. */
+/** Of the time since the last agreement: corrections of the clock in small steps are legitimate. */
 const correctionShare = 0.001;
 const retryAfterSeconds = 10;
 /** How often the sources are asked while the clock is right, and while it is wrong. */
@@ -56,7 +56,11 @@ export const createClockCheck = ({
   onAgreement = () => {},
   onWarning,
 }: ClockCheckOptions) => {
-  let right: Agreement = agreement ?? { wall: wall(), uptime: uptime() };
+  // Uptime that went back is that of another start: some containers have an uptime of their own.
+  const known = agreement && agreement.uptime <= uptime() ? agreement : undefined;
+  let right: Agreement = known ?? { wall: wall(), uptime: uptime() };
+  /** The last reading that was compared and accepted. */
+  let steady = right;
   /** The wall clock when it was last read, and whether it had been set when it was last compared with the uptime. */
   let last = Number.NaN;
   let wasSet = false;
@@ -70,14 +74,16 @@ export const createClockCheck = ({
   /** Why nothing is recorded, as of the last comparison. */
   let problem: string | undefined;
 
-  /** By how much the clock was set since it was right; 0 if it was not, or only a little. */
+  /** By how much the clock was set, at once or in all since it was right; 0 if it was not, or only a little. */
   const jump = (): number => {
     const now = { wall: wall(), uptime: uptime() };
-    const elapsed = now.uptime - right.uptime;
-    const set = now.wall - right.wall - elapsed;
-    wasSet = Math.abs(set) > wrongMs + Math.abs(elapsed) * correctionShare;
     last = now.wall;
-    return wasSet ? set : 0;
+    const step = setBetween(steady, now);
+    const sum = setBetween(right, now);
+    const isStep = steady !== right && Math.abs(step) > wrongMs;
+    wasSet = isStep || Math.abs(sum) > wrongMs + (now.uptime - right.uptime) * correctionShare;
+    if (!wasSet) steady = now;
+    return !wasSet ? 0 : isStep ? step : sum;
   };
 
   /** Without reading the uptime, which costs microseconds, while the clock runs evenly: `check` is called each second. */
@@ -87,7 +93,7 @@ export const createClockCheck = ({
     return 0;
   };
 
-  if (!agreement) onAgreement(right);
+  if (!known) onAgreement(right);
 
   const describeProblem = (set: number): string | undefined => {
     if (objection !== undefined) return objection;
@@ -115,6 +121,7 @@ export const createClockCheck = ({
 
   const agree = (): void => {
     right = { wall: wall(), uptime: uptime() };
+    steady = right;
     objection = undefined;
     onAgreement(right);
   };
@@ -134,12 +141,12 @@ export const createClockCheck = ({
 
   return {
     /**
-     * The wall clock. After it was set, until that is confirmed, the time that has passed since it was right: months, windows and
-     * the times of events do not follow a wrong clock.
+     * The wall clock. After it was set, until that is confirmed, the last accepted reading and the time since: months, windows and the
+     * times of events do not follow a wrong clock.
      */
     now: (): number => {
       const now = wall();
-      return quickJump(now) === 0 ? now : right.wall + uptime() - right.uptime;
+      return quickJump(now) === 0 ? now : steady.wall + uptime() - steady.uptime;
     },
     observe: (times: AppendTimes): void => {
       storeTime = times.created;
@@ -200,6 +207,10 @@ export const createClockCheck = ({
     },
   };
 };
+
+/** By how much the clock was set between two readings. */
+const setBetween = (from: Agreement, to: Agreement): number =>
+  to.wall - from.wall - (to.uptime - from.uptime);
 
 /** The smallest difference that explains the times: 0 if the append may have happened between its request and its answer. */
 const differenceOf = ({ created, sent, answered }: AppendTimes): number => {
