@@ -320,8 +320,7 @@ class AdmittedRequest {
   /** Charges a repeat whose text cannot be spoken: no audio is kept, so an engine would work for each repeat without a charge. */
   readonly chargeRepeat = async (error: unknown): Promise<void> => {
     const unserved = this.#unserved(error);
-    if (!unserved || !this.#admission.isRepeat || !(error instanceof Invalid && isCallersFault(error)))
-      return;
+    if (!unserved || !this.#admission.isRepeat || !(error instanceof Invalid)) return;
     await this.#recordUnserved(unserved, error).catch(() => {});
   };
 
@@ -371,7 +370,8 @@ class AdmittedRequest {
     if (hasLeft) return !this.#admission.isRepeat && !departsFree(this.#options, apiKey, unserved);
     if (this.#context.signal.aborted) return false;
     // Work that yields no audio would otherwise be free for each repeat.
-    return isCallersFault(error) && (!this.#admission.isRepeat || error instanceof Invalid);
+    if (!isCallersFault(error) || (this.#admission.isRepeat && !(error instanceof Invalid))) return false;
+    return !(isSilence(error) && departsFree(this.#options, apiKey, unserved));
   }
 
   /** A text that cannot be spoken uses no Idempotency-Key: there is no audio for repeats. */
@@ -388,13 +388,13 @@ const wasMade = (provenance: Provenance): boolean => provenance === "miss" || pr
 const isServiceFailure = (error: unknown): boolean =>
   error instanceof Unavailable || (error instanceof EngineFailed && !(error instanceof ReadersStalled));
 
-/** A text without anything to speak takes a tool a few milliseconds, and is refused without a charge. */
-const isCallersFault = (error: unknown): boolean =>
-  error instanceof ServiceError &&
-  !isServiceFailure(error) &&
-  !(error instanceof NothingToSpeak || error instanceof Unpronounceable);
+const isCallersFault = (error: unknown): boolean => error instanceof ServiceError && !isServiceFailure(error);
 
-/** Whether a caller that has left without any audio is not charged. A provider that was asked is paid. */
+/** Mostly it takes a tool a few milliseconds. At a volume near 0, or muted by SSML, it takes as long as any other speech. */
+const isSilence = (error: unknown): boolean =>
+  error instanceof NothingToSpeak || error instanceof Unpronounceable;
+
+/** Whether a caller that has left without any audio, or whose text is silent, is not charged. A provider that was asked is paid. */
 const departsFree = (
   { freeDepartures }: Pick<DeliveryOptions, "freeDepartures">,
   apiKey: string,

@@ -6,8 +6,8 @@ const minuteMs = 60_000;
 export type FreeDepartures = ReturnType<typeof createFreeDepartures>;
 
 /**
- * Limits the requests of a key that are not charged because their client left before the first byte, although an engine had
- * worked or the serving was recorded. Each instance counts for itself, in fixed minutes.
+ * Limits the requests of a key that are not charged because their client left before the first byte, or nothing could be heard of
+ * their text, although an engine had worked or the serving was recorded. Each instance counts for itself, in fixed minutes.
  */
 export const createFreeDepartures = (clock: Clock = systemClock) => {
   let minute = Number.NaN;

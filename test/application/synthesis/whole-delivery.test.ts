@@ -19,6 +19,7 @@ import {
   RateLimited,
   SpeechTooLong,
   Unavailable,
+  Unpronounceable,
 } from "../../../src/domain/errors.ts";
 import type { Idempotency } from "../../../src/domain/ledger/serving.ts";
 import { createCommandHandler } from "../../../src/eventstore/command-handler.ts";
@@ -287,13 +288,21 @@ describe("whole delivery", () => {
       while ((await charged()) !== 20);
     });
 
-    it("charges nothing if the service or the provider fails, or the text has nothing to speak", async () => {
-      for (const error of [
-        new EngineFailed("502"),
-        new Unavailable("503", 1),
-        new TypeError("500"),
-        new NothingToSpeak(),
-      ]) {
+    it("charges it from the eleventh time in a minute on if nothing can be heard of its text", async () => {
+      const errors = [new NothingToSpeak(), new Unpronounceable()];
+      for (let n = 0; n < 12; n++) {
+        const error = errors[n % 2] as Error;
+        work = () => Promise.reject(error);
+        expect(await rejection(deliver(`r-${n}`))).to.equal(error);
+      }
+      expect(await charged()).to.equal(20);
+      minutes.advance(60_000);
+      expect(await rejection(deliver("next minute"))).to.be.instanceOf(Unpronounceable);
+      expect(await charged()).to.equal(20);
+    });
+
+    it("charges nothing if the service or the provider fails", async () => {
+      for (const error of [new EngineFailed("502"), new Unavailable("503", 1), new TypeError("500")]) {
         work = () => Promise.reject(error);
         expect(await rejection(deliver("r", { plan: byok }))).to.equal(error);
       }
