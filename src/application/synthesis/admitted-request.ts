@@ -1,0 +1,295 @@
+import { untilAborted } from "../../async/deadline.ts";
+import type { EngineWork, OnWork, Pipeline, Sound, StreamedSound } from "../../audio/pipeline/pipeline.ts";
+import { isByok } from "../../domain/accounts/byok-providers.ts";
+import {
+  EngineFailed,
+  Invalid,
+  NothingToSpeak,
+  ReadersStalled,
+  ServiceError,
+  Unavailable,
+  Unpronounceable,
+} from "../../domain/errors.ts";
+import type { Idempotency, Provenance, Receipt } from "../../domain/ledger/serving.ts";
+import type { ActingKey } from "../access/principal.ts";
+import type { Admission, Ledger, NewServing } from "../ledger/ledger.ts";
+import type { FreeDepartures } from "./free-departures.ts";
+import type { SynthesisPlan } from "./planner.ts";
+
+/** The caller and the request that a delivery is for. */
+export interface RequestContext {
+  readonly principal: ActingKey;
+  readonly requestId: string;
+  /** The Idempotency-Key: a repeat of the same request is charged once. */
+  readonly idempotency?: Idempotency | undefined;
+  /**
+   * Calls back when the client has read the whole answer, or has left. Absent: the caller keeps no audio in memory that it
+   * has read.
+   */
+  readonly onAnswered?: (callback: () => void) => void;
+}
+
+export interface WholeContext extends RequestContext {
+  /** Aborts when the caller disconnects. */
+  readonly signal: AbortSignal;
+}
+
+/** What is sent of a sound. */
+export interface Selection {
+  /** The bytes of a part. Undefined: the whole sound. */
+  readonly partBytes?: number | undefined;
+}
+
+export interface DeliveryOptions {
+  readonly pipeline: Pick<
+    Pipeline,
+    "fromMemory" | "fromCache" | "statCached" | "obtain" | "asKept" | "stream"
+  >;
+  readonly ledger: Ledger;
+  readonly freeDepartures: FreeDepartures;
+}
+
+type AdmittedContext = RequestContext & Pick<WholeContext, "signal">;
+
+/** A request that may be worked for, until it is recorded or has failed. */
+export class AdmittedRequest {
+  readonly #options: DeliveryOptions;
+  readonly #plan: SynthesisPlan;
+  readonly #context: AdmittedContext;
+  readonly #admission: Admission;
+  /** Ends the synthesis, or this request's part in it. Not the caller's signal: a request with an Idempotency-Key may outlast it. */
+  readonly #synthesis = new AbortController();
+  #work: { readonly engine: EngineWork; readonly provenance: Provenance } | undefined;
+  #sound: Sound | undefined;
+  #obtaining: Promise<Sound | StreamedSound> | undefined;
+  /** True once the serving is being recorded. */
+  #isServed = false;
+
+  private constructor(
+    options: DeliveryOptions,
+    plan: SynthesisPlan,
+    context: AdmittedContext,
+    admission: Admission,
+  ) {
+    this.#options = options;
+    this.#plan = plan;
+    this.#context = context;
+    this.#admission = admission;
+  }
+
+  /** Decides on the request before any work. `characters`: what it may be charged. @throws the refusal */
+  static async admit(
+    options: DeliveryOptions,
+    plan: SynthesisPlan,
+    context: AdmittedContext,
+    characters: number,
+  ): Promise<AdmittedRequest> {
+    const { principal, requestId, idempotency, signal } = context;
+    const admission = await options.ledger.admit(principal, { requestId, characters, idempotency }, signal);
+    return new AdmittedRequest(options, plan, context, admission);
+  }
+
+  /** Settles the request if `task` fails before it records the serving. */
+  async run<T>(task: () => Promise<T>): Promise<T> {
+    try {
+      this.#context.signal.throwIfAborted();
+      return await task();
+    } catch (error) {
+      if (!this.#isServed) await this.#settle(error);
+      throw error;
+    }
+  }
+
+  /** The whole sound. With `asKept`, the bytes that the store keeps: clients join parts by their ETag, also those of other instances. */
+  async obtain(asKept: boolean, paid: Sound | undefined): Promise<Sound> {
+    const { pipeline } = this.#options;
+    const { principal, signal } = this.#context;
+    const obtaining = (): Promise<Sound> =>
+      pipeline.obtain(this.#plan.renditions, this.#synthesis.signal, principal.apiKey, this.#onWork);
+    const sound = paid ?? (await this.#untilObtained(obtaining(), signal));
+    this.#sound = sound;
+    if (asKept) this.#sound = await pipeline.asKept(sound, signal);
+    return this.#sound;
+  }
+
+  /** The sound from its first bytes on. */
+  async stream(): Promise<StreamedSound> {
+    const { principal, signal } = this.#context;
+    const { pipeline } = this.#options;
+    const { signal: synthesis } = this.#synthesis;
+    const streamed = pipeline.stream(this.#plan.renditions, synthesis, principal.apiKey, this.#onWork);
+    return await this.#untilObtained(streamed, signal);
+  }
+
+  #untilObtained<S extends Sound | StreamedSound>(obtaining: Promise<S>, signal: AbortSignal): Promise<S> {
+    this.#obtaining = obtaining;
+    return untilAborted(obtaining, signal);
+  }
+
+  readonly #onWork: OnWork = (engine, provenance) => {
+    this.#work = { engine, provenance };
+  };
+
+  async record(sound: Sound | StreamedSound, delivered: Delivery): Promise<Receipt> {
+    const { idempotency } = this.#context;
+    const served = servedAudio(this.#plan, this.#context.requestId, sound);
+    const serving = { ...served, ...delivered, ...(idempotency && { idempotency }) };
+    this.#isServed = true;
+    try {
+      return await this.#record(serving, this.#admission);
+    } catch (error) {
+      this.endSynthesis(error);
+      throw error;
+    }
+  }
+
+  #record(serving: NewServing, admission: Admission): Promise<Receipt> {
+    const { principal } = this.#context;
+    return new Promise((resolve, reject) =>
+      this.#options.ledger.record(
+        principal,
+        serving,
+        (error, receipt) => (receipt ? resolve(receipt) : reject(error)),
+        admission,
+      ),
+    );
+  }
+
+  /** The caller has left before it received any audio of a recorded serving. */
+  callerLeft(receipt: Receipt): void {
+    if (isServiceFailure(this.#context.signal.reason)) this.#options.ledger.voidServing(receipt);
+    else voidIfFree(this.#options, receipt);
+  }
+
+  /** The reader of a stream has left. The sound of a charged Idempotency-Key is completed: its repeats must need no engine. */
+  leaveStream(audio: AsyncIterator<Buffer>): void {
+    if (this.#context.idempotency) void readToEnd(audio).catch(this.chargeRepeat);
+    else this.endSynthesis();
+  }
+
+  /** Charges a repeat whose text cannot be spoken: no audio is kept, so an engine would work for each repeat without a charge. */
+  readonly chargeRepeat = async (error: unknown): Promise<void> => {
+    const unserved = this.#unserved(error);
+    if (!unserved || !this.#admission.isRepeat || !(error instanceof Invalid)) return;
+    await this.#recordUnserved(unserved, error).catch(() => {});
+  };
+
+  endSynthesis(reason: unknown = this.#context.signal.reason ?? streamEnded): void {
+    this.#synthesis.abort(reason);
+  }
+
+  async #settle(error: unknown): Promise<void> {
+    const { signal, idempotency } = this.#context;
+    const unserved = this.#unserved(error);
+    const hasLeft = signal.aborted && ![signal.reason, error].some(isServiceFailure);
+    const isCharged = unserved !== undefined && this.#isChargedFor(hasLeft, unserved, error);
+    const isKept = hasLeft && idempotency !== undefined && (isCharged || this.#admission.isRepeat);
+    if (!isKept) this.endSynthesis(error);
+    else void this.#complete().catch(this.chargeRepeat);
+    // A request that cannot be recorded has met a failure of the service.
+    if (isCharged) await this.#recordUnserved(unserved, error).catch(() => {});
+    this.#admission.release();
+  }
+
+  async #complete(): Promise<void> {
+    const obtained = await this.#obtaining;
+    if (obtained && "audio" in obtained) await readToEnd(obtained.audio[Symbol.asyncIterator]());
+  }
+
+  /** What the failed request is charged for; undefined if no engine has worked for it. */
+  #unserved(error: unknown): NewServing | undefined {
+    const { requestId } = this.#context;
+    const sound = this.#sound;
+    if (sound) {
+      if (!wasMade(sound.provenance)) return undefined;
+      const part = error instanceof ServiceError ? partOf(sound, { partBytes: 0 }) : {};
+      return { ...servedAudio(this.#plan, requestId, sound), ...part, undelivered: true };
+    }
+    if (!this.#work?.engine.hasBegun) return undefined;
+    const { provenance, engine } = this.#work;
+    const served = servedAudio(this.#plan, requestId, {
+      rendition: engine.rendition,
+      provenance,
+      failed: [],
+    });
+    return { ...served, undelivered: true };
+  }
+
+  #isChargedFor(hasLeft: boolean, unserved: NewServing, error: unknown): boolean {
+    const { apiKey } = this.#context.principal;
+    if (hasLeft) return !this.#admission.isRepeat && !departsFree(this.#options, apiKey, unserved);
+    if (this.#context.signal.aborted) return false;
+    // Work that yields no audio would otherwise be free for each repeat.
+    if (!isCallersFault(error) || (this.#admission.isRepeat && !(error instanceof Invalid))) return false;
+    return !(isSilence(error) && departsFree(this.#options, apiKey, unserved));
+  }
+
+  /** A text that cannot be spoken uses no Idempotency-Key: there is no audio for repeats. */
+  async #recordUnserved(unserved: NewServing, error: unknown): Promise<void> {
+    const { idempotency } = this.#context;
+    if (!idempotency || error instanceof Invalid)
+      await this.#record(unserved, { ...this.#admission, claim: undefined });
+    else await this.#record({ ...unserved, idempotency }, this.#admission);
+  }
+}
+
+const wasMade = (provenance: Provenance): boolean => provenance === "miss" || provenance === "coalesced";
+
+const isServiceFailure = (error: unknown): boolean =>
+  error instanceof Unavailable || (error instanceof EngineFailed && !(error instanceof ReadersStalled));
+
+export const isCallersFault = (error: unknown): boolean =>
+  error instanceof ServiceError && !isServiceFailure(error);
+
+/** Mostly it takes a tool a few milliseconds. At a volume near 0, or muted by SSML, it takes as long as any other speech. */
+const isSilence = (error: unknown): boolean =>
+  error instanceof NothingToSpeak || error instanceof Unpronounceable;
+
+/** Whether a caller that has left without any audio, or whose text is silent, is not charged. A provider that was asked is paid. */
+const departsFree = (
+  { freeDepartures }: Pick<DeliveryOptions, "freeDepartures">,
+  apiKey: string,
+  { engine, cached }: Pick<NewServing, "engine" | "cached">,
+): boolean => !(isByok(engine) && wasMade(cached)) && freeDepartures.tryAcquire(apiKey);
+
+export const voidIfFree = (
+  options: Pick<DeliveryOptions, "freeDepartures" | "ledger">,
+  receipt: Receipt,
+): void => {
+  const { serving } = receipt;
+  if (departsFree(options, serving.apiKey, serving)) options.ledger.voidServing(receipt);
+};
+
+/** Only private audio is paid for by its bytes. */
+export const partOf = (
+  { rendition, bytes }: Sound,
+  { partBytes }: Selection,
+): Pick<NewServing, "partial" | "part"> => {
+  if (partBytes === undefined) return {};
+  if (rendition.recipe.websiteId === undefined) return { partial: true };
+  return { partial: true, part: { bytes: partBytes, size: bytes.length } };
+};
+
+const readToEnd = async (chunks: AsyncIterator<Buffer>): Promise<void> => {
+  while (!(await chunks.next()).done);
+};
+
+/** How the sound is delivered, as the ledger records it. */
+type Delivery = Pick<NewServing, "partial" | "part" | "stream">;
+
+/** On the path of every cached GET: optional members are added only where they exist. */
+export const servedAudio = (
+  { characters }: SynthesisPlan,
+  requestId: string,
+  {
+    rendition: { recipe, hash, voice },
+    provenance,
+    failed,
+  }: Pick<Sound, "rendition" | "provenance" | "failed">,
+): NewServing => {
+  const { engine, lang, format } = recipe;
+  const served = { requestId, hash, characters, engine, voice, lang, format, cached: provenance };
+  return failed.length > 0 ? { ...served, failed } : served;
+};
+
+const streamEnded = new Error("The stream has ended.");
