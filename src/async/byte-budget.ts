@@ -85,7 +85,7 @@ type BudgetOptions = Required<Pick<ByteBudgetOptions, "heldMs" | "clock">> & { r
 class Budget {
   readonly #options: BudgetOptions;
   readonly #waiting = new Fifo<Waiter>();
-  /** In the order in which they were granted. */
+  /** Bytes that are held, the oldest first. */
   readonly #held = new Set<HeldBytes>();
   readonly #overdue = new WeakSet<HeldBytes>();
   #isWatching = false;

@@ -66,7 +66,7 @@ export const createClockCheck = ({
   let wasSet = false;
   let difference: number | undefined;
   let storeTime = 0;
-  /** Of events. */
+  /** The latest time of an event in the log. */
   let logTime = 0;
   /** What a source says of a wrong clock. */
   let objection: string | undefined;
@@ -208,7 +208,7 @@ export const createClockCheck = ({
   };
 };
 
-/** By how much the clock was set between two readings. */
+/** Returns by how many milliseconds the clock was set between two readings. */
 const setBetween = (from: Agreement, to: Agreement): number =>
   to.wall - from.wall - (to.uptime - from.uptime);
 

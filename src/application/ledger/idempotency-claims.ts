@@ -47,7 +47,7 @@ const pollMs = { firstMs: 50, maxMs: 1_000 };
  */
 export const createIdempotencyClaims = (options: IdempotencyClaimsOptions, background: BackgroundTasks) => {
   const { store, idempotencyKeys, openJournal, closeJournal, timers } = options;
-  /** By stream, the requests of this process that are in progress. */
+  /** The requests of this process that are in progress, by their stream. */
   const own = new Map<string, Promise<void>>();
 
   const openClaim = (stream: string, request: IdempotentRequest): OpenClaim => {

@@ -39,7 +39,7 @@ export interface Sound extends AudioObject {
 
 /** What is known of a sound without its bytes. */
 export interface CachedSound extends Pick<Sound, "rendition" | "provenance" | "length"> {
-  /** In bytes. */
+  /** The number of bytes. */
   readonly size: number;
 }
 

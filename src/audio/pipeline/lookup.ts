@@ -146,7 +146,7 @@ export class Lookup {
   }
 }
 
-/** With a recipe, also under the former name of its object. */
+/** Reads an object. If a recipe is given, it also looks under the former name. */
 type ReadObject = (
   name: ObjectName,
   signal: AbortSignal,

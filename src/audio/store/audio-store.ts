@@ -18,7 +18,7 @@ export interface StoredObject extends AudioObject {
 
 /** What is known of an object without its bytes. */
 export interface ObjectInfo {
-  /** In bytes. */
+  /** The number of bytes. */
   readonly size: number;
   readonly length: SoundLength;
   /** When it was last put or touched, in milliseconds since the epoch. */

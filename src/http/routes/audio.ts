@@ -38,7 +38,7 @@ import type { HoldUnsentBytes } from "../kernel/unsent-bytes.ts";
 export type GetObject = (name: string, signal: AbortSignal) => Promise<MeasuredAudio | undefined>;
 
 interface AudioInfo extends Measured {
-  /** In bytes. */
+  /** The number of bytes. */
   readonly size: number;
 }
 

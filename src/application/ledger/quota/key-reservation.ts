@@ -22,7 +22,7 @@ import { WaitingRequests } from "./waiting-requests.ts";
 export class Tally {
   /** Charged characters, including appends in flight and held ones. Negative if more was voided in this journal than charged. */
   spent = 0;
-  /** Of these, characters of requests in progress. */
+  /** The part of `spent` that requests in progress hold. */
   held = 0;
   /** The reserved total: what may be spent. Negative infinity: nothing is reserved. */
   reservedTotal = Number.NEGATIVE_INFINITY;
