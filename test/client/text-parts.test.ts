@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { isSsml, textParts } from "../../src/client/text-parts.ts";
-import { isSsml as isSsmlForService } from "../../src/engines/text/ssml.ts";
+import { isSsml as isSsmlForService } from "../../src/domain/text/ssml.ts";
 
 describe("splitting a text into parts", () => {
   const texts = (text: string, maxLength?: number) =>

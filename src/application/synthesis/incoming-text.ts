@@ -1,5 +1,5 @@
 import { countCharacters } from "../../domain/synthesis/count-characters.ts";
-import { sentencesOf } from "../../engines/text/pieces.ts";
+import { sentencesOf } from "../../domain/text/pieces.ts";
 
 /**
  * Cuts a text that arrives in chunks into pieces, each as soon as it is complete, or a few characters later. The pieces depend

@@ -10,9 +10,9 @@ import type { AudioFormat } from "../../domain/synthesis/formats.ts";
 import { effectiveProsody } from "../../domain/synthesis/prosody.ts";
 import { hashRecipe, objectName, type Recipe } from "../../domain/synthesis/recipe.ts";
 import type { EngineCode, Gender, Prosody } from "../../domain/synthesis/speech.ts";
+import { type PronouncedText, pronounce } from "../../domain/text/pronounce.ts";
+import { isSsml, parseSsml } from "../../domain/text/ssml.ts";
 import type { Engine } from "../../engines/engine.ts";
-import { type PronouncedText, pronounce } from "../../engines/text/pronounce.ts";
-import { isSsml, parseSsml } from "../../engines/text/ssml.ts";
 import { type CatalogOf, sharedCatalog } from "../catalog/website-catalog.ts";
 import type { LexiconChoice, WebsiteLexicons } from "../lexicons/website-lexicons.ts";
 

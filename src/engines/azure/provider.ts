@@ -4,15 +4,15 @@ import type { AudioFormat } from "../../domain/synthesis/formats.ts";
 import { leastDuration } from "../../domain/synthesis/least-duration.ts";
 import { speakingSeconds } from "../../domain/synthesis/speaking-time.ts";
 import { normalProsody } from "../../domain/synthesis/speech.ts";
+import { splitText } from "../../domain/text/pieces.ts";
+import { speakablePieces } from "../../domain/text/speakable.ts";
+import { splitSsml } from "../../domain/text/ssml-pieces.ts";
 import type { Speech, SpeechRequest } from "../engine.ts";
 import { concatenate } from "../pcm/concatenate.ts";
 import { afterFirstByte } from "../pcm/peek.ts";
 import type { Provider } from "../provider.ts";
 import { type Exchange, endpoint, type UpstreamResponse } from "../provider-http/exchange.ts";
 import { errorFrom, invalidResponse, readStart } from "../provider-http/responses.ts";
-import { splitText } from "../text/pieces.ts";
-import { speakablePieces } from "../text/speakable.ts";
-import { splitSsml } from "../text/ssml-pieces.ts";
 import { azureSsml } from "./ssml.ts";
 import { type AzureClient, authHeaders, isVoice, knobsOf, listVoices, takesPhonemes } from "./voices.ts";
 

@@ -1,6 +1,6 @@
 import { type Knob, knobs, type Prosody } from "../../domain/synthesis/speech.ts";
+import { attributesXml, escapeXml, withoutForbidden } from "../../domain/text/xml.ts";
 import type { SpeechRequest } from "../engine.ts";
-import { attributesXml, escapeXml, withoutForbidden } from "../text/xml.ts";
 
 type AzureSpeech = Pick<SpeechRequest, "text" | "ssml" | "voice" | "lang" | "prosody">;
 

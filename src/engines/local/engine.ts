@@ -4,6 +4,7 @@ import { tap } from "../../async/tap.ts";
 import { EngineFailed, Interrupted, Invalid, SpeechTooLong } from "../../domain/errors.ts";
 import { speakingSeconds } from "../../domain/synthesis/speaking-time.ts";
 import { type EngineCode, freeEngines, type Prosody } from "../../domain/synthesis/speech.ts";
+import { preparationVersion, prepare } from "../../domain/text/preparation/prepare.ts";
 import type { SpeechEvent } from "../../subprocess/espeak.ts";
 import type { SlotOptions } from "../../subprocess/run-in-slot.ts";
 import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
@@ -70,9 +71,12 @@ const localEngine = (
 
   return {
     code,
-    // The split of long texts depends on ICU.
+    // The preparation and the split of texts depend on ICU.
     version: (voice) =>
-      ask(voice, (tool, name) => `${tool.version(name)}; icu ${process.versions.icu}`) ?? "none",
+      ask(
+        voice,
+        (tool, name) => `${tool.version(name)}; text ${preparationVersion}; icu ${process.versions.icu}`,
+      ) ?? "none",
     isExact: (voice) => ask(voice, (tool, name) => tool.isExact?.(name)) ?? true,
     prosody: (voice) => ask(voice, (tool, name) => tool.knobs(name)) ?? [],
     takesSsml: (voice) => find(voice)?.tool.takesSsml ?? false,
@@ -98,9 +102,10 @@ const speak = async (
   { gain, limit }: { readonly gain: number; readonly limit: ReturnType<typeof createSpeechLimit> },
   signal: AbortSignal,
 ): Promise<Speech> => {
-  const { claim, beforeStart } = request;
-  const pieces = localPieces(request, tool.cost, tool.bySentence);
-  const marks = collectPieceMarks(request, pieces);
+  const { claim, beforeStart, ssml, lang } = request;
+  const { text, spoken } = prepare(request, { lang, tool: tool.prefix });
+  const pieces = localPieces({ text, ssml, lang }, tool.cost, tool.bySentence);
+  const marks = collectPieceMarks(spoken, request, pieces);
   const say = async (piece: LocalPiece, signal: AbortSignal, turn: SlotOptions): Promise<Said> => {
     const report = marks.begin(piece);
     const noteEvents = (events: readonly SpeechEvent[]): void => {

@@ -1,11 +1,11 @@
 import { text } from "node:stream/consumers";
 import { countCharacters } from "../../domain/synthesis/count-characters.ts";
 import type { Prosody } from "../../domain/synthesis/speech.ts";
+import { silentSpeechError } from "../../domain/text/speakable.ts";
 import type { EspeakOrder, SpeechEvent } from "../../subprocess/espeak.ts";
 import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
 import { ToolFailed } from "../../subprocess/tools.ts";
 import { readSamples } from "../pcm/read-samples.ts";
-import { silentSpeechError } from "../text/speakable.ts";
 import type { Boundary } from "./local-pieces.ts";
 import type { LocalTool, Pauses } from "./local-tool.ts";
 import { spelledSeconds } from "./spelled-letters.ts";

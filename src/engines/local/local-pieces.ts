@@ -1,6 +1,6 @@
+import { doubling, type PieceLimits, splitText } from "../../domain/text/pieces.ts";
+import { splitSsml } from "../../domain/text/ssml-pieces.ts";
 import type { SpeechRequest } from "../engine.ts";
-import { doubling, type PieceLimits, splitText } from "../text/pieces.ts";
-import { splitSsml } from "../text/ssml-pieces.ts";
 
 /** The boundary between two pieces; a tool's `pauses` shorten the silence there. */
 export type Boundary = "sentence" | "clause" | "word";

@@ -1,4 +1,5 @@
 import type { Knob } from "../../domain/synthesis/speech.ts";
+import type { Reader } from "../../domain/text/preparation/reader.ts";
 import type { SpeechEvent } from "../../subprocess/espeak.ts";
 import type { SlotOptions } from "../../subprocess/run-in-slot.ts";
 import type { SpeechRequest } from "../engine.ts";
@@ -16,7 +17,7 @@ export interface Pauses {
 /** A speech tool of this machine. Voices are its own names, without the prefix. */
 export interface LocalTool {
   /** Before the colon of SystemVoice.voiceName. */
-  readonly prefix: string;
+  readonly prefix: Reader["tool"];
   version(voice: string): string;
   /** False if its bytes are not reproducible: those that were kept first are the sound. Default: true. */
   isExact?(voice: string): boolean;

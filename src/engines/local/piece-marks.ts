@@ -1,8 +1,8 @@
 import type { Mark } from "../../domain/synthesis/marks.ts";
+import { firstEndingAfter, placeMarks, type SpokenEvent } from "../../domain/text/place-marks.ts";
+import { type SpokenText, spokenText } from "../../domain/text/spoken-text.ts";
 import type { SpeechEvent } from "../../subprocess/espeak.ts";
 import type { SpeechRequest } from "../engine.ts";
-import { firstEndingAfter, placeMarks, type SpokenEvent } from "../text/place-marks.ts";
-import { type SpokenText, spokenOf, spokenText } from "../text/spoken-text.ts";
 import type { LocalPiece } from "./local-pieces.ts";
 
 /** What is reported about one piece. */
@@ -15,8 +15,11 @@ export interface PieceReport {
 }
 
 /** Puts the events of the pieces together: their places in the text, their times in the sound. */
-export const collectPieceMarks = (request: SpeechRequest, pieces: readonly LocalPiece[]) => {
-  const { ssml, lang } = request;
+export const collectPieceMarks = (
+  whole: SpokenText,
+  { ssml, lang }: Pick<SpeechRequest, "ssml" | "lang">,
+  pieces: readonly LocalPiece[],
+) => {
   const reports = new Map<LocalPiece, PieceReport>();
   return {
     /** A new report of the piece, which replaces an earlier one. */
@@ -27,7 +30,6 @@ export const collectPieceMarks = (request: SpeechRequest, pieces: readonly Local
     },
     /** After the end of the sound; undefined if the tool reports no events. */
     marks: (sampleRate: number): readonly Mark[] | undefined => {
-      const whole = spokenOf(request);
       const events: SpokenEvent[] = [];
       let at = 0;
       let sample = 0;

@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
 import { tap } from "../../async/tap.ts";
 import { EngineFailed, NothingToSpeak } from "../../domain/errors.ts";
+import { silentSpeechError } from "../../domain/text/speakable.ts";
+import { ssmlParts } from "../../domain/text/ssml-parts.ts";
 import type { SlotOptions } from "../../subprocess/run-in-slot.ts";
 import type { SherpaModel, SherpaPart } from "../../subprocess/sherpa.ts";
 import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
@@ -9,8 +11,6 @@ import { missingLibrary } from "../models/library.ts";
 import type { ModelPack, PackSpeaker } from "../models/pack.ts";
 import { modelPrefix, voiceNameOf } from "../models/voices.ts";
 import { readSamples, type Samples, scale } from "../pcm/read-samples.ts";
-import { silentSpeechError } from "../text/speakable.ts";
-import { ssmlParts } from "../text/ssml-parts.ts";
 import type { Boundary } from "./local-pieces.ts";
 import { type LocalTool, type Pauses, slowestRate } from "./local-tool.ts";
 import type { ModelStates } from "./model-states.ts";

@@ -1,12 +1,12 @@
 import { z } from "zod";
 import type { Mark } from "../../domain/synthesis/marks.ts";
+import { placedSegments } from "../../domain/text/pieces.ts";
+import { placeMarks, type SpokenEvent } from "../../domain/text/place-marks.ts";
+import { type SpokenText, spokenOf } from "../../domain/text/spoken-text.ts";
 import type { SpeechRequest } from "../engine.ts";
 import { parseJson } from "../parse-json.ts";
 import type { UpstreamResponse } from "../provider-http/exchange.ts";
 import { invalidResponse } from "../provider-http/responses.ts";
-import { placedSegments } from "../text/pieces.ts";
-import { placeMarks, type SpokenEvent } from "../text/place-marks.ts";
-import { type SpokenText, spokenOf } from "../text/spoken-text.ts";
 
 /** A word as the server spoke it, from the start of the sound. */
 export interface CaptionedWord {

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { createIncomingText } from "../../../src/application/synthesis/incoming-text.ts";
-import { sentencesOf } from "../../../src/engines/text/pieces.ts";
+import { sentencesOf } from "../../../src/domain/text/pieces.ts";
 
 /** The pieces of a text in these chunks. */
 const cut = (...chunks: readonly string[]): string[] => {

@@ -14,7 +14,7 @@ const never = new AbortController().signal;
 const sampleRate = 100;
 const sentences = (count: number): string => "A sentence of a piece. ".repeat(count);
 const requestOf = (text: string, changes: Partial<SpeechRequest> = {}): SpeechRequest => ({
-  ...{ text, ssml: false, voice: "slow:one", lang: "en-US", format: "mp3" },
+  ...{ text, ssml: false, voice: "espeak:one", lang: "en-US", format: "mp3" },
   prosody: { pitch: 1, rate: 1, volume: 1 },
   ...changes,
 });
@@ -30,7 +30,7 @@ interface Pace {
 const slowTool = ({ seconds, waitingMs = 0, workMs = 0 }: Pace, clock: ManualClock) => {
   const spoken: string[] = [];
   const tool: LocalTool = {
-    prefix: "slow",
+    prefix: "espeak",
     version: () => "1",
     has: () => true,
     knobs: () => [],

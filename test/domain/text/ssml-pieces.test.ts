@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { Invalid } from "../../../src/domain/errors.ts";
-import { doubling, utf8Length } from "../../../src/engines/text/pieces.ts";
-import { parseSsml } from "../../../src/engines/text/ssml.ts";
-import { splitSsml } from "../../../src/engines/text/ssml-pieces.ts";
+import { doubling, utf8Length } from "../../../src/domain/text/pieces.ts";
+import { parseSsml } from "../../../src/domain/text/ssml.ts";
+import { splitSsml } from "../../../src/domain/text/ssml-pieces.ts";
 
 const split = (document: string, max: number, target?: (index: number) => number): string[] =>
   splitSsml(parseSsml(document), "en-US", { measure: utf8Length, max, ...(target && { target }) });

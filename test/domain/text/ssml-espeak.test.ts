@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { parseSsml } from "../../../src/engines/text/ssml.ts";
+import { parseSsml } from "../../../src/domain/text/ssml.ts";
 import { type Sound, sayLocally } from "../../support/local-voice.ts";
 
 const voice = "espeak:gmw/en-US+f3";

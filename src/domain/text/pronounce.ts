@@ -1,5 +1,5 @@
-import { Invalid } from "../../domain/errors.ts";
-import type { FindReplacements, Replacement, VoiceTraits } from "../../domain/lexicons/replacements.ts";
+import { Invalid } from "../errors.ts";
+import type { FindReplacements, Replacement, VoiceTraits } from "../lexicons/replacements.ts";
 import { isSsml, parseSsml } from "./ssml.ts";
 import { attributesXml, escapeXml, withoutForbidden } from "./xml.ts";
 

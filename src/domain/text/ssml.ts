@@ -1,5 +1,5 @@
 import { SaxesParser, type SaxesTagPlain } from "saxes";
-import { Invalid } from "../../domain/errors.ts";
+import { Invalid } from "../errors.ts";
 import { breakBudget } from "./ssml-breaks.ts";
 import { type ElementRule, elementRules } from "./ssml-rules.ts";
 import { attributesXml, escapeXml } from "./xml.ts";

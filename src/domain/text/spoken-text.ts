@@ -1,5 +1,4 @@
-import type { Replacement } from "../../domain/lexicons/replacements.ts";
-import type { SpeechRequest } from "../engine.ts";
+import type { Replacement } from "../lexicons/replacements.ts";
 
 /** The characters of a text that are spoken, and where they are written. */
 export interface SpokenText {
@@ -51,8 +50,19 @@ export const withReplacements = (text: SpokenText, replacements: readonly Replac
   };
 };
 
+/** A text for an engine, and how it follows from the text as sent. */
+export interface WrittenText {
+  /** Plain text, or a document from `parseSsml`. */
+  readonly text: string;
+  readonly ssml: boolean;
+  /** The text as sent, in NFC. Default: `text`. */
+  readonly original?: string;
+  /** What `text` has instead of spoken characters of `original`. Default: nothing. */
+  readonly replacements?: readonly Replacement[] | undefined;
+}
+
 /** What an engine speaks of a request's original text. */
-export const spokenOf = ({ text, original = text, replacements, ssml }: SpeechRequest): SpokenText => {
+export const spokenOf = ({ text, original = text, replacements, ssml }: WrittenText): SpokenText => {
   const written = spokenText(original, ssml);
   return replacements ? withReplacements(written, replacements) : written;
 };

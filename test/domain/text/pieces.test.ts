@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { Invalid } from "../../../src/domain/errors.ts";
-import { doubling, splitText, utf8Length } from "../../../src/engines/text/pieces.ts";
+import { doubling, splitText, utf8Length } from "../../../src/domain/text/pieces.ts";
 
 const length = (text: string): number => text.length;
 const split = (text: string, max: number, target?: (index: number) => number): string[] =>

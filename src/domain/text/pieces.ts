@@ -1,4 +1,4 @@
-import { Invalid } from "../../domain/errors.ts";
+import { Invalid } from "../errors.ts";
 
 /** Limits of one request to a provider or local tool. */
 export interface PieceLimits {

@@ -1,4 +1,4 @@
-import { type Invalid, NothingToSpeak, Unpronounceable } from "../../domain/errors.ts";
+import { type Invalid, NothingToSpeak, Unpronounceable } from "../errors.ts";
 
 /** Characters that no voice reads aloud: blanks, invisible characters, and punctuation. */
 const silent =

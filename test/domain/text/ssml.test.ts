@@ -2,7 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { SaxesParser } from "saxes";
 import { Invalid } from "../../../src/domain/errors.ts";
-import { isSsml, parseSsml } from "../../../src/engines/text/ssml.ts";
+import { isSsml, parseSsml } from "../../../src/domain/text/ssml.ts";
 import { anyCharacter } from "../../support/any-character.ts";
 
 const refusal = (text: string): Invalid => {

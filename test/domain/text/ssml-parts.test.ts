@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { parseSsml } from "../../../src/engines/text/ssml.ts";
-import { ssmlParts } from "../../../src/engines/text/ssml-parts.ts";
+import { parseSsml } from "../../../src/domain/text/ssml.ts";
+import { ssmlParts } from "../../../src/domain/text/ssml-parts.ts";
 
 const partsOf = (document: string) => ssmlParts(parseSsml(document));
 

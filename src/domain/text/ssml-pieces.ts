@@ -1,5 +1,5 @@
 import { SaxesParser } from "saxes";
-import { Invalid } from "../../domain/errors.ts";
+import { Invalid } from "../errors.ts";
 import { type PieceLimits, pack, sentences } from "./pieces.ts";
 import { attributesXml, escapeXml } from "./xml.ts";
 

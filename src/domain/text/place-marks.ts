@@ -1,4 +1,4 @@
-import type { Mark } from "../../domain/synthesis/marks.ts";
+import type { Mark } from "../synthesis/marks.ts";
 import { placedSegments } from "./pieces.ts";
 import type { SpokenText } from "./spoken-text.ts";
 

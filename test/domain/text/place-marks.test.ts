@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { placeMarks, type SpokenEvent } from "../../../src/engines/text/place-marks.ts";
-import { spokenText } from "../../../src/engines/text/spoken-text.ts";
+import { placeMarks, type SpokenEvent } from "../../../src/domain/text/place-marks.ts";
+import { spokenText } from "../../../src/domain/text/spoken-text.ts";
 import { wordAt } from "../../support/word-at.ts";
 
 const word = (at: number, seconds: number): SpokenEvent => ({ kind: "word", at, seconds });

@@ -1,0 +1,72 @@
+/**
+ * A text that was written for another one, the source, and knows for each of its characters which ones of the source it stands
+ * for. Steps that rewrite a text can follow each other, and the result still knows the source.
+ */
+export interface MappedText {
+  readonly text: string;
+  /** For each UTF-16 unit of `text`: the code points of the source that it stands for. */
+  readonly from: readonly number[];
+  /** The first one after them. */
+  readonly to: readonly number[];
+  /** Of the source, in code points. */
+  readonly length: number;
+}
+
+/** A text as it is. */
+export const unchanged = (text: string): MappedText => {
+  const from: number[] = [];
+  let at = 0;
+  for (const character of text) {
+    for (let unit = 0; unit < character.length; unit++) from.push(at);
+    at++;
+  }
+  return { text, from, to: from.map((place) => place + 1), length: at };
+};
+
+/** What to write instead of a match; undefined leaves it as it is. */
+export type Write = (match: RegExpExecArray) => string | undefined;
+
+/**
+ * Rewrites all matches of a global pattern. What is written for a match stands for the whole of it, but a part that it has in common
+ * with its beginning or end keeps its own places: so a sign that is added to a word does not move the word.
+ */
+export const rewrite = (source: MappedText, pattern: RegExp, write: Write): MappedText => {
+  const { text } = source;
+  const out = { text: "", from: [] as number[], to: [] as number[], length: source.length };
+  let next = 0;
+  const copy = (end: number): void => {
+    out.text += text.slice(next, end);
+    for (; next < end; next++) {
+      out.from.push(source.from[next] ?? 0);
+      out.to.push(source.to[next] ?? 0);
+    }
+  };
+  for (const match of text.matchAll(pattern)) {
+    const written = write(match);
+    if (written === undefined || written === match[0]) continue;
+    const end = match.index + match[0].length;
+    const [before, after] = common(match[0], written);
+    copy(match.index + before);
+    const places = [source.from[next] ?? 0, source.to[end - after - 1] ?? 0] as const;
+    const added = written.slice(before, written.length - after);
+    out.text += added;
+    for (let unit = 0; unit < added.length; unit++) {
+      out.from.push(places[0]);
+      out.to.push(Math.max(...places));
+    }
+    next = end - after;
+  }
+  if (next === 0) return source;
+  copy(text.length);
+  return out;
+};
+
+/** The lengths of what two texts have in common at their beginning and, beyond that, at their end. */
+const common = (a: string, b: string): readonly [before: number, after: number] => {
+  const shorter = Math.min(a.length, b.length);
+  let before = 0;
+  while (before < shorter && a[before] === b[before]) before++;
+  let after = 0;
+  while (after < shorter - before && a[a.length - 1 - after] === b[b.length - 1 - after]) after++;
+  return [before, after];
+};

@@ -1,0 +1,75 @@
+import { type MappedText, unchanged } from "../mapped-text.ts";
+import { type SpokenText, spokenOf, type WrittenText } from "../spoken-text.ts";
+import { parseSsml, type WordsPlace } from "../ssml.ts";
+import { escapeXml } from "../xml.ts";
+import type { Reader } from "./reader.ts";
+import { steps } from "./steps.ts";
+
+/**
+ * Of what local engines are asked to speak; part of the recipes of their audio and of no other. Raise it in each release that
+ * changes the preparation, or names would lead to audio of earlier ones.
+ */
+export const preparationVersion = 1;
+
+export interface PreparedText {
+  /** Plain text or a document, as the request was. */
+  readonly text: string;
+  /** Its spoken characters, and where they are in the text as sent. */
+  readonly spoken: SpokenText;
+}
+
+/** Turns what people write into what a tool can speak. Words whose pronunciation a document gives stay as they are. */
+export const prepare = (written: WrittenText, reader: Reader): PreparedText => {
+  const before = spokenOf(written);
+  if (!written.ssml) {
+    const words = prepareWords(written.text, reader);
+    return { text: words.text, spoken: spokenAs(before, [words]) };
+  }
+  const parts: MappedText[] = [];
+  const text = parseSsml(written.text, (words, place) => {
+    const part = place.isFixed ? unchanged(words) : prepareWords(words, readerAt(reader, place));
+    parts.push(part);
+    return escapeXml(part.text);
+  });
+  return { text, spoken: spokenAs(before, parts) };
+};
+
+const prepareWords = (words: string, reader: Reader): MappedText =>
+  steps.reduce((text, step) => step(text, reader), unchanged(words));
+
+const readerAt = (reader: Reader, { lang = reader.lang }: WordsPlace): Reader =>
+  lang === reader.lang ? reader : { ...reader, lang };
+
+/** A text as it is spoken when its consecutive parts are written in another way. */
+const spokenAs = (before: SpokenText, parts: readonly MappedText[]): SpokenText => {
+  const characters: string[] = [];
+  const from: number[] = [];
+  const to: number[] = [];
+  let start = 0;
+  for (const part of parts) {
+    let unit = 0;
+    for (const character of part.text) {
+      characters.push(character);
+      from.push(start + (part.from[unit] ?? 0));
+      unit += character.length;
+      to.push(start + (part.to[unit - 1] ?? 0));
+    }
+    start += part.length;
+  }
+  const { replaced } = before;
+  return {
+    characters,
+    starts: from.map((at) => before.starts[at] ?? 0),
+    ends: to.map((at) => before.ends[at - 1] ?? 0),
+    breaks: new Set(Array.from(before.breaks, (at) => firstFrom(from, at))),
+    replaced: {
+      from: replaced ? from.map((at) => replaced.from[at] ?? 0) : from,
+      to: replaced ? to.map((at) => replaced.to[at - 1] ?? 0) : to,
+    },
+  };
+};
+
+const firstFrom = (from: readonly number[], at: number): number => {
+  const index = from.findIndex((place) => place >= at);
+  return index === -1 ? from.length : index;
+};
