@@ -3,6 +3,7 @@ import pLimit from "p-limit";
 import { isNative } from "../../src/domain/catalog/native-voice.ts";
 import { releaseSeed } from "../../src/domain/catalog/seed/seed.ts";
 import type { SystemVoice } from "../../src/domain/synthesis/speech.ts";
+import { readingVoice } from "../../src/engines/local/espeak.ts";
 import type { SubprocessHost } from "../../src/subprocess/subprocess-host.ts";
 import { collect } from "../support/collect.ts";
 import { type Sound, sayLocally, soundOf } from "../support/local-voice.ts";
@@ -32,7 +33,7 @@ const normal = { rate: 175, pitch: 50, volume: 100, ssml: false } as const;
 const speak = async (host: SubprocessHost, name: string, input: string): Promise<Sound> => {
   const [, voice] = /^espeak:(.*)/.exec(name) ?? [];
   if (voice === undefined) return await sayLocally(name, input);
-  const wav = host.speak({ ...normal, voice, input }, new AbortController().signal);
+  const wav = host.speak({ ...normal, voice: readingVoice(voice), input }, new AbortController().signal);
   return soundOf(Buffer.concat(await collect(wav)));
 };
 

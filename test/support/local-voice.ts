@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { readingVoice } from "../../src/engines/local/espeak.ts";
 
 /** The output of the installed tool for the text: 16-bit mono samples. `voice` as in SystemVoice.voiceName. */
 export const sayLocally = async (voice: string, text: string, options = { ssml: false }): Promise<Sound> => {
@@ -15,7 +16,7 @@ export interface Sound {
 }
 
 const espeak = (voice: string, text: string, ssml: boolean): Promise<Buffer> =>
-  run("espeak-ng", ["-v", voice, "--stdin", "--stdout", ...(ssml ? ["-m"] : [])], text);
+  run("espeak-ng", ["-v", readingVoice(voice), "--stdin", "--stdout", ...(ssml ? ["-m"] : [])], text);
 
 /** flite can neither read from one of Node's pipes nor write to one. */
 const flite = async (voice: string, text: string): Promise<Buffer> => {

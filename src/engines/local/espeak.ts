@@ -16,6 +16,21 @@ const preparation = 1;
 /** A voice file, because variants of a voice that is named by language are not always applied; and a variant. */
 const voicePattern = /^((?:[a-z]{2,4}\/)?[a-z]{2,4}(?:-[A-Za-z0-9]+)*)(?:\+([A-Za-z0-9_-]+))?$/;
 
+/**
+ * Files that spell the words of their own language in espeak-ng 1.51, and those that read them. Voices keep their names, which
+ * requests and catalogs contain.
+ */
+const readingFiles: Readonly<Record<string, string>> = {
+  // Turns Han characters into Pinyin, and reads that as English.
+  "sit/cmn": "sit/cmn-Latn-pinyin",
+  // Says the names of vowel signs. Konkani is written as Marathi is.
+  "inc/kok": "inc/mr",
+};
+
+/** The voice that espeak-ng is asked for. */
+export const readingVoice = (voice: string): string =>
+  voice.replace(/^[^+]+/, (file) => readingFiles[file] ?? file);
+
 /** espeak-ng; undefined if it is not installed. */
 export const espeak = async (host: SubprocessHost): Promise<LocalTool | undefined> => {
   const version = host.versions["espeak-ng"];
@@ -26,7 +41,7 @@ export const espeak = async (host: SubprocessHost): Promise<LocalTool | undefine
     version: () => `espeak-ng ${version}; preparation ${preparation}`,
     // espeak-ng silently ignores unknown variants.
     has: (voice) => {
-      const [, file, variant] = voicePattern.exec(voice) ?? [];
+      const [, file, variant] = voicePattern.exec(readingVoice(voice)) ?? [];
       return (
         file !== undefined && files.has(file) && (variant === undefined || variants.has(`!v/${variant}`))
       );
@@ -41,7 +56,7 @@ export const espeak = async (host: SubprocessHost): Promise<LocalTool | undefine
       const { text, ssml, voice, prosody } = request;
       const report = onEvents && ((events: readonly SpeechEvent[]) => onEvents(placedIn(text, events)));
       const job = {
-        voice,
+        voice: readingVoice(voice),
         ssml,
         ...knobValues(prosody),
         input: plain(text),

@@ -9,7 +9,8 @@
  * - flag: ISO 3166-1 alpha-2 in lower case. `xx`, which is no country's code, for constructed languages.
  *
  * Excluded are the three voices for Latin transcriptions (`cmn-Latn-pinyin`, `yue-Latn-jyutping`,
- * `fa-Latn`): the script is visible in the text, and they would be second voices for the same language.
+ * `fa-Latn`): the script is visible in the text, and they would be second voices for the same language. The driver of espeak-ng asks
+ * for `cmn-Latn-pinyin` instead of `sit/cmn`, which 1.51 reads as English.
  */
 export type Line = readonly [number: number, lang: string, file: string, name: string, flag: string];
 

@@ -1,6 +1,11 @@
+import type { MappedText } from "../mapped-text.ts";
+
 /** Who reads a prepared text aloud, and what it reads right by itself. */
 export interface Reader {
   /** BCP-47. */
   readonly lang: string;
   readonly tool: "espeak" | "flite" | "sherpa";
 }
+
+/** Rewrites what a reader would read wrongly, and nothing else. */
+export type Step = (text: MappedText, reader: Reader) => MappedText;

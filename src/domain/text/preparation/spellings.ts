@@ -1,0 +1,69 @@
+import { rewrite, type Write } from "../mapped-text.ts";
+import type { Step } from "./reader.ts";
+
+type Rewriting = readonly [pattern: RegExp, write: Write];
+
+/**
+ * Rewrites spellings that are usual in a language, but that espeak-ng 1.51 reads letter by letter or drops sounds of, as spellings that
+ * it reads.
+ */
+export const readableSpelling: Step = (text, { lang, tool }) => {
+  if (tool !== "espeak") return text;
+  const [language = ""] = lang.split("-", 1);
+  const all = rewritings.get(language) ?? [];
+  return all.reduce((written, [pattern, write]) => rewrite(written, pattern, write), text);
+};
+
+/** NFC writes these letters with a nukta, and espeak-ng then drops the vowel that follows. */
+const bengali: readonly Rewriting[] = [
+  [/\u09a1\u09bc/gu, () => "\u09dc"],
+  [/\u09a2\u09bc/gu, () => "\u09dd"],
+];
+
+const marathi: readonly Rewriting[] = [[/\u091c\u093c/gu, () => "\u091c"]];
+
+/** By language code. In their order: a rewriting gets what the one before it has written. */
+const rewritings: ReadonlyMap<string, readonly Rewriting[]> = new Map([
+  [
+    "as",
+    [
+      [/\u09af\u09bc/gu, () => "\u09df"],
+      [/[\u09a1\u09a2]\u09bc/gu, () => "\u09f0"],
+    ],
+  ],
+  ["bn", [...bengali, [/\u09af\u09bc/gu, () => "\u09df"]]],
+  ["bpy", bengali],
+  ["chr", [[/\p{Script=Cherokee}/gu, ([letter]) => cherokeeSyllable(letter)]]],
+  [
+    "he",
+    [
+      // Sin is samekh, shin has no dot, bet, kaf and pe have theirs before the vowel, and other letters but vav have none.
+      [/\u05e9([\u05b0-\u05bb\u05c7]{0,4})\u05bc?\u05c2/gu, ([, vowels]) => `\u05e1${vowels}`],
+      [/\u05c1/gu, () => ""],
+      [
+        /([\u05d1\u05db\u05e4])([\u05b0-\u05bb\u05c7]{1,4})\u05bc/gu,
+        ([, letter, vowels]) => `${letter}\u05bc${vowels}`,
+      ],
+      [/(?<![\u05d1\u05db\u05e4\u05d5])\u05bc/gu, () => ""],
+      [/\u05b1/gu, () => "\u05b6"],
+    ],
+  ],
+  // A letter alone is read by its name. This one is the word "is".
+  ["hyw", [[/(?<!\p{L})[\u0537\u0567](?!\p{L})/gu, () => "e"]]],
+  ["kok", marathi],
+  ["mr", marathi],
+  ["or", [[/([\u0b21\u0b22])\u0b3c/gu, ([, letter]) => letter]]],
+  // A capital letter within a word begins another one.
+  ["tlh", [[/\p{Lu}/gu, ([letter]) => letter.toLowerCase()]]],
+]);
+
+/** In the order of the Unicode block, from U+13A0. */
+const cherokeeSyllables =
+  "a e i o u v ga ka ge gi go gu gv ha he hi ho hu hv la le li lo lu lv ma me mi mo mu na hna nah ne ni no nu nv " +
+  "qua que qui quo quu quv sa s se si so su sv da ta de te di ti do du dv dla tla tle tli tlo tlu tlv " +
+  "tsa tse tsi tso tsu tsv wa we wi wo wu wv ya ye yi yo yu yv mv";
+const cherokee = cherokeeSyllables.split(" ");
+
+/** espeak-ng's Cherokee voice reads only Latin letters. */
+const cherokeeSyllable = (letter: string): string =>
+  cherokee[(letter.toUpperCase().codePointAt(0) ?? 0) - 0x13a0] ?? letter;
