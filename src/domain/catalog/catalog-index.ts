@@ -1,5 +1,5 @@
 import type { EngineCode, SystemVoice, Voice } from "../synthesis/speech.ts";
-import { matchLanguage } from "./language-match.ts";
+import { isSameLanguage, matchLanguage } from "./language-match.ts";
 import { type CatalogVoices, indexVoiceNames, type VoiceNames } from "./voice-names.ts";
 
 /** An index of a catalog: the shared one, or a website's with its BYOK voices. */
@@ -19,7 +19,10 @@ export interface CatalogIndex {
   readonly preferred: readonly SystemVoice[];
   /** The engine's system voices: the preferred ones, then the others, by id. */
   spokenBy(engine: EngineCode): readonly SystemVoice[];
-  /** The engines' system voices whose language matches best, or else those that speak any language. */
+  /**
+   * The engines' system voices whose language matches best, or else those that speak any language, or else those behind the voices
+   * whose language matches best.
+   */
   speakers(engines: readonly EngineCode[], lang: string): readonly SystemVoice[];
 }
 
@@ -54,7 +57,9 @@ export const indexCatalog = (
       const key = `${engines.join()} ${lang}`;
       const known = answers.get(key);
       if (known) return known;
-      const answer = speakersOf(engines.flatMap(spokenBy), lang);
+      const spoken = engines.flatMap(spokenBy);
+      const found = speakersOf(spoken, lang);
+      const answer = found.length > 0 ? found : speakersOfVoices(voices, spoken, lang);
       if (answers.size >= cacheLimits.answers) answers.clear();
       if (lang.length <= cacheLimits.longestLang) answers.set(key, answer);
       return answer;
@@ -65,5 +70,16 @@ export const indexCatalog = (
 const speakersOf = (all: readonly SystemVoice[], wanted: string): readonly SystemVoice[] => {
   const langs = new Set(all.flatMap(({ lang }) => lang ?? []));
   const matched = matchLanguage(wanted, [...langs]);
-  return all.filter(({ lang }) => lang === matched);
+  return all.filter(({ lang }) => lang === matched || (lang && matched && isSameLanguage(lang, matched)));
+};
+
+/** Those that speak the voices of a language for which no engine has a voice of its own: Indonesian ones for Filipino. */
+const speakersOfVoices = (
+  voices: readonly Voice[],
+  spoken: readonly SystemVoice[],
+  wanted: string,
+): readonly SystemVoice[] => {
+  const matched = matchLanguage(wanted, [...new Set(voices.map(({ lang }) => lang))]);
+  const ids = new Set(voices.filter(({ lang }) => lang === matched).flatMap(({ voiceIDs }) => voiceIDs));
+  return spoken.filter(({ id }) => ids.has(id));
 };

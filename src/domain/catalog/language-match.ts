@@ -1,37 +1,83 @@
 /** A basic language range (RFC 4647, 2.1). */
 export const languageRange = /^(?:\*|[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*)$/;
 
-/** True if the language is in the range, by basic filtering (RFC 4647, 3.3.1): `en` and `*` match `en-GB`. */
-export const isInRange = (lang: string, range: string): boolean => {
+/**
+ * True if the language is in the range, by basic filtering (RFC 4647, 3.3.1): `en` and `*` match `en-GB`. Other codes of the same
+ * language match too: `cmn-CN` is in `zh`, `fil-PH` in `tl`, `zh-TW` in `zh-Hant`.
+ */
+export const isInRange = (lang: string, range: string): boolean =>
+  isInBasicRange(lang, range) || isInSpokenRange(lang, range);
+
+const isInBasicRange = (lang: string, range: string): boolean => {
   const [whole, prefix] = [lang.toLowerCase(), range.toLowerCase()];
   return prefix === "*" || whole === prefix || whole.startsWith(`${prefix}-`);
 };
 
+const isInSpokenRange = (lang: string, range: string): boolean => {
+  const [spoken, wanted] = [spokenLocale(lang), spokenLocale(range)];
+  if (!spoken || !wanted) return false;
+  const isChinese = spoken.language === "yue" && /^zh(?!-cmn|[^-])/i.test(range);
+  return (
+    (spoken.language === wanted.language || isChinese) &&
+    (wanted.script === undefined || spoken.maximize().script === wanted.script) &&
+    (wanted.region === undefined || spoken.region === wanted.region) &&
+    !hasVariants(wanted)
+  );
+};
+
+/** Variants and private subtags have no other codes. */
+const hasVariants = (tag: Intl.Locale): boolean => {
+  const { language, script, region } = tag;
+  return tag.toString() !== [language, script, region].filter((subtag) => subtag !== undefined).join("-");
+};
+
+/** True if both codes are of the same language in the same region: `cmn-CN` and `zh-CN`, `yue` and `zh-HK`. */
+export const isSameLanguage = (a: string, b: string): boolean => a === b || keyOf(a) === keyOf(b);
+
 /**
- * The best available match for a language, or undefined. Compares exactly; ignoring case; by canonical code (`en-UK`,
- * `iw`); by the nearest region; then with fewer subtags (RFC 4647, lookup), where a shorter tag stands for its most likely
+ * The best available match for a language, or undefined. Compares exactly; ignoring case; by another code of the language (`en-UK`,
+ * `iw`, `cmn-CN`); by the nearest region; then with fewer subtags (RFC 4647, lookup), where a shorter tag stands for its most likely
  * region (`de-AT` → `de-DE`, `en` → `en-US`, `pt` → `pt-BR`). Never another language. The first of equal matches is used.
  */
 export const matchLanguage = (wanted: string, available: readonly string[]): string | undefined => {
   if (available.includes(wanted)) return wanted;
-  const find = (tag: string) => available.find((one) => one.toLowerCase() === tag.toLowerCase());
-  const same = find(wanted);
+  const same = available.find((one) => one.toLowerCase() === wanted.toLowerCase());
   if (same) return same;
-  const tag = localeOf(renamed(wanted));
+  const tag = spokenLocale(wanted);
   if (tag === undefined) return undefined;
+  const byKey = new Map(available.toReversed().map((one) => [keyOf(one), one]));
   for (const step of fallbackTags(tag)) {
-    const found = find(step);
+    const found = byKey.get(step.toLowerCase());
     if (found) return found;
   }
-  return available.find((one) => one.startsWith(`${tag.language}-`));
+  return available.find((one) => spokenLocale(one)?.language === tag.language);
 };
 
-/** Common aliases of the catalog's codes. */
-const renamed = (tag: string): string =>
-  tag
-    .replace(/^no(?=-|$)/i, "nb")
-    .replace(/^zh-cmn(?=-|$)/i, "zh")
-    .replace(/^(zh-)?yue(-.*)?$/i, "zh-HK");
+const keyOf = (tag: string): string => (spokenLocale(tag)?.toString() ?? tag).toLowerCase();
+
+/**
+ * A language as it is spoken, by one of its codes. Intl knows CLDR's aliases, but not extended languages (`zh-yue`). Bokmål and
+ * Nynorsk are two ways to write, and Chinese of Hong Kong is Cantonese, as all providers have it.
+ */
+const spokenLocale = (tag: string): Intl.Locale | undefined => {
+  const known = spokenLocales.get(tag);
+  if (known) return known;
+  const locale = localeOf(tag.replace(/^[a-z]{2,3}-(?=[a-z]{3}(?:-|$))/i, ""));
+  const spoken = locale && new Intl.Locale(locale, { language: spokenLanguage(locale) });
+  if (!spoken) return undefined;
+  if (spokenLocales.size >= cachedTags) spokenLocales.clear();
+  spokenLocales.set(tag, spoken);
+  return spoken;
+};
+
+const spokenLocales = new Map<string, Intl.Locale>();
+/** Tags come from requests, too. */
+const cachedTags = 1000;
+
+const spokenLanguage = ({ language, region }: Intl.Locale): string => {
+  if (language === "no" || language === "nn") return "nb";
+  return language === "zh" && (region === "HK" || region === "MO") ? "yue" : language;
+};
 
 /** Undefined for a text that is no language tag. */
 export const localeOf = (tag: string): Intl.Locale | undefined => {

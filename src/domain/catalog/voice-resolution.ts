@@ -10,7 +10,7 @@ import {
   type Voice,
 } from "../synthesis/speech.ts";
 import type { CatalogIndex } from "./catalog-index.ts";
-import { matchLanguage } from "./language-match.ts";
+import { isSameLanguage, matchLanguage } from "./language-match.ts";
 
 /** The voice parameters of a synthesis request, normalised. */
 export interface VoiceRequest {
@@ -222,7 +222,7 @@ const preferLanguage = <V extends AnyVoice>(voices: readonly V[], wanted: string
   if (voices.length < 2) return voices;
   const langs = new Set(voices.map(({ lang = wanted }) => lang));
   const nearest = matchLanguage(wanted, [...langs]);
-  return preferring(voices, ({ lang = wanted }) => lang === nearest);
+  return preferring(voices, ({ lang = wanted }) => nearest !== undefined && isSameLanguage(lang, nearest));
 };
 
 const preferCurrent = <V extends AnyVoice>(voices: readonly V[]): readonly V[] =>

@@ -208,11 +208,44 @@ describe("the requested language", () => {
     ["vi-VN-x-north", "vi-VN"],
     ["vi-VN-x-south", "vi-VN-x-south"],
     ["eo-001", "eo"],
+    ["fil", "id-ID"],
+    ["tl-PH", "id-ID"],
+    ["sh", "sr-RS"],
+    ["nn", "nb-NO"],
+    ["zh-yue-HK", "zh-HK"],
     ["hyw-AM", "hyw"],
     ["hy-AM", "hy-AM"],
   ] as const) {
     it(`${requested} is spoken as ${spoken}`, () =>
       expect(resolve({ lang: requested })[0]?.lang).to.equal(spoken));
+  }
+});
+
+describe("a language of a provider's own codes", () => {
+  const wavenet = (id: number, lang: string): SystemVoice => ({
+    id,
+    name: `${lang}-Wavenet-A`,
+    lang,
+    service: "gwn",
+    voiceName: `${lang}-Wavenet-A`,
+    gender: "f",
+  });
+  const google = withMore([
+    wavenet(200_010, "cmn-CN"),
+    wavenet(200_011, "cmn-TW"),
+    wavenet(200_012, "yue-HK"),
+  ]);
+
+  for (const [lang, found] of [
+    ["zh", "cmn-CN"],
+    ["zh-CN", "cmn-CN"],
+    ["cmn-Hans-CN", "cmn-CN"],
+    ["zh-TW", "cmn-TW"],
+    ["zh-HK", "yue-HK"],
+  ] as const) {
+    it(`is found for ${lang}`, () => {
+      expect(names(resolve({ lang, engine: "gwn" }, google))).to.deep.equal([`${found}-Wavenet-A`]);
+    });
   }
 });
 
