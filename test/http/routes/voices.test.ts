@@ -156,8 +156,25 @@ describe("the voice endpoints", () => {
       expect(await namesFor("lang=EN-gb"))
         .to.include("UK English Male")
         .and.not.include("US English Male");
-      expect(await namesFor("lang=eng")).to.deep.equal([]);
+      expect(await namesFor("lang=enm")).to.deep.equal([]);
       expect(await namesFor("lang=*")).to.deep.equal(await namesFor(""));
+    });
+
+    it("by any code of a language", async () => {
+      const chinese = await namesFor("lang=zh");
+      expect(chinese).to.include.members(["Chinese Female", "Cantonese Male", "Chinese Taiwan Female"]);
+      for (const [lang, other] of [
+        ["cmn-CN", "zh-CN"],
+        ["yue", "zh-HK"],
+        ["tl", "fil"],
+        ["iw", "he"],
+        ["no", "nb"],
+        ["eng", "en"],
+      ] as const) {
+        expect(await namesFor(`lang=${lang}`), lang)
+          .to.deep.equal(await namesFor(`lang=${other}`))
+          .and.not.deep.equal([]);
+      }
     });
 
     it("by a gender in any of its spellings", async () => {
