@@ -5,12 +5,18 @@ import { resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 
+/** The virtual environments that the scripts of these names install. */
+export type PythonEnvironment = "python-clients" | "recogniser";
+
+const interpreterOf = (environment: PythonEnvironment): string =>
+  resolve(import.meta.dirname, `../../.tools/${environment}/bin/python`);
+
 /** The interpreter that has the clients. */
-export const python = resolve(import.meta.dirname, "../../.tools/python-clients/bin/python");
+export const python = interpreterOf("python-clients");
 
 /**
- * A Python script with the clients that scripts/python-clients installs. It answers each line of JSON on its standard input with
- * one on its standard output. Importing a client takes a second, so one process answers all requests.
+ * A Python script with the packages of its environment. It answers each line of JSON on its standard input with one on its
+ * standard output. Importing a package takes a second, so one process answers all requests.
  */
 export interface PythonScript {
   /** Starts the script unless it runs. @throws {Error} with its error output if it ends without an answer */
@@ -19,11 +25,11 @@ export interface PythonScript {
   close(): Promise<void>;
 }
 
-export const openPython = (file: string): PythonScript => {
+export const openPython = (file: string, environment: PythonEnvironment = "python-clients"): PythonScript => {
   let running: ReturnType<typeof start> | undefined;
   return {
     ask: async (input) => {
-      running ??= start(file, () => {
+      running ??= start(file, environment, () => {
         running = undefined;
       });
       return running.ask(input);
@@ -32,11 +38,12 @@ export const openPython = (file: string): PythonScript => {
   };
 };
 
-const start = (file: string, onEnd: () => void) => {
-  if (!existsSync(python)) {
-    throw new Error(`${python} is missing: run scripts/python-clients (scripts/test does).`);
+const start = (file: string, environment: PythonEnvironment, onEnd: () => void) => {
+  const interpreter = interpreterOf(environment);
+  if (!existsSync(interpreter)) {
+    throw new Error(`${interpreter} is missing: run scripts/${environment} (scripts/test does).`);
   }
-  const child = spawn(python, [file], { env: { PYTHONDONTWRITEBYTECODE: "1", PYTHONUTF8: "1" } });
+  const child = spawn(interpreter, [file], { env: { PYTHONDONTWRITEBYTECODE: "1", PYTHONUTF8: "1" } });
   child.stdin.on("error", () => {}); // A script that failed early reads nothing; its exit code says so.
   const ended = once(child, "close").then(([code, signal]): number | string => code ?? signal);
   const errors = text(child.stderr);
