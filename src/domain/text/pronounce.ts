@@ -50,7 +50,8 @@ const pronouncePlain = (text: string, find: FindReplacements, voice: VoiceTraits
 const pronounceDocument = (text: string, find: FindReplacements, voice: VoiceTraits): PronouncedText => {
   const replacements: Replacement[] = [];
   let before = 0;
-  const document = parseSsml(text, (words, { isFixed, lang = voice.lang }) => {
+  const document = parseSsml(text, (words, { isFixed, speaker }) => {
+    const lang = speaker.lang ?? speaker.voice?.lang ?? voice.lang;
     const characters = Array.from(words);
     const found = isFixed ? [] : find(characters, { ...voice, lang });
     replacements.push(...found.map(({ from, to, by }) => ({ from: from + before, to: to + before, by })));

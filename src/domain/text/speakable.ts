@@ -4,7 +4,8 @@ import { type Invalid, NothingToSpeak, Unpronounceable } from "../errors.ts";
 const silent =
   /[\p{Z}\p{C}\p{M}\p{Default_Ignorable_Code_Point}\p{Pd}\p{Pi}\p{Pf}\p{Ps}\p{Pe}.,;:!?'"…¡¿、。，．；：！？・·]/gu;
 
-const isSpeakable = (text: string): boolean => text.replace(silent, "") !== "";
+/** True if a voice reads any of it aloud. */
+export const isSpeakable = (text: string): boolean => text.replace(silent, "") !== "";
 
 /** A break or a phoneme is audible without text. */
 const isAudible = (document: string): boolean =>

@@ -2,6 +2,7 @@ import { SaxesParser, type SaxesTagPlain } from "saxes";
 import { Invalid } from "../errors.ts";
 import { breakBudget } from "./ssml-breaks.ts";
 import { type ElementRule, elementRules } from "./ssml-rules.ts";
+import { type Speaker, speakerWithin } from "./ssml-speaker.ts";
 import { attributesXml, escapeXml } from "./xml.ts";
 
 const deepest = 16;
@@ -15,9 +16,20 @@ export const isSsml = (text: string): boolean => beginning.test(text);
 export interface WordsPlace {
   /** The document itself says how they are pronounced: alias, phoneme, say-as. */
   readonly isFixed: boolean;
-  /** Of the innermost `<lang>`. */
-  readonly lang: string | undefined;
+  readonly speaker: Speaker;
 }
+
+/** What a document may contain beyond the elements that all engines know. */
+export interface Dialect {
+  /** The engine's own name of a voice, and its language. Undefined: its element is unwrapped. Default: all are. @throws {Invalid} */
+  readonly voiceNamed?: (
+    name: string,
+    lang: string | undefined,
+  ) => { readonly name: string; readonly lang?: string | undefined } | undefined;
+}
+
+/** A document that has passed `parseSsml` in any dialect keeps its elements. */
+export const anyDialect: Dialect = { voiceNamed: (name, lang) => ({ name, lang }) };
 
 /** Returns the words as canonical SSML. Called for all spoken words of a document in order. */
 export type WriteWords = (words: string, place: WordsPlace) => string;
@@ -27,10 +39,14 @@ export type WriteWords = (words: string, place: WordsPlace) => string;
  * processing instructions, namespaces and `voice`, and shortens breaks. Engines must only get such documents: others
  * can make them open files. @throws {Invalid} path `text`, with element and position but no text
  */
-export const parseSsml = (text: string, writeWords: WriteWords = escapeXml): string => {
+export const parseSsml = (
+  text: string,
+  writeWords: WriteWords = escapeXml,
+  dialect: Dialect = {},
+): string => {
   if (!text.isWellFormed()) throw refusal("The SSML contains a lone surrogate");
   const parser = new SaxesParser({ xmlns: false, forceXMLVersion: true, defaultXMLVersion: "1.0" });
-  const writer = documentWriter(writeWords, (message) => refusal(message, parser));
+  const writer = documentWriter(writeWords, dialect, (message) => refusal(message, parser));
   parser.on("opentag", writer.open);
   parser.on("closetag", writer.close);
   parser.on("text", writer.text);
@@ -53,7 +69,11 @@ interface OpenElement {
 
 const fixing: ReadonlySet<string> = new Set(["phoneme", "say-as", "sub"]);
 
-const documentWriter = (writeWords: WriteWords, refuse: (message: string) => Invalid) => {
+const documentWriter = (
+  writeWords: WriteWords,
+  { voiceNamed }: Dialect,
+  refuse: (message: string) => Invalid,
+) => {
   const out: string[] = [];
   const path: OpenElement[] = [];
   const cutBreak = breakBudget();
@@ -63,14 +83,28 @@ const documentWriter = (writeWords: WriteWords, refuse: (message: string) => Inv
   const write = (markup: string) => {
     if (replaced === 0) out.push(markup);
   };
-  const placeIn = (name: string, { "xml:lang": lang }: Readonly<Record<string, string>>): WordsPlace => {
-    const outer = path.at(-1)?.place ?? { isFixed: false, lang: undefined };
-    return { isFixed: outer.isFixed || fixing.has(name), lang: lang ?? outer.lang };
+  const placeHere = (): WordsPlace => path.at(-1)?.place ?? { isFixed: false, speaker: {} };
+  const placeIn = (name: string, attributes: Readonly<Record<string, string>>): WordsPlace => {
+    const { isFixed, speaker } = placeHere();
+    return {
+      isFixed: isFixed || fixing.has(name),
+      speaker: speakerWithin(speaker, name, attributes) ?? speaker,
+    };
+  };
+  const rulesOf = (
+    name: string,
+    rule: ElementRule,
+    given: Readonly<Record<string, string>>,
+  ): Pick<ElementRule, "as"> & { readonly attributes: Readonly<Record<string, string>> } => {
+    const { name: voice, "xml:lang": lang } = given;
+    const named = name === "voice" && voice !== undefined ? voiceNamed?.(voice, lang) : undefined;
+    if (!named) return { as: rule.as, attributes: allowed(name, rule, given, refuse) };
+    return { as: "keep", attributes: { name: named.name, ...(named.lang && { "xml:lang": named.lang }) } };
   };
   const say = (words: string) => {
     if (replaced > 0) return;
     speaks ||= /[^\s\p{Cf}]/u.test(words);
-    out.push(writeWords(words, path.at(-1)?.place ?? { isFixed: false, lang: undefined }));
+    out.push(writeWords(words, placeHere()));
   };
   return {
     open: ({ name, attributes: given }: SaxesTagPlain) => {
@@ -79,12 +113,12 @@ const documentWriter = (writeWords: WriteWords, refuse: (message: string) => Inv
         throw refuse(`${shown(name)} is not allowed ${rule ? "here" : "in SSML"}`);
       }
       if (path.length >= deepest) throw refuse(`SSML may be at most ${deepest} elements deep`);
-      const attributes = allowed(name, rule, given, refuse);
+      const { as, attributes } = rulesOf(name, rule, given);
       const { alias } = attributes;
       const place = placeIn(name, attributes);
-      path.push({ name, as: alias === undefined ? rule.as : "replace", place });
-      if (rule.as === "empty") write(`<${name}${attributesXml(cutBreak(attributes))}/>`);
-      else if (rule.as === "keep") write(`<${name}${attributesXml(attributes)}>`);
+      path.push({ name, as: alias === undefined ? as : "replace", place });
+      if (as === "empty") write(`<${name}${attributesXml(cutBreak(attributes))}/>`);
+      else if (as === "keep") write(`<${name}${attributesXml(attributes)}>`);
       if (alias === undefined) return;
       say(alias);
       replaced++;

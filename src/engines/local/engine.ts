@@ -3,8 +3,10 @@ import { type Clock, systemClock } from "../../async/clock.ts";
 import { tap } from "../../async/tap.ts";
 import { EngineFailed, Interrupted, Invalid, SpeechTooLong } from "../../domain/errors.ts";
 import { speakingSeconds } from "../../domain/synthesis/speaking-time.ts";
-import { type EngineCode, freeEngines, type Prosody } from "../../domain/synthesis/speech.ts";
+import { type EngineCode, freeEngines } from "../../domain/synthesis/speech.ts";
 import { preparationVersion, prepare } from "../../domain/text/preparation/prepare.ts";
+import type { Reader } from "../../domain/text/preparation/reader.ts";
+import type { Speaker } from "../../domain/text/ssml-speaker.ts";
 import type { SpeechEvent } from "../../subprocess/espeak.ts";
 import type { SlotOptions } from "../../subprocess/run-in-slot.ts";
 import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
@@ -12,14 +14,17 @@ import { ToolFailed } from "../../subprocess/tools.ts";
 import type { Engine, Speech, SpeechRequest } from "../engine.ts";
 import { concatenate } from "../pcm/concatenate.ts";
 import { type Samples, scale } from "../pcm/read-samples.ts";
+import { resample } from "../pcm/resample.ts";
 import { type SilenceLimits, trimSilence } from "../pcm/trim-silence.ts";
+import { bytesPerSample } from "../pcm/whole-samples.ts";
 import { espeak } from "./espeak.ts";
 import { flite } from "./flite.ts";
 import { gainOf } from "./gains.ts";
 import { type LocalPiece, localPieces, spokenPart, withoutTags } from "./local-pieces.ts";
-import type { LocalTool } from "./local-tool.ts";
+import type { LocalTool, LocalVoice } from "./local-tool.ts";
 import { collectPieceMarks, type PieceReport } from "./piece-marks.ts";
 import { createSpeechLimit, requireSpeakable } from "./speech-limit.ts";
+import { voicesByLanguage } from "./voices-by-language.ts";
 
 export interface LocalEngineOptions {
   readonly host: SubprocessHost;
@@ -64,6 +69,18 @@ const localEngine = (
     const tool = tools.find((one) => one.prefix === prefix);
     return tool && name !== undefined && tool.has(name) ? { tool, name } : undefined;
   };
+  const inLanguage = voicesByLanguage((voice) => find(voice) !== undefined);
+  /** The voice of words of a document. @throws {EngineFailed} the engine does not have it */
+  const voiceOf = ({ voice, lang }: Speaker, request: SpeechRequest): LocalVoice => {
+    const own = {
+      name: voice?.name ?? request.voice,
+      lang: voice?.lang ?? request.lang,
+    };
+    const { name } = (lang !== undefined && inLanguage(lang, own)) || own;
+    const found = find(name);
+    if (!found) throw new EngineFailed(`The engine ${code} does not have this voice.`);
+    return { ...found, lang: lang ?? own.lang, gain: gainOf(name) };
+  };
   const ask = <T>(voice: string, question: (tool: LocalTool, name: string) => T): T | undefined => {
     const found = find(voice);
     return found && question(found.tool, found.name);
@@ -79,44 +96,52 @@ const localEngine = (
       ) ?? "none",
     isExact: (voice) => ask(voice, (tool, name) => tool.isExact?.(name)) ?? true,
     prosody: (voice) => ask(voice, (tool, name) => tool.knobs(name)) ?? [],
-    takesSsml: (voice) => find(voice)?.tool.takesSsml ?? false,
+    takesSsml: (voice) => find(voice) !== undefined,
+    voiceInLanguage: (lang, voice) => inLanguage(lang, voice)?.name,
     marks: (voice) => find(voice)?.tool.reportsEvents ?? false,
     synthesize: async (request, signal) => {
-      const found = find(request.voice);
-      if (!found) throw new EngineFailed(`The engine ${code} does not have this voice.`);
-      if (request.ssml && !found.tool.takesSsml) throw new EngineFailed("This voice does not support SSML.");
-      requireSpeakable(found.tool, request);
-      if (request.claim) host.requireCapacity(request.claim, found.tool.modelOf?.(found.name));
+      const { tool, name } = voiceOf({}, request);
+      requireSpeakable(tool, request);
+      if (request.claim) host.requireCapacity(request.claim, tool.modelOf?.(name));
       await request.reserveEncoder?.();
-      const gain = gainOf(request.voice);
       const limit = createSpeechLimit(clock, request.progressive ?? false);
-      return speak(found.tool, { ...request, voice: found.name }, { gain, limit }, signal);
+      return speak(request, { voiceOf: (speaker) => voiceOf(speaker, request), limit }, signal);
     },
   };
 };
 
+interface Speaking {
+  readonly voiceOf: (speaker: Speaker) => LocalVoice;
+  readonly limit: ReturnType<typeof createSpeechLimit>;
+}
+
 /** Starts with the first piece that has audible speech. Until then each piece waits in the queue like a first one. */
 const speak = async (
-  tool: LocalTool,
   request: SpeechRequest,
-  { gain, limit }: { readonly gain: number; readonly limit: ReturnType<typeof createSpeechLimit> },
+  { voiceOf, limit }: Speaking,
   signal: AbortSignal,
 ): Promise<Speech> => {
-  const { claim, beforeStart, ssml, lang } = request;
-  const { text, spoken } = prepare(request, { lang, tool: tool.prefix });
-  const pieces = localPieces({ text, ssml, lang }, tool.cost, tool.bySentence);
+  const { claim, beforeStart } = request;
+  const readerOf = (speaker: Speaker): Reader => {
+    const { tool, lang } = voiceOf(speaker);
+    return { tool: tool.prefix, lang };
+  };
+  const { runs, spoken } = prepare(request, readerOf({}), readerOf);
+  const pieces = localPieces(runs, request.prosody, voiceOf);
   const marks = collectPieceMarks(spoken, request, pieces);
   const say = async (piece: LocalPiece, signal: AbortSignal, turn: SlotOptions): Promise<Said> => {
     const report = marks.begin(piece);
     const noteEvents = (events: readonly SpeechEvent[]): void => {
       report.events = events;
     };
-    const asked = { ...request, text: spokenPart(piece, request.ssml) };
-    const inTurn = { ...turn, claim, seconds: secondsOf(piece, request) };
+    const { ssml, voice, prosody } = piece;
+    const asked = { ...request, text: spokenPart(piece), ssml, voice: voice.name, lang: voice.lang, prosody };
+    const inTurn = { ...turn, claim, seconds: secondsOf(piece) };
     const samples = await limit
-      .within(inTurn, (turn) => tool.speak(asked, signal, turn, noteEvents))
+      .within(inTurn, (turn) => voice.tool.speak(asked, signal, turn, noteEvents))
       .catch(onError);
-    return { report, samples };
+    report.sampleRate = samples.sampleRate;
+    return { piece, report, samples };
   };
   let silence: unknown;
   for (const [index, piece] of pieces.entries()) {
@@ -125,9 +150,7 @@ const speak = async (
       const { sampleRate } = first.samples;
       const synthesizePiece = async (next: LocalPiece, signal: AbortSignal, isContinuation: boolean) => {
         const said = isContinuation ? await say(next, signal, { isContinuation }).catch(ifSilent) : first;
-        return said
-          ? trimmed(said, gain, pausesOf(next, tool, request.prosody, gain, sampleRate))
-          : nothing();
+        return said ? samplesOf(said, sampleRate) : nothing();
       };
       const speech = await concatenate(pieces.slice(index), { sampleRate, synthesizePiece }, signal);
       return { ...speech, marks: () => marks.marks(sampleRate) };
@@ -140,6 +163,7 @@ const speak = async (
 };
 
 interface Said {
+  readonly piece: LocalPiece;
   readonly report: PieceReport;
   readonly samples: Samples;
 }
@@ -149,35 +173,50 @@ const ifSilent = (error: unknown): undefined => {
   if (!(error instanceof Invalid) || error instanceof SpeechTooLong) throw error;
 };
 
-/** The samples of a piece, which are counted in its report. */
-const trimmed = ({ report, samples }: Said, gain: number, limits: SilenceLimits): AsyncIterable<Buffer> => {
+/** The samples of a piece, with its pauses, which are counted in its report. */
+const samplesOf = ({ piece, report, samples }: Said, sampleRate: number): AsyncIterable<Buffer> => {
   const onDropped = (dropped: number): void => {
     report.dropped += dropped;
   };
   const onChunk = (chunk: Buffer): void => {
-    report.length += chunk.length / 2;
+    report.length += chunk.length / bytesPerSample;
   };
-  const louder = tap(prefetched(scale(samples.pcm, gain)), { onError });
-  return tap(trimSilence(louder, { ...limits, onDropped }), { onChunk });
+  const { voice, pauseMs } = piece;
+  const louder = tap(prefetched(scale(samples.pcm, voice.gain)), { onError });
+  const trimmed = trimSilence(louder, { ...silenceLimits(piece, samples.sampleRate), onDropped });
+  const before = silenceOf(pauseMs.before, sampleRate);
+  report.paused = before.length / bytesPerSample;
+  const spoken = resample(trimmed, samples.sampleRate, sampleRate);
+  return tap(between(before, spoken, silenceOf(pauseMs.after, sampleRate)), { onChunk });
 };
 
-const secondsOf = ({ text }: LocalPiece, { ssml, prosody }: SpeechRequest): number =>
+async function* between(
+  before: Buffer,
+  spoken: AsyncIterable<Buffer>,
+  after: Buffer,
+): AsyncGenerator<Buffer, void> {
+  if (before.length > 0) yield before;
+  yield* spoken;
+  if (after.length > 0) yield after;
+}
+
+const silenceOf = (ms: number, sampleRate: number): Buffer =>
+  Buffer.alloc(Math.round((ms / 1000) * sampleRate) * bytesPerSample);
+
+const secondsOf = ({ text, ssml, prosody }: LocalPiece): number =>
   speakingSeconds(ssml ? withoutTags(text) : text) / prosody.rate;
 
 async function* nothing(): AsyncGenerator<Buffer, void> {}
 
-const pausesOf = (
-  { before, after }: LocalPiece,
-  { pauses }: LocalTool,
-  { rate, volume }: Prosody,
-  gain: number,
+const silenceLimits = (
+  { before, after, voice: { tool, gain }, prosody: { rate, volume } }: LocalPiece,
   sampleRate: number,
 ): SilenceLimits => {
   const samples = (seconds: number | undefined) =>
     seconds === undefined ? undefined : Math.round(seconds * sampleRate);
   return {
-    leading: samples(before && pauses(before, rate).before),
-    trailing: samples(after && pauses(after, rate).after),
+    leading: samples(before && tool.pauses(before, rate).before),
+    trailing: samples(after && tool.pauses(after, rate).after),
     silence: Math.max(1, Math.round(100 * (gain * volume))),
   };
 };

@@ -6,8 +6,7 @@ import type { EspeakOrder, SpeechEvent } from "../../subprocess/espeak.ts";
 import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
 import { ToolFailed } from "../../subprocess/tools.ts";
 import { readSamples } from "../pcm/read-samples.ts";
-import type { Boundary } from "./local-pieces.ts";
-import type { LocalTool, Pauses } from "./local-tool.ts";
+import type { Boundary, LocalTool, Pauses } from "./local-tool.ts";
 import { spelledSeconds } from "./spelled-letters.ts";
 
 /** Of what the tool is asked for. Raise it with every change of that, or names would lead to old audio; a test enforces it. */
@@ -47,7 +46,6 @@ export const espeak = async (host: SubprocessHost): Promise<LocalTool | undefine
       );
     },
     knobs: () => ["pitch", "rate", "volume"],
-    takesSsml: true,
     reportsEvents: host.espeak === "library",
     cost: ({ length }) => length,
     leastSeconds: spelledSeconds,

@@ -4,8 +4,7 @@ import type { SlotOptions } from "../../subprocess/run-in-slot.ts";
 import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
 import type { SpeechRequest } from "../engine.ts";
 import { readSamples, type Samples, scale } from "../pcm/read-samples.ts";
-import type { Boundary } from "./local-pieces.ts";
-import { type LocalTool, type Pauses, slowestRate } from "./local-tool.ts";
+import { type Boundary, type LocalTool, type Pauses, slowestRate } from "./local-tool.ts";
 
 /** Of what the tool is asked for. Raise it with every change of that, or names would lead to old audio; a test enforces it. */
 const preparation = 1;
@@ -30,8 +29,6 @@ export const flite = (host: SubprocessHost): LocalTool | undefined => {
     has: (voice) => voiceOf(voice) !== undefined,
     knobs: (voice) =>
       voiceOf(voice)?.pitch === undefined ? ["rate", "volume"] : ["pitch", "rate", "volume"],
-    // With its SSML option flite never ends.
-    takesSsml: false,
     reportsEvents: false,
     cost,
     pauses: (boundary, rate) => pauses[boundary](rate),

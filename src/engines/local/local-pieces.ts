@@ -1,12 +1,15 @@
+import type { Prosody } from "../../domain/synthesis/speech.ts";
 import { doubling, type PieceLimits, splitText } from "../../domain/text/pieces.ts";
 import { splitSsml } from "../../domain/text/ssml-pieces.ts";
-import type { SpeechRequest } from "../engine.ts";
+import { timesProsody } from "../../domain/text/ssml-prosody.ts";
+import type { Run } from "../../domain/text/ssml-runs.ts";
+import type { Boundary, LocalVoice } from "./local-tool.ts";
 
-/** The boundary between two pieces; a tool's `pauses` shorten the silence there. */
-export type Boundary = "sentence" | "clause" | "word";
-
-export interface LocalPiece {
-  readonly text: string;
+/** A part of a run. */
+export interface LocalPiece extends Pick<Run, "text" | "ssml" | "pauseMs"> {
+  /** Of the request and the document. */
+  readonly prosody: Prosody;
+  readonly voice: LocalVoice;
   /** Its boundaries; undefined at the ends of the text. */
   readonly before: Boundary | undefined;
   readonly after: Boundary | undefined;
@@ -17,21 +20,45 @@ const max = 300;
 /** The first pieces of a long text are short, so that it begins as soon as a sentence does: about three seconds. */
 const first = 40;
 
-/**
- * Splits a text or SSML document into pieces for a local tool. `cost`: see LocalTool; `bySentence`: a piece is at most one
- * sentence. @throws {Invalid} path `text`: an SSML element is too large
- */
+/** Splits runs into pieces for their local tools. @throws {Invalid} path `text`: an SSML element is too large */
 export const localPieces = (
-  { text, ssml, lang }: Pick<SpeechRequest, "text" | "ssml" | "lang">,
-  cost: (text: string) => number,
-  bySentence = false,
+  runs: readonly Run[],
+  prosody: Prosody,
+  voiceOf: (speaker: Run["speaker"]) => LocalVoice,
 ): readonly LocalPiece[] => {
-  const measure = (part: string): number => cost(ssml ? withoutTags(part) : part);
-  const target = bySentence ? () => 1 : doubling(first);
-  const limits: PieceLimits = { measure, max, ...((bySentence || measure(text) > max) && { target }) };
+  const parts = runs.flatMap((run) =>
+    partsOf({ ...run, prosody: timesProsody(prosody, run.prosody) }, voiceOf(run.speaker)),
+  );
+  const joints = parts.slice(1).map((next, index) => jointOf(parts[index] ?? next, next));
+  return parts.map(({ continues, ...part }, index) => ({
+    ...part,
+    before: joints[index - 1],
+    after: joints[index],
+  }));
+};
+
+type Part = Omit<LocalPiece, "before" | "after"> & Pick<Run, "continues">;
+
+const partsOf = ({ text, ssml, prosody, pauseMs, continues }: Run, voice: LocalVoice): Part[] => {
+  const { tool, lang } = voice;
+  const measure = (part: string): number => tool.cost(ssml ? withoutTags(part) : part);
+  const target = tool.bySentence ? () => 1 : doubling(first);
+  const limits: PieceLimits = {
+    ...{ measure, max },
+    ...((tool.bySentence || measure(text) > max) && { target }),
+  };
   const pieces = ssml ? splitSsml(text, lang, limits) : splitText(text, lang, limits);
-  const joints = pieces.slice(1).map((next, index) => jointOf(pieces[index] ?? "", next, ssml));
-  return pieces.map((piece, index) => ({ text: piece, before: joints[index - 1], after: joints[index] }));
+  return pieces.map((piece, index) => ({
+    ...{ text: piece, ssml, prosody, voice },
+    continues:
+      index === 0
+        ? continues
+        : !ssml || !(endsInPause.test(pieces[index - 1] ?? "") || beginsWithPause.test(piece)),
+    pauseMs: {
+      before: index === 0 ? pauseMs.before : 0,
+      after: index === pieces.length - 1 ? pauseMs.after : 0,
+    },
+  }));
 };
 
 export const withoutTags = (document: string): string => document.replace(/<[^>]*>/g, "");
@@ -39,13 +66,12 @@ export const withoutTags = (document: string): string => document.replace(/<[^>]
 /**
  * What the tool gets of a piece. Closing quotes and brackets at the end of a text would double espeak-ng's pause.
  */
-export const spokenPart = ({ text, after }: LocalPiece, ssml: boolean): string =>
+export const spokenPart = ({ text, ssml, after }: LocalPiece): string =>
   after === "sentence" && !ssml ? text.replace(closing, "$1") : text;
 
-const jointOf = (piece: string, next: string, ssml: boolean): Boundary => {
-  if (ssml && (endsInPause.test(piece) || beginsWithPause.test(next))) return "sentence";
-  const said = ssml ? withoutTags(piece) : piece;
-  if (sentenceEnd.test(said)) return "sentence";
+const jointOf = ({ text, ssml }: Part, { continues }: Part): Boundary => {
+  const said = ssml ? withoutTags(text) : text;
+  if (!continues || sentenceEnd.test(said)) return "sentence";
   return clauseEnd.test(said) ? "clause" : "word";
 };
 

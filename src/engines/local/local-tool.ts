@@ -4,10 +4,12 @@ import type { SpeechEvent } from "../../subprocess/espeak.ts";
 import type { SlotOptions } from "../../subprocess/run-in-slot.ts";
 import type { SpeechRequest } from "../engine.ts";
 import type { Samples } from "../pcm/read-samples.ts";
-import type { Boundary } from "./local-pieces.ts";
 
 /** Of all tools; lower rates are the same. */
 export const slowestRate = 80 / 175;
+
+/** The boundary between two pieces; a tool's `pauses` shorten the silence there. */
+export type Boundary = "sentence" | "clause" | "word";
 
 export interface Pauses {
   readonly before?: number;
@@ -26,7 +28,6 @@ export interface LocalTool {
   /** True if it has the voice. Requests for other voices never reach the tool. */
   has(voice: string): boolean;
   knobs(voice: string): readonly Knob[];
-  readonly takesSsml: boolean;
   /** True if a piece is at most one sentence, because the tool is slow, or reports only where its texts begin. */
   readonly bySentence?: boolean;
   /** True if `speak` reports events. */
@@ -53,4 +54,15 @@ export interface LocalTool {
     turn: SlotOptions,
     onEvents?: (events: readonly SpeechEvent[]) => void,
   ): Promise<Samples>;
+}
+
+/** A voice of a tool. */
+export interface LocalVoice {
+  readonly tool: LocalTool;
+  /** The tool's own name, without its prefix. */
+  readonly name: string;
+  /** Of the words. */
+  readonly lang: string;
+  /** Factor for its samples. */
+  readonly gain: number;
 }

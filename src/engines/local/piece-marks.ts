@@ -8,43 +8,48 @@ import type { LocalPiece } from "./local-pieces.ts";
 /** What is reported about one piece. */
 export interface PieceReport {
   events: readonly SpeechEvent[] | undefined;
-  /** Samples that were dropped from its start. */
+  /** Of the tool's samples. */
+  sampleRate: number;
+  /** The tool's samples that were dropped from its start. */
   dropped: number;
-  /** Samples that it contributes to the sound. */
+  /** Samples that it contributes to the sound, and how many of them are the pause before it. */
   length: number;
+  paused: number;
 }
 
 /** Puts the events of the pieces together: their places in the text, their times in the sound. */
 export const collectPieceMarks = (
   whole: SpokenText,
-  { ssml, lang }: Pick<SpeechRequest, "ssml" | "lang">,
+  { lang }: Pick<SpeechRequest, "lang">,
   pieces: readonly LocalPiece[],
 ) => {
   const reports = new Map<LocalPiece, PieceReport>();
   return {
     /** A new report of the piece, which replaces an earlier one. */
     begin: (piece: LocalPiece): PieceReport => {
-      const report = { events: undefined, dropped: 0, length: 0 };
+      const report = { events: undefined, sampleRate: 0, dropped: 0, length: 0, paused: 0 };
       reports.set(piece, report);
       return report;
     },
-    /** After the end of the sound; undefined if the tool reports no events. */
+    /** After the end of the sound; undefined if no tool reports events. */
     marks: (sampleRate: number): readonly Mark[] | undefined => {
       const events: SpokenEvent[] = [];
       let at = 0;
       let sample = 0;
+      let isReported = false;
       for (const piece of pieces) {
-        const part = spokenText(piece.text, ssml);
+        const part = spokenText(piece.text, piece.ssml);
         const report = reports.get(piece);
         if (report && report.length > 0) {
-          if (!report.events) return undefined;
+          if (report.events) isReported = true;
+          else if (piece.voice.tool.reportsEvents) return undefined;
           events.push(...eventsOf(piece, part, report, { at, sample, sampleRate }));
           sample += report.length;
         }
         at += part.characters.length;
       }
       // The pieces are the text: otherwise no place would be right.
-      return at === whole.characters.length ? placeMarks(whole, events, lang) : undefined;
+      return isReported && at === whole.characters.length ? placeMarks(whole, events, lang) : undefined;
     },
   };
 };
@@ -52,7 +57,7 @@ export const collectPieceMarks = (
 const eventsOf = (
   { before }: LocalPiece,
   part: SpokenText,
-  { events = [], dropped, length }: PieceReport,
+  { events = unreported, dropped, length, paused, sampleRate: ownRate }: PieceReport,
   { at, sample, sampleRate }: { readonly at: number; readonly sample: number; readonly sampleRate: number },
 ): SpokenEvent[] => {
   // A piece that begins within a sentence: the tool takes it for another one.
@@ -63,9 +68,16 @@ const eventsOf = (
     .map(({ kind, position, sample: own }) => ({
       kind,
       at: at + characterAt(part, position),
-      seconds: (sample + Math.min(Math.max(0, own - dropped), length)) / sampleRate,
+      seconds:
+        (sample + Math.min(paused + Math.max(0, own - dropped) * (sampleRate / ownRate), length)) /
+        sampleRate,
     }));
 };
+
+/** Of a voice without events only the beginning of a piece is known. */
+const unreported: readonly SpeechEvent[] = (["sentence", "word"] as const).map((kind) => {
+  return { kind, position: 0, length: 0, sample: 0 };
+});
 
 /** The index of the character that is written at this offset, or of the next one. */
 const characterAt = ({ ends }: SpokenText, offset: number): number =>

@@ -2,7 +2,6 @@ import { readFileSync } from "node:fs";
 import { tap } from "../../async/tap.ts";
 import { EngineFailed, NothingToSpeak } from "../../domain/errors.ts";
 import { silentSpeechError } from "../../domain/text/speakable.ts";
-import { ssmlParts } from "../../domain/text/ssml-parts.ts";
 import type { SlotOptions } from "../../subprocess/run-in-slot.ts";
 import type { SherpaModel, SherpaPart } from "../../subprocess/sherpa.ts";
 import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
@@ -11,8 +10,7 @@ import { missingLibrary } from "../models/library.ts";
 import type { ModelPack, PackSpeaker } from "../models/pack.ts";
 import { modelPrefix, voiceNameOf } from "../models/voices.ts";
 import { readSamples, type Samples, scale } from "../pcm/read-samples.ts";
-import type { Boundary } from "./local-pieces.ts";
-import { type LocalTool, type Pauses, slowestRate } from "./local-tool.ts";
+import { type Boundary, type LocalTool, type Pauses, slowestRate } from "./local-tool.ts";
 import type { ModelStates } from "./model-states.ts";
 
 export interface SherpaOptions {
@@ -39,7 +37,6 @@ export const sherpa = (packs: readonly ModelPack[], options: SherpaOptions): Loc
     modelOf: (voice) => packOf(voice)?.name,
     has: (voice) => voices.has(voice),
     knobs: () => ["rate", "volume"],
-    takesSsml: true,
     bySentence: true,
     reportsEvents: true,
     cost,
@@ -132,15 +129,11 @@ const speak = async (
   return volume === 1 ? samples : { ...samples, pcm: scale(samples.pcm, volume) };
 };
 
-/** @throws {Invalid} there is nothing to speak */
-const partsOf = ({ text, ssml }: SpeechRequest): SherpaPart[] => {
-  const parts = ssml
-    ? ssmlParts(text)
-    : [{ text: text.trim(), position: text.length - text.trimStart().length, pauseMs: 0 }];
-  // A text without letters and digits makes some models hum.
-  const spoken = parts.map((part) => (speakable.test(part.text) ? part : { ...part, text: "" }));
-  if (!spoken.some((part) => part.text !== "")) throw new NothingToSpeak();
-  return spoken.map((part) => ({ ...part, text: part.text.replace(controls, " ") }));
+/** @throws {Invalid} there is nothing to speak: a text without letters and digits makes some models hum */
+const partsOf = ({ text }: SpeechRequest): SherpaPart[] => {
+  if (!speakable.test(text)) throw new NothingToSpeak();
+  const position = text.length - text.trimStart().length;
+  return [{ text: text.trim().replace(controls, " "), position, pauseMs: 0 }];
 };
 
 const speakable = /[\p{L}\p{N}]/u;

@@ -39,8 +39,8 @@ import { openToolHost } from "../../support/tool-host.ts";
  */
 const kept: Readonly<Record<string, string>> = {
   "espeak preparation 1; text 1": "b1d2ed36900d7aa9ee97aa9955909e64",
-  "flite preparation 1; text 1": "1596a36ebe9c5c9666a8bae2272ee5ab",
-  "sherpa preparation 1; text 1": "4c2f93993ed18106f4142c9f98c0a830",
+  "flite preparation 1; text 1": "d817bb30a990a542a5fd91053ed30dc3",
+  "sherpa preparation 1; text 1": "299b9a9487751ea1898b993dfb41034b",
   "google texttospeech v1": "19598d18e6010dffbc7d1e70f45153fb",
   "azure speech v1": "5f7f31fc895f87ac9c5d81fb9e7627b1",
   "openai api.openai.com/v1 gpt-4o-mini-tts": "549a174d3f59f44392e171a3153d04a7",

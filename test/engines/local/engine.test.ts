@@ -134,16 +134,15 @@ describe("Local engines", () => {
     expect(lowestWoman).to.be.above(1.2 * highestMan);
   });
 
-  it("accept SSML with espeak-ng and reject it with flite", async () => {
-    const ssml = '<speak>One <break time="500ms"/> two.</speak>';
-    expect(engine.takesSsml("espeak:gmw/en-US")).to.equal(true);
-    expect(engine.takesSsml("flite:slt")).to.equal(false);
-    const spoken = await say(engine, { ...requestOf("espeak:gmw/en-US", ssml), ssml: true });
-    const read = await say(engine, requestOf("espeak:gmw/en-US", ssml));
-    expect(spoken.length).to.be.below(read.length);
-    const refused = say(engine, { ...requestOf("flite:slt", ssml), ssml: true });
-    expect(await rejection(refused)).to.be.instanceOf(EngineFailed);
-  });
+  for (const voice of ["espeak:gmw/en-US", "flite:slt"]) {
+    it(`accept SSML: ${voice}`, async () => {
+      const ssml = '<speak>One <break time="500ms"/> two.</speak>';
+      expect(engine.takesSsml(voice)).to.equal(true);
+      const spoken = await say(engine, { ...requestOf(voice, ssml), ssml: true });
+      const read = await say(engine, requestOf(voice, ssml));
+      expect(spoken.length).to.be.below(read.length);
+    });
+  }
 
   it("speak text literally: no phoneme notation, no commands, no options, no end-of-input markers", async () => {
     const voice = "espeak:gmw/en-US";

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { normalProsody } from "../../../src/domain/synthesis/speech.ts";
+import { plainRun } from "../../../src/domain/text/ssml-runs.ts";
 import type { SpeechRequest } from "../../../src/engines/engine.ts";
 import { localEngines } from "../../../src/engines/local/engine.ts";
 import { espeak } from "../../../src/engines/local/espeak.ts";
@@ -136,7 +137,10 @@ describe("The joints between the pieces of a text, compared with the pauses of t
       return await samplesOf(scale(pcm, gainOf(voice)));
     };
     const parts: Int16Array[] = [];
-    for (const piece of localPieces(request, tool.cost)) parts.push(await speak(spokenPart(piece, ssml)));
+    const spokenBy = { tool, name, lang: request.lang, gain: gainOf(voice) };
+    const run = { ...plainRun(text), ssml };
+    for (const piece of localPieces([run], normalProsody, () => spokenBy))
+      parts.push(await speak(spokenPart(piece)));
     const { encoding, audio } = await engine.synthesize(request, never);
     const sampleRate = encoding.kind === "pcm" ? encoding.sampleRate : 0;
     return { sound: await samplesOf(audio), parts, whole: await speak(text), sampleRate };

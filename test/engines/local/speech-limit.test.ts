@@ -34,7 +34,6 @@ const slowTool = ({ seconds, waitingMs = 0, workMs = 0 }: Pace, clock: ManualClo
     version: () => "1",
     has: () => true,
     knobs: () => [],
-    takesSsml: false,
     bySentence: true,
     reportsEvents: false,
     cost: ({ length }) => length,

@@ -1,8 +1,10 @@
 import { type MappedText, unchanged } from "../mapped-text.ts";
 import { type SpokenText, spokenOf, type WrittenText } from "../spoken-text.ts";
-import { parseSsml, type WordsPlace } from "../ssml.ts";
+import { anyDialect, parseSsml, type WordsPlace } from "../ssml.ts";
+import { plainRun, type Run, runsOf } from "../ssml-runs.ts";
+import type { Speaker } from "../ssml-speaker.ts";
 import { escapeXml } from "../xml.ts";
-import type { Reader } from "./reader.ts";
+import { type Reader, readsMarkup } from "./reader.ts";
 import { steps } from "./steps.ts";
 
 /**
@@ -12,33 +14,38 @@ import { steps } from "./steps.ts";
 export const preparationVersion = 1;
 
 export interface PreparedText {
-  /** Plain text or a document, as the request was. */
-  readonly text: string;
-  /** Its spoken characters, and where they are in the text as sent. */
+  readonly runs: readonly Run[];
+  /** Their spoken characters, and where they are in the text as sent. */
   readonly spoken: SpokenText;
 }
 
-/** Turns what people write into what a tool can speak. Words whose pronunciation a document gives stay as they are. */
-export const prepare = (written: WrittenText, reader: Reader): PreparedText => {
+/**
+ * Turns what people write into what a tool can speak. Words whose pronunciation a document gives stay as they are. `readerOf`: the
+ * reader of words that another voice speaks.
+ */
+export const prepare = (
+  written: WrittenText,
+  reader: Reader,
+  readerOf = ({ lang = reader.lang }: Speaker): Reader => ({ ...reader, lang }),
+): PreparedText => {
   const before = spokenOf(written);
   if (!written.ssml) {
     const words = prepareWords(written.text, reader);
-    return { text: words.text, spoken: spokenAs(before, [words]) };
+    return { runs: [plainRun(words.text)], spoken: spokenAs(before, [words]) };
   }
   const parts: MappedText[] = [];
-  const text = parseSsml(written.text, (words, place) => {
-    const part = place.isFixed ? unchanged(words) : prepareWords(words, readerAt(reader, place));
+  const write = (words: string, { isFixed, speaker }: WordsPlace): string => {
+    const part = isFixed ? unchanged(words) : prepareWords(words, readerOf(speaker));
     parts.push(part);
     return escapeXml(part.text);
-  });
-  return { text, spoken: spokenAs(before, parts) };
+  };
+  const document = parseSsml(written.text, write, anyDialect);
+  const runs = runsOf(document, (speaker) => readsMarkup.has(readerOf(speaker).tool));
+  return { runs, spoken: spokenAs(before, parts) };
 };
 
 const prepareWords = (words: string, reader: Reader): MappedText =>
   steps.reduce((text, step) => step(text, reader), unchanged(words));
-
-const readerAt = (reader: Reader, { lang = reader.lang }: WordsPlace): Reader =>
-  lang === reader.lang ? reader : { ...reader, lang };
 
 /** A text as it is spoken when its consecutive parts are written in another way. */
 const spokenAs = (before: SpokenText, parts: readonly MappedText[]): SpokenText => {

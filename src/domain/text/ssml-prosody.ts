@@ -1,0 +1,56 @@
+import { type Knob, knobs, normalProsody, type Prosody } from "../synthesis/speech.ts";
+
+type Attributes = Readonly<Record<string, string>>;
+
+/** The words of SSML for each prosody parameter, as factors. */
+const words: Readonly<Record<Knob, Readonly<Record<string, number>>>> = {
+  rate: { "x-slow": 0.5, slow: 0.8, fast: 1.25, "x-fast": 1.6 },
+  pitch: { "x-low": 0.7, low: 0.85, high: 1.15, "x-high": 1.3 },
+  volume: { silent: 0, "x-soft": 0.25, soft: 0.5, loud: 1.4, "x-loud": 2 },
+};
+
+/** Within these a voice is still understood. */
+const limits: Readonly<Record<Knob, readonly [least: number, most: number]>> = {
+  rate: [0.2, 3],
+  pitch: [0.5, 2],
+  volume: [0, 2],
+};
+
+/** The factors of a `<prosody>` inside others. Frequencies in Hz have no effect: only the voice knows its own. */
+export const withProsody = (outer: Prosody, attributes: Attributes): Prosody => {
+  const factor = (knob: Knob): number => {
+    const value = attributes[knob];
+    if (value === undefined) return outer[knob];
+    const [least, most] = limits[knob];
+    return Math.min(Math.max(outer[knob] * factorOf(knob, value), least), most);
+  };
+  return { pitch: factor("pitch"), rate: factor("rate"), volume: factor("volume") };
+};
+
+const factorOf = (knob: Knob, value: string): number => {
+  const number = Number.parseFloat(value);
+  if (Number.isNaN(number)) return words[knob][value] ?? 1;
+  if (value.endsWith("dB")) return 10 ** (number / 20);
+  if (value.endsWith("st")) return 2 ** (number / 12);
+  if (value.endsWith("Hz")) return 1;
+  if (/^[+-]/.test(value)) return 1 + number / 100;
+  return knob === "rate" && !value.endsWith("%") ? number : number / 100;
+};
+
+export const isSameProsody = (one: Prosody, other: Prosody): boolean =>
+  knobs.every((knob) => one[knob] === other[knob]);
+
+/** A request's prosody with the factors of a document. */
+export const timesProsody = (request: Prosody, factors: Prosody): Prosody => {
+  if (factors === normalProsody) return request;
+  const pitch = factors.pitch === 1 ? request.pitch : pitchOf(frequencyOf(request.pitch) * factors.pitch);
+  return { pitch, rate: request.rate * factors.rate, volume: request.volume * factors.volume };
+};
+
+/** Pitch ranges from 2/3 to 5/3 of the voice's own frequency. */
+const frequencyOf = (pitch: number): number => (pitch < 1 ? (2 + pitch) / 3 : 1 + (2 / 3) * (pitch - 1));
+
+const pitchOf = (frequency: number): number => {
+  const pitch = frequency < 1 ? 3 * frequency - 2 : 1 + 1.5 * (frequency - 1);
+  return Math.min(Math.max(pitch, 0), 2);
+};

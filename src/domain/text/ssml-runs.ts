@@ -1,0 +1,162 @@
+import { normalProsody, type Prosody } from "../synthesis/speech.ts";
+import { isSpeakable } from "./speakable.ts";
+import { breakMs } from "./ssml-breaks.ts";
+import { isSameProsody, withProsody } from "./ssml-prosody.ts";
+import { isSameSpeaker, type Speaker, speakerWithin } from "./ssml-speaker.ts";
+import { isEmptyElement, readSsml, type SsmlElement, startTag, writeSsml } from "./ssml-tree.ts";
+
+/** Consecutive words that one voice speaks. Together, the runs have the spoken characters of the text. */
+export interface Run {
+  /** Plain text, or a document without `<voice>` and `<lang>`. */
+  readonly text: string;
+  readonly ssml: boolean;
+  /** Empty: the voice of the request. */
+  readonly speaker: Speaker;
+  /** Factors on the prosody of the request. */
+  readonly prosody: Prosody;
+  /** Silence, in addition to that of the voice. */
+  readonly pauseMs: { readonly before: number; readonly after: number };
+  /** True if no sentence, paragraph or break separates it from the run before. */
+  readonly continues: boolean;
+}
+
+export const plainRun = (text: string, speaker: Speaker = {}, continues = false): Run => ({
+  ...{ text, ssml: false, speaker, prosody: normalProsody, pauseMs: { before: 0, after: 0 }, continues },
+});
+
+/** After a paragraph, in addition to the pause that a voice makes after a sentence. */
+const paragraphMs = 200;
+
+/**
+ * Divides a document from `parseSsml` where its voice changes. `readsMarkup`: the voice takes documents. Otherwise its runs are plain
+ * texts, divided where an element ends a sentence, is a pause, or changes the prosody; emphasis and phonemes have no effect.
+ */
+export const runsOf = (document: string, readsMarkup: (speaker: Speaker) => boolean): Run[] => {
+  const turns = turnsOf(leavesOf(readSsml(document)));
+  return turns.flatMap((turn) => (readsMarkup(turn.speaker) ? [documentOf(turn)] : plainRunsOf(turn)));
+};
+
+/** Words, or an empty element, and the elements around them without those that change the voice. */
+interface Leaf {
+  readonly node: string | SsmlElement;
+  readonly path: readonly SsmlElement[];
+  readonly speaker: Speaker;
+  readonly prosody: Prosody;
+}
+
+const leavesOf = (
+  { content }: SsmlElement,
+  place: Omit<Leaf, "node"> = { path: [], speaker: {}, prosody: normalProsody },
+): Leaf[] =>
+  content.flatMap((node): Leaf[] => {
+    if (typeof node === "string" || isEmptyElement(node)) return [{ ...place, node }];
+    const { name, attributes } = node;
+    const speaker = speakerWithin(place.speaker, name, attributes);
+    if (speaker) return leavesOf(node, { ...place, speaker });
+    const prosody = name === "prosody" ? withProsody(place.prosody, attributes) : place.prosody;
+    return leavesOf(node, { ...place, path: [...place.path, node], prosody });
+  });
+
+/** Consecutive leaves with the same speaker. */
+interface Turn {
+  readonly speaker: Speaker;
+  readonly leaves: Leaf[];
+  readonly continues: boolean;
+}
+
+const turnsOf = (leaves: readonly Leaf[]): readonly Turn[] => {
+  const turns: Turn[] = [];
+  /** Before the first words. */
+  const silent: Leaf[] = [];
+  let last: Leaf | undefined;
+  for (const leaf of leaves) {
+    const { node, speaker } = leaf;
+    const turn = turns.at(-1);
+    const ending = typeof node === "string" ? (endingOf.exec(node)?.[0] ?? "") : "";
+    if (typeof node !== "string" || !isSpeakable(node)) {
+      (turn?.leaves ?? silent).push(leaf);
+      if (typeof node !== "string" && breakMs(node.attributes) > 0) last = undefined;
+      continue;
+    }
+    const continues = last !== undefined && isSameSentence(last, leaf);
+    last = leaf;
+    if (turn && isSameSpeaker(turn.speaker, speaker)) turn.leaves.push(leaf);
+    else if (turn && continues && ending !== "") {
+      turn.leaves.push({ ...leaf, node: ending });
+      turns.push({ speaker, leaves: [{ ...leaf, node: node.slice(ending.length) }], continues });
+    } else turns.push({ speaker, leaves: turn ? [leaf] : [...silent, leaf], continues });
+  }
+  return turns.length > 0 ? turns : [{ speaker: {}, leaves: silent, continues: false }];
+};
+
+/** Punctuation that belongs to the words before it, whoever speaks them. */
+const endingOf = /^(?:["']|\s*[\p{Terminal_Punctuation}\p{Pe}\p{Pf}…])+\s*/u;
+
+const isSentence = ({ name }: SsmlElement): boolean => name === "p" || name === "s";
+
+/** True if neither a paragraph nor a sentence begins or ends between them. */
+const isSameSentence = ({ path: one }: Leaf, { path: other }: Leaf): boolean => {
+  const [ours, theirs] = [one.filter(isSentence), other.filter(isSentence)];
+  return ours.length === theirs.length && ours.every((element, at) => element === theirs[at]);
+};
+
+const documentOf = ({ leaves, speaker, continues }: Turn): Run => {
+  const open: SsmlElement[] = [];
+  let content = "";
+  let hasMarkup = false;
+  const moveTo = (path: readonly SsmlElement[]): void => {
+    const differs = open.findIndex((element, at) => element !== path[at]);
+    const common = differs === -1 ? open.length : differs;
+    for (const { name } of open.splice(common).reverse()) content += `</${name}>`;
+    for (const element of path.slice(common)) {
+      content += startTag(element);
+      open.push(element);
+    }
+  };
+  for (const { node, path } of leaves) {
+    moveTo(path);
+    content += writeSsml(node);
+    hasMarkup ||= path.length > 0 || typeof node !== "string";
+  }
+  moveTo([]);
+  if (!hasMarkup) return plainRun(leaves.map(({ node }) => node).join(""), speaker, continues);
+  return { ...plainRun(`<speak>${content}</speak>`, speaker, continues), ssml: true };
+};
+
+const plainRunsOf = ({ leaves, speaker, continues: first }: Turn): Run[] => {
+  const runs: (Run & { text: string; pauseMs: { before: number; after: number } })[] = [];
+  let [blanks, beforeMs] = ["", 0];
+  let last: Leaf | undefined;
+  const pause = (ms: number): void => {
+    const run = runs.at(-1);
+    if (run) run.pauseMs.after += ms;
+    else beforeMs += ms;
+  };
+  for (const leaf of leaves) {
+    const { node, prosody } = leaf;
+    const run = runs.at(-1);
+    if (typeof node !== "string") {
+      const ms = node.name === "break" ? breakMs(node.attributes) : 0;
+      pause(ms);
+      if (ms > 0) last = undefined;
+    } else if (!isSpeakable(node)) {
+      if (run) run.text += node;
+      else blanks += node;
+    } else {
+      const continues = run ? last !== undefined && isSameSentence(last, leaf) : first;
+      if (last && endsParagraph(last, leaf)) pause(paragraphMs);
+      if (run && continues && isSameProsody(run.prosody, prosody)) run.text += node;
+      else {
+        const pauseMs = { before: beforeMs, after: 0 };
+        runs.push({ ...plainRun(blanks + node, speaker, continues), prosody, pauseMs });
+        [blanks, beforeMs] = ["", 0];
+      }
+      last = leaf;
+    }
+  }
+  if (last?.path.some(({ name }) => name === "p")) pause(paragraphMs);
+  return runs.length > 0 ? runs : [plainRun(blanks, speaker, first)];
+};
+
+const endsParagraph = ({ path }: Leaf, next: Leaf): boolean =>
+  path.some((element) => element.name === "p" && !next.path.includes(element));

@@ -1,0 +1,20 @@
+/** Who speaks words of a document. Empty: the voice of the request, in its language. */
+export interface Speaker {
+  /** The voice of the innermost `<voice>`: the engine's own name, and the language that it speaks. */
+  readonly voice?: { readonly name: string; readonly lang: string | undefined } | undefined;
+  /** Of the innermost `<lang>`, if it is within that `<voice>`. */
+  readonly lang?: string | undefined;
+}
+
+/** Within an element; undefined if it does not change the speaker. */
+export const speakerWithin = (
+  outer: Speaker,
+  element: string,
+  { name, "xml:lang": lang }: Readonly<Record<string, string>>,
+): Speaker | undefined => {
+  if (element === "voice" && name !== undefined) return { voice: { name, lang } };
+  return element === "lang" ? { ...outer, lang } : undefined;
+};
+
+export const isSameSpeaker = (one: Speaker, other: Speaker): boolean =>
+  one.voice?.name === other.voice?.name && one.lang === other.lang;

@@ -1,0 +1,43 @@
+import { matchLanguage } from "../../domain/catalog/language-match.ts";
+import { releaseSeed } from "../../domain/catalog/seed/seed.ts";
+import type { SystemVoice } from "../../domain/synthesis/speech.ts";
+
+/** SystemVoice.voiceName, and the language that it speaks. */
+export interface VoiceInLanguage {
+  readonly name: string;
+  readonly lang: string;
+}
+
+export type FindVoice = ReturnType<typeof voicesByLanguage>;
+
+/** The voices of this release that a tool with all languages speaks, for which `has` is true. */
+export const voicesByLanguage = (has: (voiceName: string) => boolean) => {
+  const all = releaseSeed().systemVoices;
+  const genders = new Map(all.map(({ voiceName, gender }) => [voiceName, gender]));
+  const byLang = Map.groupBy(all.filter(isSpoken), ({ lang }) => lang);
+  const langs = [...byLang.keys()];
+  /**
+   * The voice that speaks words of another language in a text of this one: of the same variant if there is one, else of the same gender.
+   * Undefined if this voice itself speaks the language, or none does.
+   */
+  return (wanted: string, own: VoiceInLanguage): VoiceInLanguage | undefined => {
+    const lang = matchLanguage(wanted, langs);
+    if (lang === undefined || lang === matchLanguage(own.lang, langs)) return undefined;
+    const speakers = (byLang.get(lang) ?? []).filter(({ voiceName }) => has(voiceName));
+    const found =
+      speakers.find(({ voiceName }) => variantOf(voiceName) === variantOf(own.name)) ??
+      speakers.find(({ gender }) => gender === genders.get(own.name)) ??
+      speakers[0];
+    return found && { name: found.voiceName, lang };
+  };
+};
+
+interface Spoken extends SystemVoice {
+  readonly lang: string;
+  readonly voiceName: string;
+}
+
+const isSpoken = (voice: SystemVoice): voice is Spoken =>
+  voice.lang !== undefined && (voice.voiceName?.startsWith("espeak:") ?? false);
+
+const variantOf = (voiceName: string): string => /^espeak:[^+]*(.*)$/.exec(voiceName)?.[1] ?? voiceName;

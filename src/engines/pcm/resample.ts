@@ -1,0 +1,65 @@
+import { bytesPerSample, inWholeSamples } from "./whole-samples.ts";
+
+/** Zero crossings of the filter on either side of a place; more would not be audible in speech. */
+const reach = 16;
+
+/**
+ * Changes the sample rate of s16le mono samples, by a sinc filter with a Hann window below half the lower rate. The bytes do not depend
+ * on the chunks.
+ */
+export async function* resample(
+  pcm: AsyncIterable<Buffer>,
+  from: number,
+  to: number,
+): AsyncGenerator<Buffer, void> {
+  if (from === to) return yield* pcm;
+  const [step, phases] = [from / greatestDivisor(from, to), to / greatestDivisor(from, to)];
+  const { taps, weights } = filter(Math.min(1, to / from), phases);
+  /** The samples from the one numbered `start` on; those before the first one are silence. */
+  let held = new Float64Array(taps);
+  let start = -taps;
+  let made = 0;
+  const baseOf = (output: number): number => Math.floor((output * step) / phases);
+  const makeUntil = (count: number): Buffer => {
+    const out = Buffer.alloc(Math.max(0, count - made) * bytesPerSample);
+    for (let at = 0; made < count; at += bytesPerSample, made++) {
+      const first = baseOf(made) - taps + 1 - start;
+      const row = ((made * step) % phases) * 2 * taps;
+      let sum = 0;
+      for (let tap = 0; tap < 2 * taps; tap++) sum += (held[first + tap] ?? 0) * (weights[row + tap] ?? 0);
+      out.writeInt16LE(Math.max(-32_768, Math.min(32_767, Math.round(sum))), at);
+    }
+    const unused = baseOf(made) - taps + 1 - start;
+    held = held.slice(unused);
+    start += unused;
+    return out;
+  };
+  let length = 0;
+  for await (const chunk of inWholeSamples(pcm)) {
+    const before = held;
+    const added = chunk.length / bytesPerSample;
+    held = new Float64Array(before.length + added);
+    held.set(before);
+    for (let at = 0; at < added; at++) held[before.length + at] = chunk.readInt16LE(at * bytesPerSample);
+    length += added;
+    const out = makeUntil(Math.max(made, Math.floor(((length - taps) * phases) / step)));
+    if (out.length > 0) yield out;
+  }
+  const rest = makeUntil(Math.round((length * phases) / step));
+  if (rest.length > 0) yield rest;
+}
+
+/** For each phase of an output sample between two input samples, the weights of the input samples around it. */
+const filter = (cutoff: number, phases: number) => {
+  const taps = Math.ceil(reach / cutoff);
+  const weights = Float64Array.from({ length: phases * 2 * taps }, (_, index) => {
+    const [phase, tap] = [Math.floor(index / (2 * taps)), index % (2 * taps)];
+    const distance = tap - taps + 1 - phase / phases;
+    const window = (1 + Math.cos((Math.PI * distance) / taps)) / 2;
+    const angle = Math.PI * distance * cutoff;
+    return (angle === 0 ? 1 : Math.sin(angle) / angle) * cutoff * window;
+  });
+  return { taps, weights };
+};
+
+const greatestDivisor = (a: number, b: number): number => (b === 0 ? a : greatestDivisor(b, a % b));
