@@ -76,6 +76,8 @@ export interface Engine {
   takesSsml(voice: string): boolean;
   /** The voice that speaks words of another language in documents for this voice; undefined if it speaks them itself. */
   voiceInLanguage?(lang: string, voice: { readonly name: string; readonly lang: string }): string | undefined;
+  /** True if it takes Azure's extensions of SSML (`mstts:`) for this voice. */
+  takesMstts?(voice: string): boolean;
   /** True if it pronounces the `<phoneme>` of SSML for this voice, in any alphabet of lexicons. */
   takesPhonemes?(voice: string): boolean;
   /** True if this voice follows instructions in words ("Whisper."). */

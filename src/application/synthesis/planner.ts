@@ -3,7 +3,7 @@ import type { Encoder } from "../../audio/formats/encoder.ts";
 import type { Rendition } from "../../audio/pipeline/pipeline.ts";
 import { isByok } from "../../domain/accounts/byok-providers.ts";
 import { type Candidate, resolveVoices } from "../../domain/catalog/voice-resolution.ts";
-import { NotFound } from "../../domain/errors.ts";
+import { Invalid, NotFound } from "../../domain/errors.ts";
 import { type FindReplacements, replacementsDigest } from "../../domain/lexicons/replacements.ts";
 import { countCharacters } from "../../domain/synthesis/count-characters.ts";
 import type { AudioFormat } from "../../domain/synthesis/formats.ts";
@@ -15,6 +15,7 @@ import { isSsml, parseSsml } from "../../domain/text/ssml.ts";
 import type { Engine } from "../../engines/engine.ts";
 import { type CatalogOf, sharedCatalog } from "../catalog/website-catalog.ts";
 import type { LexiconChoice, WebsiteLexicons } from "../lexicons/website-lexicons.ts";
+import { documentFor } from "./document-voices.ts";
 
 /** A validated and normalised synthesis request. */
 export interface SynthesisRequest {
@@ -70,12 +71,18 @@ export const createPlanner = (options: PlannerOptions) => {
     const engine = findEngine(candidate.engine, websiteId);
     if (!engine) return [];
     const takesPhonemes = engine.takesPhonemes?.(voiceName) ?? false;
-    const pronounced = find && pronounce(text, find, { lang, takesPhonemes });
-    const recipe = recipeOf(candidate, request, { ...options, engine, pronounced });
+    const {
+      document = request.document,
+      dialect,
+      voices,
+    } = isVoiced(request) ? documentFor(text, { ...candidate, engine }, catalogOf(websiteId).index) : {};
+    const ssml = document !== undefined;
+    const pronounced = find && pronounce(text, find, { lang, takesPhonemes }, dialect);
+    const recipe = recipeOf(candidate, request, { ...options, engine, pronounced, voices });
     const hash = hashRecipe(namingKey, recipe);
     const name = objectName(recipe, hash);
     const hasMarks = !isByok(engine.code) && isNfc && (engine.marks?.(voiceName) ?? false);
-    const spoken = { ...(pronounced ?? spokenAsSent(request)), hasMarks };
+    const spoken = { ...(pronounced ?? { ssml, ...(ssml && { document }) }), hasMarks };
     return [{ recipe, hash, name, ...spoken, voice: candidate.label, systemVoice: systemVoice.name }];
   };
 
@@ -92,8 +99,17 @@ export const createPlanner = (options: PlannerOptions) => {
       const find = lexicons.of(websiteId, request.lexicons);
       const { prosody, instructions } = request;
       const parsed = { prosody, instructions, text, document, isNfc, websiteId, find };
-      const [first, ...others] = candidates.flatMap((candidate) => renditionFor(candidate, parsed));
-      if (!first) throw noEngine(candidates);
+      let refusal: Invalid | undefined;
+      const [first, ...others] = candidates.flatMap((candidate) => {
+        try {
+          return renditionFor(candidate, parsed);
+        } catch (error) {
+          if (!(error instanceof Invalid)) throw error;
+          refusal ??= error; // another candidate's engine may have the voices of the document
+          return [];
+        }
+      });
+      if (!first) throw refusal ?? noEngine(candidates);
       const renditions = [first, ...others] as const;
       const isOwn = candidates.some(({ engine }) => isByok(engine));
       const isReplaced = renditions.some(({ replacements }) => replacements);
@@ -102,7 +118,8 @@ export const createPlanner = (options: PlannerOptions) => {
         silent: prosody.volume === 0,
         renditions,
         catalogRevision: catalogOf(sharedCatalog).revision,
-        shared: sharesAudio && !isOwn && !isReplaced,
+        // A website's catalog may have other voices of the names in a document.
+        shared: sharesAudio && !isOwn && !isReplaced && !(ssml && text.includes("<voice")),
       };
     },
     /** True if a shared plan was made from the current catalog. */
@@ -117,7 +134,7 @@ export const createPlanner = (options: PlannerOptions) => {
 interface ParsedRequest {
   /** In NFC. */
   readonly text: string;
-  /** SSML in canonical form. */
+  /** SSML in canonical form, for engines without other voices and elements of their own. */
   readonly document: string | undefined;
   /** False if places in the text as sent are not those in `text`. */
   readonly isNfc: boolean;
@@ -128,6 +145,10 @@ interface ParsedRequest {
   readonly find: FindReplacements | undefined;
 }
 
+/** True if the document depends on the candidate: on its engine's names of voices, or the elements that it takes. */
+const isVoiced = ({ text, document }: ParsedRequest): boolean =>
+  document !== undefined && /<(?:voice|lang|mstts:)/.test(text);
+
 const recipeOf = (
   { systemVoice, voiceName, format, lang }: Candidate,
   { text, document, prosody, websiteId, instructions }: ParsedRequest,
@@ -136,9 +157,11 @@ const recipeOf = (
     encoderVersion,
     sharesAudio,
     pronounced,
+    voices = [],
   }: Pick<PlannerOptions, "encoderVersion" | "sharesAudio"> & {
     readonly engine: Engine;
     readonly pronounced: PronouncedText | undefined;
+    readonly voices: readonly string[] | undefined;
   },
 ): Recipe => {
   const byok = isByok(engine.code);
@@ -157,11 +180,9 @@ const recipeOf = (
     ...((byok || !sharesAudio) && { websiteId }),
     ...(pronounced && { replacements: replacementsDigest(pronounced.replacements) }),
     ...(instructions && engine.takesInstructions?.(voiceName) && { instructions }),
+    ...(voices.length > 0 && { voices }),
   };
 };
-
-const spokenAsSent = ({ document }: ParsedRequest): Partial<PronouncedText> & { readonly ssml: boolean } =>
-  document === undefined ? { ssml: false } : { ssml: true, document };
 
 const noEngine = (candidates: readonly Candidate[]): NotFound => {
   const codes = [...new Set(candidates.map(({ engine }) => engine))];

@@ -111,6 +111,16 @@ const candidatesByName = (
   );
 };
 
+/** The candidates for a voice that a document names, matched as `name`; empty if there is none of that name. */
+export const voicesNamed = (catalog: CatalogIndex, name: string, lang: string): readonly Candidate[] => {
+  try {
+    return candidatesByName(catalog, name, lang, { anyFormat: true, ssml: true });
+  } catch (error) {
+    if (error instanceof NotFound) return [];
+    throw error;
+  }
+};
+
 /** Of system voices with the same name: by language and gender, then by engine, preferring one with the format. */
 const nearestSystemVoice = (
   voices: readonly SystemVoice[],
@@ -211,7 +221,8 @@ const engineList = (engines: readonly EngineCode[]): string =>
   engines.length === 1 ? `The engine ${engines[0]} has` : `The engines ${engines.join(", ")} have`;
 
 /** Names come from the request: long ones are truncated. */
-const quote = (text: string): string => JSON.stringify(text.length <= 100 ? text : `${text.slice(0, 100)}…`);
+export const quote = (text: string): string =>
+  JSON.stringify(text.length <= 100 ? text : `${text.slice(0, 100)}…`);
 
 // Filters that return all voices if none matches.
 

@@ -28,6 +28,8 @@ export interface Recipe {
   readonly websiteId?: string;
   /** `replacementsDigest` of what the website's lexicons replace in the text; absent if they replace nothing. */
   readonly replacements?: string;
+  /** The other voices that speak in the text, and the version of each. Absent if there are none. */
+  readonly voices?: readonly string[];
   /** How to speak, in words, as sent to a voice that follows them. Normalised to NFC here. */
   readonly instructions?: string;
 }
@@ -55,6 +57,7 @@ const canonical = (recipe: Recipe) => ({
   websiteId: recipe.websiteId,
   replacements: recipe.replacements,
   instructions: recipe.instructions?.normalize("NFC"),
+  voices: recipe.voices,
 });
 
 /**

@@ -1,6 +1,6 @@
 import { Invalid } from "../errors.ts";
 import type { FindReplacements, Replacement, VoiceTraits } from "../lexicons/replacements.ts";
-import { isSsml, parseSsml } from "./ssml.ts";
+import { type Dialect, isSsml, parseSsml, type WordsPlace } from "./ssml.ts";
 import { attributesXml, escapeXml, withoutForbidden } from "./xml.ts";
 
 /** A text with the replacements of lexicons. */
@@ -24,8 +24,11 @@ export const pronounce = (
   text: string,
   find: FindReplacements,
   voice: VoiceTraits,
+  dialect: Dialect = {},
 ): PronouncedText | undefined => {
-  const pronounced = isSsml(text) ? pronounceDocument(text, find, voice) : pronouncePlain(text, find, voice);
+  const pronounced = isSsml(text)
+    ? pronounceDocument(text, find, voice, dialect)
+    : pronouncePlain(text, find, voice);
   if (pronounced.replacements.length === 0) return undefined;
   const added = pronounced.replacements.reduce((sum, { from, to, by }) => {
     return "alias" in by ? sum + by.alias.length - (to - from) : sum;
@@ -47,17 +50,23 @@ const pronouncePlain = (text: string, find: FindReplacements, voice: VoiceTraits
   return { document: `<speak>${content}</speak>`, ssml: true, replacements };
 };
 
-const pronounceDocument = (text: string, find: FindReplacements, voice: VoiceTraits): PronouncedText => {
+const pronounceDocument = (
+  text: string,
+  find: FindReplacements,
+  voice: VoiceTraits,
+  dialect: Dialect,
+): PronouncedText => {
   const replacements: Replacement[] = [];
   let before = 0;
-  const document = parseSsml(text, (words, { isFixed, speaker }) => {
+  const write = (words: string, { isFixed, speaker }: WordsPlace): string => {
     const lang = speaker.lang ?? speaker.voice?.lang ?? voice.lang;
     const characters = Array.from(words);
     const found = isFixed ? [] : find(characters, { ...voice, lang });
     replacements.push(...found.map(({ from, to, by }) => ({ from: from + before, to: to + before, by })));
     before += characters.length;
     return written(characters, found, escapeXml);
-  });
+  };
+  const document = parseSsml(text, write, dialect);
   return { document, ssml: true, replacements };
 };
 

@@ -33,5 +33,5 @@ export const breakBudget = (): ((attributes: BreakAttributes) => BreakAttributes
 export const breakMs = ({ time, strength = "medium" }: BreakAttributes): number =>
   time === undefined ? (strengthMs[strength] ?? 0) : milliseconds(time);
 
-const milliseconds = (time: string): number =>
+export const milliseconds = (time: string): number =>
   Math.round(time.endsWith("ms") ? Number(time.slice(0, -2)) : Number(time.slice(0, -1)) * 1000);

@@ -17,7 +17,9 @@ export const splitSsml = (document: string, lang: string, limits: PieceLimits): 
 };
 
 /** Elements that can end and start again between two sentences without an audible difference. */
-const divisible: ReadonlySet<string> = new Set(["p", "s", "prosody", "emphasis", "lang", "say-as"]);
+const divisible: ReadonlySet<string> = new Set([
+  ...["p", "s", "prosody", "emphasis", "lang", "say-as", "voice", "mstts:express-as"],
+]);
 
 const partsOf = (node: SsmlNode, lang: string, limits: PieceLimits): string[] => {
   if (typeof node === "string") {

@@ -1,3 +1,5 @@
+import { milliseconds } from "./ssml-breaks.ts";
+
 /** The SSML that reaches an engine. Prefixed attributes and namespaces are dropped; everything else is refused. */
 export interface ElementRule {
   /** `keep`: kept; `empty`: kept without its content, which follows it; `unwrap`: only the content is kept. */
@@ -6,6 +8,8 @@ export interface ElementRule {
   readonly attributes: Readonly<Record<string, Shape>>;
   /** Attributes that are accepted and dropped. */
   readonly dropped?: readonly string[];
+  /** True for Azure's extensions: only its voices get them. */
+  readonly isAzures?: true;
 }
 
 type Shape = (value: string) => boolean;
@@ -56,10 +60,24 @@ const volume = either(
   within(/^([+-]\d{1,2}(?:\.\d{1,3})?)dB$/, -60, 20),
 );
 
+/** In seconds or milliseconds, as in CSS. */
+const timeForm = /^\+?(?:\d{1,6}(?:\.\d{1,9})?|\.\d{1,9})m?s$/;
+const time = matching(timeForm);
+
+/** A time of at most that many seconds. */
+const timeTo =
+  (most: number): Shape =>
+  (value) =>
+    timeForm.test(value) && milliseconds(value) <= most * 1000;
+
 const readings = oneOf(
   ...["address", "cardinal", "characters", "currency", "date", "digits", "expletive", "fraction", "name"],
   ...["number", "ordinal", "spell-out", "telephone", "time", "unit", "verbatim"],
 );
+
+const azures = (as: ElementRule["as"], attributes: ElementRule["attributes"]): ElementRule => ({
+  ...{ as, attributes, isAzures: true },
+});
 
 export const elementRules: ReadonlyMap<string, ElementRule> = new Map<string, ElementRule>([
   // On these espeak-ng answers xml:lang with another voice of its own choosing: the attribute goes.
@@ -73,7 +91,7 @@ export const elementRules: ReadonlyMap<string, ElementRule> = new Map<string, El
       as: "empty",
       attributes: {
         strength: oneOf("none", "x-weak", "weak", "medium", "strong", "x-strong"),
-        time: matching(/^\d{1,6}(\.\d{1,3})?m?s$/),
+        time,
       },
     },
   ],
@@ -97,7 +115,7 @@ export const elementRules: ReadonlyMap<string, ElementRule> = new Map<string, El
   ],
   // The alias is written as plain text in the content's place, which no engine can read as anything else.
   ["sub", { as: "unwrap", attributes: { alias: matching(/^\P{Cc}{1,500}$/u) } }],
-  // The request chooses the voice: a name here could open a file, or select a more expensive voice.
+  // A name is kept only where a dialect knows the voice: another one could open a file, or select a more expensive voice.
   [
     "voice",
     {
@@ -106,6 +124,19 @@ export const elementRules: ReadonlyMap<string, ElementRule> = new Map<string, El
       dropped: ["name", "gender", "age", "variant", "languages", "required", "effect"],
     },
   ],
-  // Marks need events, which this API does not have.
+  // Their places are those in the text as sent (spoken-text.ts).
   ["mark", { as: "unwrap", attributes: {}, dropped: ["name"] }],
+  ["bookmark", { as: "unwrap", attributes: {}, dropped: ["mark"] }],
+  // Not `mstts:backgroundaudio` and `mstts:voiceconversion`, which name addresses.
+  [
+    "mstts:express-as",
+    azures("keep", {
+      style: matching(/^[A-Za-z][\w-]{0,39}$/),
+      styledegree: within(/^(\d(?:\.\d{1,3})?)$/, 0.01, 2),
+      role: matching(/^[A-Za-z]{1,39}$/),
+    }),
+  ],
+  ["mstts:silence", azures("empty", { type: matching(/^[A-Za-z]{1,20}(?:-exact)?$/), value: timeTo(5) })],
+  ["mstts:audioduration", azures("empty", { value: timeTo(300) })],
+  ["mstts:viseme", azures("empty", { type: matching(/^[A-Za-z_]{1,39}$/) })],
 ]);

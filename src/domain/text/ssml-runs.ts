@@ -44,17 +44,26 @@ interface Leaf {
   readonly prosody: Prosody;
 }
 
+/** What each voice of a document says, as the content of an element; `<lang>` remains. */
+export const voicesOf = (
+  document: string,
+): { readonly voice: string | undefined; readonly content: string }[] =>
+  turnsOf(leavesOf(readSsml(document), (name) => name === "voice")).map((turn) => {
+    return { voice: turn.speaker.voice?.name, content: contentOf(turn).content };
+  });
+
 const leavesOf = (
   { content }: SsmlElement,
+  divides: (name: string) => boolean = () => true,
   place: Omit<Leaf, "node"> = { path: [], speaker: {}, prosody: normalProsody },
 ): Leaf[] =>
   content.flatMap((node): Leaf[] => {
     if (typeof node === "string" || isEmptyElement(node)) return [{ ...place, node }];
     const { name, attributes } = node;
-    const speaker = speakerWithin(place.speaker, name, attributes);
-    if (speaker) return leavesOf(node, { ...place, speaker });
+    const speaker = divides(name) && speakerWithin(place.speaker, name, attributes);
+    if (speaker) return leavesOf(node, divides, { ...place, speaker });
     const prosody = name === "prosody" ? withProsody(place.prosody, attributes) : place.prosody;
-    return leavesOf(node, { ...place, path: [...place.path, node], prosody });
+    return leavesOf(node, divides, { ...place, path: [...place.path, node], prosody });
   });
 
 /** Consecutive leaves with the same speaker. */
@@ -100,7 +109,14 @@ const isSameSentence = ({ path: one }: Leaf, { path: other }: Leaf): boolean => 
   return ours.length === theirs.length && ours.every((element, at) => element === theirs[at]);
 };
 
-const documentOf = ({ leaves, speaker, continues }: Turn): Run => {
+const documentOf = (turn: Turn): Run => {
+  const { leaves, speaker, continues } = turn;
+  const { content, hasMarkup } = contentOf(turn);
+  if (!hasMarkup) return plainRun(leaves.map(({ node }) => node).join(""), speaker, continues);
+  return { ...plainRun(`<speak>${content}</speak>`, speaker, continues), ssml: true };
+};
+
+const contentOf = ({ leaves }: Turn) => {
   const open: SsmlElement[] = [];
   let content = "";
   let hasMarkup = false;
@@ -119,8 +135,7 @@ const documentOf = ({ leaves, speaker, continues }: Turn): Run => {
     hasMarkup ||= path.length > 0 || typeof node !== "string";
   }
   moveTo([]);
-  if (!hasMarkup) return plainRun(leaves.map(({ node }) => node).join(""), speaker, continues);
-  return { ...plainRun(`<speak>${content}</speak>`, speaker, continues), ssml: true };
+  return { content, hasMarkup };
 };
 
 const plainRunsOf = ({ leaves, speaker, continues: first }: Turn): Run[] => {

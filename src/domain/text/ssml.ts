@@ -21,15 +21,21 @@ export interface WordsPlace {
 
 /** What a document may contain beyond the elements that all engines know. */
 export interface Dialect {
-  /** The engine's own name of a voice, and its language. Undefined: its element is unwrapped. Default: all are. @throws {Invalid} */
+  /**
+   * The engine's own name of a voice, and its language. Undefined: its element is unwrapped. Default: all are. `outer`: who speaks around
+   * it. @throws {Invalid}
+   */
   readonly voiceNamed?: (
     name: string,
     lang: string | undefined,
+    outer: Speaker,
   ) => { readonly name: string; readonly lang?: string | undefined } | undefined;
+  /** Azure's own elements are kept. Default: false, they are unwrapped. */
+  readonly mstts?: boolean;
 }
 
 /** A document that has passed `parseSsml` in any dialect keeps its elements. */
-export const anyDialect: Dialect = { voiceNamed: (name, lang) => ({ name, lang }) };
+export const anyDialect: Dialect = { voiceNamed: (name, lang) => ({ name, lang }), mstts: true };
 
 /** Returns the words as canonical SSML. Called for all spoken words of a document in order. */
 export type WriteWords = (words: string, place: WordsPlace) => string;
@@ -71,7 +77,7 @@ const fixing: ReadonlySet<string> = new Set(["phoneme", "say-as", "sub"]);
 
 const documentWriter = (
   writeWords: WriteWords,
-  { voiceNamed }: Dialect,
+  { voiceNamed, mstts = false }: Dialect,
   refuse: (message: string) => Invalid,
 ) => {
   const out: string[] = [];
@@ -97,8 +103,12 @@ const documentWriter = (
     given: Readonly<Record<string, string>>,
   ): Pick<ElementRule, "as"> & { readonly attributes: Readonly<Record<string, string>> } => {
     const { name: voice, "xml:lang": lang } = given;
-    const named = name === "voice" && voice !== undefined ? voiceNamed?.(voice, lang) : undefined;
-    if (!named) return { as: rule.as, attributes: allowed(name, rule, given, refuse) };
+    const named =
+      name === "voice" && voice !== undefined ? voiceNamed?.(voice, lang, placeHere().speaker) : undefined;
+    if (!named) {
+      const attributes = allowed(name, rule, given, refuse);
+      return rule.isAzures && !mstts ? { as: "unwrap", attributes: {} } : { as: rule.as, attributes };
+    }
     return { as: "keep", attributes: { name: named.name, ...(named.lang && { "xml:lang": named.lang }) } };
   };
   const say = (words: string) => {
@@ -117,7 +127,8 @@ const documentWriter = (
       const { alias } = attributes;
       const place = placeIn(name, attributes);
       path.push({ name, as: alias === undefined ? as : "replace", place });
-      if (as === "empty") write(`<${name}${attributesXml(cutBreak(attributes))}/>`);
+      if (as === "empty")
+        write(`<${name}${attributesXml(name === "break" ? cutBreak(attributes) : attributes)}/>`);
       else if (as === "keep") write(`<${name}${attributesXml(attributes)}>`);
       if (alias === undefined) return;
       say(alias);

@@ -36,6 +36,7 @@ export const azureProvider = ({ exchange, url }: AzureOptions): Provider<Provide
         prosody: knobsOf,
         takesSsml: isVoice,
         takesPhonemes,
+        takesMstts: isVoice,
         synthesize: (request, signal) => synthesize(client, request, signal),
       },
       listVoices: (signal) => listVoices(client, signal),

@@ -1,14 +1,46 @@
 import { type Knob, knobs, type Prosody } from "../../domain/synthesis/speech.ts";
+import { voicesOf } from "../../domain/text/ssml-runs.ts";
+import { around, readSsml, type SsmlNode, writeSsml } from "../../domain/text/ssml-tree.ts";
 import { attributesXml, escapeXml, withoutForbidden } from "../../domain/text/xml.ts";
 import type { SpeechRequest } from "../engine.ts";
 
 type AzureSpeech = Pick<SpeechRequest, "text" | "ssml" | "voice" | "lang" | "prosody">;
 
-/** The document that Azure takes: one voice, and around what it says only the knobs that are not normal. */
+/** The document that Azure takes: its voices in order, and around what they say only the knobs that are not normal. */
 export const azureSsml = ({ text, ssml, voice, lang, prosody }: AzureSpeech): string => {
-  const speak = { version: "1.0", xmlns: "http://www.w3.org/2001/10/synthesis", "xml:lang": lang };
-  const said = ssml ? contentOf(text) : escapeXml(withoutForbidden(text));
-  return element("speak", speak, element("voice", { name: voice }, turned(prosody, said)));
+  const hasOwn = ssml && text.includes("<mstts:");
+  const speak = {
+    ...{ version: "1.0", xmlns: "http://www.w3.org/2001/10/synthesis", "xml:lang": lang },
+    ...(hasOwn && { "xmlns:mstts": "https://www.w3.org/2001/mstts" }),
+  };
+  const document = ssml ? asAzureReads(text) : `<speak>${escapeXml(withoutForbidden(text))}</speak>`;
+  // Voices must not be nested.
+  const turns = document.includes("<voice ")
+    ? voicesOf(document)
+    : [{ voice: undefined, content: contentOf(document) }];
+  const voices = turns.map(({ voice: name = voice, content }) => {
+    return element("voice", { name }, hasOwn ? turnedWithin(prosody, content) : turned(prosody, content));
+  });
+  return element("speak", speak, voices.join(""));
+};
+
+/** Azure's own elements must be around `<prosody>`, not within it. */
+const turnedWithin = (prosody: Prosody, content: string): string => {
+  const parts: string[] = [];
+  let others: SsmlNode[] = [];
+  const takeOthers = (): void => {
+    if (others.length > 0) parts.push(turned(prosody, others.map(writeSsml).join("")));
+    others = [];
+  };
+  for (const node of readSsml(`<speak>${content}</speak>`).content) {
+    if (typeof node === "string" || !node.name.startsWith("mstts:")) others.push(node);
+    else {
+      takeOthers();
+      parts.push(around(node, turned(prosody, node.content.map(writeSsml).join(""))));
+    }
+  }
+  takeOthers();
+  return parts.join("");
 };
 
 const element = (name: string, attributes: Readonly<Record<string, string>>, content: string): string =>
@@ -39,8 +71,10 @@ const change = (factor: number): string => {
 
 /** What stands in `<speak>`: in its canonical form `>` is nowhere but at a tag's end. */
 const contentOf = (document: string): string =>
+  document.slice(document.indexOf(">") + 1, document.lastIndexOf("</"));
+
+const asAzureReads = (document: string): string =>
   document
-    .slice(document.indexOf(">") + 1, document.lastIndexOf("</"))
     .replace(/(<prosody\b[^>]*? rate=")(\d[\d.]*)%"/g, (_, before: string, percent: string) => {
       // In SSML 80% is a slower rate than normal; Azure takes every percentage for a change, and this one for +80%.
       return `${before}${Number(percent) / 100}"`;

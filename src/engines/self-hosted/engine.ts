@@ -23,6 +23,7 @@ export const combineEngines = (server: Engine, local: Engine | undefined): Engin
     version: (voice) => speakerOf(voice)?.version(voice) ?? "none",
     prosody: (voice) => speakerOf(voice)?.prosody(voice) ?? [],
     takesSsml: (voice) => speakerOf(voice)?.takesSsml(voice) ?? false,
+    voiceInLanguage: (lang, voice) => speakerOf(voice.name)?.voiceInLanguage?.(lang, voice),
     isExact: (voice) => speakerOf(voice)?.isExact?.(voice) ?? true,
     marks: (voice) => speakerOf(voice)?.marks?.(voice) ?? false,
     synthesize: async (request, signal) => {

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { SaxesParser } from "saxes";
 import { Invalid } from "../../../src/domain/errors.ts";
-import { isSsml, parseSsml } from "../../../src/domain/text/ssml.ts";
+import { anyDialect, isSsml, parseSsml } from "../../../src/domain/text/ssml.ts";
 import { anyCharacter } from "../../support/any-character.ts";
 
 const refusal = (text: string): Invalid => {
@@ -90,6 +90,16 @@ describe("Validated SSML", () => {
       "<speak>&lt;audio src='a'/&gt;</speak>",
     ],
     [
+      "has no elements of Azure: only its voices take them",
+      '<speak><mstts:express-as style="sad" role="Girl">a</mstts:express-as><mstts:silence type="Leading" value="1s"/></speak>',
+      "<speak>a</speak>",
+    ],
+    [
+      "has times as CSS writes them",
+      '<speak>a<break time=".5s"/><break time="+1s"/><break time="1.25s"/></speak>',
+      '<speak>a<break time="500ms"/><break time="1000ms"/><break time="1250ms"/></speak>',
+    ],
+    [
       "has references resolved",
       "<speak>&#60;&#x3e;&amp;&quot;&apos;</speak>",
       "<speak>&lt;&gt;&amp;\"'</speak>",
@@ -139,6 +149,19 @@ describe("SSML is refused", () => {
     ["a nested speak element", "<speak><speak>a</speak></speak>", "<speak>"],
     ["another root", "<p>a</p>", "<p>"],
     ["an unknown attribute", '<speak><p onload="a">b</p></speak>', "<p>"],
+    ["a negative time", '<speak>a<break time="-1s"/></speak>', "time of <break>"],
+    ["a time with a blank", '<speak>a<break time="0.5 s"/></speak>', "time of <break>"],
+    [
+      "Azure's background audio, which names an address",
+      '<speak><mstts:backgroundaudio src="https://a/"/>a</speak>',
+      "<mstts:backgroundaudio>",
+    ],
+    ["an unknown element of Azure", "<speak><mstts:x>a</mstts:x></speak>", "<mstts:x>"],
+    [
+      "a style that is no word",
+      '<speak><mstts:express-as style="a&quot;b">a</mstts:express-as></speak>',
+      "style",
+    ],
     ["an unknown value", '<speak><say-as interpret-as="a b">1</say-as></speak>', "<say-as>"],
     ["a rate that is extremely slow", '<speak><prosody rate="1%">a</prosody></speak>', "<prosody>"],
     ["an engine's own phonemes", '<speak><phoneme alphabet="espeak" ph="a">b</phoneme></speak>', "<phoneme>"],
@@ -234,6 +257,8 @@ describe("SSML validation of arbitrary text", () => {
       "s",
       "emphasis",
       "voice name='../a'",
+      "mstts:express-as style='sad'",
+      "mstts:silence type='Leading' value='.5s'",
       "prosody rate='80%' pitch='+1st'",
       "say-as interpret-as='date'",
     ],
@@ -277,6 +302,22 @@ describe("SSML validation of arbitrary text", () => {
     expect(accepted).to.be.above(100);
   });
 
+  it("is idempotent in every dialect, whose elements are no others", () => {
+    fc.assert(
+      fc.property(documents, (text) => {
+        if (parsed(text) === undefined) return;
+        const canonical = parseSsml(text, undefined, anyDialect);
+        const added = elementsOf(canonical).filter((name) => !known.includes(name));
+        expect(
+          added.filter((name) => !/^(?:voice|mstts:express-as|mstts:silence)$/.test(name)),
+        ).to.deep.equal([]);
+        expect(parseSsml(canonical, undefined, anyDialect)).to.equal(canonical);
+        expect(parseSsml(canonical)).to.equal(parseSsml(text));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
   it("keeps the words of escaped plain text", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme", minLength: 1 }), (words) => {
@@ -303,7 +344,7 @@ const parsed = (text: string): string | undefined => {
 
 const elementsOf = (xml: string): string[] => {
   const names: string[] = [];
-  const parser = new SaxesParser();
+  const parser = new SaxesParser({ xmlns: false });
   parser.on("opentag", ({ name }) => names.push(name));
   parser.on("error", (error) => {
     throw error;

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { SaxesParser } from "saxes";
 import { speakingSeconds } from "../../../src/domain/synthesis/speaking-time.ts";
 import { normalProsody } from "../../../src/domain/synthesis/speech.ts";
-import { parseSsml } from "../../../src/domain/text/ssml.ts";
+import { anyDialect, parseSsml } from "../../../src/domain/text/ssml.ts";
 import { azureProvider } from "../../../src/engines/azure/provider.ts";
 import { azureSsml } from "../../../src/engines/azure/ssml.ts";
 import type { SpeechRequest } from "../../../src/engines/engine.ts";
@@ -131,6 +131,26 @@ describe("A request to Azure", () => {
     expect(engine.prosody(voice)).to.deep.equal([]);
     expect(await documentFor({ voice, prosody: { pitch: 2, rate: 2, volume: 0.5 } })).not.to.include(
       "<prosody",
+    );
+  });
+
+  const azureDocument = (said: string) => parseSsml(said, undefined, anyDialect);
+
+  it("has other voices beside its own, because Azure does not nest them", async () => {
+    const text = azureDocument('<speak>One <p>two <voice name="en-US-GuyNeural">three</voice></p></speak>');
+    expect(await documentFor({ text, ssml: true })).to.equal(
+      document('One <p>two </p></voice><voice name="en-US-GuyNeural"><p>three</p>'),
+    );
+  });
+
+  it("has Azure's own elements, and the prosody parameters within them", async () => {
+    const said = '<mstts:express-as style="cheerful">Two</mstts:express-as>';
+    const text = azureDocument(`<speak>One. ${said}<mstts:silence type="Leading" value="200ms"/></speak>`);
+    const root = '<speak version="1.0" xml:lang="en-US" xmlns="http://www.w3.org/2001/10/synthesis" ';
+    expect(await documentFor({ text, ssml: true, prosody: { ...normalProsody, volume: 0.5 } })).to.equal(
+      `${root}xmlns:mstts="https://www.w3.org/2001/mstts"><voice name="en-US-JennyNeural">` +
+        '<prosody volume="50">One. </prosody><mstts:express-as style="cheerful"><prosody volume="50">Two</prosody></mstts:express-as>' +
+        '<mstts:silence type="Leading" value="200ms"/></voice></speak>',
     );
   });
 

@@ -1,0 +1,64 @@
+import { isByok } from "../../domain/accounts/byok-providers.ts";
+import type { CatalogIndex } from "../../domain/catalog/catalog-index.ts";
+import { type Candidate, quote, voicesNamed } from "../../domain/catalog/voice-resolution.ts";
+import { Invalid } from "../../domain/errors.ts";
+import { type Dialect, parseSsml, type WordsPlace } from "../../domain/text/ssml.ts";
+import { escapeXml } from "../../domain/text/xml.ts";
+import type { Engine } from "../../engines/engine.ts";
+
+/** A document for one voice. */
+export interface VoicedDocument {
+  /** Canonical SSML, in which voices have the engine's own names. */
+  readonly document: string;
+  /** In which it was parsed. */
+  readonly dialect: Dialect;
+  /** The other voices that speak in it, and their versions. */
+  readonly voices: readonly string[];
+}
+
+/**
+ * The document for a candidate. A `<voice>` may name each voice of the website's catalog that the candidate's engine speaks: for a
+ * provider, its own voices; for a local engine, all local ones.
+ * @throws {Invalid} path `text`: the document is invalid, or names another voice
+ */
+export const documentFor = (
+  text: string,
+  { engine, ...own }: Omit<Candidate, "engine"> & { readonly engine: Engine },
+  catalog: CatalogIndex,
+): VoicedDocument => {
+  const { voiceName, lang, label, systemVoice } = own;
+  const versions = new Map<string, string>();
+  const note = (name: string): void => {
+    if (name !== voiceName) versions.set(name, engine.version(name));
+  };
+  const find = (name: string): Pick<Candidate, "voiceName" | "lang"> => {
+    if (name === label || name === systemVoice.name || name === voiceName) return own;
+    const named = voicesNamed(catalog, name, lang);
+    if (named.length === 0) throw refusal(`There is no voice named ${quote(name)}`);
+    const able = named.find((one) => isWithin(engine, one) && engine.takesSsml(one.voiceName));
+    if (able) return able;
+    throw refusal(`The voice ${quote(name)} cannot speak in the same text as the voice ${quote(label)}`);
+  };
+  const dialect: Dialect = {
+    voiceNamed: (name, _, outer) => {
+      const found = find(name);
+      if (found.voiceName === voiceName && !outer.voice) return undefined;
+      note(found.voiceName);
+      return { name: found.voiceName, lang: isByok(engine.code) ? undefined : found.lang };
+    },
+    mstts: engine.takesMstts?.(voiceName) ?? false,
+  };
+  const write = (words: string, { speaker }: WordsPlace): string => {
+    const speaks = { name: speaker.voice?.name ?? voiceName, lang: speaker.voice?.lang ?? lang };
+    const other = speaker.lang && engine.voiceInLanguage?.(speaker.lang, speaks);
+    if (other) note(other);
+    return escapeXml(words);
+  };
+  const document = parseSsml(text, write, dialect);
+  return { document, dialect, voices: Array.from(versions, ([name, version]) => `${name}: ${version}`) };
+};
+
+const isWithin = ({ code }: Engine, { engine }: Candidate): boolean =>
+  isByok(code) ? engine === code : !isByok(engine);
+
+const refusal = (message: string): Invalid => new Invalid([{ path: ["text"], message: `${message}.` }]);
