@@ -1,3 +1,5 @@
+import { sentencesOf } from "../domain/text/sentences.ts";
+
 /** A part of a text that is synthesized by one request. `charIndex` and lengths count UTF-16 code units. */
 export interface TextPart {
   readonly index: number;
@@ -15,7 +17,7 @@ const defaultMaxLength = 280;
  * it would not be well-formed.
  */
 export const textParts = (text: string, lang?: string, maxLength = defaultMaxLength): TextPart[] => {
-  const options = { locale: usableLocale(lang), maxLength };
+  const options = { lang: lang ?? "en", locale: usableLocale(lang), maxLength };
   const segments = isSsml(text) ? [text] : text.split(/(\n\s*\n)/).flatMap((one) => split(one, options));
   const parts: TextPart[] = [];
   let offset = 0;
@@ -32,6 +34,7 @@ export const textParts = (text: string, lang?: string, maxLength = defaultMaxLen
 export const isSsml = (text: string): boolean => /^\s*(?:<[?!].*?)?<speak(?![^\s/>])/s.test(text);
 
 interface SplitOptions {
+  readonly lang: string;
   readonly locale: string | undefined;
   readonly maxLength: number;
 }
@@ -44,7 +47,11 @@ const split = (text: string, options: SplitOptions, level = 0): string[] => {
   if (text.length <= options.maxLength || granularity === undefined) return [text];
   const pieces: string[] = [];
   let piece = "";
-  for (const segment of segmentsOf(text, options.locale, granularity)) {
+  const segments =
+    granularity === "sentence"
+      ? sentencesOf(text, options.lang)
+      : segmentsOf(text, options.locale, granularity);
+  for (const segment of segments) {
     if (piece.length + segment.length <= options.maxLength) {
       piece += segment;
       continue;
@@ -61,7 +68,7 @@ const split = (text: string, options: SplitOptions, level = 0): string[] => {
 function* segmentsOf(
   text: string,
   locale: string | undefined,
-  granularity: (typeof granularities)[number],
+  granularity: "word" | "grapheme",
 ): Generator<string> {
   let pending = "";
   for (const { segment, isWordLike } of new Intl.Segmenter(locale, { granularity }).segment(text)) {

@@ -1,5 +1,5 @@
 import { countCharacters } from "../../domain/synthesis/count-characters.ts";
-import { sentencesOf } from "../../domain/text/pieces.ts";
+import { completeSentencesOf } from "../../domain/text/sentences.ts";
 
 /**
  * Cuts a text that arrives in chunks into pieces, each as soon as it is complete, or a few characters later. The pieces depend
@@ -32,7 +32,7 @@ const maybeSsml = /^<(?:[?!]|speak)/;
 const longestOpening = "<speak".length;
 
 /** `findSentences`: replaced in tests. */
-export const createIncomingText = (lang: string, findSentences = sentencesOf): IncomingText => {
+export const createIncomingText = (lang: string, findSentences = completeSentencesOf): IncomingText => {
   /** The first characters that are not blank. */
   let opening = "";
   let rest = "";
@@ -51,18 +51,18 @@ export const createIncomingText = (lang: string, findSentences = sentencesOf): I
   };
 
   /** The complete sentences at the beginning of the text; none if more text is needed. */
-  const nextSentences = (text: string): string[] => {
+  const nextSentences = (text: string, isWhole: boolean): string[] => {
     const searched = text.slice(0, longestSentence);
     credit -= searched.length;
-    const complete = decided(findSentences(searched, lang));
+    const complete = findSentences(searched, lang, isWhole && searched === text);
     if (complete.length > 0 || text.length <= longestSentence) return complete;
     const cut = cutBetweenWords(searched);
     return text.slice(cut.length).trim() === "" ? [] : [cut];
   };
 
-  const takePieces = (): string[] => {
+  const takePieces = (isWhole: boolean): string[] => {
     const pieces: string[] = [];
-    for (let next = nextSentences(rest); next.length > 0; next = nextSentences(rest)) {
+    for (let next = nextSentences(rest, isWhole); next.length > 0; next = nextSentences(rest, isWhole)) {
       pieces.push(...next.flatMap(takeSentence));
       rest = rest.slice(next.join("").length);
     }
@@ -75,23 +75,14 @@ export const createIncomingText = (lang: string, findSentences = sentencesOf): I
       credit += chunk.length * searchedPerUnit;
       if (opening.length < longestOpening) opening = (opening + chunk).trimStart().slice(0, longestOpening);
       if (chunk === "" || credit < rest.length || maybeSsml.test(opening)) return [];
-      return takePieces();
+      return takePieces(false);
     },
     end: () => {
-      const pieces = maybeSsml.test(opening) ? [] : takePieces();
+      const pieces = maybeSsml.test(opening) ? [] : takePieces(true);
       const last = piece + rest;
       return last.trim() === "" ? pieces : [...pieces, last];
     },
   };
-};
-
-/**
- * The sentences that further text cannot change. A full stop ends a sentence unless a lower-case letter follows, with anything
- * but letters in between (Unicode Standard Annex 29, rule SB8): it is decided by the next letter.
- */
-const decided = (sentences: readonly string[]): string[] => {
-  const next = sentences.findLastIndex((sentence) => /\p{L}/u.test(sentence));
-  return sentences.slice(0, Math.max(0, next));
 };
 
 /** Without a blank: between code points. */

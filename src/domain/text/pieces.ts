@@ -1,4 +1,5 @@
 import { Invalid } from "../errors.ts";
+import { sentencesOf } from "./sentences.ts";
 
 /** Limits of one request to a provider or local tool. */
 export interface PieceLimits {
@@ -88,28 +89,6 @@ const evenShare = (parts: readonly string[], { measure, max }: PieceLimits): num
 const tooLarge = (): Invalid =>
   new Invalid([{ path: ["text"], message: "The text contains a character that is too large to be sent." }]);
 
-/**
- * The sentences of a text; joined, they are the text. Unicode ends a sentence at every full stop before a capital letter,
- * and at every line end.
- */
-export const sentencesOf = (text: string, lang: string): string[] => {
-  const sentences: string[] = [];
-  let from = 0;
-  for (const { segment, index } of segmenter("sentence", lang).segment(text)) {
-    if (index === 0 || isContinuation(text.slice(Math.max(from, index - 16), index), segment)) continue;
-    sentences.push(text.slice(from, index));
-    from = index;
-  }
-  return text === "" ? [] : [...sentences, text.slice(from)];
-};
-
-/**
- * `previous`: the end of the sentence before. After `Mr. ` or an initial, and before a lower-case letter, a split would be audible. Georgian letters count as
- * lower case and begin every sentence. Blank lines belong to the paragraph before them, whose pause they lengthen.
- */
-const isContinuation = (previous: string, next: string): boolean =>
-  /(?<!\p{L})\p{Lu}\p{L}?\.\s*$/u.test(previous) || /^\s*(?:(?!\p{Script=Georgian})\p{Ll}|$)/u.test(next);
-
 const segments = (text: string, granularity: Granularity, lang: string): string[] =>
   granularity === "clause"
     ? clausesOf(text)
@@ -125,14 +104,10 @@ const clausesOf = (text: string): string[] =>
     /(?:(?!\s)(?<=[,;:،؛–—]\s+)|(?<=[、，；：]))(?![\u200d\p{M}\p{Grapheme_Extend}\p{Emoji_Modifier}])/u,
   );
 
-/** The words or sentences of these characters, as a range of them each; `to` is the first one after it. */
-export const placedSegments = (
-  characters: readonly string[],
-  granularity: "word" | "sentence",
-  lang: string,
-) => {
+/** The words of these characters, as a range of them each; `to` is the first one after it. */
+export const placedWords = (characters: readonly string[], lang: string) => {
   let to = 0;
-  const found = segmenter(granularity, lang).segment(characters.join(""));
+  const found = segmenter("word", lang).segment(characters.join(""));
   return Array.from(found, ({ segment, isWordLike }) => {
     const from = to;
     to += Array.from(segment).length;

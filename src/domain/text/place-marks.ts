@@ -1,5 +1,5 @@
 import type { Mark } from "../synthesis/marks.ts";
-import { placedSegments } from "./pieces.ts";
+import { placedWords } from "./pieces.ts";
 import type { SpokenText } from "./spoken-text.ts";
 
 /** A word or sentence begins at a character of a spoken text. */
@@ -84,7 +84,7 @@ const wordsOfRun = (characters: readonly string[], run: Range, lang: string): Wo
 };
 
 const segmentsOf = (characters: readonly string[], at: number, lang: string): Word[] =>
-  placedSegments(characters, "word", lang)
+  placedWords(characters, lang)
     .filter(({ isWordLike }) => isWordLike)
     .map(({ from, to }, index) => ({ from: at + from, to: at + to, isJoined: index > 0 }));
 

@@ -1,7 +1,8 @@
 import { z } from "zod";
+import { countCharacters } from "../../domain/synthesis/count-characters.ts";
 import type { Mark } from "../../domain/synthesis/marks.ts";
-import { placedSegments } from "../../domain/text/pieces.ts";
 import { placeMarks, type SpokenEvent } from "../../domain/text/place-marks.ts";
+import { sentencesOf } from "../../domain/text/sentences.ts";
 import { type SpokenText, spokenOf } from "../../domain/text/spoken-text.ts";
 import type { SpeechRequest } from "../engine.ts";
 import { parseJson } from "../parse-json.ts";
@@ -154,7 +155,12 @@ const withSentences = (
   { characters }: SpokenText,
   lang: string,
 ): SpokenEvent[] => {
-  const starts = placedSegments(characters, "sentence", lang).map(({ from }) => from);
+  let end = 0;
+  const starts = sentencesOf(characters.join(""), lang).map((sentence) => {
+    const start = end;
+    end += countCharacters(sentence);
+    return start;
+  });
   let next = 0;
   return words.flatMap((word) => {
     let sentence: number | undefined;

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { createIncomingText } from "../../../src/application/synthesis/incoming-text.ts";
-import { sentencesOf } from "../../../src/domain/text/pieces.ts";
+import { completeSentencesOf } from "../../../src/domain/text/sentences.ts";
 
 /** The pieces of a text in these chunks. */
 const cut = (...chunks: readonly string[]): string[] => {
@@ -10,12 +10,13 @@ const cut = (...chunks: readonly string[]): string[] => {
 };
 
 describe("text that arrives in chunks", () => {
-  it("has its first sentence as its first piece, as soon as the next one begins", () => {
+  it("has its first sentence as its first piece, as soon as the first word of the next one is complete", () => {
     const text = createIncomingText("en");
     expect(text.add("It is ")).to.deep.equal([]);
     expect(text.add("done. ")).to.deep.equal([]);
-    expect(text.add("T")).to.deep.equal(["It is done. "]);
-    expect(text.add("he light in the kitchen is on.")).to.deep.equal([]);
+    expect(text.add("The")).to.deep.equal([]);
+    expect(text.add(" ")).to.deep.equal(["It is done. "]);
+    expect(text.add("light in the kitchen is on.")).to.deep.equal([]);
     expect(text.end()).to.deep.equal(["The light in the kitchen is on."]);
   });
 
@@ -101,9 +102,9 @@ describe("text that arrives in chunks", () => {
     /** How many code units are searched for sentences. */
     const searched = (chunks: Iterable<string>): number => {
       let units = 0;
-      const text = createIncomingText("en", (part, lang) => {
+      const text = createIncomingText("en", (part, lang, isWhole) => {
         units += part.length;
-        return sentencesOf(part, lang);
+        return completeSentencesOf(part, lang, isWhole);
       });
       for (const chunk of chunks) text.add(chunk);
       text.end();
