@@ -23,14 +23,43 @@ export const sentencesOf = (text: string, lang: string): string[] => {
 /** The sentences before the last one with words. `isWhole`: false if text may follow, which must not change them. */
 export const completeSentencesOf = (text: string, lang: string, isWhole = false): string[] => {
   const sentences = sentencesOf(text, lang);
-  const next = sentences.findLastIndex((sentence) => (isWhole ? /\p{L}/u : begun).test(sentence));
-  return sentences.slice(0, Math.max(0, next));
+  const last = sentences.findLastIndex((sentence) => /\p{L}/u.test(sentence));
+  const isDecided = isWhole || begun.test(sentences[last] ?? "") || !isOpen(sentences[last - 1] ?? "", lang);
+  return sentences.slice(0, Math.max(0, isDecided ? last : last - 1));
 };
+
+/** Whether a line break within a text ends a sentence; otherwise it is a blank, or nothing. `said`: the text before the blanks. */
+export const endsLine = (said: string, blanks: string, next: string, lang: string): boolean =>
+  lineBreakAt(said, blanks, next.slice(0, context), sentenceRules(lang)) === "end";
+
+/** What the full stop at an index, which blanks follow, is: the end of a sentence or of a list item's number, or neither. */
+export const fullStopAt = (text: string, index: number, lang: string): Stop => {
+  const after = text.slice(index + 1, index + 1 + context);
+  const [around = ""] = afterStop.exec(after) ?? [];
+  const [closing = ""] = closingSigns.exec(around) ?? [];
+  const said = text.slice(Math.max(0, index + 1 - context), index + 1) + closing;
+  return stopAt(
+    said.slice(lastLine(said)),
+    around.slice(closing.length),
+    after.slice(around.length),
+    sentenceRules(lang),
+  );
+};
+
+type Stop = "end" | "item" | "none";
 
 const unspacedScript =
   "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}";
-/** The first word of a sentence, which decides whether it is one, is complete. */
+/** The first word of a sentence is complete. */
 const begun = new RegExp(`[${unspacedScript}]|\\p{L}[\\p{L}\\p{M}]*[^\\p{L}\\p{M}]`, "u");
+
+/** Whether it depends on the next word that a sentence ends there: at a line break, or after what may be an abbreviation. */
+const isOpen = (sentence: string, lang: string): boolean => {
+  const said = sentence.trimEnd();
+  return (
+    anyLineBreak.test(sentence.slice(said.length)) || stopAt(said, " ", "EST ", sentenceRules(lang)) !== "end"
+  );
+};
 
 const endsOf = (text: string, lang: string): number[] => {
   const rules = sentenceRules(lang);
@@ -83,9 +112,11 @@ const lastLine = (said: string): number => {
 };
 
 const closers = "[\\p{Pe}\\p{Pf}\\p{Pi}\"'*_]";
+const afterStop = new RegExp(`^${closers}*\\s*`, "u");
+const closingSigns = new RegExp(`^${closers}*`, "u");
 const stop = new RegExp(`(?<word>[^\\s]*?)(?<stops>[\\p{Sentence_Terminal}…]+)${closers}*$`, "u");
 /** The number of a list item alone, which is a sentence. */
-const itemNumber = /^\s*\(?(?:\p{Nd}{1,3}|\p{L}|[ivx]+)\.$/iu;
+const itemNumber = /^\s*\(?(?:\p{Nd}{1,3}|\p{Ll}|[ivx]+)\.$/u;
 const unspaced = new RegExp(`^[${unspacedScript}]`, "u");
 const opening = /^[\s\p{Ps}\p{Pi}\p{Pf}"'*_¿¡]*/u;
 
@@ -130,7 +161,8 @@ const isAbbreviated = (said: string, word: string, next: string, rules: Sentence
   const known = abbreviationsIn(said, own).flatMap((form) => rules.kinds.get(form) ?? [])[0];
   if (known === "never") return true;
   if (known === "beforeNumber" && /^(?:\p{Nd}|[IVXLC]+(?!\p{L}))/u.test(next)) return true;
-  const starts = rules.starters.has(/^[\p{L}\p{M}]+/u.exec(next)?.[0].toLowerCase() ?? "");
+  const first = /^[\p{L}\p{M}]+(?!\.\s?\p{Lu})/u.exec(next)?.[0] ?? "";
+  const starts = rules.starters.has(first.toLowerCase());
   if (rules.hasOrdinals && /^(?:\p{Nd}{1,3}|[IVXLC]+)$/u.test(own)) {
     return /^\p{L}/u.test(next) ? !starts : /^\p{Nd}{1,2}\.|^\p{Nd}{4}(?!\p{Nd})/u.test(next);
   }

@@ -10,14 +10,20 @@ const cut = (...chunks: readonly string[]): string[] => {
 };
 
 describe("text that arrives in chunks", () => {
-  it("has its first sentence as its first piece, as soon as the first word of the next one is complete", () => {
+  it("has its first sentence as its first piece, as soon as the next one begins", () => {
     const text = createIncomingText("en");
     expect(text.add("It is ")).to.deep.equal([]);
     expect(text.add("done. ")).to.deep.equal([]);
-    expect(text.add("The")).to.deep.equal([]);
-    expect(text.add(" ")).to.deep.equal(["It is done. "]);
-    expect(text.add("light in the kitchen is on.")).to.deep.equal([]);
+    expect(text.add("T")).to.deep.equal(["It is done. "]);
+    expect(text.add("he light in the kitchen is on.")).to.deep.equal([]);
     expect(text.end()).to.deep.equal(["The light in the kitchen is on."]);
+  });
+
+  it("is cut after what may be an abbreviation when the first word of the next sentence is complete", () => {
+    const text = createIncomingText("en");
+    expect(text.add("It is from the U.S. T")).to.deep.equal([]);
+    expect(text.add("he")).to.deep.equal([]);
+    expect(text.add(" ")).to.deep.equal(["It is from the U.S. "]);
   });
 
   it("is not cut within an abbreviation, a number or a lower-case continuation", () => {

@@ -1,5 +1,8 @@
+import { expandAbbreviations } from "./abbreviations.ts";
+import { dropFullStops } from "./full-stops.ts";
+import { joinLines } from "./lines.ts";
 import type { Step } from "./reader.ts";
 import { readableSpelling } from "./spellings.ts";
 
 /** In this order: each step gets what the one before it has written. */
-export const steps: readonly Step[] = [readableSpelling];
+export const steps: readonly Step[] = [joinLines, expandAbbreviations, dropFullStops, readableSpelling];
