@@ -161,7 +161,8 @@ const isAbbreviated = (said: string, word: string, next: string, rules: Sentence
   const known = abbreviationsIn(said, own).flatMap((form) => rules.kinds.get(form) ?? [])[0];
   if (known === "never") return true;
   if (known === "beforeNumber" && /^(?:\p{Nd}|[IVXLC]+(?!\p{L}))/u.test(next)) return true;
-  const first = /^[\p{L}\p{M}]+(?!\.\s?\p{Lu})/u.exec(next)?.[0] ?? "";
+  // A letter with a full stop is an initial.
+  const first = /^(?!\p{L}\.)[\p{L}\p{M}]+/u.exec(next)?.[0] ?? "";
   const starts = rules.starters.has(first.toLowerCase());
   if (rules.hasOrdinals && /^(?:\p{Nd}{1,3}|[IVXLC]+)$/u.test(own)) {
     return /^\p{L}/u.test(next) ? !starts : /^\p{Nd}{1,2}\.|^\p{Nd}{4}(?!\p{Nd})/u.test(next);

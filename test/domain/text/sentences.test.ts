@@ -7,8 +7,10 @@ import { splitText } from "../../../src/domain/text/pieces.ts";
 import { completeSentencesOf, sentencesOf } from "../../../src/domain/text/sentences.ts";
 import { parseSsml } from "../../../src/domain/text/ssml.ts";
 import { splitSsml } from "../../../src/domain/text/ssml-pieces.ts";
+import { plainRun } from "../../../src/domain/text/ssml-runs.ts";
 import { escapeXml } from "../../../src/domain/text/xml.ts";
 import { localPieces } from "../../../src/engines/local/local-pieces.ts";
+import type { LocalTool, LocalVoice } from "../../../src/engines/local/local-tool.ts";
 import { captionMarks } from "../../../src/engines/openai/captions.ts";
 import { hardSentences } from "./hard-sentences.ts";
 
@@ -17,6 +19,12 @@ type Split = (text: string, lang: string) => string[];
 const length = (text: string): number => text.length;
 /** A piece ends with its sentence. */
 const bySentence = { measure: length, max: 5_000, target: () => 1 };
+
+/** Of a tool that speaks one sentence at a time. */
+const voiceIn = (lang: string): LocalVoice => ({
+  tool: { cost: length, bySentence: true } as unknown as LocalTool,
+  ...{ name: "", lang, gain: 1 },
+});
 
 /** All places that split a text between all of its sentences. */
 const places: Readonly<Record<string, Split>> = {
@@ -27,7 +35,7 @@ const places: Readonly<Record<string, Split>> = {
       piece.replace(/<[^>]*>/g, "").replaceAll("&amp;", "&"),
     ),
   "local engines": (text, lang) =>
-    localPieces({ text, lang, ssml: false }, length, true).map((piece) => piece.text),
+    localPieces([plainRun(text)], normalProsody, () => voiceIn(lang)).map((piece) => piece.text),
 };
 
 /** Places that join short sentences: each sentence comes first once. */
