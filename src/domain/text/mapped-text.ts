@@ -70,3 +70,23 @@ const common = (a: string, b: string): readonly [before: number, after: number] 
   while (after < shorter - before && a[a.length - 1 - after] === b[b.length - 1 - after]) after++;
   return [before, after];
 };
+
+/** Puts a blank before each of these UTF-16 offsets, which ascend. A blank stands for nothing of the source. */
+export const insertBlanks = (source: MappedText, offsets: readonly number[]): MappedText => {
+  if (offsets.length === 0) return source;
+  const out = { text: "", from: [] as number[], to: [] as number[], length: source.length };
+  let start = 0;
+  for (const end of [...offsets, source.text.length]) {
+    out.text += source.text.slice(start, end);
+    for (; start < end; start++) {
+      out.from.push(source.from[start] ?? 0);
+      out.to.push(source.to[start] ?? 0);
+    }
+    if (end === source.text.length) continue;
+    const place = source.from[end] ?? 0;
+    out.text += " ";
+    out.from.push(place);
+    out.to.push(place);
+  }
+  return out;
+};

@@ -90,9 +90,14 @@ const tooLarge = (): Invalid =>
   new Invalid([{ path: ["text"], message: "The text contains a character that is too large to be sent." }]);
 
 const segments = (text: string, granularity: Granularity, lang: string): string[] =>
-  granularity === "clause"
-    ? clausesOf(text)
-    : Array.from(segmenter(granularity, lang).segment(text), ({ segment }) => segment);
+  granularity === "clause" ? clausesOf(text) : segmentsOf(text, granularity, lang);
+
+/** As Unicode divides a text, without exceptions. */
+export const segmentsOf = (
+  text: string,
+  granularity: Exclude<Granularity, "clause">,
+  lang: string,
+): string[] => Array.from(segmenter(granularity, lang).segment(text), ({ segment }) => segment);
 
 /**
  * After a comma or similar before a space (not within `1,000`), or after its wide form; never before a character that

@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import { type Clock, systemClock } from "../../async/clock.ts";
 import { tap } from "../../async/tap.ts";
-import { EngineFailed, Interrupted, Invalid, SpeechTooLong } from "../../domain/errors.ts";
+import { EngineFailed, Interrupted } from "../../domain/errors.ts";
 import { speakingSeconds } from "../../domain/synthesis/speaking-time.ts";
 import { type EngineCode, freeEngines } from "../../domain/synthesis/speech.ts";
 import { preparationVersion, prepare } from "../../domain/text/preparation/prepare.ts";
@@ -17,10 +17,11 @@ import { type Samples, scale } from "../pcm/read-samples.ts";
 import { resample } from "../pcm/resample.ts";
 import { type SilenceLimits, trimSilence } from "../pcm/trim-silence.ts";
 import { bytesPerSample } from "../pcm/whole-samples.ts";
+import { dividingAtCrashes, ifSilent, type SpokenPiece } from "./divide-at-crashes.ts";
 import { espeak } from "./espeak.ts";
 import { flite } from "./flite.ts";
 import { gainOf } from "./gains.ts";
-import { type LocalPiece, localPieces, spokenPart, withoutTags } from "./local-pieces.ts";
+import { dividePiece, type LocalPiece, localPieces, spokenPart, withoutTags } from "./local-pieces.ts";
 import type { LocalTool, LocalVoice } from "./local-tool.ts";
 import { collectPieceMarks, type PieceReport } from "./piece-marks.ts";
 import { createSpeechLimit, requireSpeakable } from "./speech-limit.ts";
@@ -129,7 +130,9 @@ const speak = async (
   const { runs, spoken } = prepare(request, readerOf({}), readerOf);
   const pieces = localPieces(runs, request.prosody, voiceOf);
   const marks = collectPieceMarks(spoken, request, pieces);
-  const say = async (piece: LocalPiece, signal: AbortSignal, turn: SlotOptions): Promise<Said> => {
+  /** Of the sound: that of its first piece. */
+  let sampleRate = 0;
+  const say = async (piece: LocalPiece, signal: AbortSignal, turn: SlotOptions): Promise<SpokenPiece> => {
     const report = marks.begin(piece);
     const noteEvents = (events: readonly SpeechEvent[]): void => {
       report.events = events;
@@ -141,16 +144,22 @@ const speak = async (
       .within(inTurn, (turn) => voice.tool.speak(asked, signal, turn, noteEvents))
       .catch(onError);
     report.sampleRate = samples.sampleRate;
-    return { piece, report, samples };
+    sampleRate ||= samples.sampleRate;
+    return samplesOf({ piece, report, samples }, sampleRate);
   };
+  const sayWhole = dividingAtCrashes(say, (piece) => {
+    // A model that fails is reported: it depends on no text.
+    const parts = piece.voice.tool.modelOf ? [] : dividePiece(piece);
+    marks.divide(piece, parts);
+    return parts;
+  });
   let silence: unknown;
   for (const [index, piece] of pieces.entries()) {
     try {
-      const first = await say(piece, signal, { beforeStart });
-      const { sampleRate } = first.samples;
+      const first = await sayWhole(piece, signal, { beforeStart });
       const synthesizePiece = async (next: LocalPiece, signal: AbortSignal, isContinuation: boolean) => {
-        const said = isContinuation ? await say(next, signal, { isContinuation }).catch(ifSilent) : first;
-        return said ? samplesOf(said, sampleRate) : nothing();
+        if (!isContinuation) return first;
+        return (await sayWhole(next, signal, { isContinuation }).catch(ifSilent)) ?? nothing();
       };
       const speech = await concatenate(pieces.slice(index), { sampleRate, synthesizePiece }, signal);
       return { ...speech, marks: () => marks.marks(sampleRate) };
@@ -168,13 +177,8 @@ interface Said {
   readonly samples: Samples;
 }
 
-/** A silent piece does not fail the others: its error becomes undefined. */
-const ifSilent = (error: unknown): undefined => {
-  if (!(error instanceof Invalid) || error instanceof SpeechTooLong) throw error;
-};
-
 /** The samples of a piece, with its pauses, which are counted in its report. */
-const samplesOf = ({ piece, report, samples }: Said, sampleRate: number): AsyncIterable<Buffer> => {
+const samplesOf = ({ piece, report, samples }: Said, sampleRate: number): SpokenPiece => {
   const onDropped = (dropped: number): void => {
     report.dropped += dropped;
   };

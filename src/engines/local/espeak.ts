@@ -6,6 +6,7 @@ import type { EspeakOrder, SpeechEvent } from "../../subprocess/espeak.ts";
 import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
 import { ToolFailed } from "../../subprocess/tools.ts";
 import { readSamples } from "../pcm/read-samples.ts";
+import { clauseCost } from "./clause-cost.ts";
 import type { Boundary, LocalTool, Pauses } from "./local-tool.ts";
 import { spelledSeconds } from "./spelled-letters.ts";
 
@@ -47,7 +48,7 @@ export const espeak = async (host: SubprocessHost): Promise<LocalTool | undefine
     },
     knobs: () => ["pitch", "rate", "volume"],
     reportsEvents: host.espeak === "library",
-    cost: ({ length }) => length,
+    cost: clauseCost,
     leastSeconds: spelledSeconds,
     pauses: (boundary) => pauses[boundary],
     speak: (request, signal, turn, onEvents) => {

@@ -1,3 +1,4 @@
+import { Invalid } from "../../domain/errors.ts";
 import type { Prosody } from "../../domain/synthesis/speech.ts";
 import { doubling, type PieceLimits, splitText } from "../../domain/text/pieces.ts";
 import { splitSsml } from "../../domain/text/ssml-pieces.ts";
@@ -29,6 +30,26 @@ export const localPieces = (
   const parts = runs.flatMap((run) =>
     partsOf({ ...run, prosody: timesProsody(prosody, run.prosody) }, voiceOf(run.speaker)),
   );
+  return joined(parts);
+};
+
+/** A piece in at least two smaller ones; empty if it is indivisible. */
+export const dividePiece = (piece: LocalPiece): readonly LocalPiece[] => {
+  const { ssml, voice, before, after } = piece;
+  const measure = (part: string): number => (ssml ? withoutTags(part) : part).length;
+  try {
+    const limits = { measure, max: Math.ceil(measure(piece.text) / 2) };
+    const parts = joined(splitRun({ ...piece, continues: false }, voice, limits));
+    const last = parts.length - 1;
+    if (last < 1) return [];
+    return parts.map((part, at) => ({ ...part, ...(at === 0 && { before }), ...(at === last && { after }) }));
+  } catch (error) {
+    if (error instanceof Invalid) return []; // an element or a grapheme is too large
+    throw error;
+  }
+};
+
+const joined = (parts: readonly Part[]): readonly LocalPiece[] => {
   const joints = parts.slice(1).map((next, index) => jointOf(parts[index] ?? next, next));
   return parts.map(({ continues, ...part }, index) => ({
     ...part,
@@ -39,14 +60,24 @@ export const localPieces = (
 
 type Part = Omit<LocalPiece, "before" | "after"> & Pick<Run, "continues">;
 
-const partsOf = ({ text, ssml, prosody, pauseMs, continues }: Run, voice: LocalVoice): Part[] => {
+const partsOf = (run: Run, voice: LocalVoice): Part[] => {
+  const { text, ssml } = run;
   const { tool, lang } = voice;
-  const measure = (part: string): number => tool.cost(ssml ? withoutTags(part) : part);
+  const measure = (part: string): number => tool.cost(ssml ? withoutTags(part) : part, lang);
   const target = tool.bySentence ? () => 1 : doubling(first);
   const limits: PieceLimits = {
     ...{ measure, max },
     ...((tool.bySentence || measure(text) > max) && { target }),
   };
+  return splitRun(run, voice, limits);
+};
+
+const splitRun = (
+  { text, ssml, prosody, pauseMs, continues }: Omit<Run, "speaker">,
+  voice: LocalVoice,
+  limits: PieceLimits,
+): Part[] => {
+  const { lang } = voice;
   const pieces = ssml ? splitSsml(text, lang, limits) : splitText(text, lang, limits);
   return pieces.map((piece, index) => ({
     ...{ text: piece, ssml, prosody, voice },

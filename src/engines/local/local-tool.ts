@@ -36,7 +36,7 @@ export interface LocalTool {
    * The effort for a text without markup, in letters of plain prose. Additive: the cost of a text is the sum of its
    * parts.
    */
-  cost(text: string): number;
+  cost(text: string, lang: string): number;
   /** Seconds at the normal rate that a plain text takes at least. Default: unknown. */
   leastSeconds?(text: string, lang: string): number;
   /**

@@ -21,8 +21,9 @@ export interface PieceReport {
 export const collectPieceMarks = (
   whole: SpokenText,
   { lang }: Pick<SpeechRequest, "lang">,
-  pieces: readonly LocalPiece[],
+  undivided: readonly LocalPiece[],
 ) => {
+  const pieces = [...undivided];
   const reports = new Map<LocalPiece, PieceReport>();
   return {
     /** A new report of the piece, which replaces an earlier one. */
@@ -30,6 +31,10 @@ export const collectPieceMarks = (
       const report = { events: undefined, sampleRate: 0, dropped: 0, length: 0, paused: 0 };
       reports.set(piece, report);
       return report;
+    },
+    /** The piece is spoken in these parts instead, unless there are none. */
+    divide: (piece: LocalPiece, parts: readonly LocalPiece[]): void => {
+      if (parts.length > 0) pieces.splice(pieces.indexOf(piece), 1, ...parts);
     },
     /** After the end of the sound; undefined if no tool reports events. */
     marks: (sampleRate: number): readonly Mark[] | undefined => {

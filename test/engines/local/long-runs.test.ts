@@ -1,0 +1,132 @@
+import { expect } from "chai";
+import { EngineFailed } from "../../../src/domain/errors.ts";
+import { normalProsody } from "../../../src/domain/synthesis/speech.ts";
+import type { Engine } from "../../../src/engines/engine.ts";
+import { localEngines } from "../../../src/engines/local/engine.ts";
+import type { SubprocessHost } from "../../../src/subprocess/subprocess-host.ts";
+import { ToolFailed } from "../../../src/subprocess/tools.ts";
+import { collect } from "../../support/collect.ts";
+import { rejection } from "../../support/rejection.ts";
+import { localVoiceOf } from "../../support/same-sound.ts";
+import { openToolHost } from "../../support/tool-host.ts";
+
+const never = new AbortController().signal;
+
+const speak = (engine: Engine, lang: string, text: string) =>
+  engine.synthesize(
+    {
+      text,
+      ssml: text.startsWith("<speak"),
+      voice: localVoiceOf(lang),
+      lang,
+      prosody: normalProsody,
+      format: "wav",
+    },
+    never,
+  );
+
+describe("espeak-ng with long runs of characters", () => {
+  let host: SubprocessHost;
+  let engine: Engine;
+  before(async () => {
+    host = await openToolHost();
+    const [first] = await localEngines({ host });
+    if (!first) throw new Error("No tool is installed.");
+    engine = first;
+  });
+  after(() => host.close());
+
+  const seconds = async (lang: string, text: string): Promise<number> =>
+    Buffer.concat(await collect((await speak(engine, lang, text)).audio)).length / 2 / 22_050;
+
+  const runs: [lang: string, unit: string, times: number][] = [
+    ["en-US", "A.", 85],
+    ["en-US", "U.S.A.", 57],
+    ["en-US", "s'", 220],
+    ["en-US", "a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q.r.s.t.u.v.w.x.y.z.", 4],
+    ["ru-RU", "я.", 200],
+    ["hi-IN", "a.b.c.", 60],
+    ["hi-IN", "[=²A", 100],
+    ["ja-JP", "あ", 200],
+    ["ko-KR", "한", 160],
+    ["th-TH", "ประเทศไทย", 30],
+    ["en-US", "👨‍👩‍👧‍👦", 13],
+    ["en-US", "x ", 60],
+    ["en-US", "WQ", 60],
+    ["en-US", "1.", 80],
+    ["en-US", "7", 240],
+    ["en-US", "日", 120],
+    ["en-US", "€", 90],
+  ];
+  for (const [lang, unit, times] of runs) {
+    it(`speaks all of “${unit}” ${times} times in ${lang}`, async () => {
+      const some = await seconds(lang, unit.repeat(Math.ceil(times / 4)));
+      const all = await seconds(lang, unit.repeat(Math.ceil(times / 4) * 4));
+      // A text begins and ends with silence of its own.
+      expect(all).to.be.above(4 * (some - 0.6) * 0.85);
+    });
+  }
+
+  it("speaks the runs of a document", async () => {
+    const run = "U.S.A.".repeat(57);
+    expect(await seconds("en-US", `<speak><p>${run}</p></speak>`)).to.be.closeTo(
+      await seconds("en-US", run),
+      1.5,
+    );
+  });
+
+  describe("when it crashes", () => {
+    const text = "One two three four five six seven. Eight nine ten eleven BAD twelve. And so on.";
+
+    /** Its tool crashes at texts with the word that have more than so many characters, after this many chunks. */
+    const crashing = async (most: number, chunks: number) => {
+      const inputs: string[] = [];
+      const faulty: SubprocessHost = {
+        ...host,
+        speak: async function* (job, signal, turn) {
+          const isBad = job.input.includes("BAD") && job.input.length > most;
+          inputs.push(job.input);
+          let left = isBad ? chunks : Number.POSITIVE_INFINITY;
+          for await (const chunk of host.speak(job, signal, turn)) {
+            if (left-- <= 0) break;
+            yield chunk;
+          }
+          if (isBad) throw new ToolFailed("exit", "espeak-ng failed.");
+        },
+      };
+      const [first] = await localEngines({ host: faulty });
+      if (!first) throw new Error("No tool is installed.");
+      return { engine: first, inputs };
+    };
+
+    for (const chunks of [0, 1, 3]) {
+      it(`speaks the text in smaller pieces: a crash after ${chunks} chunks`, async () => {
+        const whole = await speak(engine, "en-US", text);
+        const expected = Buffer.concat(await collect(whole.audio)).length;
+        const { engine: faulty, inputs } = await crashing(30, chunks);
+        const divided = await speak(faulty, "en-US", text);
+        const { length } = Buffer.concat(await collect(divided.audio));
+        expect(inputs.length).to.be.above(2);
+        expect(length).to.be.within(0.95 * expected, 1.1 * expected);
+      });
+    }
+
+    it("reports the marks of all words, in their order and within the sound", async () => {
+      const { engine: faulty } = await crashing(30, 1);
+      const divided = await speak(faulty, "en-US", text);
+      const length = Buffer.concat(await collect(divided.audio)).length / 2 / 22_050;
+      const marks = divided.marks?.()?.filter(({ type }) => type === "word") ?? [];
+      const words = Array.from(text.matchAll(/\w+/g), ({ 0: word, index }) => [index, index + word.length]);
+      expect(marks.map(({ start, end }) => [start, end])).to.deep.equal(words);
+      const times = marks.map(({ time }) => time);
+      expect(times).to.deep.equal([...times].sort((a, b) => a - b));
+      expect(times.at(-1)).to.be.below(1000 * length);
+    });
+
+    it("fails after a bounded number of attempts when it always crashes", async () => {
+      const { engine: faulty, inputs } = await crashing(0, 0);
+      expect(await rejection(speak(faulty, "en-US", "BAD ".repeat(60)))).to.be.instanceOf(EngineFailed);
+      expect(inputs.length).to.be.below(10);
+    });
+  });
+});
