@@ -307,7 +307,7 @@ describe("Local engines", () => {
       inputs.length = 0;
       const digits = "7319046528".repeat(60);
       await say(one, requestOf(voice, digits));
-      expect(inputs.join("")).to.equal(digits);
+      expect(inputs.join("").replaceAll(" ", "")).to.equal(digits);
       for (const input of inputs) expect(input.length).to.be.within(40, 300);
     });
 
