@@ -58,6 +58,9 @@ const environment = z.object({
   OPENAI_VOICE_MAP: schema.voiceMap
     .default({})
     .describe("Voices of OpenAI's API: NAME=VOICE, comma-separated; changes some of the default ones"),
+  OPENAI_MODEL_MAP: schema.modelMap
+    .default({})
+    .describe("Engines of OpenAI's models: MODEL=ENGINE, comma-separated; any model is spoken by any engine"),
   ENGINE_G1: schema.engine.optional().describe("Self-hosted server or models for engine g1; may hold a key"),
   ENGINE_G2: schema.engine.optional().describe("Self-hosted server or models for engine g2; may hold a key"),
   ENGINE_G3: schema.engine.optional().describe("Self-hosted server or models for engine g3; may hold a key"),
@@ -210,6 +213,7 @@ const toSettings = (data: Environment) => ({
   upstreams: { google: data.GOOGLE_TTS_URL, azure: data.AZURE_SPEECH_URL, openai: data.OPENAI_URL },
   /** Changes and additions to the default ones. */
   openAiVoices: data.OPENAI_VOICE_MAP,
+  openAiModels: data.OPENAI_MODEL_MAP,
   ...schema.splitEngines({ g1: data.ENGINE_G1, g2: data.ENGINE_G2, g3: data.ENGINE_G3, g5: data.ENGINE_G5 }),
   models: toModelSettings(data),
   /** Where the servers of websites and webhooks may be, beside public networks. */

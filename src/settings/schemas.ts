@@ -3,7 +3,7 @@ import { isAbsolute, resolve } from "node:path";
 import { z } from "zod";
 import { BadS3Address, parseS3Address, type S3Address } from "../audio/store/s3-address.ts";
 import { errorMessage } from "../domain/errors.ts";
-import { type FreeEngine, freeEngines } from "../domain/synthesis/speech.ts";
+import { engineCodes, type FreeEngine, freeEngines } from "../domain/synthesis/speech.ts";
 import { parseSelfHosted, type SelfHostedServer } from "../engines/self-hosted/server.ts";
 
 /* The types of settings. Messages never repeat the value: it may be a secret. */
@@ -226,13 +226,21 @@ export const splitEngines = (engines: Readonly<Record<FreeEngine, EngineAddress 
   return { selfHosted, modelPaths };
 };
 
-const voiceName = z.string().min(1).max(200);
-const voiceEntry = /^([^=]+)=([^=]+)$/;
+const mapName = z.string().min(1).max(200);
+const mapEntry = /^([^=]+)=([^=]+)$/;
 
-/** `NAME=VOICE,NAME=VOICE`. */
-export const voiceMap = list
-  .refine((entries) => entries.every((entry) => voiceEntry.test(entry)), "must be a list of NAME=VOICE")
-  .transform((entries) =>
-    Object.fromEntries(entries.map((entry) => entry.split("=").map((part) => part.trim()))),
-  )
-  .pipe(z.record(voiceName, voiceName));
+/** `NAME=VALUE,NAME=VALUE`. */
+const mapTo = <S extends z.ZodType<unknown, string>>(value: S, form: string) =>
+  list
+    .refine((entries) => entries.every((entry) => mapEntry.test(entry)), `must be a list of ${form}`)
+    .transform((entries) =>
+      Object.fromEntries(entries.map((entry) => entry.split("=").map((part) => part.trim()))),
+    )
+    .pipe(z.record(mapName, value));
+
+export const voiceMap = mapTo(mapName, "NAME=VOICE");
+
+export const modelMap = mapTo(
+  z.enum(["any", ...engineCodes], `must map models to any, ${engineCodes.join(", ")}`),
+  "MODEL=ENGINE",
+);

@@ -138,6 +138,20 @@ describe("clients of OpenAI's API", () => {
       expect(await clientFor().models.retrieve("tts-1")).to.include({ id: "tts-1", object: "model" });
     });
 
+    it("receive speech of any model, and in the language of the text", async () => {
+      const caller = await registerWebsite(service.url);
+      const voice = "Alloy";
+      for (const [model, input] of [
+        ["tts-1-1106", "你好，世界"],
+        ["kokoro", "Guten Morgen, wie geht es dir?"],
+        ["gpt-audio", "Good morning."],
+      ] as const) {
+        await clientFor(caller).audio.speech.create({ model, voice, input });
+      }
+      const servings = await recordedEvents(service.url, caller, "SynthesisServed");
+      expect(servings.map(({ lang }) => lang)).to.deep.equal(["zh-CN", "de-DE", "en-US"]);
+    });
+
     it("throw the classes of errors that they throw for OpenAI", async () => {
       const { apiKey } = website;
       const stranger = clientFor({ ...website, apiSecret: "wrong" });
@@ -148,8 +162,8 @@ describe("clients of OpenAI's API", () => {
       for (const [error, type, code] of [
         [await create(stranger), OpenAI.AuthenticationError, "invalid_api_key"],
         [await create(clientFor(suspended)), OpenAI.PermissionDeniedError, "key_suspended"],
-        [await create(clientFor(), { model: "gpt-9" }), OpenAI.NotFoundError, "model_not_found"],
-        [await create(clientFor(), { voice: "Nobody" }), OpenAI.NotFoundError, "voice_not_found"],
+        [await create(clientFor(), { model: "gwn" }), OpenAI.NotFoundError, "model_not_found"],
+        [await create(clientFor(), { voice: "Nobody" }), OpenAI.BadRequestError, "invalid_value"],
         [await create(clientFor(), { input: "" }), OpenAI.BadRequestError, "invalid_value"],
       ] as const) {
         expect(error).to.be.instanceOf(type).and.to.include({ code });
@@ -225,9 +239,9 @@ describe("clients of OpenAI's API", () => {
       const poor = await registerWebsite(service.url, { monthlyCharacters: 10 });
       const failing = (model: ReturnType<typeof speechModel>) =>
         rejection(generateSpeech({ model, text: "Hello from the AI SDK.", maxRetries: 0 }));
-      const unknown = await failing(speechModel(website, "gpt-9"));
+      const unknown = await failing(speechModel(website, "gwn"));
       expect(unknown).to.be.instanceOf(APICallError).and.to.include({ statusCode: 404, isRetryable: false });
-      expect((unknown as Error).message).to.match(/no model "gpt-9"/);
+      expect((unknown as Error).message).to.match(/no provider for the engine gwn/);
       expect(await failing(speechModel(poor))).to.include({ statusCode: 429 });
       expect(await failing(speechModel({ ...website, apiSecret: "wrong" }))).to.include({ statusCode: 401 });
     });

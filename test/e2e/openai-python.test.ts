@@ -83,15 +83,27 @@ describe("OpenAI's client for Python", () => {
     expect(resultOf(one)).to.include({ id: "tts-1" });
   });
 
+  it("gets speech of any model, and in the language of the text", async () => {
+    const own = await registerWebsite(service.url);
+    const method = "audio.speech.create";
+    const calls = [
+      { method, args: { model: "tts-1-hd-1106", voice: "Nova", input: "你好，世界" } },
+      { method, args: { model: "piper", voice: "onyx", input: "Où est la gare ?" } },
+    ];
+    for (const outcome of await outcomes<AudioResult>(calls, own)) resultOf(outcome);
+    const servings = await recordedEvents(service.url, own, "SynthesisServed");
+    expect(servings.map(({ lang }) => lang)).to.deep.equal(["zh-CN", "fr-FR"]);
+  });
+
   it("raises the errors that it raises for OpenAI", async () => {
     const method = "audio.speech.create";
     const refusals = await outcomes([
       { method, args: { ...hello, voice: "Nobody" } },
-      { method, args: { ...hello, model: "gpt-9" } },
+      { method, args: { ...hello, model: "gwn" } },
       { method, args: { ...hello, input: "" } },
     ]);
     expect(refusals.map(refusalIn)).to.deep.equal([
-      { type: "NotFoundError", status: 404, code: "voice_not_found" },
+      { type: "BadRequestError", status: 400, code: "invalid_value" },
       { type: "NotFoundError", status: 404, code: "model_not_found" },
       { type: "BadRequestError", status: 400, code: "invalid_value" },
     ]);

@@ -30,6 +30,7 @@ const samples: Readonly<Record<string, readonly [value: string, beside?: Readonl
     AZURE_SPEECH_URL: ["http://127.0.0.1:1/azure"],
     OPENAI_URL: ["http://127.0.0.1:1/openai"],
     OPENAI_VOICE_MAP: ["alloy=German Female, narrator=g1-en-GB-male"],
+    OPENAI_MODEL_MAP: ["kokoro=g1, piper=any"],
     ENGINE_G1: ["openai:http://127.0.0.1:1/v1?model=kokoro&voices=af_bella,anahit@hy-AM:f&key=k"],
     ENGINE_G2: ["openai:http://127.0.0.1:2/v1?model=kokoro&voices=af_bella"],
     ENGINE_G3: ["openai:http://127.0.0.1:3/v1?model=kokoro&voices=af_bella"],

@@ -68,6 +68,17 @@ describe("settings", () => {
     }
   });
 
+  it("accept engines for models of OpenAI's API", () => {
+    const { openAiModels } = readSettings({ OPENAI_MODEL_MAP: "kokoro = g1,piper=any," });
+    expect(openAiModels).to.deep.equal({ kokoro: "g1", piper: "any" });
+    for (const wrong of ["kokoro", "kokoro=", "=g1", "a=g1=g2"]) {
+      expect(() => readSettings({ OPENAI_MODEL_MAP: wrong }), wrong).to.throw(BadSetting, "MODEL=ENGINE");
+    }
+    for (const wrong of ["kokoro=g4", "kokoro=G1"]) {
+      expect(() => readSettings({ OPENAI_MODEL_MAP: wrong }), wrong).to.throw(BadSetting, "any, g1, g2");
+    }
+  });
+
   it("accept previous master keys, in order", () => {
     const [a, b] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
     const listed = `${a.toString("base64")}, ${b.toString("base64")},`;

@@ -14,7 +14,7 @@ export const describedApi = ({
   maxTextCharacters?: number;
 } = {}): OpenApiDocument => {
   const names = headerNames(prefix);
-  const settings = { publicUrl, trustProxy: [], maxTextCharacters, openAiVoices: {} };
+  const settings = { publicUrl, trustProxy: [], maxTextCharacters, openAiVoices: {}, openAiModels: {} };
   const schema = synthesizeRequest(maxTextCharacters);
   const options = { settings, names, schema };
   const operations = createOperations(options as unknown as OperationOptions);

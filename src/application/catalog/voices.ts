@@ -15,6 +15,7 @@ import {
   parsePlatform,
 } from "../../domain/catalog/platform-names.ts";
 import type { NameMatch } from "../../domain/catalog/voice-names.ts";
+import { freeEngineOrder } from "../../domain/catalog/voice-resolution.ts";
 import { NotFound } from "../../domain/errors.ts";
 import {
   type EngineCode,
@@ -87,6 +88,9 @@ export const createVoices = ({
           : voices.some(({ voiceIDs }) => voiceIDs.some((id) => isSpokenBy(index, id, isSpokenHere)));
       return Iterator.from(index.named(name)).some(isMatch);
     },
+    /** True if the engine, or any free engine, speaks the language. */
+    speaks: (websiteId: string, lang: string, engine?: EngineCode): boolean =>
+      catalogOf(websiteId).index.speakers(engine ? [engine] : freeEngineOrder, lang).length > 0,
     /** The engines that have voices for the website. */
     engines: (websiteId: string): readonly EngineCode[] => {
       const { index } = catalogOf(websiteId);

@@ -104,8 +104,9 @@ export const audioResponses = (api: DescribedApi): void => {
       }
       await post(200, { ...speech, stream_format: "sse" });
       await post(400, { ...speech, speed: 5 });
-      await post(404, { ...speech, model: "gpt-9" });
-      await post(404, { ...speech, voice: "Nobody" });
+      await post(200, { ...speech, model: "gpt-9", response_format: null, speed: "1.2" });
+      await post(404, { ...speech, model: "gwn" });
+      await post(400, { ...speech, voice: "Nobody" });
       await post(413, oversized);
       await send(200, "PUT", `/admin/websites/${api.website.id}/credentials/oai`, goodCredentials.oai);
       api.providers.oai.faults.next({ kind: "refusal", status: 400, message: "It will not." });

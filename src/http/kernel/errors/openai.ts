@@ -32,7 +32,7 @@ export const openAiEnvelope: ErrorEnvelope = {
   headersOf: (status) => (isRepeatedByClients(status) ? shouldRetry : {}),
   present: (error) => {
     const presented = presentError(error);
-    const status = isQuotaExhausted(error) ? 429 : presented.status;
+    const status = statusOf(error) ?? presented.status;
     const { message, code = "engine_failed" } = presented.body.error;
     return {
       status,
@@ -52,6 +52,14 @@ export const openAiEnvelope: ErrorEnvelope = {
   },
 };
 
+/** Where OpenAI's API has another status: its voices are the values of an enumeration. */
+const statusOf = (error: unknown): number | undefined => {
+  if (isQuotaExhausted(error)) return 429;
+  return isUnknownVoice(error) ? 400 : undefined;
+};
+
+const isUnknownVoice = (error: unknown): boolean => error instanceof NotFound && error.resource === "voice";
+
 const typeOf = (error: unknown, status: number): string => {
   if (isQuotaExhausted(error)) return "insufficient_quota";
   if (status === 429) return "requests";
@@ -62,6 +70,7 @@ const typeOf = (error: unknown, status: number): string => {
 const codeOf = (error: unknown): string | undefined => {
   if (isQuotaExhausted(error)) return "insufficient_quota";
   if (error instanceof RateLimited) return "rate_limit_exceeded";
+  if (isUnknownVoice(error)) return codes[400];
   if (error instanceof NotFound && error.resource) return `${memberOf(error.resource)}_not_found`;
   return codes[presentError(error).status];
 };

@@ -9,7 +9,7 @@ import { replyTagged, taggedJson, taggedOperation, taggedResponses } from "../..
 import { namedSchema } from "../../kernel/named-schema.ts";
 import { type Operation, operationsWith, pathParams, resourceName } from "../../kernel/operation.ts";
 import { createSerializedLists } from "../voices/serialized-lists.ts";
-import { defaultModels } from "./speech-request.ts";
+import { defaultModels, type ModelMap } from "./speech-request.ts";
 import { voiceMapOf } from "./voice-map.ts";
 
 const Model = namedSchema("OpenAiModel", {
@@ -40,7 +40,10 @@ const VoiceList = namedSchema("OpenAiVoiceList", {
 
 interface CatalogOptions {
   readonly voices: Pick<Voices, "collection" | "engines" | "isNamed">;
-  readonly settings: { readonly openAiVoices: Readonly<Record<string, string>> };
+  readonly settings: {
+    readonly openAiVoices: Readonly<Record<string, string>>;
+    readonly openAiModels: ModelMap;
+  };
 }
 
 const listOperation = operationsWith({
@@ -52,9 +55,14 @@ const listOperation = operationsWith({
 
 /** The lists of models and voices in the forms that clients of OpenAI's API read. Without credentials: the shared catalog. */
 export const openAiCatalogOperations = (options: CatalogOptions): Operation[] => {
-  const { voices } = options;
-  const modelsOf = (ctx: Context) =>
-    [...defaultModels, ...voices.engines(catalogWebsite(ctx))].map((id) => modelOf(id));
+  const { voices, settings } = options;
+  const modelsOf = (ctx: Context) => {
+    const engines = voices.engines(catalogWebsite(ctx));
+    const mapped = Object.entries(settings.openAiModels)
+      .filter(([, engine]) => engine === "any" || engines.includes(engine))
+      .map(([name]) => name);
+    return [...new Set([...defaultModels, ...mapped, ...engines])].map((id) => modelOf(id));
+  };
   const voiceList = createVoiceList(options);
 
   return [
@@ -101,8 +109,8 @@ const createVoiceList = ({ voices, settings }: CatalogOptions) => {
   const voiceMap = voiceMapOf(settings.openAiVoices);
   return createSerializedLists(voices, (spoken, websiteId) => {
     const names = new Set(spoken.map(({ name }) => name));
-    const mapped = [...voiceMap]
-      .filter(([name, voice]) => !names.has(name) && voices.isNamed(websiteId, voice))
+    const mapped = voiceMap.entries
+      .filter(([name, voice]) => !names.has(name) && voices.isNamed(websiteId, voice.name))
       .map(([name]) => ({ id: name, name }));
     return { voices: [...mapped, ...spoken.map(voiceOf)] };
   });

@@ -1,13 +1,15 @@
 import { z } from "zod";
 import type { SynthesisRequest } from "../../../application/synthesis/planner.ts";
 import type { AudioFormat } from "../../../domain/synthesis/formats.ts";
-import type { EngineCode } from "../../../domain/synthesis/speech.ts";
-import { defaultLang, engineNamed, spokenText } from "../synthesis/request.ts";
+import { type EngineCode, engineCodes } from "../../../domain/synthesis/speech.ts";
+import { decimal, defaultLang, spokenText } from "../synthesis/request.ts";
+import { defaultVoice } from "./voice-map.ts";
 
 /** The models of OpenAI that clients ask for. They have the names of no engine: the voice decides on it. */
 export const defaultModels = ["tts-1", "tts-1-hd", "gpt-4o-mini-tts"] as const;
 
-const datedModel = /^gpt-4o-mini-tts-\d{4}-\d{2}-\d{2}$/;
+/** The engines that the operator has chosen for models. */
+export type ModelMap = Readonly<Record<string, EngineCode | "any">>;
 
 export const responseFormats = [
   "mp3",
@@ -21,6 +23,11 @@ export const responseFormats = [
 /** Every engine speaks at these speeds; OpenAI's range is from 0.25 to 4. */
 const speeds = { slowest: 0.5, fastest: 2 };
 
+const factor = z.number().min(0.25).max(4);
+const speed = z.union([factor, z.string().transform(decimal).pipe(factor)], {
+  error: "speed must be a number from 0.25 to 4.",
+});
+
 /** OpenAI's own limit. */
 const maxInstructionCharacters = 4096;
 
@@ -29,6 +36,13 @@ const voiceName = z.string().min(1).max(200);
 const voiceParameter = z.union([voiceName, z.object({ id: voiceName })], {
   error: "voice must be the name of a voice, or an object with its name as id.",
 });
+
+/** Clients send `null` for what they leave open. */
+const orDefault = <S extends z.ZodType>(schema: S, value: z.output<S>, meta: object) =>
+  schema
+    .nullish()
+    .meta({ default: value, ...meta })
+    .transform((given) => given ?? value);
 
 /** Unknown members are ignored. */
 export const speechRequest = (maxCharacters: number) =>
@@ -41,23 +55,23 @@ export const speechRequest = (maxCharacters: number) =>
         .max(200)
         .meta({
           description:
-            "`tts-1`, `tts-1-hd` and `gpt-4o-mini-tts` speak with any engine that has the voice. The code of an engine chooses that engine alone.",
+            "The code of an engine chooses that engine alone. Other models speak with any engine that has the voice, unless the operator has mapped them to one. Without `voice` it may name the voice.",
           examples: ["tts-1"],
         }),
-      voice: voiceParameter.meta({
+      voice: voiceParameter.nullish().meta({
+        default: defaultVoice,
         description:
-          "A voice by any of its names, ignoring case if there is no exact match, or one of OpenAI's, which the operator maps to voices.",
+          "A voice by any of its names, ignoring case, or one of OpenAI's, which the operator maps to voices. OpenAI's voices speak the language of the text, unless the operator has mapped them.",
         examples: ["alloy"],
       }),
-      response_format: z
-        .enum(responseFormats)
-        .default("mp3")
-        .meta({
-          description: "`pcm` has 24,000 samples a second, 16 bits each, one channel.",
-          examples: ["mp3"],
-        }),
-      speed: z.number().min(0.25).max(4).default(1).meta({
-        description: "1 is normal. Voices speak at 0.5 to 2; a header says which speed was applied.",
+      response_format: orDefault(z.enum(responseFormats), "mp3", {
+        description: "`pcm` has 24,000 samples a second, 16 bits each, one channel.",
+        examples: ["mp3"],
+      }),
+      speed: orDefault(speed, 1, {
+        description:
+          "1 is normal. Also as a decimal in a string. Voices speak at 0.5 to 2; a header says which speed was applied.",
+        examples: [1.2],
       }),
       instructions: z
         .string()
@@ -68,35 +82,38 @@ export const speechRequest = (maxCharacters: number) =>
             "How to speak, in words. Followed by a website's own OpenAI voices, except those of `tts-1` and `tts-1-hd`; ignored by others.",
           examples: ["Speak calmly."],
         }),
-      stream_format: z
-        .enum(["audio", "sse"])
-        .default("audio")
-        .meta({ description: "The bytes of the audio, or server-sent events.", examples: ["audio"] }),
+      stream_format: orDefault(z.enum(["audio", "sse"]), "audio", {
+        description: "The bytes of the audio, or server-sent events.",
+        examples: ["audio"],
+      }),
     })
     .meta({ id: "OpenAiSpeechRequest" });
 
 export type SpeechRequest = z.output<ReturnType<typeof speechRequest>>;
 
-/** The engine that a model chooses; undefined for any. @throws {NotFound} */
-export const engineOfModel = (model: string): EngineCode | undefined => {
-  if (defaultModels.some((known) => known === model) || datedModel.test(model)) return undefined;
-  return engineNamed(model, defaultModels.join(", "));
+/** The engine that a model chooses; undefined for any. */
+export const engineOfModel = (model: string, models: ModelMap): EngineCode | undefined => {
+  const mapped = Object.hasOwn(models, model) ? models[model] : undefined;
+  if (mapped !== undefined) return mapped === "any" ? undefined : mapped;
+  return engineCodes.find((code) => code === model);
 };
 
 /** The requested voice, as the client names it. */
-export const requestedVoice = ({ voice }: SpeechRequest): string =>
-  typeof voice === "string" ? voice : voice.id;
+export const requestedVoice = ({ voice }: SpeechRequest): string | undefined =>
+  typeof voice === "object" ? voice?.id : voice;
 
 /** The speed at which a voice that takes a rate speaks the request. */
 export const appliedSpeed = ({ speed }: SpeechRequest): number =>
   Math.min(Math.max(speed, speeds.slowest), speeds.fastest);
 
-/** The request in the service's own terms. `voice`: a name of the catalog. @throws {NotFound} for an unknown model */
-export const toSynthesisRequest = (request: SpeechRequest, voice: string): SynthesisRequest => ({
+/** The voice of a request, by a name of the catalog, or by language and gender. */
+export type ChosenVoice = Pick<SynthesisRequest, "name" | "lang" | "gender" | "engine">;
+
+/** The request in the service's own terms. */
+export const toSynthesisRequest = (request: SpeechRequest, voice: ChosenVoice): SynthesisRequest => ({
   text: request.input,
-  name: voice,
   lang: defaultLang,
-  engine: engineOfModel(request.model),
+  ...voice,
   prosody: { pitch: 1, rate: appliedSpeed(request), volume: 1 },
   format: request.response_format,
   anyFormat: true,

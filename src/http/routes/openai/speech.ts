@@ -1,6 +1,7 @@
 import type { Voices } from "../../../application/catalog/voices.ts";
 import type { Synthesis, SynthesisStream } from "../../../application/synthesis/delivery.ts";
 import { NotFound } from "../../../domain/errors.ts";
+import { detectLanguage } from "../../../domain/text/detection/detect-language.ts";
 import { noStore } from "../../caching/cache-control.ts";
 import { contentOf } from "../../kernel/audio-response.ts";
 import {
@@ -18,23 +19,26 @@ import { countingDelivery, type StreamAnswer, type StreamBody } from "../synthes
 import { speechEvents } from "./speech-events.ts";
 import {
   appliedSpeed,
+  type ChosenVoice,
   engineOfModel,
+  type ModelMap,
   requestedVoice,
   responseFormats,
   type SpeechRequest,
   speechRequest,
   toSynthesisRequest,
 } from "./speech-request.ts";
-import { type VoiceMap, voiceMapOf } from "./voice-map.ts";
+import { defaultVoice, type VoiceMap, voiceMapOf } from "./voice-map.ts";
 
 interface OpenAiSpeechOptions {
   readonly synthesis: Pick<Synthesis, "plan" | "idempotencyOf">;
-  readonly voices: Pick<Voices, "isNamed">;
+  readonly voices: Pick<Voices, "isNamed" | "speaks">;
   readonly streamAnswer: StreamAnswer;
   readonly names: HeaderNames;
   readonly settings: {
     readonly maxTextCharacters: number;
     readonly openAiVoices: Readonly<Record<string, string>>;
+    readonly openAiModels: ModelMap;
   };
 }
 
@@ -42,6 +46,7 @@ interface OpenAiSpeechOptions {
 export const openAiSpeechOperation = (options: OpenAiSpeechOptions): Operation => {
   const { synthesis, voices, streamAnswer, names, settings } = options;
   const voiceMap = voiceMapOf(settings.openAiVoices);
+  const models = settings.openAiModels;
   return operation({
     method: "post",
     path: "/openai/v1/audio/speech",
@@ -74,7 +79,7 @@ export const openAiSpeechOperation = (options: OpenAiSpeechOptions): Operation =
     errors: [404, 502, 503],
     handle: async ({ body }, ctx) => {
       const websiteId = websiteOf(ctx);
-      const request = toSynthesisRequest(body, voiceOf(body, { voices, voiceMap, websiteId }));
+      const request = toSynthesisRequest(body, chooseVoice(body, { voices, voiceMap, models, websiteId }));
       const plan = synthesis.plan(request, websiteId);
       const context = requestContextOf(ctx, request, synthesis);
       await streamAnswer(ctx, plan, { ...context, body: streamBody(body, names) });
@@ -82,20 +87,39 @@ export const openAiSpeechOperation = (options: OpenAiSpeechOptions): Operation =
   });
 };
 
-/** A voice of the website's catalog, or else the voice that the operator has mapped the name to. @throws {NotFound} */
-const voiceOf = (
-  request: SpeechRequest,
-  { voices, voiceMap, websiteId }: { voices: Pick<Voices, "isNamed">; voiceMap: VoiceMap; websiteId: string },
-): string => {
-  const name = requestedVoice(request);
-  const mapped = voiceMap.get(name);
-  if (mapped === undefined || voices.isNamed(websiteId, name, engineOfModel(request.model))) return name;
-  if (voices.isNamed(websiteId, mapped)) return mapped;
+interface VoiceChoice {
+  readonly voices: OpenAiSpeechOptions["voices"];
+  readonly voiceMap: VoiceMap;
+  readonly models: ModelMap;
+  readonly websiteId: string;
+}
+
+/**
+ * A voice of the website's catalog, or else the one that the name is mapped to. A default one of another language than the text is
+ * replaced by a voice of that language and the same gender. @throws {NotFound}
+ */
+const chooseVoice = (request: SpeechRequest, choice: VoiceChoice): ChosenVoice => {
+  const { voices, voiceMap, models, websiteId } = choice;
+  const name = requestedVoice(request) ?? voiceNamedByModel(request, choice) ?? defaultVoice;
+  const engine = engineOfModel(request.model, models);
+  const mapped = voiceMap.find(name);
+  if (!mapped || voices.isNamed(websiteId, name, engine)) return { name, engine };
+  const lang = mapped.gender && detectLanguage(request.input);
+  if (lang !== undefined && voices.speaks(websiteId, lang, engine)) {
+    return { lang, gender: mapped.gender, engine };
+  }
+  if (voices.isNamed(websiteId, mapped.name)) return { name: mapped.name, engine };
   throw new NotFound(
-    `The voice ${JSON.stringify(name)} stands for ${JSON.stringify(mapped)}, which does not exist.`,
+    `The voice ${JSON.stringify(name)} stands for ${JSON.stringify(mapped.name)}, which does not exist.`,
     "voice",
   );
 };
+
+/** Some clients send the voice as the model, as LocalAI expects it. */
+const voiceNamedByModel = (
+  { model }: SpeechRequest,
+  { voices, voiceMap, websiteId }: VoiceChoice,
+): string | undefined => (voiceMap.find(model) || voices.isNamed(websiteId, model) ? model : undefined);
 
 const streamBody = (request: SpeechRequest, names: HeaderNames): StreamBody => {
   const headers = ({ characters, prosodyApplied }: SynthesisStream): Record<string, string> => ({

@@ -1,29 +1,55 @@
+import type { Gender } from "../../../domain/synthesis/speech.ts";
+
+/** A voice of this service that another name stands for. */
+export interface MappedVoice {
+  readonly name: string;
+  /** It is replaced by a voice of this gender if the text is of another language. Absent: it speaks all texts. */
+  readonly gender?: Gender;
+}
+
+/** OpenAI has one voice for all languages. */
+const female = (name: string): MappedVoice => ({ name, gender: "female" });
+const male = (name: string): MappedVoice => ({ name, gender: "male" });
+
 /**
- * OpenAI's voices, by the names of voices of this service: `OPENAI_VOICE_MAP` changes them. They speak English. The first six,
- * which every client offers, differ from each other; those of flite, which are more natural, come first.
+ * OpenAI's voices: `OPENAI_VOICE_MAP` changes them. These voices speak English. The first six, which every client offers, differ from
+ * each other; those of flite, which are more natural, come first.
  */
-const defaults: Readonly<Record<string, string>> = {
-  alloy: "US English Female",
-  echo: "US English Male",
-  fable: "UK English Male",
-  onyx: "Scottish English Male",
-  nova: "UK English Female",
-  shimmer: "g2-en-US-female",
-  ash: "US English Male",
-  ballad: "UK English Male",
-  cedar: "g2-en-US-male",
-  coral: "US English Female",
-  marin: "US English Female",
-  sage: "UK English Female",
-  verse: "US English Male",
+const defaults: Readonly<Record<string, MappedVoice>> = {
+  alloy: female("US English Female"),
+  echo: male("US English Male"),
+  fable: male("UK English Male"),
+  onyx: male("Scottish English Male"),
+  nova: female("UK English Female"),
+  shimmer: female("g2-en-US-female"),
+  ash: male("US English Male"),
+  ballad: male("UK English Male"),
+  cedar: male("g2-en-US-male"),
+  coral: female("US English Female"),
+  marin: female("US English Female"),
+  sage: female("UK English Female"),
+  verse: male("US English Male"),
 };
 
-/** The voices of this service that other names stand for. */
-export type VoiceMap = ReadonlyMap<string, string>;
+/** The voice of requests that name none. */
+export const defaultVoice = "alloy";
+
+export interface VoiceMap {
+  readonly entries: readonly (readonly [name: string, voice: MappedVoice])[];
+  /** Exact, or else ignoring case. */
+  find(name: string): MappedVoice | undefined;
+}
 
 /** `changed`: the operator's entries, which may have further names. */
-export const voiceMapOf = (changed: Readonly<Record<string, string>>): VoiceMap =>
-  new Map(Object.entries({ ...defaults, ...changed }));
+export const voiceMapOf = (changed: Readonly<Record<string, string>>): VoiceMap => {
+  const pinned = Object.entries(changed).map(([name, voice]) => [name, { name: voice }] as const);
+  const byName = new Map([...Object.entries(defaults), ...pinned]);
+  const byLowerCase = new Map([...byName].map(([name, voice]) => [name.toLowerCase(), voice]));
+  return {
+    entries: [...byName],
+    find: (name) => byName.get(name) ?? byLowerCase.get(name.toLowerCase()),
+  };
+};
 
 /** The entries of the operator that stand for no voice, so that requests for them are refused. */
 export const unknownVoices = (

@@ -185,7 +185,7 @@ const numbers = new Set(["pitch", "rate", "volume"]);
 const parameters = ["text", "voice", "lang", "engine", "name", "gender", "format", ...numbers];
 
 /** NaN, which the schema refuses, for anything but a plain decimal (so not for `0x1` or a blank). */
-const decimal = (value: string): number =>
+export const decimal = (value: string): number =>
   /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?$/i.test(value) ? Number(value) : Number.NaN;
 
 function normalGender(gender: GenderName): Gender {

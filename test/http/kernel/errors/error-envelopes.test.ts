@@ -44,11 +44,7 @@ describe("the envelope of an error", () => {
       const badId = new Invalid([{ path: ["voice", "id"], message: "is required" }]);
       expect(shown(badId)).to.deep.equal({ ...invalid, param: "voice.id" });
       const missing = { status: 404, type: "invalid_request_error", retry: undefined };
-      expect(shown(new NotFound("no such voice", "voice"))).to.deep.equal({
-        ...missing,
-        param: "voice",
-        code: "voice_not_found",
-      });
+      expect(shown(new NotFound("no such voice", "voice"))).to.deep.equal({ ...invalid, param: "voice" });
       expect(shown(new NotFound("no such engine", "engine"))).to.deep.equal({
         ...missing,
         param: "model",

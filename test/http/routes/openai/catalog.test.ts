@@ -13,6 +13,7 @@ describe("models and voices over OpenAI's API", () => {
     service = await startInProcessService({
       ...providers.env,
       OPENAI_VOICE_MAP: "narrator=UK English Male,robot=en-US-Neural2-C",
+      OPENAI_MODEL_MAP: "kokoro=any,chirp=gwn,tts-1=g2",
     });
     website = await registerWebsite(service.url);
     await admin(service.url, "PUT", `/websites/${website.id}/credentials/gwn`, goodCredentials.gwn);
@@ -30,7 +31,7 @@ describe("models and voices over OpenAI's API", () => {
 
   it("lists OpenAI's models and the engines of the shared catalog to anyone", async () => {
     const { body } = await get("models");
-    const shared = ["tts-1", "tts-1-hd", "gpt-4o-mini-tts", "g1", "g2", "g3", "g5"];
+    const shared = ["tts-1", "tts-1-hd", "gpt-4o-mini-tts", "kokoro", "g1", "g2", "g3", "g5"];
     expect(idsIn(body.data)).to.deep.equal(shared);
     expect(body.data[0]).to.deep.equal({
       id: "tts-1",
@@ -76,6 +77,7 @@ describe("models and voices over OpenAI's API", () => {
   it("adds the website's own engines and voices with its credentials", async () => {
     const models = await get("models", authorize(website));
     expect(models.body.data.at(-1)).to.include({ id: "gwn", owned_by: "google" });
+    expect(idsIn(models.body.data)).to.include("chirp");
     expect(models.headers.vary).to.include("Authorization").and.to.include("xi-api-key");
     const { body } = await get("audio/voices", authorize(website));
     expect(idsIn(body.voices)).to.include("en-US-Neural2-C").and.include("robot");
@@ -83,7 +85,7 @@ describe("models and voices over OpenAI's API", () => {
   });
 
   it("does not show a model that the caller cannot use", async () => {
-    for (const path of ["models/gwn", "models/nothing"]) {
+    for (const path of ["models/gwn", "models/chirp", "models/nothing"]) {
       const { status, body } = await get(path);
       expect([status, body.error.code, body.error.param]).to.deep.equal([404, "model_not_found", "model"]);
     }

@@ -19,6 +19,7 @@ describe("speech over OpenAI's API", () => {
     service = await startInProcessService({
       OPENAI_VOICE_MAP:
         "alloy=German Female, narrator=g1-en-GB-male, broken=Nobody, UK English Female=German Male",
+      OPENAI_MODEL_MAP: "tts-1-hd=g2, gpt-9=g3, piper=any",
     });
     website = await registerWebsite(service.url);
   });
@@ -86,6 +87,68 @@ describe("speech over OpenAI's API", () => {
       expect(await served({ voice: "UK English Female" })).to.include({ voice: "UK English Female" });
     });
 
+    it("by OpenAI's names and those of the operator in another case", async () => {
+      expect(await served({ voice: "Fable" })).to.include({ voice: "UK English Male" });
+      expect(await served({ voice: "NARRATOR" })).to.include({ voice: "g1-en-GB-male" });
+    });
+
+    it("that the operator has mapped alloy to, if the request names none", async () => {
+      for (const voice of [undefined, null]) {
+        expect(await served({ voice })).to.include({ voice: "German Female" });
+      }
+    });
+
+    it("that the model names, if the request names none", async () => {
+      expect(await served({ voice: undefined, model: "fable" })).to.include({ voice: "UK English Male" });
+      expect(await served({ voice: undefined, model: "French Male" })).to.include({ voice: "French Male" });
+      expect(await served({ voice: "onyx", model: "French Male" })).to.include({
+        voice: "Scottish English Male",
+      });
+    });
+
+    it("of the text's language and the same gender, instead of one of OpenAI's", async () => {
+      for (const [voice, input, lang, gender] of [
+        ["nova", "Der Zug nach München fährt morgen früh.", "de-DE", "female"],
+        ["onyx", "Où est la gare, s'il vous plaît ?", "fr-FR", "male"],
+        ["shimmer", "你好，世界", "zh-CN", "female"],
+        ["echo", "Привет, мир!", "ru-RU", "male"],
+        ["Echo", "<speak>Buongiorno a <break/>tutti!</speak>", "it-IT", "male"],
+      ] as const) {
+        expect(await served({ voice, input }), input).to.include({ voice: `g1-${lang}-${gender}`, lang });
+      }
+      const own = { voice: "g2-es-ES-male", engine: "g2", lang: "es-ES" };
+      expect(await served({ voice: "onyx", model: "g2", input: "¿Dónde está la biblioteca?" })).to.include(
+        own,
+      );
+    });
+
+    it("of OpenAI's in English for English texts, names, and languages that the engine lacks", async () => {
+      for (const body of [
+        { input: "Hello." },
+        { input: "El Niño" },
+        { input: "Iĉo estas bela.", model: "g1" },
+      ]) {
+        expect(await served({ voice: "fable", ...body }), body.input).to.include({
+          voice: "UK English Male",
+        });
+      }
+    });
+
+    it("that the operator has pinned, whatever the language of the text", async () => {
+      expect(await served({ voice: "narrator", input: "Guten Morgen, wie geht es dir?" })).to.include({
+        voice: "g1-en-GB-male",
+      });
+    });
+
+    it("of the engine that the operator has mapped the model to, else of any", async () => {
+      const voice = "UK English Female";
+      expect(await served({ model: "tts-1-hd", voice })).to.include({ engine: "g2" });
+      for (const model of ["tts-1-1106", "kokoro", "piper", "gpt-audio", "constructor", "gpt-10"]) {
+        expect(await served({ model, voice }), model).to.include({ engine: "g1" });
+      }
+      expect(await served({ model: "gpt-9", voice: "fable" })).to.include({ engine: "g3" });
+    });
+
     it("of the engine that the model names", async () => {
       expect(await served({ model: "g2", voice: "UK English Female" })).to.include({ engine: "g2" });
       expect(await served({ model: "g3", voice: "fable" })).to.include({ engine: "g3" });
@@ -93,21 +156,21 @@ describe("speech over OpenAI's API", () => {
     });
   });
 
-  it("refuses unknown models and voices with 404, naming the member", async () => {
+  it("refuses unknown voices with 400 and engines that do not run with 404, naming the member", async () => {
     const refused = async (body: object) => {
       const answered = await post(body);
       const { type, param, code } = errorIn(answered);
       return [answered.status, type, param, code];
     };
-    const missing = (param: string) => [404, "invalid_request_error", param, `${param}_not_found`];
-    expect(await refused({ model: "gpt-9" })).to.deep.equal(missing("model"));
-    expect(await refused({ model: "oai" }), "an engine without credentials").to.deep.equal(missing("model"));
-    expect(await refused({ voice: "Nobody" })).to.deep.equal(missing("voice"));
-    expect(await refused({ voice: "broken" })).to.deep.equal(missing("voice"));
+    const unknownVoice = [400, "invalid_request_error", "voice", "invalid_value"];
+    const noEngine = [404, "invalid_request_error", "model", "model_not_found"];
+    expect(await refused({ model: "oai" }), "an engine without credentials").to.deep.equal(noEngine);
+    expect(await refused({ voice: "Nobody" })).to.deep.equal(unknownVoice);
+    expect(await refused({ voice: "broken" })).to.deep.equal(unknownVoice);
     expect(errorIn(await post({ voice: "broken" })).message).to.equal(
       'The voice "broken" stands for "Nobody", which does not exist.',
     );
-    expect(await refused({ model: "g5", voice: "UK English Female" })).to.deep.equal(missing("voice"));
+    expect(await refused({ model: "g5", voice: "UK English Female" })).to.deep.equal(unknownVoice);
   });
 
   it("refuses invalid members with 400, naming the first, and ignores unknown ones", async () => {
@@ -119,7 +182,11 @@ describe("speech over OpenAI's API", () => {
       [{ voice: 1 }, "voice"],
       [{ voice: { name: "onyx" } }, "voice.id"],
       [{ speed: 4.1 }, "speed"],
-      [{ speed: "1" }, "speed"],
+      [{ speed: "fast" }, "speed"],
+      [{ speed: "" }, "speed"],
+      [{ speed: "0x1" }, "speed"],
+      [{ speed: "4.1" }, "speed"],
+      [{ speed: true }, "speed"],
       [{ response_format: "ogg" }, "response_format"],
       [{ stream_format: "websocket" }, "stream_format"],
     ] as const) {
@@ -129,6 +196,18 @@ describe("speech over OpenAI's API", () => {
     }
     const { status } = await post({ instructions: "Whisper.", language: "xx", volume: 0, user: { id: 1 } });
     expect(status).to.equal(200);
+  });
+
+  it("takes null for what is left open, and numbers in strings", async () => {
+    const open = { response_format: null, speed: null, stream_format: null, instructions: null };
+    const { status, headers, text } = await post(open);
+    expect([status, headers["content-type"], headers["svc-speed-applied"]]).to.deep.equal([
+      200,
+      "audio/mpeg",
+      "1",
+    ]);
+    expect(text).to.equal((await post({})).text);
+    expect((await post({ speed: "1.2" })).headers["svc-speed-applied"]).to.equal("1.2");
   });
 
   it("answers in every format, with any Accept, and is never cached", async () => {
