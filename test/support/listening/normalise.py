@@ -86,7 +86,8 @@ before_digits = [
     (r"\band/or\b", "and or"),
     (r"(?<=[a-z])/(?=[a-z])", " slash "),
     (r"\ba (?=half\b|quarter\b)", "one "),
-    # `to_digits` would take 3.0 for 3.
+    # `to_digits` would take 3.0 for 3, and 0 for nothing.
+    (r"(?<![\d.])0?\.(?=\d)", " zero point "),
     (r"(?<=\d)\.(?=\d)", " point "),
     (r"\bper\s?cent\b", " percent "),
     (r"\bnaught\b|\bnought\b", " zero "),

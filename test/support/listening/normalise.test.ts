@@ -39,6 +39,7 @@ const same = [
   ["555-1234", "five five five, one two three four"],
   ["The U.S.A.", "the USA"],
   ["version 3.0", "version three point zero"],
+  ["0.5 of it", "zero point five of it"],
   ["2.0.1", "two point zero point one"],
   ["$1.2 million", "one point two million dollars"],
   ["C++ and C#", "C plus plus and C sharp"],
