@@ -122,11 +122,12 @@ const opening = /^[\s\p{Ps}\p{Pi}\p{Pf}"'*_¿¡]*/u;
 
 /** Whether a sentence ends between two texts, where Unicode ends one. */
 const endsSentence = (before: string, after: string, rules: SentenceRules): boolean => {
-  const said = before.trimEnd();
   const next = after.trimStart();
   const blanks = after.slice(0, after.length - next.length);
   // Line breaks belong to the sentence before them, those at the beginning of the text to the first sentence.
-  if (said === "" || next === "" || anyLineBreak.test(blanks)) return false;
+  if (next === "" || anyLineBreak.test(blanks)) return false;
+  const said = before.trimEnd(); // Not before each of many line breaks: it takes as long as there are blanks.
+  if (said === "") return false;
   const between = before.slice(said.length) + blanks;
   if (anyLineBreak.test(between) && lineBreakAt(said, between, next, rules) === "end") return true;
   return stopAt(said, between, next, rules) === "end";
