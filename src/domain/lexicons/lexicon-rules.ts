@@ -23,7 +23,8 @@ const line = (most: number) =>
 const rule = z
   .strictObject({
     grapheme: line(maxGraphemeCharacters).meta({
-      description: "A whole word or phrase of the text, in the same case. Blanks match exactly.",
+      description:
+        "A whole word or phrase of the text, in the same case. A blank matches any white space, an apostrophe `'`, `’` and `ʼ`.",
       examples: ["W3C"],
     }),
     alias: line(maxAliasCharacters)

@@ -23,23 +23,35 @@ export interface VoiceTraits {
 /**
  * The replacements in a text, from left to right. They do not overlap, and none applies to what another one has written.
  * Of the rules that begin at a character, the longest applies; of equal ones, the first of the first lexicon. A grapheme is matched in its
- * own case and only as a whole word: neither end may lie within a word of a script that writes blanks between words.
+ * own case and only as a whole word: neither end may lie within a word of a script that writes blanks between words. White
+ * space of any kind and length is the same, and so are apostrophes.
  */
 export type FindReplacements = (characters: readonly string[], voice: VoiceTraits) => Replacement[];
 
 /** Takes little more memory than its rules, which stay in memory anyway. */
 export interface CompiledLexicon {
   readonly lang: string | undefined;
-  /** In the order of their UTF-16 code units: graphemes that begin in the same way are neighbours. */
+  /** As `sameAs` writes them, in the order of their UTF-16 code units: graphemes that begin in the same way are neighbours. */
   readonly graphemes: readonly string[];
   /** For each grapheme, its rules in order of precedence. */
   readonly rules: readonly (readonly LexiconRule[])[];
 }
 
 export const compileLexicon = ({ lang, rules }: LexiconRules): CompiledLexicon => {
-  const sorted = [...Map.groupBy(rules, ({ grapheme }) => grapheme)].sort(([a], [b]) => (a < b ? -1 : 1));
+  const sorted = [
+    ...Map.groupBy(rules, ({ grapheme }) => Array.from(grapheme, sameAs).join("").replace(/ +/g, " ")),
+  ].sort(([a], [b]) => (a < b ? -1 : 1));
   return { lang, graphemes: sorted.map(([grapheme]) => grapheme), rules: sorted.map(([, same]) => same) };
 };
+
+/** The character that stands for all that match it. */
+const sameAs = (character: string): string => {
+  if (character === "’" || character === "ʼ") return "'";
+  return isBlank(character) ? " " : character;
+};
+
+const isBlank = (character: string | undefined): boolean =>
+  character !== undefined && (character <= " " || character >= "\u0085") && /^[\s\x85]$/.test(character);
 
 /** Per lexicon, a text is read once, and at each word again for at most one grapheme's length. */
 export const createFindReplacements =
@@ -69,7 +81,8 @@ const longestAt = (
   let found: Replacement | undefined;
   let [low, high, length] = [0, graphemes.length, 0];
   for (let to = from; low < high && to < characters.length; ) {
-    const character = characters[to++] ?? "";
+    const character = sameAs(characters[to++] ?? "");
+    if (character === " ") while (isBlank(characters[to])) to++;
     const start = length;
     length += character.length;
     const partOf = (index: number): string => graphemes[index]?.slice(start, length) ?? "";

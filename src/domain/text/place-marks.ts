@@ -9,11 +9,14 @@ export interface SpokenEvent {
   readonly at: number;
   /** In seconds from the start of the sound. */
   readonly seconds: number;
+  /** Where the next event is, if words before it may have been spoken together with this one. */
+  readonly until?: { readonly at: number; readonly seconds: number } | undefined;
 }
 
 /**
  * The marks of a text. Engines report the beginnings of what they pronounce, often several in a written word (`3.14`), or
- * one for several words: a mark is a written word, from its first event. Events that do not follow the text are ignored.
+ * one for several words (`of the`): a mark is a written word, from its first event, or, without one, from a time that is proportional
+ * to the letters before it. Events that do not follow the text are ignored.
  */
 export const placeMarks = (text: SpokenText, events: readonly SpokenEvent[], lang: string): Mark[] => {
   const words = wordsOf(text, lang);
@@ -92,25 +95,69 @@ interface Beginning extends Range {
   readonly seconds: number;
 }
 
-/** The words that events begin; a joined word without one belongs to the word before. */
+/** The words from one event to the next one. */
+interface Group {
+  readonly words: readonly Word[];
+  readonly seconds: number;
+  until: SpokenEvent["until"];
+}
+
+/** The words that events begin, and those that are spoken together with them. */
 const beginnings = (words: readonly Word[], events: readonly SpokenEvent[]): Beginning[] => {
-  const begun: (Beginning & { readonly index: number })[] = [];
-  let last = -1;
-  for (const { kind, at, seconds } of events) {
+  const groups = groupsOf(words, events);
+  const pace = paceOf(groups);
+  return groups.flatMap(({ words, seconds, until }) => {
+    const [first, ...others] = words.reduce(joinUnspaced, []);
+    if (!first) return [];
+    const spoken = [first, ...others.filter(({ from }) => until && from < until.at)];
+    const letters = lettersOf(spoken);
+    // The next event may follow a pause.
+    const duration = Math.min((until?.seconds ?? seconds) - seconds, letters * pace);
+    let before = 0;
+    return spoken.map(({ from, to }) => {
+      const start = seconds + (duration * before) / letters;
+      before += to - from;
+      return { from, to, seconds: start };
+    });
+  });
+};
+
+const groupsOf = (words: readonly Word[], events: readonly SpokenEvent[]): Group[] => {
+  const begun: { readonly index: number; readonly seconds: number; until: SpokenEvent["until"] }[] = [];
+  for (const { kind, at, seconds, until } of events) {
     if (kind !== "word") continue;
     const index = indexOf(words, at);
-    const word = words[index];
-    if (!word || index <= last) continue;
-    last = index;
-    begun.push({ index, from: word.from, to: word.to, seconds });
+    const last = begun.at(-1);
+    if (index === last?.index) last.until = until;
+    else if (index > (last?.index ?? -1)) begun.push({ index, seconds, until });
   }
-  return begun.map(({ index, from, to, seconds }, place) => {
-    const next = begun[place + 1]?.index ?? words.length;
-    let end = to;
-    for (let after = index + 1; after < next && words[after]?.isJoined; after++)
-      end = words[after]?.to ?? end;
-    return { from, to: end, seconds };
-  });
+  return begun.map(({ index, seconds, until }, place) => ({
+    words: words.slice(index, begun[place + 1]?.index),
+    seconds,
+    until,
+  }));
+};
+
+/** Seconds per letter. */
+const paceOf = (groups: readonly Group[]): number => {
+  let [seconds, letters] = [0, 0];
+  for (const { words, seconds: start, until } of groups) {
+    if (!until) continue;
+    seconds += until.seconds - start;
+    letters += lettersOf(words);
+  }
+  return letters === 0 ? 0 : seconds / letters;
+};
+
+const lettersOf = (words: readonly Range[]): number =>
+  words.reduce((sum, { from, to }) => sum + to - from, 0);
+
+/** A joined word without an event belongs to the word before. */
+const joinUnspaced = (words: Word[], word: Word): Word[] => {
+  const last = words.at(-1);
+  if (last && word.isJoined) words.splice(-1, 1, { ...last, to: word.to });
+  else words.push(word);
+  return words;
 };
 
 /** The word that contains the character, or the next one if only punctuation lies between; -1 if there is none. */

@@ -68,15 +68,25 @@ const eventsOf = (
   // A piece that begins within a sentence: the tool takes it for another one.
   const isWithin = before === "clause" || before === "word";
   const first = events.findIndex(({ kind }) => kind === "sentence");
-  return events
-    .filter((_, index) => !(isWithin && index === first))
-    .map(({ kind, position, sample: own }) => ({
-      kind,
-      at: at + characterAt(part, position),
-      seconds:
-        (sample + Math.min(paused + Math.max(0, own - dropped) * (sampleRate / ownRate), length)) /
-        sampleRate,
-    }));
+  const placed = events.map(({ kind, position, sample: own }) => ({
+    kind,
+    at: at + characterAt(part, position),
+    seconds:
+      (sample + Math.min(paused + Math.max(0, own - dropped) * (sampleRate / ownRate), length)) / sampleRate,
+  }));
+  const isBegun = (_: unknown, index: number): boolean => !(isWithin && index === first);
+  if (events === unreported) return placed.filter(isBegun);
+  const end = { at: at + part.characters.length, seconds: (sample + length) / sampleRate };
+  let until = end;
+  return placed
+    .toReversed()
+    .map((event) => {
+      const joined = { ...event, until };
+      if (event.kind === "word") until = { at: event.at, seconds: event.seconds };
+      return joined;
+    })
+    .toReversed()
+    .filter(isBegun);
 };
 
 /** Of a voice without events only the beginning of a piece is known. */

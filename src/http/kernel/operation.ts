@@ -176,21 +176,23 @@ export const jsonRequest = <S extends z.ZodType, T = z.output<S>>(
 ): RequestBody<T> => ({ schema, example, required, read: async (ctx) => read(await readJsonBody(ctx)) });
 
 interface TextRequest<T> {
-  readonly mediaType: string;
+  readonly mediaTypes: readonly string[];
   readonly example: string;
   /** @throws {Invalid} */
   readonly read: (text: string) => T;
 }
 
-/** A JSON body that may also be sent as a text of another media type. */
+/** A JSON body that may also be sent as a text of other media types. */
 export const orText = <T>(
   body: RequestBody<T>,
-  { mediaType, example, read }: TextRequest<T>,
+  { mediaTypes, example, read }: TextRequest<T>,
 ): RequestBody<T> => ({
   ...body,
-  otherContent: { [mediaType]: { schema: z.string(), example } },
-  read: async (ctx) =>
-    hasMediaType(ctx, mediaType) ? read(await readTextBody(ctx, mediaType)) : await body.read(ctx),
+  otherContent: Object.fromEntries(mediaTypes.map((type) => [type, { schema: z.string(), example }])),
+  read: async (ctx) => {
+    const mediaType = mediaTypes.find((type) => hasMediaType(ctx, type));
+    return mediaType === undefined ? await body.read(ctx) : read(await readTextBody(ctx, mediaType));
+  },
 });
 
 export const json = (schema: z.ZodType, example?: unknown): ZodOpenApiContentObject => ({

@@ -54,6 +54,18 @@ describe("the replacements of lexicons", () => {
     expect(applied("New York Cities New York City New", rules)).to.equal("[NY] Cities [NYC] [old]");
   });
 
+  it("match white space of any kind and length, and every apostrophe", () => {
+    const rules = [alias("New York", "NY"), alias("it's", "it is"), alias("rock ’n’ roll", "rock")];
+    for (const blanks of ["\n", "\r\n", "  ", "\u00a0", "\u202f", "\t \u2028", "\x85"])
+      expect(applied(`In New${blanks}York${blanks}City`, rules)).to.equal(`In [NY]${blanks}City`);
+    for (const apostrophe of ["'", "’", "ʼ"])
+      expect(applied(`So it${apostrophe}s rock ${apostrophe}n${apostrophe} roll`, rules)).to.equal(
+        "So [it is] [rock]",
+      );
+    expect(applied("NewYork New", [alias("New  York", "NY")])).to.equal("NewYork New");
+    expect(applied("New York", [alias("New  York", "NY")])).to.equal("[NY]");
+  });
+
   it("are not applied to what a rule has written", () => {
     expect(applied("a b a", [alias("a", "b"), alias("b", "a")])).to.equal("[b] [a] [b]");
   });
@@ -69,7 +81,7 @@ describe("the replacements of lexicons", () => {
   });
 
   it("are those that a search through all rules finds, for any rules and text", () => {
-    const parts = ["北", "京", "大", "學", "😀", "😁", "-", " "]; // between any two of them, a word may begin
+    const parts = ["北", "京", "大", "學", "😀", "😁", "-", "="]; // between any two of them, a word may begin
     let seed = 1;
     const random = (below: number): number => {
       seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;

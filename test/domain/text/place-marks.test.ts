@@ -26,6 +26,21 @@ describe("The marks of a text", () => {
     ]);
   });
 
+  it("of words that are spoken together are in proportion to their letters, before the next event", () => {
+    const events = [
+      { ...word(0, 1), until: { at: 2, seconds: 1.2 } },
+      { ...word(3, 1.2), until: { at: 11, seconds: 1.8 } },
+      { ...word(11, 1.8), until: { at: 16, seconds: 2.3 } },
+    ];
+    expect(place("so most of the night", events)).to.deep.equal([
+      [1000, "word", "so"],
+      [1200, "word", "most"],
+      [1525, "word", "of"],
+      [1800, "word", "the"],
+      [1988, "word", "night"],
+    ]);
+  });
+
   it("join words of scripts without blanks that have no event of their own", () => {
     expect(place("こんにちは世界。はい", [word(0, 0), word(8, 0.5)], "ja")).to.deep.equal([
       [0, "word", "こんにちは世界"],

@@ -80,6 +80,14 @@ describe("a website's lexicons", () => {
       expect((await admin(service.url, "GET", pathOf())).status).to.equal(404);
     });
 
+    it("are read from PLS of every type of XML, with a charset", async () => {
+      for (const type of ["application/pls+xml", "application/xml", "text/xml"])
+        for (const charset of ["", "; charset=utf-8", '; charset="UTF-8"']) {
+          const { status, text } = await setXml(pls, `${type}${charset}`);
+          expect(status, `${type}${charset}: ${text}`).to.equal(200);
+        }
+    });
+
     it("keep their version if nothing changes", async () => {
       expect(await set()).to.deep.equal(await set());
     });
@@ -104,7 +112,7 @@ describe("a website's lexicons", () => {
         expect([status, text.includes(message)], text).to.deep.equal([400, true]);
       }
       expect((await setXml(`${pls}${" ".repeat(1_100_000)}`)).status).to.equal(413);
-      expect((await setXml(pls, "application/xml")).status).to.equal(400);
+      expect((await setXml(pls, "text/html")).status).to.equal(400);
       expect((await admin(service.url, "PUT", pathOf("a b"), common)).status).to.equal(400);
       expect((await admin(service.url, "PUT", "/websites/none/lexicons/common", common)).status).to.equal(
         404,

@@ -4,7 +4,7 @@ import type {
   LexiconSummary,
   LexiconsService,
 } from "../../../application/lexicons/lexicons.ts";
-import { plsMediaType, readPls } from "../../../application/lexicons/read-pls.ts";
+import { plsMediaTypes, readPls } from "../../../application/lexicons/read-pls.ts";
 import { type LexiconRules, lexiconRules } from "../../../domain/lexicons/lexicon-rules.ts";
 import { lexiconName } from "../../../domain/lexicons/lexicons.ts";
 import { namedSchema } from "../../kernel/named-schema.ts";
@@ -73,7 +73,7 @@ export const lexiconOperations = ({ lexicons }: { lexicons: LexiconsService }): 
       "Applies to all syntheses of the website from now on, on every instance. Rules as JSON, or a document of the W3C's Pronunciation Lexicon Specification 1.0.",
     params,
     body: orText(jsonRequest(lexiconRules, example), {
-      mediaType: plsMediaType,
+      mediaTypes: plsMediaTypes,
       example: plsExample,
       read: readPls,
     }),
