@@ -31,7 +31,7 @@ const defaultVoices = [
   "US English Male",
   "Scottish English Male",
   "g2-en-US-female",
-  "g3-en-US-female",
+  "g3-en-US-male",
 ];
 
 const lists = {
@@ -101,6 +101,7 @@ const listen = async (options: Options): Promise<void> => {
   const scores: VoiceScore[] = [];
   await withService(options, async (service) => {
     const listener = openListener({ ...service, folder: options.audio });
+    for (const voice of options.voice) await listener.hear(voice, "Hello."); // an unknown voice fails at once
     for (const voice of options.voice) {
       const score = await scoreVoice(listener, voice, sentences);
       scores.push(score);
