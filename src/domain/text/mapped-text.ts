@@ -61,15 +61,24 @@ export const rewrite = (source: MappedText, pattern: RegExp, write: Write): Mapp
   return out;
 };
 
-/** The lengths of what two texts have in common at their beginning and, beyond that, at their end. */
+/**
+ * The lengths of what two texts have in common at their beginning and, beyond that, at their end. A word of the first text is not
+ * divided where the second one has a blank: of "a@b" and "a at b" nothing is in common.
+ */
 const common = (a: string, b: string): readonly [before: number, after: number] => {
   const shorter = Math.min(a.length, b.length);
   let before = 0;
   while (before < shorter && a[before] === b[before]) before++;
+  if (isBlank(b[before]) && !isBlank(a[before])) while (before > 0 && !isBlank(a[before - 1])) before--;
   let after = 0;
-  while (after < shorter - before && a[a.length - 1 - after] === b[b.length - 1 - after]) after++;
+  const [endOfA, endOfB] = [a.length - 1, b.length - 1];
+  while (after < shorter - before && a[endOfA - after] === b[endOfB - after]) after++;
+  if (isBlank(b[endOfB - after]) && !isBlank(a[endOfA - after]))
+    while (after > 0 && !isBlank(a[endOfA - after + 1])) after--;
   return [before, after];
 };
+
+const isBlank = (character: string | undefined): boolean => character !== undefined && /\s/.test(character);
 
 /** Puts a blank before each of these UTF-16 offsets, which ascend. A blank stands for nothing of the source. */
 export const insertBlanks = (source: MappedText, offsets: readonly number[]): MappedText => {

@@ -29,6 +29,13 @@ describe("A mapped text", () => {
     expect(sourceOf(source, mapped, "kilograms")).to.equal("kg");
   });
 
+  it("does not divide a word that is rewritten as several", () => {
+    const source = "Write to a@b now";
+    const mapped = rewrite(unchanged(source), /a@b now/gu, () => "a at b now");
+    for (const part of ["a at", "at b", "b"]) expect(sourceOf(source, mapped, part), part).to.equal("a@b");
+    expect(sourceOf(source, mapped, "now")).to.equal("now");
+  });
+
   it("stays in order and within the source, whatever is rewritten how often", () => {
     const words = fc.array(fc.string({ unit: "binary", maxLength: 4 }), { maxLength: 4 });
     fc.assert(

@@ -1,4 +1,5 @@
 import { expandAbbreviations } from "./abbreviations.ts";
+import { englishWords } from "./english/english.ts";
 import { dropFullStops } from "./full-stops.ts";
 import { joinLines } from "./lines.ts";
 import { breakLongRuns } from "./long-runs.ts";
@@ -9,6 +10,7 @@ import { readableSpelling } from "./spellings.ts";
 export const steps: readonly Step[] = [
   joinLines,
   expandAbbreviations,
+  englishWords,
   dropFullStops,
   readableSpelling,
   // The last: no other step may make a run longer.

@@ -1,0 +1,194 @@
+import { anyOf, pattern, type Rule } from "./rule.ts";
+
+type Table = Readonly<Record<string, string>>;
+
+const keysOf = (table: Table): string =>
+  anyOf(
+    Object.keys(table)
+      .sort((a, b) => b.length - a.length)
+      .join("|"),
+  );
+
+/** Before a name. */
+const titles: Table = {
+  Dr: "Doctor",
+  Mr: "Mister",
+  Mrs: "Missus",
+  Ms: "Miz",
+  Messrs: "Messers",
+  Prof: "Professor",
+  Gen: "General",
+  Col: "Colonel",
+  Maj: "Major",
+  Capt: "Captain",
+  Lt: "Lieutenant",
+  Cmdr: "Commander",
+  Sgt: "Sergeant",
+  Cpl: "Corporal",
+  Rev: "Reverend",
+  Hon: "Honorable",
+  Sen: "Senator",
+  Rep: "Representative",
+  Gov: "Governor",
+  Pres: "President",
+  Supt: "Superintendent",
+  Mt: "Mount",
+  Ft: "Fort",
+};
+
+/** After the name of a street. */
+const streets: Table = {
+  St: "Street",
+  Dr: "Drive",
+  Ave: "Avenue",
+  Rd: "Road",
+  Blvd: "Boulevard",
+  Ln: "Lane",
+  Hwy: "Highway",
+  Pkwy: "Parkway",
+  Sq: "Square",
+  Pl: "Place",
+  Ct: "Court",
+};
+
+/** Before a number, with or without a period. */
+const numbered: Table = {
+  No: "number",
+  no: "number",
+  Nos: "numbers",
+  nos: "numbers",
+  "№": "number",
+  Vol: "volume",
+  vol: "volume",
+  Vols: "volumes",
+  Fig: "figure",
+  fig: "figure",
+  Figs: "figures",
+  figs: "figures",
+  pp: "pages",
+  p: "page",
+  pg: "page",
+  ch: "chapter",
+  Ch: "chapter",
+  chap: "chapter",
+  Chap: "chapter",
+  sec: "section",
+  Sec: "section",
+  Eq: "equation",
+  eq: "equation",
+  Art: "article",
+  Ref: "reference",
+  ver: "version",
+  ca: "circa",
+  "§": "section",
+  "§§": "sections",
+};
+
+/** With a period, which only these have of all words. */
+const general: Table = {
+  approx: "approximately",
+  Approx: "approximately",
+  dept: "department",
+  Dept: "Department",
+  est: "established",
+  Est: "Established",
+  ed: "edition",
+  eds: "editors",
+  Jr: "Junior",
+  Sr: "Senior",
+  Inc: "Incorporated",
+  Ltd: "Limited",
+  Co: "Company",
+  Corp: "Corporation",
+  Bros: "Brothers",
+  Assoc: "Association",
+  Univ: "University",
+  govt: "government",
+  Govt: "Government",
+  misc: "miscellaneous",
+  incl: "including",
+  excl: "excluding",
+  etc: "et cetera",
+  Etc: "Et cetera",
+  appt: "appointment",
+  apt: "apartment",
+  Apt: "Apartment",
+  tel: "telephone",
+  Tel: "Telephone",
+  ext: "extension",
+  Ave: "Avenue",
+  Blvd: "Boulevard",
+  Rd: "Road",
+  Hwy: "Highway",
+  viz: "namely",
+  resp: "respectively",
+  esp: "especially",
+};
+
+/** A period that belongs to the abbreviation: the sentence goes on after it. */
+const goesOn = String.raw`(?=[ \u00a0\t\n]+[\p{Ll}\d(&]|[,;:)\]!?/-])`;
+const before = String.raw`(?<![\p{L}\p{N}_.'’@/-])`;
+const space = String.raw`[ \u00a0\t]`;
+
+export const abbreviationRules: readonly Rule[] = [
+  [
+    pattern(before, String.raw`(?:([Ii])\.?\s?e\.|i\.e)(,)?(?![\p{L}\p{N}])`),
+    ([, , comma = ""]) => `that is${comma}`,
+  ],
+  [
+    pattern(before, String.raw`(?:[Ee]\.\s?g\.|e\.g)(,)?(?![\p{L}\p{N}])`),
+    ([, comma = ""]) => `for example${comma}`,
+  ],
+  [pattern(before, String.raw`(?:(et al)|cf|c\.f)\.`), ([, others]) => (others ? "et al" : "compare")],
+  [pattern(before, "w/o(?![\\p{L}\\p{N}])"), () => "without"],
+  [pattern(before, "w/\\s?(?=\\p{L})"), () => "with "],
+  // "Dr. Smith", "St. Peter", but "Baker St. is" and "123 Main Dr."
+  [
+    pattern(
+      String.raw`(?<=\d\p{L}{0,2} (?:[NSEW]\.? )?(?:\p{Lu}[\p{L}'’]+ ){1,3})(St|Dr|Ave|Rd|Blvd|Ln|Pl|Ct|Sq)(?![\p{L}\p{N}'’])(?:\.${goesOn})?`,
+    ),
+    ([, street = ""]) => streets[street],
+  ],
+  [
+    pattern(
+      before,
+      `(Mr|Mrs|Ms|Messrs|Prof|Dr)\\.?${space}(?=(?:and|&|or)${space}(?:Mr|Mrs|Ms|Prof|Dr)(?!\\p{L}))`,
+    ),
+    ([, title = ""]) => `${titles[title]} `,
+  ],
+  [
+    pattern(
+      before,
+      `(${keysOf(titles)})\\.?${space}(?=\\p{Lu})(?!(?:The|A|An|It|He|She|We|They|This|That|I)\\s)`,
+    ),
+    ([written, title = ""]) =>
+      // Without a period only these are titles.
+      written.includes(".") || /^(?:Dr|Mr|Mrs|Ms|Messrs|Prof|Lt|Sgt|Capt|Mt)$/.test(title)
+        ? `${titles[title]} `
+        : undefined,
+  ],
+  [
+    pattern(before, `St\\.?${space}(?=\\p{Lu}\\p{Ll})`),
+    ([written]) => (/\./.test(written) ? "Saint " : undefined),
+  ],
+  [
+    pattern(
+      String.raw`(?<=\p{Lu}[\p{L}'’]+ |\d(?:st|nd|rd|th) )(${keysOf(streets)})(?:\.${goesOn}|(?=\.?(?:\s*$|,|\s+\p{Lu})))`,
+    ),
+    ([, street = ""]) => (street === "Ct" || street === "Pl" ? undefined : streets[street]),
+  ],
+  [
+    pattern(before, `(${keysOf(numbered)})(\\.?)${space}?(?=[#\\d]|[ivxIVX]{1,5}(?!\\p{L}))`),
+    ([written, word = "", period]) =>
+      // "No 5" and "p 5" are not clear without a period.
+      period || /^(?:pp|[Nn]os|[Vv]ols?|[Ff]igs?|[№§]+)$/.test(word) ? `${numbered[word]} ` : written,
+  ],
+  [pattern(before, `(${keysOf(general)})(?:\\.${goesOn}|(?=\\.))`), ([, word = ""]) => general[word]],
+  [pattern(before, "vs(?:\\.(?=\\s)|(?![\\p{L}\\p{N}.'’]))"), () => "versus"],
+  [pattern(before, `(Jr|Sr|Ltd|Inc|etc)(?![\\p{L}\\p{N}.'’])`), ([, word = ""]) => general[word]],
+  [pattern(before, String.raw`Ph\.?\s?D(?:\.${goesOn}|(?![\p{L}\p{N}]))`), () => "P.H.D"],
+  // flite reads "No. Then" as a number.
+  [pattern(before, "No\\.(?=\\s+\\p{Lu}\\p{Ll})"), () => "no."],
+  // flite reads these as words.
+  [pattern("(?<!\\p{Lu}{2} )", before, "US(?![\\p{L}\\p{N}$])"), () => "U.S"],
+];

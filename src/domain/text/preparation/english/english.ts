@@ -1,0 +1,60 @@
+import { rewrite } from "../../mapped-text.ts";
+import type { Step } from "../reader.ts";
+import { abbreviationRules } from "./abbreviations.ts";
+import { addressRules } from "./addresses.ts";
+import { calendarNameRules, dateRules } from "./dates.ts";
+import { moneyRules } from "./money.ts";
+import { phoneRules } from "./phones.ts";
+import { dimensionRules, quantityRules } from "./quantities.ts";
+import { romanNumeralRules } from "./roman-numerals.ts";
+import type { Dialect, Rule } from "./rule.ts";
+import { signRules } from "./signs.ts";
+import { timeRules } from "./times.ts";
+import { unitRules } from "./units.ts";
+import { decadeRules, yearRules } from "./years.ts";
+
+/** In this order: addresses contain numbers, dates contain fractions, and amounts contain numbers. */
+const rules: readonly { readonly needs: RegExp; readonly rules: readonly Rule[] }[] = [
+  { needs: /[./\\@#+]|[vV]\d/, rules: addressRules },
+  { needs: /[./§№]|Jr|Sr|Dr|Mr|Ms|Lt|Inc|vs|etc|US/, rules: abbreviationRules },
+  {
+    needs: /[\d\u00bc-\u00be\u2150-\u215e]/,
+    rules: [
+      ...dateRules,
+      ...timeRules,
+      ...phoneRules,
+      ...moneyRules,
+      ...decadeRules,
+      ...dimensionRules,
+      ...unitRules,
+      ...yearRules,
+      ...quantityRules,
+    ],
+  },
+  {
+    needs: /Jan|Feb|Mar|Apr|Ju[nl]|Aug|Sep|Oct|Nov|Dec|Mon|Tue|Wed|Thu|Fri|Sat|Sun/,
+    rules: calendarNameRules,
+  },
+  { needs: / [IVXLC]/, rules: romanNumeralRules },
+  { needs: /[&=<>≠≤≥+×*÷−≈~]|and\/or/, rules: signRules },
+];
+
+/** What English people say for dates, sums of money, abbreviations and the like. All tools read words the same way. */
+export const englishWords: Step = (text, { lang }) => {
+  if (!/^en(?:-|$)/i.test(lang)) return text;
+  const dialect = dialectOf(lang);
+  return rules.reduce(
+    (written, { needs, rules }) =>
+      needs.test(written.text)
+        ? rules.reduce(
+            (text, [pattern, say]) => rewrite(text, pattern, (match) => say(match, dialect)),
+            written,
+          )
+        : written,
+    text,
+  );
+};
+
+/** By the regions in whose short dates CLDR writes the month first; "en" alone is en-US. */
+const dialectOf = (lang: string): Dialect =>
+  /^en(?:-latn)?(?:-(?:us|ca|ph|pr|gu|vi|um|as|mp)(?:-.*)?)?$/i.test(lang) ? "american" : "british";

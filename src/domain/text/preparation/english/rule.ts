@@ -1,0 +1,25 @@
+/** American English writes the month first and says "one hundred five"; all other dialects are British in this respect. */
+export type Dialect = "american" | "british";
+
+/** A global pattern, and what is said instead of its matches; undefined leaves a match as it is. */
+export type Rule = readonly [
+  pattern: RegExp,
+  say: (match: RegExpExecArray, dialect: Dialect) => string | undefined,
+];
+
+/** A pattern from its parts. */
+export const pattern = (...parts: readonly string[]): RegExp => new RegExp(parts.join(""), "gu");
+
+/** Alternatives that bars or blanks separate. */
+export const anyOf = (words: string): string =>
+  `(?:${words
+    .trim()
+    .split(/[\s|]+/)
+    .join("|")})`;
+
+/** Neither a number nor a word goes on here. */
+export const start = String.raw`(?<![\p{L}\p{N}_.,]|\d[-–—/:])`;
+export const end = String.raw`(?![\p{L}\p{N}_]|[.,:/]\d)`;
+
+/** The sign of a number, if there is one: not the hyphen of a word, nor the dash of a range. */
+export const signBefore = String.raw`(?:(?<![\p{L}\p{N}_)\].,%°'"”’][-−–]?)([-−]))?`;

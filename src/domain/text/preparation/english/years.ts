@@ -1,0 +1,69 @@
+import { cardinal, plural, year } from "./number-words.ts";
+import { anyOf, pattern, type Rule, start } from "./rule.ts";
+
+const era = String.raw`(B\.?C\.?E|B\.?C|C\.?E|A\.?D)(?:\.(?=\s+[\p{Ll}(]|[,;:)])|(?![\p{L}\p{N}]))`;
+const fourDigits = "(1\\d{3}|20\\d\\d)";
+const noMore = "(?![\\p{L}\\p{N}_%°]|[-–—:/][\\p{L}\\d]|[.,]\\d)";
+
+/** Nouns that are counted have a plural: "1999 people", "2000 steps". */
+const counted =
+  /^\s(?:people|men|women|children|feet|percent|[a-z]+[^\Wsiua]s|[a-z]+as)(?<!\b(?:has|was|as|does))(?![a-z])/;
+
+/** Words before a year. */
+const expecting = anyOf(`
+  [Ii]n [Oo]f [Ss]ince [Cc]irca ca?\\. [Uu]ntil [Tt]ill [Bb]y [Ff]rom [Bb]efore [Aa]fter [Bb]etween [Dd]uring [Yy]ear [Ee]arly
+  [Ll]ate [Mm]id [Ss]pring [Ss]ummer [Aa]utumn [Ff]all [Ww]inter [Cc]opyright [Bb]orn [Dd]ied`);
+
+/** Before units: "30s" may be seconds. */
+export const decadeRules: readonly Rule[] = [
+  [
+    // The 1990s, the '90s
+    pattern(start, "(?:(1\\d\\d0|20\\d0)['’]?|['’](\\d0))s(?![\\p{L}\\p{N}])"),
+    ([, full, short = ""], dialect) =>
+      full ? plural(year(full, dialect)) : plural(cardinal(short, dialect)),
+  ],
+  [
+    pattern(
+      "(?<=\\b(?:[Tt]he|[Hh]is|[Hh]er|[Tt]heir|[Mm]y|[Oo]ur|[Yy]our|mid|early|late|[Ii]n)[\\s-])([2-9]0)s(?![\\p{L}\\p{N}])",
+    ),
+    ([, digits = ""], dialect) => plural(cardinal(digits, dialect)),
+  ],
+];
+
+export const yearRules: readonly Rule[] = [
+  [
+    pattern(start, `(\\d{1,4})(?:\\s?[-–—]\\s?(\\d{1,4}))?\\s?${era}`),
+    ([, first = "", second, era = ""], dialect) =>
+      `${year(first, dialect)}${second ? ` to ${year(second, dialect)}` : ""} ${letters(era)}`,
+  ],
+  [
+    pattern(`(?<![\\p{L}\\p{N}.])(A\\.?D)\\.?\\s(\\d{1,4})(?![\\p{L}\\p{N}]|[.,]\\d)`),
+    ([, era = "", digits = ""], dialect) => `${letters(era)} ${year(digits, dialect)}`,
+  ],
+  [
+    // 1914–1918, 1914–18, 2024/25
+    pattern(start, `${fourDigits}\\s?[-–—/]\\s?(1\\d{3}|20\\d\\d|\\d\\d)${noMore}`),
+    ([, first = "", second = ""], dialect) => {
+      const isLater = second.length === 4 ? second > first : Number(second) > Number(first.slice(2));
+      return isLater ? `${year(first, dialect)} to ${year(second, dialect)}` : undefined;
+    },
+  ],
+  [
+    pattern(
+      `(?<=((?:\\b(?:${expecting}|(?:from|between)\\s\\d{4}\\s(?:to|and))[\\s-]|[(©]\\s?|\\([Cc]\\) ?)?))`,
+      start,
+      `${fourDigits}${noMore}(?!\\s?[$£€])(?=(\\s[a-z]+)?)`,
+    ),
+    ([, before, digits = "", next = ""], dialect) => {
+      const isCounted = counted.test(next) && (!before || /^of/.test(before) || digits.endsWith("00"));
+      return !isCounted && (before || digits >= "1900") ? year(digits, dialect) : undefined;
+    },
+  ],
+  [
+    // Not a year, which flite would read.
+    pattern(start, `([1-9])(\\d{3})(?![\\p{L}\\p{N}_]|[.,/:-]\\d)`),
+    ([, thousands = "", rest = ""]) => `${thousands},${rest}`,
+  ],
+];
+
+const letters = (era: string): string => Array.from(era.replaceAll(".", "")).join(".");
