@@ -38,14 +38,18 @@ const longestScript = (sample: string): ScriptRule | undefined => {
   return longest?.rule;
 };
 
+/** Evidence that suffices: about two words of a language, or one in a short text without English words that is more than a name. */
+const sufficient = { score: 1.6, phraseScore: 1, phraseWords: 8 };
+
 const detectLatin: Detect = (sample) => {
   const { scores, english, words, isWritten } = read(sample, latinLanguages);
   const [lang, score] = best(scores);
   if (lang === undefined) return undefined;
   const against = english.filter((also) => !also.includes(lang)).length;
   if (score <= 2 * against) return undefined;
-  const isCertain = score >= 1.6 || (score >= 1 && against === 0 && words <= 8 && isWritten);
-  return isCertain ? lang : undefined;
+  if (score >= sufficient.score) return lang;
+  const isPhrase = against === 0 && isWritten && words <= sufficient.phraseWords;
+  return isPhrase && score >= sufficient.phraseScore ? lang : undefined;
 };
 
 /** What a text says for each language. */

@@ -13,7 +13,7 @@ describe("The language of a text", () => {
   for (const [lang, texts] of Object.entries({
     de: ["Guten Morgen, wie geht es dir?", "Wo ist der Bahnhof?", "Zwei Männer reparieren Autos", "Danke"],
     fr: ["Où est la gare ?", "Je t'aime", "L’homme n’est pas là.", "Bonjour"],
-    es: ["¿Dónde está la biblioteca?", "Quiero una cerveza", "Hola"],
+    es: ["¿Dónde está la estación?", "¿Dónde está la biblioteca?", "Quiero una cerveza", "Hola"],
     it: ["Buongiorno a tutti", "Questo è un test.", "Ti amo", "Ciao"],
     pt: ["Olá, tudo bem?", "Isto é um teste."],
     nl: ["Dit is een test.", "Goedemorgen allemaal"],
@@ -24,8 +24,8 @@ describe("The language of a text", () => {
     id: ["Selamat pagi"],
     "zh-CN": ["你好，世界", "我喜欢用 JavaScript 编程", "iPhone 15 很好用"],
     "zh-TW": ["今天天氣很好，我們去公園吧。"],
-    "zh-HK": ["今日天氣好好，我哋去公園啦。"],
-    ja: ["こんにちは世界", "今日は良い天気です。"],
+    "zh-HK": ["今日天氣好好，我哋去公園"],
+    ja: ["こんにちは", "こんにちは世界", "今日は良い天気です。"],
     ko: ["안녕하세요"],
     ru: ["Привет, мир!", "Это очень хорошо."],
     uk: ["Привіт, світе!"],
@@ -88,7 +88,11 @@ describe("The language of a text", () => {
       ...["const x = await fetch(url);", "npm install --save", "Hello 世界", "The word 你好 means hello."],
       ...["A Dan Quayle watch.", "Wernher von Braun", "Coffee w/ milk", "o o o o", "Zen without Zen masters"],
       ...["mah@example.com", "Sept 14: Boy Scouts, Sept 21: Juniors", "Yo baby yo", "They'll burn ya!"],
-      ...["He said 'je ne sais quoi' and left the room.", "I ordered a latte and a crème brûlée."],
+      ...[
+        'He said "je ne sais quoi".',
+        "He said 'je ne sais quoi' and left the room.",
+        "I ordered a latte and a crème brûlée.",
+      ],
     ]) {
       expect(detectLanguage(text), text).to.equal(undefined);
     }
