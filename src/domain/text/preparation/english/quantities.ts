@@ -102,7 +102,7 @@ export const quantityRules: readonly Rule[] = [
     ([, sign, digits = ""], dialect) => `${sign === "+" ? "plus" : "minus"} ${decimal(digits, dialect)}`,
   ],
   [
-    pattern(start, `(${number})(?<=\\.\\d+)${end}(?!-\\d)`),
+    pattern(start, `(?=[\\d,]*\\.\\d)(${number})${end}(?!-\\d)`),
     ([, digits = ""], dialect) => decimal(digits, dialect),
   ],
   [
