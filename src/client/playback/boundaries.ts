@@ -13,7 +13,7 @@ export interface Boundary {
 /** A line of the service's marks: times in milliseconds, offsets in code points. */
 interface Mark {
   readonly time: number;
-  readonly type: "word" | "sentence";
+  readonly type: "word" | "sentence" | "mark";
   readonly start: number;
   readonly end: number;
 }
@@ -23,12 +23,11 @@ export const parseMarks = (lines: string, text: string): Boundary[] => {
   const marks: Mark[] = JSON.parse(`[${lines.trim().replaceAll("\n", ",")}]`);
   const characters = [...text];
   const offsetOf = (codePoints: number): number => characters.slice(0, codePoints).join("").length;
-  return marks.map(({ time, type, start, end }) => ({
-    name: type,
-    charIndex: offsetOf(start),
-    charLength: offsetOf(end) - offsetOf(start),
-    elapsedTime: time / 1_000,
-  }));
+  return marks.flatMap(({ time, type, start, end }) => {
+    if (type === "mark") return []; // of SSML
+    const charIndex = offsetOf(start);
+    return [{ name: type, charIndex, charLength: offsetOf(end) - charIndex, elapsedTime: time / 1_000 }];
+  });
 };
 
 /** The URL in a `Link` header that names marks. */

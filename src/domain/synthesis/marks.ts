@@ -1,9 +1,12 @@
-/** When a word or sentence of a text is spoken. */
+/** When a word or sentence of a text is spoken, or a `<mark>` is reached. */
 export interface Mark {
   /** When it begins, in whole milliseconds from the start of the sound. */
   readonly time: number;
-  readonly type: "word" | "sentence";
-  /** Its place in the text of the recipe, markup included, in code points. `end` is the first one after it. */
+  readonly type: "word" | "sentence" | "mark";
+  /**
+   * Its place in the text of the recipe, markup included, in code points. `end` is the first one after it. Of a `<mark>`: its tag, where the
+   * caller finds its name.
+   */
   readonly start: number;
   readonly end: number;
 }

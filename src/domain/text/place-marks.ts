@@ -16,15 +16,25 @@ export interface SpokenEvent {
 /**
  * The marks of a text. Engines report the beginnings of what they pronounce, often several in a written word (`3.14`), or
  * one for several words (`of the`): a mark is a written word, from its first event, or, without one, from a time that is proportional
- * to the letters before it. Events that do not follow the text are ignored.
+ * to the letters before it. Events that do not follow the text are ignored. A `<mark>` is reached when the next word begins, or at the end
+ * of the sound, after `seconds`.
  */
-export const placeMarks = (text: SpokenText, events: readonly SpokenEvent[], lang: string): Mark[] => {
+export const placeMarks = (
+  text: SpokenText,
+  events: readonly SpokenEvent[],
+  lang: string,
+  seconds = 0,
+): Mark[] => {
   const words = wordsOf(text, lang);
   const begun = beginnings(words, events);
   const marks = begun.map(({ from, to, seconds }) => markOf(text, "word", { from, to }, seconds));
   // Without word events, the words are those that the text has.
   const spoken = marks.length > 0 ? marks : words.map((word) => markOf(text, "word", word, 0));
-  return [...sentenceMarks(text, events, spoken), ...marks].sort(
+  const reached = (text.marks ?? []).map(({ at, start, end }): Mark => {
+    const next = begun.find(({ from }) => from >= at);
+    return { time: Math.round((next?.seconds ?? seconds) * 1000), type: "mark", start, end };
+  });
+  return [...sentenceMarks(text, events, spoken), ...marks, ...reached].sort(
     (a, b) => a.time - b.time || a.start - b.start || (a.type === "sentence" ? -1 : 1),
   );
 };

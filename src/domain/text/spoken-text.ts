@@ -9,6 +9,8 @@ export interface SpokenText {
   readonly ends: readonly number[];
   /** Indices of characters before which an element ends a word. */
   readonly breaks: ReadonlySet<number>;
+  /** The `<mark>` elements, in order. */
+  readonly marks?: readonly SpokenMark[];
   /** If some characters are spoken instead of written ones. */
   readonly replaced?: {
     /** For each spoken character, the written ones that it stands for, as indices; `to` is the first one after them. */
@@ -16,6 +18,19 @@ export interface SpokenText {
     readonly to: readonly number[];
   };
 }
+
+/** A `<mark>`. */
+export interface SpokenMark {
+  /** The index of the next character. */
+  readonly at: number;
+  /** The place of its tag in the source. */
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The marks when the index of a character changes. */
+export const moveMarks = ({ marks }: SpokenText, move: (at: number) => number): Pick<SpokenText, "marks"> =>
+  marks ? { marks: marks.map((mark) => ({ ...mark, at: move(mark.at) })) } : {};
 
 /** The text as it is spoken when aliases replace characters of it. A phoneme replaces none: it is spoken with them. */
 export const withReplacements = (text: SpokenText, replacements: readonly Replacement[]): SpokenText => {
@@ -40,12 +55,14 @@ export const withReplacements = (text: SpokenText, replacements: readonly Replac
     next = to;
   }
   addUnchanged(written.length);
+  const moved = (at: number): number => spokenAt[at] ?? spoken.characters.length;
   return {
     characters: spoken.characters,
     starts: spoken.from.map((from) => starts[from] ?? 0),
     ends: spoken.to.map((to) => ends[to - 1] ?? 0),
     // No replacement extends beyond an element.
-    breaks: new Set(Array.from(breaks, (at) => spokenAt[at] ?? spoken.characters.length)),
+    breaks: new Set(Array.from(breaks, moved)),
+    ...moveMarks(text, moved),
     replaced: { from: spoken.from, to: spoken.to },
   };
 };
@@ -90,6 +107,7 @@ const spokenOfDocument = (document: string): SpokenText => {
   const starts: number[] = [];
   const ends: number[] = [];
   const breaks = new Set<number>();
+  const marks: SpokenMark[] = [];
   const path: { readonly isReplaced: boolean; readonly firstOfAlias: number }[] = [];
   let replaced = 0;
   let at = 0;
@@ -120,6 +138,7 @@ const spokenOfDocument = (document: string): SpokenText => {
     const { name, attributes = "", closes, cdata, reference } = groups;
     if (name !== undefined) {
       if (endsWord.has(name)) breaks.add(characters.length);
+      if (isMark.test(name) && !closes && replaced === 0) marks.push({ at: characters.length, start, end });
       if (!closes) open(name, attributes, end);
       if (closes || attributes.endsWith("/")) close(start);
     } else if (path.length === 0 || replaced > 0 || /^<[!?](?!\[)/.test(token)) {
@@ -130,9 +149,11 @@ const spokenOfDocument = (document: string): SpokenText => {
     } else if (reference !== undefined) add(characterOf(reference), start, end);
     else add(token[0] === "\r" ? "\n" : token, start, end);
   }
-  return { characters, starts, ends, breaks };
+  return { characters, starts, ends, breaks, ...(marks.length > 0 && { marks }) };
 };
 
+/** Azure's name of it is `<bookmark>`. */
+const isMark = /^(?:book)?mark$/;
 const endsWord: ReadonlySet<string> = new Set(["p", "s", "break"]);
 
 const aliasOf = (attributes: string): string | undefined => {

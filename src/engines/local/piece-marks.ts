@@ -54,7 +54,9 @@ export const collectPieceMarks = (
         at += part.characters.length;
       }
       // The pieces are the text: otherwise no place would be right.
-      return isReported && at === whole.characters.length ? placeMarks(whole, events, lang) : undefined;
+      return isReported && at === whole.characters.length
+        ? placeMarks(whole, events, lang, sample / sampleRate)
+        : undefined;
     },
   };
 };

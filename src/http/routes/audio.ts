@@ -109,7 +109,7 @@ export const audioOperation = (options: AudioOptions): Operation =>
     tag: "Audio",
     summary: "Get audio by its permanent URL",
     description:
-      "For CDNs: immutable objects, named by a keyed hash (HMAC-SHA-256) of their recipe, which only the service can compute. Only audio of the free engines. `{hash}.marks.json` are its marks, if `Link` names them: one JSON object per line and word or sentence, with `time` (milliseconds), `type`, `start` and `end` (code points of the text). The text itself is not stored.",
+      "For CDNs: immutable objects, named by a keyed hash (HMAC-SHA-256) of their recipe, which only the service can compute. Only audio of the free engines. `{hash}.marks.json` are its marks, if `Link` names them: one JSON object per line and word, sentence or `<mark>` of SSML, with `time` (milliseconds), `type`, `start` and `end` (code points of the text; those of a `<mark>` are its tag's). The text itself is not stored.",
     auth: "none",
     cache: [immutable],
     headers: conditionalRange,

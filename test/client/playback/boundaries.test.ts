@@ -21,6 +21,7 @@ describe("The boundaries of a sound", () => {
       { name: "sentence", charIndex: 0, charLength: 6, elapsedTime: 0 },
       { name: "word", charIndex: 3, charLength: 3, elapsedTime: 0.25 },
     ]);
+    expect(parseMarks('{"time":0,"type":"mark","start":0,"end":5}\n', "<mark/>")).to.deep.equal([]);
     expect(parseMarks("", "one")).to.deep.equal([]);
   });
 

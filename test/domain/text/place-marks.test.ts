@@ -66,6 +66,24 @@ describe("The marks of a text", () => {
     ]);
   });
 
+  it("are those of SSML as well, at the next word or the end of the sound, with the place of their tags", () => {
+    const text = "<speak><mark name='a'/>One <mark name='b'></mark>two<bookmark mark='c'/></speak>";
+    const marks = placeMarks(
+      spokenText(text, true),
+      [sentence(0, 0.1), word(0, 0.1), word(4, 0.4)],
+      "en",
+      0.9,
+    );
+    expect(marks.map(({ time, type, start, end }) => [time, type, text.slice(start, end)])).to.deep.equal([
+      [100, "mark", "<mark name='a'/>"],
+      [100, "sentence", text.slice(text.indexOf("One"), text.indexOf("two") + 3)],
+      [100, "word", "One"],
+      [400, "mark", "<mark name='b'>"],
+      [400, "word", "two"],
+      [900, "mark", "<bookmark mark='c'/>"],
+    ]);
+  });
+
   it("ignore an event in the middle of blanks, and one beyond the text", () => {
     expect(place("a   b", [word(2, 0), word(9, 0.1), word(4, 0.2)])).to.deep.equal([[200, "word", "b"]]);
   });

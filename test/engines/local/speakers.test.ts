@@ -98,6 +98,18 @@ describe("Documents that several local voices speak", () => {
     expect(words.at(-1)?.time).to.be.within(500 * seconds, 1000 * seconds - 200);
   });
 
+  it("report their marks when the next word begins", async () => {
+    const document =
+      '<speak>One <mark name="x"/><lang xml:lang="fr">deux</lang> <break time="1s"/><mark name="y"/></speak>';
+    const { marks, seconds } = await speak(female, document);
+    const [deux] = marks.filter(({ type, start }) => type === "word" && document.startsWith("deux", start));
+    const reached = marks.filter(({ type }) => type === "mark");
+    expect(reached.map(({ start, end }) => document.slice(start, end))).to.deep.equal([
+      ...['<mark name="x"/>', '<mark name="y"/>'],
+    ]);
+    expect(reached.map(({ time }) => time)).to.deep.equal([deux?.time, Math.round(seconds * 1000)]);
+  });
+
   for (const voice of ["flite:slt", "flite:rms"]) {
     it(`have the pauses and the prosody of a document in plain texts: ${voice}`, async () => {
       const plain = await speak(voice, "One two. Three four.");

@@ -1,5 +1,5 @@
 import { type MappedText, unchanged } from "../mapped-text.ts";
-import { type SpokenText, spokenOf, type WrittenText } from "../spoken-text.ts";
+import { moveMarks, type SpokenText, spokenOf, type WrittenText } from "../spoken-text.ts";
 import { anyDialect, parseSsml, type WordsPlace } from "../ssml.ts";
 import { plainRun, type Run, runsOf } from "../ssml-runs.ts";
 import type { Speaker } from "../ssml-speaker.ts";
@@ -69,6 +69,7 @@ const spokenAs = (before: SpokenText, parts: readonly MappedText[]): SpokenText 
     starts: from.map((at) => before.starts[at] ?? 0),
     ends: to.map((at) => before.ends[at - 1] ?? 0),
     breaks: new Set(Array.from(before.breaks, (at) => firstFrom(from, at))),
+    ...moveMarks(before, (at) => firstFrom(from, at)),
     replaced: {
       from: replaced ? from.map((at) => replaced.from[at] ?? 0) : from,
       to: replaced ? to.map((at) => replaced.to[at - 1] ?? 0) : to,
