@@ -48,23 +48,32 @@ interface Leaf {
 export const voicesOf = (
   document: string,
 ): { readonly voice: string | undefined; readonly content: string }[] =>
-  turnsOf(leavesOf(readSsml(document), (name) => name === "voice")).map((turn) => {
+  turnsOf(leavesOf(readSsml(document), false)).map((turn) => {
     return { voice: turn.speaker.voice?.name, content: contentOf(turn).content };
   });
 
 const leavesOf = (
   { content }: SsmlElement,
-  divides: (name: string) => boolean = () => true,
+  /** For a local voice: divided by language too, and `<say-as>` has been applied (preparation/say-as.ts). */
+  isLocal = true,
   place: Omit<Leaf, "node"> = { path: [], speaker: {}, prosody: normalProsody },
 ): Leaf[] =>
   content.flatMap((node): Leaf[] => {
     if (typeof node === "string" || isEmptyElement(node)) return [{ ...place, node }];
     const { name, attributes } = node;
-    const speaker = divides(name) && speakerWithin(place.speaker, name, attributes);
-    if (speaker) return leavesOf(node, divides, { ...place, speaker });
+    const speaker = (isLocal || name === "voice") && speakerWithin(place.speaker, name, attributes);
+    if (speaker) return leavesOf(node, isLocal, { ...place, speaker });
+    const kept = isLocal && name === "say-as" ? spelledOut(node) : node;
+    if (!kept) return leavesOf(node, isLocal, place);
     const prosody = name === "prosody" ? withProsody(place.prosody, attributes) : place.prosody;
-    return leavesOf(node, divides, { ...place, path: [...place.path, node], prosody });
+    return leavesOf(node, isLocal, { ...place, path: [...place.path, kept], prosody });
   });
+
+/** espeak-ng reads characters one by one by itself, under this name. Undefined: another reading, which has been applied. */
+const spelledOut = (element: SsmlElement): SsmlElement | undefined =>
+  /^(?:characters|spell-out|verbatim)$/.test(element.attributes["interpret-as"] ?? "")
+    ? { ...element, attributes: { "interpret-as": "characters" } }
+    : undefined;
 
 /** Consecutive leaves with the same speaker. */
 interface Turn {

@@ -1,3 +1,9 @@
+/** How the words of a `<say-as>` are read. */
+export interface SayAs {
+  readonly interpretAs: string;
+  readonly format: string | undefined;
+}
+
 /** Who speaks words of a document. Empty: the voice of the request, in its language. */
 export interface Speaker {
   /** The voice of the innermost `<voice>`: the engine's own name, and the language that it speaks. */

@@ -2,7 +2,7 @@ import { SaxesParser, type SaxesTagPlain } from "saxes";
 import { Invalid } from "../errors.ts";
 import { breakBudget } from "./ssml-breaks.ts";
 import { type ElementRule, elementRules } from "./ssml-rules.ts";
-import { type Speaker, speakerWithin } from "./ssml-speaker.ts";
+import { type SayAs, type Speaker, speakerWithin } from "./ssml-speaker.ts";
 import { attributesXml, escapeXml } from "./xml.ts";
 
 const deepest = 16;
@@ -17,6 +17,8 @@ export interface WordsPlace {
   /** The document itself says how they are pronounced: alias, phoneme, say-as. */
   readonly isFixed: boolean;
   readonly speaker: Speaker;
+  /** Of the innermost `<say-as>` around it. */
+  readonly sayAs?: SayAs | undefined;
 }
 
 /** What a document may contain beyond the elements that all engines know. */
@@ -91,9 +93,11 @@ const documentWriter = (
   };
   const placeHere = (): WordsPlace => path.at(-1)?.place ?? { isFixed: false, speaker: {} };
   const placeIn = (name: string, attributes: Readonly<Record<string, string>>): WordsPlace => {
-    const { isFixed, speaker } = placeHere();
+    const { isFixed, speaker, sayAs } = placeHere();
+    const { "interpret-as": interpretAs, format } = attributes;
     return {
       isFixed: isFixed || fixing.has(name),
+      sayAs: interpretAs === undefined ? (name === "phoneme" ? undefined : sayAs) : { interpretAs, format },
       speaker: speakerWithin(speaker, name, attributes) ?? speaker,
     };
   };

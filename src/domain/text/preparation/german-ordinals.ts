@@ -10,7 +10,7 @@ export const germanOrdinals = (text: MappedText): MappedText =>
       const before = input.slice(Math.max(0, index - 40), index);
       const isOrdinal =
         month !== "" || months.test(next) || fullStopAt(input, index + number.length, "de") === "none";
-      const [day, second] = [stemOf(number), month === "" ? undefined : stemOf(month)];
+      const [day, second] = [ordinalStem(number), month === "" ? undefined : ordinalStem(month)];
       if (!isOrdinal || day === undefined) return undefined;
       const ending = endingAfter(before);
       return second === undefined ? `${day}${ending}${blank}${next}` : `${day}${ending} ${second}${ending} `;
@@ -48,7 +48,7 @@ const units = " einund zweiund dreiund vierund fünfund sechsund siebenund achtu
 const tens = "zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig".split(" ");
 
 /** Without its ending: `drit` and `t`. */
-const stemOf = (digits: string): string | undefined => {
+export const ordinalStem = (digits: string): string | undefined => {
   const number = Number(digits);
   if (number < 1 || number > 99) return undefined;
   if (number < 20) return `${small[number - 1]}t`;

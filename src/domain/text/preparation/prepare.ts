@@ -5,6 +5,7 @@ import { plainRun, type Run, runsOf } from "../ssml-runs.ts";
 import type { Speaker } from "../ssml-speaker.ts";
 import { escapeXml } from "../xml.ts";
 import { type Reader, readsMarkup } from "./reader.ts";
+import { isSpelled, sayAs as readAs } from "./say-as.ts";
 import { steps } from "./steps.ts";
 
 /**
@@ -30,12 +31,12 @@ export const prepare = (
 ): PreparedText => {
   const before = spokenOf(written);
   if (!written.ssml) {
-    const words = prepareWords(written.text, reader);
+    const words = prepareWords(unchanged(written.text), reader);
     return { runs: [plainRun(words.text)], spoken: spokenAs(before, [words]) };
   }
   const parts: MappedText[] = [];
-  const write = (words: string, { isFixed, speaker }: WordsPlace): string => {
-    const part = isFixed ? unchanged(words) : prepareWords(words, readerOf(speaker));
+  const write = (words: string, place: WordsPlace): string => {
+    const part = prepareIn(words, place, readerOf(place.speaker));
     parts.push(part);
     return escapeXml(part.text);
   };
@@ -44,8 +45,14 @@ export const prepare = (
   return { runs, spoken: spokenAs(before, parts) };
 };
 
-const prepareWords = (words: string, reader: Reader): MappedText =>
-  steps.reduce((text, step) => step(text, reader), unchanged(words));
+const prepareWords = (words: MappedText, reader: Reader): MappedText =>
+  steps.reduce((text, step) => step(text, reader), words);
+
+const prepareIn = (words: string, { isFixed, sayAs }: WordsPlace, reader: Reader): MappedText => {
+  if (!sayAs) return isFixed ? unchanged(words) : prepareWords(unchanged(words), reader);
+  const said = readAs(words, sayAs, reader);
+  return isSpelled(sayAs) ? said : prepareWords(said, reader);
+};
 
 /** A text as it is spoken when its consecutive parts are written in another way. */
 const spokenAs = (before: SpokenText, parts: readonly MappedText[]): SpokenText => {

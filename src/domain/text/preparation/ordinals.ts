@@ -1,0 +1,42 @@
+import { ordinalStem } from "./german-ordinals.ts";
+
+/** How to write an ordinal number so that tools read it; undefined if there is no way. */
+type Write = (number: number) => string | undefined;
+
+const endingIn =
+  (ending: string): Write =>
+  (number) =>
+    `${number}${ending}`;
+const beginningWith =
+  (beginning: string): Write =>
+  (number) =>
+    `${beginning}${number}`;
+
+const english: Write = (number) => {
+  const rules = new Intl.PluralRules("en", { type: "ordinal" });
+  return `${number}${{ one: "st", two: "nd", few: "rd" }[rules.select(number) as string] ?? "th"}`;
+};
+
+/** Masculine where a language distinguishes genders. */
+const byLanguage: Readonly<Record<string, Write>> = {
+  en: english,
+  de: (number) => {
+    const stem = ordinalStem(String(number));
+    return stem && `${stem}e`;
+  },
+  fr: (number) => (number === 1 ? "1er" : `${number}ème`),
+  ...{ es: endingIn("º"), it: endingIn("º"), pt: endingIn("º"), el: endingIn("ος"), eo: endingIn("-a") },
+  ...{ id: beginningWith("ke-"), ms: beginningWith("ke-"), ko: beginningWith("제") },
+  ...{
+    zh: beginningWith("第"),
+    cmn: beginningWith("第"),
+    ja: beginningWith("だい"),
+    vi: beginningWith("thứ "),
+  },
+};
+
+/** The ordinal number as a text that tools read; undefined if there is none in this language. */
+export const ordinal = (number: number, lang: string): string | undefined => {
+  const [language = ""] = lang.toLowerCase().split("-", 1);
+  return Object.hasOwn(byLanguage, language) ? byLanguage[language]?.(number) : undefined;
+};
