@@ -34,6 +34,7 @@ export const rewrite = (source: MappedText, pattern: RegExp, write: Write): Mapp
   const { text } = source;
   const out = { text: "", from: [] as number[], to: [] as number[], length: source.length };
   let next = 0;
+  let isChanged = false;
   const copy = (end: number): void => {
     out.text += text.slice(next, end);
     for (; next < end; next++) {
@@ -44,6 +45,7 @@ export const rewrite = (source: MappedText, pattern: RegExp, write: Write): Mapp
   for (const match of text.matchAll(pattern)) {
     const written = write(match);
     if (written === undefined || written === match[0]) continue;
+    isChanged = true;
     const end = match.index + match[0].length;
     const [before, after] = common(match[0], written);
     copy(match.index + before);
@@ -56,7 +58,7 @@ export const rewrite = (source: MappedText, pattern: RegExp, write: Write): Mapp
     }
     next = end - after;
   }
-  if (next === 0) return source;
+  if (!isChanged) return source;
   copy(text.length);
   return out;
 };

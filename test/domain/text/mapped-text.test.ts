@@ -36,6 +36,10 @@ describe("A mapped text", () => {
     expect(sourceOf(source, mapped, "now")).to.equal("now");
   });
 
+  it("may begin with what is added", () => {
+    expect(rewrite(unchanged("3 km"), /\d/gu, ([digit]) => `ke-${digit}`).text).to.equal("ke-3 km");
+  });
+
   it("stays in order and within the source, whatever is rewritten how often", () => {
     const words = fc.array(fc.string({ unit: "binary", maxLength: 4 }), { maxLength: 4 });
     fc.assert(
