@@ -20,6 +20,8 @@ import { documentFor } from "./document-voices.ts";
 /** A validated and normalised synthesis request. */
 export interface SynthesisRequest {
   readonly text: string;
+  /** Of the text as sent, where `text` is another one. Default: of `text`. */
+  readonly characters?: number | undefined;
   readonly voice?: string | undefined;
   readonly lang?: string | undefined;
   readonly engine?: EngineCode | undefined;
@@ -114,7 +116,7 @@ export const createPlanner = (options: PlannerOptions) => {
       const isOwn = candidates.some(({ engine }) => isByok(engine));
       const isReplaced = renditions.some(({ replacements }) => replacements);
       return {
-        characters: countCharacters(request.text),
+        characters: request.characters ?? countCharacters(request.text),
         silent: prosody.volume === 0,
         renditions,
         catalogRevision: catalogOf(sharedCatalog).revision,
