@@ -11,7 +11,9 @@ export interface SpeechRequest {
   readonly ssml: boolean;
   /** The text as sent, in NFC, to which marks refer. Default: `text`. */
   readonly original?: string;
-  /** What `text` has instead of spoken characters of `original`. Default: nothing. */
+  /** What is read instead of characters of `original`, if that has markup other than SSML. */
+  readonly reading?: readonly Replacement[] | undefined;
+  /** What `text` has instead of spoken characters of `original`, or of its reading. Default: nothing. */
   readonly replacements?: readonly Replacement[] | undefined;
   /** The engine's own name for the voice (SystemVoice.voiceName). */
   readonly voice: string;

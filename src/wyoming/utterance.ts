@@ -87,7 +87,7 @@ export const streamedUtterance = (manner: Manner, maxCharacters: number): Stream
   };
 };
 
-/** Of sentence rules. Only those of Greek differ, by its question mark. */
+/** Of sentence rules, where only a voice is named. */
 const defaultLanguage = "en";
 
 const tooLong = (maxCharacters: number): Invalid =>

@@ -27,8 +27,8 @@ const digest = (key: KeyObject | string, content: string): string =>
   createHmac("sha256", key).update(content).digest("base64url").slice(0, digestLength);
 
 const parametersOf = ({ prosody: { pitch, rate, volume }, ...request }: SynthesisRequest): unknown[] => {
-  const { text, voice, lang, engine, name, gender, format, lexicons, instructions } = request;
+  const { text, voice, lang, engine, name, gender, format, lexicons, instructions, textFormat } = request;
   const chosen = lexicons?.map(({ name, version }) => [name, version]);
-  const more = instructions ? [instructions] : [];
+  const more = [...(instructions ? [instructions] : []), ...(textFormat ? [{ textFormat }] : [])];
   return [text, voice, lang, engine, name, gender, pitch, rate, volume, format, chosen, ...more];
 };

@@ -3,13 +3,14 @@ import type { Encoder } from "../../audio/formats/encoder.ts";
 import type { Rendition } from "../../audio/pipeline/pipeline.ts";
 import { isByok } from "../../domain/accounts/byok-providers.ts";
 import { type Candidate, resolveVoices } from "../../domain/catalog/voice-resolution.ts";
-import { Invalid, NotFound } from "../../domain/errors.ts";
+import { Invalid, NotFound, NothingToSpeak } from "../../domain/errors.ts";
 import { type FindReplacements, replacementsDigest } from "../../domain/lexicons/replacements.ts";
 import { countCharacters } from "../../domain/synthesis/count-characters.ts";
 import type { AudioFormat } from "../../domain/synthesis/formats.ts";
 import { effectiveProsody } from "../../domain/synthesis/prosody.ts";
 import { hashRecipe, objectName, type Recipe } from "../../domain/synthesis/recipe.ts";
-import type { EngineCode, Gender, Prosody } from "../../domain/synthesis/speech.ts";
+import type { EngineCode, Gender, Prosody, TextFormat } from "../../domain/synthesis/speech.ts";
+import { type MarkdownReading, markdownVersion, readMarkdown } from "../../domain/text/markdown.ts";
 import { type PronouncedText, pronounce } from "../../domain/text/pronounce.ts";
 import { isSsml, parseSsml } from "../../domain/text/ssml.ts";
 import type { Engine } from "../../engines/engine.ts";
@@ -20,8 +21,8 @@ import { documentFor } from "./document-voices.ts";
 /** A validated and normalised synthesis request. */
 export interface SynthesisRequest {
   readonly text: string;
-  /** Of the text as sent, where `text` is another one. Default: of `text`. */
-  readonly characters?: number | undefined;
+  /** Default: SSML if it begins with `<speak`, else plain. */
+  readonly textFormat?: TextFormat | undefined;
   readonly voice?: string | undefined;
   readonly lang?: string | undefined;
   readonly engine?: EngineCode | undefined;
@@ -78,29 +79,32 @@ export const createPlanner = (options: PlannerOptions) => {
       dialect,
       voices,
     } = isVoiced(request) ? documentFor(text, { ...candidate, engine }, catalogOf(websiteId).index) : {};
-    const ssml = document !== undefined;
-    const pronounced = find && pronounce(text, find, { lang, takesPhonemes }, dialect);
+    const { reading, ...written } = writtenFor(engine.takesSsml(voiceName), document, request);
+    const pronounced =
+      find && pronounce({ ...written, text: written.source }, find, { lang, takesPhonemes }, dialect);
     const recipe = recipeOf(candidate, request, { ...options, engine, pronounced, voices });
     const hash = hashRecipe(namingKey, recipe);
     const name = objectName(recipe, hash);
     const hasMarks = !isByok(engine.code) && isNfc && (engine.marks?.(voiceName) ?? false);
-    const spoken = { ...(pronounced ?? { ssml, ...(ssml && { document }) }), hasMarks };
+    const spoken = { ...(pronounced ?? written.spoken), ...(reading && { reading }), hasMarks };
     return [{ recipe, hash, name, ...spoken, voice: candidate.label, systemVoice: systemVoice.name }];
   };
 
   return {
     /** @throws {Invalid} @throws {NotFound} if there is no voice or engine for the request */
     plan: (request: SynthesisRequest, websiteId: string): SynthesisPlan => {
-      const ssml = isSsml(request.text);
       const text = request.text.normalize("NFC");
+      const textFormat = formatOf(request);
+      const ssml = textFormat === "ssml";
       const document = ssml ? parseSsml(text) : undefined;
+      const markdown = textFormat === "markdown" ? readMarkdown(text) : undefined;
       const isNfc = text === request.text;
       const takesSsml = ({ engine, voiceName }: Candidate): boolean =>
         findEngine(engine, websiteId)?.takesSsml(voiceName) ?? false;
       const candidates = resolveVoices(catalogOf(websiteId).index, { ...request, ssml }, takesSsml);
       const find = lexicons.of(websiteId, request.lexicons);
       const { prosody, instructions } = request;
-      const parsed = { prosody, instructions, text, document, isNfc, websiteId, find };
+      const parsed = { prosody, instructions, text, document, markdown, isNfc, websiteId, find };
       let refusal: Invalid | undefined;
       const [first, ...others] = candidates.flatMap((candidate) => {
         try {
@@ -116,7 +120,7 @@ export const createPlanner = (options: PlannerOptions) => {
       const isOwn = candidates.some(({ engine }) => isByok(engine));
       const isReplaced = renditions.some(({ replacements }) => replacements);
       return {
-        characters: request.characters ?? countCharacters(request.text),
+        characters: countCharacters(request.text),
         silent: prosody.volume === 0,
         renditions,
         catalogRevision: catalogOf(sharedCatalog).revision,
@@ -138,6 +142,7 @@ interface ParsedRequest {
   readonly text: string;
   /** SSML in canonical form, for engines without other voices and elements of their own. */
   readonly document: string | undefined;
+  readonly markdown: ReturnType<typeof readMarkdown> | undefined;
   /** False if places in the text as sent are not those in `text`. */
   readonly isNfc: boolean;
   readonly prosody: Prosody;
@@ -147,13 +152,40 @@ interface ParsedRequest {
   readonly find: FindReplacements | undefined;
 }
 
+/** @throws {Invalid} path `text`: the text is not SSML, and should be */
+const formatOf = ({ text, textFormat }: SynthesisRequest): TextFormat => {
+  if (textFormat === undefined) return isSsml(text) ? "ssml" : "plain";
+  if (textFormat !== "ssml" || isSsml(text)) return textFormat;
+  throw new Invalid([{ path: ["text"], message: "SSML must begin with <speak>." }]);
+};
+
+/** What a voice speaks without lexicons, and what lexicons apply to. @throws {Invalid} nothing is to be spoken */
+const writtenFor = (
+  takesSsml: boolean,
+  document: string | undefined,
+  { text, markdown }: ParsedRequest,
+): {
+  readonly source: string;
+  readonly ssml: boolean;
+  readonly spoken: Pick<Rendition, "ssml" | "document">;
+  readonly reading?: MarkdownReading["replacements"];
+} => {
+  if (!markdown) {
+    const ssml = document !== undefined;
+    return { source: text, ssml, spoken: ssml ? { ssml, document } : { ssml } };
+  }
+  const { document: source, ssml, replacements: reading } = markdown(takesSsml);
+  if (source.trim() === "") throw new NothingToSpeak();
+  return { source, ssml, spoken: { ssml, document: ssml ? parseSsml(source) : source }, reading };
+};
+
 /** True if the document depends on the candidate: on its engine's names of voices, or the elements that it takes. */
 const isVoiced = ({ text, document }: ParsedRequest): boolean =>
   document !== undefined && /<(?:voice|lang|mstts:)/.test(text);
 
 const recipeOf = (
   { systemVoice, voiceName, format, lang }: Candidate,
-  { text, document, prosody, websiteId, instructions }: ParsedRequest,
+  { text, document, markdown, prosody, websiteId, instructions }: ParsedRequest,
   {
     engine,
     encoderVersion,
@@ -175,7 +207,7 @@ const recipeOf = (
     voice: voiceName,
     lang,
     text,
-    textFormat: document === undefined ? "plain" : "ssml",
+    textFormat: markdown ? `markdown ${markdownVersion}` : document === undefined ? "plain" : "ssml",
     prosody: effectiveProsody(prosody, systemVoice),
     applied: engine.prosody(voiceName),
     format,

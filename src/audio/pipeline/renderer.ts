@@ -21,7 +21,7 @@ export interface RendererOptions {
   readonly maxObjectBytes: number;
 }
 
-type RenderRequest = Pick<Rendition, "recipe" | "ssml" | "document" | "replacements">;
+type RenderRequest = Pick<Rendition, "recipe" | "ssml" | "document" | "reading" | "replacements">;
 
 /** What is known about a sound after its last byte. */
 export interface RenderedSound {
@@ -129,9 +129,10 @@ const encoderDelayMs = ({ encoder, sampleRate }: FormatTraits, inputRate: number
   (1000 * (encoder?.padding[0] ?? 0)) / (sampleRate ?? inputRate);
 
 /** Exactly what the hash covers: the same recipe must lead to the same request to the engine. */
-const speechRequest = ({ recipe, ssml, document, replacements }: RenderRequest): SpeechRequest => ({
+const speechRequest = ({ recipe, ssml, document, reading, replacements }: RenderRequest): SpeechRequest => ({
   text: document ?? recipe.text.normalize("NFC"),
   ...(document !== undefined && { original: recipe.text }),
+  ...(reading && { reading }),
   ...(replacements && { replacements }),
   ssml,
   voice: recipe.voice,

@@ -1,12 +1,13 @@
 import { hash } from "node:crypto";
 import { isByok } from "../accounts/byok-providers.ts";
+import { isSsml } from "../text/ssml.ts";
 import { objectName, type Recipe } from "./recipe.ts";
 import { knobs } from "./speech.ts";
 
 /*
  * Version 0.1 named audio by the SHA-256 of its recipe. Public audio under such names is deleted (src/audio/legacy/). Audio of
- * websites' own providers was paid for: it is found by its former name, and moved at its first use after the upgrade. No
- * format of text was added since then, so the text alone says how it was read. This file can be removed when no store holds such audio.
+ * websites' own providers was paid for: it is found by its former name, and moved at its first use after the upgrade. Texts that
+ * begin with `<speak` were SSML, and all others plain: it has no audio of a text that is read in another way. This file can be removed when no store holds such audio.
  */
 
 /** The folder of public audio under names that anybody can compute. */
@@ -14,7 +15,9 @@ export const legacyFolder = "audio";
 
 /** The former name of audio of a website's own provider; undefined for any other. */
 export const legacyName = (recipe: Recipe): string | undefined =>
-  isByok(recipe.engine) ? objectName(recipe, hash("sha256", JSON.stringify(legacyForm(recipe)))) : undefined;
+  isByok(recipe.engine) && recipe.textFormat === (isSsml(recipe.text) ? "ssml" : "plain")
+    ? objectName(recipe, hash("sha256", JSON.stringify(legacyForm(recipe))))
+    : undefined;
 
 const legacyPipelineVersion = 5;
 

@@ -15,8 +15,8 @@ export interface Recipe {
   readonly lang: string;
   /** As sent; normalised to NFC here. */
   readonly text: string;
-  /** How the text was read. */
-  readonly textFormat: "plain" | "ssml";
+  /** How the text was read, with the version of the reading of Markdown. */
+  readonly textFormat: "plain" | "ssml" | `markdown ${number}`;
   readonly prosody: Prosody;
   /** The prosody parameters that the engine applies: the others do not affect the bytes and are excluded. */
   readonly applied: readonly Knob[];

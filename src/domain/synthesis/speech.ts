@@ -2,6 +2,10 @@ import { type ByokEngine, byokEngines, byokProviders } from "../accounts/byok-pr
 import type { AudioFormat } from "./formats.ts";
 
 export const freeEngines = ["g1", "g2", "g3", "g5"] as const;
+/** What a request says of its text. */
+export const textFormats = ["plain", "ssml", "markdown"] as const;
+export type TextFormat = (typeof textFormats)[number];
+
 export type FreeEngine = (typeof freeEngines)[number];
 
 /** Engine codes (TTSService). */

@@ -1,6 +1,6 @@
 import { Invalid } from "../errors.ts";
 import type { FindReplacements, Replacement, VoiceTraits } from "../lexicons/replacements.ts";
-import { type Dialect, isSsml, parseSsml, type WordsPlace } from "./ssml.ts";
+import { type Dialect, parseSsml, type WordsPlace } from "./ssml.ts";
 import { attributesXml, escapeXml, withoutForbidden } from "./xml.ts";
 
 /** A text with the replacements of lexicons. */
@@ -16,19 +16,17 @@ export interface PronouncedText {
 const maxAdded = (characters: number): number => 2 * characters + 1_000;
 
 /**
- * Applies lexicons to a text in NFC. In SSML, words whose pronunciation the document gives stay as they are. A plain text
+ * Applies lexicons to a text in NFC, which is plain or SSML. In SSML, words whose pronunciation the document gives stay as they are. A plain text
  * becomes SSML if it contains phonemes. Undefined if nothing is replaced.
  * @throws {Invalid} path `text`: it is invalid SSML, or too long with its aliases
  */
 export const pronounce = (
-  text: string,
+  { text, ssml }: { readonly text: string; readonly ssml: boolean },
   find: FindReplacements,
   voice: VoiceTraits,
   dialect: Dialect = {},
 ): PronouncedText | undefined => {
-  const pronounced = isSsml(text)
-    ? pronounceDocument(text, find, voice, dialect)
-    : pronouncePlain(text, find, voice);
+  const pronounced = ssml ? pronounceDocument(text, find, voice, dialect) : pronouncePlain(text, find, voice);
   if (pronounced.replacements.length === 0) return undefined;
   const added = pronounced.replacements.reduce((sum, { from, to, by }) => {
     return "alias" in by ? sum + by.alias.length - (to - from) : sum;

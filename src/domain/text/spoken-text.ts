@@ -34,7 +34,7 @@ export const moveMarks = ({ marks }: SpokenText, move: (at: number) => number): 
 
 /** The text as it is spoken when aliases replace characters of it. A phoneme replaces none: it is spoken with them. */
 export const withReplacements = (text: SpokenText, replacements: readonly Replacement[]): SpokenText => {
-  const { characters: written, starts, ends, breaks } = text;
+  const { characters: written, starts, ends, breaks, replaced } = text;
   const spoken = { characters: [] as string[], from: [] as number[], to: [] as number[] };
   /** By index of a written character: where it begins to be spoken. */
   const spokenAt: number[] = [];
@@ -63,7 +63,10 @@ export const withReplacements = (text: SpokenText, replacements: readonly Replac
     // No replacement extends beyond an element.
     breaks: new Set(Array.from(breaks, moved)),
     ...moveMarks(text, moved),
-    replaced: { from: spoken.from, to: spoken.to },
+    replaced: {
+      from: spoken.from.map((from) => replaced?.from[from] ?? from),
+      to: spoken.to.map((to) => replaced?.to[to - 1] ?? to),
+    },
   };
 };
 
@@ -74,13 +77,17 @@ export interface WrittenText {
   readonly ssml: boolean;
   /** The text as sent, in NFC. Default: `text`. */
   readonly original?: string;
-  /** What `text` has instead of spoken characters of `original`. Default: nothing. */
+  /** How `original` is read, if it has markup that is not SSML: what is read instead of its characters. */
+  readonly reading?: readonly Replacement[] | undefined;
+  /** What `text` has instead of spoken characters of `original`, or of its reading. Default: nothing. */
   readonly replacements?: readonly Replacement[] | undefined;
 }
 
 /** What an engine speaks of a request's original text. */
-export const spokenOf = ({ text, original = text, replacements, ssml }: WrittenText): SpokenText => {
-  const written = spokenText(original, ssml);
+export const spokenOf = ({ text, original = text, reading, replacements, ssml }: WrittenText): SpokenText => {
+  const written = reading
+    ? withReplacements(spokenText(original, false), reading)
+    : spokenText(original, ssml);
   return replacements ? withReplacements(written, replacements) : written;
 };
 

@@ -22,7 +22,8 @@ const find = createFindReplacements(
     ] satisfies LexiconRules[]
   ).map(compileLexicon),
 );
-const spoken = (text: string, takesPhonemes = false) => pronounce(text, find, { lang: "en", takesPhonemes });
+const spoken = (text: string, takesPhonemes = false) =>
+  pronounce({ text, ssml: isSsml(text) }, find, { lang: "en", takesPhonemes });
 
 describe("a text with the replacements of lexicons", () => {
   it("is undefined if nothing is replaced", () => {

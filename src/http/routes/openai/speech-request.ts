@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { SynthesisRequest } from "../../../application/synthesis/planner.ts";
 import type { AudioFormat } from "../../../domain/synthesis/formats.ts";
 import { type EngineCode, engineCodes } from "../../../domain/synthesis/speech.ts";
-import { decimal, defaultLang, spokenText } from "../synthesis/request.ts";
+import { decimal, defaultLang, spokenText, textFormat } from "../synthesis/request.ts";
 import { defaultVoice } from "./voice-map.ts";
 
 /** The models of OpenAI that clients ask for. They have the names of no engine: the voice decides on it. */
@@ -49,6 +49,7 @@ export const speechRequest = (maxCharacters: number) =>
   z
     .object({
       input: spokenText(maxCharacters, "input"),
+      text_format: textFormat.nullish(),
       model: z
         .string({ error: "model is required." })
         .min(1)
@@ -112,6 +113,7 @@ export type ChosenVoice = Pick<SynthesisRequest, "name" | "lang" | "gender" | "e
 /** The request in the service's own terms. */
 export const toSynthesisRequest = (request: SpeechRequest, voice: ChosenVoice): SynthesisRequest => ({
   text: request.input,
+  textFormat: request.text_format ?? undefined,
   lang: defaultLang,
   ...voice,
   prosody: { pitch: 1, rate: appliedSpeed(request), volume: 1 },

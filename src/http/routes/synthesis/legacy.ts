@@ -21,9 +21,10 @@ const pitchOrRate = z.number().min(0).max(1).default(normal).meta({
 
 /** v2's parameters without `voice` and `format`, which v1 does not have; so `lang` is always required. */
 export const legacyRequest = (schema: RequestSchema) => {
-  const { text, lang, engine, name, gender, volume } = schema.shape;
+  const { text, text_format, lang, engine, name, gender, volume } = schema.shape;
   return z.object({
     text,
+    text_format,
     lang: lang.unwrap().meta({ description: "BCP-47 language code." }),
     engine,
     name,
@@ -40,6 +41,6 @@ export const requestFromLegacyQuery = (
   query: string,
 ): SynthesisRequest => {
   const values = queryValues(query, Object.keys(schema.shape));
-  const { pitch, rate, volume, ...rest } = parse(schema, values);
-  return { ...rest, prosody: { pitch: pitch / normal, rate: rate / normal, volume } };
+  const { text_format: textFormat, pitch, rate, volume, ...rest } = parse(schema, values);
+  return { ...rest, textFormat, prosody: { pitch: pitch / normal, rate: rate / normal, volume } };
 };

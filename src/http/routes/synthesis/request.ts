@@ -9,6 +9,7 @@ import {
   type Gender,
   type GenderName,
   genderNames,
+  textFormats,
 } from "../../../domain/synthesis/speech.ts";
 import { parse } from "../../../domain/validation.ts";
 import { TTSService } from "../voices/schemas.ts";
@@ -35,6 +36,15 @@ export const spokenText = (maxCharacters: number, member: string) =>
       maxLength: maxCharacters,
       examples: ["The train to Oxford leaves at nine."],
     });
+
+/** How the text is read, in every API. */
+export const textFormat = z
+  .enum(textFormats, { error: `text_format must be one of ${textFormats.join(", ")}.` })
+  .meta({
+    description:
+      "`plain` is never parsed, `ssml` must be SSML, `markdown` is read without its markup. The default is SSML if the text begins with `<speak`, else plain.",
+    examples: ["markdown"],
+  });
 
 /** The language of requests of compatible APIs, for voices that speak any, as in the catalog. */
 export const defaultLang = "en-US";
@@ -106,7 +116,11 @@ const format = AudioFormat.optional().meta({
 /** The schema of the body and of the query. */
 export const synthesizeRequest = (maxCharacters: number) =>
   z
-    .object({ text: spokenText(maxCharacters, "text"), ...voiceMembers, ...prosodyMembers, format })
+    .object({
+      text: spokenText(maxCharacters, "text"),
+      text_format: textFormat.optional(),
+      ...{ ...voiceMembers, ...prosodyMembers, format },
+    })
     .refine(({ voice, lang }) => voice !== undefined || lang !== undefined, {
       error: "Either voice or lang is required.",
       path: ["lang"],
@@ -182,7 +196,7 @@ const isDecodable = (query: string): boolean => {
 };
 
 const numbers = new Set(["pitch", "rate", "volume"]);
-const parameters = ["text", "voice", "lang", "engine", "name", "gender", "format", ...numbers];
+const parameters = ["text", "text_format", "voice", "lang", "engine", "name", "gender", "format", ...numbers];
 
 /** NaN, which the schema refuses, for anything but a plain decimal (so not for `0x1` or a blank). */
 export const decimal = (value: string): number =>
@@ -192,7 +206,14 @@ function normalGender(gender: GenderName): Gender {
   return gender.startsWith("m") ? "male" : "female";
 }
 
-const toRequest = ({ pitch, rate, volume, ...rest }: z.output<RequestSchema>): SynthesisRequest => ({
+const toRequest = ({
+  text_format: textFormat,
+  pitch,
+  rate,
+  volume,
+  ...rest
+}: z.output<RequestSchema>): SynthesisRequest => ({
   ...rest,
+  ...(textFormat && { textFormat }),
   prosody: { pitch, rate, volume },
 });
