@@ -23,6 +23,8 @@ export interface SynthesisRequest {
   readonly text: string;
   /** Default: SSML if it begins with `<speak`, else plain. */
   readonly textFormat?: TextFormat | undefined;
+  /** Of the text as sent, where `text` is another one. Default: of `text`. */
+  readonly characters?: number | undefined;
   readonly voice?: string | undefined;
   readonly lang?: string | undefined;
   readonly engine?: EngineCode | undefined;
@@ -120,7 +122,7 @@ export const createPlanner = (options: PlannerOptions) => {
       const isOwn = candidates.some(({ engine }) => isByok(engine));
       const isReplaced = renditions.some(({ replacements }) => replacements);
       return {
-        characters: countCharacters(request.text),
+        characters: request.characters ?? countCharacters(request.text),
         silent: prosody.volume === 0,
         renditions,
         catalogRevision: catalogOf(sharedCatalog).revision,

@@ -1,6 +1,6 @@
 import { isSsml } from "../ssml.ts";
+import { alsoOf, type Evidence, evidenceOf, isEnglish } from "./evidence.ts";
 import { lettersOf } from "./letters.ts";
-import { alsoOf, type Evidence, evidenceOf, isEnglish } from "./words.ts";
 
 /** Characters, of which a text is recognised by its beginning; and of which markup may take most. */
 const limits = { sample: 400, markup: 2000 };
@@ -156,7 +156,7 @@ const arabic = bySign(
 
 const eastAsian = bySign(
   [
-    [/[\p{Script=Hiragana}\p{Script=Katakana}]/u, "ja"],
+    [/[\p{Script=Hiragana}\p{Script=Katakana}々駅図気円実対応発売込働検権労済沢桜枠畑]/u, "ja"],
     [/[嘅咗喺唔冇哋嗰啲嘢嚟]/, "zh-HK"],
     [/[這個們來時說對國學會為發經過還沒麼嗎請問氣開關點樣]/, "zh-TW"],
   ],

@@ -1,9 +1,5 @@
-/**
- * Frequent words of languages, by which the language of a text is recognised. A word may be one of several languages, but none of
- * `english`. Where the words of two languages fit equally well, the first of them in the table is meant.
- */
-
-const words: Readonly<Record<string, string>> = {
+/** Frequent words of languages, by which the language of a text is recognised. A word may be one of several languages. */
+export const words: Readonly<Record<string, string>> = {
   ru:
     "и в не что это как на я он она мы вы они с из по за от у же бы так но если когда где кто был была было " +
     "есть очень сегодня или каждый право все человек мир",
@@ -35,55 +31,101 @@ const words: Readonly<Record<string, string>> = {
     "muss müssen soll sollen möchte alle jeder kein keine diese dieser dieses heute morgen jetzt hier gibt " +
     "bitte unser mein dein geht dich liebe ab bis macht mal etwas viel viele gut neue neuen zwischen während " +
     "sehe weiß gerade doch wieder dann denn beim vom nichts frau herr uhr tag jahr jahre leben kommt wollen " +
-    "haus zwei drei vier fünf sechs sieben acht neun zehn hundert tausend männer frauen kinder menschen",
+    "haus zwei drei vier fünf sechs sieben acht neun zehn hundert tausend männer frauen kinder menschen " +
+    "kostet euro kommen gehen steht stehen liegt sagt sagen sagte mache machen weiter lange kurz klein kleine " +
+    "große großen groß schöne schön neues alte alten könnte würde würden sollte sollten hätte wären zeit " +
+    "stadt land wasser brot freund freunde mutter vater kind bruder schwester schule arbeit straße zug " +
+    "achtung danach dabei davon damit darum deshalb trotzdem zusammen leider natürlich vielleicht eigentlich " +
+    "wirklich genau gerne ziemlich endlich rechts gestern abend nacht mittag woche monat montag dienstag " +
+    "mittwoch donnerstag freitag samstag sonntag",
   fr:
     "le la les un une des du de et ou mais pas ne est sont était être avoir ai avez je tu il elle nous vous " +
     "ils elles ce cette ces mon ma mes son sa ses leur leurs qui que quoi dont où dans sur sous avec sans " +
     "pour par en au aux plus très bien aussi tout tous toute comme quand si fait faire peut peux c'est j'ai " +
     "aujourd'hui demain maintenant ici voilà t'aime suis es sommes êtes veux voudrais jour jours temps " +
     "personne toujours rien encore même après avant depuis entre chez aucun chaque droit monde bon bonne deux " +
-    "trois quatre cinq sept huit neuf dix mille l' d' c' j' qu' n' s' m' t' homme femme enfant",
+    "trois quatre cinq sept huit neuf dix mille l' d' c' j' qu' n' s' m' t' homme femme enfant gouvernement " +
+    "annonce nouvelles nouvelle nouveau nouveaux euros coûte chien maison ville eau ami amis mère père frère " +
+    "sœur fille école travail s'appelle veuillez merci voici aime aimer aller vais va vont allez allons venir " +
+    "vient prendre dit disent savoir sais sait voir voit vouloir veut pouvoir peuvent devoir doit doivent " +
+    "faut mettre parler parle français petit petite grand grande beau belle vieux jeune première premier " +
+    "dernier dernière alors donc ainsi parce vers près trop peu assez jamais souvent parfois soir matin nuit " +
+    "semaine mois année lundi mardi mercredi jeudi vendredi samedi dimanche gauche droite hier",
   es:
     "el la los las un una unos unas de del y o pero es son está están era ser estar ha han hay yo tú él ella " +
     "nosotros ellos usted te se nos lo le les mi tu su sus este esta estos ese eso que qué quien cuando cómo " +
     "como dónde donde por para con sin en sobre entre más muy también todo todos toda ya si sí hoy mañana " +
     "ahora aquí tiene puede hace al porque quiero amo soy eres somos tengo favor día días tiempo nada siempre " +
     "después antes desde hasta cada mundo bien bueno buena casa gente persona derecho nuestra nuestro dos " +
-    "tres cuatro cinco seis siete ocho nueve diez cien",
+    "tres cuatro cinco seis siete ocho nueve diez cien gobierno anuncia nuevas nueva nuevo nuevos medidas " +
+    "cuesta euros perro gato ciudad país agua pan amigo amiga amigos madre padre hermano hermana hijo hija " +
+    "escuela trabajo calle tren llama llamo llamas gusta gustan voy vas va vamos van ir venir viene vienen " +
+    "decir dice dijo saber sé sabe ver veo ve querer quiere queremos poder puedo pueden deber debe deben " +
+    "hacer hago hablar habla español pequeño pequeña grande viejo joven primero primera último entonces así " +
+    "durante hacia cerca lejos demasiado poco bastante nunca veces noche tarde semana mes año años lunes " +
+    "martes miércoles jueves viernes sábado domingo izquierda derecha ayer estás salud nadie alguien algo " +
+    "otro otra otros vida",
   it:
     "il lo la gli le un uno una di del della dei delle degli dal dalla nel nella sul e ed o ma non è sono era " +
     "essere ho ha hanno io tu lui lei noi voi loro mi ti si ci vi questo questa questi quello che chi cosa " +
     "dove quando come perché per con senza su tra fra più molto anche tutto tutti tutta già oggi domani " +
     "adesso ora qui può fare al alla sta voglio amo sei siamo tempo giorno giorni niente sempre dopo prima " +
     "fino ogni mondo bene buono buona casa persona diritto individuo nostro nostra favore tre quattro cinque " +
-    "sette otto nove dieci cento l' d' c' un' dell' all' nell' quest' uomo donna",
+    "sette otto nove dieci cento l' d' c' un' dell' all' nell' quest' uomo donna governo annuncia nuove nuova " +
+    "nuovo nuovi misure costa gatto città paese acqua amico amica amici madre padre fratello sorella figlio " +
+    "figlia scuola lavoro strada treno chiama chiamo chiami piace piacciono vado vai andiamo andare venire " +
+    "viene vengono dice detto sapere sa vedere vedo vede volere vuole vogliamo potere posso possono dovere " +
+    "deve devono parlare parla italiano piccolo piccola grande vecchio giovane primo ultimo allora così " +
+    "durante verso vicino lontano troppo poco abbastanza mai volte notte sera mattina settimana mese anno " +
+    "anni lunedì martedì mercoledì giovedì venerdì sabato domenica sinistra destra ieri stai nessuno qualcuno " +
+    "qualcosa altro altra altri vita",
   pt:
     "o os um uma de da dos das na nos nas e ou mas não é são era ser estar está tem têm foi eu tu ele ela nós " +
     "eles você vocês te se lhe meu minha seu sua este esta isso que quem quando como onde porque por para com " +
     "sem sobre entre mais muito também tudo todos toda já sim hoje amanhã agora aqui pode fazer ao à pelo " +
     "pela quero amo sou somos tenho favor dia dias tempo nada sempre depois antes desde até cada mundo bem " +
-    "casa gente pessoa direito nosso nossa bom dois duas três quatro cinco seis sete oito nove dez",
+    "casa gente pessoa direito nosso nossa bom dois duas três quatro cinco seis sete oito nove dez governo " +
+    "anuncia novas nova novo novos medidas custa euros cão gato cidade país água pão amigo amiga amigos mãe " +
+    "pai irmão irmã filho filha escola trabalho rua trem comboio chama chamo gosto gosta vou vai vamos vão ir " +
+    "vir vem dizer diz disse saber sei sabe ver vejo vê querer quer queremos poder posso podem dever deve " +
+    "devem faço falar fala português pequeno pequena grande velho jovem primeiro primeira último então assim " +
+    "durante perto longe demais pouco bastante nunca vezes noite tarde semana mês ano anos segunda terça " +
+    "quarta quinta sexta sábado domingo esquerda direita ontem ninguém alguém algo outro outra outros vida " +
+    "seres livres nascem todas",
   nl:
     "de het een en maar niet zijn waren wordt worden heeft hebben heb ik jij je u hij zij ze wij jullie hun " +
     "mijn jouw uw onze ons dit dat deze die wie wat waar wanneer hoe waarom als omdat voor van met zonder " +
     "naar uit bij op aan om door tegen te er ook nog al zeer meer veel geen alle kan kunnen moet moeten " +
     "vandaag morgen nu hier jou houd goed goede dag jaar tijd altijd niets na iedereen recht wereld huis " +
-    "graag misschien alleen zoals dan toch twee drie vier vijf zes zeven acht negen tien",
+    "graag misschien alleen zoals dan toch twee drie vier vijf zes zeven acht negen tien kost kosten gaat " +
+    "gaan komt komen staat zegt zeggen zei maken maakt nieuwe nieuw kleine klein grote groot mooie mooi oude " +
+    "hond kat stad land vriend vrienden moeder vader kind broer zus werk straat trein zou zouden zal zullen " +
+    "wil willen mag mogen weet weten zien ziet spreek spreekt nederlands eerste laatste dus tijdens naast " +
+    "dichtbij ver weinig genoeg nooit vaak soms avond nacht ochtend maand jaren maandag dinsdag woensdag " +
+    "donderdag vrijdag zaterdag zondag rechts gisteren niemand iemand iets andere leven",
   sv:
     "och eller men inte är var vara har hade jag du han hon vi ni de dem det den ett en som vad vem när hur " +
     "varför på av till från med utan för om att ska skall kan måste vill också mycket mer alla ingen detta " +
     "denna dessa min din sin vår idag imorgon nu här finns blir dig mig älskar bra god tid alltid efter före " +
-    "hela varje rätt världen hus gärna kanske bara sig sina skulle",
+    "hela varje rätt världen hus gärna kanske bara sig sina skulle regeringen meddelar nya nytt ny kostar går " +
+    "kommer står säger säga sade göra gör små stor stora liten gamla hund katt stad land vatten bröd vän " +
+    "vänner mor barn bror syster skola arbete gata tåg veta vet se ser talar svenska första sista då därför " +
+    "medan nära långt nog aldrig ofta ibland kväll natt morgon vecka månad år måndag tisdag onsdag torsdag " +
+    "fredag lördag söndag vänster höger igår någon något andra livet heter",
   da:
     "og eller men ikke er var være har havde jeg du han hun vi de dem det den et en som hvad hvem når hvordan " +
     "hvorfor på af til fra med uden om skal kan må vil også meget mere alle ingen dette denne disse min din " +
     "sin vores dag nu findes bliver dig mig elsker godt god tid altid efter før hele hver ret verden hus " +
-    "gerne måske kun enhver sig sine ville ud",
+    "gerne måske kun enhver sig sine ville ud går kommer står siger gør stor gammel toget morgen tidligt hund " +
+    "by vand brød ven skole hedder første mandag tirsdag onsdag torsdag fredag lørdag søndag aften nat uge " +
+    "måned år",
   nb:
     "og eller men ikke er var være har hadde jeg du han hun vi de dem det den et en ei som hva hvem når " +
     "hvordan hvorfor på av til fra med uten om å skal kan må vil også veldig mer alle ingen dette denne disse " +
     "min din sin vår dag nå finnes blir deg meg elsker bra god tid alltid etter før hele hver rett verden hus " +
-    "gjerne kanskje bare enhver seg sine ville",
+    "gjerne kanskje bare enhver seg sine ville går kommer står sier gjør stor gammel toget morgen tidlig hund " +
+    "by vann brød venn jobb skole heter første mandag tirsdag onsdag torsdag fredag lørdag søndag kveld natt " +
+    "uke måned år",
   fi:
     "ja tai mutta ei en et ovat oli olivat olla minä sinä hän te se ne tämä tuo joka mikä mitä kuka missä " +
     "milloin miten miksi kun jos että koska myös vain vielä jo hyvin paljon kaikki mukaan kanssa ilman kuin " +
@@ -94,7 +136,12 @@ const words: Readonly<Record<string, string>> = {
     "moja twój ten ta te tego tej który która które co kto gdzie kiedy jak dlaczego bo że w na z ze od po za " +
     "przez dla bez o przy też także bardzo więcej wszystko wszyscy już jeszcze dziś jutro teraz tutaj może " +
     "można czy każdy kocham dobra czas zawsze nic przed każda człowiek prawo świat dom tylko chcę tak jeśli " +
-    "swoje",
+    "swoje rząd ogłasza nowe nowy nowa kosztuje kot miasto kraj woda chleb przyjaciel matka ojciec siostra " +
+    "syn córka szkoła praca ulica pociąg idzie idę iść przyjść mówi mówić powiedział wiedzieć wiem wie " +
+    "widzieć widzę mogę mogą musi muszę trzeba robić robi mały mała duży duża stary młody pierwszy ostatni " +
+    "wtedy więc podczas blisko daleko mało dość nigdy często czasem wieczór noc rano tydzień miesiąc rok lata " +
+    "poniedziałek wtorek środa czwartek piątek sobota niedziela lewo wczoraj nikt ktoś coś inny inna życie " +
+    "nazywam",
   cs:
     "nebo ale ne je jsou byl byla bylo být mám má máme já ty ona vy oni se si mě mi ti ho jí jejich můj moje " +
     "tvůj ten ta tento tato toto který která které co kdo kde kdy jak proč protože že v ve na z ze od po za " +
@@ -128,7 +175,10 @@ const words: Readonly<Record<string, string>> = {
     "ve veya ama fakat değil bir bu şu o ben sen biz siz onlar ne kim nerede nasıl neden niçin için ile gibi " +
     "kadar daha çok en hiç var yok olarak olan oldu olur ise de da ki mi mı mu mü çünkü sonra önce bugün " +
     "yarın şimdi burada herkes beni seni seviyorum iyi zaman hiçbir kişi hakkı dünya ev sadece istiyorum " +
-    "lütfen evet hayır herkesin",
+    "lütfen evet hayır herkesin hükümet yeni kaç lira köpek kedi şehir ülke su ekmek arkadaş anne baba kardeş " +
+    "okul iş sokak tren gidiyor geliyor gelmek gitmek söyledi biliyorum görmek istiyor yapmak küçük büyük " +
+    "eski genç son şöyle yakın uzak az bazen akşam gece sabah hafta ay yıl pazartesi salı çarşamba perşembe " +
+    "cuma cumartesi pazar sol sağ dün kimse biri başka hayat adım nasılsın",
   id:
     "dan atau tetapi tapi tidak bukan adalah ada ini itu yang dengan untuk dari ke di pada oleh dalam karena " +
     "saya aku kamu anda dia kami kita mereka apa siapa dimana kapan bagaimana mengapa juga sudah belum akan " +
@@ -192,15 +242,15 @@ const words: Readonly<Record<string, string>> = {
 };
 
 /** Words that alone are a text: nobody begins an English one with them. */
-const greetings: Readonly<Record<string, string>> = {
+export const greetings: Readonly<Record<string, string>> = {
   ru: "привет здравствуйте спасибо",
   uk: "привіт дякую вітаю",
   bg: "здравей здравейте благодаря",
   be: "прывітанне дзякуй",
   sr: "здраво хвала",
   mk: "здраво благодарам",
-  de: "guten hallo danke tschüss willkommen entschuldigung wiedersehen servus dankeschön",
-  fr: "bonjour bonsoir merci salut bienvenue beaucoup enchanté",
+  de: "achtung guten hallo danke tschüss willkommen entschuldigung wiedersehen servus dankeschön",
+  fr: "veuillez bonjour bonsoir merci salut bienvenue beaucoup enchanté",
   es: "hola gracias buenos buenas adiós bienvenido bienvenidos señor señora",
   it: "ciao buongiorno buonasera grazie arrivederci benvenuto benvenuti prego",
   pt: "olá obrigado obrigada tchau boa bem-vindo",
@@ -219,95 +269,3 @@ const greetings: Readonly<Record<string, string>> = {
   ro: "bună mulțumesc salut",
   hr: "hvala dobrodošli dobar zdravo",
 };
-
-const english =
-  "a about after all also am an and any are as at be because been before being both but by can can't could " +
-  "did do does doesn't doing don't down each em even every few first for from get give go good got had has " +
-  "hat have he hello her here hi him his how i i'm if in into is isn't it it's its just like made make many " +
-  "may me might more most much must my new no not now of off on one only or other our out over own people " +
-  "please said same say sed see she should since so some such take than thank thanks that that's the their " +
-  "them then there these they they're this those through time to too two under until up us use used very " +
-  "was way we we're welcome well were what when where which while who why will with won't would yes you " +
-  "you're your";
-
-/** Those of `words` that also occur in English texts: in names, abbreviations and phrases. */
-const inEnglishTexts =
-  "ada ai al ale ali ana ant antes ay bare bat ben bet bo bok bola bom bra bun cad chi com come con da dan " +
-  "das de del den der des di die dig din dir dont door dos dove e ed el ell ells en encore era ere es est " +
-  "et eta fare favor fer god gut ha han hay ho hoe il imam ini jag jam jan jest jog kay kim kinder la labs " +
-  "lang las le lei leo lo los ma mae mah mans mas meg men mere mes met mi min mit mon mu muss na nay ne " +
-  "need ng non nor nos nu nun o ob op os otto ova pa pam par pas per persona pie plus po pot pour pre pro " +
-  "res s sam sans se sense sept si sig sim sin sine son sot soy su tag tak te teen tempo ten ti till tot " +
-  "toto tots tout tu twee u um un v vain van var ve vera vi visas volt von want war y ya yo z zen";
-
-/** Those of `english` that are frequent in another language, too, and do not speak against it. */
-const inBoth: Readonly<Record<string, string>> = {
-  de: "in an am so was war hat also will",
-  fr: "a on",
-  es: "a no he me has",
-  it: "a in no ho",
-  pt: "a as do me no",
-  nl: "is in was we of over had",
-  af: "is in was of",
-  sv: "i for under over",
-  da: "i for under over",
-  nb: "i for under over",
-  fi: "on he me",
-  hu: "a is",
-  pl: "i to a on do",
-  cs: "a i to on do",
-  sk: "a i to on do",
-  sl: "in a on do to",
-  hr: "i a on do to",
-  ro: "a am are",
-  tr: "her",
-  id: "dan",
-  ca: "a no me",
-  is: "a",
-};
-
-const split = (list: string): string[] => list.split(" ");
-
-/** A word's languages, and how much it says for them. */
-export interface Evidence {
-  readonly langs: readonly string[];
-  readonly weight: number;
-}
-
-const weights = { greeting: 2, word: 1, inEnglishTexts: 0.4 };
-
-const index = (lists: Readonly<Record<string, string>>): Map<string, string[]> => {
-  const langsOf = new Map<string, string[]>();
-  for (const [lang, list] of Object.entries(lists)) {
-    for (const word of split(list)) langsOf.set(word, [...(langsOf.get(word) ?? []), lang]);
-  }
-  return langsOf;
-};
-
-const englishWords: ReadonlySet<string> = new Set(split(english));
-const weakWords: ReadonlySet<string> = new Set(split(inEnglishTexts));
-/** Single letters are abbreviations and names (`d'Arc`), too. */
-const isWeak = (word: string): boolean => /^[a-z]'?$/.test(word) || weakWords.has(word);
-
-const evidence: ReadonlyMap<string, Evidence> = new Map([
-  ...index(words)
-    .entries()
-    .map(
-      ([word, langs]) =>
-        [word, { langs, weight: isWeak(word) ? weights.inEnglishTexts : weights.word }] as const,
-    ),
-  ...index(greetings)
-    .entries()
-    .map(([word, langs]) => [word, { langs, weight: weights.greeting }] as const),
-]);
-
-/** English endings are as good as a word. */
-export const isEnglish = (word: string): boolean =>
-  englishWords.has(word) || /^[a-z]{3,}(?:ing|ed|ly|ness|tions?|'s)$/.test(word);
-
-const languagesOfBoth = index(inBoth);
-
-/** The languages of which an English word is a frequent word, too. */
-export const alsoOf = (word: string): readonly string[] => languagesOfBoth.get(word) ?? [];
-
-export const evidenceOf = (word: string): Evidence | undefined => evidence.get(word);

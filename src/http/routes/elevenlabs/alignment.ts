@@ -3,6 +3,7 @@ import { countCharacters } from "../../../domain/synthesis/count-characters.ts";
 import type { Mark } from "../../../domain/synthesis/marks.ts";
 import { speakingSeconds } from "../../../domain/synthesis/speaking-time.ts";
 import { namedSchema } from "../../kernel/named-schema.ts";
+import { type SsmlContent, speakTag } from "./ssml-content.ts";
 
 export const CharacterAlignment = namedSchema("ElevenLabsAlignment", {
   characters: z.array(z.string()).meta({ description: "The text's code points." }),
@@ -47,6 +48,27 @@ export const alignCharacters = (
     character_end_times_seconds: rounded.slice(1),
   };
 };
+
+/** The alignment of the text that a client sent as the content of a document. */
+export const withoutEscapes = (whole: Alignment, { lengths }: SsmlContent): Alignment => {
+  const { characters, character_start_times_seconds: starts, character_end_times_seconds: ends } = whole;
+  const sent = { characters: [] as string[], starts: [] as number[], ends: [] as number[] };
+  let at = speakTag.length;
+  for (const length of lengths) {
+    const written = characters.slice(at, at + length).join("");
+    sent.characters.push(escaped[written] ?? written);
+    sent.starts.push(starts[at] ?? 0);
+    at += length;
+    sent.ends.push(ends[at - 1] ?? 0);
+  }
+  return {
+    characters: sent.characters,
+    character_start_times_seconds: sent.starts,
+    character_end_times_seconds: sent.ends,
+  };
+};
+
+const escaped: Readonly<Record<string, string>> = { "&amp;": "&", "&lt;": "<", "&gt;": ">" };
 
 /** Places and times increase, from the first character to the end of the sound. Sentences serve where no words are known. */
 const anchorsOf = (marks: readonly Mark[], length: number, soundSeconds: number): Anchor[] => {

@@ -6,6 +6,7 @@ import { fixedRateFormats } from "../../../domain/synthesis/fixed-rate-formats.t
 import type { AudioFormat } from "../../../domain/synthesis/formats.ts";
 import { defaultLang, spokenText, textFormat } from "../synthesis/request.ts";
 import { engineOfModel } from "./models.ts";
+import { type SsmlContent, ssmlContent } from "./ssml-content.ts";
 
 /** ElevenLabs' names of formats, all of which are sent exactly as named. */
 const outputFormats: ReadonlyMap<string, AudioFormat> = new Map<string, AudioFormat>([
@@ -32,7 +33,11 @@ const dictionaryLocator = z.object({
 export const speechRequest = (maxCharacters: number) =>
   z
     .object({
-      text: spokenText(maxCharacters, "text"),
+      text: spokenText(maxCharacters, "text").meta({
+        description:
+          'Plain text in which `<break time="1.5s" />` is a pause, or SSML if it begins with `<speak`. A `<break>` is limited to 10 seconds, all of a text to 60 seconds.',
+      }),
+      enable_ssml_parsing: z.boolean().nullish().meta({ description: "As the parameter of the same name." }),
       text_format: textFormat.nullish(),
       model_id: z
         .string()
@@ -79,7 +84,23 @@ export const speechQuery = z.object({
         "Codec, sample rate and, for mp3 and opus, kbit/s. The audio is exactly as named. Default: mp3 of 64 kbit/s at the voice's own sample rate, as in `/v2`.",
       examples: ["mp3_44100_128"],
     }),
+  enable_ssml_parsing: z
+    .enum(["true", "false"], { error: "enable_ssml_parsing must be true or false." })
+    .optional()
+    .meta({
+      description: "True: all elements of SSML in the text are read as such, without `<speak>` around it.",
+      examples: ["true"],
+    }),
 });
+
+/** What the text has to be read as, if it contains SSML and no other format is named. */
+export const contentOf = (
+  { enable_ssml_parsing: query }: z.output<typeof speechQuery>,
+  { text, text_format, enable_ssml_parsing: body }: SpeechRequest,
+): { readonly content: SsmlContent | undefined; readonly isAsked: boolean } => {
+  const isAsked = query === undefined ? (body ?? false) : query === "true";
+  return { content: text_format ? undefined : ssmlContent(text, isAsked), isAsked };
+};
 
 /** The request in the service's own terms. @throws {NotFound} for an unknown model */
 export const toSynthesisRequest = (

@@ -3,6 +3,8 @@ import type { Context } from "koa";
 import type { Voices } from "../../../application/catalog/voices.ts";
 import type { Sound, Synthesis, SynthesisStream } from "../../../application/synthesis/delivery.ts";
 import type { SynthesisPlan, SynthesisRequest } from "../../../application/synthesis/planner.ts";
+import { Invalid } from "../../../domain/errors.ts";
+import { countCharacters } from "../../../domain/synthesis/count-characters.ts";
 import { formats } from "../../../domain/synthesis/formats.ts";
 import { formatKnobs } from "../../../domain/synthesis/prosody.ts";
 import { noStore } from "../../caching/cache-control.ts";
@@ -31,7 +33,8 @@ import type { GetObject } from "../audio.ts";
 import { idempotencyHeader, requestContextOf } from "../synthesis/request-context.ts";
 import { countingDelivery, type StreamAnswer, type StreamBody } from "../synthesis/stream.ts";
 import { engineOfModel } from "./models.ts";
-import { speechQuery, speechRequest, toSynthesisRequest } from "./speech-request.ts";
+import { contentOf, speechQuery, speechRequest, toSynthesisRequest } from "./speech-request.ts";
+import type { SsmlContent } from "./ssml-content.ts";
 import { alignmentOf, TimedAudio, timedJson, timedLines } from "./timed-audio.ts";
 import { requestedVoiceName, voiceId } from "./voice-id.ts";
 
@@ -48,6 +51,7 @@ interface SpeechOptions {
 interface Planned {
   readonly plan: SynthesisPlan;
   readonly context: ReturnType<typeof requestContextOf>;
+  readonly content: SsmlContent | undefined;
 }
 
 const path = "/elevenlabs/v1/text-to-speech/{voice_id}";
@@ -133,10 +137,28 @@ const speechOperation = (
       const engine = engineOfModel(body.model_id);
       const voice = requestedVoiceName(params.voice_id, (name) => voices.isNamed(websiteId, name, engine));
       const request: SynthesisRequest = toSynthesisRequest(voice, query, body);
-      const plan = synthesis.plan(request, websiteId);
-      await handle(options, ctx, { plan, context: requestContextOf(ctx, request, synthesis) });
+      const read = planContent(request, contentOf(query, body), (one) => synthesis.plan(one, websiteId));
+      const { plan, content } = read;
+      await handle(options, ctx, { plan, content, context: requestContextOf(ctx, read.request, synthesis) });
     },
   });
+};
+
+/** A text with pauses is read as it is by voices that do not take SSML, unless the client asks for SSML. */
+const planContent = (
+  request: SynthesisRequest,
+  { content, isAsked }: ReturnType<typeof contentOf>,
+  plan: (request: SynthesisRequest) => SynthesisPlan,
+) => {
+  if (!content) return { request, content, plan: plan(request) };
+  const characters = countCharacters(request.text);
+  const document = { ...request, text: content.document, characters };
+  try {
+    return { request: document, content, plan: plan(document) };
+  } catch (error) {
+    if (isAsked || !(error instanceof Invalid)) throw error;
+    return { request, content: undefined, plan: plan(request) };
+  }
 };
 
 /** Delivers a whole sound, with what `select` adds to it. */
@@ -169,7 +191,7 @@ const convert: Speech["handle"] = async (options, ctx, planned) => {
 
 const convertWithTimestamps: Speech["handle"] = async (options, ctx, planned) => {
   const { sound, alignment } = await deliver(options, ctx, planned, async ({ rendition }) => ({
-    alignment: await alignmentOf(rendition, options.getObject, planned.context.signal),
+    alignment: await alignmentOf(rendition, planned, options.getObject, planned.context.signal),
   }));
   ctx.type = "json";
   ctx.body = Readable.from(timedJson(sound.bytes, alignment));
@@ -184,7 +206,7 @@ const stream: Speech["handle"] = async ({ streamAnswer }, ctx, { plan, context }
 const streamWithTimestamps: Speech["handle"] = async (
   { streamAnswer, getObject },
   ctx,
-  { plan, context },
+  { plan, context, content },
 ) => {
   const body: StreamBody = {
     kind: "audio",
@@ -192,7 +214,7 @@ const streamWithTimestamps: Speech["handle"] = async (
       ...ownHeaders(ctx, characters),
       "Content-Type": "application/x-ndjson",
     }),
-    chunks: (stream) => timedLines(stream, getObject, context.signal),
+    chunks: (stream) => timedLines(stream, { content }, getObject, context.signal),
   };
   await streamAnswer(ctx, plan, { ...context, body });
 };

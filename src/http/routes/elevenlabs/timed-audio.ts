@@ -4,7 +4,8 @@ import { marksName, parseMarks } from "../../../domain/synthesis/marks.ts";
 import { namedSchema } from "../../kernel/named-schema.ts";
 import type { GetObject } from "../audio.ts";
 import { countingDelivery } from "../synthesis/stream.ts";
-import { type Alignment, alignCharacters, CharacterAlignment } from "./alignment.ts";
+import { type Alignment, alignCharacters, CharacterAlignment, withoutEscapes } from "./alignment.ts";
+import type { SsmlContent } from "./ssml-content.ts";
 
 export const TimedAudio = namedSchema("ElevenLabsTimedAudio", {
   audio_base64: z.string(),
@@ -20,23 +21,30 @@ export const TimedAudio = namedSchema("ElevenLabsTimedAudio", {
 /** When each character of a finished sound is spoken; null if that is unknown. @throws {Unavailable} */
 export const alignmentOf = async (
   { recipe, ssml, name, hasMarks }: Rendition,
+  { content }: { readonly content: SsmlContent | undefined },
   getObject: GetObject,
   signal: AbortSignal,
 ): Promise<Alignment | null> => {
   const marks = hasMarks ? await getObject(marksName(name), signal) : undefined;
   if (!marks) return null;
   const { samples, sampleRate } = marks.length;
-  return alignCharacters({ text: recipe.text, ssml }, parseMarks(marks.bytes), samples / sampleRate);
+  const alignment = alignCharacters(
+    { text: recipe.text, ssml },
+    parseMarks(marks.bytes),
+    samples / sampleRate,
+  );
+  return content ? withoutEscapes(alignment, content) : alignment;
 };
 
 /** A line of JSON per chunk of audio, and at last one with the alignment, if there is one. */
 export async function* timedLines(
   stream: SynthesisStream,
+  read: { readonly content: SsmlContent | undefined },
   getObject: GetObject,
   signal: AbortSignal,
 ): AsyncGenerator<string> {
   for await (const chunk of countingDelivery(stream)) yield line(chunk.toString("base64"), null);
-  const alignment = await alignmentOf(stream.rendition, getObject, signal);
+  const alignment = await alignmentOf(stream.rendition, read, getObject, signal);
   if (alignment) yield line("", alignment);
 }
 
