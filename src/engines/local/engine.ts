@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import { type Clock, systemClock } from "../../async/clock.ts";
 import { tap } from "../../async/tap.ts";
-import { EngineFailed, Interrupted } from "../../domain/errors.ts";
+import { EngineFailed, Interrupted, NothingToSpeak } from "../../domain/errors.ts";
 import { speakingSeconds } from "../../domain/synthesis/speaking-time.ts";
 import { type EngineCode, freeEngines } from "../../domain/synthesis/speech.ts";
 import { preparationVersion, prepare } from "../../domain/text/preparation/prepare.ts";
@@ -168,7 +168,7 @@ const speak = async (
       silence ??= error;
     }
   }
-  throw silence;
+  throw silence ?? new NothingToSpeak();
 };
 
 interface Said {

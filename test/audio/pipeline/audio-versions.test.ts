@@ -38,9 +38,9 @@ import { openToolHost } from "../../support/tool-host.ts";
  * digest under it: all names of its audio change then, and no others.
  */
 const kept: Readonly<Record<string, string>> = {
-  "espeak preparation 1; text 1": "3f68e2ea2dc8d633a38d09d952fc3111",
-  "flite preparation 1; text 1": "16aea45ce3173b8f859a4235a01f19b8",
-  "sherpa preparation 1; text 1": "f9ef12b058043cb36edd84002f8a271f",
+  "espeak preparation 1; text 1": "7bc8d0a1f933acfb6ff6ffc0934d6474",
+  "flite preparation 1; text 1": "5a8fddfce64e9368b4375c4a9f9791e3",
+  "sherpa preparation 1; text 1": "fd835c344fc56f3aaf1547ed2905aacd",
   "google texttospeech v1": "19598d18e6010dffbc7d1e70f45153fb",
   "azure speech v1": "5f7f31fc895f87ac9c5d81fb9e7627b1",
   "openai api.openai.com/v1 gpt-4o-mini-tts": "549a174d3f59f44392e171a3153d04a7",

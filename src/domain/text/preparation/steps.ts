@@ -1,17 +1,34 @@
 import { expandAbbreviations } from "./abbreviations.ts";
+import { writeAmounts } from "./amounts.ts";
+import { composeLetters, removeInvisible, writeNumerals, writePlainCharacters } from "./characters.ts";
+import { joinGroups, writeDecimals, writeDigits } from "./digits.ts";
 import { englishWords } from "./english/english.ts";
 import { dropFullStops } from "./full-stops.ts";
 import { joinLines } from "./lines.ts";
 import { breakLongRuns } from "./long-runs.ts";
+import { spellNumbers } from "./number-words.ts";
 import type { Step } from "./reader.ts";
+import { signSteps } from "./signs.ts";
 import { readableSpelling } from "./spellings.ts";
+import { writeUnits } from "./units.ts";
 
 /** In this order: each step gets what the one before it has written. */
 export const steps: readonly Step[] = [
+  removeInvisible,
+  writePlainCharacters,
+  composeLetters,
   joinLines,
+  writeNumerals,
+  writeDigits,
+  joinGroups,
   expandAbbreviations,
   englishWords,
   dropFullStops,
+  writeAmounts,
+  writeUnits,
+  ...signSteps,
+  writeDecimals,
+  spellNumbers,
   readableSpelling,
   // The last: no other step may make a run longer.
   breakLongRuns,

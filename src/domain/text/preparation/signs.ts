@@ -1,0 +1,113 @@
+import { rewrite } from "../mapped-text.ts";
+import { languageOf } from "./language.ts";
+
+import type { Reader, Step } from "./reader.ts";
+import { type Word, wordsOf } from "./words/words.ts";
+
+type Words = ReadonlyMap<string, Word>;
+
+/** A match of a sign, with the text around it. */
+interface Place {
+  readonly sign: string;
+  readonly input: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Writes a pattern's matches as words, with blanks around them. */
+const writeSigns =
+  (pattern: RegExp, wordOf: (place: Place, words: Words, reader: Reader) => string | undefined): Step =>
+  (text, reader) => {
+    const words = wordsOf(reader.lang);
+    return rewrite(text, pattern, ({ 0: sign, index, input }) => {
+      const place = { sign, input, start: index, end: index + sign.length };
+      const word = isRepeated(place) ? undefined : wordOf(place, words, reader);
+      return word === undefined ? undefined : apart(word, place);
+    });
+  };
+
+/** A row of the same signs is a line or an ornament. */
+const isRepeated = ({ sign, input, start, end }: Place): boolean =>
+  input.startsWith(sign, end) || (start > 0 && input.startsWith(sign, start - sign.length));
+
+/** Blanks between a word and the letters and signs next to it. */
+const apart = (word: string, { input, start, end }: Place): string => {
+  const before = /^$|[\s([{“"«„‘'¿¡/-]$/u.test(input.slice(Math.max(0, start - 1), start)) ? "" : " ";
+  const after = /^$|^[\s)\]}”"»’'.,;:!?/]/u.test(input.slice(end, end + 1)) ? "" : " ";
+  return before + word + after;
+};
+
+/**
+ * Of negative numbers. A hyphen is a sign at the beginning of a number, but not between two numbers or after a word; so is a dash within
+ * a line.
+ */
+const minus =
+  /(?<=^|[\s([{“"«„‘'=<>≤≥≈±×÷*/])(?<!\d\s)(?:-(?=[.,]?\d)|(?<=[^\n\r][\s(])\u2013(?=\d))|\u2212/gu;
+const writeMinus = writeSigns(minus, (_, words) => words.get("−")?.other);
+
+const plus = /(?<![\p{L}+])\+(?=\s?[.,]?\d)|(?<=\d\s?)\+(?!\+)/gu;
+const writePlus = writeSigns(plus, (_, words) => words.get("+")?.other);
+
+/** A heart (`<3`), a quotation and an arrow are none. */
+const comparison = /(?<![-=<>])(?:<(?!3(?![\d.,]))|(?<=[^\n\r]\s?)>)(?=\s?[-\u2212]?\d)/gu;
+const writeComparisons = writeSigns(comparison, ({ sign }, words) => words.get(sign)?.other);
+
+/** The powers of numbers, letters, units and what is in brackets; elsewhere a raised number is a note. */
+const exponent = /(?<=[\p{L}\p{N})\]])[⁰¹²³⁴-⁹⁺⁻ⁿ]+/gu;
+const base = /(?:(?<!\p{L})(?:\p{L}|[kcdm]m|ft|in|yd|mi)|[\p{N})\]])$/u;
+const writeExponents = writeSigns(exponent, ({ sign, input, start }, words) => {
+  const plain = sign.normalize("NFKC").replace("\u2212", "-");
+  if (!base.test(input.slice(Math.max(0, start - 3), start))) return plain;
+  const power = words.get(sign)?.other;
+  const before = words.get("^")?.other;
+  return (
+    power ??
+    (before === undefined ? plain : `${before} ${plain.replace("-", `${words.get("−")?.other ?? "-"} `)}`)
+  );
+});
+
+/** The languages that say no word between a number and its fraction. */
+const withoutAnd: ReadonlySet<string> = new Set(["de", "ja", "ko", "th", "tr", "vi", "yue", "zh"]);
+
+const fraction = /(?:(?<![\d.,])(\d+)\s?)?([½¼¾⅐-⅞])/gu;
+const decimals: Readonly<Record<string, string>> = { "½": "5", "¼": "25", "¾": "75" };
+const writeFractions: Step = (text, reader) => {
+  const words = wordsOf(reader.lang);
+  return rewrite(text, fraction, ({ 0: match, 1: whole, 2: sign = "", index, input }) => {
+    const place = { sign: match, input, start: index, end: index + match.length };
+    const word = words.get(sign)?.other;
+    const [over, under] = sign.normalize("NFKC").split("\u2044");
+    const divided = words.get("÷")?.other;
+    if (word === undefined && decimals[sign]) return apart(`${whole ?? 0}.${decimals[sign]}`, place);
+    const said = word ?? (divided === undefined ? undefined : `${over} ${divided} ${under}`);
+    if (said === undefined || whole === undefined) return said && apart(said, place);
+    const and = withoutAnd.has(languageOf(reader.lang)) ? undefined : words.get("&")?.other;
+    return apart([whole, and, said].filter((part) => part !== undefined).join(" "), place);
+  });
+};
+
+/** Points between numbers multiply; between words they separate, like bullets. */
+const points = /(?<=\d)\s?[·⋅]\s?(?=\d)|(?<=[^\s])\s[·•]\s(?=[^\s])/gu;
+const writePoints: Step = (text, { lang }) =>
+  rewrite(text, points, ({ 0: sign, input, index }) => {
+    const times = /\d/.test(input[index - 1] ?? "") && /\d/.test(input[index + sign.length] ?? "");
+    const word = wordsOf(lang).get("×")?.other;
+    return times && !sign.includes("•") ? word && ` ${word} ` : ", ";
+  });
+
+/** Greek letters that are signs stand alone. */
+const others =
+  /[±×÷≈≠≤≥√∞№→⇒©®™&]|(?<![=!<>:])=(?![=>])|§+|(?<![\p{L}\p{N}])†|(?<!\p{Script=Greek})[πΩ](?!\p{Script=Greek})|\u00b5|(?<=\d\s?)\u03bc(?=[A-Za-z])/gu;
+const same: Readonly<Record<string, string>> = { "⇒": "→", "\u03bc": "µ", "§§": "§", "\u00b5": "µ" };
+const writeOthers = writeSigns(others, ({ sign }, words) => words.get(same[sign] ?? sign)?.other);
+
+/** Writes the words for signs that have a meaning. */
+export const signSteps: readonly Step[] = [
+  writeExponents,
+  writeFractions,
+  writePoints,
+  writeMinus,
+  writePlus,
+  writeComparisons,
+  writeOthers,
+];
