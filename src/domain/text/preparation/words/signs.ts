@@ -92,7 +92,7 @@ export const signWords: Readonly<Record<string, string>> = {
   ga: `− lúide; + móide; ± móide nó lúide; × faoi; ÷ roinnte ar; = cothrom le; ≈ thart ar; ≠ ní cothrom le; √ fréamh chearnach; ∞ éigríoch; § alt; № uimhir;
     ² cearnaithe; ³ ciúbaithe; π pí; µ micrea; ½ leath; ¼ ceathrú; ¾ trí cheathrú; & agus; % faoin gcéad; ₹ rúpaí; ₿ bitcoin; ¥ ien; ₩ uan; ₴ grivne`,
   gd: "№ àireamh; π pi",
-  gn: "− menos; + más; € euro; $ dólar; £ libra; ¥ yen; ¢ centavo; ° grado; % por ciento; × por; ÷ dividido por; = igual a; ₲ guaraní; ₹ rupi; ₽ rubel; ₩ won; ₺ lira; ₴ hrivna; ₪ shekel; ₫ dong; ₿ bitcoin; Ω om; § vore; № papapy; π pi; ‰ por mil; ½ mbyte",
+  gn: "− menos; + más; € euro; $ dólar; £ libra; ¥ yen; ¢ centavo; ° grado; % por ciento; × por; ÷ dividido por; = igual a; ₲ guaraní; ₹ rupi; ₽ rubel; ₩ won; ₺ lira; ₴ hrivna; ₪ shekel; ₫ dong; ₿ bitcoin; Ω om; § vore; № papapy; π pi; ‰ por mil; ½ mbyte; ∞ opaʼỹva",
   gu: "№ નંબર; π પાઇ",
   hak: "− fu; + kâ; × sṳ̀n; ÷ chhù; = tén-yî; ° thu; % pak-fûn-chṳ̂ #; € êu-ngièn; $ mî-ngièn; £ yîn-pong; ¥ ngit-ngièn; ¢ siên; № ho; ₹ rupi; ₽ rubel; ₩ won; ₺ lira; ₴ hrivna; ₪ shekel; ₫ dong; ₿ bitcoin; Ω om",
   haw: "− hoʻolawe; + hoʻohui; × hoʻonui; ÷ puʻunaue; = like me; $ kālā; € ʻeulo; £ paona; ¥ iena; ¢ keneka; % pākēneka; ° kēkelē; . kiko; № helu; & a me; π pi; ₹ rupi; ₽ rubel; ₩ won; ₺ lira; ₴ hrivna; ₪ shekel; ₫ dong; ₿ bitcoin; Ω om; ∞ palena ʻole; § paukū",
@@ -107,7 +107,7 @@ export const signWords: Readonly<Record<string, string>> = {
     ¼ četvrtina; ¾ tri četvrtine; & i; ₹ rupija/one rupija/few rupije; ₩ vona/one von/few vona; ₺ lira/one lira/few lire; ₴ hrivnji/one hrivnja/few hrivnje;
     ₪ šekela/one šekel/few šekela; ¢ centi/one cent/few centa; ₿ bitcoina/one bitcoin/few bitcoina`,
   ht: `− mwens; + plis; ± plis oswa mwens; × miltipliye pa; ÷ divize pa; = egal; ≠ pa egal; ° degre; √ rasin kare; ∞ enfini; § seksyon; № nimewo; ‰ pou mil;
-    ² okare; ½ mwatye; & ak; € ewo; $ dola; £ liv; ¥ yèn; ₹ woupi; ¢ santim; % pou san; π pi; ₽ woub; ₩ won; ₺ lira; ₴ grivna; ₪ chekel; ₫ dong; ₿ bitkoin; ≤ pi piti oswa egal; ≥ pi gwo oswa egal; ≈ apeprè; © dwa otè; ® anrejistre; ™ mak`,
+    ² okare; ½ mwatye; & ak; € ewo; $ dola; £ liv; ¥ yèn; ₹ woupi; ¢ santim; % pou san; π pi; ₽ woub; ₩ won; ₺ lira; ₴ grivna; ₪ chekel; ₫ dong; ₿ bitkoin; ≤ pi piti oswa egal; ≥ pi gwo oswa egal; ≈ apeprè; © dwa otè; ® anrejistre; ™ mak; → flèch adwat; † mouri`,
   hu: `− mínusz; + plusz; ± plusz mínusz; × szor; ÷ osztva; = egyenlő; ≈ körülbelül; ≠ nem egyenlő; ≤ kisebb vagy egyenlő; ≥ nagyobb vagy egyenlő;
     < kisebb mint; > nagyobb mint; → jobbra nyíl; √ négyzetgyök; ∞ végtelen; § paragrafus; № szám; ‰ ezrelék; ² a négyzeten; ³ a köbön; π pi; µ mikro; ½ fél;
     ¼ negyed; ¾ háromnegyed; & és; ₹ rúpia; ₩ von; ₺ líra; ₴ hrivnya; ₪ sékel; ₫ dong; ® bejegyzett védjegy; © szerzői jog; † elhunyt`,
@@ -115,11 +115,11 @@ export const signWords: Readonly<Record<string, string>> = {
     № համար; ² քառակուսի; ³ խորանարդ; π պի; µ միկրո; ½ կես; ¼ քառորդ; ¾ երեք քառորդ; & և; ₹ ռուփի; ₽ ռուբլի; ¥ իեն; ₺ լիրա; ‰ պրոմիլ; © հեղինակային իրավունք`,
   ia: `− minus; + plus; ± plus o minus; × vices; ÷ dividite per; = equal a; ≈ approximativemente; ≠ non equal a; √ radice quadrate de; ∞ infinito; § section;
     № numero; ° grados/one grado; ² al quadrato; ³ al cubo; ½ medie; & e; , comma; $ dollares/one dollar; £ libras/one libra; ¥ yen; ¢ centimos/one centimo; % per cento;
-    ‰ per mille; µ micro; π pi`,
+    ‰ per mille; µ micro; π pi; ≤ minor o equal a; ≥ major o equal a; → sagitta a dextra; † morte; © copyright; ® registrate; ™ marca; ₿ bitcoin`,
   id: `− minus; + plus; ± plus minus; × kali; ÷ dibagi; = sama dengan; ≈ kira-kira; ≠ tidak sama dengan; ≤ kurang dari atau sama dengan;
     ≥ lebih dari atau sama dengan; < kurang dari; > lebih dari; → panah kanan; √ akar kuadrat dari; ∞ tak terhingga; § pasal; № nomor; ‰ per mil; ² kuadrat; ³ pangkat tiga;
     ^ pangkat; π pi; µ mikro; ½ setengah; ¼ seperempat; ¾ tiga perempat; & dan; £ pound; ₹ rupee; ₺ lira; ¢ sen; € euro`,
-  io: "− minus; + plus; × per; ÷ dividita per; = esas egala a; € euri/one euro; $ dolari/one dolaro; £ pundi/one pundo; ¥ yeni/one yeno; ° gradi/one grado; № numero; % po cent; ¢ centimi/one centimo; & e; π pi; ₹ rupi; ₽ rubel; ₩ won; ₺ lira; ₴ hrivna; ₪ shekel; ₫ dong; ₿ bitcoin; Ω om; ± plus o minus; ∞ infinito; § paragrafo; √ quadrata radiko di; ≈ cirkume; ≠ ne egala; ‰ po mil",
+  io: "− minus; + plus; × per; ÷ dividita per; = esas egala a; € euri/one euro; $ dolari/one dolaro; £ pundi/one pundo; ¥ yeni/one yeno; ° gradi/one grado; № numero; % po cent; ¢ centimi/one centimo; & e; π pi; ₹ rupi; ₽ rubel; ₩ won; ₺ lira; ₴ hrivna; ₪ shekel; ₫ dong; ₿ bitcoin; Ω om; ± plus o minus; ∞ infinito; § paragrafo; √ quadrata radiko di; ≈ cirkume; ≠ ne egala; ‰ po mil; ≤ min granda kam od egala a; ≥ plu granda kam od egala a; † mortis; → dextre",
   is: `− mínus; + plús; ± plús mínus; × sinnum; ÷ deilt með; = jafnt og; ≈ um það bil; ≠ ekki jafnt og; ≤ minna en eða jafnt og; ≥ stærra en eða jafnt og;
     < minna en; > stærra en; √ kvaðratrótin af; ∞ óendanlegt; § grein; № númer; ² í öðru veldi; ³ í þriðja veldi; π pí; µ míkró; ½ hálfur; ¼ fjórðungur;
     ¾ þrír fjórðu; & og; $ dalir/one dalur; £ pund; ¥ jen; ₹ rúpíur/one rúpía; ₩ vonn; ¢ sent`,
@@ -149,13 +149,13 @@ export const signWords: Readonly<Record<string, string>> = {
     € euro; $ dollaria/one dollarium; £ librae/one libra; ¥ ieni; ¢ centesimae/one centesima; % centesimae; ‰ millesimae; π pi; ² quadratum; ³ cubus; † obiit; ₹ rupi; ₽ rubel; ₩ won; ₺ lira; ₴ hrivna; ₪ shekel; ₫ dong; ₿ bitcoin; Ω om; ≈ circiter; ≠ non aequat; ≤ minor aut aequalis; ≥ maior aut aequalis; → dextrorsum; © iura auctoris; ® descriptum; ™ nota mercatoria`,
   lb: `− minus; + plus; ± plus minus; × mol; ÷ gedeelt duerch; = gläich; ≈ ongeféier; ≠ net gläich; < méi kleng wéi; > méi grouss wéi; √ Wuerzel aus; ∞ onendlech;
     § Paragraph; № Nummer; ² am Quadrat; ³ hoch dräi; ^ hoch; π Pi; µ Mikro; ½ en halleft; ¼ e Véierel; ¾ dräi Véierel; & an; , Komma; $ Dollar; £ Pond; ¥ Yen;
-    ₹ Rupien/one Rupie; ¢ Cent; ₿ Bitcoin; † gestuerwen; % Prozent; ‰ Promill; ≤ méi kleng oder gläich; ≥ méi grouss oder gläich`,
-  lfn: "− minus; + plus; × multiplida par; ÷ divideda par; = egal; € euros/one euro; $ dolares/one dolar; £ paundes/one paunde; ¥ ienes/one ien; ° grados/one grado; № numero; ¢ sentimos/one sentimo; & e; π pi; ₹ rupi; ₽ rubel; ₩ won; ₺ lira; ₴ hrivna; ₪ shekel; ₫ dong; ₿ bitcoin; Ω om; ± plu min; ∞ infinita; § sesion; ‰ per mil; √ radis cuadro de; ≈ sirca; ≠ no egal",
+    ₹ Rupien/one Rupie; ¢ Cent; ₿ Bitcoin; † gestuerwen; % Prozent; ‰ Promill; ≤ méi kleng oder gläich; ≥ méi grouss oder gläich; → Feil no riets`,
+  lfn: "− minus; + plus; × multiplida par; ÷ divideda par; = egal; € euros/one euro; $ dolares/one dolar; £ paundes/one paunde; ¥ ienes/one ien; ° grados/one grado; № numero; ¢ sentimos/one sentimo; & e; π pi; ₹ rupi; ₽ rubel; ₩ won; ₺ lira; ₴ hrivna; ₪ shekel; ₫ dong; ₿ bitcoin; Ω om; ± plu min; ∞ infinita; § sesion; ‰ per mil; √ radis cuadro de; ≈ sirca; ≠ no egal; ≤ minor o egal; ≥ major o egal; → flexa a destra; † mor; © direto de autor; ® rejistrada; ™ marca",
   lt: `− minus; + plius; ± plius minus; × kart; ÷ padalinta iš; = lygu; ≈ apytiksliai; ≠ nelygu; ≤ mažiau arba lygu; ≥ daugiau arba lygu; < mažiau už;
     > daugiau už; → rodyklė į dešinę; √ kvadratinė šaknis iš; ∞ begalybė; § paragrafas; № numeris; ² kvadratu; ³ kubu; π pi; µ mikro; ½ pusė; ¼ ketvirtis;
     ¾ trys ketvirčiai; & ir; ₹ rupijų/one rupija/few rupijos/many rupijos; ₺ lirų/one lira/few liros/many liros; ¢ centų/one centas/few centai/many cento;
     ₿ bitkoinų/one bitkoinas/few bitkoinai/many bitkoino; ‰ promilių/one promilė/few promilės/many promilės`,
-  ltg: "− minus; + plius; ± plius minus; = leidzynoj; € eiro; $ dolari/one dolars; £ mārceņas/one mārceņa; ¥ jenas/one jena; ° gradi/one grads; № numers; ¢ centi/one cents; & i; ½ puse; ₹ rupi; ₽ rubel; ₩ won; ₺ lira; ₴ hrivna; ₪ shekel; ₫ dong; ₿ bitcoin; Ω om; × reizes; ÷ dalit; ∞ bezgaleiba; √ kvadratsakne; ≈ aptyvai; ≠ nav vīnaids; → pa labi; © autortīseibys; ® registrāta; ™ preču zeime; † miris",
+  ltg: "− minus; + plius; ± plius minus; = leidzynoj; € eiro; $ dolari/one dolars; £ mārceņas/one mārceņa; ¥ jenas/one jena; ° gradi/one grads; № numers; ¢ centi/one cents; & i; ½ puse; ₹ rupi; ₽ rubel; ₩ won; ₺ lira; ₴ hrivna; ₪ shekel; ₫ dong; ₿ bitcoin; Ω om; × reizes; ÷ dalit; ∞ bezgaleiba; √ kvadratsakne; ≈ aptyvai; ≠ nav vīnaids; → pa labi; © autortīseibys; ® registrāta; ™ preču zeime; † miris; ≤ mozuoks voi vīnaids; ≥ leluoks voi vīnaids",
   lv: `− mīnus; + plus; ± plus mīnus; × reiz; ÷ dalīts ar; = ir vienāds ar; ≈ aptuveni; ≠ nav vienāds ar; ≤ mazāks vai vienāds ar; ≥ lielāks vai vienāds ar;
     < mazāks par; > lielāks par; → bultiņa pa labi; √ kvadrātsakne no; ∞ bezgalība; § paragrāfs; № numurs; ² kvadrātā; ³ kubā; π pī; µ mikro; ½ puse; ¼ ceturtdaļa;
     ¾ trīs ceturtdaļas; & un; ₹ rūpijas/one rūpija/zero rūpiju; ₺ liras/one lira/zero liru; ¢ centi/one cents/zero centu; ₿ bitkoini/one bitkoins/zero bitkoinu`,
@@ -170,7 +170,7 @@ export const signWords: Readonly<Record<string, string>> = {
     ≥ lebih daripada atau sama dengan; < kurang daripada; > lebih daripada; → anak panah kanan; √ punca kuasa dua; ∞ infiniti; § seksyen; № nombor; ‰ per seribu;
     ² kuasa dua; ³ kuasa tiga; ^ kuasa; π pi; µ mikro; ½ setengah; ¼ suku; ¾ tiga suku; & dan; € euro; ₹ rupee; ₽ rubel; ₺ lira; ¢ sen; `,
   mt: `− minus; + plus; ± plus jew minus; × immoltiplikat bi; ÷ diviż bi; = daqs; ≈ madwar; ≠ mhux daqs; √ għerq kwadru; ∞ infinit; § taqsima; № numru; ° grad; ² kwadrat;
-    ½ nofs; ¼ kwart; & u; $ dollari/one dollaru; £ liri/one lira; ¥ yen; ₹ rupi; ¢ ċenteżmi/one ċenteżmu; % fil-mija; ‰ fl-elf; π pi; µ mikro; ₽ rubel; ₩ won; ₺ lira; ₴ hrivna; ₪ shekel; ₫ dong; ₿ bitcoin; Ω om; ≤ inqas jew daqs; ≥ aktar jew daqs`,
+    ½ nofs; ¼ kwart; & u; $ dollari/one dollaru; £ liri/one lira; ¥ yen; ₹ rupi; ¢ ċenteżmi/one ċenteżmu; % fil-mija; ‰ fl-elf; π pi; µ mikro; ₽ rubel; ₩ won; ₺ lira; ₴ hrivna; ₪ shekel; ₫ dong; ₿ bitcoin; Ω om; ≤ inqas jew daqs; ≥ aktar jew daqs; → vleġġa lejn il-lemin; † miet`,
   my: "− အနုတ်; + အပေါင်း; × အမြှောက်; ÷ အစား; = ညီမျှ; . ဒသမ; ₹ ရူပီး; ‰ တစ်ထောင်လျှင်; № နံပါတ်; π ပိုင်; Ω အုမ်း",
   nb: `− minus; + pluss; ± pluss minus; × ganger; ÷ delt på; = er lik; ≈ omtrent; ≠ er ikke lik; ≤ mindre enn eller lik; ≥ større enn eller lik;
     < mindre enn; > større enn; → pil til høyre; √ kvadratroten av; ∞ uendelig; § paragraf; № nummer; ² i andre; ³ i tredje; ^ opphøyd i; π pi; µ mikro; ½ en halv;
@@ -185,7 +185,7 @@ export const signWords: Readonly<Record<string, string>> = {
   or: "№ ନମ୍ବର; π ପାଇ",
   pa: "№ ਨੰਬਰ; π ਪਾਈ",
   pap: `− ménos; + plus; ± plus ménos; × bes; ÷ dividí pa; = igual na; ≈ aproximadamente; € euro; $ dòler; £ pònt; ¥ yen; ¢ sèn; ° grado; % porshento; ‰ promil; № number; § paragraf;
-    ½ mitar; & i; . punto; π pi; ₹ rupi; ₽ rubel; ₩ won; ₺ lira; ₴ hrivna; ₪ shekel; ₫ dong; ₿ bitcoin; Ω om; ∞ infinito; √ rais kuadrá; ≤ menor òf igual; ≥ mayor òf igual; ≠ no igual; † fayesé; © derecho di outor; ® registrá; ™ marka`,
+    ½ mitar; & i; . punto; π pi; ₹ rupi; ₽ rubel; ₩ won; ₺ lira; ₴ hrivna; ₪ shekel; ₫ dong; ₿ bitcoin; Ω om; ∞ infinito; √ rais kuadrá; ≤ menor òf igual; ≥ mayor òf igual; ≠ no igual; † fayesé; © derecho di outor; ® registrá; ™ marka; → fleche na drechi`,
   pl: `− minus; + plus; ± plus minus; × razy; ÷ podzielić przez; = równa się; ≈ około; ≠ nie równa się; ≤ mniejsze lub równe; ≥ większe lub równe;
     < mniejsze niż; > większe niż; → strzałka w prawo; √ pierwiastek z; ∞ nieskończoność; § paragraf; № numer; ² do kwadratu; ³ do sześcianu; ^ do potęgi; π pi;
     µ mikro; ½ jedna druga; ¼ jedna czwarta; ¾ trzy czwarte; & i; ₹ rupii/one rupia/few rupie; ₺ lir/one lira/few liry; ₴ hrywien/one hrywna/few hrywny;
@@ -225,8 +225,8 @@ export const signWords: Readonly<Record<string, string>> = {
     π pi; µ mikro; ½ en halv; ¼ en fjärdedel; ¾ tre fjärdedelar; & och; , komma; ₹ rupier/one rupie; ₺ lira; ₴ hryvnia; ₪ shekel; ₫ dong; © copyright;
     ® registrerat varumärke; ™ varumärke; † död`,
   sw: `− kutoa; + kujumlisha; ± kujumlisha au kutoa; × mara; ÷ kugawanya kwa; = sawa na; ≈ takriban; ≠ si sawa na; ≤ chini ya au sawa na; ≥ zaidi ya au sawa na;
-    < chini ya; > zaidi ya; √ kipeo cha pili cha; ∞ isiyo na mwisho; № namba; ² mraba; ³ mchemraba; π pai; µ mikro; Ω omu; ½ nusu; ¼ robo; ¾ robo tatu; & na; ₹ rupia; ₺ lira;
-    ₽ rubo; ‰ kwa elfu; % asilimia; € yuro; $ dola #; ° digrii #`,
+    < chini ya; > zaidi ya; √ kipeo cha pili cha; ∞ isiyo na mwisho; № namba; ² mraba; ³ mchemraba; π pai; µ mikro; Ω omu; ½ nusu; ¼ robo; ¾ robo tatu; & na; ₹ rupia #; ₺ lira #;
+    ₽ rubo #; ‰ kwa elfu; % asilimia #; € yuro #; £ pauni #; ¥ yeni #; ₩ won #; ¢ senti #; ₿ bitcoin #; $ dola #; ° digrii #`,
   ta: `− கழித்தல்; + கூட்டல்; × பெருக்கல்; ÷ வகுத்தல்; = சமம்; ≈ தோராயமாக; ≠ சமம் அல்ல; √ வர்க்கமூலம்; ∞ முடிவிலி; § பிரிவு; № எண்; ² வர்க்கம்; ³ கனம்; π பை; µ மைக்ரோ;
     ½ அரை; ¼ கால்; ¾ முக்கால்; & மற்றும்; ₹ ரூபாய்; $ டாலர்; £ பவுண்டு; € யூரோ`,
   te: `− మైనస్; + ప్లస్; ± ప్లస్ మైనస్; × గుణకారం; ÷ భాగహారం; = సమానం; ≈ సుమారు; √ వర్గమూలం; ∞ అనంతం; № నంబర్; ² వర్గం; ³ ఘనం; π పై; µ మైక్రో; ½ అర; ¼ పావు; ¾ ముప్పావు; & మరియు;
