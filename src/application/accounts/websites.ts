@@ -21,6 +21,7 @@ import {
   type WebsiteConfig,
 } from "../../domain/accounts/website-config.ts";
 import { NotFound } from "../../domain/errors.ts";
+import type { TextFormat } from "../../domain/synthesis/speech.ts";
 import type { CommandContext, ExecuteCommand } from "../execute-command.ts";
 import { newWebsiteId, type Random } from "./identifiers.ts";
 import type { Keys, NewSecret } from "./keys.ts";
@@ -101,6 +102,8 @@ export const createWebsites = ({ execute, websites, keys, clock, random }: Websi
       if (!website) throw new NotFound("There is no such website.");
       return details(website);
     },
+    /** The format of texts that the website has set for compatible APIs. */
+    textFormatOf: (id: string): TextFormat | undefined => findWebsite(websites, id)?.config.textFormat,
     /** All websites, the oldest first. */
     list: (): WebsiteDetails[] => allWebsites(websites).map(details),
   };

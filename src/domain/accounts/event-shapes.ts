@@ -13,7 +13,7 @@ import {
   text,
   utcTime,
 } from "../shape.ts";
-import type { ShortGender } from "../synthesis/speech.ts";
+import type { ShortGender, TextFormat } from "../synthesis/speech.ts";
 import type { ByokEngine } from "./byok-providers.ts";
 import type { Plan, Tier } from "./plan.ts";
 import type { StoredConfig } from "./website-config.ts";
@@ -22,7 +22,12 @@ const at = utcTime;
 
 export const websiteShapes = {
   WebsiteRegistered: { websiteId: text, name: text, origins: listOf(text), at },
-  WebsiteConfigured: { config: anyObject as Check<StoredConfig>, at },
+  /** `textFormat`: not in `config`, of which 0.2.0 refuses members that it does not know. */
+  WebsiteConfigured: {
+    config: anyObject as Check<Omit<StoredConfig, "textFormat">>,
+    textFormat: optional(code<TextFormat>()),
+    at,
+  },
   OriginsChanged: { origins: listOf(text), at },
   /** `hash`: SHA-256 of the verification token, hexadecimal; the token itself is never kept. */
   OriginVerificationIssued: { hash: text, origin: text, expiresAt: utcTime, at },

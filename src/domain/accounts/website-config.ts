@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { textFormats } from "../synthesis/speech.ts";
 
 /*
  * The configuration of a website's player. The stored configuration is partial (the schema's input), the answer is complete
@@ -180,7 +181,7 @@ const voice = z
   .prefault({})
   .meta({ id: "WebsiteVoicePart", outputId: "WebsiteVoice" });
 
-/** Accepts any part and completes it; the OpenAPI document names the part and the whole. */
+/** Accepts any part and completes it. */
 export const websiteConfig = z
   .strictObject({
     features,
@@ -188,17 +189,27 @@ export const websiteConfig = z
     analytics: toggle,
     sdkVersion: z.enum(["v1", "v2"]).default("v1"),
   })
-  .meta({ id: "WebsiteConfigPart", outputId: "WebsiteConfig" });
+  .meta({ id: "WebsiteConfig" });
 
-/** The stored part of a WebsiteConfig. */
-export type StoredConfig = z.input<typeof websiteConfig>;
+/** What an operator sets: a part of the player's configuration, and what pages do not need to know. */
+export const websiteSettings = websiteConfig
+  .extend({
+    textFormat: z.enum(textFormats).optional().meta({
+      description: "The `text_format` of requests to the APIs of OpenAI and ElevenLabs that name none.",
+    }),
+  })
+  .meta({ id: "WebsiteConfigPart" });
+
+/** The stored part of a website's settings. */
+export type StoredConfig = z.input<typeof websiteSettings>;
 export type WebsiteConfig = z.output<typeof websiteConfig>;
 
 /** Validates a partial configuration without adding defaults. They are added when it is read. */
 export const storedConfig = z.custom<StoredConfig>().superRefine((value, context) => {
-  const { error } = websiteConfig.safeParse(value);
+  const { error } = websiteSettings.safeParse(value);
   for (const issue of error?.issues ?? []) context.addIssue({ ...issue });
 });
 
-/** The complete configuration: the stored part with defaults. */
-export const completeConfig = (stored: StoredConfig): WebsiteConfig => websiteConfig.parse(stored);
+/** The complete configuration of the player: the stored part with defaults. */
+export const completeConfig = ({ textFormat: _, ...stored }: StoredConfig): WebsiteConfig =>
+  websiteConfig.parse(stored);

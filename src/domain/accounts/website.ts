@@ -49,8 +49,10 @@ export const evolveWebsite = (website: Website, event: WebsiteEvent): Website =>
   }
   if (website.status === "absent") return website;
   switch (event.type) {
-    case "WebsiteConfigured":
-      return { ...website, config: event.data.config };
+    case "WebsiteConfigured": {
+      const { config, textFormat } = event.data;
+      return { ...website, config: { ...config, ...(textFormat && { textFormat }) } };
+    }
     case "OriginsChanged":
       return { ...website, origins: evolveOrigins(website.origins, event) };
     case "OriginVerificationIssued": {
@@ -105,7 +107,8 @@ export const configureWebsite = (
   { config, at }: { config: StoredConfig; at: string },
 ): WebsiteEvent[] => {
   if (isSame(requireRegistered(website).config, config)) return [];
-  return [{ type: "WebsiteConfigured", data: { config, at } }];
+  const { textFormat, ...player } = config;
+  return [{ type: "WebsiteConfigured", data: { config: player, ...(textFormat && { textFormat }), at } }];
 };
 
 export const changeOrigins = (

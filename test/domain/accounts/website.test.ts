@@ -68,6 +68,21 @@ describe("a website", () => {
     expect(given(registered, first, ...events)).to.deep.include({ config });
   });
 
+  it("keeps its format of texts apart from the player's configuration", () => {
+    const config = { sdkVersion: "v2", textFormat: "markdown" } as const;
+    const events = configureWebsite(given(registered), { config, at: later });
+    expect(events).to.deep.equal([
+      {
+        type: "WebsiteConfigured",
+        data: { config: { sdkVersion: "v2" }, textFormat: "markdown", at: later },
+      },
+    ]);
+    expect(given(registered, ...events)).to.deep.include({ config });
+    expect(configureWebsite(given(registered, ...events), { config, at: later })).to.deep.equal([]);
+    const without = configureWebsite(given(registered, ...events), { config: {}, at: later });
+    expect(given(registered, ...events, ...without)).to.deep.include({ config: {} });
+  });
+
   it("produces no event when its configuration is unchanged", () => {
     const config = { voice: { pitch: 1.5 } };
     const website = given(registered, { type: "WebsiteConfigured", data: { config, at } });

@@ -112,6 +112,48 @@ describe("The format of a text", () => {
     expect(errors?.map(({ path }) => path)).to.deep.equal([["text_format"]]);
   });
 
+  it("may be set for a website, for requests of compatible APIs that name none", async () => {
+    const own = await registerWebsite(service.url);
+    const path = `/websites/${own.id}/config`;
+    const set = await admin(service.url, "PUT", path, { sdkVersion: "v2", textFormat: "markdown" });
+    expect([set.status, set.body.storedConfig]).to.deep.equal([
+      200,
+      { sdkVersion: "v2", textFormat: "markdown" },
+    ]);
+    expect((await admin(service.url, "PUT", path, { textFormat: "html" })).status).to.equal(400);
+    const shown = await fetch(`${service.url}/v2/config`, { headers: authorize(own) });
+    expect(await shown.json()).to.not.have.property("textFormat");
+    const bearer = `${own.apiKey}.${own.apiSecret}`;
+    const viaOpenAi = (more: object) =>
+      json(
+        "/openai/v1/audio/speech",
+        { model: "tts-1", voice, input: "A *fine* day", ...more },
+        { Authorization: `Bearer ${bearer}` },
+      );
+    const viaElevenLabs = (more: object) =>
+      json(
+        "/elevenlabs/v1/text-to-speech/UK%20English%20Female",
+        { text: "A *fine* day", ...more },
+        { "xi-api-key": bearer },
+      );
+    for (const speak of [viaOpenAi, viaElevenLabs]) {
+      const [unnamed, named, plain] = await Promise.all(
+        [{}, { text_format: "markdown" }, { text_format: "plain" }].map(async (more) =>
+          bytesOf(await speak(more)),
+        ),
+      );
+      expect(unnamed?.equals(named ?? Buffer.of())).to.equal(true);
+      expect(unnamed?.equals(plain ?? Buffer.of())).to.equal(false);
+    }
+    const v2 = await synthesizeByPost(service.url, own, { text: "A *fine* day", voice });
+    const literal = await synthesizeByPost(service.url, own, {
+      text: "A *fine* day",
+      voice,
+      text_format: "plain",
+    });
+    expect((await bytesOf(v2)).equals(await bytesOf(literal))).to.equal(true);
+  });
+
   it("is charged with the characters that were sent", async () => {
     const charged = async () =>
       (await admin(service.url, "GET", `/keys/${website.apiKey}/usage`)).body.characters;

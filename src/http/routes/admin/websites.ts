@@ -11,7 +11,7 @@ import {
   type WebsiteDetails,
   type Websites,
 } from "../../../application/accounts/websites.ts";
-import { storedConfig, websiteConfig } from "../../../domain/accounts/website-config.ts";
+import { storedConfig, websiteConfig, websiteSettings } from "../../../domain/accounts/website-config.ts";
 import { parse } from "../../../domain/validation.ts";
 import { noStore } from "../../caching/cache-control.ts";
 import { location } from "../../kernel/headers.ts";
@@ -102,7 +102,7 @@ export const websiteOperations = [
     summary: "Replace the stored part of a website's configuration",
     params,
     body: jsonRequest(
-      websiteConfig,
+      websiteSettings,
       { voice: { name: "UK English Female", rate: 1.1 }, sdkVersion: "v2" },
       // Omitted members stay omitted: their defaults apply when the configuration is read.
       { read: (body) => parse(storedConfig, body) },

@@ -1,5 +1,6 @@
 import { Readable } from "node:stream";
 import type { Context } from "koa";
+import type { Websites } from "../../../application/accounts/websites.ts";
 import type { Voices } from "../../../application/catalog/voices.ts";
 import type { Sound, Synthesis, SynthesisStream } from "../../../application/synthesis/delivery.ts";
 import type { SynthesisPlan, SynthesisRequest } from "../../../application/synthesis/planner.ts";
@@ -40,6 +41,7 @@ import { requestedVoiceName, voiceId } from "./voice-id.ts";
 
 interface SpeechOptions {
   readonly voices: Pick<Voices, "isNamed">;
+  readonly websites: Pick<Websites, "textFormatOf">;
   readonly synthesis: Synthesis;
   readonly streamAnswer: StreamAnswer;
   readonly getObject: GetObject;
@@ -105,7 +107,7 @@ const speechOperation = (
   options: SpeechOptions & { readonly schema: ReturnType<typeof speechRequest> },
   { response, handle, ...spec }: Speech,
 ): Operation => {
-  const { names, schema, synthesis, voices } = options;
+  const { names, schema, synthesis, voices, websites } = options;
   return operation({
     ...spec,
     method: "post",
@@ -132,8 +134,9 @@ const speechOperation = (
       },
     },
     errors: [404, 502, 503],
-    handle: async ({ params, query, body }, ctx) => {
+    handle: async ({ params, query, body: sent }, ctx) => {
       const websiteId = websiteOf(ctx);
+      const body = { ...sent, text_format: sent.text_format ?? websites.textFormatOf(websiteId) };
       const engine = engineOfModel(body.model_id);
       const voice = requestedVoiceName(params.voice_id, (name) => voices.isNamed(websiteId, name, engine));
       const request: SynthesisRequest = toSynthesisRequest(voice, query, body);

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { SynthesisRequest } from "../../../application/synthesis/planner.ts";
 import type { AudioFormat } from "../../../domain/synthesis/formats.ts";
-import { type EngineCode, engineCodes } from "../../../domain/synthesis/speech.ts";
+import { type EngineCode, engineCodes, type TextFormat } from "../../../domain/synthesis/speech.ts";
 import { decimal, defaultLang, spokenText, textFormat } from "../synthesis/request.ts";
 import { defaultVoice } from "./voice-map.ts";
 
@@ -111,9 +111,13 @@ export const appliedSpeed = ({ speed }: SpeechRequest): number =>
 export type ChosenVoice = Pick<SynthesisRequest, "name" | "lang" | "gender" | "engine">;
 
 /** The request in the service's own terms. */
-export const toSynthesisRequest = (request: SpeechRequest, voice: ChosenVoice): SynthesisRequest => ({
+export const toSynthesisRequest = (
+  request: SpeechRequest,
+  voice: ChosenVoice,
+  ownFormat: TextFormat | undefined,
+): SynthesisRequest => ({
   text: request.input,
-  textFormat: request.text_format ?? undefined,
+  textFormat: request.text_format ?? ownFormat,
   lang: defaultLang,
   ...voice,
   prosody: { pitch: 1, rate: appliedSpeed(request), volume: 1 },

@@ -1,3 +1,4 @@
+import type { Websites } from "../../../application/accounts/websites.ts";
 import type { Voices } from "../../../application/catalog/voices.ts";
 import type { Synthesis, SynthesisStream } from "../../../application/synthesis/delivery.ts";
 import { NotFound } from "../../../domain/errors.ts";
@@ -33,6 +34,7 @@ import { defaultVoice, type VoiceMap, voiceMapOf } from "./voice-map.ts";
 interface OpenAiSpeechOptions {
   readonly synthesis: Pick<Synthesis, "plan" | "idempotencyOf">;
   readonly voices: Pick<Voices, "isNamed" | "speaks">;
+  readonly websites: Pick<Websites, "textFormatOf">;
   readonly streamAnswer: StreamAnswer;
   readonly names: HeaderNames;
   readonly settings: {
@@ -44,7 +46,7 @@ interface OpenAiSpeechOptions {
 
 /** `POST /openai/v1/audio/speech`. */
 export const openAiSpeechOperation = (options: OpenAiSpeechOptions): Operation => {
-  const { synthesis, voices, streamAnswer, names, settings } = options;
+  const { synthesis, voices, websites, streamAnswer, names, settings } = options;
   const voiceMap = voiceMapOf(settings.openAiVoices);
   const models = settings.openAiModels;
   return operation({
@@ -79,7 +81,8 @@ export const openAiSpeechOperation = (options: OpenAiSpeechOptions): Operation =
     errors: [404, 502, 503],
     handle: async ({ body }, ctx) => {
       const websiteId = websiteOf(ctx);
-      const request = toSynthesisRequest(body, chooseVoice(body, { voices, voiceMap, models, websiteId }));
+      const voice = chooseVoice(body, { voices, voiceMap, models, websiteId });
+      const request = toSynthesisRequest(body, voice, websites.textFormatOf(websiteId));
       const plan = synthesis.plan(request, websiteId);
       const context = requestContextOf(ctx, request, synthesis);
       await streamAnswer(ctx, plan, { ...context, body: streamBody(body, names) });
