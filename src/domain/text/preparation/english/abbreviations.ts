@@ -47,8 +47,6 @@ const streets: Table = {
   Hwy: "Highway",
   Pkwy: "Parkway",
   Sq: "Square",
-  Pl: "Place",
-  Ct: "Court",
 };
 
 /** Before a number, with or without a period. */
@@ -80,6 +78,7 @@ const numbered: Table = {
   Ref: "reference",
   ver: "version",
   ca: "circa",
+  Ca: "circa",
   "§": "section",
   "§§": "sections",
 };
@@ -92,8 +91,6 @@ const general: Table = {
   Dept: "Department",
   est: "established",
   Est: "Established",
-  ed: "edition",
-  eds: "editors",
   Jr: "Junior",
   Sr: "Senior",
   Inc: "Incorporated",
@@ -123,17 +120,21 @@ const general: Table = {
   viz: "namely",
   resp: "respectively",
   esp: "especially",
+  pls: "please",
+  Pls: "Please",
 };
 
 /** A period that belongs to the abbreviation: the sentence goes on after it. */
 const goesOn = String.raw`(?=[ \u00a0\t\n]+[\p{Ll}\d(&]|[,;:)\]!?/-])`;
+const sentenceStart =
+  "(?:The|An?|It|He|She|We|They|You|I|This|That|There|These|Those|In|On|At|But|And|Or|So|If|When|His|Her|My|Our)\\s";
 const before = String.raw`(?<![\p{L}\p{N}_.'’@/-])`;
 const space = String.raw`[ \u00a0\t]`;
 
 export const abbreviationRules: readonly Rule[] = [
   [
-    pattern(before, String.raw`(?:([Ii])\.?\s?e\.|i\.e)(,)?(?![\p{L}\p{N}])`),
-    ([, , comma = ""]) => `that is${comma}`,
+    pattern(before, String.raw`(?:[Ii]\.\s?e\.|[Ii]e\.|i\.e)(,)?(?![\p{L}\p{N}])`),
+    ([, comma = ""]) => `that is${comma}`,
   ],
   [
     pattern(before, String.raw`(?:[Ee]\.\s?g\.|e\.g)(,)?(?![\p{L}\p{N}])`),
@@ -141,11 +142,11 @@ export const abbreviationRules: readonly Rule[] = [
   ],
   [pattern(before, String.raw`(?:(et al)|cf|c\.f)\.`), ([, others]) => (others ? "et al" : "compare")],
   [pattern(before, "w/o(?![\\p{L}\\p{N}])"), () => "without"],
-  [pattern(before, "w/\\s?(?=\\p{L})"), () => "with "],
+  [pattern(before, "w/\\s?(?=[\\p{L}\\d$£€])"), () => "with "],
   // "Dr. Smith", "St. Peter", but "Baker St. is" and "123 Main Dr."
   [
     pattern(
-      String.raw`(?<=\d\p{L}{0,2} (?:[NSEW]\.? )?(?:\p{Lu}[\p{L}'’]+ ){1,3})(St|Dr|Ave|Rd|Blvd|Ln|Pl|Ct|Sq)(?![\p{L}\p{N}'’])(?:\.${goesOn})?`,
+      String.raw`(?<=\d\p{L}{0,2} (?:[NSEW]\.? )?(?:\p{Lu}[\p{L}'’]+ ){1,3})(${keysOf(streets)})(?![\p{L}\p{N}'’])(?:\.${goesOn})?`,
     ),
     ([, street = ""]) => streets[street],
   ],
@@ -157,10 +158,7 @@ export const abbreviationRules: readonly Rule[] = [
     ([, title = ""]) => `${titles[title]} `,
   ],
   [
-    pattern(
-      before,
-      `(${keysOf(titles)})\\.?${space}(?=\\p{Lu})(?!(?:The|A|An|It|He|She|We|They|This|That|I)\\s)`,
-    ),
+    pattern(before, `(${keysOf(titles)})\\.?${space}(?=\\p{Lu})(?!${sentenceStart})`),
     ([written, title = ""]) =>
       // Without a period only these are titles.
       written.includes(".") || /^(?:Dr|Mr|Mrs|Ms|Messrs|Prof|Lt|Sgt|Capt|Mt)$/.test(title)
@@ -168,14 +166,15 @@ export const abbreviationRules: readonly Rule[] = [
         : undefined,
   ],
   [
-    pattern(before, `St\\.?${space}(?=\\p{Lu}\\p{Ll})`),
+    pattern(before, `St\\.?${space}(?=\\p{Lu}\\p{Ll})(?!${sentenceStart})`),
     ([written]) => (/\./.test(written) ? "Saint " : undefined),
   ],
   [
     pattern(
-      String.raw`(?<=\p{Lu}[\p{L}'’]+ |\d(?:st|nd|rd|th) )(${keysOf(streets)})(?:\.${goesOn}|(?=\.?(?:\s*$|,|\s+\p{Lu})))`,
+      String.raw`(?<=\p{Lu}[\p{L}'’]+ |\d(?:st|nd|rd|th) )(?:(Rd|Blvd|Ln|Hwy|Pkwy)(?=\.? \p{Lu})|(${keysOf(streets)})`,
+      String.raw`(?:\.${goesOn}|(?=\.?(?:\s*$|,|\s+${sentenceStart}))))`,
     ),
-    ([, street = ""]) => (street === "Ct" || street === "Pl" ? undefined : streets[street]),
+    ([, clear, street = ""]) => streets[clear ?? street],
   ],
   [
     pattern(before, `(${keysOf(numbered)})(\\.?)${space}?(?=[#\\d]|[ivxIVX]{1,5}(?!\\p{L}))`),

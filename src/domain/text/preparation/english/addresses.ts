@@ -19,7 +19,7 @@ const signs: Readonly<Record<string, string>> = {
 };
 
 const domains = anyOf(
-  "com org net edu gov info biz dev app shop online io ai co tv uk de fr eu ca au nl se ch at ie nz us",
+  "com org net edu gov info biz dev app shop online io ai co tv uk de fr eu ca au nl se ch nz",
 );
 const files = anyOf(
   "pdf html htm css js mjs ts tsx jsx py rb php java go rs cpp cs sh md txt rtf csv tsv xml json yaml yml toml ini cfg conf " +

@@ -115,7 +115,7 @@ export const dateRules: readonly Rule[] = [
     pattern(
       the,
       "(?<![\\p{L}\\p{N}_.,/:-]|[$£€#]|\\d[–—])",
-      `(?:${day}${suffix}\\s?(?:[-–—]|to|and|&)\\s?)?${day}${suffix}(?:\\s(?:of\\s)?|-)${month}(?![\\p{L}\\p{N}_])`,
+      `(?:${day}${suffix}\\s?(?:[-–—]|to|and|&)\\s?)?${day}${suffix}(?:\\s(?:of\\s)?|-)${month}(?![\\p{L}\\p{N}_])(?<!May(?=\\s(?:be|have|not|also|or|need|take|get|seem|want|only|still|come|go|see|find|use|make)(?!\\p{L})))`,
       `(?:\\.(?=\\s?[\\p{Ll}\\d,;:)]))?(?:(?:,?\\s|-)${fullYear}${noMore})?`,
     ),
     ([, the, first, second = "", written = "", year], dialect) =>

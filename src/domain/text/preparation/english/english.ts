@@ -36,7 +36,7 @@ const rules: readonly { readonly needs: RegExp; readonly rules: readonly Rule[] 
     rules: calendarNameRules,
   },
   { needs: / [IVXLC]/, rules: romanNumeralRules },
-  { needs: /[&=<>≠≤≥+×*÷−≈~]|and\/or/, rules: signRules },
+  { needs: /[@&=<>≠≤≥+×*÷−≈~]|and\/or/, rules: signRules },
 ];
 
 /** What English people say for dates, sums of money, abbreviations and the like. All tools read words the same way. */

@@ -28,6 +28,7 @@ const power = (base: string, exponent: string, dialect: Dialect): string => {
 export const quantityRules: readonly Rule[] = [
   [/(?<![\p{L}\p{N}_.,/:-])24\/7(?![\p{L}\p{N}_/])/gu, () => "twenty-four seven"],
   [/(?<![\p{L}\p{N}_.,/:-])9\/11(?![\p{L}\p{N}_/])/gu, () => "nine eleven"],
+  [/(?<![\p{L}\p{N}_.,/:-])50\/50(?![\p{L}\p{N}_/])/gu, () => "fifty-fifty"],
   [
     // 1st, 1,000th
     pattern(start, "(\\d{1,3}(?:,\\d{3})+|\\d{1,15})(st|nd|rd|th|ST|ND|RD|TH)(?![\\p{L}\\p{N}_])"),

@@ -52,7 +52,7 @@ export const romanNumeralRules: readonly Rule[] = [
   ],
   [
     pattern(
-      `(?<=(?<!\\p{L})\\p{Lu}\\p{Ll}{2,} )(I{2,3}|IV|VI{1,3}|IX|XI{1,3}|XIV|XVI{0,3}|XIX)(?![\\p{L}\\p{N}'’]|\\.\\p{L})`,
+      `(?<=(?<!\\p{L})(?!The |This |That |Your |Her |His |Use |With |And |For )\\p{Lu}\\p{Ll}{2,} )(I{2,3}|IV|VI{1,3}|IX|XI{1,3}|XIV|XVI{0,3}|XIX)(?![\\p{L}\\p{N}'’]|\\.\\p{L})`,
     ),
     ([, numeral = ""], dialect) => cardinal(romanValue(numeral) ?? 0, dialect),
   ],

@@ -5,6 +5,11 @@ const operand = "(?<=[\\p{L}\\p{N})\\]%°²³] )";
 const next = "(?= [\\p{L}\\p{N}(\\[$£€.√π∞−-])";
 
 export const signRules: readonly Rule[] = [
+  [
+    /(?<![\p{L}\p{N}+])(Ctrl|Alt|Shift|Cmd)\+(?=\S)/gu,
+    ([, key]) => `${key === "Ctrl" ? "Control" : key === "Cmd" ? "Command" : key} plus `,
+  ],
+  [/(?<=\s)@(?=\s)/gu, () => "at"],
   [/(?<![\p{L}\p{N}])and\/or(?![\p{L}\p{N}])/gu, () => "and or"],
   [
     /(?<!&) ?&(?=[ \p{L}\p{N}])(?!#?\w+;)/gu,

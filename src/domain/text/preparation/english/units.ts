@@ -64,6 +64,9 @@ export const writtenUnit = anyOf(
 );
 const blank = "[ \\u00a0\\u202f]";
 
+/** Of which people give the size in inches. */
+const sized = anyOf("screen monitor display TV laptop pizza vinyl record disc ruler pipe nail tablet");
+
 const directions: Readonly<Record<string, string>> = { N: "north", S: "south", E: "east", W: "west" };
 
 const degrees = (value: string, unit: string, dialect: Dialect): string =>
@@ -91,12 +94,14 @@ export const unitRules: readonly Rule[] = [
   [
     pattern(
       start,
-      `(${amount})(?:(["″”])|(['′]))(?:(?<=[″′])|(?=\\s?(?:x|×|by|wide|tall|long|deep|thick|high|screen|monitor|display|TV|laptop|pizza|vinyl|record|disc|ruler|pipe|nail|tablet)(?![\\p{L}\\p{N}])))`,
+      `(${amount})(?:(["″”])|['′])`,
+      `(?:(?<=[″′])|(?=\\s?(?:x|×|by|wide|tall|long|deep|thick|high|${sized})(?!\\p{L})))`,
+      `(?=(?:\\s?(${sized})(?!\\p{L}))?)`,
     ),
-    ([, count = "", isInch], dialect) => {
+    ([, count = "", isInch, noun], dialect) => {
       const { words, isSingular } = amountOf(count, dialect);
       const [one, many] = isInch ? ["inch", "inches"] : ["foot", "feet"];
-      return `${words} ${isSingular ? one : many}`;
+      return `${words} ${isSingular || noun ? one : many}`;
     },
   ],
   [

@@ -9,6 +9,11 @@ const noMore = "(?![\\p{L}\\p{N}_%°]|[-–—:/][\\p{L}\\d]|[.,]\\d)";
 const counted =
   /^\s(?:people|men|women|children|feet|percent|[a-z]+[^\Wsiua]s|[a-z]+as)(?<!\b(?:has|was|as|does))(?![a-z])/;
 
+/** What is counted or measured: "a total of 1500". */
+const quantity = anyOf(`
+  total sum number maximum minimum average limit size value default range rate cost price population distance length height width
+  depth speed capacity score out up`);
+
 /** Words before a year. */
 const expecting = anyOf(`
   [Ii]n [Oo]f [Ss]ince [Cc]irca ca?\\. [Uu]ntil [Tt]ill [Bb]y [Ff]rom [Bb]efore [Aa]fter [Bb]etween [Dd]uring [Yy]ear [Ee]arly
@@ -50,12 +55,15 @@ export const yearRules: readonly Rule[] = [
   ],
   [
     pattern(
-      `(?<=((?:\\b(?:${expecting}|(?:from|between)\\s\\d{4}\\s(?:to|and))[\\s-]|[(©]\\s?|\\([Cc]\\) ?)?))`,
       start,
-      `${fourDigits}${noMore}(?!\\s?[$£€])(?=(\\s[a-z]+)?)`,
+      "(?=\\d{4})",
+      `(?<=((?:\\b(?:${expecting}|(?:from|between)\\s\\d{4}\\s(?:to|and))[\\s-]|[(©]\\s?|\\([Cc]\\) ?)?))`,
+      `(?<!\\b(?:${quantity})\\s(?:of|to|is)\\s)${fourDigits}${noMore}(?!\\s?[$£€])(?=(\\s[a-z]+)?)`,
     ),
     ([, before, digits = "", next = ""], dialect) => {
-      const isCounted = counted.test(next) && (!before || /^of/.test(before) || digits.endsWith("00"));
+      const isCounted =
+        counted.test(next) &&
+        (!before || !/^(?:in|since|circa|during)/i.test(before) || digits.endsWith("00"));
       return !isCounted && (before || digits >= "1900") ? year(digits, dialect) : undefined;
     },
   ],
