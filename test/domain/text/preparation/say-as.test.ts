@@ -83,7 +83,7 @@ describe("The words of a say-as", () => {
     const { spoken } = prepared(document);
     const at = spoken.characters.join("").indexOf("March");
     expect(document.slice(spoken.starts[at], spoken.ends[at])).to.equal("4/3/2026");
-    const last = spoken.characters.join("").indexOf("we");
+    const last = spoken.characters.join("").lastIndexOf("we");
     expect(document.slice(spoken.starts[last], spoken.ends[last + 1])).to.equal("we");
   });
 
