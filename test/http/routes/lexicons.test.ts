@@ -283,7 +283,9 @@ describe("a website's lexicons", () => {
       ]);
       const ssml = "<speak>One&amp;two <emphasis>W3C</emphasis> <break/>end</speak>";
       expect(places(await marksOf(ssml), "word")).to.deep.equal([
-        ["One&amp;two", 7, 18],
+        ["One", 7, 10],
+        ["&amp;", 10, 15],
+        ["two", 15, 18],
         ["W3C", 29, 32],
         ["end", 52, 55],
       ]);
