@@ -57,6 +57,10 @@ const requests: readonly (readonly [body: object, website?: string])[] = [
   [{ ...plain, text: ssml }],
   [{ ...plain, lang: "en-US", text: ssml }],
   [{ ...plain, text: "<speak>not closed" }],
+  [{ ...plain, text: "<speak>not closed", text_format: "plain" }],
+  [{ ...plain, text: "A *fine* day", text_format: "markdown" }],
+  [{ ...plain, text: "A *fine* day", voice: "en-US-Neural2-C", text_format: "markdown" }, own],
+  [{ ...plain, text: ssml, voice: "en-US-Neural2-C", text_format: "plain" }, own],
   [{ ...plain, name: "af_bella" }],
   [{ ...plain, name: "af_bella", rate: 0.5, text: ssml }],
   [{ ...plain, voice: "en-US-Neural2-C" }],
@@ -258,6 +262,18 @@ describe("golden files: recipes", () => {
       expect(isChanged).to.deep.equal(before.map(isAffected)).and.to.include(true);
     });
   }
+
+  it("are the same for SSML that is recognised and declared, and others for each other format", async () => {
+    const synthesis = await openSynthesis();
+    const namesOf = (more: object, text = ssml) =>
+      synthesis
+        .plan(requestFromBody(schema, { ...plain, text, ...more }), own)
+        .renditions.map(({ name }) => name);
+    expect(namesOf({ text_format: "ssml" })).to.deep.equal(namesOf({}));
+    expect(namesOf({ text_format: "plain" })).to.not.have.members(namesOf({}));
+    expect(namesOf({ text_format: "plain" }, "One")).to.deep.equal(namesOf({}, "One"));
+    expect(namesOf({ text_format: "markdown" }, "One")).to.not.have.members(namesOf({}, "One"));
+  });
 
   it("have other names in another installation", async () => {
     const here = allRenditions(await openSynthesis());
