@@ -1,0 +1,44 @@
+import { expect } from "chai";
+import { normalProsody } from "../../../src/domain/synthesis/speech.ts";
+import type { Engine } from "../../../src/engines/engine.ts";
+import { localEngines } from "../../../src/engines/local/engine.ts";
+import type { SubprocessHost } from "../../../src/subprocess/subprocess-host.ts";
+import { collect } from "../../support/collect.ts";
+import { openToolHost } from "../../support/tool-host.ts";
+
+describe("Marks of a text with signs", () => {
+  let host: SubprocessHost;
+  let engine: Engine;
+  before(async () => {
+    host = await openToolHost();
+    const [first] = await localEngines({ host });
+    if (!first) throw new Error("espeak-ng is not installed");
+    engine = first;
+  });
+  after(() => host.close());
+
+  /** What of the text each mark of a word stands for. */
+  const markedIn = async (text: string, lang: string, voice: string): Promise<string[]> => {
+    const request = { text, ssml: false, voice, lang, prosody: normalProsody, format: "wav" } as const;
+    const { audio, marks } = await engine.synthesize(request, new AbortController().signal);
+    await collect(audio);
+    const characters = Array.from(text);
+    const words = (marks?.() ?? []).filter(({ type }) => type === "word");
+    return words.map(({ start, end }) => characters.slice(start, end).join(""));
+  };
+
+  it("are those of the words as sent, around a sign that is written in words", async () => {
+    const cases = [
+      ["de-DE", "espeak:gmw/de", "Es kostet £5 heute", ["Es", "kostet", "heute"]],
+      ["fr-FR", "espeak:roa/fr", "Il fait −5 °C ici", ["Il", "fait", "ici"]],
+      ["es-ES", "espeak:roa/es", "Hay 10\u202f000 personas 😀 y 20 m² más", ["Hay", "personas", "y", "más"]],
+      ["ru-RU", "espeak:zle/ru", "Цена 2 $ сего\u00adдня тут", ["Цена", "сего\u00adдня", "тут"]],
+      ["en-GB", "espeak:gmw/en", "The ﬁnal oﬀer is x² here", ["The", "ﬁnal", "oﬀer", "is", "here"]],
+    ] as const;
+    for (const [lang, voice, text, words] of cases) {
+      const marked = await markedIn(text, lang, voice);
+      expect(marked, text).to.include.members([...words]);
+      expect(marked.join("").length, text).to.be.at.most(text.length + 12);
+    }
+  });
+});
