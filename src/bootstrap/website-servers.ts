@@ -1,7 +1,8 @@
 import type { Logger } from "pino";
 import { errorMessage } from "../domain/errors.ts";
 import { withCoarseFailures } from "../engines/provider-http/coarse-failures.ts";
-import { createExchange, type Exchange, type UpstreamDeadlines } from "../engines/provider-http/exchange.ts";
+import type { UpstreamDeadlines } from "../engines/provider-http/connection.ts";
+import { createExchange, type Exchange } from "../engines/provider-http/exchange.ts";
 import { type AllowedNetworks, createSsrfGuard } from "../engines/provider-http/ssrf-guard.ts";
 
 /**

@@ -139,6 +139,21 @@ export class ReadersStalled extends EngineFailed {
   }
 }
 
+/**
+ * The provider has spoken other words than those of the text. It has worked and is paid, so that the request is charged; its
+ * audio is not used.
+ */
+export class Reworded extends EngineFailed {
+  /** `reason`: why the provider did not speak all of the text. */
+  constructor(reason?: string) {
+    super(
+      reason === undefined
+        ? "The speech provider spoke other words than those of the text."
+        : `The speech provider did not speak all of the text (${reason}).`,
+    );
+  }
+}
+
 /** A required component is unavailable (the event store is down, a queue is full). */
 export class Unavailable extends ServiceError {
   override readonly name = "Unavailable";

@@ -1,6 +1,6 @@
 import type { Claim } from "../async/scheduler/claim.ts";
 import type { Replacement } from "../domain/lexicons/replacements.ts";
-import type { AudioFormat } from "../domain/synthesis/formats.ts";
+import type { AudioFormat, DecodedContainer } from "../domain/synthesis/formats.ts";
 import type { Mark } from "../domain/synthesis/marks.ts";
 import type { EngineCode, Knob, Prosody } from "../domain/synthesis/speech.ts";
 
@@ -41,7 +41,22 @@ export interface SpeechRequest {
    * they are encoded, and those that wait take memory. @throws {Unavailable} no encoder in time
    */
   readonly reserveEncoder?: () => Promise<void>;
+  /** For servers that send another container than the requested one. */
+  readonly decode?: Decode;
 }
+
+/**
+ * Decodes audio as it arrives to a WAV of 16-bit samples in one channel. @throws {EngineFailed} it is not audio of that
+ * container @throws {Interrupted} the decoder was killed @throws {Unavailable} there is none; errors of `audio`
+ */
+export type Decode = (
+  audio: AsyncIterable<Buffer>,
+  job: {
+    readonly container: DecodedContainer /** Default: that of the audio. */;
+    readonly sampleRate?: number;
+  },
+  signal: AbortSignal,
+) => AsyncIterable<Buffer>;
 
 /** Raw samples for the pipeline to encode, or a container that can be sent as it is. */
 export type Encoding =

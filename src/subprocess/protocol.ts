@@ -1,4 +1,4 @@
-import type { EncodedFormat } from "../domain/synthesis/formats.ts";
+import type { DecodedContainer, EncodedFormat } from "../domain/synthesis/formats.ts";
 import type { EspeakOrder, SpeechEvent } from "./espeak.ts";
 import type { SherpaModel, SherpaOrder } from "./sherpa.ts";
 import type { FailureReason, SpeechTool, ToolVersions } from "./tools.ts";
@@ -38,7 +38,16 @@ export type EncoderSpec = Limits & {
   readonly lowPriority: boolean;
 };
 
-export type JobSpec = ToolSpec | EspeakSpec | SherpaSpec | EncoderSpec;
+/** The input is audio of a server that may send anything; the output is a WAV of one channel of 16-bit samples. */
+export type DecoderSpec = Limits & {
+  readonly type: "decoder";
+  readonly container: DecodedContainer;
+  /** Of the output, in Hz. Default: that of the input. */
+  readonly sampleRate?: number | undefined;
+  readonly lowPriority: boolean;
+};
+
+export type JobSpec = ToolSpec | EspeakSpec | SherpaSpec | EncoderSpec | DecoderSpec;
 
 export type Request =
   | { readonly type: "ping" }

@@ -7,7 +7,15 @@ import { createScheduler, type Scheduler } from "../async/scheduler/scheduler.ts
 import { Unavailable } from "../domain/errors.ts";
 import { encodedFormats, formats } from "../domain/synthesis/formats.ts";
 import type { SpeechEvent } from "./espeak.ts";
-import type { EncoderSpec, EspeakSpec, HostOptions, Limits, SherpaSpec, ToolSpec } from "./protocol.ts";
+import type {
+  DecoderSpec,
+  EncoderSpec,
+  EspeakSpec,
+  HostOptions,
+  Limits,
+  SherpaSpec,
+  ToolSpec,
+} from "./protocol.ts";
 import { isShort, isUrgent, runInSlot, type SlotOptions } from "./run-in-slot.ts";
 import type { SherpaPart } from "./sherpa.ts";
 import { superviseHostProcess } from "./supervisor.ts";
@@ -27,6 +35,7 @@ type SherpaJob = JobOf<SherpaSpec> & {
   readonly onEvents?: (events: readonly SpeechEvent[]) => void;
 };
 type EncoderJob = JobOf<EncoderSpec> & { readonly input: AsyncIterable<Buffer> };
+type DecoderJob = JobOf<DecoderSpec> & { readonly input: AsyncIterable<Buffer> };
 
 /**
  * Runs the local tools in one helper process. Output arrives as it is produced and is never empty without an error. A
@@ -52,6 +61,8 @@ export interface SubprocessHost {
     turn?: SlotOptions,
     slot?: ReservedSlot,
   ): AsyncIterable<Buffer>;
+  /** Decodes the audio of a server. */
+  decode(job: DecoderJob, signal: AbortSignal, turn?: SlotOptions): AsyncIterable<Buffer>;
   /**
    * The slot of a long answer's encoder, for before its first piece is spoken: pieces that wait for an encoder would fill the
    * memory. Undefined for a short answer: its job gets a slot when it starts. @throws {Unavailable} the queue is full, or no
@@ -129,6 +140,9 @@ const idleEncoders = Object.fromEntries(
 
 const defaults: Limits = { deadlineMs: 30_000, maxOutputBytes: 64 * 1024 * 1024 };
 
+/** A decoder works at the pace of its server and its reader: at half the pace of playback for a piece of two minutes. */
+const decoderLimits: Partial<Limits> = { deadlineMs: 10 * 60_000 };
+
 /** The first text waits until its model is loaded. */
 const modelLimits: Partial<Limits> = { deadlineMs: 120_000 };
 
@@ -175,6 +189,11 @@ export const openSubprocessHost = async (options: SubprocessHostOptions = {}): P
       // An encoder is one job per sound, and no piece of it: first come first, within a key.
       return runInSlot(context, encoders, order, input, signal, { ...turn, isFirstPiece: true, slot });
     },
+    decode: ({ input, ...job }, signal, turn) => {
+      const lowPriority = !isShort(turn?.claim);
+      const order = { ...defaults, ...decoderLimits, ...job, type: "decoder", lowPriority } as const;
+      return runInSlot(context, slots.decoders, order, input, signal, turn);
+    },
     reserveEncoder: async (signal, claim) => {
       if (!claim || isShort(claim)) return undefined;
       const either = AbortSignal.any([signal, closing.signal]);
@@ -200,6 +219,8 @@ class Slots {
   /** A short answer must not wait for its key's long ones. */
   readonly shortEncoders: Resource;
   readonly encoders: Resource;
+  /** Like encoders, they live as long as their sound. */
+  readonly decoders: Resource;
   readonly #models = new Map<string, Resource>();
   readonly #openModel: (name: string) => Resource;
 
@@ -221,6 +242,11 @@ class Slots {
       queueTimeoutMs: 3 * queueTimeoutMs,
       overloaded: encodersOverloaded,
     });
+    this.decoders = scheduler.resource("decoders", {
+      concurrency: 3 * concurrency,
+      concurrencyPerKey: concurrency,
+      ...queues,
+    });
     this.#openModel = (name) => scheduler.resource(`model_${name}`, { concurrency: 1, ...queues });
   }
 
@@ -231,7 +257,7 @@ class Slots {
   }
 
   stats(): Pick<HostStats, "running" | "queued"> {
-    const all = [this.tools, this.shortEncoders, this.encoders, ...this.#models.values()];
+    const all = [this.tools, this.shortEncoders, this.encoders, this.decoders, ...this.#models.values()];
     return {
       running: all.reduce((sum, one) => sum + one.running(), 0),
       queued: all.reduce((sum, one) => sum + one.queued(), 0),

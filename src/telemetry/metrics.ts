@@ -93,7 +93,7 @@ export const metricDefinitions = {
   queueLength: gauge(
     "voxledger.queue.waiting",
     "{job}",
-    "Queue length: speech_tools, encoders, short_encoders, model_NAME, syntheses, providers (by engine), commands (and journal entries, for the event store).",
+    "Queue length: speech_tools, encoders, short_encoders, decoders, model_NAME, syntheses, providers (by engine), commands (and journal entries, for the event store).",
     { attributes: ["queue", "engine"] },
   ),
   slotsUsed: gauge("voxledger.queue.running", "{job}", "Running jobs: the slots in use behind each queue.", {

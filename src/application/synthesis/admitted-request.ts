@@ -6,6 +6,7 @@ import {
   Invalid,
   NothingToSpeak,
   ReadersStalled,
+  Reworded,
   ServiceError,
   Unavailable,
   Unpronounceable,
@@ -167,10 +168,10 @@ export class AdmittedRequest {
     else this.endSynthesis();
   }
 
-  /** Charges a repeat whose text cannot be spoken: no audio is kept, so an engine would work for each repeat without a charge. */
+  /** Charges a repeat whose text is not spoken: no audio is kept, so an engine would work for each repeat without a charge. */
   readonly chargeRepeat = async (error: unknown): Promise<void> => {
     const unserved = this.#unserved(error);
-    if (!unserved || !this.#admission.isRepeat || !(error instanceof Invalid)) return;
+    if (!unserved || !this.#admission.isRepeat || !keepsNoAudio(error)) return;
     await this.#recordUnserved(unserved, error).catch(() => {});
   };
 
@@ -220,14 +221,14 @@ export class AdmittedRequest {
     if (hasLeft) return !this.#admission.isRepeat && !departsFree(this.#options, apiKey, unserved);
     if (this.#context.signal.aborted) return false;
     // Work that yields no audio would otherwise be free for each repeat.
-    if (!isCallersFault(error) || (this.#admission.isRepeat && !(error instanceof Invalid))) return false;
+    if (!isCallersFault(error) || (this.#admission.isRepeat && !keepsNoAudio(error))) return false;
     return !(isSilence(error) && departsFree(this.#options, apiKey, unserved));
   }
 
-  /** A text that cannot be spoken uses no Idempotency-Key: there is no audio for repeats. */
+  /** Work without audio uses no Idempotency-Key: a repeat would need an engine again. */
   async #recordUnserved(unserved: NewServing, error: unknown): Promise<void> {
     const { idempotency } = this.#context;
-    if (!idempotency || error instanceof Invalid)
+    if (!idempotency || keepsNoAudio(error))
       await this.#record(unserved, { ...this.#admission, claim: undefined });
     else await this.#record({ ...unserved, idempotency }, this.#admission);
   }
@@ -236,10 +237,14 @@ export class AdmittedRequest {
 const wasMade = (provenance: Provenance): boolean => provenance === "miss" || provenance === "coalesced";
 
 const isServiceFailure = (error: unknown): boolean =>
-  error instanceof Unavailable || (error instanceof EngineFailed && !(error instanceof ReadersStalled));
+  error instanceof Unavailable ||
+  (error instanceof EngineFailed && !(error instanceof ReadersStalled || error instanceof Reworded));
 
 export const isCallersFault = (error: unknown): boolean =>
   error instanceof ServiceError && !isServiceFailure(error);
+
+/** True if an engine has worked, and nothing is kept of it. */
+const keepsNoAudio = (error: unknown): boolean => error instanceof Invalid || error instanceof Reworded;
 
 /** Mostly it takes a tool a few milliseconds. At a volume near 0, or muted by SSML, it takes as long as any other speech. */
 const isSilence = (error: unknown): boolean =>

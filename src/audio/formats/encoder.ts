@@ -1,6 +1,14 @@
 import type { Claim } from "../../async/scheduler/claim.ts";
 import type { ReservedSlot } from "../../async/scheduler/reserved-slot.ts";
 import type { AudioFormat } from "../../domain/synthesis/formats.ts";
+import type { Decode } from "../../engines/engine.ts";
+
+/** As `Decode`; `claim`: who waits for the sound. */
+export type Decoder = (
+  audio: Parameters<Decode>[0],
+  job: Parameters<Decode>[1] & { readonly claim?: Claim | undefined },
+  signal: AbortSignal,
+) => AsyncIterable<Buffer>;
 
 /** Encodes raw samples. */
 export interface Encoder {

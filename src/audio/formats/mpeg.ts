@@ -1,32 +1,5 @@
+import { readMpegFrame } from "../../domain/synthesis/mpeg-frame.ts";
 import type { SoundLength } from "./sound-length.ts";
-
-/** An MPEG Layer III header (ISO 11172-3, 13818-3). */
-interface MpegFrame {
-  /** In bytes, header included. */
-  readonly length: number;
-  readonly samples: number;
-  /** In Hz. */
-  readonly sampleRate: number;
-}
-
-/** kbit/s by index, Layer III of MPEG-1 and of MPEG-2 and 2.5. */
-const rates1 = [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320];
-const rates2 = [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160];
-/** Hz by index for MPEG-1; halved for MPEG-2, again for 2.5. */
-const samplings = [44_100, 48_000, 32_000];
-
-/** Undefined if the bytes are not a Layer III header with a length. */
-const readFrame = (header: number): MpegFrame | undefined => {
-  const version = (header >>> 19) & 3; // 3: MPEG-1, 2: MPEG-2, 0: MPEG-2.5
-  const layer = (header >>> 17) & 3; // 1: Layer III
-  const kilobits = (version === 3 ? rates1 : rates2)[(header >>> 12) & 15];
-  const sampling = samplings[(header >>> 10) & 3];
-  if (header >>> 21 !== 0x7ff || version === 1 || layer !== 1 || !kilobits || !sampling) return undefined;
-  const sampleRate = version === 3 ? sampling : version === 2 ? sampling / 2 : sampling / 4;
-  const samples = version === 3 ? 1152 : 576;
-  const padding = (header >>> 9) & 1;
-  return { length: Math.floor((samples * 125 * kilobits) / sampleRate) + padding, samples, sampleRate };
-};
 
 /** The frames of a sound. */
 export interface Frames {
@@ -48,7 +21,7 @@ const mpegFrames = (mp3: Buffer): Frames & { readonly frames: number } => {
   let samples = -unplayedSamples(mp3.subarray(at));
   let sampleRate: number | undefined;
   while (at + 4 <= mp3.length) {
-    const frame = readFrame(mp3.readUInt32BE(at));
+    const frame = readMpegFrame(mp3.readUInt32BE(at));
     if (!frame) return { frames, samples, sampleRate, end: at, foreign: true };
     at += frame.length;
     samples += frame.samples;
@@ -65,7 +38,7 @@ const mpegFrames = (mp3: Buffer): Frames & { readonly frames: number } => {
 const unplayedSamples = (frames: Buffer): number => {
   if (frames.length < 200) return 0;
   const header = frames.readUInt32BE(0);
-  const samples = readFrame(header)?.samples ?? 0;
+  const samples = readMpegFrame(header)?.samples ?? 0;
   const [mono, mpeg1] = [((header >>> 6) & 3) === 3, samples === 1152];
   const tag = frames.subarray(4 + (mpeg1 ? (mono ? 17 : 32) : mono ? 9 : 17));
   if (samples === 0 || !/^(Xing|Info)$/.test(tag.toString("latin1", 0, 4))) return 0;

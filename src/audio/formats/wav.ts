@@ -1,7 +1,5 @@
+import { isUnknownSize } from "../../domain/synthesis/wav-header.ts";
 import type { SoundLength } from "./sound-length.ts";
-
-/** Writers that do not know the length put 0, 0xFFFFFFFF, or a number near the largest signed one. */
-const isUnknownSize = (size: number): boolean => size === 0 || size >= 0x7fff_0000;
 
 /**
  * Replaces unknown sizes in the header by the true ones, which players and range requests need. Other bytes are returned

@@ -96,7 +96,7 @@ export interface PipelineStats {
   readonly storeReads: "closed" | "open";
 }
 
-export interface PipelineOptions extends Pick<RendererOptions, "engines" | "encoder"> {
+export interface PipelineOptions extends Pick<RendererOptions, "engines" | "encoder" | "decoder"> {
   readonly store: AudioStore;
   readonly cache: MemoryCache;
   readonly clock?: Clock;
@@ -259,14 +259,17 @@ class Answers {
 }
 
 const assemble = (parts: PipelineOptions) => {
-  const { engines, encoder, store, cache } = parts;
+  const { engines, encoder, decoder, store, cache } = parts;
   const { clock = systemClock, log = silent, random = Math.random, isUpgraded = () => true } = parts;
   const { scheduler = createScheduler({ clock }) } = parts;
   const limits = { ...pipelineLimits, ...parts.limits };
   const reader = createStoreReader({ ...limits, store, clock, log });
   const onKept = (name: ObjectName, kept: AudioObject): void => cache.set(name, kept);
   const writer = new StoreWriter({ ...limits, store, clock, log, random, onKept });
-  const renderer = createRenderer({ engines, encoder, maxObjectBytes: limits.objectBytes });
+  const renderer = createRenderer({
+    ...{ engines, encoder, maxObjectBytes: limits.objectBytes },
+    ...(decoder && { decoder }),
+  });
   const synthesesInFlight = new InFlightSyntheses({
     renderer,
     recheck: (name, signal) => orUndefined(reader.read(name, signal)),

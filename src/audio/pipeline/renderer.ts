@@ -7,9 +7,9 @@ import { requireDuration } from "../../domain/synthesis/least-duration.ts";
 import { formatMarks } from "../../domain/synthesis/marks.ts";
 import type { Recipe } from "../../domain/synthesis/recipe.ts";
 import { type Knob, normalProsody, type Prosody } from "../../domain/synthesis/speech.ts";
-import type { Engine, Speech, SpeechRequest } from "../../engines/engine.ts";
+import type { Decode, Engine, Speech, SpeechRequest } from "../../engines/engine.ts";
 import { fixSizes, hasDeclaredLength, isTruncated, measureSound } from "../formats/containers.ts";
-import type { Encoder } from "../formats/encoder.ts";
+import type { Decoder, Encoder } from "../formats/encoder.ts";
 import type { Rendition } from "../formats/sound.ts";
 import type { SoundLength } from "../formats/sound-length.ts";
 import type { AudioObject } from "../store/audio-store.ts";
@@ -18,6 +18,8 @@ export interface RendererOptions {
   /** The engine of a recipe, for its website; undefined if there is none. */
   readonly engines: (recipe: Recipe) => Engine | undefined;
   readonly encoder: Encoder;
+  /** Default: nothing can be decoded. */
+  readonly decoder?: Decoder;
   readonly maxObjectBytes: number;
 }
 
@@ -41,7 +43,7 @@ export interface RenderOptions extends Pick<SpeechRequest, "beforeStart" | "clai
 
 export type Renderer = ReturnType<typeof createRenderer>;
 
-export const createRenderer = ({ engines, encoder, maxObjectBytes }: RendererOptions) => ({
+export const createRenderer = ({ engines, encoder, decoder, maxObjectBytes }: RendererOptions) => ({
   /**
    * Synthesizes a recipe in its format, chunk by chunk. @throws {EngineFailed} the engine failed, was too slow, returned another format,
    * or (a provider) more than an object may hold @throws {Invalid} the text contains nothing that can be spoken, or takes too long @throws
@@ -56,15 +58,27 @@ export const createRenderer = ({ engines, encoder, maxObjectBytes }: RendererOpt
     const engine = engines(recipe);
     if (!engine) throw new EngineFailed(`The engine ${recipe.engine} is not available.`);
     let reserving: Promise<ReservedSlot | undefined> | undefined;
+    let isLocal = false;
+    const reserveEncoder = async (): Promise<void> => {
+      reserving ??= encoder.reserve(recipe.format, signal, claim);
+      await reserving;
+    };
     const request = {
       ...speechRequest(spoken),
       ...(progressive && { progressive }),
       ...(beforeStart && { beforeStart }),
       ...(claim && { claim }),
-      reserveEncoder: async () => {
-        reserving ??= encoder.reserve(recipe.format, signal, claim);
-        await reserving;
+      reserveEncoder: () => {
+        isLocal = true;
+        return reserveEncoder();
       },
+      ...(decoder && {
+        // Otherwise decoders of sounds without an encoder could block those of sounds that have one.
+        decode: async function* (...[audio, job, signal]: Parameters<Decode>) {
+          await reserveEncoder();
+          yield* decoder(audio, { ...job, claim }, signal);
+        },
+      }),
     };
     try {
       const speech = await engine.synthesize(request, signal);
@@ -80,8 +94,8 @@ export const createRenderer = ({ engines, encoder, maxObjectBytes }: RendererOpt
         yield chunk;
       }
       const { leastSeconds } = speech;
-      // Only local engines reserve an encoder. A server may have other bytes each time.
-      const mayDiffer = reserving === undefined || engine.isExact?.(recipe.voice) === false;
+      // A server may have other bytes each time.
+      const mayDiffer = !isLocal || engine.isExact?.(recipe.voice) === false;
       return { declared: declared(), leastSeconds, marks: marksIn(recipe.format, speech), mayDiffer };
     } finally {
       void reserving?.then((slot) => slot?.release()).catch(() => undefined); // its caller got the error

@@ -2,6 +2,7 @@ import type { NamingKey } from "../../application/accounts/naming-key.ts";
 import type { FindProviderClient } from "../../application/accounts/provider-clients.ts";
 import type { Check } from "../../application/health/health.ts";
 import type { FindEngine } from "../../application/synthesis/planner.ts";
+import { ffmpegDecoder } from "../../audio/formats/ffmpeg-decoder.ts";
 import { ffmpegEncoder } from "../../audio/formats/ffmpeg-encoder.ts";
 import { createMemoryCache } from "../../audio/pipeline/memory-cache.ts";
 import { createPipeline } from "../../audio/pipeline/pipeline.ts";
@@ -45,6 +46,7 @@ export const composeAudio = async (
         return engine && telemetry.engine(engine);
       },
       encoder,
+      decoder: ffmpegDecoder(host),
       store: audioStore,
       cache: createMemoryCache({
         maxBytes: settings.memoryCacheBytes,

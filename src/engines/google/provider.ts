@@ -11,10 +11,11 @@ import { splitSsml } from "../../domain/text/ssml-pieces.ts";
 import type { Speech, SpeechRequest } from "../engine.ts";
 import { concatenate } from "../pcm/concatenate.ts";
 import { afterFirstByte } from "../pcm/peek.ts";
-import { wavSamples } from "../pcm/wav-samples.ts";
+import { readWav } from "../pcm/read-wav.ts";
 import type { Provider } from "../provider.ts";
 import { type Exchange, endpoint } from "../provider-http/exchange.ts";
-import { errorFrom, invalidResponse, readJson } from "../provider-http/responses.ts";
+import { UpstreamFailed } from "../provider-http/request-failed.ts";
+import { errorFrom, invalidAudio, invalidResponse, readJson } from "../provider-http/responses.ts";
 import { googleAuth } from "./auth.ts";
 import { type GoogleClient, knobsOf, languageOf, listVoices, takesSsml } from "./voices.ts";
 
@@ -58,20 +59,62 @@ const synthesize = async (
   const pieces = speakablePieces(piecesOf(request), ssml);
   const [only, ...others] = pieces;
   const encoding = encodings[format];
-  const say = (piece: string, encoding: GoogleEncoding, signal: AbortSignal, isContinuation = false) =>
-    speak(client, { request, piece, encoding, isContinuation }, signal);
-  if (only !== undefined && others.length === 0 && encoding) {
-    return {
-      encoding: { kind: "encoded", format },
-      audio: await afterFirstByte(await say(only, encoding, signal)),
-      leastSeconds: leastDuration(only, request),
-    };
+  if (only === undefined || others.length > 0 || !encoding) return join(client, request, pieces, signal);
+  try {
+    const asked = { request, piece: only, encoding, isContinuation: false };
+    const audio = await afterFirstByte(await speak(client, asked, signal));
+    return { encoding: { kind: "encoded", format }, audio, leastSeconds: leastDuration(only, request) };
+  } catch (error) {
+    return join(client, request, shorterPieces(error, only, request), signal, 1);
   }
-  const synthesizePiece = async (piece: string, signal: AbortSignal, isContinuation: boolean) =>
-    afterFirstByte(wavSamples(await say(piece, "LINEAR16", signal, isContinuation), sampleRate));
+};
+
+/** `splits`: how often these pieces have been split because their sentences are too long. */
+const join = (
+  client: GoogleClient,
+  request: SpeechRequest,
+  pieces: readonly string[],
+  signal: AbortSignal,
+  splits = 0,
+): Promise<Speech> => {
+  const synthesizePiece = async (piece: string, signal: AbortSignal, isContinuation: boolean) => {
+    try {
+      const asked = { request, piece, encoding: "LINEAR16", isContinuation } as const;
+      const wav = await readWav(await speak(client, asked, signal));
+      if (wav.sampleRate !== sampleRate) throw invalidAudio(`its sample rate is ${wav.sampleRate} Hz`);
+      return await afterFirstByte(wav.pcm);
+    } catch (error) {
+      if (splits === mostSplits) throw error;
+      const { audio } = await join(client, request, shorterPieces(error, piece, request), signal, splits + 1);
+      return audio;
+    }
+  };
   const leastSeconds = (piece: string) => leastDuration(piece, request);
   return concatenate(pieces, { sampleRate, synthesizePiece, leastSeconds }, signal);
 };
+
+/** 5000 bytes become pieces of about 160: users report refused sentences of 300. */
+const mostSplits = 6;
+/** Of a piece. More than a half: a third piece would be a few words, with a joint before them. */
+const largestShare = 0.55;
+
+/**
+ * Halves of a piece that Google refuses because of the length of its sentences, which depends on the voice and is not
+ * documented: between sentences, else between clauses or words. Such a refusal is not billed. @throws `error`, if it is another
+ */
+const shorterPieces = (error: unknown, piece: string, { ssml, lang }: SpeechRequest): readonly string[] => {
+  if (!isTooLong(error)) throw error;
+  const measure = ssml ? (part: string) => utf8Length(part.replace(/<[^>]*>/g, "")) : utf8Length;
+  const limits: PieceLimits = { measure, max: Math.ceil(largestShare * measure(piece)) };
+  const pieces = ssml ? splitSsml(piece, lang, limits) : splitText(piece, lang, limits);
+  if (pieces.length < 2) throw error;
+  return speakablePieces(pieces, ssml);
+};
+
+const isTooLong = (error: unknown): boolean =>
+  error instanceof UpstreamFailed &&
+  error.status === 400 &&
+  error.message.includes("contains sentences that are too long");
 
 type GoogleEncoding = "MP3" | "OGG_OPUS" | "LINEAR16";
 

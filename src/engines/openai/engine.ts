@@ -13,8 +13,9 @@ import { afterFirstByte } from "../pcm/peek.ts";
 import type { UpstreamResponse } from "../provider-http/exchange.ts";
 import { errorFrom } from "../provider-http/responses.ts";
 import { type CaptionedWord, captionMarks, readCaptioned } from "./captions.ts";
-import { requestOf, type SpeechServer, serverIdentity } from "./server.ts";
-import { pcmRate, readPcm, readSpeech } from "./sound.ts";
+import { isRealtimeModel, realtimeVersion, speakRealtime } from "./realtime.ts";
+import { isOpenAis, requestOf, type SpeechServer, serverIdentity } from "./server.ts";
+import { pcmRate, readAsSamples, readSpeech } from "./sound.ts";
 
 /**
  * In bytes of UTF-8. `gpt-4o-mini-tts` takes 2,000 tokens (OpenAI's page of the model), `tts-1` 4,096 characters. A token
@@ -50,24 +51,32 @@ export const createOpenAiEngine = (options: OpenAiEngineOptions): Engine => {
   const has = (voice: string): boolean =>
     voices?.includes(nameOf(voice)) ?? voiceName.safeParse(nameOf(voice)).success;
 
+  const isRealtime = isRealtimeModel(server.model);
+
   return {
     code,
     // The server's own mp3 has other bytes than the samples of captions, encoded here.
-    version: () => `${serverIdentity(server)}${server.captions ? " captions" : ""}`,
+    version: () =>
+      [
+        serverIdentity(server),
+        ...(isRealtime ? [realtimeVersion] : server.captions ? ["captions"] : []),
+      ].join(" "),
     prosody: (voice) => (has(voice) ? ["rate"] : []),
     takesSsml: () => false,
     takesInstructions: () => takesInstructions,
-    marks: (voice) => server.captions === true && has(voice),
+    marks: (voice) => server.captions === true && !isRealtime && has(voice),
     synthesize: async (asked, signal) => {
       signal.throwIfAborted();
       const request = { ...asked, voice: nameOf(asked.voice) };
       if (!has(asked.voice)) throw new EngineFailed(`The engine ${code} does not have this voice.`);
       if (request.ssml) throw new EngineFailed("This voice does not support SSML.");
+      if (isRealtime) return speakRealtime({ server, request }, signal);
       const { text, lang } = request;
       const limits = { measure: utf8Length, max: maxInputBytes };
       const pieces = speakablePieces(splitText(text, lang, limits), false);
       const speak = server.captions ? speakCaptioned : speakPlain;
-      return speak({ request, pieces, ...senderOf(server, request) }, signal);
+      const isOpenAi = isOpenAis(server);
+      return speak({ request, pieces, isOpenAi, ...senderOf(server, request) }, signal);
     },
   };
 };
@@ -88,6 +97,7 @@ interface Speaking {
   readonly send: Send;
   /** Must not appear in messages, which often repeat the key or the texts. */
   readonly hidden: (piece: string) => string[];
+  readonly isOpenAi: boolean;
 }
 
 /** Sends one piece. @throws {UpstreamFailed} the status is not 200 */
@@ -113,20 +123,33 @@ const senderOf = (server: SpeechServer, request: SpeechRequest): Pick<Speaking, 
 };
 
 const speakPlain = async (
-  { request, pieces, send, hidden }: Speaking,
+  { request, pieces, send, hidden, isOpenAi }: Speaking,
   signal: AbortSignal,
 ): Promise<Speech> => {
   const [only = "", ...others] = pieces;
-  const as = responseFormats[request.format];
+  const { decode, format: wanted } = request;
+  const as = responseFormats[wanted];
   if (others.length === 0 && as) {
-    const speech = await readSpeech(await send(only, { as }, signal), request.format, hidden(only));
+    const options = { wanted, hidden: hidden(only), decode };
+    const speech = await readSpeech(await send(only, { as }, signal), options, signal);
     return { ...speech, leastSeconds: leastDuration(only, request) };
   }
-  const askForSamples = async (piece: string, signal: AbortSignal, isContinuation: boolean) =>
-    readPcm(await send(piece, { as: "pcm", isContinuation }, signal), hidden(piece));
+  /** Of the first piece. */
+  let sampleRate: number | undefined;
+  const askForSamples = async (piece: string, signal: AbortSignal, isContinuation: boolean) => {
+    const response = await send(piece, { as: "pcm", isContinuation }, signal);
+    const options = { hidden: hidden(piece), decode, isRaw: isOpenAi, sampleRate };
+    const samples = await readAsSamples(response, options, signal);
+    sampleRate ??= samples.sampleRate;
+    return samples.pcm;
+  };
   const leastSeconds = (piece: string) => leastDuration(piece, request);
-  const options = { sampleRate: pcmRate, synthesizePiece: askForSamples, leastSeconds };
-  return await concatenate(pieces, options, signal);
+  const rate = () => sampleRate ?? pcmRate;
+  return await concatenate(
+    pieces,
+    { sampleRate: rate, synthesizePiece: askForSamples, leastSeconds },
+    signal,
+  );
 };
 
 /** The words of a piece are timed from its start, and pieces are prefetched: a piece begins where the one before ended. */

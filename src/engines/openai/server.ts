@@ -34,6 +34,10 @@ export const serverIdentity = (server: Pick<SpeechServer, "baseUrl" | "model">):
   return `openai ${host}${pathname.replace(/\/$/, "")} ${server.model}`;
 };
 
+/** True for OpenAI's own service. */
+export const isOpenAis = ({ baseUrl }: Pick<SpeechServer, "baseUrl">): boolean =>
+  new URL(baseUrl).hostname === "api.openai.com";
+
 const endpoint = ({ baseUrl }: Pick<SpeechServer, "baseUrl">, path: string): URL => {
   const url = new URL(baseUrl);
   const base = url.pathname.replace(/\/+$/, "");

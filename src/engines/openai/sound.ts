@@ -1,97 +1,167 @@
 import type { AudioFormat } from "../../domain/synthesis/formats.ts";
-import type { Speech } from "../engine.ts";
-import { peek } from "../pcm/peek.ts";
-import { wavSamples } from "../pcm/wav-samples.ts";
+import { readMpegFrame } from "../../domain/synthesis/mpeg-frame.ts";
+import { unknownSize, wavHeader } from "../../domain/synthesis/wav-header.ts";
+import type { Decode, Speech } from "../engine.ts";
+import { afterFirstByte, peek } from "../pcm/peek.ts";
+import type { Samples } from "../pcm/read-samples.ts";
+import { isWav, monoSamples, readWav } from "../pcm/read-wav.ts";
 import type { UpstreamResponse } from "../provider-http/exchange.ts";
 import { messageFromBody } from "../provider-http/redact.ts";
-import { invalidResponse, readStart } from "../provider-http/responses.ts";
+import { invalidAudio, invalidResponse, readStart } from "../provider-http/responses.ts";
 
 /** `response_format: "pcm"` of OpenAI and compatible servers: s16le, mono. */
 export const pcmRate = 24_000;
 
+export interface ReadOptions {
+  /** Must not appear in messages. */
+  readonly hidden: readonly string[];
+  readonly decode: Decode | undefined;
+  /** True if audio without a container is raw samples, whatever its content type is. Default: false. */
+  readonly isRaw?: boolean;
+}
+
 /**
- * Reads audio in the format that its bytes show: many servers ignore the requested format. A WAV instead of another
- * format is read as samples. @throws {UpstreamFailed} not audio, or empty
+ * Reads audio by its bytes: many servers ignore the requested format, and label what they send with another. Only the
+ * wanted container is passed on. @throws {EngineFailed} not audio, empty, or of an unknown format
  */
-export const readSpeech = (
-  answer: UpstreamResponse,
-  wanted: AudioFormat,
-  hidden: readonly string[],
-): Promise<Speech> =>
-  sniff(answer, hidden, (beginning, audio): Speech => {
-    const container = detectContainer(beginning);
-    if (container === "unknown") throw invalidResponse("its audio format is unknown");
-    if (container !== "wav" || wanted === "wav") {
-      return { encoding: { kind: "encoded", format: container }, audio };
-    }
-    const sampleRate = rateOf(beginning);
-    if (!sampleRate) throw invalidResponse("its WAV has no format chunk");
-    return { encoding: { kind: "pcm", sampleRate }, audio: wavSamples(audio, sampleRate) };
-  });
+export const readSpeech = async (
+  response: UpstreamResponse,
+  { wanted, ...options }: ReadOptions & { readonly wanted: AudioFormat },
+  signal: AbortSignal,
+): Promise<Speech> => {
+  const sound = await sniff(response, options);
+  if (isInFormat(sound, wanted)) {
+    return { encoding: { kind: "encoded", format: wanted }, audio: sound.audio };
+  }
+  const { sampleRate, pcm } = await samplesOf(sound, options, signal);
+  return { encoding: { kind: "pcm", sampleRate }, audio: pcm };
+};
 
-/** Reads raw samples; servers that know only WAV send that instead. */
-export const readPcm = (
-  answer: UpstreamResponse,
-  hidden: readonly string[],
-): Promise<AsyncIterable<Buffer>> =>
-  sniff(answer, hidden, (beginning, audio) => {
-    // Any two bytes may be a sample: another container needs the content type as well, or a signature of four bytes.
-    const container = detectContainer(beginning);
-    if (container === "wav") return wavSamples(audio, pcmRate);
-    if (container === "ogg" || /^audio\/(?:mpeg|mp3|aac|flac|ogg|opus)\b/.test(typeOf(answer))) {
-      throw invalidResponse("it is not raw audio");
-    }
-    return audio;
-  });
+/**
+ * Reads audio in any container as samples; with `sampleRate`, at that rate. Raw samples are known by their content type
+ * alone. @throws {EngineFailed} as `readSpeech`
+ */
+export const readAsSamples = async (
+  response: UpstreamResponse,
+  { sampleRate, ...options }: ReadOptions & { readonly sampleRate?: number | undefined },
+  signal: AbortSignal,
+): Promise<Samples> => {
+  const samples = await samplesOf(await sniff(response, options), options, signal);
+  if (sampleRate === undefined || samples.sampleRate === sampleRate) return samples;
+  return decoded(asWav(samples), { container: "wav", sampleRate }, options.decode, signal);
+};
 
-/** Reads audio by its first bytes; if it is refused, the response is closed. */
-const sniff = async <T>(
-  answer: UpstreamResponse,
-  hidden: readonly string[],
-  read: (beginning: Buffer, audio: AsyncIterable<Buffer>) => T,
-): Promise<T> => {
-  await requireAudio(answer, hidden);
-  const { beginning, audio, leave } = await peek(answer.body, sniffBytes);
+type Container = "mp3" | "ogg" | "flac" | "aac" | "wav";
+
+interface Sniffed {
+  /** Undefined for raw samples. */
+  readonly container: Container | undefined;
+  readonly raw: RawSamples;
+  readonly beginning: Buffer;
+  readonly audio: AsyncIterable<Buffer>;
+}
+
+/** Recognises audio by its first bytes; if it is refused, the response is closed. */
+const sniff = async (response: UpstreamResponse, { hidden, isRaw }: ReadOptions): Promise<Sniffed> => {
+  await requireAudio(response, hidden);
+  const declared = rawSamplesOf(typeOf(response)) ?? (isRaw ? openAiSamples : undefined);
+  const { beginning, audio, leave } = await peek(response.body, declared ? rawSniffBytes : sniffBytes);
   try {
-    if (beginning.length === 0) throw invalidResponse("it contains no audio");
-    return read(beginning, audio);
+    if (beginning.length === 0) throw invalidAudio("it contains no audio");
+    const container = containerOf(beginning, declared !== undefined);
+    if (container || declared) return { container, raw: declared ?? openAiSamples, beginning, audio };
+    throw invalidAudio(
+      "its audio format is unknown (raw samples need the content type audio/pcm or audio/L16)",
+    );
   } catch (error) {
     await leave();
     throw error;
   }
 };
 
+const isInFormat = ({ container, beginning }: Sniffed, wanted: AudioFormat): boolean =>
+  container === wanted && container !== "wav" && (container !== "ogg" || isOpusOrVorbis(beginning));
+
+/** The first packet of an Ogg stream follows a page header with one segment. */
+const isOpusOrVorbis = (ogg: Buffer): boolean =>
+  ["OpusHead", "\x01vorbis"].some((name) => ogg.toString("latin1", 28).startsWith(name));
+
+const samplesOf = async (
+  { container, raw, audio }: Sniffed,
+  { decode }: ReadOptions,
+  signal: AbortSignal,
+): Promise<Samples> => {
+  if (container === undefined) return { sampleRate: raw.sampleRate, pcm: monoSamples(audio, raw) };
+  if (container !== "wav") return decoded(audio, { container }, decode, signal);
+  const { sampleRate, pcm } = await readWav(audio);
+  return { sampleRate, pcm: await afterFirstByte(pcm) };
+};
+
+const decoded = async (
+  audio: AsyncIterable<Buffer>,
+  job: Parameters<Decode>[1],
+  decode: Decode | undefined,
+  signal: AbortSignal,
+): Promise<Samples> => {
+  if (!decode) throw invalidAudio(`it is ${job.container}, which is not decoded here`);
+  const { sampleRate, pcm } = await readWav(decode(audio, job, signal));
+  return { sampleRate, pcm: await afterFirstByte(pcm) };
+};
+
+async function* asWav({ sampleRate, pcm }: Samples): AsyncGenerator<Buffer, void> {
+  yield wavHeader(sampleRate, unknownSize);
+  yield* pcm;
+}
+
+interface RawSamples {
+  readonly sampleRate: number;
+  readonly channels: number;
+}
+
+const openAiSamples: RawSamples = { sampleRate: pcmRate, channels: 1 };
+
+const rawTypes = /^audio\/(?:(?:x-)?(?:pcm|raw|l16)(?:[-_]?s16le)?)\s*(?:;|$)/;
+
+/**
+ * The samples that a content type declares, e.g. openedai-speech's `audio/pcm;rate=22050`. They are little-endian: no speech
+ * server follows RFC 3551, by which those of `audio/L16` are not.
+ */
+const rawSamplesOf = (type: string): RawSamples | undefined => {
+  if (!rawTypes.test(type)) return undefined;
+  const parameter = (name: string, fallback: number): number =>
+    Number(new RegExp(`;\\s*${name}="?(\\d{1,6})\\b`).exec(type)?.[1] ?? fallback);
+  return { sampleRate: parameter("rate", pcmRate), channels: parameter("channels", 1) };
+};
+
 const typeOf = ({ headers }: UpstreamResponse): string => headers["content-type"]?.toLowerCase() ?? "";
 
 /** HTML pages and JSON errors with status 200 are not audio. */
-const requireAudio = async (answer: UpstreamResponse, hidden: readonly string[]): Promise<void> => {
-  if (!/^(?:text\/|application\/(?:[\w.+-]+\+)?(?:json|xml)\b)/.test(typeOf(answer))) return;
-  const words = messageFromBody(await readStart(answer), hidden);
+const requireAudio = async (response: UpstreamResponse, hidden: readonly string[]): Promise<void> => {
+  if (!/^(?:text\/|application\/(?:[\w.+-]+\+)?(?:json|xml)\b)/.test(typeOf(response))) return;
+  const words = messageFromBody(await readStart(response), hidden);
   throw invalidResponse("it is not audio", words);
 };
 
-/** The container of audio by its first bytes. Raw samples have no signature and are `unknown`. */
-type Container = "mp3" | "ogg" | "wav" | "unknown";
+/** Up to the name of the codec in an Ogg stream. */
+const sniffBytes = 36;
+/** Any four bytes may be samples, so that those of an MP3 are believed only if a second frame follows (at most 1,441 bytes later). */
+const rawSniffBytes = 1_500;
 
-/** Bytes needed for detection. */
-const sniffBytes = 28;
-
-const detectContainer = (beginning: Buffer): Container => {
+/** The container of audio by its first bytes. Raw samples have no signature. */
+const containerOf = (beginning: Buffer, mayBeRaw: boolean): Container | undefined => {
   const four = beginning.toString("latin1", 0, 4);
   if (four === "OggS") return "ogg";
-  if (four === "RIFF" && beginning.toString("latin1", 8, 12) === "WAVE") return "wav";
-  if (four.startsWith("ID3") || isMpegFrame(beginning)) return "mp3";
-  return "unknown";
+  if (four === "fLaC") return "flac";
+  if (isWav(beginning)) return "wav";
+  if (four.startsWith("ID3") && (beginning[3] ?? 0) <= 4) return "mp3";
+  if (beginning.length < 4) return undefined;
+  const frame = readMpegFrame(beginning.readUInt32BE(0));
+  if (frame && (!mayBeRaw || isFrameAt(beginning, frame.length))) return "mp3";
+  return isAdts(beginning) && !mayBeRaw ? "aac" : undefined;
 };
 
-/** The sample rate of a WAV whose first chunk is the format. */
-const rateOf = (wav: Buffer): number | undefined =>
-  wav.length >= sniffBytes && wav.toString("latin1", 12, 16) === "fmt " ? wav.readUInt32LE(24) : undefined;
+const isFrameAt = (mp3: Buffer, at: number): boolean =>
+  mp3.length >= at + 4 && readMpegFrame(mp3.readUInt32BE(at)) !== undefined;
 
-/** Layer III of any MPEG version: AAC in ADTS has the same first eleven bits, and layer 0. */
-const isMpegFrame = (bytes: Buffer): boolean => {
-  const [first = 0, second = 0] = bytes;
-  const version = (second >> 3) & 3;
-  const layer = (second >> 1) & 3;
-  return first === 0xff && second >= 0xe0 && version !== 1 && layer === 1;
-};
+/** AAC has the sync word of MPEG and layer 0. */
+const isAdts = ([first = 0, second = 0]: Buffer): boolean => first === 0xff && (second & 0xf6) === 0xf0;

@@ -1,5 +1,6 @@
 import type { ShortGender } from "../../domain/synthesis/speech.ts";
 import type { ProviderVoice } from "../provider.ts";
+import { isRealtimeModel } from "./realtime.ts";
 
 /** The properties of a voice by its name. Without a language it speaks any; unknown genders count as female. */
 export const voiceOf = (name: string): ProviderVoice => {
@@ -34,7 +35,12 @@ const openAiVoices: Readonly<Record<string, ShortGender>> = {
   cedar: "m",
 };
 
-export const openAiNames: readonly string[] = Object.keys(openAiVoices);
+/** OpenAI's API reference lists no others for realtime models. */
+const notRealtime: readonly string[] = ["fable", "nova", "onyx"];
+
+/** The names of OpenAI's voices that a model has. */
+export const openAiNamesOf = (model: string): readonly string[] =>
+  Object.keys(openAiVoices).filter((name) => !isRealtimeModel(model) || !notRealtime.includes(name));
 
 /**
  * Kokoro encodes language and gender in two letters: `af_bella`, `bm_george`; mixtures (`af_bella+af_sky`) by the

@@ -6,7 +6,8 @@ import { fade } from "./fades.ts";
 import { bytesPerSample } from "./whole-samples.ts";
 
 export interface ConcatenateOptions<Piece> {
-  readonly sampleRate: number;
+  /** A function is called when the first piece has begun. */
+  readonly sampleRate: number | (() => number);
   /**
    * The samples of one piece (s16le, mono): at least one, or an error. Resolves when they have begun. An abort ends
    * request and response, even before the first read.
@@ -30,14 +31,15 @@ const fadeSeconds = 0.003;
  */
 export const concatenate = async <Piece>(
   pieces: readonly Piece[],
-  { sampleRate, synthesizePiece, leastSeconds = () => 0 }: ConcatenateOptions<Piece>,
+  { sampleRate: rate, synthesizePiece, leastSeconds = () => 0 }: ConcatenateOptions<Piece>,
   signal: AbortSignal,
 ): Promise<Speech> => {
+  const rateNow = typeof rate === "number" ? () => rate : rate;
   const over = new AbortController();
   const both = AbortSignal.any([signal, over.signal]);
   const begin = (piece: Piece, isContinuation = true): Promise<AsyncIterable<Buffer>> => {
     const started = synthesizePiece(piece, both, isContinuation).then((audio) =>
-      longEnough(audio, sampleRate, leastSeconds(piece)),
+      longEnough(audio, rateNow(), leastSeconds(piece)),
     );
     started.catch(() => undefined); // reported when the piece is due
     return started;
@@ -50,6 +52,7 @@ export const concatenate = async <Piece>(
   const [first, ...others] = pieces;
   if (first === undefined) throw new TypeError("There are no pieces.");
   const firstAudio = await begin(first, false);
+  const sampleRate = rateNow();
 
   const read = async function* (): AsyncGenerator<Buffer, void> {
     const samples = Math.round(fadeSeconds * sampleRate);

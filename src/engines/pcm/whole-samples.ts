@@ -2,12 +2,19 @@
 export const bytesPerSample = 2;
 
 /** The same samples in chunks of whole ones, none of them empty; half a sample at the end is dropped. */
-export async function* inWholeSamples(pcm: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
-  let half: Buffer = Buffer.alloc(0);
+export const inWholeSamples = (pcm: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> =>
+  inFrames(pcm, bytesPerSample);
+
+/** The same for samples of several channels or another width. */
+export async function* inFrames(
+  pcm: AsyncIterable<Buffer>,
+  frameBytes: number,
+): AsyncGenerator<Buffer, void> {
+  let rest: Buffer = Buffer.alloc(0);
   for await (const chunk of pcm) {
-    const bytes = half.length === 0 ? chunk : Buffer.concat([half, chunk]);
-    const end = bytes.length - (bytes.length % bytesPerSample);
-    half = Buffer.from(bytes.subarray(end));
+    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    const end = bytes.length - (bytes.length % frameBytes);
+    rest = Buffer.from(bytes.subarray(end));
     if (end > 0) yield bytes.subarray(0, end);
   }
 }

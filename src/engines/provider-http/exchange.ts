@@ -1,19 +1,28 @@
 import http, { type ClientRequest, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
 import https from "node:https";
-import type { Socket } from "node:net";
-import type { TLSSocket } from "node:tls";
 import { type Clock, systemClock } from "../../async/clock.ts";
 import type { Claim } from "../../async/scheduler/claim.ts";
-import { EngineFailed } from "../../domain/errors.ts";
-import { followBody } from "./body-end.ts";
-import { type Stage, UnprovenEnd, UpstreamFailed } from "./request-failed.ts";
+import {
+  failureOf,
+  onConnected,
+  type PaceOptions,
+  pacedBody,
+  redirected,
+  tooLate,
+  type UpstreamDeadlines,
+  upstreamDeadlines,
+} from "./connection.ts";
+import type { Stage } from "./request-failed.ts";
 import type { SsrfGuard } from "./ssrf-guard.ts";
+import { openWebSocket, type SocketMessages } from "./web-socket.ts";
 
 export interface UpstreamRequest {
   readonly method: "GET" | "POST";
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
+  /** Opens a WebSocket: sends these messages. The response has the status 101 and a chunk for each message received. */
+  readonly socket?: SocketMessages;
   /** Continues a sound that is being delivered: it is not refused. */
   readonly isContinuation?: boolean;
   /** The API keys in whose queues it waits. */
@@ -41,18 +50,6 @@ export interface UpstreamResponse {
  */
 export type Exchange = (request: UpstreamRequest, signal: AbortSignal) => Promise<UpstreamResponse>;
 
-/** In milliseconds. They run while the provider is waited for, never while a reader is idle. */
-export const upstreamDeadlines = {
-  /** Until a connection is open: DNS, TCP, TLS, and waiting for a free one. */
-  connectMs: 5_000,
-  /** Until the response headers, and between any two chunks of the body. */
-  firstByteMs: 30_000,
-  /** Total waiting time from the connection to the end of the body. */
-  totalMs: 300_000,
-};
-
-export type UpstreamDeadlines = Readonly<typeof upstreamDeadlines>;
-
 /** Connections are kept alive, and never shared between exchanges with different guards. */
 export const createExchange = ({
   guard,
@@ -70,8 +67,10 @@ export const createExchange = ({
   return async (request, signal) => {
     signal.throwIfAborted();
     guard.check(request.url);
-    const agent = agents[request.url.protocol === "http:" ? "http:" : "https:"];
-    return await send(request, { agent, deadlines, clock, signal });
+    const protocol = request.url.protocol === "http:" ? "http:" : "https:";
+    const context = { agent: agents[protocol], deadlines, clock, signal };
+    if (!request.socket) return await send(request, context);
+    return await openWebSocket(request, request.socket, { ...context, lookup: guard.lookup(protocol) });
   };
 };
 
@@ -84,12 +83,8 @@ const connections = {
   timeout: 30_000,
 } as const;
 
-interface SendContext {
+interface SendContext extends PaceOptions {
   readonly agent: http.Agent;
-  readonly deadlines: UpstreamDeadlines;
-  readonly clock: Clock;
-  /** Valid until the end of the body. */
-  readonly signal: AbortSignal;
 }
 
 /** Resolves with the response headers. */
@@ -142,82 +137,9 @@ const start = ({ url, method, headers, body }: UpstreamRequest, agent: http.Agen
   return request(url, { method, agent, headers: { ...headers, ...length } }).end(body);
 };
 
-const onConnected = (sent: ClientRequest, connected: () => void): void => {
-  sent.once("socket", (socket: Socket & Partial<TLSSocket>) => {
-    if (sent.reusedSocket) return connected();
-    socket.once(socket.encrypted ? "secureConnect" : "connect", connected);
-  });
-};
-
-/**
- * The body at the reader's pace. Deadlines run only while a read is pending: an idle reader lets the provider wait.
- * `waitedMs`: the time spent so far of `totalMs`.
- */
-async function* pacedBody(
-  response: IncomingMessage,
-  { deadlines, clock, signal }: SendContext,
-  waitedMs: number,
-): AsyncGenerator<Buffer, void> {
-  const pieces: AsyncIterator<Buffer> = response[Symbol.asyncIterator]();
-  const end = isDelimited(response) ? undefined : followBody();
-  let waited = waitedMs;
-  try {
-    for (;;) {
-      signal.throwIfAborted();
-      const timeoutMs = Math.max(0, Math.min(deadlines.firstByteMs, deadlines.totalMs - waited));
-      const asked = clock.now();
-      const stopTimer = clock.after(timeoutMs, () => response.destroy(tooSlow()));
-      const piece = await pieces.next().finally(stopTimer);
-      waited += clock.now() - asked;
-      if (piece.done) break;
-      end?.add(piece.value);
-      yield piece.value;
-    }
-    if (!response.complete) throw new Error("the body is incomplete");
-    if (end && !end.isProven()) throw new UnprovenEnd();
-  } catch (error) {
-    if (signal.aborted) throw signal.reason;
-    throw error instanceof UpstreamFailed ? error : incomplete(error);
-  } finally {
-    if (!response.complete || !response.readableEnded) response.destroy();
-  }
-}
-
-/** True if Content-Length or chunks tell where the body ends (RFC 9112, section 6.3), or if that does not matter. */
-const isDelimited = ({ statusCode, headers }: IncomingMessage): boolean =>
-  statusCode !== 200 ||
-  headers["content-length"] !== undefined ||
-  /\bchunked\s*$/i.test(headers["transfer-encoding"] ?? "");
-
 /** The server had closed this keep-alive connection, so it has not read the request. */
 const isStale = (sent: ClientRequest, error: NodeJS.ErrnoException): boolean =>
   sent.reusedSocket && (error.code === "ECONNRESET" || error.code === "EPIPE");
-
-const failureOf = (error: Error, stage: Stage): EngineFailed => {
-  if (error instanceof EngineFailed) return error;
-  const { code } = error as NodeJS.ErrnoException;
-  return unanswered(stage, code === undefined ? "" : ` (${code})`, error);
-};
-
-const tooLate = (stage: Stage): UpstreamFailed => unanswered(stage, " in time");
-
-const unanswered = (stage: Stage, how: string, cause?: Error): UpstreamFailed => {
-  const what = stage === "connect" ? "cannot be reached" : "did not respond";
-  return new UpstreamFailed(`The speech provider ${what}${how}.`, { stage, cause });
-};
-
-const redirected = (status: number): UpstreamFailed =>
-  brokenAnswer(`The speech provider responded with a redirect (HTTP ${status}), which is not followed.`, {
-    status,
-  });
-
-const tooSlow = (): UpstreamFailed => brokenAnswer("The speech provider stopped sending its response.");
-
-const incomplete = (cause: unknown): UpstreamFailed =>
-  brokenAnswer("The connection to the speech provider ended before its response was complete.", { cause });
-
-const brokenAnswer = (message: string, details: { status?: number; cause?: unknown } = {}): UpstreamFailed =>
-  new UpstreamFailed(message, { stage: "answer", ...details });
 
 /** A path of an API under its base address, which may have a path of its own. */
 export const endpoint = (base: string, path: `/${string}`): URL =>

@@ -1,4 +1,5 @@
 import { STATUS_CODES } from "node:http";
+import { EngineFailed } from "../../domain/errors.ts";
 import { parseJson } from "../parse-json.ts";
 import type { UpstreamResponse } from "./exchange.ts";
 import { messageFromBody } from "./redact.ts";
@@ -41,6 +42,13 @@ export const invalidResponse = (why: string, words?: string): UpstreamFailed => 
   const message = words === undefined ? loggable : `${loggable}: ${words.replace(/\.$/, "")}`;
   return new UpstreamFailed(`${message}.`, { stage: "answer", loggable: `${loggable}.` });
 };
+
+/**
+ * Audio that cannot be used. It may be due to the text, so that it says nothing about the next request: it does not count
+ * against the circuit breaker.
+ */
+export const invalidAudio = (why: string): EngineFailed =>
+  new EngineFailed(`The response of the speech provider is invalid: ${why}.`);
 
 export interface ErrorFromOptions {
   /** Must not appear in messages: the credentials and the text. */

@@ -2,6 +2,7 @@ import { errorMessage } from "../../domain/errors.ts";
 import { espeakArguments } from "../espeak.ts";
 import type { EncoderSpec, EspeakSpec, HostOptions, JobSpec, Request, Response } from "../protocol.ts";
 import { ToolFailed } from "../tools.ts";
+import { startDecoder } from "./decoder.ts";
 import { type EncoderPool, startEncoderPool } from "./encoder-pool.ts";
 import { SpeakerPool } from "./espeak/speaker-pool.ts";
 import type { ToolProcess } from "./exit-failure.ts";
@@ -102,6 +103,7 @@ const nameOf = (order: JobSpec): string => {
     case "sherpa":
       return `The model ${order.model.name}`;
     case "encoder":
+    case "decoder":
       return "ffmpeg";
   }
 };
@@ -116,6 +118,8 @@ const begin = (order: JobSpec): ToolProcess => {
       return models.acquire(order);
     case "encoder":
       return encode(order);
+    case "decoder":
+      return startDecoder(order);
   }
 };
 

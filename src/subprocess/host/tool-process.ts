@@ -5,8 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import type { ToolSpec } from "../protocol.ts";
+import type { Tool } from "../tools.ts";
 import { exitOf, notStarted, type ToolProcess } from "./exit-failure.ts";
-import { limitedCommand } from "./limited-command.ts";
+import { limitedCommand, type ToolLimits } from "./limited-command.ts";
 import { lowerPriority } from "./lower-priority.ts";
 
 const pieceBytes = 64 * 1024;
@@ -17,12 +18,31 @@ const notFound = 127;
 /** Starts a speech tool under resource limits. The text is passed on standard input only. */
 export const startTool = (order: ToolSpec): ToolProcess => {
   const file = order.output === "file" ? openTemporaryFile(order.maxOutputBytes) : undefined;
-  const child = start(order, file ?? "pipe");
-  const exited = success(order.tool, child);
+  const { tool, args, maxOutputBytes, deadlineMs, lowPriority } = order;
+  const cpuSeconds = Math.ceil(deadlineMs / 1000);
+  const limits = { cpuSeconds, memoryBytes, fileBytes: maxOutputBytes };
+  return startLimited(tool, args, { limits, output: file ?? "pipe", lowPriority });
+};
+
+interface StartOptions {
+  readonly limits: ToolLimits;
+  /** A file descriptor, or its standard output. */
+  readonly output: "pipe" | number;
+  readonly lowPriority: boolean;
+}
+
+export const startLimited = (
+  tool: Tool,
+  args: readonly string[],
+  { limits, output, lowPriority }: StartOptions,
+): ToolProcess => {
+  const child = spawn(...limitedCommand(tool, args, limits), { stdio: ["pipe", output, "pipe"] });
+  if (lowPriority) lowerPriority(child.pid);
+  const exited = success(tool, child);
   exited.catch(() => undefined); // reported by the output
   return {
     input: child.stdin as Writable,
-    output: file === undefined ? piped(child.stdout as Readable, exited) : filed(file, exited),
+    output: output === "pipe" ? piped(child.stdout as Readable, exited) : filed(output, exited),
     kill: () => child.kill("SIGKILL"),
   };
 };
@@ -31,15 +51,6 @@ async function* piped(stdout: Readable, exited: Promise<void>): AsyncIterable<Bu
   yield* stdout;
   await exited;
 }
-
-const start = (order: ToolSpec, output: "pipe" | number): ChildProcess => {
-  const { tool, args, maxOutputBytes, deadlineMs, lowPriority } = order;
-  const cpuSeconds = Math.ceil(deadlineMs / 1000);
-  const limits = { cpuSeconds, memoryBytes, fileBytes: maxOutputBytes };
-  const child = spawn(...limitedCommand(tool, args, limits), { stdio: ["pipe", output, "pipe"] });
-  if (lowPriority) lowerPriority(child.pid);
-  return child;
-};
 
 async function* filed(file: number, exited: Promise<void>): AsyncIterable<Buffer> {
   try {

@@ -5,7 +5,6 @@ import { EngineFailed, Unavailable } from "../../../src/domain/errors.ts";
 import { wavHeader } from "../../../src/domain/synthesis/wav-header.ts";
 import { concatenate } from "../../../src/engines/pcm/concatenate.ts";
 import { fade } from "../../../src/engines/pcm/fades.ts";
-import { wavSamples } from "../../../src/engines/pcm/wav-samples.ts";
 import { collect } from "../../support/collect.ts";
 import { sayLocally } from "../../support/local-voice.ts";
 import { rejection } from "../../support/rejection.ts";
@@ -206,65 +205,4 @@ describe("A fade", () => {
   it("drops half a sample at the end of a piece", async () => {
     expect((await ease(Buffer.concat([loud(100), Buffer.of(1)]), 33, false, true)).length).to.equal(200);
   });
-});
-
-describe("The samples of a WAV", () => {
-  const samples = Buffer.from(Array.from({ length: 2000 }, (_, at) => at % 251));
-  const chunk = (name: string, content: Buffer): Buffer => {
-    const head = Buffer.alloc(8);
-    head.write(name, "latin1");
-    head.writeUInt32LE(content.length, 4);
-    return Buffer.concat([head, content, Buffer.alloc(content.length % 2)]);
-  };
-  const canonical = wavHeader(24_000, samples.length);
-  const format = canonical.subarray(20, 36);
-  const riff = (...chunks: Buffer[]): Buffer => Buffer.concat([canonical.subarray(0, 12), ...chunks]);
-  const read = (wav: Buffer, cut = wav.length): Promise<Buffer> =>
-    whole(wavSamples(cutInto(wav, cut), 24_000));
-
-  for (const [rule, wav] of [
-    ["follow its header", Buffer.concat([canonical, samples])],
-    [
-      "end where the header declares, before trailing chunks",
-      riff(chunk("fmt ", format), chunk("data", samples), chunk("LIST", Buffer.alloc(30))),
-    ],
-    [
-      "are found after other chunks, including chunks of odd length",
-      riff(
-        chunk("LIST", Buffer.alloc(31)),
-        chunk("fmt ", format),
-        chunk("fact", Buffer.alloc(4)),
-        chunk("data", samples),
-      ),
-    ],
-    [
-      "extend to the end when the header declares an unknown length",
-      Buffer.concat([wavHeader(24_000, 0xffff_ffff), samples]),
-    ],
-  ] as const) {
-    it(rule, async () => {
-      for (const cut of [1, 7, 43, 44, 45, 4096]) {
-        expect((await read(wav, cut)).equals(samples), `cut into ${cut}`).to.equal(true);
-      }
-    });
-  }
-
-  for (const [rule, wav] of [
-    ["are refused when the data is not a WAV", Buffer.from("<!doctype html><html>no</html>")],
-    ["are refused when the header is truncated", canonical.subarray(0, 30)],
-    [
-      "are refused when fewer arrive than the header declares",
-      Buffer.concat([canonical, samples.subarray(1)]),
-    ],
-    ["are refused at another sample rate", Buffer.concat([wavHeader(8000, samples.length), samples])],
-    ["are refused when the header declares no format", riff(chunk("data", samples))],
-    [
-      "are refused when they do not start within a bounded distance",
-      riff(chunk("JUNK", Buffer.alloc(70_000)), chunk("fmt ", format), chunk("data", samples)),
-    ],
-  ] as const) {
-    it(rule, async () => {
-      expect(await rejection(read(wav, 10))).to.be.instanceOf(EngineFailed);
-    });
-  }
 });

@@ -17,6 +17,8 @@ export interface GoogleWireOptions extends WireServerOptions {
   readonly apiKey?: string;
   /** The accepted bearer token. */
   readonly accessToken?: string;
+  /** The longest sentence, in bytes. Default: none. */
+  readonly maxSentenceBytes?: number;
 }
 
 export const googleApiKey = "AIzaSy-test-key-of-nobody";
@@ -36,6 +38,7 @@ export const googleVoices = [
 export const serveGoogle = ({
   apiKey = googleApiKey,
   accessToken = googleAccessToken,
+  maxSentenceBytes = Number.POSITIVE_INFINITY,
   ...options
 }: GoogleWireOptions = {}): Promise<WireServer> =>
   serveWire(
@@ -43,7 +46,8 @@ export const serveGoogle = ({
       answer: async (request) => {
         authorize(request, apiKey, accessToken);
         const { pathname, searchParams } = new URL(request.path, "http://localhost");
-        if (request.method === "POST" && pathname === "/v1/text:synthesize") return synthesize(request);
+        if (request.method === "POST" && pathname === "/v1/text:synthesize")
+          return synthesize(request, maxSentenceBytes);
         if (request.method === "GET" && pathname === "/v1/voices")
           return list(searchParams.get("languageCode"));
         throw new Refused(refusal(404, "Not found."));
@@ -90,11 +94,17 @@ const body = z.strictObject({
 
 const maxInputBytes = 5000;
 
-const synthesize = async (request: SeenRequest): Promise<WireAnswer> => {
+const synthesize = async (request: SeenRequest, maxSentenceBytes: number): Promise<WireAnswer> => {
   const { input, voice, audioConfig } = parsed(request.body);
   const said = "ssml" in input ? input.ssml : input.text;
   if (Buffer.byteLength(said) > maxInputBytes) {
     throw new Refused(refusal(400, `The input is longer than the limit of ${maxInputBytes} bytes.`));
+  }
+  const sentences = ("ssml" in input ? textOf(input.ssml) : input.text).split(/(?<=[.!?])\s+/);
+  const tooLong = sentences.find((sentence) => Buffer.byteLength(sentence) > maxSentenceBytes);
+  if (tooLong !== undefined) {
+    const message = `This request contains sentences that are too long. Consider splitting up long sentences with sentence ending punctuation e.g. periods. Sentence starting with: "${tooLong.slice(0, 5)}" is too long.`;
+    throw new Refused(refusal(400, message));
   }
   const { audioEncoding, speakingRate, pitch, volumeGainDb, sampleRateHertz } = audioConfig;
   const sound = await makeSound({

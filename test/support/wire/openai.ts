@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { WireAnswer } from "./faults.ts";
 import { makeSound, type SoundFormat } from "./made-sound.ts";
+import type { OtherServer } from "./other-servers.ts";
 import {
   json,
   Refused,
@@ -22,6 +23,8 @@ export interface OpenAiWireOptions extends WireServerOptions {
   readonly listsVoices?: boolean;
   /** Whether `POST /dev/captioned_speech` exists, as in Kokoro-FastAPI. */
   readonly captions?: boolean;
+  /** How it speaks. Default: as OpenAI does, in the requested format. */
+  readonly speak?: OtherServer["speak"];
 }
 
 export const openAiApiKey = "sk-test-key-of-nobody";
@@ -36,6 +39,7 @@ export const serveOpenAi = (given: OpenAiWireOptions = {}): Promise<WireServer> 
     voices = openAiVoices,
     listsVoices = false,
     captions = false,
+    speak: speakOtherwise,
     ...options
   } = given;
   const apiKey = "apiKey" in given ? given.apiKey : openAiApiKey;
@@ -44,9 +48,10 @@ export const serveOpenAi = (given: OpenAiWireOptions = {}): Promise<WireServer> 
       answer: async (request) => {
         authorize(request, apiKey);
         const requestLine = `${request.method} ${request.path}`;
-        if (requestLine === "POST /v1/audio/speech") return speak(request, models, voices);
+        if (requestLine === "POST /v1/audio/speech")
+          return speak(request, { models, voices, speakOtherwise });
         if (requestLine === "POST /dev/captioned_speech" && captions)
-          return speakCaptioned(request, models, voices);
+          return speakCaptioned(request, { models, voices });
         if (requestLine === "GET /v1/models") return listModels(models);
         if (requestLine === "GET /v1/audio/voices" && listsVoices) return json(200, { voices });
         throw new Refused(refusal(404, `Invalid URL (${requestLine})`));
@@ -88,10 +93,15 @@ const body = z.strictObject({
   stream_format: z.enum(["audio", "sse"]).optional(),
 });
 
+interface Offer {
+  readonly models: readonly string[];
+  readonly voices: readonly string[];
+  readonly speakOtherwise?: OtherServer["speak"] | undefined;
+}
+
 const speak = async (
   request: SeenRequest,
-  models: readonly string[],
-  voices: readonly string[],
+  { models, voices, speakOtherwise }: Offer,
 ): Promise<WireAnswer> => {
   const { model, input, voice, response_format, speed } = parsed(request);
   if (!models.includes(model)) {
@@ -102,11 +112,13 @@ const speak = async (
   const at = voices.indexOf(voice);
   if (at < 0)
     throw new Refused(refusal(400, `Input should be one of ${voices.join(", ")}.`, { param: "voice" }));
+  const speaker = `gmw/en-US+${speakers[at % 13]}`;
+  if (speakOtherwise) return speakOtherwise({ text: input, voice: speaker, format: response_format });
   const [format, type] = formats[response_format] ?? [];
   if (!format || !type) throw new Error(`no such format: ${response_format}`);
   const sound = await makeSound({
     text: input,
-    voice: `gmw/en-US+${speakers[at % 13]}`,
+    voice: speaker,
     rate: speed,
     format,
   });
@@ -119,12 +131,8 @@ const captionedParts = 3;
  * Lines as Kokoro-FastAPI streams them: samples, and words with their times from the start of the response. Words are spread
  * evenly here, and a number is spoken as another word than the written one.
  */
-const speakCaptioned = async (
-  request: SeenRequest,
-  models: readonly string[],
-  voices: readonly string[],
-): Promise<WireAnswer> => {
-  const answer = await speak(request, models, voices);
+const speakCaptioned = async (request: SeenRequest, offer: Offer): Promise<WireAnswer> => {
+  const answer = await speak(request, offer);
   const sound = answer.body as Buffer;
   const words = parsed(request).input.match(/[\p{L}\p{N}'’]+|[^\s\p{L}\p{N}]/gu) ?? [];
   const seconds = sound.length / 2 / 24_000;

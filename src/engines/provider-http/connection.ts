@@ -1,0 +1,114 @@
+import type { ClientRequest, IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
+import type { Readable } from "node:stream";
+import type { TLSSocket } from "node:tls";
+import type { Clock } from "../../async/clock.ts";
+import { EngineFailed } from "../../domain/errors.ts";
+import { followBody } from "./body-end.ts";
+import { type Stage, UnprovenEnd, UpstreamFailed } from "./request-failed.ts";
+
+/** In milliseconds. They run while the provider is waited for, never while a reader is idle. */
+export const upstreamDeadlines = {
+  /** Until a connection is open: DNS, TCP, TLS, and waiting for a free one. */
+  connectMs: 5_000,
+  /** Until the response headers, and between any two chunks of the body. */
+  firstByteMs: 30_000,
+  /** Total waiting time from the connection to the end of the body. */
+  totalMs: 300_000,
+};
+
+export type UpstreamDeadlines = Readonly<typeof upstreamDeadlines>;
+
+export const onConnected = (sent: ClientRequest, connected: () => void): void => {
+  sent.once("socket", (socket: Socket & Partial<TLSSocket>) => {
+    if (sent.reusedSocket) return connected();
+    socket.once(socket.encrypted ? "secureConnect" : "connect", connected);
+  });
+};
+
+export interface PaceOptions {
+  readonly deadlines: UpstreamDeadlines;
+  readonly clock: Clock;
+  /** Valid until the end of the body. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The chunks at the reader's pace. Deadlines run only while a read is pending: an idle reader lets the provider wait.
+ * `waitedMs`: the time spent so far of `totalMs`.
+ */
+export async function* paced<Chunk>(
+  source: Readable,
+  waitedMs: number,
+  { deadlines, clock, signal }: PaceOptions,
+): AsyncGenerator<Chunk, void> {
+  const chunks: AsyncIterator<Chunk> = source[Symbol.asyncIterator]();
+  let waited = waitedMs;
+  try {
+    for (;;) {
+      signal.throwIfAborted();
+      const timeoutMs = Math.max(0, Math.min(deadlines.firstByteMs, deadlines.totalMs - waited));
+      const asked = clock.now();
+      const stopTimer = clock.after(timeoutMs, () => source.destroy(tooSlow()));
+      const chunk = await chunks.next().finally(stopTimer);
+      waited += clock.now() - asked;
+      if (chunk.done) return;
+      yield chunk.value;
+    }
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    throw error instanceof UpstreamFailed ? error : incomplete(error);
+  }
+}
+
+/** The body at the reader's pace. `waitedMs`: the time spent so far of `totalMs`. */
+export async function* pacedBody(
+  response: IncomingMessage,
+  { deadlines, clock, signal }: PaceOptions,
+  waitedMs: number,
+): AsyncGenerator<Buffer, void> {
+  const end = isDelimited(response) ? undefined : followBody();
+  try {
+    for await (const piece of paced<Buffer>(response, waitedMs, { deadlines, clock, signal })) {
+      end?.add(piece);
+      yield piece;
+    }
+    signal.throwIfAborted();
+    if (!response.complete) throw incomplete(new Error("the body is incomplete"));
+    if (end && !end.isProven()) throw new UnprovenEnd();
+  } finally {
+    if (!response.complete || !response.readableEnded) response.destroy();
+  }
+}
+
+/** True if Content-Length or chunks tell where the body ends (RFC 9112, section 6.3), or if that does not matter. */
+const isDelimited = ({ statusCode, headers }: IncomingMessage): boolean =>
+  statusCode !== 200 ||
+  headers["content-length"] !== undefined ||
+  /\bchunked\s*$/i.test(headers["transfer-encoding"] ?? "");
+
+export const failureOf = (error: Error, stage: Stage): EngineFailed => {
+  if (error instanceof EngineFailed) return error;
+  const { code } = error as NodeJS.ErrnoException;
+  return unanswered(stage, code === undefined ? "" : ` (${code})`, error);
+};
+
+export const tooLate = (stage: Stage): UpstreamFailed => unanswered(stage, " in time");
+
+const unanswered = (stage: Stage, how: string, cause?: Error): UpstreamFailed => {
+  const what = stage === "connect" ? "cannot be reached" : "did not respond";
+  return new UpstreamFailed(`The speech provider ${what}${how}.`, { stage, cause });
+};
+
+export const redirected = (status: number): UpstreamFailed =>
+  brokenAnswer(`The speech provider responded with a redirect (HTTP ${status}), which is not followed.`, {
+    status,
+  });
+
+const tooSlow = (): UpstreamFailed => brokenAnswer("The speech provider stopped sending its response.");
+
+const incomplete = (cause: unknown): UpstreamFailed =>
+  brokenAnswer("The connection to the speech provider ended before its response was complete.", { cause });
+
+const brokenAnswer = (message: string, details: { status?: number; cause?: unknown } = {}): UpstreamFailed =>
+  new UpstreamFailed(message, { stage: "answer", ...details });

@@ -1,0 +1,112 @@
+import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from "node:http";
+import type { LookupFunction } from "node:net";
+import { type ClientOptions, createWebSocketStream, WebSocket } from "ws";
+import {
+  failureOf,
+  onConnected,
+  type PaceOptions,
+  paced,
+  pacedBody,
+  redirected,
+  tooLate,
+} from "./connection.ts";
+import type { Stage } from "./request-failed.ts";
+
+/** OpenAI's messages have less than 100 KB. */
+const maxMessageBytes = 1024 * 1024;
+/** Of messages that wait for their reader. */
+const readAhead = 4;
+
+/** What is sent over a WebSocket. */
+export interface SocketMessages {
+  readonly messages: readonly string[];
+  /** Sent on an abort, before the connection is closed. */
+  readonly farewell: string;
+}
+
+interface SocketResponse {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: AsyncIterable<Buffer>;
+}
+
+interface SocketContext extends PaceOptions {
+  readonly lookup: LookupFunction;
+}
+
+/**
+ * Opens a WebSocket and sends its messages. The response has the headers of the handshake, and the received messages as its
+ * body; a refused handshake is the response of the server. Leaving the body, or an abort, closes the connection.
+ */
+export const openWebSocket = (
+  { url, headers }: { readonly url: URL; readonly headers: Readonly<Record<string, string>> },
+  { messages, farewell }: SocketMessages,
+  context: SocketContext,
+): Promise<SocketResponse> =>
+  new Promise((resolve, reject) => {
+    const { lookup, deadlines, clock, signal } = context;
+    let stage: Stage = "connect";
+    let asked = 0;
+    let handshake: IncomingHttpHeaders = {};
+    const options: ClientOptions & { readonly lookup: LookupFunction } = {
+      ...{ headers: { ...headers }, lookup, perMessageDeflate: false, maxPayload: maxMessageBytes },
+      finishRequest: (request: ClientRequest) => {
+        onConnected(request, () => {
+          stage = "waiting";
+          asked = clock.now();
+          stopTimer();
+          const timeoutMs = Math.min(deadlines.firstByteMs, deadlines.totalMs);
+          stopTimer = clock.after(timeoutMs, () => giveUp(tooLate(stage)));
+        });
+        request.end();
+      },
+    };
+    const socket = new WebSocket(url, options);
+    const received = createWebSocketStream(socket, {
+      readableObjectMode: true,
+      readableHighWaterMark: readAhead,
+    });
+    const giveUp = (error: unknown): void => {
+      reject(error);
+      received.destroy(error instanceof Error ? error : new Error("aborted"));
+    };
+    let stopTimer = clock.after(deadlines.connectMs, () => giveUp(tooLate(stage)));
+    const leave = (): void => {
+      if (socket.readyState === WebSocket.OPEN) socket.send(farewell, () => undefined);
+      giveUp(signal.reason);
+    };
+    signal.addEventListener("abort", leave, { once: true });
+    const end = (): void => {
+      stopTimer();
+      signal.removeEventListener("abort", leave);
+    };
+    socket.once("close", end);
+    // Never removed: an error of messages that are not being read must not be uncaught.
+    received.on("error", (error) => reject(failureOf(error, stage)));
+    socket.once("upgrade", (response: IncomingMessage) => {
+      handshake = response.headers;
+    });
+    socket.once("open", () => {
+      stopTimer();
+      for (const message of messages) socket.send(message);
+      resolve({ status: 101, headers: handshake, body: body() });
+    });
+    socket.once("unexpected-response", (_request, response) => {
+      stopTimer();
+      response.on("error", () => undefined).once("close", end);
+      const { statusCode: status = 0, headers } = response;
+      if (status < 300 || status >= 400)
+        return resolve({ status, headers, body: pacedBody(response, context, clock.now() - asked) });
+      response.destroy();
+      giveUp(redirected(status));
+    });
+
+    const body = async function* (): AsyncGenerator<Buffer, void> {
+      try {
+        const chunks = paced<Buffer | string>(received, clock.now() - asked, context);
+        for await (const message of chunks) yield Buffer.from(message);
+      } finally {
+        received.destroy();
+      }
+    };
+  });

@@ -1,0 +1,34 @@
+import type { DecoderSpec } from "../protocol.ts";
+import type { ToolProcess } from "./exit-failure.ts";
+import { startLimited } from "./tool-process.ts";
+
+/** ffmpeg needs 260 to 400 MB of address space for its libraries. */
+const limits = { cpuSeconds: 60, memoryBytes: 512 * 1024 * 1024, fileBytes: 0 };
+
+/**
+ * Decodes untrusted audio with ffmpeg. It reads nothing but standard input, as the one container that was recognised: no other
+ * demuxer, no protocol, no file and no address that the audio might name. The first samples leave when the first packets
+ * have arrived.
+ */
+export const startDecoder = ({ container, sampleRate, lowPriority }: DecoderSpec): ToolProcess =>
+  startLimited(
+    "ffmpeg",
+    [
+      ...["-hide_banner", "-nostdin", "-loglevel", "error"],
+      ...["-protocol_whitelist", "pipe", "-format_whitelist", container, "-f", container],
+      ...[
+        "-max_alloc",
+        String(64 * 1024 * 1024),
+        "-threads",
+        "1",
+        "-probesize",
+        "32",
+        "-analyzeduration",
+        "0",
+      ],
+      ...["-i", "pipe:0", "-map", "0:a:0", "-map_metadata", "-1"],
+      ...["-threads", "1", "-ac", "1", ...(sampleRate === undefined ? [] : ["-ar", String(sampleRate)])],
+      ...["-c:a", "pcm_s16le", "-fflags", "+bitexact", "-flush_packets", "1", "-f", "wav", "pipe:1"],
+    ],
+    { limits, output: "pipe", lowPriority },
+  );

@@ -1,0 +1,253 @@
+import { expect } from "chai";
+import { ffmpegDecoder } from "../../../src/audio/formats/ffmpeg-decoder.ts";
+import { ffmpegEncoder } from "../../../src/audio/formats/ffmpeg-encoder.ts";
+import { createRenderer } from "../../../src/audio/pipeline/renderer.ts";
+import { EngineFailed } from "../../../src/domain/errors.ts";
+import type { AudioFormat } from "../../../src/domain/synthesis/formats.ts";
+import { normalProsody } from "../../../src/domain/synthesis/speech.ts";
+import type { Engine, SpeechRequest } from "../../../src/engines/engine.ts";
+import { openAiProvider } from "../../../src/engines/openai/provider.ts";
+import { createExchange } from "../../../src/engines/provider-http/exchange.ts";
+import { UpstreamFailed } from "../../../src/engines/provider-http/request-failed.ts";
+import { createSsrfGuard } from "../../../src/engines/provider-http/ssrf-guard.ts";
+import type { SubprocessHost } from "../../../src/subprocess/subprocess-host.ts";
+import { renditionOf } from "../../audio/pipeline/renditions.ts";
+import { collect } from "../../support/collect.ts";
+import { decodeAll } from "../../support/ffmpeg.ts";
+import { rejection } from "../../support/rejection.ts";
+import { openToolHost } from "../../support/tool-host.ts";
+import type { WireAnswer } from "../../support/wire/faults.ts";
+import { closedGate } from "../../support/wire/gate.ts";
+import { makeSound } from "../../support/wire/made-sound.ts";
+import { openAiApiKey, serveOpenAi } from "../../support/wire/openai.ts";
+import { makeWav, otherServers } from "../../support/wire/other-servers.ts";
+import type { WireServer } from "../../support/wire/wire-server.ts";
+
+const never = new AbortController().signal;
+const short = "The quick brown fox jumps over the lazy dog, and then it goes home to its children.";
+/** Two pieces: a request has at most 2,000 bytes, which characters without width fill. */
+const long = `${short} ${"\u200b".repeat(640)} And then it sleeps until the next morning, and the fox comes back.`;
+/** Sounds are compared in telephone quality, in which the search for their delay is short. */
+const comparedRate = 8_000;
+const asked: readonly AudioFormat[] = ["mp3", "ogg", "wav", "pcm", "opus", "flac"];
+
+const exchange = createExchange({ guard: createSsrfGuard({ by: "operator" }) });
+const engineAt = (url: string): Engine =>
+  openAiProvider({ baseUrl: url, operators: exchange, websites: exchange }).open({ apiKey: openAiApiKey })
+    .engine;
+
+/** What the encoders of the server and of the service may add to each piece: a delay, and the rest of a frame. */
+const delaySeconds = 0.14;
+
+/** The samples of the speech, as the stand-in makes them. */
+const expectedSamples = async (text: string): Promise<Buffer> =>
+  makeSound({ text, voice: "gmw/en-US+f1", format: { kind: "pcm", sampleRate: comparedRate } });
+
+/** The highest correlation of a quarter of a second of the one with the other, which may be delayed. */
+const likeness = (expected: Buffer, actual: Buffer, fromSeconds: number): number => {
+  const at = Math.round(fromSeconds * comparedRate);
+  const [window, reach] = [comparedRate / 4, Math.round(2 * delaySeconds * comparedRate)];
+  const value = (samples: Buffer, index: number): number =>
+    2 * index + 1 < samples.length && index >= 0 ? samples.readInt16LE(2 * index) : 0;
+  const one = Float64Array.from({ length: window }, (_, index) => value(expected, at + index));
+  const other = Float64Array.from({ length: window + 2 * reach }, (_, index) =>
+    value(actual, at - reach + index),
+  );
+  let best = -1;
+  for (let lag = 0; lag <= 2 * reach; lag++) {
+    let [product, power, otherPower] = [0, 0, 0];
+    for (let index = 0; index < window; index++) {
+      const [sample = 0, compared = 0] = [one[index], other[lag + index]];
+      product += sample * compared;
+      power += sample * sample;
+      otherPower += compared * compared;
+    }
+    best = Math.max(best, product / Math.sqrt(power * otherPower || 1));
+  }
+  return best;
+};
+
+describe("A server with OpenAI's API that sends other audio than requested", () => {
+  let host: SubprocessHost;
+  before(async () => {
+    host = await openToolHost();
+  });
+  after(() => host.close());
+
+  const render = async (url: string, text: string, format: AudioFormat): Promise<Buffer> => {
+    const renderer = createRenderer({
+      engines: () => engineAt(url),
+      encoder: ffmpegEncoder(host),
+      decoder: ffmpegDecoder(host),
+      maxObjectBytes: 64 << 20,
+    });
+    const { recipe } = renditionOf(text, { engine: "oai", voice: "alloy", format });
+    const chunks = renderer.render({ recipe, ssml: false }, { progressive: false }, never);
+    const bytes: Buffer[] = [];
+    for (;;) {
+      const { value, done } = await chunks.next();
+      if (done) return renderer.finish(format, Buffer.concat(bytes), value).bytes;
+      bytes.push(value);
+    }
+  };
+
+  for (const { name, speak } of otherServers) {
+    describe(name, () => {
+      let server: WireServer;
+      before(async () => {
+        server = await serveOpenAi({ speak });
+      });
+      after(() => server.close());
+
+      for (const [length, text] of [
+        ["short", short],
+        ["long", long],
+      ] as const) {
+        it(`is heard the same in all formats: a ${length} text`, async () => {
+          const sounds = await Promise.all(asked.map((format) => render(server.url, text, format)));
+          const pieces = [...new Set(server.requests.map(({ body }) => JSON.parse(String(body)).input))];
+          const spoken = text === short ? [short] : pieces.filter((piece) => piece !== short);
+          expect(spoken.join("")).to.equal(text);
+          const expected = Buffer.concat(await Promise.all(spoken.map(expectedSamples)));
+          const rate = ["-ar", String(comparedRate), "-ac", "1"];
+          const decoded = await decodeAll(
+            sounds.map((bytes, index) => ({
+              bytes,
+              output: rate,
+              ...(asked[index] === "pcm" && { input: ["-f", "s16le", "-ar", "24000", "-ac", "1"] }),
+            })),
+          );
+          const seconds = expected.length / 2 / comparedRate;
+          for (const [index, samples] of decoded.entries()) {
+            const format = asked[index] ?? "";
+            const tolerance = delaySeconds * spoken.length;
+            expect(samples.length / 2 / comparedRate, format).to.be.closeTo(seconds, tolerance);
+            for (const at of [0.5, seconds - 1.5])
+              expect(likeness(expected, samples, at), `${format} at ${at} s`).to.be.above(0.9);
+          }
+        });
+      }
+    });
+  }
+
+  describe("with wrong audio", () => {
+    let server: WireServer;
+    beforeEach(async () => {
+      server = await serveOpenAi();
+    });
+    afterEach(() => server.close());
+
+    const sends = (body: Buffer, type: string): void => {
+      const answer: WireAnswer = { status: 200, headers: { "Content-Type": type }, body };
+      server.faults.always({ kind: "answer", answer });
+    };
+    const garbage = Buffer.alloc(20_000, "no audio at all. ");
+
+    for (const [what, body, type] of [
+      ["unknown bytes", garbage, "audio/mpeg"],
+      ["bytes without a content type", garbage, ""],
+      ["samples that are not declared", Buffer.alloc(100_000, 3), "application/octet-stream"],
+      ["an MP3 that is none", Buffer.concat([Buffer.from("ID3\x04\0\0\0\0\0\0"), garbage]), "audio/mpeg"],
+      ["a FLAC that is none", Buffer.concat([Buffer.from("fLaC"), garbage]), "audio/flac"],
+      ["an Ogg that is none", Buffer.concat([Buffer.from("OggS"), garbage]), "audio/ogg"],
+      ["a WAV without samples", makeWav(Buffer.alloc(0), { sampleRate: 24_000 }), "audio/wav"],
+      [
+        "a WAV of an unknown encoding",
+        Buffer.concat([
+          Buffer.from(
+            "RIFF\x24\0\0\0WAVEfmt \x10\0\0\0\x55\0\x01\0\xc0\x5d\0\0\xc0\x5d\0\0\x01\0\x08\0data\0\0\0\0",
+            "latin1",
+          ),
+          garbage,
+        ]),
+        "audio/wav",
+      ],
+      ["nothing", Buffer.alloc(0), "audio/wav"],
+    ] as const) {
+      it(`fails with a message, and does not count against the circuit breaker: ${what}`, async () => {
+        sends(body, type);
+        for (const format of ["pcm", "opus"] as const) {
+          const failure = await rejection(render(server.url, short, format));
+          expect(failure, format).to.be.instanceOf(EngineFailed).and.not.to.be.instanceOf(UpstreamFailed);
+          expect((failure as EngineFailed).message).to.match(
+            /^The (?:response of the |audio of the )?speech provider /,
+          );
+        }
+        await server.idle();
+      });
+    }
+
+    it("closes the response when the audio is refused", async () => {
+      const endless = await serveOpenAi({
+        speak: async () => ({ status: 200, headers: { "Content-Type": "audio/mpeg" }, body: garbage }),
+      });
+      const gate = closedGate();
+      gate.step(1);
+      endless.faults.next({ kind: "trickle", gate });
+      await rejection(render(endless.url, short, "opus"));
+      await endless.idle();
+      expect(endless.requests.map(({ outcome }) => outcome)).to.deep.equal(["left"]);
+      await endless.close();
+    });
+  });
+
+  const sending = (kind: "mp3" | "wav" | "flac") =>
+    serveOpenAi({
+      speak: async ({ voice }) => ({
+        status: 200,
+        headers: { "Content-Type": "audio/mpeg" },
+        body: await makeSound({ text: short, voice, format: { kind, sampleRate: 24_000 } }),
+      }),
+    });
+  const request = (format: AudioFormat): SpeechRequest => ({
+    ...{ text: short, ssml: false, voice: "alloy", lang: "en-US", prosody: normalProsody, format },
+    decode: ffmpegDecoder(host),
+  });
+
+  for (const kind of ["mp3", "wav"] as const) {
+    it(`is heard before its response has ended: ${kind} instead of samples`, async () => {
+      const server = await sending(kind);
+      const gate = closedGate();
+      server.faults.next({ kind: "trickle", gate });
+      const speaking = engineAt(server.url).synthesize(request("pcm"), never);
+      await gate.reached();
+      gate.step(2);
+      const listening = (await speaking).audio[Symbol.asyncIterator]();
+      expect((await listening.next()).value.length).to.be.above(0);
+      expect(server.requests[0]).to.include({ outcome: "active" });
+      gate.open();
+      while (!(await listening.next()).done);
+      await server.close();
+    });
+  }
+
+  it("sends its own container as it is, if it is the requested one", async () => {
+    const server = await serveOpenAi();
+    const sound = await render(server.url, short, "mp3");
+    const voice = "gmw/en-US+f1";
+    const format = { kind: "mp3", sampleRate: 24_000, kbitPerSecond: 64 } as const;
+    expect(sound.equals(await makeSound({ text: short, voice, format }))).to.equal(true);
+    await server.close();
+  });
+
+  it("may stop sending in the middle of audio that is being decoded", async () => {
+    const server = await sending("flac");
+    server.faults.next({ kind: "cut" });
+    expect(await rejection(render(server.url, short, "mp3"))).to.be.instanceOf(UpstreamFailed);
+    await server.close();
+  });
+
+  it("stops its decoder when the caller leaves", async () => {
+    const server = await sending("flac");
+    const leaving = new AbortController();
+    const { audio } = await engineAt(server.url).synthesize(request("mp3"), leaving.signal);
+    const listening = audio[Symbol.asyncIterator]();
+    await listening.next();
+    expect(host.stats().running).to.equal(1);
+    const reason = new Error("the caller left");
+    leaving.abort(reason);
+    expect(await rejection(collect({ [Symbol.asyncIterator]: () => listening }))).to.equal(reason);
+    await server.idle();
+    await server.close();
+  });
+});
