@@ -27,6 +27,7 @@ import { composeSeals } from "./event-log/seals.ts";
 import { composeHealth, composeStatus } from "./health.ts";
 import { serveHttp } from "./http.ts";
 import { obtainMasterKeys } from "./master-key.ts";
+import { reportModelRetirements } from "./model-retirements.ts";
 import { sharedPaths } from "./private-directory.ts";
 import { reportRefusedServersAtStart } from "./refused-servers.ts";
 import { createShutdownDeadline } from "./shutdown.ts";
@@ -107,6 +108,7 @@ export const composeService = async (
 
   composeLegacyRemoval(runtime, core, audio);
   reportRefusedServersAtStart(runtime, core, cipher);
+  reportModelRetirements(runtime, core, cipher);
 
   const running = resources.move();
   return { url, wyomingUrl: wyoming?.url, close: () => running.disposeAsync() };

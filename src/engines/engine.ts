@@ -51,10 +51,7 @@ export interface SpeechRequest {
  */
 export type Decode = (
   audio: AsyncIterable<Buffer>,
-  job: {
-    readonly container: DecodedContainer /** Default: that of the audio. */;
-    readonly sampleRate?: number;
-  },
+  container: DecodedContainer,
   signal: AbortSignal,
 ) => AsyncIterable<Buffer>;
 

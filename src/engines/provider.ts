@@ -1,4 +1,5 @@
 import type { ByokEngine } from "../domain/accounts/byok-providers.ts";
+import type { ModelRetirement } from "../domain/accounts/model-retirements.ts";
 import type { EngineCode, ShortGender } from "../domain/synthesis/speech.ts";
 import type { Engine } from "./engine.ts";
 
@@ -26,6 +27,8 @@ export interface Provider<Credentials, Code extends EngineCode = ByokEngine> {
   readonly code: Code;
   /** `provider` of its voices. */
   readonly name: string;
+  /** The announced end of the model that these credentials name. Default: none is known. */
+  retirement?(credentials: Credentials): ModelRetirement | undefined;
   /** Without network access. `websiteId`: whose credentials they are, for reports. */
   open(credentials: Credentials, websiteId?: string): ProviderClient;
 }

@@ -42,8 +42,6 @@ export type EncoderSpec = Limits & {
 export type DecoderSpec = Limits & {
   readonly type: "decoder";
   readonly container: DecodedContainer;
-  /** Of the output, in Hz. Default: that of the input. */
-  readonly sampleRate?: number | undefined;
   readonly lowPriority: boolean;
 };
 

@@ -30,6 +30,7 @@ const samples: Readonly<Record<string, readonly Error[]>> = {
   NothingToSpeak: [new domainErrors.NothingToSpeak()],
   SpeechTooLong: [new domainErrors.SpeechTooLong()],
   ReadersStalled: [new domainErrors.ReadersStalled()],
+  Reworded: [new domainErrors.Reworded(), new domainErrors.Reworded("content_filter")],
   PayloadTooLarge: [new httpErrors.PayloadTooLarge()],
   HeadersTooLarge: [new httpErrors.HeadersTooLarge()],
   TooSlow: [new httpErrors.TooSlow()],

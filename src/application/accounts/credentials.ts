@@ -23,6 +23,7 @@ import {
   masterKeyStream,
   replaceMasterKey,
 } from "../../domain/accounts/master-key.ts";
+import { type ModelRetirement, retirementNotice } from "../../domain/accounts/model-retirements.ts";
 import {
   requireWebsite,
   type Website,
@@ -39,6 +40,7 @@ import {
 } from "./credentials-cipher.ts";
 import { listProviderVoices, type Providers } from "./list-provider-voices.ts";
 import { reencryptNamingKey } from "./naming-key.ts";
+import { openCredentials } from "./provider-clients.ts";
 
 /** A description of credentials, without their values. */
 export interface CredentialsDetails {
@@ -49,6 +51,11 @@ export interface CredentialsDetails {
   readonly voices: number;
   /** ISO 8601, UTC. */
   readonly setAt: string;
+  /** If the provider has announced the end of their model. */
+  readonly retirement?: ModelRetirement & {
+    /** What to do, for operators. */
+    readonly message: string;
+  };
 }
 
 /** A description of credentials with their website. */
@@ -99,6 +106,35 @@ export const createCredentialsService = (options: CredentialsServiceOptions) => 
   const loadWebsite = (websiteId: string, context: CommandContext): Promise<Website> =>
     execute(websiteDecider, websiteStream(websiteId), requireWebsite, context);
 
+  const noticeOf = (retirement: ModelRetirement | undefined): Pick<CredentialsDetails, "retirement"> =>
+    retirement ? { retirement: { ...retirement, message: retirementNotice(retirement, clock()) } } : {};
+
+  /** Undefined also for credentials that this process cannot open. */
+  const retirementOf = async <E extends ByokEngine>(
+    owner: CredentialsOwner & { engine: E },
+    encrypted: EngineCredentials,
+  ): Promise<ModelRetirement | undefined> => {
+    const provider = providers[owner.engine];
+    if (!provider?.retirement) return undefined;
+    try {
+      return provider.retirement(openCredentials(await cipher(), encrypted, owner));
+    } catch {
+      return undefined;
+    }
+  };
+
+  const describe = async (
+    websiteId: string,
+    { byEngine }: Pick<Credentials, "byEngine"> = { byEngine: {} },
+  ): Promise<CredentialsDetails[]> => {
+    const all = byokEngines.map(async (engine) => {
+      const set = byEngine[engine];
+      if (!set) return [];
+      return [{ ...details(engine, set), ...noticeOf(await retirementOf({ websiteId, engine }, set)) }];
+    });
+    return (await Promise.all(all)).flat();
+  };
+
   return {
     /**
      * Verifies the credentials by listing the provider's voices, then replaces the engine's credentials.
@@ -122,7 +158,7 @@ export const createCredentialsService = (options: CredentialsServiceOptions) => 
       const at = now();
       const set = { engine, provider: provider.name, ...encrypted, voices, at };
       await command(websiteId, (state) => setCredentials(state, set), context);
-      return details(engine, { ...set, setAt: at });
+      return { ...details(engine, { ...set, setAt: at }), ...noticeOf(provider.retirement?.(given)) };
     },
     /** @throws {NotFound} also when there are none */
     remove: async (websiteId: string, engine: ByokEngine, context: CommandContext): Promise<void> => {
@@ -130,18 +166,20 @@ export const createCredentialsService = (options: CredentialsServiceOptions) => 
       await command(websiteId, (state) => removeCredentials(state, { engine, at: now() }), context);
     },
     /** @throws {NotFound} for an unknown website */
-    list: (websiteId: string): CredentialsDetails[] => {
+    list: async (websiteId: string): Promise<CredentialsDetails[]> => {
       if (!findWebsite(websites, websiteId)) throw new NotFound("There is no such website.");
-      return describe(view.get(credentialsStream(websiteId)));
+      return await describe(websiteId, view.get(credentialsStream(websiteId)));
     },
     /** Those of all websites, by website and engine. */
-    listAll: (): WebsiteCredentials[] =>
-      [...view.entries()].flatMap(([stream, credentials]) => {
+    listAll: async (): Promise<WebsiteCredentials[]> => {
+      const all = Array.from(view.entries(), async ([stream, credentials]) => {
         const websiteId = websiteOfCredentials(stream);
         const website = findWebsite(websites, websiteId);
         const owner = { websiteId, ...(website && { websiteName: website.name }) };
-        return describe(credentials).map((one) => ({ ...owner, ...one }));
-      }),
+        return (await describe(websiteId, credentials)).map((one) => ({ ...owner, ...one }));
+      });
+      return (await Promise.all(all)).flat();
+    },
     /** Encrypts all credentials under the current key, and records it as the log's key. May be interrupted and repeated. */
     reencrypt: createReencrypt(options),
   };
@@ -195,12 +233,6 @@ const createReencrypt = ({
     };
   };
 };
-
-const describe = ({ byEngine }: Pick<Credentials, "byEngine"> = { byEngine: {} }): CredentialsDetails[] =>
-  byokEngines.flatMap((engine) => {
-    const set = byEngine[engine];
-    return set ? details(engine, set) : [];
-  });
 
 const details = (
   engine: ByokEngine,

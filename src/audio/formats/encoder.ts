@@ -3,11 +3,9 @@ import type { ReservedSlot } from "../../async/scheduler/reserved-slot.ts";
 import type { AudioFormat } from "../../domain/synthesis/formats.ts";
 import type { Decode } from "../../engines/engine.ts";
 
-/** As `Decode`; `claim`: who waits for the sound. */
+/** As `Decode`. */
 export type Decoder = (
-  audio: Parameters<Decode>[0],
-  job: Parameters<Decode>[1] & { readonly claim?: Claim | undefined },
-  signal: AbortSignal,
+  ...[audio, container, signal, claim]: [...Parameters<Decode>, /** Who waits for the sound. */ claim?: Claim]
 ) => AsyncIterable<Buffer>;
 
 /** Encodes raw samples. */

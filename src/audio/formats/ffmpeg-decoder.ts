@@ -4,16 +4,16 @@ import { ToolFailed } from "../../subprocess/tools.ts";
 import type { Decoder } from "./encoder.ts";
 
 export const ffmpegDecoder = (host: SubprocessHost): Decoder =>
-  async function* (input, { claim, ...job }, signal) {
+  async function* (input, container, signal, claim) {
     try {
       // The response of the server has begun: a refusal now would waste it.
-      yield* host.decode({ ...job, input }, signal, { claim, isContinuation: true });
+      yield* host.decode({ container, input }, signal, { claim, isContinuation: true });
     } catch (error) {
       if (!(error instanceof ToolFailed)) throw error;
       if (error.interrupted) throw new Interrupted({ cause: error });
       if (error.reason === "missing")
         throw new Unavailable("The audio could not be decoded.", 5, { cause: error });
-      throw new EngineFailed(`The audio of the speech provider cannot be decoded as ${job.container}.`, {
+      throw new EngineFailed(`The audio of the speech provider cannot be decoded as ${container}.`, {
         cause: error,
       });
     }

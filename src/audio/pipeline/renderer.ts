@@ -74,9 +74,9 @@ export const createRenderer = ({ engines, encoder, decoder, maxObjectBytes }: Re
       },
       ...(decoder && {
         // Otherwise decoders of sounds without an encoder could block those of sounds that have one.
-        decode: async function* (...[audio, job, signal]: Parameters<Decode>) {
+        decode: async function* (...asked: Parameters<Decode>) {
           await reserveEncoder();
-          yield* decoder(audio, { ...job, claim }, signal);
+          yield* decoder(...asked, claim);
         },
       }),
     };

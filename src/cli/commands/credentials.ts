@@ -92,26 +92,37 @@ const credentialsOf = (json: unknown): unknown => {
   return isKeyFile ? { serviceAccount: json } : json;
 };
 
-const credentialsText = ({ engine, provider, voices, setAt }: CredentialsDetails): string =>
-  fields({ engine, provider, voices: String(voices), set: setAt });
+const credentialsText = ({ engine, provider, voices, setAt, retirement }: CredentialsDetails): string =>
+  fields({
+    engine,
+    provider,
+    voices: String(voices),
+    set: setAt,
+    ...(retirement && { note: retirement.message }),
+  });
 
 const removedText = ({ engine }: { engine: ByokEngine }): string =>
   `The credentials for ${engine} are removed.`;
 
 const columns = ["engine", "provider", "voices", "set"];
-const rowOf = ({ engine, provider, voices, setAt }: CredentialsDetails) => [
+const rowOf = ({ engine, provider, voices, setAt, retirement }: CredentialsDetails) => [
   engine,
   provider,
   String(voices),
   setAt,
+  ...(retirement ? [retirement.message] : []),
 ];
 
+/** With notes only if there are some. */
+const columnsOf = (all: readonly CredentialsDetails[]): readonly string[] =>
+  all.some(({ retirement }) => retirement) ? [...columns, "note"] : columns;
+
 const credentialsTable = (all: readonly CredentialsDetails[]): string =>
-  table(columns, all.map(rowOf), "The website has no credentials.");
+  table(columnsOf(all), all.map(rowOf), "The website has no credentials.");
 
 const accountTable = (all: readonly WebsiteCredentials[]): string =>
   table(
-    ["website", ...columns],
+    ["website", ...columnsOf(all)],
     all.map((one) => [one.websiteId, ...rowOf(one)]),
     "No website has credentials.",
   );

@@ -140,4 +140,5 @@ const accountColumns: Column<WebsiteCredentials>[] = [
   { title: "Provider", value: ({ provider }) => provider },
   { title: "Voices", isNumber: true, value: ({ voices }) => voices },
   { title: "Set", value: ({ setAt }) => formatTime(setAt) },
+  { title: "Note", value: ({ retirement }) => retirement?.message ?? "" },
 ];

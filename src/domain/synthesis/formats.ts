@@ -108,7 +108,7 @@ export type EncodedFormat = {
   [Format in AudioFormat]: (typeof formats)[Format] extends { encoder: object } ? Format : never;
 }[AudioFormat];
 /** What ffmpeg decodes, by its names of the demuxers: audio of other people's servers. */
-export type DecodedContainer = "mp3" | "ogg" | "flac" | "aac" | "wav";
+export type DecodedContainer = "mp3" | "ogg" | "flac" | "aac";
 export type MimeType = (typeof formats)[AudioFormat]["mimeType"];
 export type Container = (typeof formats)[AudioFormat]["container"];
 

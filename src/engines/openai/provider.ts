@@ -1,4 +1,5 @@
 import { byokProviders, type ProviderCredentials } from "../../domain/accounts/byok-providers.ts";
+import { retirementOf } from "../../domain/accounts/model-retirements.ts";
 import type { Provider } from "../provider.ts";
 import type { Exchange } from "../provider-http/exchange.ts";
 import { createOpenAiEngine } from "./engine.ts";
@@ -14,10 +15,7 @@ export interface OpenAiOptions {
   readonly websites: Exchange;
 }
 
-/**
- * OpenAI retires this model on 2027-01-06, as it does `tts-1` and `tts-1-hd`: by then credentials have to name another,
- * as they do for every server that is not OpenAI's.
- */
+/** OpenAI retires it (`model-retirements.ts`): by then credentials have to name another, as they do for every other server. */
 const defaultModel = "gpt-4o-mini-tts";
 
 /** These do not follow instructions (the API reference of `audio/speech`). Models of compatible servers get them. */
@@ -31,6 +29,7 @@ export const openAiProvider = ({
 }: OpenAiOptions): Provider<ProviderCredentials["oai"]> => ({
   code: "oai",
   name: byokProviders.oai.provider,
+  retirement: ({ baseUrl: own = baseUrl, model = defaultModel }) => retirementOf(own, model),
   open: ({ apiKey, baseUrl: own, model = defaultModel, voices }) => {
     const exchange = own === undefined ? operators : websites;
     const server = { baseUrl: own ?? baseUrl, model, apiKey, exchange };

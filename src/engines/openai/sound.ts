@@ -1,10 +1,10 @@
-import type { AudioFormat } from "../../domain/synthesis/formats.ts";
+import type { AudioFormat, DecodedContainer } from "../../domain/synthesis/formats.ts";
 import { readMpegFrame } from "../../domain/synthesis/mpeg-frame.ts";
-import { unknownSize, wavHeader } from "../../domain/synthesis/wav-header.ts";
 import type { Decode, Speech } from "../engine.ts";
 import { afterFirstByte, peek } from "../pcm/peek.ts";
 import type { Samples } from "../pcm/read-samples.ts";
 import { isWav, monoSamples, readWav } from "../pcm/read-wav.ts";
+import { resample } from "../pcm/resample.ts";
 import type { UpstreamResponse } from "../provider-http/exchange.ts";
 import { messageFromBody } from "../provider-http/redact.ts";
 import { invalidAudio, invalidResponse, readStart } from "../provider-http/responses.ts";
@@ -47,11 +47,15 @@ export const readAsSamples = async (
   signal: AbortSignal,
 ): Promise<Samples> => {
   const samples = await samplesOf(await sniff(response, options), options, signal);
-  if (sampleRate === undefined || samples.sampleRate === sampleRate) return samples;
-  return decoded(asWav(samples), { container: "wav", sampleRate }, options.decode, signal);
+  const from = samples.sampleRate;
+  if (sampleRate === undefined || from === sampleRate) return samples;
+  // All usual rates are multiples of 25. Others would need a large filter.
+  if (from % 25 !== 0 || sampleRate % 25 !== 0)
+    throw invalidAudio(`its sample rate changed from ${sampleRate} to ${from} Hz`);
+  return { sampleRate, pcm: resample(samples.pcm, from, sampleRate) };
 };
 
-type Container = "mp3" | "ogg" | "flac" | "aac" | "wav";
+type Container = DecodedContainer | "wav";
 
 interface Sniffed {
   /** Undefined for raw samples. */
@@ -92,26 +96,21 @@ const samplesOf = async (
   signal: AbortSignal,
 ): Promise<Samples> => {
   if (container === undefined) return { sampleRate: raw.sampleRate, pcm: monoSamples(audio, raw) };
-  if (container !== "wav") return decoded(audio, { container }, decode, signal);
-  const { sampleRate, pcm } = await readWav(audio);
+  const { sampleRate, pcm } = await readWav(
+    container === "wav" ? audio : decoded(audio, container, decode, signal),
+  );
   return { sampleRate, pcm: await afterFirstByte(pcm) };
 };
 
-const decoded = async (
+const decoded = (
   audio: AsyncIterable<Buffer>,
-  job: Parameters<Decode>[1],
+  container: DecodedContainer,
   decode: Decode | undefined,
   signal: AbortSignal,
-): Promise<Samples> => {
-  if (!decode) throw invalidAudio(`it is ${job.container}, which is not decoded here`);
-  const { sampleRate, pcm } = await readWav(decode(audio, job, signal));
-  return { sampleRate, pcm: await afterFirstByte(pcm) };
+): AsyncIterable<Buffer> => {
+  if (!decode) throw invalidAudio(`it is ${container}, which is not decoded here`);
+  return decode(audio, container, signal);
 };
-
-async function* asWav({ sampleRate, pcm }: Samples): AsyncGenerator<Buffer, void> {
-  yield wavHeader(sampleRate, unknownSize);
-  yield* pcm;
-}
 
 interface RawSamples {
   readonly sampleRate: number;

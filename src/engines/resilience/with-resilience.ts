@@ -34,11 +34,11 @@ export const withResilience = <Credentials, Code extends EngineCode>(
   providerWith: (decorate: DecorateExchange) => Provider<Credentials, Code>,
   { limits, scheduler, onEvent, clock, random }: ResilienceOptions,
 ): Provider<Credentials, Code> => {
-  const { code, name } = providerWith((exchange) => exchange);
+  const { open: _open, ...described } = providerWith((exchange) => exchange);
+  const { code } = described;
   const timed = clock ? { clock } : {};
   return {
-    code,
-    name,
+    ...described,
     open: (credentials, websiteId) => {
       const report: ReportProviderEvent = (event) => onEvent?.(code, event, websiteId);
       const limiter = createLimiter(scheduler, code, limits, clock);

@@ -10,7 +10,7 @@ const limits = { cpuSeconds: 60, memoryBytes: 512 * 1024 * 1024, fileBytes: 0 };
  * demuxer, no protocol, no file and no address that the audio might name. The first samples leave when the first packets
  * have arrived.
  */
-export const startDecoder = ({ container, sampleRate, lowPriority }: DecoderSpec): ToolProcess =>
+export const startDecoder = ({ container, lowPriority }: DecoderSpec): ToolProcess =>
   startLimited(
     "ffmpeg",
     [
@@ -27,8 +27,21 @@ export const startDecoder = ({ container, sampleRate, lowPriority }: DecoderSpec
         "0",
       ],
       ...["-i", "pipe:0", "-map", "0:a:0", "-map_metadata", "-1"],
-      ...["-threads", "1", "-ac", "1", ...(sampleRate === undefined ? [] : ["-ar", String(sampleRate)])],
-      ...["-c:a", "pcm_s16le", "-fflags", "+bitexact", "-flush_packets", "1", "-f", "wav", "pipe:1"],
+      ...[
+        "-threads",
+        "1",
+        "-ac",
+        "1",
+        "-c:a",
+        "pcm_s16le",
+        "-fflags",
+        "+bitexact",
+        "-flush_packets",
+        "1",
+        "-f",
+        "wav",
+        "pipe:1",
+      ],
     ],
     { limits, output: "pipe", lowPriority },
   );

@@ -148,5 +148,12 @@ export const otherServers: readonly OtherServer[] = [
   sendsWav("a server with the extensible form of WAV", "audio/vnd.wave", {
     ...{ sampleRate: 44_100, channels: 2, bits: 24, isExtensible: true, hasList: true },
   }),
+  {
+    name: "a server that changes its sample rate",
+    speak: async (asked) => {
+      const sampleRate = asked.text.startsWith("The quick") ? 22_050 : 48_000;
+      return answer(makeWav(await samplesOf(asked, sampleRate), { sampleRate }), "audio/wav");
+    },
+  },
   sendsWav("a server whose WAV has the size 0", "audio/mpeg", { sampleRate: 24_000, size: 0 }),
 ];

@@ -45,6 +45,7 @@ export const WebsiteCredentials = ({ website }: { website: WebsiteDetails }): VN
     { title: "Engine", value: ({ engine, provider }) => `${engine} (${provider})` },
     { title: "Voices", isNumber: true, value: ({ voices }) => voices },
     { title: "Set", value: ({ setAt }) => formatTime(setAt) },
+    { title: "Note", value: ({ retirement }) => retirement?.message ?? "" },
     ...actionColumns<CredentialsDetails>(
       mayChange,
       ({ engine }) =>
@@ -78,8 +79,9 @@ const SetCredentials = ({ path, onSet, onClose }: WithClose<SetCredentialsProps>
   const set = async (form: FormData) => {
     const given = fields[engine].map(({ name }) => [name, String(form.get(name) ?? "").trim()]);
     const body = Object.fromEntries(given.filter(([, value]) => value !== ""));
-    const { voices } = await send<CredentialsDetails>("PUT", `${path}/${engine}`, body);
-    notify({ text: `The provider accepted the credentials for ${engine} and listed ${voices} voices.` });
+    const { voices, retirement } = await send<CredentialsDetails>("PUT", `${path}/${engine}`, body);
+    const accepted = `The provider accepted the credentials for ${engine} and listed ${voices} voices.`;
+    notify({ text: retirement ? `${accepted} ${retirement.message}` : accepted });
   };
   const choose = (event: Event) => setEngine(valueIn(event) as Engine);
   return html`<${Confirm} title="Set credentials" action="Verify and set" onConfirm=${set} onClose=${onClose}>

@@ -20,6 +20,15 @@ export const credentialsDetails = namedSchema("CredentialsDetails", {
   provider: z.string().meta({ description: `The \`provider\` of its voices: ${providerNames.join(", ")}.` }),
   voices: count.meta({ description: "The number of voices that the provider listed." }),
   setAt: time,
+  retirement: z
+    .object({
+      model: z.string(),
+      date: z.iso.date().meta({ description: "The first day without the model, UTC." }),
+      replacement: z.string().meta({ description: "The model to set instead." }),
+      message: z.string(),
+    })
+    .meta({ description: "If the provider has announced the end of the credentials' model." })
+    .exactOptional(),
 }) satisfies z.ZodType<CredentialsDetails>;
 
 const websiteCredentials = namedSchema("WebsiteCredentials", {
@@ -43,7 +52,7 @@ export const credentialOperations = [
     summary: "List the engines that a website has credentials for",
     params,
     responses: ok("The engines.", z.object({ credentials: z.array(credentialsDetails), count })),
-    handle: ({ credentials }, { params }) => listed("credentials", credentials.list(params.id)),
+    handle: async ({ credentials }, { params }) => listed("credentials", await credentials.list(params.id)),
   }),
   credentialOperation({
     method: "get",
@@ -55,12 +64,10 @@ export const credentialOperations = [
       "The engines, by website.",
       z.object({ credentials: z.array(websiteCredentials), total, ...pageMembers }),
     ),
-    handle: ({ credentials }, { query }) => {
-      const found = credentials
-        .listAll()
-        .filter(({ websiteId, websiteName, provider }) =>
-          matches(query.search, [websiteId, websiteName, provider]),
-        );
+    handle: async ({ credentials }, { query }) => {
+      const found = (await credentials.listAll()).filter(({ websiteId, websiteName, provider }) =>
+        matches(query.search, [websiteId, websiteName, provider]),
+      );
       const { entries, _links } = pageOf(query, found, ({ websiteId, engine }) => `${websiteId}/${engine}`);
       return { credentials: entries, total: found.length, count: entries.length, _links };
     },
