@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { credentials as credentialsProjection } from "../../projections/credentials.ts";
 import { createProjectionRunner } from "../../projections/runner/runner.ts";
+import type { View } from "../../projections/runner/view.ts";
 import { websites as websitesProjection } from "../../projections/websites.ts";
 import {
   type CredentialsService,
@@ -21,6 +22,7 @@ import { createByokVoices } from "../../src/application/catalog/byok-voices.ts";
 import { createExecuteCommand } from "../../src/application/execute-command.ts";
 import { deriveKeys, type MasterKeys } from "../../src/bootstrap/master-key.ts";
 import type { ProviderCredentials } from "../../src/domain/accounts/byok-providers.ts";
+import type { Credentials } from "../../src/domain/accounts/credentials.ts";
 import { freePlan } from "../../src/domain/accounts/plan.ts";
 import { EngineFailed } from "../../src/domain/errors.ts";
 import type { Provider, ProviderClient, ProviderVoice } from "../../src/engines/provider.ts";
@@ -96,6 +98,7 @@ export interface CredentialsInstance {
   readonly ownVoicesOf: ReturnType<typeof createByokVoices>;
   readonly websites: Websites;
   readonly sealing: CredentialsCipher;
+  readonly view: View<Credentials>;
   readonly folder: string;
   /** The warnings for the operator. */
   readonly warnings: string[];
@@ -154,6 +157,7 @@ export const openCredentialsInstance = async ({
     ownVoicesOf: createByokVoices(credentials),
     websites,
     sealing,
+    view: credentials,
     folder: path,
     warnings,
     aWebsite: async () =>

@@ -1,0 +1,131 @@
+import { expect } from "chai";
+import { admin, authorize, type Credentials, registerWebsite } from "../support/client.ts";
+import {
+  type Answered,
+  ask,
+  type InProcessService,
+  startInProcessService,
+} from "../support/in-process-service.ts";
+import { adminToken } from "../support/service.ts";
+import { openAiApiKey } from "../support/wire/openai.ts";
+import { type RealtimeServer, serveRealtime } from "../support/wire/realtime.ts";
+
+const path = "/v2/text/synthesize";
+const contracts = { kind: "reword", transcript: (text: string) => text.replace("I am", "I'm") } as const;
+
+describe("A website's voice of a realtime model", () => {
+  let provider: RealtimeServer;
+  let service: InProcessService;
+  let website: Credentials;
+  let number = 0;
+
+  before(async () => {
+    provider = await serveRealtime();
+    service = await startInProcessService({ OPENAI_URL: provider.url });
+  });
+  after(async () => {
+    await service.close();
+    await provider.close();
+  });
+  beforeEach(async () => {
+    provider.always(contracts);
+    website = await registerWebsite(service.url);
+    const given = { apiKey: openAiApiKey, model: "gpt-realtime-2.1-mini" };
+    const set = await admin(service.url, "PUT", `/websites/${website.id}/credentials/oai`, given);
+    expect(set.status).to.equal(200);
+  });
+
+  const unused = (): string => `I am number ${++number} of all that are read aloud.`;
+  const speak = (body: object, headers = {}): Promise<Answered> =>
+    ask(service.url + path, {
+      method: "POST",
+      headers: { ...authorize(website), "Content-Type": "application/json", ...headers },
+      body: JSON.stringify({ voice: "marin", ...body }),
+    });
+  const charged = async (): Promise<number> => {
+    const headers = { Authorization: `Bearer ${adminToken}` };
+    const { text } = await ask(`${service.url}/admin/audit?apiKey=${website.apiKey}`, { headers });
+    return text
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line))
+      .reduce(
+        (sum, { type, data }) =>
+          sum +
+          (type === "SynthesisServed" ? data.characters : type === "ServingVoided" ? -data.characters : 0),
+        0,
+      );
+  };
+
+  for (const format of ["mp3", "ogg", "wav"]) {
+    it(`is heard, charged once and kept: ${format}`, async () => {
+      provider.always({ kind: "noise" });
+      const text = unused();
+      const before = provider.sessions.length;
+      expect((await speak({ text, format })).status).to.equal(200);
+      const again = await speak({ text, format });
+      expect([again.status, again.headers["svc-cached"]]).to.deep.equal([200, "memory"]);
+      expect(provider.sessions.length - before).to.equal(1);
+      expect(await charged()).to.equal(2 * text.length);
+    });
+  }
+
+  it("is refused with 502, charged and not kept if its words differ", async () => {
+    const text = unused();
+    const before = provider.sessions.length;
+    for (const times of [1, 2]) {
+      const { status, text: body } = await speak({ text });
+      expect(status).to.equal(502);
+      expect(JSON.parse(body).error.message).to.match(/spoke other words than those of the text\.$/);
+      expect(provider.sessions.length - before).to.equal(times);
+      expect(await charged()).to.equal(times * text.length);
+    }
+    provider.always({ kind: "noise" });
+    expect((await speak({ text })).headers["svc-cached"]).to.equal("miss");
+  });
+
+  it("is charged for each attempt with one Idempotency-Key whose words differ, and once for the one that succeeds", async () => {
+    const text = unused();
+    const key = { "Idempotency-Key": `key-${number}` };
+    expect((await speak({ text }, key)).status).to.equal(502);
+    expect((await speak({ text }, key)).status).to.equal(502);
+    expect(await charged()).to.equal(2 * text.length);
+    provider.always({ kind: "noise" });
+    expect((await speak({ text }, key)).status).to.equal(200);
+    expect((await speak({ text }, key)).status).to.equal(200);
+    expect(await charged()).to.equal(3 * text.length);
+  });
+
+  it("ends a stream with a retryable error, and is charged, if its words differ", async () => {
+    const text = unused();
+    const { status, text: body } = await speak(
+      { text, stream: true, format: "wav" },
+      { Accept: "text/event-stream" },
+    );
+    expect(status).to.equal(200);
+    const chunks = body.matchAll(/^data: (.*)$/gm).map(([, data = ""]) => JSON.parse(data));
+    const [first, ...others] = chunks.toArray();
+    expect(first.type).to.equal("metadata");
+    expect(others.at(0).type).to.equal("audio");
+    expect(others.at(-1)).to.include({ type: "error", retryable: true });
+    expect(await charged()).to.equal(text.length);
+    const sessions = provider.sessions.length;
+    await speak({ text });
+    expect(provider.sessions.length).to.equal(sessions + 1);
+  });
+
+  it("does not open the circuit breaker by words that differ", async () => {
+    for (let times = 0; times < 7; times++) expect((await speak({ text: unused() })).status).to.equal(502);
+    provider.always({ kind: "noise" });
+    expect((await speak({ text: unused() })).status).to.equal(200);
+  });
+
+  it("is not charged if the provider fails", async () => {
+    provider.always({ kind: "error", error: { type: "server_error", message: "Broken." } });
+    expect((await speak({ text: unused() })).status).to.equal(502);
+    provider.always({ kind: "noise" });
+    const text = unused();
+    await speak({ text });
+    expect(await charged()).to.equal(text.length);
+  });
+});
