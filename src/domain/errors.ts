@@ -28,12 +28,22 @@ export class NothingToSpeak extends Invalid {
   }
 }
 
-/** The voice cannot pronounce any part of the text. Another voice may. */
+/** The voice cannot pronounce these characters, or, without any, no part of the text. Another voice may. */
 export class Unpronounceable extends Invalid {
-  constructor() {
-    super([{ path: ["text"], message: "This voice cannot pronounce any part of the text." }]);
+  constructor(characters: Iterable<string> = []) {
+    const names = Array.from(new Set(characters), nameOf);
+    const what = names.length === 0 ? "any part of the text" : list(names);
+    super([{ path: ["text"], message: `This voice cannot pronounce ${what}.` }]);
   }
 }
+
+const nameOf = (character: string): string =>
+  `${character} (U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")})`;
+
+const mostNames = 5;
+
+const list = (names: readonly string[]): string =>
+  names.length <= mostNames ? names.join(", ") : `${names.slice(0, mostNames).join(", ")} and others`;
 
 /** The speech of the text exceeds a limit of time or size. */
 export class SpeechTooLong extends Invalid {

@@ -251,7 +251,9 @@ class Answers {
       } catch (error) {
         if (!(error instanceof EngineFailed || error instanceof Unpronounceable)) throw error;
         failed.push(rendition.systemVoice);
-        failure ??= error;
+        // Of several voices that cannot pronounce the text, the last one says what no voice can.
+        if (!failure || (failure instanceof Unpronounceable && error instanceof Unpronounceable))
+          failure = error;
       }
     }
     throw failure ?? new TypeError("No rendition was given.");

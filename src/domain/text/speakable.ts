@@ -19,12 +19,14 @@ export const speakablePieces = (pieces: readonly string[], ssml: boolean): reado
 };
 
 /** Visible letters and digits. */
-const words = /[\p{L}\p{N}]/u;
+const words = /[\p{L}\p{N}]/gu;
 const invisible = /\p{Default_Ignorable_Code_Point}/gu;
 
 /**
  * The error if a tool returned only silence. A text with letters may be pronounced by another voice; a text without
  * any, or an SSML document, which may silence itself, by none.
  */
-export const silentSpeechError = ({ text, ssml }: { text: string; ssml: boolean }): Invalid =>
-  !ssml && words.test(text.replace(invisible, "")) ? new Unpronounceable() : new NothingToSpeak();
+export const silentSpeechError = ({ text, ssml }: { text: string; ssml: boolean }): Invalid => {
+  const letters = ssml ? [] : text.replace(invisible, "").match(words);
+  return letters && letters.length > 0 ? new Unpronounceable(letters) : new NothingToSpeak();
+};

@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import { type Clock, systemClock } from "../../async/clock.ts";
 import { tap } from "../../async/tap.ts";
-import { EngineFailed, Interrupted, NothingToSpeak } from "../../domain/errors.ts";
+import { EngineFailed, Interrupted, NothingToSpeak, Unpronounceable } from "../../domain/errors.ts";
 import { speakingSeconds } from "../../domain/synthesis/speaking-time.ts";
 import { type EngineCode, freeEngines } from "../../domain/synthesis/speech.ts";
 import { preparationVersion, prepare } from "../../domain/text/preparation/prepare.ts";
@@ -129,6 +129,7 @@ const speak = async (
   };
   const { runs, spoken } = prepare(request, readerOf({}), readerOf);
   const pieces = localPieces(runs, request.prosody, voiceOf);
+  requireReadable(pieces);
   const marks = collectPieceMarks(spoken, request, pieces);
   /** Of the sound: that of its first piece. */
   let sampleRate = 0;
@@ -169,6 +170,14 @@ const speak = async (
     }
   }
   throw silence ?? new NothingToSpeak();
+};
+
+/** @throws {Unpronounceable} the voice of a piece would skip letters or digits */
+const requireReadable = (pieces: readonly LocalPiece[]): void => {
+  const unreadable = pieces.flatMap(
+    ({ text, ssml, voice: { tool, lang } }) => tool.unreadable?.(ssml ? withoutTags(text) : text, lang) ?? [],
+  );
+  if (unreadable.length > 0) throw new Unpronounceable(unreadable);
 };
 
 interface Said {

@@ -31,6 +31,7 @@ export const flite = (host: SubprocessHost): LocalTool | undefined => {
       voiceOf(voice)?.pitch === undefined ? ["rate", "volume"] : ["pitch", "rate", "volume"],
     reportsEvents: false,
     cost,
+    unreadable: (text) => text.normalize("NFKD").match(beyondAsciiLetters) ?? [],
     pauses: (boundary, rate) => pauses[boundary](rate),
     speak: (request, signal, turn) => speak(host, request, signal, turn),
   };
@@ -89,6 +90,8 @@ const plain = (text: string): string =>
     .replace(/[\u2018\u2019]/g, "'")
     .replace(/[\u2010-\u2015]/g, "-")
     .replace(/[^\x20-\x7e\n\t]/gu, " ");
+
+const beyondAsciiLetters = /[[\p{L}\p{N}]--\p{ASCII}]/gv;
 
 /** Letters, digits and signs (emoji included) that flite skips and another voice may pronounce. */
 const beyondAscii = /[^\p{ASCII}\p{P}\p{Z}\p{C}\p{M}]/u;

@@ -1,4 +1,5 @@
 import { scriptOf } from "../../domain/synthesis/least-duration.ts";
+import { unknownLetters } from "../../domain/text/preparation/script-runs.ts";
 
 interface Spelled {
   readonly characters: RegExp;
@@ -8,22 +9,17 @@ interface Spelled {
 }
 
 const eastAsian: ReadonlySet<string> = new Set(["Hans", "Hant", "Jpan", "Kore"]);
+const none: ReadonlySet<string> = new Set();
 
 /**
- * Of scripts that its language does not use, espeak-ng says each letter by its script and name ("Chinese letter"). Seconds at
- * the normal rate, the least of its English, French, German, Hindi and Russian voices, but for the first row their mean.
+ * espeak-ng says each sign in a circle or square, and each letter that no voice knows, by its script, name or number ("letter 1 7 9 C").
+ * Seconds at the normal rate, the least of its English, French, German, Hindi and Russian voices, but for the first row their
+ * mean.
  */
 const spelled: readonly Spelled[] = [
   { characters: /[\u3297\u3299]/gu, usedIn: eastAsian, seconds: 1.5 },
-  {
-    characters: /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\u3200-\u3296\u3298\u329a-\u33ff]/gu,
-    usedIn: eastAsian,
-    seconds: 0.7,
-  },
-  { characters: /\p{Script=Thai}/gu, usedIn: new Set(["Thai"]), seconds: 0.95 },
-  { characters: /\p{Script=Khmer}/gu, usedIn: new Set(["Khmr"]), seconds: 1 },
-  { characters: /\p{Script=Ethiopic}/gu, usedIn: new Set(["Ethi"]), seconds: 1.35 },
-  { characters: /\p{Script=Myanmar}/gu, usedIn: new Set(["Mymr"]), seconds: 1.4 },
+  { characters: /[\u3200-\u3296\u3298\u329a-\u33ff]/gu, usedIn: eastAsian, seconds: 0.7 },
+  { characters: unknownLetters, usedIn: none, seconds: 0.8 },
 ];
 
 /** Seconds at the normal rate that espeak-ng needs for the letters that it spells. */

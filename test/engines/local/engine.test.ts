@@ -252,7 +252,7 @@ describe("Local engines", () => {
   });
 
   it("fail for a text that flite cannot pronounce, and skip such words in other texts", async () => {
-    for (const text of ["\u{1F642}", "привет"]) {
+    for (const text of ["\u{1F642}"]) {
       const failure = await rejection(say(engine, requestOf("flite:slt", text)));
       expect(failure, text).to.be.instanceOf(Unpronounceable);
       expect((await say(engine, requestOf("espeak:gmw/en-US", text))).length).to.be.above(1000);

@@ -120,15 +120,12 @@ describe("The limit of a text's speech", () => {
     const english = (text: string, rate = 1): SpeechRequest =>
       requestOf(text, { voice: "espeak:gmw/en-US", prosody: { pitch: 1, rate, volume: 1 } });
 
-    it("is applied before any work to letters that it spells in a voice of another script", async () => {
+    it("is applied before any work to letters and signs that it reads by their names", async () => {
       for (const [letter, rate] of [
         ["㊗", 1],
-        ["字", 0],
-        ["あ", 0],
         ["㈱", 0.3],
-        ["ก", 0.5],
-        ["ሀ", 0.8],
-        ["က", 0.9],
+        ["ខ", 0.5],
+        ["ᚠ", 0.5],
       ] as const) {
         const request = english(letter.repeat(5_000), rate);
         expect(await rejection(engine.synthesize(request, never)), letter).to.be.instanceOf(SpeechTooLong);
@@ -137,7 +134,7 @@ describe("The limit of a text's speech", () => {
     });
 
     it("estimates less than the letters take, except for two signs", async () => {
-      for (const letter of ["字", "あ", "ア", "㈱", "㍻", "ก", "ខ", "ሀ", "က"]) {
+      for (const letter of ["㈱", "㍻", "ខ", "ກ", "བ", "ᚠ", "𓀀"]) {
         const text = letter.repeat(4);
         const { encoding, audio } = await engine.synthesize(english(text), never);
         const rate = encoding.kind === "pcm" ? encoding.sampleRate : 0;

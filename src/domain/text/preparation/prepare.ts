@@ -4,9 +4,10 @@ import { anyDialect, parseSsml, type WordsPlace } from "../ssml.ts";
 import { plainRun, type Run, runsOf } from "../ssml-runs.ts";
 import type { Speaker } from "../ssml-speaker.ts";
 import { escapeXml } from "../xml.ts";
-import { type Reader, readsMarkup } from "./reader.ts";
+import { type Reader, readsMarkup, type Step } from "./reader.ts";
 import { isSpelled, sayAs as readAs } from "./say-as.ts";
-import { steps } from "./steps.ts";
+import { type ScriptRun, scriptRuns } from "./script-runs.ts";
+import { steps, toolSteps } from "./steps.ts";
 
 /**
  * Of what local engines are asked to speak; part of the recipes of their audio and of no other. Raise it in each release that
@@ -30,13 +31,24 @@ export const prepare = (
   readerOf = ({ lang = reader.lang }: Speaker): Reader => ({ ...reader, lang }),
 ): PreparedText => {
   const before = spokenOf(written);
-  if (!written.ssml) {
-    const words = prepareWords(unchanged(written.text), reader);
-    return { runs: [plainRun(words.text)], spoken: spokenAs(before, [words]) };
-  }
   const parts: MappedText[] = [];
+  const prepareRuns = (words: string, speaker: Speaker): ScriptRun[] =>
+    scriptRuns(words, readerOf(speaker)).map(({ text, lang }) => {
+      const speaks = lang === undefined ? speaker : { ...speaker, lang };
+      const part = prepareWords(unchanged(text), readerOf(speaks));
+      parts.push(part);
+      return { text: part.text, lang };
+    });
+  if (!written.ssml) {
+    const runs = prepareRuns(written.text, {}).map(({ text, lang }, index) =>
+      plainRun(text, lang === undefined ? {} : { lang }, index > 0),
+    );
+    return { runs, spoken: spokenAs(before, parts) };
+  }
   const write = (words: string, place: WordsPlace): string => {
-    const part = prepareIn(words, place, readerOf(place.speaker));
+    const { isFixed, sayAs, speaker } = place;
+    if (!isFixed && !sayAs) return prepareRuns(words, speaker).map(runXml).join("");
+    const part = prepareFixed(words, place, readerOf(speaker));
     parts.push(part);
     return escapeXml(part.text);
   };
@@ -45,14 +57,20 @@ export const prepare = (
   return { runs, spoken: spokenAs(before, parts) };
 };
 
-const prepareWords = (words: MappedText, reader: Reader): MappedText =>
-  steps.reduce((text, step) => step(text, reader), words);
+const runXml = ({ text, lang }: ScriptRun): string =>
+  lang === undefined ? escapeXml(text) : `<lang xml:lang="${lang}">${escapeXml(text)}</lang>`;
 
-const prepareIn = (words: string, { isFixed, sayAs }: WordsPlace, reader: Reader): MappedText => {
-  if (!sayAs) return isFixed ? unchanged(words) : prepareWords(unchanged(words), reader);
+const prepareWords = (words: MappedText, reader: Reader): MappedText =>
+  applySteps(toolSteps, applySteps(steps, words, reader), reader);
+
+const prepareFixed = (words: string, { sayAs }: WordsPlace, reader: Reader): MappedText => {
+  if (!sayAs) return applySteps(toolSteps, unchanged(words), reader);
   const said = readAs(words, sayAs, reader);
-  return isSpelled(sayAs) ? said : prepareWords(said, reader);
+  return isSpelled(sayAs) ? applySteps(toolSteps, said, reader) : prepareWords(said, reader);
 };
+
+const applySteps = (applied: readonly Step[], words: MappedText, reader: Reader): MappedText =>
+  applied.reduce((text, step) => step(text, reader), words);
 
 /** A text as it is spoken when its consecutive parts are written in another way. */
 const spokenAs = (before: SpokenText, parts: readonly MappedText[]): SpokenText => {

@@ -4,6 +4,7 @@ import { composeLetters, removeInvisible, writeNumerals, writePlainCharacters } 
 import { joinGroups, writeDecimals, writeDigits } from "./digits.ts";
 import { englishWords } from "./english/english.ts";
 import { dropFullStops } from "./full-stops.ts";
+import { asciiLetters } from "./latin-letters.ts";
 import { joinLines } from "./lines.ts";
 import { breakLongRuns } from "./long-runs.ts";
 import { spellNumbers } from "./number-words.ts";
@@ -30,6 +31,11 @@ export const steps: readonly Step[] = [
   writeDecimals,
   spellNumbers,
   readableSpelling,
+];
+
+/** After them, also for words whose pronunciation a document gives: what a tool would skip, or crash at. */
+export const toolSteps: readonly Step[] = [
+  asciiLetters,
   // The last: no other step may make a run longer.
   breakLongRuns,
 ];

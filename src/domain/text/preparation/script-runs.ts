@@ -1,0 +1,129 @@
+import { scriptOf } from "../../synthesis/least-duration.ts";
+import { isSpeakable } from "../speakable.ts";
+import type { Reader } from "./reader.ts";
+
+/** Consecutive words, and the language whose voice reads them; undefined: the reader itself. */
+export interface ScriptRun {
+  readonly text: string;
+  readonly lang: string | undefined;
+}
+
+interface Script {
+  /** One letter of it, as a pattern. */
+  readonly letter: string;
+  /** Scripts of languages (ISO 15924, `Jpan` for the three of Japanese) whose readers know it. */
+  readonly usedIn: readonly string[];
+  readonly lang: string | ((run: string, text: string) => string);
+  /** espeak-ng changes to that language by itself, in the same voice. */
+  readonly isReadByEspeak?: true;
+  /** The shortest run: single letters are signs. */
+  readonly least?: number;
+  /** Letters that look like Latin ones occur within Latin words. */
+  readonly isLikeLatin?: true;
+}
+
+const kana = /[\p{Script=Hiragana}\p{Script=Katakana}]/u;
+
+/** espeak-ng reads letters of scripts that its language does not use by their names ("Hebrew shin"), flite not at all. */
+const scripts: readonly Script[] = [
+  {
+    letter: "[\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Bopomofo}ー]",
+    usedIn: ["Hans", "Hant", "Jpan"],
+    lang: (_, text) => (kana.test(text) ? "ja-JP" : "zh-CN"),
+  },
+  { letter: "[\\p{Script=Hiragana}\\p{Script=Katakana}ー]", usedIn: ["Jpan"], lang: "ja-JP" },
+  { letter: "\\p{Script=Hangul}", usedIn: ["Kore"], lang: "ko-KR", isReadByEspeak: true },
+  { letter: "\\p{Script=Thai}", usedIn: ["Thai"], lang: "th-TH" },
+  { letter: "\\p{Script=Myanmar}", usedIn: ["Mymr"], lang: "my-MM" },
+  { letter: "\\p{Script=Hebrew}", usedIn: ["Hebr"], lang: "he-IL" },
+  {
+    letter: "\\p{Script=Arabic}",
+    usedIn: ["Arab"],
+    lang: (run) => (/[ٹڈڑںےہ]/.test(run) ? "ur-PK" : /[پچژگکی]/.test(run) ? "fa-IR" : "ar-SA"),
+  },
+  { letter: "\\p{Script=Ethiopic}", usedIn: ["Ethi"], lang: "am-ET" },
+  { letter: "\\p{Script=Armenian}", usedIn: ["Armn"], lang: "hy-AM" },
+  { letter: "\\p{Script=Georgian}", usedIn: ["Geor"], lang: "ka-GE", isReadByEspeak: true },
+  { letter: "\\p{Script=Cherokee}", usedIn: ["Cher"], lang: "chr-US" },
+  { letter: "\\p{Script=Devanagari}", usedIn: ["Deva"], lang: "hi-IN", isReadByEspeak: true },
+  { letter: "\\p{Script=Bengali}", usedIn: ["Beng"], lang: "bn-BD", isReadByEspeak: true },
+  { letter: "\\p{Script=Gurmukhi}", usedIn: ["Guru"], lang: "pa-IN", isReadByEspeak: true },
+  { letter: "\\p{Script=Gujarati}", usedIn: ["Gujr"], lang: "gu-IN", isReadByEspeak: true },
+  { letter: "\\p{Script=Oriya}", usedIn: ["Orya"], lang: "or-IN" },
+  { letter: "\\p{Script=Tamil}", usedIn: ["Taml"], lang: "ta-IN", isReadByEspeak: true },
+  { letter: "\\p{Script=Telugu}", usedIn: ["Telu"], lang: "te-IN" },
+  { letter: "\\p{Script=Kannada}", usedIn: ["Knda"], lang: "kn-IN", isReadByEspeak: true },
+  { letter: "\\p{Script=Malayalam}", usedIn: ["Mlym"], lang: "ml-IN", isReadByEspeak: true },
+  { letter: "\\p{Script=Sinhala}", usedIn: ["Sinh"], lang: "si-LK", isReadByEspeak: true },
+  {
+    letter: "\\p{Script=Cyrillic}",
+    usedIn: ["Cyrl"],
+    lang: (run) => (/[іїєґ]/i.test(run) ? "uk-UA" : /[ђћџљњј]/i.test(run) ? "sr-RS" : "ru-RU"),
+    isLikeLatin: true,
+  },
+  { letter: "\\p{Script=Greek}", usedIn: ["Grek"], lang: "el-GR", least: 2, isLikeLatin: true },
+];
+
+/** Letters that the voice of no language knows. */
+export const unknownLetters = new RegExp(
+  `[\\p{L}--[\\p{Script=Latin}${scripts.map(({ letter }) => letter).join("")}]]`,
+  "gv",
+);
+
+/** Letters of one script, what stands between them, and punctuation after them. */
+const runPattern = ({ letter, least = 1, isLikeLatin }: Script): string => {
+  const letters = `${letter.repeat(least)}(?:\\P{L}*${letter})*`;
+  return isLikeLatin ? `(?<!\\p{Script=Latin})${letters}(?!\\p{Script=Latin})` : letters;
+};
+const ending = "[\\p{M}\\p{Cf}]*(?:[\"'…\\p{Pe}\\p{Pf}]|\\p{Terminal_Punctuation})*\\s*";
+
+interface Foreign {
+  readonly scripts: readonly Script[];
+  readonly pattern: RegExp;
+}
+
+const foreignTo = new Map<string, Foreign>();
+
+const foreignFor = ({ lang, tool }: Reader): Foreign => {
+  const own = scriptOf(lang) ?? "Latn";
+  const key = `${tool} ${own}`;
+  const known = foreignTo.get(key);
+  if (known) return known;
+  const foreign = scripts.filter(
+    ({ usedIn, isReadByEspeak }) => !usedIn.includes(own) && !(isReadByEspeak && tool === "espeak"),
+  );
+  const pattern = new RegExp(foreign.map((one) => `(${runPattern(one)}${ending})`).join("|"), "gu");
+  foreignTo.set(key, { scripts: foreign, pattern });
+  return { scripts: foreign, pattern };
+};
+
+const beyondLatin = /[\u0370-\u1dff\u2e80-\uffdc\u{10000}-\u{3ffff}]/u;
+
+/** Divides a text where its letters need the voice of another language. Joined, the runs are the text. */
+export const scriptRuns = (text: string, reader: Reader): readonly ScriptRun[] => {
+  if (!beyondLatin.test(text)) return [{ text, lang: undefined }];
+  const { scripts, pattern } = foreignFor(reader);
+  const runs: ScriptRun[] = [];
+  /** Words without letters belong to the run before them, at the beginning to the one after them. */
+  let held = "";
+  const add = (words: string, lang: string | undefined): void => {
+    const last = runs.at(-1);
+    if (!isSpeakable(words) && !last) held += words;
+    else if (last && (last.lang === lang || !isSpeakable(words)))
+      runs[runs.length - 1] = { text: last.text + words, lang: last.lang };
+    else {
+      runs.push({ text: held + words, lang });
+      held = "";
+    }
+  };
+  let next = 0;
+  for (const match of text.matchAll(pattern)) {
+    if (match.index > next) add(text.slice(next, match.index), undefined);
+    const [run, ...groups] = match;
+    const script = scripts[groups.findIndex((group) => group !== undefined)];
+    add(run, typeof script?.lang === "function" ? script.lang(run, text) : script?.lang);
+    next = match.index + run.length;
+  }
+  if (next < text.length) add(text.slice(next), undefined);
+  return runs.length > 0 ? runs : [{ text, lang: undefined }];
+};
