@@ -13,6 +13,9 @@ import { spelledSeconds } from "./spelled-letters.ts";
 /** Of what the tool is asked for. Raise it with every change of that, or names would lead to old audio; a test enforces it. */
 const preparation = 1;
 
+/** Letters and digits that it skips in all languages, from Latin Extended-D to Meetei Mayek; it spells those of other rare scripts. */
+const skipped = /[[\p{L}\p{N}]&&[\ua700-\uabff]]/gv;
+
 /** A voice file, because variants of a voice that is named by language are not always applied; and a variant. */
 const voicePattern = /^((?:[a-z]{2,4}\/)?[a-z]{2,4}(?:-[A-Za-z0-9]+)*)(?:\+([A-Za-z0-9_-]+))?$/;
 
@@ -49,6 +52,8 @@ export const espeak = async (host: SubprocessHost): Promise<LocalTool | undefine
     knobs: () => ["pitch", "rate", "volume"],
     reportsEvents: host.espeak === "library",
     cost: clauseCost,
+    // Japanese texts are never refused for some of their characters.
+    unreadable: (text, lang) => (/^ja\b/.test(lang) ? [] : (text.match(skipped) ?? [])),
     leastSeconds: spelledSeconds,
     pauses: (boundary) => pauses[boundary],
     speak: (request, signal, turn, onEvents) => {

@@ -352,6 +352,26 @@ describe("Local engines", () => {
     expect((failure as Unpronounceable).problems.map(({ path }) => path)).to.deep.equal([["text"]]);
   });
 
+  it("refuse a text of which they would skip letters, and name these", async () => {
+    const refused: [voice: string, lang: string, text: string, named: string][] = [
+      ["flite:slt", "en-US", "Hello ꠀ and 🙂.", "ꠀ (U+A800)"],
+      ["flite:slt", "en-US", "Hello ខ្មែរ.", "ខ (U+1781), ម (U+1798), រ (U+179A)"],
+      ["espeak:gmw/en-US", "en-US", "One. Two ꠀꠁ ꯱.", "ꠀ (U+A800), ꠁ (U+A801), ꯱ (U+ABF1)"],
+      ["espeak:gmw/en-US", "en-US", "One ꡀꡁꡂꡃꡄꡅ", "ꡄ (U+A844) and others"],
+    ];
+    for (const [voice, lang, text, named] of refused) {
+      const failure = await rejection(say(engine, { ...requestOf(voice, text), lang }));
+      expect(failure, text).to.be.instanceOf(Unpronounceable);
+      expect((failure as Unpronounceable).message, text).to.include(named);
+    }
+  });
+
+  it("speak texts with signs that have no name, and with letters that espeak-ng spells", async () => {
+    for (const text of ["One \ue000 \u{1f6d8} two.", "One ខ្មែរ 𓀀 ᚠ."]) {
+      expect((await say(engine, requestOf("espeak:gmw/en-US", text))).length).to.be.above(1000);
+    }
+  });
+
   it("are audible at the lowest volume", async () => {
     for (const voice of ["espeak:gmw/en-US+f3", "espeak:roa/fr", "flite:slt"]) {
       const sound = await say(engine, requestOf(voice, "One.", { pitch: 0, volume: 0.004 }));

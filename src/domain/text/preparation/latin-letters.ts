@@ -13,7 +13,22 @@ const inAscii: Readonly<Record<string, string>> = {
   ...{ ɨ: "i", Ɨ: "I", ɩ: "i", Ɩ: "I", ƙ: "k", Ƙ: "K", ƚ: "l", Ƚ: "L", ɲ: "ny", Ɲ: "Ny", ɔ: "o", Ɔ: "O" },
   ...{ ɵ: "o", Ɵ: "O", ƥ: "p", Ƥ: "P", ƭ: "t", Ƭ: "T", ʉ: "u", Ʉ: "U", ʊ: "u", Ʊ: "U", ʋ: "v", Ʋ: "V" },
   ...{ ƴ: "y", Ƴ: "Y", ƶ: "z", Ƶ: "Z", ʒ: "zh", Ʒ: "Zh", ȷ: "j", ǥ: "g", Ǥ: "G", ɉ: "j", Ɉ: "J" },
-  ...{ ʃ: "sh", Ʃ: "Sh", ɑ: "a", Ɑ: "A", ʌ: "u", Ʌ: "U", ɪ: "i", ɾ: "r", ɹ: "r", ʁ: "r", ʔ: "'", ʼ: "'" },
+  ...{
+    ʃ: "sh",
+    Ʃ: "Sh",
+    ɑ: "a",
+    Ɑ: "A",
+    ʌ: "u",
+    Ʌ: "U",
+    ɪ: "i",
+    ɾ: "r",
+    ɹ: "r",
+    ʁ: "r",
+    ʔ: "'",
+    ʼ: "'",
+    Ꞌ: "'",
+    ꞌ: "'",
+  },
 };
 
 const greekNames =
@@ -22,6 +37,7 @@ const alpha = "α".charCodeAt(0);
 const greek = greekNames.split(" ");
 
 export const asciiLetters = (text: MappedText, { tool }: Reader): MappedText => {
+  if (tool === "espeak") return rewrite(text, /[Ꞌꞌ]/g, () => "'"); // it skips the saltillo
   if (tool !== "flite") return text;
   const named = rewrite(text, lonelyGreek, ([letter]) => nameOf(letter));
   return rewrite(named, latin, ([letter]) => inAscii[letter]);
