@@ -161,7 +161,9 @@ const isAbbreviated = (said: string, word: string, next: string, rules: Sentence
   const own = word.replace(opening, "");
   const known = abbreviationsIn(said, own).flatMap((form) => rules.kinds.get(form) ?? [])[0];
   if (known === "never") return true;
-  if (known === "beforeNumber" && /^(?:\p{Nd}|[IVXLC]+(?!\p{L}))/u.test(next)) return true;
+  // "No. I will not." is an answer.
+  const isNumber = /^no$/i.test(own) ? /^(?:\p{Nd}|(?!I\P{L})[IVXLC]+(?!\p{L}))/u : startsNumber;
+  if (known === "beforeNumber" && isNumber.test(next)) return true;
   // A letter with a full stop is an initial.
   const first = /^(?!\p{L}\.)[\p{L}\p{M}]+/u.exec(next)?.[0] ?? "";
   const starts = rules.starters.has(first.toLowerCase());
@@ -173,6 +175,7 @@ const isAbbreviated = (said: string, word: string, next: string, rules: Sentence
   return known === "beforeName" || initials.test(own) || isVowelless(said, own, rules);
 };
 
+const startsNumber = /^(?:\p{Nd}|[IVXLC]+(?!\p{L}))/u;
 const timeZone = /^(?:[ECMP][SD]?T|GMT|UTC|CES?T|Eastern|Central|Mountain|Pacific)(?!\p{L})/u;
 const initials = /^(?:\p{L}\p{M}*\p{Ll}?\.-?)*\p{L}\p{M}*$/u;
 

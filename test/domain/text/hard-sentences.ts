@@ -29,6 +29,7 @@ export const hardSentences: readonly (readonly [lang: string, marked: string])[]
   ["en", "See Fig. 3 and Sect. 4. |They are clear."],
   ["en", "Turn to p. 12 and pp. 14 to 16. |Read."],
   ["en", "No. 5 is alive. |No. 6 is not."],
+  ["en", "No. |I will not. |See No. IV."],
   ["en", "Is it true? |No. |It is not."],
   ["en", "On Jan. 5 we met. |On Sept. 11 we did not."],
   ["en", "It opened in Dec. |The doors were red."],

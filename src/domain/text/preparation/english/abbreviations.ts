@@ -34,6 +34,7 @@ const titles: Table = {
   Supt: "Superintendent",
   Mt: "Mount",
   Ft: "Fort",
+  Sts: "Saints",
 };
 
 /** After the name of a street. */
@@ -77,6 +78,9 @@ const numbered: Table = {
   Art: "article",
   Ref: "reference",
   ver: "version",
+  approx: "approximately",
+  avg: "average",
+  Avg: "Average",
   ca: "circa",
   Ca: "circa",
   "§": "section",
@@ -177,17 +181,20 @@ export const abbreviationRules: readonly Rule[] = [
     ([, clear, street = ""]) => streets[clear ?? street],
   ],
   [
-    pattern(before, `(${keysOf(numbered)})(\\.?)${space}?(?=[#\\d]|[ivxIVX]{1,5}(?!\\p{L}))`),
-    ([written, word = "", period]) =>
+    pattern(before, `(${keysOf(numbered)})(\\.?)${space}?(?=[#\\d]|([ivxIVX]{1,5})(?!\\p{L}))`),
+    ([written, word = "", period, roman]) => {
+      if (/^[Nn]o$/.test(word) && roman === "I") return undefined; // "No. I will not."
       // "No 5" and "p 5" are not clear without a period.
-      period || /^(?:pp|[Nn]os|[Vv]ols?|[Ff]igs?|[№§]+)$/.test(word) ? `${numbered[word]} ` : written,
+      const isClear = period || /^(?:approx|pp|[Nn]os|[Vv]ols?|[Ff]igs?|[№§]+)$/.test(word);
+      return isClear ? `${numbered[word]} ` : written;
+    },
   ],
   [pattern(before, `(${keysOf(general)})(?:\\.${goesOn}|(?=\\.))`), ([, word = ""]) => general[word]],
   [pattern(before, "vs(?:\\.(?=\\s)|(?![\\p{L}\\p{N}.'’]))"), () => "versus"],
   [pattern(before, `(Jr|Sr|Ltd|Inc|etc)(?![\\p{L}\\p{N}.'’])`), ([, word = ""]) => general[word]],
   [pattern(before, String.raw`Ph\.?\s?D(?:\.${goesOn}|(?![\p{L}\p{N}]))`), () => "P.H.D"],
   // flite reads "No. Then" as a number.
-  [pattern(before, "No\\.(?=\\s+\\p{Lu}\\p{Ll})"), () => "no."],
+  [pattern(before, "No\\.(?=\\s+(?:\\p{Lu}\\p{Ll}|I(?!\\p{L})))"), () => "no."],
   // flite reads these as words.
   [pattern("(?<!\\p{Lu}{2} )", before, "US(?![\\p{L}\\p{N}$])"), () => "U.S"],
 ];

@@ -117,6 +117,7 @@ export const unitRules: readonly Rule[] = [
     ([, article, sign, first = "", by, second, separator, unit = "", divisor, next = ""], dialect) => {
       const names = unitOf(unit);
       if (!names) return undefined;
+      if (unit === "s" && separator === undefined && /^\d{2,}[1-9]$/.test(first)) return undefined; // Boeing 747s
       const { words, isSingular } = amountOf(first, dialect);
       const until = second && ` ${by === "x" || by === "×" ? "by" : "to"} ${decimal(second, dialect)}`;
       const isAdjective = separator === "-" || (article !== undefined && isNoun(next));
