@@ -69,6 +69,22 @@ describe("The preparation of a text", () => {
     "de-DE",
   );
 
+  itWrites(
+    "writes amounts of money in the plural of the language, with their hundredths",
+    [
+      ["5€10", "5 euros 10"],
+      ["5 $US", "5 dollars US"],
+      ["100 000 000 €", "100000000 euros"],
+      ["123 456 789 €", "123456789 euros"],
+      ["1 234,56 €", "1234 euros 56"],
+      ["1,5 €", "1,5 euro"],
+      ["€5–10", "5–10 euros"],
+      ["-5 €", "moins 5 euros"],
+      ["2020 5 €", "2020 5 euros"],
+    ],
+    "fr-FR",
+  );
+
   it("takes a point for the sign of decimals only where the language does", () => {
     expect(written("1.234", "de-DE")).to.equal("1234");
     expect(written("1.234", "hi-IN")).to.equal("1.234");

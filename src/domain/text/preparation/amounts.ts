@@ -18,7 +18,8 @@ const magnitude =
   "(?:[kKmMBT]|bn|mn|tn)\\b|\\s(?:thousand|mln|Mio|Mrd|mld|(?:[mM]|[bB]|[tT]r)il\\p{L}*|млн|млрд|тыс|трлн)(?!\\p{L})";
 const amounts = new RegExp(
   [
-    `(?<before>${sign})\\s?(?<minus>[-\\u2212])?(?<first>${number})(?:\\s?[-\\u2013]\\s?(?:${sign})?(?<last>${number}))?(?<magnitude>${magnitude})?`,
+    `(?<![\\d.,])(?<whole>\\d+)(?<between>[€£$])(?<hundredths>\\d\\d)(?!\\d|\\s?[€£$])`,
+    `(?<!\\d)(?<before>${sign})\\s?(?<minus>[-\\u2212])?(?<first>${number})(?:\\s?[-\\u2013]\\s?(?:${sign})?(?<last>${number}))?(?<magnitude>${magnitude})?`,
     `(?<![\\d.,])(?<from>${number})(?:\\s?[-\\u2013]\\s?(?<to>${number}))?\\s?(?<after>${sign})(?!\\d)`,
     `(?<![\\p{L}\\p{N}\\p{Sc}])(?<alone>${sign})(?![\\p{L}\\p{N}\\p{Sc}])`,
   ].join("|"),
@@ -27,20 +28,31 @@ const amounts = new RegExp(
 
 /** Writes amounts of money as they are said: the number, then the currency. */
 export const writeAmounts: Step = (text, { lang }) =>
-  rewrite(text, amounts, ({ groups = {} }) => {
-    const { before, after, alone, minus = "", magnitude = "" } = groups;
-    const currency = currencyOf(before ?? after ?? alone ?? "", lang);
+  rewrite(text, amounts, ({ 0: match, groups = {}, index, input }) => {
+    const { between, before, after, alone } = groups;
+    const currency = currencyOf(between ?? before ?? after ?? alone ?? "", lang);
     if (!currency) return undefined;
-    const { name } = currency;
-    if (alone !== undefined) return name.other.replace(/\s*#\s*/, "");
-    const [first = "", last] = before === undefined ? [groups.from, groups.to] : [groups.first, groups.last];
-    if (last !== undefined) {
-      const range = languageOf(lang) === "en" ? `${first} to ` : `${first}–`;
-      return range + say(name, last + sayMagnitude(magnitude, lang), lang);
-    }
-    if (magnitude !== "") return minus + say(name, first + sayMagnitude(magnitude, lang), lang);
-    return minus + sayMoney(first, currency, lang);
+    const words = amountOf(groups, currency, lang);
+    return /^\p{L}/u.test(input.slice(index + match.length, index + match.length + 2)) ? `${words} ` : words;
   });
+
+const amountOf = (
+  groups: Readonly<Record<string, string | undefined>>,
+  currency: Currency,
+  lang: string,
+): string => {
+  const { whole, hundredths, before, alone, minus = "", magnitude = "" } = groups;
+  const { name } = currency;
+  if (whole !== undefined) return sayMoney(`${whole}.${hundredths}`, currency, lang);
+  if (alone !== undefined) return name.other.replace(/\s*#\s*/, "");
+  const [first = "", last] = before === undefined ? [groups.from, groups.to] : [groups.first, groups.last];
+  if (last !== undefined) {
+    const range = languageOf(lang) === "en" ? `${first} to ` : `${first}–`;
+    return range + say(name, last + sayMagnitude(magnitude, lang), lang);
+  }
+  if (magnitude !== "") return minus + say(name, first + sayMagnitude(magnitude, lang), lang);
+  return minus + sayMoney(first, currency, lang);
+};
 
 interface Currency {
   readonly name: Word;

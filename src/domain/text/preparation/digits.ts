@@ -65,7 +65,7 @@ export const joinGroups: Step = (text, { lang }) => {
     const isGrouped =
       number.length > 1 &&
       input[index - 1] !== "+" &&
-      isGroupedByBlanks(number) &&
+      isGroupedByBlanks(number, input.slice(index + digits.length, index + digits.length + 2)) &&
       (groupsByBlank || /^000/.test(number.at(-1) ?? ""));
     const joined = isGrouped ? [...words.slice(0, start), number.join("\u00a0")] : words;
     return joined.map((word) => withoutGroups(word, point, isEnglish) ?? word).join(" ");
@@ -74,12 +74,12 @@ export const joinGroups: Step = (text, { lang }) => {
 
 const isYear = ([first = ""]: readonly string[]): boolean => /^(?:1[5-9]|20)\d\d$/.test(first);
 
-/** `800 123 456` may be a telephone number. */
-const isGroupedByBlanks = (words: readonly string[]): boolean =>
+/** `800 123 456` may be a telephone number, unless zeros or the sign of a currency follow. */
+const isGroupedByBlanks = (words: readonly string[], after: string): boolean =>
   /^[1-9]\d{0,2}$/.test(words[0] ?? "") &&
   words.slice(1, -1).every((word) => /^\d{3}$/.test(word)) &&
   /^\d{3}(?:[.,]\d+)?$/.test(words.at(-1) ?? "") &&
-  !(words.length === 3 && words[0]?.length === 3);
+  (words.length !== 3 || words[0]?.length !== 3 || words[2] === "000" || /^\s?\p{Sc}/u.test(after));
 
 /** By threes, or in India by twos before the last three; the same separator everywhere. */
 const grouped =
