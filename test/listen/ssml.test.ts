@@ -87,3 +87,39 @@ describe("SSML", () => {
   itSpeaksTheSame("el-GR", [said("ordinal", "2", "δεύτερος")]);
   itSpeaksTheSame("id-ID", [said("ordinal", "3", "ke-3")]);
 });
+
+/** A word by its phonemes, in the middle of a text: the content is not read. */
+const phoneme = (ph: string, word: string): Pair => [
+  `<speak><p>Abc <phoneme alphabet="ipa" ph="${ph}">qqq</phoneme></p></speak>`,
+  `<speak><p>Abc ${word}</p></speak>`,
+];
+
+describe("The phonemes of SSML", () => {
+  itSpeaksTheSame("en-US", [
+    phoneme("təˈmeɪɾoʊ", "tomato"),
+    phoneme("ˈwɔːɾɚ", "water"),
+    phoneme("tʃɜːtʃ", "church"),
+    phoneme("dʒʌdʒ", "judge"),
+    phoneme("ˈsɪŋɪŋ", "singing"),
+    phoneme("həˈloʊ", "hello"),
+  ]);
+  itSpeaksTheSame("en-GB", [
+    phoneme("təˈmɑːtəʊ", "tomato"),
+    phoneme("ˈlɛtə", "letter"),
+    phoneme("ɡəʊt", "goat"),
+    phoneme("ðɪs", "this"),
+  ]);
+  itSpeaksTheSame("de-DE", [
+    phoneme("ˈʃtʁaːsə", "Straße"),
+    phoneme("ʃøːn", "schön"),
+    phoneme("buːx", "Buch"),
+    phoneme("ˈmʏsən", "müssen"),
+    phoneme("ˈhøːlə", "Höhle"),
+  ]);
+  itSpeaksTheSame("fr-FR", [
+    phoneme("bɔ̃ˈʒuʁ", "bonjour"),
+    phoneme("vɛ̃", "vin"),
+    phoneme("pœʁ", "peur"),
+    phoneme("ʁuʒ", "rouge"),
+  ]);
+});

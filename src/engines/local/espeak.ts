@@ -1,12 +1,13 @@
 import { text } from "node:stream/consumers";
-import { countCharacters } from "../../domain/synthesis/count-characters.ts";
 import type { Prosody } from "../../domain/synthesis/speech.ts";
+import { type MappedText, rewrite, unchanged } from "../../domain/text/mapped-text.ts";
 import { silentSpeechError } from "../../domain/text/speakable.ts";
 import type { EspeakOrder, SpeechEvent } from "../../subprocess/espeak.ts";
 import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
 import { ToolFailed } from "../../subprocess/tools.ts";
 import { readSamples } from "../pcm/read-samples.ts";
 import { clauseCost } from "./clause-cost.ts";
+import { mnemonicsOf } from "./espeak-phonemes.ts";
 import type { Boundary, LocalTool, Pauses } from "./local-tool.ts";
 import { spelledSeconds } from "./spelled-letters.ts";
 
@@ -58,12 +59,15 @@ export const espeak = async (host: SubprocessHost): Promise<LocalTool | undefine
     pauses: (boundary) => pauses[boundary],
     speak: (request, signal, turn, onEvents) => {
       const { text, ssml, voice, prosody } = request;
-      const report = onEvents && ((events: readonly SpeechEvent[]) => onEvents(placedIn(text, events)));
+      const harmless = plain(text);
+      const written = ssml ? withPhonemes(harmless, voice) : harmless;
+      const report = onEvents && ((events: readonly SpeechEvent[]) => onEvents(placedIn(written, events)));
       const job = {
         voice: readingVoice(voice),
         ssml,
+        ...(written !== harmless && { phonemes: true }),
         ...knobValues(prosody),
-        input: plain(text),
+        input: written.text,
         ...(report && { onEvents: report }),
       };
       const wav = host.speak(job, signal, turn);
@@ -96,23 +100,38 @@ const knobValues = ({ rate, pitch, volume }: Prosody): Pick<EspeakOrder, "rate" 
  * Removes commands of espeak-ng: `[[…]]` is phonemes, U+0001 starts a change of voice or rate, U+0000 ends the text. Between
  * the brackets espeak-ng skips some invisible characters, and U+0640 in some languages.
  */
-const plain = (text: string): string =>
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for
-  text.replace(/[\x00-\x08\x0b-\x1f\x7f]/g, " ").replace(phonemes, "$1 ");
+const plain = (text: string): MappedText =>
+  rewrite(
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for
+    unchanged(text.replace(/[\x00-\x08\x0b-\x1f\x7f]/g, " ")),
+    brackets,
+    ([bracket]) => `${bracket} `,
+  );
 
-const phonemes =
-  /(\[|&#0*91;|&#[xX]0*5[bB];)(?=[\p{Default_Ignorable_Code_Point}\p{Cf}\p{M}\u0640]*(?:\[|&#))/gu;
+const brackets =
+  /(?:\[|&#0*91;|&#[xX]0*5[bB];)(?=[\p{Default_Ignorable_Code_Point}\p{Cf}\p{M}\u0640]*(?:\[|&#|<phoneme))/gu;
 
-/** The events of `plain(text)`, placed in the text: without the blanks that were added. */
-const placedIn = (text: string, events: readonly SpeechEvent[]): readonly SpeechEvent[] => {
-  const added = Array.from(text.matchAll(phonemes), ({ index, 0: sign }, before) => {
-    return countCharacters(text.slice(0, index + sign.length)) + before;
-  });
-  if (added.length === 0) return events;
-  return events.map((event) => ({
-    ...event,
-    position: event.position - added.filter((at) => at < event.position).length,
-  }));
+/** A text without commands, with those of the `<phoneme>` elements that its voice can pronounce. */
+const withPhonemes = (document: MappedText, voice: string): MappedText =>
+  rewrite(
+    document,
+    /<phoneme alphabet="ipa" ph="([^"<>[\]]*)">[^<>]*<\/phoneme>(?=(<)?)/gu,
+    ([, ph = "", tag]) => {
+      const mnemonics = mnemonicsOf(ph, voice);
+      // espeak-ng would read a tag as text that follows the brackets at once.
+      return mnemonics && `[[${mnemonics}]]${tag ? " " : ""}`;
+    },
+  );
+
+/** The events of a text, placed in its source. */
+const placedIn = ({ text, from }: MappedText, events: readonly SpeechEvent[]): readonly SpeechEvent[] => {
+  const places: number[] = [];
+  let unit = 0;
+  for (const character of text) {
+    places.push(from[unit] ?? 0);
+    unit += character.length;
+  }
+  return events.map((event) => ({ ...event, position: places[event.position] ?? event.position }));
 };
 
 /** The files of the installed voices: the fifth column. */

@@ -10,8 +10,10 @@ const dependencies = ["libpcaudio.so.0", "libsonic.so.0"];
 
 const synchronousOutput = 1; // ENOUTPUT_MODE_SYNCHRONOUS
 const positionIsCharacter = 1; // POS_CHARACTER
-/** espeakCHARS_AUTO, espeakENDPAUSE: what the command line passes, but espeakPHONEMES, by which `[[…]]` is a command. */
+/** espeakCHARS_AUTO, espeakENDPAUSE: what the command line passes. */
 const textFlags = 0x1000;
+/** espeakPHONEMES: `[[…]]` are phonemes. */
+const phonemesFlag = 0x100;
 const ssmlFlag = 0x10; // espeakSSML
 const statusOk = 0; // EE_OK
 const parameters = { rate: 1, volume: 2, pitch: 3 } as const; // espeak_PARAMETER
@@ -71,7 +73,7 @@ export const openEspeakLibrary = (open = openNative) => {
      * @throws {Error} there is no such voice, or the library did not speak the whole text
      */
     speak: (
-      { voice, text, ssml, ...knobs }: EspeakOrder,
+      { voice, text, ssml, phonemes, ...knobs }: EspeakOrder,
       onSamples: (samples: Buffer) => void,
     ): readonly SpeechEvent[] => {
       if (text === "") return []; // as the command line: the library itself would pause
@@ -92,7 +94,7 @@ export const openEspeakLibrary = (open = openNative) => {
         if (samples.length > 0) onSamples(samples);
       };
       const input = Buffer.from(`${text}\0`);
-      const flags = textFlags | (ssml ? ssmlFlag : 0);
+      const flags = textFlags | (ssml ? ssmlFlag : 0) | (phonemes ? phonemesFlag : 0);
       const status = loaded.synthesize(input, input.length, 0, positionIsCharacter, 0, flags, null, null);
       if (status !== statusOk) throw new Error(`The library did not speak the text (status ${status}).`);
       return events;

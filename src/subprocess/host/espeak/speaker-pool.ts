@@ -48,9 +48,9 @@ export class SpeakerPool {
     return version;
   }
 
-  acquire({ voice, rate, pitch, volume, ssml, lowPriority }: EspeakSpec): ToolProcess {
+  acquire({ voice, rate, pitch, volume, ssml, phonemes, lowPriority }: EspeakSpec): ToolProcess {
     return speakOnce(
-      (text): EspeakOrder => ({ text, ssml, voice, rate, pitch, volume }),
+      (text): EspeakOrder => ({ text, ssml, phonemes, voice, rate, pitch, volume }),
       async (signal) => {
         const speaker = await this.#take(!lowPriority, signal);
         return { speaker, release: () => this.#release(speaker) };
