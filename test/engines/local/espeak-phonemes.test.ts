@@ -90,8 +90,7 @@ describe("What espeak-ng is asked for", () => {
         const request = { text, ssml: true, voice: "gmw/en", lang: "en-GB", prosody, format: "wav" } as const;
         await tool?.speak(request, new AbortController().signal, {}).catch(() => undefined);
         const { input = "", phonemes } = asked.at(-1) ?? {};
-        const commands =
-          input.match(/\[(?=[\s\p{Cf}]*\[)[^\]]*\]?\]?/gu)?.filter((one) => /^\[\p{Cf}*\[/u.test(one)) ?? [];
+        const commands = input.match(/\[\p{Cf}*\[[^\]]*\]?\]?/gu) ?? [];
         expect(commands.filter((one) => one !== "[[h'a]]")).to.deep.equal([]);
         expect(phonemes ?? false).to.equal(commands.length > 0);
       }),
