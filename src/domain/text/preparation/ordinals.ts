@@ -1,3 +1,4 @@
+import { ordinal as englishOrdinal } from "./english/number-words.ts";
 import { ordinalStem } from "./german-ordinals.ts";
 
 /** How to write an ordinal number so that tools read it; undefined if there is no way. */
@@ -12,14 +13,9 @@ const beginningWith =
   (number) =>
     `${beginning}${number}`;
 
-const english: Write = (number) => {
-  const rules = new Intl.PluralRules("en", { type: "ordinal" });
-  return `${number}${{ one: "st", two: "nd", few: "rd" }[rules.select(number) as string] ?? "th"}`;
-};
-
 /** Masculine where a language distinguishes genders. */
 const byLanguage: Readonly<Record<string, Write>> = {
-  en: english,
+  en: (number) => englishOrdinal(number, "american"),
   de: (number) => {
     const stem = ordinalStem(String(number));
     return stem && `${stem}e`;
