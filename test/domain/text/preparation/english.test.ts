@@ -177,7 +177,7 @@ const rows: Readonly<Record<string, readonly Row[]>> = {
     ],
     ["123 Main Dr. is here", "123 Main Drive is here"],
     ["5th Ave. and Elm Rd.", "fifth Avenue and Elm Road."],
-    ["No. 5, no. 5, Nos. 3 and 4", "number 5, number 5, numbers 3 and 4"],
+    ["No. 5, no. 5, Nº 5, Nos. 3 and 4", "number 5, number 5, number 5, numbers 3 and 4"],
     ["No. It is not.", "no. It is not."],
     ["No. I will not.", "no. I will not."],
     ["approx 5, avg. 7", "approximately 5, average 7"],

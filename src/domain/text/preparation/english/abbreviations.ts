@@ -57,6 +57,8 @@ const numbered: Table = {
   Nos: "numbers",
   nos: "numbers",
   "№": "number",
+  Nº: "number",
+  "N°": "number",
   Vol: "volume",
   vol: "volume",
   Vols: "volumes",
@@ -185,7 +187,7 @@ export const abbreviationRules: readonly Rule[] = [
     ([written, word = "", period, roman]) => {
       if (/^[Nn]o$/.test(word) && roman === "I") return undefined; // "No. I will not."
       // "No 5" and "p 5" are not clear without a period.
-      const isClear = period || /^(?:approx|pp|[Nn]os|[Vv]ols?|[Ff]igs?|[№§]+)$/.test(word);
+      const isClear = period || /^(?:approx|pp|[Nn]os|[Vv]ols?|[Ff]igs?|N[º°]|[№§]+)$/.test(word);
       return isClear ? `${numbered[word]} ` : written;
     },
   ],

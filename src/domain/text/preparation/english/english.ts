@@ -16,7 +16,7 @@ import { decadeRules, yearRules } from "./years.ts";
 /** In this order: addresses contain numbers, dates contain fractions, and amounts contain numbers. */
 const rules: readonly { readonly needs: RegExp; readonly rules: readonly Rule[] }[] = [
   { needs: /[./\\@#+]|[vV]\d/, rules: addressRules },
-  { needs: /[./§№]|Jr|Sr|Dr|Mr|Ms|Lt|Inc|vs|etc|US/, rules: abbreviationRules },
+  { needs: /[./§№º°]|Jr|Sr|Dr|Mr|Ms|Lt|Inc|vs|etc|US/, rules: abbreviationRules },
   {
     needs: /[\d\u00bc-\u00be\u2150-\u215e]/,
     rules: [
