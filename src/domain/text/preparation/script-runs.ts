@@ -70,9 +70,9 @@ export const unknownLetters = new RegExp(
   "gv",
 );
 
-/** Letters of one script, what stands between them, and punctuation after them. */
+/** Letters of one script, what stands between them, and punctuation after them. Digits alone are numbers of the reader's language. */
 const runPattern = ({ letter, least = 1, isLikeLatin }: Script): string => {
-  const letters = `${letter.repeat(least)}(?:\\P{L}*${letter})*`;
+  const letters = `(?!\\p{Nd})${letter.repeat(least)}(?:\\P{L}*${letter})*`;
   return isLikeLatin ? `(?<!\\p{Script=Latin})${letters}(?!\\p{Script=Latin})` : letters;
 };
 const ending = "[\\p{M}\\p{Cf}]*(?:[\"'…\\p{Pe}\\p{Pf}]|\\p{Terminal_Punctuation})*\\s*";
