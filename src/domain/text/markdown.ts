@@ -1,11 +1,7 @@
-import { parse, postprocess, preprocess } from "micromark";
-import { gfmFootnote } from "micromark-extension-gfm-footnote";
-import { gfmStrikethrough } from "micromark-extension-gfm-strikethrough";
-import { gfmTable } from "micromark-extension-gfm-table";
-import { gfmTaskListItem } from "micromark-extension-gfm-task-list-item";
 import { decodeString } from "micromark-util-decode-string";
 import type { Replacement } from "../lexicons/replacements.ts";
 import { countCharacters } from "../synthesis/count-characters.ts";
+import { markdown, pause } from "./markdown-parser.ts";
 import { escapeXml, withoutForbidden } from "./xml.ts";
 
 /**
@@ -70,63 +66,85 @@ interface Part {
   readonly pause?: string;
 }
 
-const extensions = [gfmTable(), gfmStrikethrough(), gfmFootnote(), gfmTaskListItem()];
-/** Texts that are indented, or between tags, are read. */
-const disabled = ["codeIndented", "htmlFlow"];
-const usual = { extensions: [...extensions, { disable: { null: disabled } }] };
-/** The time for emphasis grows with the square of its signs: with so many of them, a text has none. */
-const withoutEmphasis = {
-  extensions: [...extensions, { disable: { null: [...disabled, "attention", "strikethrough"] } }],
-};
-const mostSigns = 1_000;
+type Tree = ReturnType<typeof markdown.parse>;
+type SyntaxNode = Tree["topNode"];
 
 const partsOf = (source: string): readonly Part[] => {
+  const tree = markdown.parse(asParsed(source));
+  const labels = labelsOf(tree, source);
   const writer = partWriter(source);
-  // micromark leaves out a byte order mark, and all its offsets would be wrong.
-  const readable = source.replace(/^\ufeff/, " ");
-  const options = (source.match(/[*_~]/g)?.length ?? 0) > mostSigns ? withoutEmphasis : usual;
-  const chunks = preprocess()(readable, undefined, true);
-  let skipped: unknown;
-  let texts = 0;
-  for (const [direction, token] of postprocess(parse(options).document().write(chunks))) {
-    const { type } = token;
-    const [from, to] = [token.start.offset, token.end.offset];
-    if (skipped !== undefined) {
-      if (skipped === token && direction === "exit") skipped = undefined;
-      continue;
-    }
-    if (blocks.has(type) || (type === "listItemPrefix" && direction === "enter")) writer.separate("\n\n");
-    if (texted.has(type)) texts += direction === "enter" ? 1 : -1;
-    if (direction === "exit") continue;
-    if (type === "htmlText") writer.separate(separatorOf(source.slice(from, to)));
-    if (unread.has(type)) skipped = token;
-    else if (type === "data") writer.addData(from, to);
-    else if (literal.has(type)) writer.add(from, to, source.slice(from, to));
-    else if (type === "characterReference") {
-      skipped = token;
-      writer.add(from, to, decodeString(source.slice(from, to)));
-    } else if (type === "lineEnding" && texts > 0) writer.addLineEnding(from, to);
-    else if (type === "listItemValue") writer.addNumber(from, to);
-    else if (type === "tableContent") writer.separate(", ");
-    else if (type === "hardBreakTrailing" || type === "hardBreakEscape") writer.separate("\n\n");
-  }
+  /** For each link around the present place, whether its brackets are text. */
+  const literal: boolean[] = [];
+  /** In words: the end of what is written. */
+  let written: number | undefined;
+  const writeTo = (to: number): void => {
+    if (written === undefined) return;
+    writer.addText(written, to);
+    written = Math.max(written, to);
+  };
+  tree.iterate({
+    enter: ({ name, from, to, node }) => {
+      writeTo(from);
+      if (blocks.has(name)) writer.separate("\n\n");
+      if (name === "TableCell") writer.separate(", ");
+      if (words.has(name)) written = from;
+      else if (name === "ListMark" && /^\d/.test(source.slice(from, to))) writer.addNumber(from, to);
+      else if (links.has(name)) literal.push(!isLink(node, source, labels));
+      else if (written !== undefined && !spans.has(name)) {
+        const isText = linkParts.has(name)
+          ? literal.at(-1)
+          : name === "FootnoteCall" && !labels.has(labelIn(source, from, to));
+        if (isText) writer.addText(from, to);
+        else addElement(writer, { name, from, to }, source.slice(from, to));
+        written = to;
+        return false;
+      }
+      return !unread.has(name);
+    },
+    leave: ({ name, to }) => {
+      writeTo(to);
+      if (words.has(name)) written = undefined;
+      if (blocks.has(name)) writer.separate("\n\n");
+      if (links.has(name)) literal.pop();
+    },
+  });
   return writer.parts();
 };
 
+/** The same text to the parser, which knows no other line breaks than LF. */
+const asParsed = (source: string): string =>
+  source
+    .replaceAll("\r\n", "\n ")
+    .replaceAll("\r", "\n")
+    .replace(/^\ufeff/, " ");
+
+const headings = [1, 2, 3, 4, 5, 6].map((level) => `ATXHeading${level}`);
+/** They contain words. */
+const words: ReadonlySet<string> = new Set([
+  ...[...headings, "SetextHeading1", "SetextHeading2", "Paragraph", "Task", "TableCell"],
+]);
 /** They begin and end sentences. */
 const blocks: ReadonlySet<string> = new Set([
-  ...["atxHeading", "setextHeading", "paragraph", "codeFenced", "thematicBreak"],
-  ...["tableRow", "gfmFootnoteDefinition"],
+  ...[...words].filter((name) => name !== "TableCell"),
+  ...["ListItem", "TableHeader", "TableRow", "FencedCode", "HorizontalRule", "Footnote"],
 ]);
-/** A line ending within them is a blank. */
-const texted: ReadonlySet<string> = new Set(["paragraph", "setextHeadingText"]);
-const literal: ReadonlySet<string> = new Set([
-  ...["codeTextData", "characterEscapeValue", "autolinkProtocol", "autolinkEmail"],
-]);
-const unread: ReadonlySet<string> = new Set([
-  ...["resource", "reference", "definition", "gfmFootnoteCall", "gfmFootnoteDefinitionLabel"],
-  ...["tableDelimiterRow", "codeFenced", "htmlText", "taskListCheck"],
-]);
+/** Within words, words as well. */
+const spans: ReadonlySet<string> = new Set(["Emphasis", "StrongEmphasis", "Strikethrough", "InlineCode"]);
+const links: ReadonlySet<string> = new Set(["Link", "Image"]);
+const linkParts: ReadonlySet<string> = new Set(["LinkMark", "LinkLabel"]);
+const unread: ReadonlySet<string> = new Set(["FencedCode", "LinkReference"]);
+
+/** What is neither text nor within markup around text. All other elements are markup. */
+const addElement = (writer: PartWriter, { name, from, to }: Element, own: string): void => {
+  if (name === "Escape") writer.add(from, to, own.slice(1));
+  else if (name === "Entity") writer.add(from, to, decodeString(own));
+  else if (name === "Autolink") writer.addText(from + 1, to - 1);
+  else if (name === "HardBreak") writer.separate("\n\n");
+  else if (name === "HTMLTag") writer.separate(separatorOf(own));
+  else if (name === "Pause") writer.addPause(own);
+};
+
+type Element = Pick<SyntaxNode, "name" | "from" | "to">;
 
 const separatorOf = (tag: string): string => {
   if (/^<\/?t[dh]\b/i.test(tag)) return ", ";
@@ -135,17 +153,48 @@ const separatorOf = (tag: string): string => {
     : "";
 };
 
-/** Bounded like `<break>`, by the parser of SSML. */
-const pauses = /\[pause:\s*(\d{1,3}(?:\.\d{1,3})?|\.\d{1,3})\s*(m?s)\]/giu;
+/** The labels that links and footnotes refer to. */
+const labelsOf = (tree: Tree, source: string): ReadonlySet<string> => {
+  const labels = new Set<string>();
+  tree.iterate({
+    enter: ({ name, from, to }) => {
+      if (name === "FootnoteLabel") labels.add(labelIn(source, from, to - 1));
+      else if (name === "LinkLabel") labels.add(labelIn(source, from, to));
+      return !words.has(name);
+    },
+  });
+  return labels;
+};
+
+/** In UTF-16 code units, as in CommonMark. */
+const longestLabel = 1_000;
+
+/** What is between brackets, of which only the beginning is read. */
+const labelIn = (source: string, from: number, to: number): string =>
+  source
+    .slice(from + 1, Math.min(to - 1, from + longestLabel))
+    .trim()
+    .replace(/\s+/g, " ")
+    .toUpperCase();
+
+/** The parser takes all brackets for a link, whether its label is defined or not. */
+const isLink = (
+  { name, from, to, lastChild }: SyntaxNode,
+  source: string,
+  labels: ReadonlySet<string>,
+): boolean => {
+  if (source[to - 1] === ")") return true;
+  const start = name === "Image" ? from + 1 : from;
+  if (lastChild?.name !== "LinkLabel") return labels.has(labelIn(source, start, to));
+  return lastChild.to - lastChild.from > 2
+    ? labels.has(labelIn(source, lastChild.from, lastChild.to))
+    : labels.has(labelIn(source, start, lastChild.from));
+};
+
+type PartWriter = ReturnType<typeof partWriter>;
 
 const partWriter = (source: string) => {
   const parts: Part[] = [];
-  const found = Array.from(source.matchAll(pauses), ({ 0: sign, 1: number = "", 2: unit = "", index }) => ({
-    from: index,
-    to: index + sign.length,
-    pause: `${number.replace(/^\./, "0.")}${unit.toLowerCase()}`,
-  }));
-  let next = 0;
   let end = 0;
   /** Before the next text. */
   let separator = "";
@@ -153,13 +202,12 @@ const partWriter = (source: string) => {
   let paused: string[] = [];
 
   const separate = (by: string): void => {
-    if (!isAfterNumber && (by === "\n\n" || separator === "")) separator = by;
+    if (!isAfterNumber && separators.indexOf(by) > separators.indexOf(separator)) separator = by;
   };
   const addPauses = (): void => {
     for (const pause of paused) parts.push({ from: end, to: end, written: "", pause });
   };
   const add = (from: number, to: number, written: string): void => {
-    if (from >= to) return;
     addPauses();
     const isFirst = end === 0;
     const between = paused.length > 0 ? { written: separator || " ", plain: "\n\n" } : { written: separator };
@@ -167,35 +215,34 @@ const partWriter = (source: string) => {
     parts.push({ from, to, written: withoutForbidden(written) });
     [separator, paused, isAfterNumber, end] = ["", [], false, to];
   };
-  const addText = (from: number, to: number): void => add(from, to, source.slice(from, to));
 
   return {
     separate,
     add,
-    addLineEnding: (from: number, to: number): void => {
-      if (separator !== "\n\n") add(from, to, "\n");
+    /** Blanks at its ends and around its line breaks are one blank or line break, or none between blocks. */
+    addText: (from: number, to: number): void => {
+      for (let at = from; at < to; ) {
+        const lineEnd = source.slice(at, to).search(/[\r\n]/);
+        const lineTo = lineEnd < 0 ? to : at + lineEnd;
+        let [start, end] = [at, lineTo];
+        while (start < end && isBlank(source[start])) start++;
+        while (start < end && isBlank(source[end - 1])) end--;
+        if (start > at) separate(" ");
+        if (start < end) add(start, end, source.slice(start, end));
+        if (end < lineTo) separate(" ");
+        if (lineTo < to) separate("\n");
+        at = lineTo + 1;
+      }
     },
     /** Of a list item, without its sign. */
     addNumber: (from: number, to: number): void => {
-      add(from, to + 1, `${source.slice(from, to)}.`);
+      add(from, to, `${source.slice(from, to - 1)}.`);
       separate(" ");
       isAfterNumber = true;
     },
-    /** Text in which pauses are looked for. Their signs may be in several tokens. */
-    addData: (from: number, to: number): void => {
-      let at = from;
-      for (; at < to && next < found.length; ) {
-        const one = found[next];
-        if (!one || one.from >= to) break;
-        if (one.from >= at) {
-          addText(at, one.from);
-          paused.push(one.pause);
-        }
-        at = Math.max(at, Math.min(one.to, to));
-        if (one.to > to) return;
-        next++;
-      }
-      addText(at, to);
+    addPause: (sign: string): void => {
+      const [, number = "", unit = ""] = pause.exec(sign) ?? [];
+      paused.push(`${number.replace(/^\./, "0.")}${unit.toLowerCase()}`);
     },
     parts: (): readonly Part[] => {
       addPauses();
@@ -203,3 +250,8 @@ const partWriter = (source: string) => {
     },
   };
 };
+
+/** A stronger one replaces a weaker one. */
+const separators = ["", " ", "\n", ", ", "\n\n"];
+
+const isBlank = (character: string | undefined): boolean => character === " " || character === "\t";

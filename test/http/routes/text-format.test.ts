@@ -205,7 +205,7 @@ describe("The format of a text", () => {
     expect(said().at(-1)).to.deep.equal({ text: read });
     const paused = { ...request, text: "One [pause:1s] *two*" };
     expect((await synthesizeByPost(service.url, website, paused)).status).to.equal(200);
-    expect(said().at(-1)).to.deep.equal({ ssml: '<speak>One <break time="1000ms"/>  two</speak>' });
+    expect(said().at(-1)).to.deep.equal({ ssml: '<speak>One<break time="1000ms"/> two</speak>' });
     const client = await openWebSocketClient(`${service.url.replace("http", "ws")}/v2/text/stream`, {
       headers: authorize(website),
     });
