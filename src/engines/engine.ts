@@ -88,8 +88,8 @@ export interface Engine {
   prosody(voice: string): readonly Knob[];
   /** True if it accepts SSML for this voice. */
   takesSsml(voice: string): boolean;
-  /** The voice that speaks words of another language in documents for this voice; undefined if it speaks them itself. */
-  voiceInLanguage?(lang: string, voice: { readonly name: string; readonly lang: string }): string | undefined;
+  /** The other voices that speak in a text for this voice: those of a document, and those of words in other languages and scripts. */
+  otherVoices?(request: Pick<SpeechRequest, "text" | "ssml" | "voice" | "lang">): readonly string[];
   /** True if it takes Azure's extensions of SSML (`mstts:`) for this voice. */
   takesMstts?(voice: string): boolean;
   /** True if it pronounces the `<phoneme>` of SSML for this voice, in any alphabet of lexicons. */

@@ -15,6 +15,7 @@ import { legacyName } from "../../src/domain/synthesis/legacy-names.ts";
 import { configuredVoices } from "../../src/engines/configured-voices.ts";
 import type { Engine } from "../../src/engines/engine.ts";
 import { localEngines } from "../../src/engines/local/engine.ts";
+import { readingVoice } from "../../src/engines/local/espeak.ts";
 import { voicesOfServers } from "../../src/engines/self-hosted/voices.ts";
 import { requestFromBody, synthesizeRequest } from "../../src/http/routes/synthesis/request.ts";
 import { readSettings } from "../../src/settings.ts";
@@ -52,6 +53,11 @@ const requests: readonly (readonly [body: object, website?: string])[] = [
   [{ ...plain, pitch: 0, rate: 2, volume: 0.5 }],
   [{ ...plain, pitch: 1.23456, rate: 0.3333, volume: 0 }],
   [{ ...plain, name: "flite:awb", pitch: 1.5, rate: 1.5 }],
+  [{ ...plain, text: "Hello 世界", voice: "US English Female" }],
+  [{ ...plain, text: "<speak>Hello 世界</speak>", voice: "US English Female" }],
+  [{ ...plain, text: '<speak>One <lang xml:lang="fr">deux</lang></speak>', voice: "US English Female" }],
+  [{ ...plain, text: '<speak>One <voice name="flite:slt">two</voice></speak>' }],
+  [{ ...plain, text: '<speak>One <voice name="alloy">two</voice></speak>', voice: "en-US-JennyNeural" }, own],
   [{ ...plain, text: "Cafe\u0301" }],
   [{ ...plain, text: "Caf\u00e9" }],
   [{ ...plain, text: ssml }],
@@ -135,7 +141,9 @@ const hostWith = (versions: Versions) =>
   ({
     versions,
     run: async function* ({ args }: Pick<ToolJob, "args">) {
-      const names = releaseSeed().systemVoices.map(({ voiceName = "" }) => voiceName.replace("espeak:", ""));
+      const names = releaseSeed().systemVoices.map(({ voiceName = "" }) =>
+        readingVoice(voiceName.replace("espeak:", "")),
+      );
       const files = names.map((name) =>
         args[0] === "--voices" ? name.replace(/\+.*/, "") : `!v/${name.replace(/.*\+/, "")}`,
       );
@@ -193,7 +201,7 @@ const openSynthesis = async ({
 
 const lineOf = ({ name, voice, systemVoice, recipe, document }: Rendition): string => {
   const { tools, encoding = "", engine, lang, text, textFormat, prosody, applied, format } = recipe;
-  const { websiteId = "", replacements } = recipe;
+  const { websiteId = "", replacements, voices = [] } = recipe;
   const { pitch, rate, volume } = prosody;
   const facts = [engine, recipe.voice, lang, format, `pitch ${pitch} rate ${rate} volume ${volume}`];
   return [
@@ -208,7 +216,7 @@ const lineOf = ({ name, voice, systemVoice, recipe, document }: Rendition): stri
     voice,
     systemVoice,
   ]
-    .concat(replacements === undefined ? [] : [replacements, document ?? ""])
+    .concat(replacements === undefined ? [] : [replacements, document ?? ""], voices)
     .join(" | ");
 };
 
@@ -246,9 +254,13 @@ describe("golden files: recipes", () => {
     );
   });
 
+  const speaksIn =
+    (tool: string) =>
+    ({ recipe: { voice, voices = [] } }: Rendition): boolean =>
+      [voice, ...voices].some((one) => one.startsWith(`${tool}:`));
   const changes: Record<string, [Partial<Versions>, (rendition: Rendition) => boolean]> = {
-    "espeak-ng": [{ "espeak-ng": "1.2.4" }, ({ recipe }) => recipe.voice.startsWith("espeak:")],
-    flite: [{ flite: "4.5.7" }, ({ recipe }) => recipe.voice.startsWith("flite:")],
+    "espeak-ng": [{ "espeak-ng": "1.2.4" }, speaksIn("espeak")],
+    flite: [{ flite: "4.5.7" }, speaksIn("flite")],
     "the encoding of ogg": [
       { encoding: (format) => (format === "ogg" ? "ffmpeg 7.8.9; ogg 2" : versions.encoding(format)) },
       ({ recipe }) => recipe.format === "ogg" && recipe.encoding !== undefined,

@@ -2,8 +2,7 @@ import { isByok } from "../../domain/accounts/byok-providers.ts";
 import type { CatalogIndex } from "../../domain/catalog/catalog-index.ts";
 import { type Candidate, quote, voicesNamed } from "../../domain/catalog/voice-resolution.ts";
 import { Invalid } from "../../domain/errors.ts";
-import { type Dialect, parseSsml, type WordsPlace } from "../../domain/text/ssml.ts";
-import { escapeXml } from "../../domain/text/xml.ts";
+import { type Dialect, parseSsml } from "../../domain/text/ssml.ts";
 import type { Engine } from "../../engines/engine.ts";
 
 /** A document for one voice. */
@@ -12,7 +11,7 @@ export interface VoicedDocument {
   readonly document: string;
   /** In which it was parsed. */
   readonly dialect: Dialect;
-  /** The other voices that speak in it, and their versions. */
+  /** The other voices that it names. */
   readonly voices: readonly string[];
 }
 
@@ -27,10 +26,7 @@ export const documentFor = (
   catalog: CatalogIndex,
 ): VoicedDocument => {
   const { voiceName, lang, label, systemVoice } = own;
-  const versions = new Map<string, string>();
-  const note = (name: string): void => {
-    if (name !== voiceName) versions.set(name, engine.version(name));
-  };
+  const voices = new Set<string>();
   const find = (name: string): Pick<Candidate, "voiceName" | "lang"> => {
     if (name === label || name === systemVoice.name || name === voiceName) return own;
     const named = voicesNamed(catalog, name, lang);
@@ -43,19 +39,12 @@ export const documentFor = (
     voiceNamed: (name, _, outer) => {
       const found = find(name);
       if (found.voiceName === voiceName && !outer.voice) return undefined;
-      note(found.voiceName);
+      if (found.voiceName !== voiceName) voices.add(found.voiceName);
       return { name: found.voiceName, lang: isByok(engine.code) ? undefined : found.lang };
     },
     mstts: engine.takesMstts?.(voiceName) ?? false,
   };
-  const write = (words: string, { speaker }: WordsPlace): string => {
-    const speaks = { name: speaker.voice?.name ?? voiceName, lang: speaker.voice?.lang ?? lang };
-    const other = speaker.lang && engine.voiceInLanguage?.(speaker.lang, speaks);
-    if (other) note(other);
-    return escapeXml(words);
-  };
-  const document = parseSsml(text, write, dialect);
-  return { document, dialect, voices: Array.from(versions, ([name, version]) => `${name}: ${version}`) };
+  return { document: parseSsml(text, undefined, dialect), dialect, voices: [...voices] };
 };
 
 const isWithin = ({ code }: Engine, { engine }: Candidate): boolean =>

@@ -79,11 +79,13 @@ export const createPlanner = (options: PlannerOptions) => {
     const {
       document = request.document,
       dialect,
-      voices,
+      voices: named,
     } = isVoiced(request) ? documentFor(text, { ...candidate, engine }, catalogOf(websiteId).index) : {};
     const { reading, ...written } = writtenFor(engine.takesSsml(voiceName), document, request);
     const pronounced =
       find && pronounce({ ...written, text: written.source }, find, { lang, takesPhonemes }, dialect);
+    const { document: said = text, ssml } = pronounced ?? written.spoken;
+    const voices = engine.otherVoices?.({ text: said, ssml, voice: voiceName, lang }) ?? named;
     const recipe = recipeOf(candidate, request, { ...options, engine, pronounced, voices });
     const hash = hashRecipe(namingKey, recipe);
     const name = objectName(recipe, hash);
@@ -201,7 +203,7 @@ const recipeOf = (
   },
 ): Recipe => {
   const byok = isByok(engine.code);
-  const isKept = byok || engine.isExact?.(voiceName) === false;
+  const isKept = byok || [voiceName, ...voices].some((voice) => engine.isExact?.(voice) === false);
   return {
     engine: engine.code,
     tools: engine.version(voiceName),
@@ -216,7 +218,7 @@ const recipeOf = (
     ...((byok || !sharesAudio) && { websiteId }),
     ...(pronounced && { replacements: replacementsDigest(pronounced.replacements) }),
     ...(instructions && engine.takesInstructions?.(voiceName) && { instructions }),
-    ...(voices.length > 0 && { voices }),
+    ...(voices.length > 0 && { voices: voices.map((voice) => `${voice}: ${engine.version(voice)}`) }),
   };
 };
 

@@ -94,8 +94,8 @@ export const createRenderer = ({ engines, encoder, decoder, maxObjectBytes }: Re
         yield chunk;
       }
       const { leastSeconds } = speech;
-      // A server may have other bytes each time.
-      const mayDiffer = !isLocal || engine.isExact?.(recipe.voice) === false;
+      // A server may have other bytes each time, and so may a voice whose audio cannot be made again.
+      const mayDiffer = !isLocal || recipe.encoding === undefined;
       return { declared: declared(), leastSeconds, marks: marksIn(recipe.format, speech), mayDiffer };
     } finally {
       void reserving?.then((slot) => slot?.release()).catch(() => undefined); // its caller got the error

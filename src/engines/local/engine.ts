@@ -4,7 +4,7 @@ import { tap } from "../../async/tap.ts";
 import { EngineFailed, Interrupted, NothingToSpeak, Unpronounceable } from "../../domain/errors.ts";
 import { speakingSeconds } from "../../domain/synthesis/speaking-time.ts";
 import { type EngineCode, freeEngines } from "../../domain/synthesis/speech.ts";
-import { preparationVersion, prepare } from "../../domain/text/preparation/prepare.ts";
+import { preparationVersion, prepare, speakersOf } from "../../domain/text/preparation/prepare.ts";
 import type { Reader } from "../../domain/text/preparation/reader.ts";
 import type { Speaker } from "../../domain/text/ssml-speaker.ts";
 import type { SpeechEvent } from "../../subprocess/espeak.ts";
@@ -72,7 +72,7 @@ const localEngine = (
   };
   const inLanguage = voicesByLanguage((voice) => find(voice) !== undefined);
   /** The voice of words of a document. @throws {EngineFailed} the engine does not have it */
-  const voiceOf = ({ voice, lang }: Speaker, request: SpeechRequest): LocalVoice => {
+  const voiceOf = ({ voice, lang }: Speaker, request: Pick<SpeechRequest, "voice" | "lang">): LocalVoice => {
     const own = {
       name: voice?.name ?? request.voice,
       lang: voice?.lang ?? request.lang,
@@ -98,7 +98,12 @@ const localEngine = (
     isExact: (voice) => ask(voice, (tool, name) => tool.isExact?.(name)) ?? true,
     prosody: (voice) => ask(voice, (tool, name) => tool.knobs(name)) ?? [],
     takesSsml: (voice) => find(voice) !== undefined,
-    voiceInLanguage: (lang, voice) => inLanguage(lang, voice)?.name,
+    otherVoices: (request) => {
+      if (!find(request.voice)) return [];
+      const speakers = speakersOf(request, (speaker) => readerOf(voiceOf(speaker, request)));
+      const names = speakers.map((speaker) => voiceOf(speaker, request)).map(nameOf);
+      return [...new Set(names)].filter((name) => name !== request.voice);
+    },
     marks: (voice) => find(voice)?.tool.reportsEvents ?? false,
     synthesize: async (request, signal) => {
       const { tool, name } = voiceOf({}, request);
@@ -110,6 +115,11 @@ const localEngine = (
     },
   };
 };
+
+const readerOf = ({ tool, lang }: LocalVoice): Reader => ({ tool: tool.prefix, lang });
+
+/** As in SystemVoice.voiceName. */
+const nameOf = ({ tool, name }: LocalVoice): string => `${tool.prefix}:${name}`;
 
 interface Speaking {
   readonly voiceOf: (speaker: Speaker) => LocalVoice;
@@ -123,11 +133,7 @@ const speak = async (
   signal: AbortSignal,
 ): Promise<Speech> => {
   const { claim, beforeStart } = request;
-  const readerOf = (speaker: Speaker): Reader => {
-    const { tool, lang } = voiceOf(speaker);
-    return { tool: tool.prefix, lang };
-  };
-  const { runs, spoken } = prepare(request, readerOf({}), readerOf);
+  const { runs, spoken } = prepare(request, (speaker) => readerOf(voiceOf(speaker)));
   const pieces = localPieces(runs, request.prosody, voiceOf);
   requireReadable(pieces);
   const marks = collectPieceMarks(spoken, request, pieces);

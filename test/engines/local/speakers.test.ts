@@ -10,6 +10,8 @@ import { openToolHost } from "../../support/tool-host.ts";
 
 const never = new AbortController().signal;
 
+const female = "espeak:gmw/en-US+f3";
+
 describe("Documents that several local voices speak", () => {
   let host: SubprocessHost;
   let engine: Engine;
@@ -39,7 +41,30 @@ describe("Documents that several local voices speak", () => {
     const { sampleRate } = speech.encoding;
     return { samples, seconds: samples.length / 2 / sampleRate, sampleRate, marks: speech.marks?.() ?? [] };
   };
-  const female = "espeak:gmw/en-US+f3";
+  for (const [rule, voice, text, others] of [
+    ["of no words but its own", "flite:slt", "Hello 5 €, København.", []],
+    [
+      "of words in another script",
+      "flite:slt",
+      "Hello 世界 and мир",
+      ["espeak:sit/cmn+f3", "espeak:zle/ru+f3"],
+    ],
+    ["of such words in a document", female, "<speak>Hello 世界</speak>", ["espeak:sit/cmn+f3"]],
+    ["of words that a document leaves to it", "flite:slt", "<speak><sub alias='one'>世界</sub></speak>", []],
+    ["of other languages", female, '<speak>a <lang xml:lang="fr">b</lang></speak>', ["espeak:roa/fr+f3"]],
+    [
+      "that a document names",
+      female,
+      '<speak><voice name="flite:slt" xml:lang="en-US">b мир</voice></speak>',
+      ["flite:slt", "espeak:zle/ru+f3"],
+    ],
+  ] as const) {
+    it(`are known before they speak: those ${rule}`, () => {
+      const ssml = text.startsWith("<speak");
+      const document = ssml ? parseSsml(text, undefined, anyDialect) : text;
+      expect(engine.otherVoices?.({ text: document, ssml, voice, lang: "en-US" })).to.deep.equal(others);
+    });
+  }
 
   it("have words in another language spoken by its voice of the same variant", async () => {
     const own = await speak("espeak:gmw/de+f3", "Straße", "de-DE");

@@ -1,4 +1,5 @@
 import { type MappedText, unchanged } from "../mapped-text.ts";
+import { firstEndingAfter } from "../place-marks.ts";
 import { moveMarks, type SpokenText, spokenOf, type WrittenText } from "../spoken-text.ts";
 import { anyDialect, parseSsml, type WordsPlace } from "../ssml.ts";
 import { plainRun, type Run, runsOf } from "../ssml-runs.ts";
@@ -6,7 +7,7 @@ import type { Speaker } from "../ssml-speaker.ts";
 import { escapeXml } from "../xml.ts";
 import { type Reader, readsMarkup, type Step } from "./reader.ts";
 import { isSpelled, sayAs as readAs } from "./say-as.ts";
-import { type ScriptRun, scriptRuns } from "./script-runs.ts";
+import { scriptRuns } from "./script-runs.ts";
 import { steps, toolSteps } from "./steps.ts";
 
 /**
@@ -21,33 +22,28 @@ export interface PreparedText {
   readonly spoken: SpokenText;
 }
 
-/**
- * Turns what people write into what a tool can speak. Words whose pronunciation a document gives stay as they are. `readerOf`: the
- * reader of words that another voice speaks.
- */
-export const prepare = (
-  written: WrittenText,
-  reader: Reader,
-  readerOf = ({ lang = reader.lang }: Speaker): Reader => ({ ...reader, lang }),
-): PreparedText => {
+/** Who reads the words of each speaker in a text. */
+export type FindReader = (speaker: Speaker) => Reader;
+
+/** Turns what people write into what a tool can speak. Words whose pronunciation a document gives stay as they are. */
+export const prepare = (written: WrittenText, readerOf: FindReader): PreparedText => {
   const before = spokenOf(written);
   const parts: MappedText[] = [];
-  const prepareRuns = (words: string, speaker: Speaker): ScriptRun[] =>
-    scriptRuns(words, readerOf(speaker)).map(({ text, lang }) => {
-      const speaks = lang === undefined ? speaker : { ...speaker, lang };
-      const part = prepareWords(unchanged(text), readerOf(speaks));
+  const prepareTurns = (words: string, speaker: Speaker): Turn[] =>
+    turnsOf(words, speaker, readerOf).map((turn) => {
+      const part = prepareWords(unchanged(turn.text), readerOf(turn.speaker));
       parts.push(part);
-      return { text: part.text, lang };
+      return { ...turn, text: part.text };
     });
   if (!written.ssml) {
-    const runs = prepareRuns(written.text, {}).map(({ text, lang }, index) =>
-      plainRun(text, lang === undefined ? {} : { lang }, index > 0),
+    const runs = prepareTurns(written.text, {}).map(({ text, speaker }, index) =>
+      plainRun(text, speaker, index > 0),
     );
     return { runs, spoken: spokenAs(before, parts) };
   }
   const write = (words: string, place: WordsPlace): string => {
     const { isFixed, sayAs, speaker } = place;
-    if (!isFixed && !sayAs) return prepareRuns(words, speaker).map(runXml).join("");
+    if (!isFixed && !sayAs) return prepareTurns(words, speaker).map(turnXml).join("");
     const part = prepareFixed(words, place, readerOf(speaker));
     parts.push(part);
     return escapeXml(part.text);
@@ -57,7 +53,39 @@ export const prepare = (
   return { runs, spoken: spokenAs(before, parts) };
 };
 
-const runXml = ({ text, lang }: ScriptRun): string =>
+/** All speakers of a text, in the order of its words, some repeatedly. */
+export const speakersOf = (
+  { text, ssml }: Pick<WrittenText, "text" | "ssml">,
+  readerOf: FindReader,
+): readonly Speaker[] => {
+  const speakersIn = (words: string, speaker: Speaker): Speaker[] =>
+    turnsOf(words, speaker, readerOf).map((turn) => turn.speaker);
+  if (!ssml) return speakersIn(text, {});
+  const speakers: Speaker[] = [];
+  const note = (words: string, { isFixed, sayAs, speaker }: WordsPlace): string => {
+    if (isFixed || sayAs) speakers.push(speaker);
+    else speakers.push(...speakersIn(words, speaker));
+    return "";
+  };
+  parseSsml(text, note, anyDialect);
+  return speakers;
+};
+
+/** Words of a speaker, in their script. */
+interface Turn {
+  readonly text: string;
+  readonly speaker: Speaker;
+  /** Of their script, if the speaker does not read it. */
+  readonly lang: string | undefined;
+}
+
+const turnsOf = (words: string, speaker: Speaker, readerOf: FindReader): Turn[] =>
+  scriptRuns(words, readerOf(speaker)).map(({ text, lang }) => ({
+    ...{ text, lang },
+    speaker: lang === undefined ? speaker : { ...speaker, lang },
+  }));
+
+const turnXml = ({ text, lang }: Turn): string =>
   lang === undefined ? escapeXml(text) : `<lang xml:lang="${lang}">${escapeXml(text)}</lang>`;
 
 const prepareWords = (words: MappedText, reader: Reader): MappedText =>
@@ -89,20 +117,17 @@ const spokenAs = (before: SpokenText, parts: readonly MappedText[]): SpokenText 
     start += part.length;
   }
   const { replaced } = before;
+  const firstFrom = (at: number): number =>
+    firstEndingAfter(at - 1, from.length, (index) => from[index] ?? 0);
   return {
     characters,
     starts: from.map((at) => before.starts[at] ?? 0),
     ends: to.map((at) => before.ends[at - 1] ?? 0),
-    breaks: new Set(Array.from(before.breaks, (at) => firstFrom(from, at))),
-    ...moveMarks(before, (at) => firstFrom(from, at)),
+    breaks: new Set(Array.from(before.breaks, firstFrom)),
+    ...moveMarks(before, firstFrom),
     replaced: {
       from: replaced ? from.map((at) => replaced.from[at] ?? 0) : from,
       to: replaced ? to.map((at) => replaced.to[at - 1] ?? 0) : to,
     },
   };
-};
-
-const firstFrom = (from: readonly number[], at: number): number => {
-  const index = from.findIndex((place) => place >= at);
-  return index === -1 ? from.length : index;
 };

@@ -6,7 +6,10 @@ import { parseSsml } from "../../../../src/domain/text/ssml.ts";
 
 const espeak: Reader = { tool: "espeak", lang: "en-US" };
 const prepared = (document: string, reader: Reader = espeak) =>
-  prepare({ text: parseSsml(document), original: document, ssml: true }, reader);
+  prepare({ text: parseSsml(document), original: document, ssml: true }, ({ lang = reader.lang }) => ({
+    ...reader,
+    lang,
+  }));
 const read = (attributes: string, content: string, reader?: Reader): string =>
   prepared(`<speak><say-as ${attributes}>${content}</say-as></speak>`, reader)
     .runs.map(({ text }) => text)
