@@ -87,6 +87,13 @@ describe("SSML", () => {
   itSpeaksTheSame("fi-FI", [said("unit", "5 km", "5 kilometriä")]);
   itSpeaksTheSame("el-GR", [said("ordinal", "2", "δεύτερος")]);
   itSpeaksTheSame("id-ID", [said("ordinal", "3", "ke-3")]);
+  itSpeaksTheSame("sv-SE", [
+    said("ordinal", "1", "första"),
+    said("ordinal", "3", "tredje"),
+    said("ordinal", "12", "tolfte"),
+  ]);
+  itSpeaksTheSame("af-ZA", [said("ordinal", "3", "derde"), said("ordinal", "14", "veertiende")]);
+  itSpeaksTheSame("zh-HK", [said("ordinal", "3", "第三")]);
 });
 
 /** A word by its phonemes, in the middle of a text: the content is not read. */

@@ -14,6 +14,8 @@ import { renditionOf } from "./renditions.ts";
 
 const never = new AbortController().signal;
 const hello = renditionOf("Hello.", { format: "wav", websiteId: "w" });
+/** Of a voice whose audio can be made again. */
+const exact = { ...hello, recipe: { ...hello.recipe, encoding: "ffmpeg 1; wav 1" } };
 
 const wavOf = (sample: number): Buffer =>
   Buffer.concat([wavHeader(24_000, 2000), Buffer.alloc(2000, sample)]);
@@ -32,18 +34,16 @@ const serverOf = (sample: number): Engine => ({
   }),
 });
 
-const localOf =
-  (isExact: boolean) =>
-  (sample: number): Engine => ({
-    ...serverOf(sample),
-    isExact: () => isExact,
-    synthesize: async (request, signal) => {
-      await request.reserveEncoder?.();
-      return serverOf(sample).synthesize(request, signal);
-    },
-  });
+const localOf = (sample: number): Engine => ({
+  ...serverOf(sample),
+  synthesize: async (request, signal) => {
+    await request.reserveEncoder?.();
+    return serverOf(sample).synthesize(request, signal);
+  },
+});
 
 interface Options {
+  readonly sound?: typeof hello;
   readonly engineOf?: (sample: number) => Engine;
   /** Of the memory cache. */
   readonly maxBytes?: number;
@@ -82,7 +82,7 @@ describe("A sound that two instances synthesize with different bytes", () => {
   const hasKept = (sound: { readonly bytes: Buffer } | undefined): boolean =>
     sound !== undefined && wavOf(1).equals(sound.bytes);
 
-  const synthesizeTwice = async (options: Options = {}): Promise<void> => {
+  const synthesizeTwice = async ({ sound = hello, ...options }: Options = {}): Promise<void> => {
     [first, second] = [await open(1), await open(2, options)];
     const { put } = second.store;
     second.store.put = async (...object) => {
@@ -90,7 +90,7 @@ describe("A sound that two instances synthesize with different bytes", () => {
       return put(...object);
     };
     // Both look into the empty store before either writes.
-    const both = [first, second].map(({ pipeline }) => pipeline.obtain([hello], never));
+    const both = [first, second].map(({ pipeline }) => pipeline.obtain([sound], never));
     const [one, other] = await Promise.all(both);
     expect([hasKept(one), hasKept(other)]).to.deep.equal([true, false]);
     await allWritten(first);
@@ -163,7 +163,7 @@ describe("A sound that two instances synthesize with different bytes", () => {
   });
 
   it("waits for the store if a local engine is not exact", async () => {
-    await synthesizeTwice({ engineOf: localOf(false) });
+    await synthesizeTwice({ engineOf: localOf });
     const own = await second.pipeline.obtain([hello], never);
     const kept = second.pipeline.asKept(own, never);
     mayPut.resolve();
@@ -171,10 +171,10 @@ describe("A sound that two instances synthesize with different bytes", () => {
   });
 
   it("does not wait for the store if a local engine is exact", async () => {
-    await synthesizeTwice({ engineOf: localOf(true) });
-    const own = await second.pipeline.obtain([hello], never);
+    await synthesizeTwice({ engineOf: localOf, sound: exact });
+    const own = await second.pipeline.obtain([exact], never);
     const { pipeline } = second;
-    for (const sound of [await pipeline.asKept(own, never), await pipeline.getObject(hello.name, never)]) {
+    for (const sound of [await pipeline.asKept(own, never), await pipeline.getObject(exact.name, never)]) {
       expect(sound?.bytes.equals(own.bytes)).to.equal(true);
     }
     expect(pipeline.stats().writes.pendingObjects).to.equal(1);

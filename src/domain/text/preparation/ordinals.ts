@@ -13,6 +13,12 @@ const beginningWith =
   (number) =>
     `${beginning}${number}`;
 
+/** Of larger numbers espeak-ng reads the ending as a word. */
+const upTo99 =
+  (write: (number: number) => string): Write =>
+  (number) =>
+    number < 100 ? write(number) : undefined;
+
 /** Masculine where a language distinguishes genders. */
 const byLanguage: Readonly<Record<string, Write>> = {
   en: (number) => englishOrdinal(number, "american"),
@@ -21,11 +27,15 @@ const byLanguage: Readonly<Record<string, Write>> = {
     return stem && `${stem}e`;
   },
   fr: (number) => (number === 1 ? "1er" : `${number}ème`),
+  ro: (number) => (number === 1 ? "primul" : `al ${number}-lea`),
+  sv: upTo99((number) => `${number}:${/(?<!1)[12]$/.test(String(number)) ? "a" : "e"}`),
+  af: upTo99((number) => `${number}${number === 1 || number === 8 || number > 19 ? "ste" : "de"}`),
   ...{ es: endingIn("º"), it: endingIn("º"), pt: endingIn("º"), el: endingIn("ος"), eo: endingIn("-a") },
   ...{ id: beginningWith("ke-"), ms: beginningWith("ke-"), ko: beginningWith("제") },
   ...{
     zh: beginningWith("第"),
     cmn: beginningWith("第"),
+    yue: beginningWith("第"),
     ja: beginningWith("だい"),
     vi: beginningWith("thứ "),
   },

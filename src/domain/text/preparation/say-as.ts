@@ -41,7 +41,7 @@ const inLanguage = (write: (content: string, how: How) => string | undefined | "
   written((content, how) => {
     const said = write(content, how);
     if (said !== "unknown") return said;
-    throw problem(how.interpretAs, `cannot be read in the language ${how.lang}`);
+    throw problem(how.interpretAs, `cannot be read in the language ${how.lang}: write it in words`);
   });
 
 const digits: Reading = (text) => rewrite(text, /(?<=\p{Nd})[\s.,()/–-]*(?=\p{Nd})/gu, () => " ");
