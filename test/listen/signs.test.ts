@@ -115,6 +115,7 @@ const pairs: Readonly<Record<string, readonly Pair[]>> = {
   ],
   "nl-NL": [
     ["5 €", "vijf euro"],
+    ["5°", "vijf graden"],
     ["€ 5,50", "vijf euro vijftig"],
     ["$5", "vijf dollar"],
     ["10.000 mensen", "10000 mensen"],
@@ -355,6 +356,7 @@ const pairs: Readonly<Record<string, readonly Pair[]>> = {
   ],
   "ja-JP": [
     ["¥5", "5 えん"],
+    ["気温は-5℃です", "気温は マイナス 5 どです"],
     ["5円", "5 円"],
     ["−5", "マイナス 5"],
     ["5％", "5 パーセント"],

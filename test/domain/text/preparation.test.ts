@@ -51,11 +51,48 @@ describe("The preparation of a text", () => {
       "800 123 456",
       "in 2020 300 people came",
       "192.168.100.200",
+      "192.168.001.001",
       "12.10.1987",
       "version 1.2.3",
     ],
     "pl-PL",
   );
+
+  itWrites(
+    "finds the sign of a number where no blanks are between words, but no hyphens of names and ranges",
+    [
+      ["气温-5℃", "气温 负 5 摄氏度"],
+      ["从-5℃到+5℃", "从 负 5 摄氏度到 加 5 摄氏度"],
+      ["结果为-5", "结果为 负 5"],
+      ["歼-20", "歼-20"],
+      ["5度-10度", "5度-10度"],
+      ["A-4", "A-4"],
+    ],
+    "zh-CN",
+  );
+
+  itWrites(
+    "reads units before words without a blank between them",
+    [
+      ["気温は-5℃です", "気温は マイナス 5 どです"],
+      ["20m²の部屋", "20 へいほうメートルの部屋"],
+    ],
+    "ja-JP",
+  );
+
+  it("keeps the sign of a number before units and currencies whose words come first", () => {
+    expect(written("-5%", "tr-TR")).to.equal("eksi yüzde 5");
+    expect(written("-5%", "zh-CN")).to.equal("负 百分之 5");
+    expect(written("-5 °C", "ko-KR")).to.equal("마이너스 섭씨 5도");
+    expect(written("-$5", "sw-TZ")).to.equal("kutoa dola 5");
+    expect(written("$-5", "sw-TZ")).to.equal("kutoa dola 5");
+    expect(written("3-5 %", "tr-TR")).to.equal("yüzde 3-5");
+  });
+
+  it("names degrees in languages that have no name for degrees Celsius", () => {
+    expect(written("5 °C", "la")).to.equal("5 gradus C");
+    expect(written("1 °F", "lfn")).to.equal("1 grado F");
+  });
 
   itWrites(
     "joins groups of digits as each language writes them",

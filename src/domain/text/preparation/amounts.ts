@@ -41,7 +41,8 @@ const amountOf = (
   currency: Currency,
   lang: string,
 ): string => {
-  const { whole, hundredths, before, alone, minus = "", magnitude = "" } = groups;
+  const { whole, hundredths, before, alone, magnitude = "" } = groups;
+  const minus = groups.minus === undefined ? "" : "\u2212";
   const { name } = currency;
   if (whole !== undefined) return sayMoney(`${whole}.${hundredths}`, currency, lang);
   if (alone !== undefined) return name.other.replace(/\s*#\s*/, "");

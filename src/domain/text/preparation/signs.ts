@@ -1,6 +1,5 @@
 import { rewrite } from "../mapped-text.ts";
 import { languageOf } from "./language.ts";
-
 import type { Reader, Step } from "./reader.ts";
 import { type Word, wordsOf } from "./words/words.ts";
 
@@ -37,15 +36,28 @@ const apart = (word: string, { input, start, end }: Place): string => {
   return before + word + after;
 };
 
+/** Where no letter is before a hyphen, and it is not between two numbers. A dash is a sign only within a line. */
+const sign = "(?<=^|[\\s([{“\"«„‘'=<>≤≥≈±×÷*/])(?<!\\d\\s)(?:-|(?<=[^\\n\\r][\\s(])\\u2013)";
+const number = "[.,]?\\d[\\d.,]*";
 /**
- * Of negative numbers. A hyphen is a sign at the beginning of a number, but not between two numbers or after a word; so is a dash within
- * a line.
+ * In scripts without blanks a letter is before each sign. Names have hyphens after Chinese characters and katakana (歼-20), and
+ * `5度-10度` is a range.
  */
-const minus =
-  /(?<=^|[\s([{“"«„‘'=<>≤≥≈±×÷*/])(?<!\d\s)(?:-(?=[.,]?\d)|(?<=[^\n\r][\s(])\u2013(?=\d))|\u2212/gu;
-const writeMinus = writeSigns(minus, (_, words) => words.get("−")?.other);
+const withoutBlank = "(?<=[\\p{Script=Hiragana}为為是、。，：；「『（])-";
+const ofMeasure =
+  "(?<=[\\p{Script=Han}\\p{Script=Katakana}ー\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}])(?<!\\d\\s?\\p{L})-";
+const hyphenated = new RegExp(
+  `(?:${sign}|${withoutBlank})(?=[\\p{Sc}%]?${number})|${ofMeasure}(?=${number}\\s?[°%‰度])`,
+  "gu",
+);
 
-const plus = /(?<![\p{L}+])\+(?=\s?[.,]?\d)|(?<=\d\s?)\+(?!\+)/gu;
+/** Writes minus signs for hyphens before numbers, while nothing is between them: units and currencies may get words there. */
+export const writeMinusSigns: Step = (text) => rewrite(text, hyphenated, () => "\u2212");
+
+const writeMinus = writeSigns(/\u2212/gu, (_, words) => words.get("−")?.other);
+
+const plus =
+  /(?<![[\p{L}--[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]]+])\+(?=\s?[.,]?\d)|(?<=\d\s?)\+(?!\+)/gv;
 const writePlus = writeSigns(plus, (_, words) => words.get("+")?.other);
 
 /** A heart (`<3`), a quotation and an arrow are none. */

@@ -9,7 +9,7 @@ import { joinLines } from "./lines.ts";
 import { breakLongRuns } from "./long-runs.ts";
 import { spellNumbers } from "./number-words.ts";
 import type { Step } from "./reader.ts";
-import { signSteps } from "./signs.ts";
+import { signSteps, writeMinusSigns } from "./signs.ts";
 import { readableSpelling } from "./spellings.ts";
 import { writeUnits } from "./units.ts";
 
@@ -25,6 +25,7 @@ export const steps: readonly Step[] = [
   expandAbbreviations,
   englishWords,
   dropFullStops,
+  writeMinusSigns,
   writeAmounts,
   writeUnits,
   ...signSteps,

@@ -1,14 +1,18 @@
 import { rewrite, type Write } from "../mapped-text.ts";
 import { languageOf } from "./language.ts";
 import type { Step } from "./reader.ts";
-import { say, wordsOf } from "./words/words.ts";
+import { say, type Word, wordsOf } from "./words/words.ts";
+
+const amount = "(?:\\d+(?:[.,]\\d+)*\\s?[-\\u2013]\\s?)?\\d+(?:[.,]\\d+)*";
+/** Words follow without a blank in Chinese, Japanese and Korean: `5°Cです`. */
+const ends = "(?![\\p{Script=Latin}\\d])";
 
 /** Units that contain a sign; others are letters, which are read by the rules of a language. */
 const units = new RegExp(
   [
-    "(?<![\\d.,])(?<number>\\d+(?:[.,]\\d+)*)\\s?(?<unit>°\\s?[CF](?![\\p{L}\\d])|[µμ][mgs](?!\\p{L})|m/s²|[kc]?m[²³](?!\\p{L})|[kM]?Ω(?!\\p{L})|[°%٪‰])",
+    `(?<![\\d.,])(?<number>${amount})\\s?(?<unit>°\\s?[CF]${ends}|(?:[µμ][mgs]|m/s²|[kc]?m[²³]|[kM]?Ω)${ends}|[°%٪‰])`,
     "(?<per>/\\s?)?(?<![\\p{L}\\p{N}])(?<alone>[kc]?m[²³])(?![\\p{L}\\p{N}])",
-    "(?<![\\p{L}\\p{N}%])(?<before>%)\\s?(?<percent>\\d+(?:[.,]\\d+)*)", // in Turkish and Basque
+    `(?<![\\p{L}\\p{N}%])(?<before>%)\\s?(?<percent>${amount})`, // in Turkish and Basque
   ].join("|"),
   "gu",
 );
@@ -27,10 +31,28 @@ const writeUnit = (lang: string): Write => {
       .replace(/\s/g, "")
       .replace("μ", "µ")
       .replace("٪", "%");
-    const word = words.get(unit);
+    const word = words.get(unit) ?? degreesOf(unit, words.get("°"));
     if (!word || (before !== undefined && !percentFirst.has(language))) return undefined;
-    if (alone === undefined) return say(word, number ?? percent ?? "", lang);
+    if (alone === undefined) return sayAll(word, number ?? percent ?? "", lang);
     const name = word.other.replace(/\s*#\s*/, " ").trim();
     return per !== "" && language === "en" ? ` per ${word.forms.get("one") ?? name}` : per + name;
+  };
+};
+
+/** An amount, or a range of which the last number decides the plural. */
+const sayAll = (word: Word, numbers: string, lang: string): string => {
+  const [, first = "", last = ""] = /^(.*[-\u2013]\s?)?(.+)$/u.exec(numbers) ?? [];
+  const said = say(word, last, lang);
+  return said.includes(last) ? said.replace(last, numbers) : first + said;
+};
+
+/** In a language without a name for degrees Celsius and Fahrenheit, the name of degrees and a letter. */
+const degreesOf = (unit: string, degree: Word | undefined): Word | undefined => {
+  const [, scale] = /^°([CF])$/.exec(unit) ?? [];
+  if (scale === undefined || !degree) return undefined;
+  const withScale = (name: string): string => `${name.includes("#") ? name : `# ${name}`} ${scale}`;
+  return {
+    other: withScale(degree.other),
+    forms: new Map(Array.from(degree.forms, ([category, name]) => [category, withScale(name)])),
   };
 };

@@ -74,6 +74,7 @@ const rows: Readonly<Record<string, readonly Row[]>> = {
       "In the Mar the sea is calm.",
       "May I march on?",
       "The number 5 May be wrong.",
+      "May 5 of them come?",
     ),
   ],
   times: [
@@ -277,9 +278,7 @@ const rows: Readonly<Record<string, readonly Row[]>> = {
     ["Meet @ 8 & press Ctrl+C", "Meet at 8 and press Control plus C"],
     ["1.2 million and 5M", "one point two million and five million"],
     ["a 5-year-old, 3-day", "a five-year-old, three-day"],
-    ...same("1,234,567 and 5", "11st", "1 + b", "<b>bold</b>", "a & b;").filter(
-      ([text]) => !/[+&]/.test(text),
-    ),
+    ...same("1,234,567 and 5", "11st", "<b>bold</b>", "CVE-2025-27613", "7350e36"),
   ],
 };
 

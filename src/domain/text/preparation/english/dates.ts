@@ -135,7 +135,7 @@ export const dateRules: readonly Rule[] = [
     pattern(
       `(?<![\\p{L}\\p{N}_])${month}\\.?\\s${day}${suffix}(?![\\p{L}\\p{N}_%:°$/]|[.,]\\d)`,
       `(?:\\s?(?:[-–—]|to)\\s?${day}${suffix}(?![\\p{L}\\p{N}_%:/]|[.,]\\d|\\s(?:${month})))?`,
-      `(?!\\s(?:percent|people|million|billion|times|years|days|hours|minutes|miles)(?![\\p{L}]))`,
+      `(?!\\s(?:percent|people|million|billion|times|years|days|hours|minutes|miles|of\\s(?:them|us|you|these|those))(?![\\p{L}]))`,
       `(?:,?\\s${fullYear}${noMore})?`,
     ),
     ([, written = "", first = "", until, , year], dialect) =>

@@ -48,7 +48,12 @@ export const quantityRules: readonly Rule[] = [
     ([, base = "", exponent, raised = ""], dialect) => power(base, exponent ?? unraised(raised), dialect),
   ],
   [
-    pattern(signBefore, start, `(${number})[eE]([+-]?\\d{1,3})(?![\\p{L}\\p{N}_]|[.,:/]\\d)`),
+    // 1e6; "7350e36" is a hexadecimal name.
+    pattern(
+      signBefore,
+      start,
+      `(?!\\d{4,}[eE]\\d)(${number})[eE]([+-]?\\d{1,3})(?![\\p{L}\\p{N}_]|[.,:/]\\d)`,
+    ),
     ([, sign, first = "", exponent = ""], dialect) =>
       `${sign ? "minus " : ""}${decimal(first, dialect)} times ten to the power of ${signed(exponent, dialect)}`,
   ],
@@ -75,8 +80,8 @@ export const quantityRules: readonly Rule[] = [
     ([, count = ""], dialect) => `${decimal(count, dialect)} times`,
   ],
   [
-    // Ranges and results; a difference is one that is equal to something.
-    pattern(start, `(${number})(\\s?)([-–—−])\\s?(${number})${end}(?![-–—−])(?=(\\s?=)?)`),
+    // Ranges and results; a difference is one that is equal to something. "CVE-2025-27613" is a name.
+    pattern("(?<!\\p{L}-)", start, `(${number})(\\s?)([-–—−])\\s?(${number})${end}(?![-–—−])(?=(\\s?=)?)`),
     ([, first = "", blank, , second = "", equals], dialect) => {
       const [from, to] = [first, second].map((digits) => Number(digits.replaceAll(",", ""))) as [
         number,

@@ -142,7 +142,7 @@ export const signWords: Readonly<Record<string, string>> = {
   ko: `− 마이너스; + 더하기; ± 플러스 마이너스; × 곱하기; ÷ 나누기; = 는; ≈ 약; ≠ 같지 않음; ≤ 작거나 같음; ≥ 크거나 같음; < 작음; > 큼; → 오른쪽 화살표; √ 루트;
     ∞ 무한대; § 섹션; № 번호; ‰ 퍼밀; % 퍼센트; ° 도; ² 제곱; ³ 세제곱; π 파이; Ω 옴; µ 마이크로; ½ 이분의 일; ¼ 사분의 일; ¾ 사분의 삼; & 앤드; . 점; € 유로;
     $ 달러; £ 파운드; ¥ 엔; ₹ 루피; ₽ 루블; ₩ 원; ₺ 리라; ₪ 셰켈; ₫ 동; ¢ 센트; © 저작권; ® 등록 상표; ™ 상표; † 사망`,
-  kok: "№ क्रमांक; π पाय",
+  kok: "№ क्रमांक; π पाय; ° अंश",
   ku: "− kêm; + zêde; ± kêm an zêde; × carî; ÷ dabeşî; = wekhev; ≈ nêzîkî; ° pile; % ji sedî #; № hejmar; ½ nîv; & û; π pi; ¢ sent; ₹ rupi; ₽ rubel; ₩ won; ₺ lira; ₴ hrivna; ₪ shekel; ₫ dong; ₿ bitcoin; Ω om; ≤ kêmtir an wekhev; ≥ zêdetir an wekhev; √ kok; ∞ bêdawî; ‰ ji hezarî #; → tîra rast; © mafê belavkirinê; ® tomarkirî; ™ nîşana bazirganî",
   ky: "π пи",
   la: `− minus; + plus; ± plus minus; × multiplicatum per; ÷ divisum per; = aequat; √ radix quadrata; ∞ infinitum; § sectio; № numerus; ° gradus; ½ dimidium; & et; . punctum;
@@ -176,7 +176,7 @@ export const signWords: Readonly<Record<string, string>> = {
     < mindre enn; > større enn; → pil til høyre; √ kvadratroten av; ∞ uendelig; § paragraf; № nummer; ² i andre; ³ i tredje; ^ opphøyd i; π pi; µ mikro; ½ en halv;
     ¼ en kvart; ¾ tre kvart; & og; ° grader/one grad; ₹ rupier/one rupi; ₺ lira; ₴ hryvnia; ₪ shekel; ₫ dong; † død`,
   ne: "№ नम्बर; π पाई; Ω ओम",
-  nl: `− min; + plus; ± plus of min; × keer; ÷ gedeeld door; = is; ≈ ongeveer; ≠ is niet gelijk aan; ≤ kleiner dan of gelijk aan;
+  nl: `− min; + plus; ° graden/one graad; ± plus of min; × keer; ÷ gedeeld door; = is; ≈ ongeveer; ≠ is niet gelijk aan; ≤ kleiner dan of gelijk aan;
     ≥ groter dan of gelijk aan; < kleiner dan; > groter dan; → pijl naar rechts; √ wortel van; ∞ oneindig; § paragraaf; № nummer; ‰ promille; ² kwadraat; ³ tot de derde;
     ^ tot de macht; π pi; µ micro; ½ een half; ¼ een kwart; ¾ drie kwart; & en; £ pond; ₹ roepie; ₺ lira; ₴ hryvnia; ₪ sjekel; ₫ dong; ₿ bitcoin; ™ handelsmerk;
     ® geregistreerd; † overleden; . punt; £¢ pence`,
