@@ -77,7 +77,9 @@ const join = (
   signal: AbortSignal,
   splits = 0,
 ): Promise<Speech> => {
-  const synthesizePiece = async (piece: string, signal: AbortSignal, isContinuation: boolean) => {
+  const synthesizePiece = async (piece: string, signal: AbortSignal, isFollowing: boolean) => {
+    // A part of a piece that was requested before may lie in the middle of the audio.
+    const isContinuation = isFollowing || splits > 0;
     try {
       const asked = { request, piece, encoding: "LINEAR16", isContinuation } as const;
       const wav = await readWav(await speak(client, asked, signal));

@@ -3,7 +3,7 @@ import { EngineFailed } from "../../../src/domain/errors.ts";
 import { normalProsody } from "../../../src/domain/synthesis/speech.ts";
 import type { SpeechRequest } from "../../../src/engines/engine.ts";
 import { googleProvider } from "../../../src/engines/google/provider.ts";
-import { createExchange } from "../../../src/engines/provider-http/exchange.ts";
+import { createExchange, type Exchange } from "../../../src/engines/provider-http/exchange.ts";
 import { createSsrfGuard } from "../../../src/engines/provider-http/ssrf-guard.ts";
 import { collect } from "../../support/collect.ts";
 import { rejection } from "../../support/rejection.ts";
@@ -16,13 +16,19 @@ const normal = "It was a short sentence.";
 
 describe("A sentence that is too long for Google", () => {
   let server: WireServer;
+  /** Requests that do not continue audio: the limiter may refuse them, and looks into the store once more. */
+  let admissions = 0;
   beforeEach(async () => {
     server = await serveGoogle({ maxSentenceBytes: 300 });
   });
   afterEach(() => server.close());
 
   const speak = async (changed: Partial<SpeechRequest>) => {
-    const exchange = createExchange({ guard: createSsrfGuard({ by: "operator" }) });
+    const send = createExchange({ guard: createSsrfGuard({ by: "operator" }) });
+    const exchange: Exchange = (request, signal) => {
+      if (!request.isContinuation) admissions++;
+      return send(request, signal);
+    };
     const { engine } = googleProvider({ exchange, url: server.url }).open({ apiKey: googleApiKey });
     const request: SpeechRequest = {
       ...{ text: clauses, ssml: false, voice: "en-US-Neural2-C", lang: "en-US", prosody: normalProsody },
@@ -88,6 +94,17 @@ describe("A sentence that is too long for Google", () => {
     const text = `${normal} ${clauses.replace("and", "And")}.`;
     await speak({ text, progressive: true });
     expect(spokenOf(text)[0]).to.equal(`${normal} `);
+  });
+
+  it("is split without asking for admission again", async () => {
+    for (const text of [
+      clauses,
+      `${"It was a short sentence. ".repeat(230)}${clauses.replace("and", "And")}.`,
+    ]) {
+      const before = admissions;
+      await speak({ text });
+      expect(admissions - before).to.equal(1);
+    }
   });
 
   it("is split within SSML", async () => {
