@@ -71,7 +71,7 @@ export const composeCommandLine = async (
     handler,
     execute: createExecuteCommand({ handler, runner: { waitForPosition: async () => {} } }),
     providers: composeProviders(settings, telemetry, createScheduler()),
-    cipher: createLazyCipher(settings, startHandler, clock),
+    cipher: createLazyCipher(settings, startHandler, clock, { mayCreate: writes }),
     webhookRefusal: webhookRefusal(settings.upstreamNetworks),
     clock,
     urgentTime,

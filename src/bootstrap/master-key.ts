@@ -23,29 +23,41 @@ const bytes = 32;
 
 type KeySettings = Pick<Settings, "masterKey" | "dataDir" | "eventStore">;
 
+export interface ObtainOptions {
+  /** False: a key that is missing in DATA_DIR is not created. Default: true. */
+  readonly mayCreate?: boolean;
+}
+
 /**
  * The key that all others are derived from: MASTER_KEY, or else the one in DATA_DIR, which the first process creates.
- * @throws {BadSetting} if it is unreadable or damaged, or unset although instances with other directories share the log
+ * @throws {BadSetting} if it is unreadable, damaged or missing, or unset although instances with other directories share the log
  */
-export const obtainMasterKey = async ({ masterKey, dataDir, eventStore }: KeySettings): Promise<Buffer> => {
+export const obtainMasterKey = async (
+  { masterKey, dataDir, eventStore }: KeySettings,
+  { mayCreate = true }: ObtainOptions = {},
+): Promise<Buffer> => {
   if (masterKey) return masterKey;
   if (isSharedByMachines(eventStore)) {
     throw new BadSetting(
       "MASTER_KEY: must be set, the same for all instances, when EVENT_STORE is EventStoreDB",
     );
   }
-  return await withSettingName("DATA_DIR", readOrCreate(dataDir));
+  return await withSettingName("DATA_DIR", readOrCreate(dataDir, mayCreate));
 };
 
-const readOrCreate = async (dataDir: string): Promise<Buffer> => {
+const readOrCreate = async (dataDir: string, mayCreate: boolean): Promise<Buffer> => {
   const path = join(dataDir, "master.key");
-  return (await read(path)) ?? (await create(dataDir, path));
+  const key = await read(path);
+  if (key) return key;
+  if (!mayCreate) throw new Error("it has no master.key");
+  return await create(dataDir, path);
 };
 
 /** The master key, then the previous ones, which nothing new is encrypted or signed with. @throws {BadSetting} */
 export const obtainMasterKeys = async (
   settings: KeySettings & Pick<Settings, "previousMasterKeys">,
-): Promise<MasterKeys> => [await obtainMasterKey(settings), ...settings.previousMasterKeys];
+  options?: ObtainOptions,
+): Promise<MasterKeys> => [await obtainMasterKey(settings, options), ...settings.previousMasterKeys];
 
 /** The current key comes first. */
 export type MasterKeys = readonly [Buffer, ...Buffer[]];
@@ -119,17 +131,18 @@ export const openNamingKey = async (
 };
 
 /**
- * Loads the keys at the first call and checks them against the log. A process that only reads creates none.
+ * Loads the keys at the first call and checks them against the log.
  * @throws {BadSetting} from the promise, if the master key is not the recorded one
  */
 export const createLazyCipher = (
   settings: Settings,
   handler: CommandHandler,
   clock: () => number,
+  options?: ObtainOptions,
 ): (() => Promise<CredentialsCipher>) => {
   let cipher: Promise<CredentialsCipher> | undefined;
   const open = async (): Promise<CredentialsCipher> => {
-    const keys = deriveKeys(await obtainMasterKeys(settings), "credentials");
+    const keys = deriveKeys(await obtainMasterKeys(settings, options), "credentials");
     const opened = createCredentialsCipher({ keys, random: randomBytes });
     const at = new Date(clock()).toISOString();
     const recognize = (keys: InstallationKeys) => recognizeMasterKey(keys, opened.keyIds, at);

@@ -4,11 +4,14 @@ import { join } from "node:path";
 import { expect } from "chai";
 import type { Services } from "../../../src/cli/command.ts";
 import { createProgram, run } from "../../../src/cli/program.ts";
+import type { ProviderCredentials } from "../../../src/domain/accounts/byok-providers.ts";
 import { credentialsStream } from "../../../src/domain/accounts/credentials.ts";
+import type { Provider } from "../../../src/engines/provider.ts";
 import { runCli } from "../../support/cli-process.ts";
 import { runCommand } from "../../support/command-line.ts";
 import {
   type CredentialsInstance,
+  fakeGoogle,
   masterKeys,
   openCredentialsInstance,
   operator,
@@ -135,11 +138,19 @@ describe("the credentials commands", () => {
 describe("the credentials commands while an instance has the log open", () => {
   const [old] = masterKeys;
   const newKey = Buffer.alloc(32, 8);
+  /** Describes credentials by what they contain. */
+  const openAi: Provider<ProviderCredentials["oai"]> = {
+    ...{ code: "oai", name: "openai", retirement: () => undefined },
+    open: ({ apiKey }) => {
+      const { engine, listVoices } = fakeGoogle().open({ apiKey });
+      return { engine, listVoices };
+    },
+  };
   let service: CredentialsInstance;
   let website: string;
 
   beforeEach(async () => {
-    service = await openCredentialsInstance();
+    service = await openCredentialsInstance({ providers: { gwn: fakeGoogle(), oai: openAi } });
     website = await service.aWebsite();
     await service.credentials.set(website, "gwn", { apiKey: rightKey }, operator);
   });
@@ -149,6 +160,7 @@ describe("the credentials commands while an instance has the log open", () => {
     runCommand({ DATA_DIR: service.folder, ...env }, ["credentials", ...args]);
 
   it("list without a master key and do not create one", async () => {
+    await service.credentials.set(website, "oai", { apiKey: rightKey, voices: ["alloy"] }, operator);
     const before = await readdir(service.folder);
     const { exitCode, stdout } = await voxledger(["list", website]);
     expect(exitCode).to.equal(0);
