@@ -14,7 +14,7 @@ import type { UpstreamResponse } from "../provider-http/exchange.ts";
 import { errorFrom } from "../provider-http/responses.ts";
 import { type CaptionedWord, captionMarks, readCaptioned } from "./captions.ts";
 import { isRealtimeModel, realtimeVersion, speakRealtime } from "./realtime.ts";
-import { isOpenAis, requestOf, type SpeechServer, serverIdentity } from "./server.ts";
+import { requestOf, type SpeechServer, serverIdentity } from "./server.ts";
 import { pcmRate, readAsSamples, readSpeech } from "./sound.ts";
 
 /**
@@ -75,8 +75,7 @@ export const createOpenAiEngine = (options: OpenAiEngineOptions): Engine => {
       const limits = { measure: utf8Length, max: maxInputBytes };
       const pieces = speakablePieces(splitText(text, lang, limits), false);
       const speak = server.captions ? speakCaptioned : speakPlain;
-      const isOpenAi = isOpenAis(server);
-      return speak({ request, pieces, isOpenAi, ...senderOf(server, request) }, signal);
+      return speak({ request, pieces, ...senderOf(server, request) }, signal);
     },
   };
 };
@@ -97,7 +96,6 @@ interface Speaking {
   readonly send: Send;
   /** Must not appear in messages, which often repeat the key or the texts. */
   readonly hidden: (piece: string) => string[];
-  readonly isOpenAi: boolean;
 }
 
 /** Sends one piece. @throws {UpstreamFailed} the status is not 200 */
@@ -123,7 +121,7 @@ const senderOf = (server: SpeechServer, request: SpeechRequest): Pick<Speaking, 
 };
 
 const speakPlain = async (
-  { request, pieces, send, hidden, isOpenAi }: Speaking,
+  { request, pieces, send, hidden }: Speaking,
   signal: AbortSignal,
 ): Promise<Speech> => {
   const [only = "", ...others] = pieces;
@@ -138,7 +136,7 @@ const speakPlain = async (
   let sampleRate: number | undefined;
   const askForSamples = async (piece: string, signal: AbortSignal, isContinuation: boolean) => {
     const response = await send(piece, { as: "pcm", isContinuation }, signal);
-    const options = { hidden: hidden(piece), decode, isRaw: isOpenAi, sampleRate };
+    const options = { hidden: hidden(piece), decode, sampleRate };
     const samples = await readAsSamples(response, options, signal);
     sampleRate ??= samples.sampleRate;
     return samples.pcm;

@@ -16,8 +16,6 @@ export interface ReadOptions {
   /** Must not appear in messages. */
   readonly hidden: readonly string[];
   readonly decode: Decode | undefined;
-  /** True if audio without a container is raw samples, whatever its content type is. Default: false. */
-  readonly isRaw?: boolean;
 }
 
 /**
@@ -29,7 +27,7 @@ export const readSpeech = async (
   { wanted, ...options }: ReadOptions & { readonly wanted: AudioFormat },
   signal: AbortSignal,
 ): Promise<Speech> => {
-  const sound = await sniff(response, options);
+  const sound = await sniff(response, options.hidden);
   if (isInFormat(sound, wanted)) {
     return { encoding: { kind: "encoded", format: wanted }, audio: sound.audio };
   }
@@ -38,15 +36,19 @@ export const readSpeech = async (
 };
 
 /**
- * Reads audio in any container as samples; with `sampleRate`, at that rate. Raw samples are known by their content type
- * alone. @throws {EngineFailed} as `readSpeech`
+ * Reads the response to a request for samples (`response_format: "pcm"`), with `sampleRate` at that rate. They may be in any
+ * container. @throws {EngineFailed} as `readSpeech`
  */
 export const readAsSamples = async (
   response: UpstreamResponse,
   { sampleRate, ...options }: ReadOptions & { readonly sampleRate?: number | undefined },
   signal: AbortSignal,
 ): Promise<Samples> => {
-  const samples = await samplesOf(await sniff(response, options), options, signal);
+  const samples = await samplesOf(
+    await sniff(response, options.hidden, { askedForSamples: true }),
+    options,
+    signal,
+  );
   const from = samples.sampleRate;
   if (sampleRate === undefined || from === sampleRate) return samples;
   // All usual rates are multiples of 25. Others would need a large filter.
@@ -65,17 +67,27 @@ interface Sniffed {
   readonly audio: AsyncIterable<Buffer>;
 }
 
-/** Recognises audio by its first bytes; if it is refused, the response is closed. */
-const sniff = async (response: UpstreamResponse, { hidden, isRaw }: ReadOptions): Promise<Sniffed> => {
+/**
+ * Recognises audio by its first bytes; if it is refused, the response is closed. Raw samples are known by their content type, or
+ * by their bytes if they were asked for: LiteLLM labels all audio as audio/mpeg (its issue 4332), and other servers do not label it.
+ */
+const sniff = async (
+  response: UpstreamResponse,
+  hidden: readonly string[],
+  { askedForSamples = false } = {},
+): Promise<Sniffed> => {
   await requireAudio(response, hidden);
-  const declared = rawSamplesOf(typeOf(response)) ?? (isRaw ? openAiSamples : undefined);
-  const { beginning, audio, leave } = await peek(response.body, declared ? rawSniffBytes : sniffBytes);
+  const declared = rawSamplesOf(typeOf(response));
+  const mayBeRaw = declared !== undefined || askedForSamples;
+  const { beginning, audio, leave } = await peek(response.body, mayBeRaw ? rawSniffBytes : sniffBytes);
   try {
     if (beginning.length === 0) throw invalidAudio("it contains no audio");
-    const container = containerOf(beginning, declared !== undefined);
-    if (container || declared) return { container, raw: declared ?? openAiSamples, beginning, audio };
+    const raw = declared ?? openAiSamples;
+    const isRaw = declared !== undefined || (askedForSamples && areSamples(beginning));
+    const container = containerOf(beginning, isRaw);
+    if (container || isRaw) return { container, raw, beginning, audio };
     throw invalidAudio(
-      "its audio format is unknown (raw samples need the content type audio/pcm or audio/L16)",
+      "its audio format is unknown (known are WAV, MP3, Ogg, FLAC, AAC and samples of 16 bit)",
     );
   } catch (error) {
     await leave();
@@ -122,8 +134,9 @@ const openAiSamples: RawSamples = { sampleRate: pcmRate, channels: 1 };
 const rawTypes = /^audio\/(?:(?:x-)?(?:pcm|raw|l16)(?:[-_]?s16le)?)\s*(?:;|$)/;
 
 /**
- * The samples that a content type declares, e.g. openedai-speech's `audio/pcm;rate=22050`. They are little-endian: no speech
- * server follows RFC 3551, by which those of `audio/L16` are not.
+ * The samples that a content type declares, e.g. openedai-speech's `audio/pcm;rate=22050`. They are little-endian also as
+ * `audio/L16`, which RFC 3551 defines as big-endian: Gemini's `audio/L16;codec=pcm;rate=24000` is little-endian, and OpenAI
+ * defines `response_format: "pcm"` so.
  */
 const rawSamplesOf = (type: string): RawSamples | undefined => {
   if (!rawTypes.test(type)) return undefined;
@@ -143,7 +156,7 @@ const requireAudio = async (response: UpstreamResponse, hidden: readonly string[
 
 /** Up to the name of the codec in an Ogg stream. */
 const sniffBytes = 36;
-/** Any four bytes may be samples, so that those of an MP3 are believed only if a second frame follows (at most 1,441 bytes later). */
+/** Any bytes may be samples, so that a frame of MP3 or AAC is believed only if another follows (of MP3 at most 1,441 bytes later). */
 const rawSniffBytes = 1_500;
 
 /** The container of audio by its first bytes. Raw samples have no signature. */
@@ -156,11 +169,39 @@ const containerOf = (beginning: Buffer, mayBeRaw: boolean): Container | undefine
   if (beginning.length < 4) return undefined;
   const frame = readMpegFrame(beginning.readUInt32BE(0));
   if (frame && (!mayBeRaw || isFrameAt(beginning, frame.length))) return "mp3";
-  return isAdts(beginning) && !mayBeRaw ? "aac" : undefined;
+  if (isAdts(beginning) && (!mayBeRaw || isAdts(beginning.subarray(adtsLength(beginning))))) return "aac";
+  return undefined;
 };
+
+/** RMS of samples that are quieter than any compressed audio or text, as 16-bit numbers. */
+const quiet = 8_000;
+
+/**
+ * True for s16le samples of speech: they begin quietly, or change little from one to the next. Compressed audio is as loud as
+ * noise, and text has a constant high bit.
+ */
+const areSamples = (beginning: Buffer): boolean => {
+  if (otherContainers.test(beginning.toString("latin1", 0, 16))) return false;
+  const samples = Array.from({ length: Math.floor(beginning.length / 2) }, (_, at) =>
+    beginning.readInt16LE(2 * at),
+  );
+  const mean = samples.reduce((sum, one) => sum + one, 0) / samples.length;
+  const steps = samples.slice(1).map((one, at) => one - (samples[at] ?? 0));
+  return rms(samples) < quiet || rms(steps) < rms(samples.map((one) => one - mean)) / 2;
+};
+
+const rms = (values: readonly number[]): number =>
+  Math.sqrt(values.reduce((sum, one) => sum + one * one, 0) / values.length);
+
+/** MP4, AIFF, CAF, AU and AMR: their first bytes may be mostly zeros. */
+const otherContainers = /^(?:.{4}ftyp|FORM|caff|\.snd|#!AMR)/s;
 
 const isFrameAt = (mp3: Buffer, at: number): boolean =>
   mp3.length >= at + 4 && readMpegFrame(mp3.readUInt32BE(at)) !== undefined;
+
+/** Of a frame with its header, in bytes. */
+const adtsLength = ([, , , third = 0, fourth = 0, fifth = 0]: Buffer): number =>
+  ((third & 3) << 11) | (fourth << 3) | (fifth >> 5);
 
 /** AAC has the sync word of MPEG and layer 0. */
 const isAdts = ([first = 0, second = 0]: Buffer): boolean => first === 0xff && (second & 0xf6) === 0xf0;

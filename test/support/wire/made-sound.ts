@@ -48,9 +48,11 @@ const synthesize = async ({ text, voice, pitch = 1, rate = 1, volume = 1, format
     : output;
 };
 
-/** `atempo` accepts 0.5 and more. */
-const tempo = (factor: number): string[] =>
-  factor < 0.5 ? ["atempo=0.5", ...tempo(factor / 0.5)] : [`atempo=${factor}`];
+/** `atempo` accepts 0.5 and more, and moves samples by a few milliseconds also at 1. */
+const tempo = (factor: number): string[] => {
+  if (factor === 1) return [];
+  return factor < 0.5 ? ["atempo=0.5", ...tempo(factor / 0.5)] : [`atempo=${factor}`];
+};
 
 const codec = ({ kind, kbitPerSecond }: SoundFormat): string[] => {
   const bitrate = kbitPerSecond === undefined ? [] : ["-b:a", `${kbitPerSecond}k`];

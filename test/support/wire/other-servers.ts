@@ -13,6 +13,8 @@ export interface AskedSpeech {
 export interface OtherServer {
   readonly name: string;
   readonly speak: (asked: AskedSpeech) => Promise<WireAnswer>;
+  /** True if its audio in this requested format is exact. */
+  readonly isExact: (format: string) => boolean;
 }
 
 const samplesOf = ({ text, voice }: AskedSpeech, sampleRate: number): Promise<Buffer> =>
@@ -95,8 +97,12 @@ const write = (
   else data.writeIntLE(sample * 2 ** (bits - 16), at, bits / 8);
 };
 
+const always = () => true;
+const ifSamples = (format: string): boolean => format === "pcm";
+
 const sendsWav = (name: string, type: string, shape: WavShape): OtherServer => ({
   name,
+  isExact: always,
   speak: async (asked) => answer(makeWav(await samplesOf(asked, shape.sampleRate), shape), type),
 });
 
@@ -111,6 +117,7 @@ const kinds: Readonly<Record<string, readonly [SoundFormat["kind"], string]>> = 
 
 const sends = (name: string, type: string, kind: SoundFormat["kind"], sampleRate: number): OtherServer => ({
   name,
+  isExact: () => kind === "flac",
   speak: async ({ text, voice }) =>
     answer(await makeSound({ text, voice, format: { kind, sampleRate } }), type),
 });
@@ -121,6 +128,7 @@ export const otherServers: readonly OtherServer[] = [
   sendsWav("Piper, with a WAV of 22,050 Hz", "audio/wav", { sampleRate: 22_050 }),
   {
     name: "openedai-speech, with samples of 22,050 Hz and streams of ffmpeg",
+    isExact: (format) => ["pcm", "wav", "flac"].includes(format),
     speak: async (asked) => {
       const [kind, type] = kinds[asked.format] ?? [];
       if (!kind || !type) return answer(await samplesOf(asked, 22_050), "audio/pcm;rate=22050");
@@ -130,10 +138,23 @@ export const otherServers: readonly OtherServer[] = [
   },
   {
     name: "Kokoro-FastAPI, with a WAV of unknown size",
+    isExact: always,
     speak: async (asked) => {
       const samples = await samplesOf(asked, 24_000);
       if (asked.format === "pcm") return answer(samples, "audio/pcm");
       return answer(Buffer.concat([wavHeader(24_000, 0xffff_ffff), samples]), `audio/${asked.format}`);
+    },
+  },
+  {
+    name: "LiteLLM, with samples labelled audio/mpeg",
+    isExact: ifSamples,
+    speak: async (asked) => {
+      if (asked.format === "pcm") return answer(await samplesOf(asked, 24_000), "audio/mpeg");
+      const { text, voice } = asked;
+      return answer(
+        await makeSound({ text, voice, format: { kind: "mp3", sampleRate: 24_000 } }),
+        "audio/mpeg",
+      );
     },
   },
   sends("a server that sends mp3 for everything", "audio/mpeg", "mp3", 44_100),
@@ -150,6 +171,7 @@ export const otherServers: readonly OtherServer[] = [
   }),
   {
     name: "a server that changes its sample rate",
+    isExact: always,
     speak: async (asked) => {
       const sampleRate = asked.text.startsWith("The quick") ? 22_050 : 48_000;
       return answer(makeWav(await samplesOf(asked, sampleRate), { sampleRate }), "audio/wav");
