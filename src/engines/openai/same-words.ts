@@ -10,8 +10,8 @@ export const haveSameWords = (text: string, transcript: string, lang: string): b
 };
 
 type Token =
-  /** In lower case, without marks that writers leave out. */
-  | { readonly kind: "word"; readonly letters: string }
+  /** In lower case, without marks that writers leave out. `isPart`: one character of a script without spaces. */
+  | { readonly kind: "word"; readonly letters: string; readonly isPart: boolean }
   /** `digits`: all of it, without leading zeros; undefined for digits of other scripts. `suffix`: has letters (`1990s`, `5kg`). */
   | {
       readonly kind: "number";
@@ -40,6 +40,7 @@ const tokensOf = (text: string): Token[] => {
   const plain = text
     .normalize("NFKC")
     .replace(apostrophes, "")
+    .replace(/ß/g, "ss")
     .normalize("NFD")
     .replace(optionalMarks, "")
     .normalize("NFC")
@@ -48,7 +49,7 @@ const tokensOf = (text: string): Token[] => {
   return Array.from(plain.matchAll(tokens), ({ groups = {} }): Token => {
     const { number, suffix, one, word } = groups;
     const letters = one ?? word;
-    if (letters !== undefined) return { kind: "word", letters };
+    if (letters !== undefined) return { kind: "word", letters, isPart: one !== undefined };
     if (number === undefined) return { kind: "sign" };
     const digits = number.replace(/\P{Nd}/gu, "");
     return {
@@ -62,8 +63,8 @@ const tokensOf = (text: string): Token[] => {
 
 /** Words of which one writes more or fewer spaces: `e-mail` and `email`, `U.S.` and `US`. */
 const mostJoined = 4;
-/** Words of a number, per digit, and with it of its unit. */
-const [wordsPerDigit, wordsOfUnit] = [4, 4];
+/** Words of a number, per digit, and with it of its unit. Two characters of scripts without spaces count as a word. */
+const [wordsPerDigit, wordsOfUnit] = [2, 2];
 const wordsOfSign = 3;
 
 /** Searches for a way to read two token lists as the same words. */
@@ -134,13 +135,23 @@ class Alignment {
     if (next?.kind === token.kind && isSameNumber(token, next) && continues(at + 1, other + 1)) return true;
     const most = token.kind === "sign" ? wordsOfSign : mostWordsOf(token);
     const words: Token[] = [];
-    for (let end = other; end <= other + most; end++) {
-      if (this.#isReading(token, words) && continues(at + 1, end)) return true;
+    for (let [end, length] = [other, 0]; length <= most; end++) {
+      if (this.#isReading(token, words)) {
+        if (continues(at + 1, end)) return true;
+        if (this.#isSpokenWithin(tokens[at + 1], words) && continues(at + 2, end)) return true;
+      }
       const word = others[end];
       if (!word || !this.#mayBeRead(token, word)) return false;
       words.push(word);
+      length += word.kind === "word" && word.isPart ? 0.5 : 1;
     }
     return false;
+  }
+
+  /** `14:30 Uhr` is `vierzehn Uhr dreißig`. English has the units of `spokenSigns`. */
+  #isSpokenWithin(unit: Token | undefined, words: readonly Token[]): boolean {
+    if (this.#isEnglish || unit?.kind !== "word") return false;
+    return words.some((word) => word.kind === "word" && word.letters === unit.letters);
   }
 
   #mayBeRead(token: NumberOrSign, word: Token): boolean {

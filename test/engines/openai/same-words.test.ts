@@ -34,6 +34,13 @@ const same: readonly Case[] = [
   ["On 2026-01-06 it stops.", "On January sixth, 2026, it stops."],
   ["Es kostet 5 €.", "Es kostet fünf Euro.", "de-DE"],
   ["Er fährt 1999 nach Zürich.", "er fährt neunzehnhundertneunundneunzig nach zürich", "de"],
+  ["Um 14:30 Uhr.", "Um vierzehn Uhr dreißig.", "de-DE"],
+  ["Die Straße.", "Die Strasse.", "de-CH"],
+  ["J'ai 99 ballons.", "J'ai quatre-vingt-dix-neuf ballons.", "fr-FR"],
+  ["Năm 1999.", "Năm một nghìn chín trăm chín mươi chín.", "vi-VN"],
+  ["1999ねん", "せんきゅうひゃくきゅうじゅうきゅうねん", "ja-JP"],
+  ["It is 5 km away.", "It is five kilometres away."],
+  ["A limit of 30 mph.", "A limit of thirty miles per hour."],
   ["你好，世界！", "你好世界", "zh-CN"],
   ["他有３本书。", "他有三本书。", "zh-CN"],
   ["Привет, мир!", "привет мир", "ru-RU"],
@@ -61,6 +68,9 @@ const different: readonly Case[] = [
   ["1 dog barked.", "A dog barked."],
   ["A constructor.", "A valueOf."],
   ["Es kostet 5 €.", "Das kostet fünf Euro.", "de-DE"],
+  ["Um 14:30 Uhr kam er.", "Um vierzehn Uhr dreißig kam sie.", "de-DE"],
+  ["Ich habe 3 Äpfel.", "Ich habe drei Äpfel und noch zwei Birnen.", "de-DE"],
+  ["Ich habe 3 Äpfel.", "Ich habe leider gestern und heute keine Äpfel.", "de-DE"],
   ["你好，世界！", "您好，世界！", "zh-CN"],
 ];
 
