@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import { admin, authorize, type Credentials, registerWebsite } from "../support/client.ts";
 import {
@@ -7,6 +8,7 @@ import {
   startInProcessService,
 } from "../support/in-process-service.ts";
 import { adminToken } from "../support/service.ts";
+import { openWebSocketClient } from "../support/websocket-client.ts";
 import { openAiApiKey } from "../support/wire/openai.ts";
 import { type RealtimeServer, serveRealtime } from "../support/wire/realtime.ts";
 
@@ -113,6 +115,40 @@ describe("A website's voice of a realtime model", () => {
     await speak({ text });
     expect(provider.sessions.length).to.equal(sessions + 1);
   });
+
+  it("ends a stream over a WebSocket with a retryable error, and is charged, if its words differ", async () => {
+    const text = unused();
+    const url = `${service.url.replace("http", "ws")}/v2/text/stream`;
+    const client = await openWebSocketClient(url, { headers: authorize(website) });
+    client.send({ type: "synthesize", id: randomUUID(), request: { voice: "marin", text } });
+    await client.expect("stream_start");
+    let message = await client.next();
+    while (message.type === "frame") message = await client.next();
+    expect(message).to.include({ type: "error", retryable: true });
+    await client.close();
+    expect(await charged()).to.equal(text.length);
+  });
+
+  for (const [path, bodyOf] of [
+    ["/openai/v1/audio/speech", (input: string) => ({ model: "oai", voice: "marin", input })],
+    ["/elevenlabs/v1/text-to-speech/marin", (text: string) => ({ text })],
+    ["/elevenlabs/v1/text-to-speech/marin/stream", (text: string) => ({ text })],
+  ] as const) {
+    it(`is never completed audio, and is charged, if its words differ: ${path}`, async () => {
+      const text = unused();
+      const response = await fetch(service.url + path, {
+        method: "POST",
+        headers: { ...authorize(website), "Content-Type": "application/json" },
+        body: JSON.stringify(bodyOf(text)),
+      });
+      const ended = await response.arrayBuffer().then(
+        () => "completed",
+        () => "broken",
+      );
+      expect(`${response.status} ${ended}`).to.be.oneOf(["502 completed", "200 broken"]);
+      expect(await charged()).to.equal(text.length);
+    });
+  }
 
   it("does not open the circuit breaker by words that differ", async () => {
     for (let times = 0; times < 7; times++) expect((await speak({ text: unused() })).status).to.equal(502);

@@ -231,10 +231,8 @@ describe("A server with OpenAI's API that sends other audio than requested", () 
     const server = await serveOpenAi({
       speak: async () => ({ status: 200, headers: { "Content-Type": "audio/flac" }, body }),
     });
-    for (const format of ["pcm", "mp3"] as const) {
-      const failure = await rejection(render(server.url, short, format));
-      expect(failure, format).to.be.instanceOf(EngineFailed).and.not.to.be.instanceOf(UpstreamFailed);
-    }
+    const failure = await rejection(render(server.url, short, "pcm"));
+    expect(failure).to.be.instanceOf(EngineFailed).and.not.to.be.instanceOf(UpstreamFailed);
     await server.close();
   });
 
