@@ -52,6 +52,7 @@ const pairs: Readonly<Record<string, readonly Pair[]>> = {
     ["£5", "fünf Pfund"],
     ["5 Mio. €", "fünf Millionen Euro"],
     ["10.000 Menschen", "10000 Menschen"],
+    ["5–10 Tage", "fünf bis zehn Tage"],
     ["10 000 Menschen", "10000 Menschen"],
     ["−5 °C", "minus fünf Grad Celsius"],
     ["20 m²", "zwanzig Quadratmeter"],

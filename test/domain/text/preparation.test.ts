@@ -80,6 +80,31 @@ describe("The preparation of a text", () => {
     "ja-JP",
   );
 
+  itWrites(
+    "reads the dash of a range, but not those of results and telephone numbers",
+    [
+      ["5–10 Tage", "5 bis 10 Tage"],
+      ["1914–18", "1914 bis 18"],
+      ["20 – 25 °C", "20 bis 25 Grad Celsius"],
+      ["1,5–1,8", "1,5 bis 1,8"],
+      ["9:00–9:30 Uhr", "9:00 bis 9:30 Uhr"],
+      ["3–1", "3–1"],
+      ["3–3", "3–3"],
+      ["5-10", "5-10"],
+      ["555–1234–5678", "555–1234–5678"],
+    ],
+    "de-DE",
+  );
+
+  itWrites(
+    "reads the wave dash of a range",
+    [
+      ["5〜10人", "5 から 10人"],
+      ["5～10%", "5 から 10 パーセント"],
+    ],
+    "ja-JP",
+  );
+
   it("keeps the sign of a number before units and currencies whose words come first", () => {
     expect(written("-5%", "tr-TR")).to.equal("eksi yüzde 5");
     expect(written("-5%", "zh-CN")).to.equal("负 百分之 5");
@@ -115,7 +140,7 @@ describe("The preparation of a text", () => {
       ["123 456 789 €", "123456789 euros"],
       ["1 234,56 €", "1234 euros 56"],
       ["1,5 €", "1,5 euro"],
-      ["€5–10", "5–10 euros"],
+      ["€5–10", "5 à 10 euros"],
       ["-5 €", "moins 5 euros"],
       ["2020 5 €", "2020 5 euros"],
     ],

@@ -36,6 +36,19 @@ const apart = (word: string, { input, start, end }: Place): string => {
   return before + word + after;
 };
 
+/** From a smaller number to a greater one or, for years, `1914–18`. A hyphen may also be one of a name, a telephone number or a result. */
+const range = /(?<![\d.,:–-])(\d[\d.,:]*)(\s?[%°]?\s?)[–~\u301c]\s?(?=(\d+)(?![–-]))/gu;
+const writeRanges: Step = (text, { lang }) => {
+  const to = wordsOf(lang).get("–")?.other;
+  if (to === undefined) return text;
+  return rewrite(text, range, ({ 0: match, 1: first = "", 2: unit = "", 3: last = "" }) => {
+    const [from, until] = [Number.parseInt(first, 10), Number(last)];
+    const isRange =
+      from < until || (from === until && /\D/.test(first)) || (first.length === 4 && last.length === 2);
+    return isRange ? `${first}${unit.trimEnd()} ${to} ` : match;
+  });
+};
+
 /** Where no letter is before a hyphen, and it is not between two numbers. A dash is a sign only within a line. */
 const sign = "(?<=^|[\\s([{“\"«„‘'=<>≤≥≈±×÷*/])(?<!\\d\\s)(?:-|(?<=[^\\n\\r][\\s(])\\u2013)";
 const number = "[.,]?\\d[\\d.,]*";
@@ -115,6 +128,7 @@ const writeOthers = writeSigns(others, ({ sign }, words) => words.get(same[sign]
 
 /** Writes the words for signs that have a meaning. */
 export const signSteps: readonly Step[] = [
+  writeRanges,
   writeExponents,
   writeFractions,
   writePoints,

@@ -3,7 +3,7 @@ import { languageOf } from "./language.ts";
 import type { Step } from "./reader.ts";
 import { say, type Word, wordsOf } from "./words/words.ts";
 
-const amount = "(?:\\d+(?:[.,]\\d+)*\\s?[-\\u2013]\\s?)?\\d+(?:[.,]\\d+)*";
+const amount = "(?:\\d+(?:[.,]\\d+)*\\s?[-\\u2013~\\u301c]\\s?)?\\d+(?:[.,]\\d+)*";
 /** Words follow without a blank in Chinese, Japanese and Korean: `5°Cです`. */
 const ends = "(?![\\p{Script=Latin}\\d])";
 
@@ -41,7 +41,7 @@ const writeUnit = (lang: string): Write => {
 
 /** An amount, or a range of which the last number decides the plural. */
 const sayAll = (word: Word, numbers: string, lang: string): string => {
-  const [, first = "", last = ""] = /^(.*[-\u2013]\s?)?(.+)$/u.exec(numbers) ?? [];
+  const [, first = "", last = ""] = /^(.*[-\u2013~\u301c]\s?)?(.+)$/u.exec(numbers) ?? [];
   const said = say(word, last, lang);
   return said.includes(last) ? said.replace(last, numbers) : first + said;
 };
