@@ -8,6 +8,7 @@ import { createMemoryCache } from "../../audio/pipeline/memory-cache.ts";
 import { createPipeline } from "../../audio/pipeline/pipeline.ts";
 import { isByok } from "../../domain/accounts/byok-providers.ts";
 import { localEngines } from "../../engines/local/engine.ts";
+import { japaneseReadings } from "../../engines/local/japanese/japanese-readings.ts";
 import { openSubprocessHost, type SubprocessHost } from "../../subprocess/subprocess-host.ts";
 import type { Core, Runtime } from "../core.ts";
 import { composeRetention, composeUseReports, openAudioStore } from "./audio-store.ts";
@@ -32,7 +33,9 @@ export const composeAudio = async (
   const host = await openSubprocessHost({ concurrency, scheduler, warn, superviseHelper });
   resources.defer(host.close);
   const models = await composeModels(settings, host, log);
-  const local = await localEngines({ host, models: models.tools, warn });
+  const japanese = japaneseReadings({ warn });
+  resources.defer(japanese.close);
+  const local = await localEngines({ host, models: models.tools, japanese, warn });
   const { engines, checks } = composeFreeEngines(settings, local, telemetry, scheduler, providerActivities);
   const findEngine: FindEngine = (code, websiteId) =>
     isByok(code) ? findProviderClient(websiteId, code)?.engine : engines.get(code);

@@ -26,11 +26,30 @@ export const unchanged = (text: string): MappedText => {
 /** What to write instead of a match; undefined leaves it as it is. */
 export type Write = (match: RegExpExecArray) => string | undefined;
 
+/** What is written instead of a part of a text; its offsets are UTF-16 units. */
+export interface Replacement {
+  readonly start: number;
+  readonly end: number;
+  readonly written: string;
+}
+
+/** Rewrites all matches of a global pattern. */
+export const rewrite = (source: MappedText, pattern: RegExp, write: Write): MappedText =>
+  replace(source, rewritten(source.text.matchAll(pattern), write));
+
+function* rewritten(matches: Iterable<RegExpExecArray>, write: Write): Generator<Replacement> {
+  for (const match of matches) {
+    const written = write(match);
+    if (written !== undefined && written !== match[0])
+      yield { start: match.index, end: match.index + match[0].length, written };
+  }
+}
+
 /**
- * Rewrites all matches of a global pattern. What is written for a match stands for the whole of it, but a part that it has in common
- * with its beginning or end keeps its own places: so a sign that is added to a word does not move the word.
+ * Replaces parts of a text, which ascend. What is written for a part stands for the whole of it, but what it has in common with its
+ * beginning or end keeps its own places: so a sign that is added to a word does not move the word.
  */
-export const rewrite = (source: MappedText, pattern: RegExp, write: Write): MappedText => {
+export const replace = (source: MappedText, replacements: Iterable<Replacement>): MappedText => {
   const { text } = source;
   const out = { text: "", from: [] as number[], to: [] as number[], length: source.length };
   let next = 0;
@@ -42,13 +61,10 @@ export const rewrite = (source: MappedText, pattern: RegExp, write: Write): Mapp
       out.to.push(source.to[next] ?? 0);
     }
   };
-  for (const match of text.matchAll(pattern)) {
-    const written = write(match);
-    if (written === undefined || written === match[0]) continue;
+  for (const { start, end, written } of replacements) {
     isChanged = true;
-    const end = match.index + match[0].length;
-    const [before, after] = common(match[0], written);
-    copy(match.index + before);
+    const [before, after] = common(text.slice(start, end), written);
+    copy(start + before);
     const places = [source.from[next] ?? 0, source.to[end - after - 1] ?? 0] as const;
     const added = written.slice(before, written.length - after);
     out.text += added;

@@ -4,7 +4,12 @@ import { tap } from "../../async/tap.ts";
 import { EngineFailed, Interrupted, NothingToSpeak, Unpronounceable } from "../../domain/errors.ts";
 import { speakingSeconds } from "../../domain/synthesis/speaking-time.ts";
 import { type EngineCode, freeEngines } from "../../domain/synthesis/speech.ts";
-import { preparationVersion, prepare, speakersOf } from "../../domain/text/preparation/prepare.ts";
+import {
+  type PreparedText,
+  preparationVersion,
+  prepare,
+  speakersOf,
+} from "../../domain/text/preparation/prepare.ts";
 import type { Reader } from "../../domain/text/preparation/reader.ts";
 import type { Speaker } from "../../domain/text/ssml-speaker.ts";
 import type { SpeechEvent } from "../../subprocess/espeak.ts";
@@ -21,6 +26,7 @@ import { dividingAtCrashes, ifSilent, type SpokenPiece } from "./divide-at-crash
 import { espeak } from "./espeak.ts";
 import { flite } from "./flite.ts";
 import { gainOf } from "./gains.ts";
+import { type JapaneseReadings, japaneseReadings } from "./japanese/japanese-readings.ts";
 import { dividePiece, type LocalPiece, localPieces, spokenPart, withoutTags } from "./local-pieces.ts";
 import type { LocalTool, LocalVoice } from "./local-tool.ts";
 import { collectPieceMarks, type PieceReport } from "./piece-marks.ts";
@@ -31,6 +37,8 @@ export interface LocalEngineOptions {
   readonly host: SubprocessHost;
   /** Models that operators placed on the machine, by engine. */
   readonly models?: ReadonlyMap<EngineCode, LocalTool> | undefined;
+  /** Default: of these engines, with a worker thread that ends with the process. */
+  readonly japanese?: JapaneseReadings;
   /** Called once for each missing tool. */
   readonly warn?: (sentence: string) => void;
   readonly clock?: Clock;
@@ -41,6 +49,7 @@ export const localEngines = async ({
   host,
   models,
   warn,
+  japanese = japaneseReadings({ warn }),
   clock = systemClock,
 }: LocalEngineOptions): Promise<Engine[]> => {
   const found = { "espeak-ng": await espeak(host), flite: flite(host) };
@@ -56,14 +65,14 @@ export const localEngines = async ({
   return freeEngines.flatMap((code) => {
     const model = models?.get(code);
     const all = model ? [...tools, model] : tools;
-    return all.length === 0 ? [] : [localEngine(code, all, { host, clock })];
+    return all.length === 0 ? [] : [localEngine(code, all, { host, japanese, clock })];
   });
 };
 
 const localEngine = (
   code: EngineCode,
   tools: readonly LocalTool[],
-  { host, clock }: { readonly host: SubprocessHost; readonly clock: Clock },
+  { host, japanese, clock }: Pick<Required<LocalEngineOptions>, "host" | "japanese" | "clock">,
 ): Engine => {
   const find = (voice: string): { tool: LocalTool; name: string } | undefined => {
     const [, prefix, name] = /^([a-z]+):(.+)$/s.exec(voice) ?? [];
@@ -111,7 +120,7 @@ const localEngine = (
       if (request.claim) host.requireCapacity(request.claim, tool.modelOf?.(name));
       await request.reserveEncoder?.();
       const limit = createSpeechLimit(clock, request.progressive ?? false);
-      return speak(request, { voiceOf: (speaker) => voiceOf(speaker, request), limit }, signal);
+      return speak(request, { voiceOf: (speaker) => voiceOf(speaker, request), japanese, limit }, signal);
     },
   };
 };
@@ -123,17 +132,18 @@ const nameOf = ({ tool, name }: LocalVoice): string => `${tool.prefix}:${name}`;
 
 interface Speaking {
   readonly voiceOf: (speaker: Speaker) => LocalVoice;
+  readonly japanese: JapaneseReadings;
   readonly limit: ReturnType<typeof createSpeechLimit>;
 }
 
 /** Starts with the first piece that has audible speech. Until then each piece waits in the queue like a first one. */
 const speak = async (
   request: SpeechRequest,
-  { voiceOf, limit }: Speaking,
+  { voiceOf, japanese, limit }: Speaking,
   signal: AbortSignal,
 ): Promise<Speech> => {
   const { claim, beforeStart } = request;
-  const { runs, spoken } = prepare(request, (speaker) => readerOf(voiceOf(speaker)));
+  const { runs, spoken } = await prepareFor(request, { voiceOf, japanese }, signal);
   const pieces = localPieces(runs, request.prosody, voiceOf);
   requireReadable(pieces);
   const marks = collectPieceMarks(spoken, request, pieces);
@@ -176,6 +186,31 @@ const speak = async (
     }
   }
   throw silence ?? new NothingToSpeak();
+};
+
+/**
+ * Only the preparation knows which words a Japanese voice speaks, and how it writes them: so it runs twice if there are any, and
+ * reads them in between. @throws {Unavailable} their readings are not available
+ */
+const prepareFor = async (
+  request: SpeechRequest,
+  { voiceOf, japanese }: Pick<Speaking, "voiceOf" | "japanese">,
+  signal: AbortSignal,
+): Promise<PreparedText> => {
+  const prepareWith = (readingsOf: Reader["readingsOf"]): PreparedText =>
+    prepare(request, (speaker) => {
+      const voice = voiceOf(speaker);
+      const reader = readerOf(voice);
+      return voice.tool.readsKana?.(voice.lang) ? { ...reader, readingsOf } : reader;
+    });
+  const unread = new Set<string>();
+  const prepared = prepareWith((text) => {
+    unread.add(text);
+    return [];
+  });
+  if (unread.size === 0) return prepared;
+  const readings = await japanese.read([...unread], signal);
+  return prepareWith((text) => readings.get(text) ?? []);
 };
 
 /** @throws {Unpronounceable} the voice of a piece would skip letters or digits */

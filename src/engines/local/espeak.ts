@@ -8,6 +8,7 @@ import { ToolFailed } from "../../subprocess/tools.ts";
 import { readSamples } from "../pcm/read-samples.ts";
 import { clauseCost } from "./clause-cost.ts";
 import { mnemonicsOf } from "./espeak-phonemes.ts";
+import { dictionaryVersion } from "./japanese/japanese-readings.ts";
 import type { Boundary, LocalTool, Pauses } from "./local-tool.ts";
 import { spelledSeconds } from "./spelled-letters.ts";
 
@@ -35,6 +36,8 @@ const readingFiles: Readonly<Record<string, string>> = {
 export const readingVoice = (voice: string): string =>
   voice.replace(/^[^+]+/, (file) => readingFiles[file] ?? file);
 
+const isJapanese = (lang: string): boolean => /^ja\b/.test(lang);
+
 /** espeak-ng; undefined if it is not installed. */
 export const espeak = async (host: SubprocessHost): Promise<LocalTool | undefined> => {
   const version = host.versions["espeak-ng"];
@@ -42,7 +45,10 @@ export const espeak = async (host: SubprocessHost): Promise<LocalTool | undefine
   const [files, variants] = await Promise.all([list(host, "--voices"), list(host, "--voices=variant")]);
   return {
     prefix: "espeak",
-    version: () => `espeak-ng ${version}; preparation ${preparation}`,
+    version: (voice) =>
+      [`espeak-ng ${version}; preparation ${preparation}`]
+        .concat(/^jpx\/ja\b/.test(voice) ? dictionaryVersion : [])
+        .join("; "),
     // espeak-ng silently ignores unknown variants.
     has: (voice) => {
       const [, file, variant] = voicePattern.exec(readingVoice(voice)) ?? [];
@@ -50,11 +56,12 @@ export const espeak = async (host: SubprocessHost): Promise<LocalTool | undefine
         file !== undefined && files.has(file) && (variant === undefined || variants.has(`!v/${variant}`))
       );
     },
+    readsKana: isJapanese,
     knobs: () => ["pitch", "rate", "volume"],
     reportsEvents: host.espeak === "library",
     cost: clauseCost,
     // Japanese texts are never refused for some of their characters.
-    unreadable: (text, lang) => (/^ja\b/.test(lang) ? [] : (text.match(skipped) ?? [])),
+    unreadable: (text, lang) => (isJapanese(lang) ? [] : (text.match(skipped) ?? [])),
     leastSeconds: spelledSeconds,
     pauses: (boundary) => pauses[boundary],
     speak: (request, signal, turn, onEvents) => {

@@ -28,6 +28,8 @@ export interface LocalTool {
   /** True if it has the voice. Requests for other voices never reach the tool. */
   has(voice: string): boolean;
   knobs(voice: string): readonly Knob[];
+  /** True if it reads Japanese in kana only. Default: false. */
+  readsKana?(lang: string): boolean;
   /** True if a piece is at most one sentence, because the tool is slow, or reports only where its texts begin. */
   readonly bySentence?: boolean;
   /** True if `speak` reports events. */

@@ -41,4 +41,11 @@ describe("Marks of a text with signs", () => {
       expect(marked.join("").length, text).to.be.at.most(text.length + 12);
     }
   });
+
+  it("are those of phrases with kanji", async () => {
+    const marked = await markedIn("今日は、東京で本を読みました。", "ja-JP", "espeak:jpx/ja");
+    expect(marked.join("|")).to.equal("今日は|東京で|本を|読みました");
+    const mixed = await markedIn("Say 東京です now", "en-US", "espeak:gmw/en-US");
+    expect(mixed).to.deep.equal(["Say", "東京です", "now"]);
+  });
 });

@@ -1,10 +1,12 @@
-import type { MappedText } from "../mapped-text.ts";
+import type { MappedText, Replacement } from "../mapped-text.ts";
 
 /** Who reads a prepared text aloud, and what it reads right by itself. */
 export interface Reader {
   /** BCP-47. */
   readonly lang: string;
   readonly tool: "espeak" | "flite" | "sherpa";
+  /** The kana of a Japanese text, for a reader that does not know kanji. */
+  readonly readingsOf?: ((text: string) => readonly Replacement[]) | undefined;
 }
 
 /** Rewrites what a reader would read wrongly, and nothing else. */

@@ -4,6 +4,7 @@ import { composeLetters, removeInvisible, writeNumerals, writePlainCharacters } 
 import { joinGroups, writeDecimals, writeDigits } from "./digits.ts";
 import { englishWords } from "./english/english.ts";
 import { dropFullStops } from "./full-stops.ts";
+import { readKanji } from "./kanji.ts";
 import { asciiLetters } from "./latin-letters.ts";
 import { joinLines } from "./lines.ts";
 import { breakLongRuns } from "./long-runs.ts";
@@ -37,6 +38,7 @@ export const steps: readonly Step[] = [
 /** After them, also for words whose pronunciation a document gives: what a tool would skip, or crash at. */
 export const toolSteps: readonly Step[] = [
   asciiLetters,
+  readKanji,
   // The last: no other step may make a run longer.
   breakLongRuns,
 ];
