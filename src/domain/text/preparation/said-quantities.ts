@@ -76,14 +76,14 @@ export const durationOf = (content: string, lang: string): string | undefined | 
 
 /** `USD 42.01` in words. Undefined if the currency has no code: signs are read like those of other texts. */
 export const sumOf = (content: string, lang: string): string | undefined | Unknown => {
-  const [, before, digits = "", after] = /^([A-Z]{3})?\s*([\d.,]+)\s*([A-Z]{3})?$/.exec(content) ?? [];
+  const [, before, digits = "", after] = /^([A-Z]{3})?\s*([\d.,]{1,100})\s*([A-Z]{3})?$/.exec(content) ?? [];
   const currency = before ?? after;
   if (currency === undefined) return undefined;
   if (!isKnown(lang) || !Intl.supportedValuesOf("currency").includes(currency)) return "unknown";
   const sum = numberOf(digits);
   return new Intl.NumberFormat(lang, {
     ...{ style: "currency", currency, currencyDisplay: "name", numberingSystem: "latn" },
-    ...(Number.isInteger(sum) && { maximumFractionDigits: 0 }),
+    ...(/^\d+(?:\.0*)?$/.test(sum) && { maximumFractionDigits: 0 }),
   }).format(sum);
 };
 
@@ -105,7 +105,7 @@ const units: Readonly<Record<string, string>> = {
 
 /** `10 kg` in words. Undefined for other units, which are read like those of other texts. */
 export const unitOf = (content: string, lang: string): string | undefined | Unknown => {
-  const [, digits = "", symbol = ""] = /^(\d[\d.,]*)\s?(\S+)$/.exec(content) ?? [];
+  const [, digits = "", symbol = ""] = /^(\d[\d.,]{0,99})\s?(\S+)$/.exec(content) ?? [];
   const unit = Object.hasOwn(units, symbol) ? units[symbol] : undefined;
   if (unit === undefined) return undefined;
   return isKnown(lang) ? inUnit(digits, unit, lang) : "unknown";
@@ -113,14 +113,18 @@ export const unitOf = (content: string, lang: string): string | undefined | Unkn
 
 const inUnit = (digits: string, unit: string, lang: string): string =>
   new Intl.NumberFormat(lang, {
-    ...{ style: "unit", unit, unitDisplay: "long", numberingSystem: "latn", maximumFractionDigits: 20 },
+    ...{ style: "unit", unit, unitDisplay: "long", numberingSystem: "latn", maximumFractionDigits: 100 },
   }).format(numberOf(digits));
 
-/** `1,234.5`, `1.234,5` and `1,5`: the last sign is a decimal one unless three digits follow it. */
-const numberOf = (digits: string): number => {
+/**
+ * `1,234.5`, `1.234,5` and `1,5`: the last sign is a decimal one unless three digits follow it. Decimal, because a number would lose
+ * digits beyond the sixteenth.
+ */
+const numberOf = (digits: string): Intl.StringNumericLiteral => {
   const [, whole = digits, fraction = ""] = /^(.*)[.,](\d*)$/.exec(digits) ?? [];
   const isDecimal = fraction.length !== 3 || /^0?$/.test(whole);
-  return Number(isDecimal ? `${whole.replace(/[.,]/g, "")}.${fraction || 0}` : digits.replace(/[.,]/g, ""));
+  const plain = (part: string): string => part.replace(/[.,]/g, "");
+  return (isDecimal ? `${plain(whole)}.${fraction}` : plain(digits)) as Intl.StringNumericLiteral;
 };
 
 const vulgar: Readonly<Record<string, string>> = {

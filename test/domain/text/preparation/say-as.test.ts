@@ -69,6 +69,21 @@ describe("The words of a say-as", () => {
     }
   });
 
+  it("keep all digits of a number", () => {
+    const german: Reader = { tool: "espeak", lang: "de-DE" };
+    const digits = "12345678901234567891";
+    const digitsOf = (attributes: string, content: string): string =>
+      read(attributes, content, german).replace(/[^\d]/g, "");
+    expect(digitsOf('interpret-as="unit"', `${digits} kg`)).to.equal(digits);
+    expect(digitsOf('interpret-as="currency"', `USD ${digits}`)).to.equal(digits);
+    const more = "9".repeat(400);
+    for (const [kind, content] of [
+      ["unit", `${more} kg`],
+      ["currency", `USD ${more}`],
+    ])
+      expect(digitsOf(`interpret-as="${kind}"`, content ?? ""), kind).to.equal(more);
+  });
+
   it("are named character by character by espeak-ng itself", () => {
     for (const kind of ["characters", "spell-out", "verbatim"])
       expect(read(`interpret-as="${kind}"`, "a-1")).to.equal(
