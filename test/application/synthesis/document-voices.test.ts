@@ -1,10 +1,19 @@
+import { createSecretKey } from "node:crypto";
 import { expect } from "chai";
+import type { CatalogOf } from "../../../src/application/catalog/website-catalog.ts";
+import { createWebsiteLexicons } from "../../../src/application/lexicons/website-lexicons.ts";
 import { documentFor } from "../../../src/application/synthesis/document-voices.ts";
+import { createPlanner } from "../../../src/application/synthesis/planner.ts";
 import { indexCatalog } from "../../../src/domain/catalog/catalog-index.ts";
 import { releaseSeed } from "../../../src/domain/catalog/seed/seed.ts";
 import { voicesNamed } from "../../../src/domain/catalog/voice-resolution.ts";
 import { Invalid } from "../../../src/domain/errors.ts";
-import type { EngineCode, SystemVoice, Voice } from "../../../src/domain/synthesis/speech.ts";
+import {
+  type EngineCode,
+  normalProsody,
+  type SystemVoice,
+  type Voice,
+} from "../../../src/domain/synthesis/speech.ts";
 import type { Engine } from "../../../src/engines/engine.ts";
 
 const { voices, systemVoices } = releaseSeed();
@@ -128,5 +137,25 @@ describe("The voices of a document", () => {
     );
     for (const voice of ["en-US-Neural2-C", "US English Female"])
       expect(spoken(voice, content).document).to.equal("<speak>a</speak>");
+  });
+
+  it("make audio that cannot be made again if one of them does", () => {
+    const engine: Engine = {
+      ...engineOf("g1"),
+      isExact: (voice) => voice !== "espeak:gmw/en",
+      otherVoices: ({ text }) => (text.includes("other") ? ["espeak:gmw/en"] : []),
+    };
+    const planner = createPlanner({
+      findEngine: () => engine,
+      encoderVersion: () => "2",
+      namingKey: createSecretKey(Buffer.alloc(32, 1)),
+      sharesAudio: true,
+      catalogOf: () => ({ index: catalog, revision: "1" }) as ReturnType<CatalogOf>,
+      lexicons: createWebsiteLexicons(new Map()),
+    });
+    const encodingOf = (text: string): string | undefined =>
+      planner.plan({ text, voice: "US English Female", prosody: normalProsody }, "web").renditions[0].recipe
+        .encoding;
+    expect([encodingOf("own"), encodingOf("other")]).to.deep.equal(["2", undefined]);
   });
 });
