@@ -73,9 +73,12 @@ const pairs: Readonly<Record<string, readonly Pair[]>> = {
     ["3 × 4", "trois fois quatre"],
     ["x²", "x au carré"],
     ["№ 5", "numéro cinq"],
+    ["N° 5 et n°6", "numéro cinq et numéro six"],
+    ["10 - 5 = 5", "dix moins cinq égale cinq"],
     ["≠", "différent de"],
   ],
   "es-ES": [
+    ["n.º 5", "número 5"],
     ["5 €", "5 euros"],
     ["1 €", "un euro"],
     ["5,50 €", "5 euros con 50"],

@@ -59,8 +59,9 @@ const number = "[.,]?\\d[\\d.,]*";
 const withoutBlank = "(?<=[\\p{Script=Hiragana}为為是、。，：；「『（])-";
 const ofMeasure =
   "(?<=[\\p{Script=Han}\\p{Script=Katakana}ー\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}])(?<!\\d\\s?\\p{L})-";
+const difference = `(?<=\\d )[-\u2013](?= ${number} =)`;
 const hyphenated = new RegExp(
-  `(?:${sign}|${withoutBlank})(?=[\\p{Sc}%]?${number})|${ofMeasure}(?=${number}\\s?[°%‰度])`,
+  `(?:${sign}|${withoutBlank})(?=[\\p{Sc}%]?${number})|${difference}|${ofMeasure}(?=${number}\\s?[°%‰度])`,
   "gu",
 );
 
@@ -120,11 +121,14 @@ const writePoints: Step = (text, { lang }) =>
     return times && !sign.includes("•") ? word && ` ${word} ` : ", ";
   });
 
-/** Greek letters that are signs stand alone. */
+/** Greek letters that are signs stand alone. `N°` and `n.º` are numbers. */
 const others =
-  /[±×÷≈≠≤≥√∞№→⇒©®™&]|(?<![=!<>:])=(?![=>])|§+|(?<![\p{L}\p{N}])†|(?<!\p{Script=Greek})[πΩ](?!\p{Script=Greek})|\u00b5|(?<=\d\s?)\u03bc(?=[A-Za-z])/gu;
+  /[±×÷≈≠≤≥√∞№→⇒©®™&]|(?<![=!<>:])=(?![=>])|§+|(?<![\p{L}\p{N}])†|(?<!\p{Script=Greek})[πΩ](?!\p{Script=Greek})|\u00b5|(?<=\d\s?)\u03bc(?=[A-Za-z])|(?<!\p{L})[Nn]\.?[°º](?=\s?\d)/gu;
 const same: Readonly<Record<string, string>> = { "⇒": "→", "\u03bc": "µ", "§§": "§", "\u00b5": "µ" };
-const writeOthers = writeSigns(others, ({ sign }, words) => words.get(same[sign] ?? sign)?.other);
+const writeOthers = writeSigns(
+  others,
+  ({ sign }, words) => words.get(same[sign] ?? sign.replace(/^n.*/i, "№"))?.other,
+);
 
 /** Writes the words for signs that have a meaning. */
 export const signSteps: readonly Step[] = [
