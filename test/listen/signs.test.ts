@@ -74,6 +74,7 @@ const pairs: Readonly<Record<string, readonly Pair[]>> = {
     ["x²", "x au carré"],
     ["№ 5", "numéro cinq"],
     ["N° 5 et n°6", "numéro cinq et numéro six"],
+    ["le 2ᵉ étage, la 1re fois", "le 2ème étage, la première fois"],
     ["10 - 5 = 5", "dix moins cinq égale cinq"],
     ["≠", "différent de"],
   ],

@@ -35,6 +35,14 @@ const rewritings: ReadonlyMap<string, readonly Rewriting[]> = new Map([
   ["bpy", bengali],
   ["chr", [[/\p{Script=Cherokee}/gu, ([letter]) => cherokeeSyllable(letter)]]],
   [
+    "fr",
+    [
+      // Ordinals: "2e" would be "deux e".
+      [/(?<![\p{L}\d.,])(\d{1,4})e(?![\p{L}\d])/gu, ([, number]) => `${number}ème`],
+      [/(?<![\p{L}\d.,])1re(?![\p{L}\d])/gu, () => "1ère"],
+    ],
+  ],
+  [
     "he",
     [
       // Sin is samekh, shin has no dot, bet, kaf and pe have theirs before the vowel, and other letters but vav have none.
