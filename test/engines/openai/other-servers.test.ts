@@ -258,6 +258,27 @@ describe("A server with OpenAI's API that sends other audio than requested", () 
     });
   }
 
+  const sine = Buffer.alloc(24_000 * 2 * 5);
+  for (let at = 0; at < sine.length; at += 2) sine.writeInt16LE(Math.round(30_000 * Math.cos(at / 40)), at);
+  for (const [what, samples, type] of [
+    ["are loud from the start, without a content type", sine, ""],
+    [
+      "begin like a frame of AAC, and are declared",
+      Buffer.concat([Buffer.from("fff1", "hex"), sine]),
+      "audio/pcm",
+    ],
+    ["begin like a frame of MP3", Buffer.concat([Buffer.from("fff3", "hex"), sine]), "audio/mpeg"],
+  ] as const) {
+    it(`sends samples that ${what}`, async () => {
+      const body = samples.subarray(0, samples.length - (samples.length % 2));
+      const headers = { "Content-Type": type };
+      const server = await serveOpenAi({ speak: async () => ({ status: 200, headers, body }) });
+      const { audio } = await engineAt(server.url).synthesize(request("pcm"), never);
+      expect(Buffer.concat(await collect(audio)).equals(body)).to.equal(true);
+      await server.close();
+    });
+  }
+
   it("sends its own container as it is, if it is the requested one", async () => {
     const server = await serveOpenAi();
     const sound = await render(server.url, short, "mp3");
