@@ -35,7 +35,7 @@ export async function* resample(
     return out;
   };
   let length = 0;
-  for await (const chunk of inWholeSamples(pcm)) {
+  for await (const chunk of inBlocks(inWholeSamples(pcm))) {
     const before = held;
     const added = chunk.length / bytesPerSample;
     held = new Float64Array(before.length + added);
@@ -47,6 +47,23 @@ export async function* resample(
   }
   const rest = makeUntil(Math.round((length * phases) / step));
   if (rest.length > 0) yield rest;
+}
+
+/** Each chunk costs a copy of the filter's reach: a server may send chunks of two bytes. */
+const blockBytes = 4_096;
+
+async function* inBlocks(pcm: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
+  let held: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of pcm) {
+    held.push(chunk);
+    size += chunk.length;
+    if (size < blockBytes) continue;
+    yield Buffer.concat(held, size);
+    held = [];
+    size = 0;
+  }
+  if (size > 0) yield Buffer.concat(held, size);
 }
 
 /** For each phase of an output sample between two input samples, the weights of the input samples around it. */

@@ -50,6 +50,11 @@ describe("Resampled audio", () => {
       expect((await resampled(pcm, 16_000, 22_050, bytes)).equals(whole)).to.equal(true);
   });
 
+  it("is made in blocks, however small the chunks are", async () => {
+    const blocks = await collect(resample(inChunks(tone(300, 16_000, 1), 2), 16_000, 22_050));
+    expect(blocks.length).to.be.within(2, 10);
+  });
+
   it("is unchanged at the same rate", async () => {
     const pcm = tone(300, 16_000, 0.1);
     expect((await resampled(pcm, 16_000, 16_000)).equals(pcm)).to.equal(true);
