@@ -16,6 +16,16 @@ describe("A model that OpenAI ends", () => {
       });
     });
   }
+  for (const [model, replacement] of [
+    ["gpt-realtime", "gpt-realtime-2.1"],
+    ["gpt-realtime-2025-08-28", "gpt-realtime-2.1"],
+    ["gpt-realtime-mini", "gpt-realtime-2.1-mini"],
+  ] as const) {
+    it(`is known with its date and replacement: ${model}`, () => {
+      const retirement = { model, date: "2027-01-20", replacement };
+      expect(retirementOf("https://api.openai.com/v1", model)).to.deep.equal(retirement);
+    });
+  }
   for (const [url, model] of [
     ["https://api.openai.com", "gpt-realtime-2.1-mini"],
     ["https://api.openai.com", "constructor"],

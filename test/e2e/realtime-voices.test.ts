@@ -81,6 +81,8 @@ describe("A website's voice of a realtime model", () => {
       expect(JSON.parse(body).error.message).to.match(/spoke other words than those of the text\.$/);
       expect(provider.sessions.length - before).to.equal(times);
       expect(await charged()).to.equal(times * text.length);
+      const usage = await ask(`${service.url}/v2/usage`, { headers: authorize(website) });
+      expect(JSON.parse(usage.text)).to.include({ requests: times, used: times * text.length });
     }
     provider.always({ kind: "noise" });
     expect((await speak({ text })).headers["svc-cached"]).to.equal("miss");
