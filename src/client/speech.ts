@@ -2,7 +2,7 @@ import { asVoxledgerError, VoxledgerError } from "./errors.ts";
 import { callSafely, type EventPayloads, type Events } from "./events.ts";
 import type { Boundary } from "./playback/boundaries.ts";
 import type { PreparedPart, SpeechBackend } from "./playback/speech-backend.ts";
-import { type TextPart, textParts } from "./text-parts.ts";
+import { loadTextParts, type TextPart } from "./text-parts.ts";
 import type { VoiceRequest } from "./transport/transport.ts";
 
 export interface SpeakParams {
@@ -98,7 +98,7 @@ export class Speech {
 
   async #speak(text: string): Promise<SpeechResult> {
     const { voice, backends } = await this.#context.selectVoice(this.#params);
-    let remaining: RemainingParts = { parts: textParts(text, voice.lang) };
+    let remaining: RemainingParts = { parts: await loadTextParts(text, voice.lang) };
     if (remaining.parts.length === 0) {
       throw new VoxledgerError("The text is empty.", { code: "VALIDATION_ERROR" });
     }

@@ -1,4 +1,4 @@
-import { sentencesOf } from "../domain/text/sentences.ts";
+import type { sentencesOf } from "../domain/text/sentences.ts";
 
 /** A part of a text that is synthesized by one request. `charIndex` and lengths count UTF-16 code units. */
 export interface TextPart {
@@ -8,16 +8,28 @@ export interface TextPart {
   readonly text: string;
 }
 
-/** Long enough to sound coherent, short enough to be synthesized quickly. */
+/** In UTF-16 code units. Long enough to sound coherent, short enough to be synthesized quickly. */
 const defaultMaxLength = 280;
+
+interface PartOptions {
+  readonly lang?: string | undefined;
+  readonly maxLength?: number;
+  /** Default: those of Unicode, which know no abbreviations. */
+  readonly findSentences?: typeof sentencesOf | undefined;
+}
 
 /**
  * Splits a text between paragraphs and sentences, and a sentence that is too long between words. Blank lines always
  * separate parts, so a paragraph has the same parts in every text. SSML is one part of any length, because a fragment of
  * it would not be well-formed.
  */
-export const textParts = (text: string, lang?: string, maxLength = defaultMaxLength): TextPart[] => {
-  const options = { lang: lang ?? "en", locale: usableLocale(lang), maxLength };
+export const textParts = (
+  text: string,
+  { lang, maxLength = defaultMaxLength, findSentences }: PartOptions = {},
+): TextPart[] => {
+  const locale = usableLocale(lang);
+  const bySentence = findSentences && ((text: string) => findSentences(text, lang ?? "en"));
+  const options = { locale, maxLength, findSentences: bySentence };
   const segments = isSsml(text) ? [text] : text.split(/(\n\s*\n)/).flatMap((one) => split(one, options));
   const parts: TextPart[] = [];
   let offset = 0;
@@ -33,8 +45,18 @@ export const textParts = (text: string, lang?: string, maxLength = defaultMaxLen
 /** The same rule as the service's: whitespace, a byte order mark, a prolog and comments may precede `<speak`. */
 export const isSsml = (text: string): boolean => /^\s*(?:<[?!].*?)?<speak(?![^\s/>])/s.test(text);
 
+/**
+ * The parts of a text by the service's rules of sentences, which are loaded if it is long. A copy of the library without them
+ * follows those of Unicode.
+ */
+export const loadTextParts = async (text: string, lang: string | undefined): Promise<TextPart[]> => {
+  if (text.length <= defaultMaxLength || isSsml(text)) return textParts(text, { lang });
+  const rules = await import("./sentences.ts").catch(() => undefined);
+  return textParts(text, { lang, findSentences: rules?.sentencesOf });
+};
+
 interface SplitOptions {
-  readonly lang: string;
+  readonly findSentences: ((text: string) => string[]) | undefined;
   readonly locale: string | undefined;
   readonly maxLength: number;
 }
@@ -48,8 +70,8 @@ const split = (text: string, options: SplitOptions, level = 0): string[] => {
   const pieces: string[] = [];
   let piece = "";
   const segments =
-    granularity === "sentence"
-      ? sentencesOf(text, options.lang)
+    granularity === "sentence" && options.findSentences
+      ? options.findSentences(text)
       : segmentsOf(text, options.locale, granularity);
   for (const segment of segments) {
     if (piece.length + segment.length <= options.maxLength) {
@@ -68,7 +90,7 @@ const split = (text: string, options: SplitOptions, level = 0): string[] => {
 function* segmentsOf(
   text: string,
   locale: string | undefined,
-  granularity: "word" | "grapheme",
+  granularity: (typeof granularities)[number],
 ): Generator<string> {
   let pending = "";
   for (const { segment, isWordLike } of new Intl.Segmenter(locale, { granularity }).segment(text)) {

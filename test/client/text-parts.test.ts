@@ -1,11 +1,11 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { isSsml, textParts } from "../../src/client/text-parts.ts";
+import { isSsml, loadTextParts, textParts } from "../../src/client/text-parts.ts";
 import { isSsml as isSsmlForService } from "../../src/domain/text/ssml.ts";
 
 describe("splitting a text into parts", () => {
   const texts = (text: string, maxLength?: number) =>
-    textParts(text, "en", maxLength).map((part) => part.text);
+    textParts(text, { lang: "en", ...(maxLength && { maxLength }) }).map((part) => part.text);
 
   it("returns a short text as one part", () => {
     expect(textParts("Good morning. How are you?")).to.deep.equal([
@@ -18,6 +18,17 @@ describe("splitting a text into parts", () => {
       "One is here. Two is here.",
       "Three is here.",
     ]);
+  });
+
+  it("follows the service's rules of sentences if the text is long", async () => {
+    const [first, second] = [`${"One two three. ".repeat(17)}He is here.`, "Dr. Jones lives there."];
+    const parts = await loadTextParts(`${first} ${second}`, "en-GB");
+    expect(parts.map(({ text }) => text)).to.deep.equal([first, second]);
+    expect(textParts(`${first} ${second}`).map(({ text }) => text)).to.deep.equal([
+      `${first} Dr.`,
+      "Jones lives there.",
+    ]);
+    expect(await loadTextParts("Dr. Jones", "en-GB")).to.deep.equal(textParts("Dr. Jones"));
   });
 
   it("splits between paragraphs, which have the same parts in every text", () => {
@@ -46,7 +57,7 @@ describe("splitting a text into parts", () => {
 
   it("splits languages without spaces", () => {
     const text = "今日は天気がいいです。明日は雨でしょう。";
-    expect(textParts(text, "ja", 12).map((part) => part.text)).to.deep.equal([
+    expect(textParts(text, { lang: "ja", maxLength: 12 }).map((part) => part.text)).to.deep.equal([
       "今日は天気がいいです。",
       "明日は雨でしょう。",
     ]);
@@ -89,7 +100,7 @@ describe("splitting a text into parts", () => {
   });
 
   it("ignores an invalid language tag", () => {
-    expect(textParts("One. Two.", "not a language")).to.have.length(1);
+    expect(textParts("One. Two.", { lang: "not a language" })).to.have.length(1);
   });
 
   it("drops nothing but whitespace, returns correct offsets, and respects the maximum length", () => {
@@ -97,7 +108,7 @@ describe("splitting a text into parts", () => {
     const words = fc.string({ unit: fc.constantFrom("a", "é", " ", ".", ",", "\n", "好", "e\u0301", "!") });
     fc.assert(
       fc.property(words, (text) => {
-        const parts = textParts(text, "en", maxLength);
+        const parts = textParts(text, { lang: "en", maxLength });
         for (const { charIndex, text: part } of parts)
           expect(text.startsWith(part, charIndex)).to.equal(true);
         expect(parts.every(({ text }) => text.length <= maxLength && text === text.trim())).to.equal(true);

@@ -23,6 +23,7 @@ const consoleFolder = join(root, "src/console");
 /** The entry of each script. A script imports the others at run time. */
 const clientScripts = {
   "/client.js": join(client, "voxledger.ts"),
+  "/client-sentences.js": join(client, "sentences.ts"),
   "/player.js": join(client, "page/player.ts"),
   "/player-features.js": join(client, "page/features.ts"),
 } as const;
@@ -100,14 +101,15 @@ const bundleClientScript = (path: ClientScript) =>
 
 /** The same sources always give the same bytes. */
 const bundleAll = async (): Promise<BundledFiles> => {
-  const [consoleFiles, library, player, features] = await Promise.all([
+  const [consoleFiles, library, sentences, player, features] = await Promise.all([
     bundleConsole(),
     bundleClientScript("/client.js"),
+    bundleClientScript("/client-sentences.js"),
     bundleClientScript("/player.js"),
     bundleClientScript("/player-features.js"),
   ]);
   const own = ["src/http/bundles/bundle-program.ts", "node_modules/esbuild/package.json"];
-  const built = [consoleFiles, library, player, features];
+  const built = [consoleFiles, library, sentences, player, features];
   const inputs = new Set([...own, ...built.flatMap(({ metafile }) => Object.keys(metafile.inputs))]);
   const digests = Array.from(inputs, async (path) => [
     path,
@@ -118,6 +120,7 @@ const bundleAll = async (): Promise<BundledFiles> => {
     inputs: Object.fromEntries(await Promise.all(digests)),
     client: {
       "/client.js": textOf(library),
+      "/client-sentences.js": textOf(sentences),
       "/player.js": textOf(player),
       "/player-features.js": textOf(features),
     },

@@ -45,7 +45,8 @@ const firstPieces: Readonly<Record<string, (text: string, lang: string, first: s
     const pieces = [...[...text].flatMap((character) => incoming.add(character)), ...incoming.end()];
     return pieces[0] ?? "";
   },
-  "the client library": (text, lang, first) => textParts(text, lang, first.length)[0]?.text ?? "",
+  "the client library": (text, lang, first) =>
+    textParts(text, { lang, maxLength: first.length, findSentences: sentencesOf })[0]?.text ?? "",
 };
 
 const request = { ssml: false, voice: "", prosody: normalProsody, format: "wav" } as const;

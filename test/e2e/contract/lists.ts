@@ -126,7 +126,13 @@ export const listResponses = (api: DescribedApi): void => {
       await get(200, "/health/ready", {});
       const { body } = await get(200, "/.well-known/voxledger-seal.pub", {});
       expect(parseVerifierKey(body.toString().trim())).not.to.equal(undefined);
-      for (const path of ["/openapi.json", "/client.js", "/player.js", "/player-features.js"]) {
+      for (const path of [
+        "/openapi.json",
+        "/client.js",
+        "/client-sentences.js",
+        "/player.js",
+        "/player-features.js",
+      ]) {
         const { headers } = await get(200, path, {});
         await get(304, path, { "If-None-Match": headers.etag ?? "" });
       }

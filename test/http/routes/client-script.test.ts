@@ -35,7 +35,16 @@ describe("GET /client.js", () => {
     const script = await response.text();
     expect(script).to.match(/export\{[^}]*\bas Voxledger\b/);
     expect(script).to.not.match(/\bimport\s*[{*"']/);
-    expect(script.length).to.be.below(30_000);
+    expect(script.length).to.be.below(30_500);
+  });
+
+  it("serves rules of sentences beside it, which it loads with the first long text", async () => {
+    const [library, sentences] = await Promise.all(
+      ["/client.js", "/client-sentences.js"].map(async (path) => (await fetch(service.url + path)).text()),
+    );
+    expect(library?.match(/\bimport\([^)]*\)/g)).to.deep.equal(['import("./client-sentences.js")']);
+    expect(sentences).to.not.match(/\bimport\s*[({*"']/);
+    expect(sentences?.length).to.be.below(17_000);
   });
 
   it("serves the players as modules beside it, whose larger part is loaded on demand", async () => {

@@ -19,6 +19,11 @@ const scripts: readonly Script[] = [
     summary: "Get the client library, one module that any page can import",
   },
   {
+    path: "/client-sentences.js",
+    id: "loadClientSentences",
+    summary: "Get the rules of sentences, which the client library loads with the first long text",
+  },
+  {
     path: "/player.js",
     id: "loadPlayer",
     summary: "Get the module that starts the players and messages of a page",
