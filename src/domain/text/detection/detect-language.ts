@@ -1,3 +1,4 @@
+import type { TextFormat } from "../../synthesis/speech.ts";
 import { isSsml } from "../ssml.ts";
 import { alsoOf, type Evidence, evidenceOf, isEnglish } from "./evidence.ts";
 import { lettersOf } from "./letters.ts";
@@ -9,8 +10,9 @@ const limits = { sample: 400, markup: 2000 };
  * The language of a text, as a BCP-47 code; undefined for English and where it is uncertain. By script first, and within a script by
  * letters and frequent words; that of a document may be declared. An English text is never taken for one of another language, so short texts and names are uncertain.
  */
-export const detectLanguage = (text: string): string | undefined => {
-  const document = isSsml(text) ? text.slice(0, limits.markup) : undefined;
+export const detectLanguage = (text: string, textFormat?: TextFormat): string | undefined => {
+  const isDocument = (textFormat ?? "ssml") === "ssml" && isSsml(text);
+  const document = isDocument ? text.slice(0, limits.markup) : undefined;
   const [, declared] = /<speak\b[^>]*\sxml:lang\s*=\s*["']([^"']*)/.exec(document ?? "") ?? [];
   if (declared !== undefined) return /^en\b/i.test(declared) ? undefined : declared;
   const sample = (document?.replace(/<[^>]*>/g, " ") ?? text).slice(0, limits.sample).normalize("NFC");

@@ -114,10 +114,10 @@ export type ChosenVoice = Pick<SynthesisRequest, "name" | "lang" | "gender" | "e
 export const toSynthesisRequest = (
   request: SpeechRequest,
   voice: ChosenVoice,
-  ownFormat: TextFormat | undefined,
+  textFormat: TextFormat | undefined,
 ): SynthesisRequest => ({
   text: request.input,
-  textFormat: request.text_format ?? ownFormat,
+  textFormat,
   lang: defaultLang,
   ...voice,
   prosody: { pitch: 1, rate: appliedSpeed(request), volume: 1 },

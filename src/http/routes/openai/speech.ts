@@ -2,6 +2,7 @@ import type { Websites } from "../../../application/accounts/websites.ts";
 import type { Voices } from "../../../application/catalog/voices.ts";
 import type { Synthesis, SynthesisStream } from "../../../application/synthesis/delivery.ts";
 import { NotFound } from "../../../domain/errors.ts";
+import type { TextFormat } from "../../../domain/synthesis/speech.ts";
 import { detectLanguage } from "../../../domain/text/detection/detect-language.ts";
 import { noStore } from "../../caching/cache-control.ts";
 import { contentOf } from "../../kernel/audio-response.ts";
@@ -81,8 +82,9 @@ export const openAiSpeechOperation = (options: OpenAiSpeechOptions): Operation =
     errors: [404, 502, 503],
     handle: async ({ body }, ctx) => {
       const websiteId = websiteOf(ctx);
-      const voice = chooseVoice(body, { voices, voiceMap, models, websiteId });
-      const request = toSynthesisRequest(body, voice, websites.textFormatOf(websiteId));
+      const textFormat = body.text_format ?? websites.textFormatOf(websiteId);
+      const voice = chooseVoice(body, { voices, voiceMap, models, websiteId, textFormat });
+      const request = toSynthesisRequest(body, voice, textFormat);
       const plan = synthesis.plan(request, websiteId);
       const context = requestContextOf(ctx, request, synthesis);
       await streamAnswer(ctx, plan, { ...context, body: streamBody(body, names) });
@@ -95,6 +97,7 @@ interface VoiceChoice {
   readonly voiceMap: VoiceMap;
   readonly models: ModelMap;
   readonly websiteId: string;
+  readonly textFormat: TextFormat | undefined;
 }
 
 /**
@@ -102,12 +105,12 @@ interface VoiceChoice {
  * replaced by a voice of that language and the same gender. @throws {NotFound}
  */
 const chooseVoice = (request: SpeechRequest, choice: VoiceChoice): ChosenVoice => {
-  const { voices, voiceMap, models, websiteId } = choice;
+  const { voices, voiceMap, models, websiteId, textFormat } = choice;
   const name = requestedVoice(request) ?? voiceNamedByModel(request, choice) ?? defaultVoice;
   const engine = engineOfModel(request.model, models);
   const mapped = voiceMap.find(name);
   if (!mapped || voices.isNamed(websiteId, name, engine)) return { name, engine };
-  const lang = mapped.gender && detectLanguage(request.input);
+  const lang = mapped.gender && detectLanguage(request.input, textFormat);
   if (lang !== undefined && voices.speaks(websiteId, lang, engine)) {
     return { lang, gender: mapped.gender, engine };
   }

@@ -56,6 +56,14 @@ describe("The language of a text", () => {
     ]);
   });
 
+  it("is that of the words of a text in which nothing is parsed", () => {
+    const text = '<speak xml:lang="fr">Guten Morgen, wie geht es dir?</speak>';
+    expect(["ssml", "plain"].map((format) => detectLanguage(text, format as "ssml"))).to.deep.equal([
+      "fr",
+      "de",
+    ]);
+  });
+
   it("is that which a document declares, or else that of its words", () => {
     expect(detectLanguage('<speak version="1.1" xml:lang="fr-CA">OK</speak>')).to.equal("fr-CA");
     expect(detectLanguage('<speak xml:lang="en-GB">Guten Tag, wie geht es dir?</speak>')).to.equal(undefined);
