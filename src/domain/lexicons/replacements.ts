@@ -82,7 +82,6 @@ const longestAt = (
   let [low, high, length] = [0, graphemes.length, 0];
   for (let to = from; low < high && to < characters.length; ) {
     const character = sameAs(characters[to++] ?? "");
-    if (character === " ") while (isBlank(characters[to])) to++;
     const start = length;
     length += character.length;
     const partOf = (index: number): string => graphemes[index]?.slice(start, length) ?? "";
@@ -90,6 +89,8 @@ const longestAt = (
       low = firstIndex(low, high, (index) => partOf(index) >= character);
       high = firstIndex(low, high, (index) => partOf(index) > character);
     }
+    // Not before it is known that a grapheme has a blank there: not from each blank of many.
+    if (character === " " && low < high) while (isBlank(characters[to])) to++;
     if (low === high || graphemes[low]?.length !== length) continue;
     const by = isBoundary(characters, to) && pronunciationOf(rules[low] ?? [], voice);
     if (by) found = { from, to, by };

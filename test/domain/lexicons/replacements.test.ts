@@ -148,6 +148,18 @@ describe("the replacements of lexicons", () => {
     expect(looks).to.be.below(10 * characters.length);
   });
 
+  it("need one look at each of many blanks", () => {
+    let looks = 0;
+    const characters = new Proxy(Array.from(" ".repeat(1_000)), {
+      get: (all, name, receiver) => {
+        if (/^\d+$/.test(String(name))) looks++;
+        return Reflect.get(all, name, receiver);
+      },
+    });
+    createFindReplacements([compileLexicon({ rules: [alias("a b", "c")] })])(characters, voice);
+    expect(looks).to.be.below(10_000);
+  });
+
   it("have a digest that depends on places and pronunciations alone", () => {
     const digest = (text: string, ...rules: LexiconRule[]) =>
       replacementsDigest(createFindReplacements([compileLexicon({ rules })])(Array.from(text), voice));
