@@ -54,6 +54,8 @@ const requests: readonly (readonly [body: object, website?: string])[] = [
   [{ ...plain, pitch: 1.23456, rate: 0.3333, volume: 0 }],
   [{ ...plain, name: "flite:awb", pitch: 1.5, rate: 1.5 }],
   [{ ...plain, text: "Hello 世界", voice: "US English Female" }],
+  [{ ...plain, text: "今日は", lang: "ja-JP" }],
+  [{ ...plain, text: "Hello 今日は", voice: "US English Female" }],
   [{ ...plain, text: "<speak>Hello 世界</speak>", voice: "US English Female" }],
   [{ ...plain, text: '<speak>One <lang xml:lang="fr">deux</lang></speak>', voice: "US English Female" }],
   [{ ...plain, text: '<speak>One <voice name="flite:slt">two</voice></speak>' }],
