@@ -1,4 +1,4 @@
-import { type SentenceRules, sentenceRules } from "./abbreviations.ts";
+import { type SentenceRules, sentenceRules } from "./sentence-rules.ts";
 
 /**
  * Where sentences end: Unicode's rules (UAX 29), corrected. The service, its streams and the client library use it, so it must

@@ -52,9 +52,16 @@ describe("The preparation of a text", () => {
       "in 2020 300 people came",
       "192.168.100.200",
       "192.168.001.001",
+      "1.234.56",
       "12.10.1987",
       "version 1.2.3",
     ],
+    "pl-PL",
+  );
+
+  itWrites(
+    "joins no groups after the plus sign of a telephone number",
+    [["+48 123 456 789", "plus 48 123 456 789"]],
     "pl-PL",
   );
 
