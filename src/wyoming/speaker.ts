@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
 import type { Streaming, Synthesis, SynthesisStream } from "../application/synthesis/delivery.ts";
-import { Invalid } from "../domain/errors.ts";
+import { NothingToSpeak } from "../domain/errors.ts";
 import type { Caller } from "./caller.ts";
 import { audioChunk, audioStart, audioStop, bytesPerSample, synthesizeStopped } from "./events.ts";
 import type { Utterance } from "./utterance.ts";
@@ -32,7 +32,7 @@ export const speakUtterance = async (utterance: Utterance, options: SpeakerOptio
   const { services, send, signal } = options;
   const { manner, isStreamed } = utterance;
   let hasAudio = false;
-  let silence: Invalid | undefined;
+  let silence: NothingToSpeak | undefined;
   for await (const text of utterance.pieces(signal)) {
     signal.throwIfAborted();
     const { caller, synthesis } = services;
@@ -41,8 +41,8 @@ export const speakUtterance = async (utterance: Utterance, options: SpeakerOptio
     const context = { principal, requestId: randomUUID(), kind: "wyoming" } as const;
     const stream = plan.silent
       ? undefined
-      : await services.streaming.begin(plan, context, signal).catch(invalidText);
-    if (stream instanceof Invalid) {
+      : await services.streaming.begin(plan, context, signal).catch(ifSilent);
+    if (stream instanceof NothingToSpeak) {
       silence ??= stream;
       continue;
     }
@@ -55,9 +55,9 @@ export const speakUtterance = async (utterance: Utterance, options: SpeakerOptio
   if (isStreamed) await send(synthesizeStopped());
 };
 
-/** Returns the error for a text with nothing to speak. */
-const invalidText = (error: unknown): Invalid => {
-  if (error instanceof Invalid) return error;
+/** Returns the error for a text with nothing to speak. Letters that no voice pronounces are not left out. */
+const ifSilent = (error: unknown): NothingToSpeak => {
+  if (error instanceof NothingToSpeak) return error;
   throw error;
 };
 

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { EngineFailed, Invalid } from "../../src/domain/errors.ts";
+import { EngineFailed, NothingToSpeak, Unpronounceable } from "../../src/domain/errors.ts";
 import { expectError, expectEvent, nextSynthesis, samples, speakNext } from "./expectations.ts";
 import type { RawClient } from "./raw-client.ts";
 import { startWyomingServer, type TestWyomingServer } from "./test-server.ts";
@@ -76,9 +76,7 @@ describe("utterances over the Wyoming protocol", () => {
 
   it("refuses a text without anything to speak, but leaves out such a sentence of a stream", async () => {
     await serve();
-    const silent = new Invalid([
-      { path: ["text"], message: "The text contains nothing that can be spoken." },
-    ]);
+    const silent = new NothingToSpeak();
     client.send("synthesize-start");
     client.send("synthesize-chunk", { text: "!!! " });
     client.send("synthesize-stop");
@@ -96,6 +94,18 @@ describe("utterances over the Wyoming protocol", () => {
     await expectEvent(client, "audio-chunk");
     await expectEvent(client, "audio-stop");
     await expectEvent(client, "synthesize-stopped");
+  });
+
+  it("ends with an error at a sentence that no voice pronounces: it is not left out", async () => {
+    await serve();
+    client.send("synthesize-start");
+    client.send("synthesize-chunk", { text: "Here we are. All of us are here. Really." });
+    client.send("synthesize-stop");
+    await speakNext(served, "Here we are. ");
+    (await served.streaming.next()).refuse(new Unpronounceable("ꕙ"));
+    await expectEvent(client, "audio-start");
+    await expectEvent(client, "audio-chunk");
+    await expectError(client, "VALIDATION_ERROR", /U\+A559/);
   });
 
   it("sends no audio at volume 0", async () => {
