@@ -1,6 +1,6 @@
 import pino, { type DestinationStream, type Logger } from "pino";
 import packageJson from "../../package.json" with { type: "json" };
-import { EngineFailed } from "../domain/errors.ts";
+import { ServiceError } from "../domain/errors.ts";
 import { trustedProxies } from "../http/kernel/client-address.ts";
 import { type Settings, withSettingName } from "../settings.ts";
 import type { RunningTelemetry } from "../telemetry/sdk.ts";
@@ -21,13 +21,13 @@ export const createLogger = (level: string, output: DestinationStream = pino.des
 
 const deepestCause = 5;
 
-/** Neither a provider's words, which may quote a text, nor other members of errors: Node adds the input to some. */
+/** Neither words of a provider or characters of a text, nor other members of errors: Node adds the input to some. */
 const loggedError = (error: unknown, causes: number): unknown => {
   if (!(error instanceof Error)) return String(error);
   const { name, message, stack = "", cause } = error;
   return {
     type: name,
-    message: error instanceof EngineFailed ? error.loggable : message,
+    message: error instanceof ServiceError ? error.loggable : message,
     code: "code" in error && typeof error.code === "string" ? error.code : undefined,
     stack: stack.match(/^ +at .*$/gm)?.join("\n"), // without the message
     cause: cause === undefined || causes === 0 ? undefined : loggedError(cause, causes - 1),

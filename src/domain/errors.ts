@@ -3,6 +3,11 @@
 /** A refusal or failure that is reported to callers. The message contains no secrets. */
 export abstract class ServiceError extends Error {
   abstract override readonly name: string;
+
+  /** What may be logged, recorded and told to other callers: the message without parts of texts. */
+  get loggable(): string {
+    return this.message;
+  }
 }
 
 export interface Problem {
@@ -10,14 +15,18 @@ export interface Problem {
   readonly message: string;
 }
 
-/** The request is invalid. */
+/** The request is invalid. The message is for the caller alone: it may quote the text. */
 export class Invalid extends ServiceError {
   override readonly name = "Invalid";
   readonly problems: readonly Problem[];
 
-  constructor(problems: readonly Problem[]) {
-    super(problems.map(problemText).join("; ").replaceAll(".; ", "; "));
+  constructor(problems: readonly Problem[], options?: ErrorOptions) {
+    super(problems.map(problemText).join("; ").replaceAll(".; ", "; "), options);
     this.problems = problems;
+  }
+
+  override get loggable(): string {
+    return "The request is invalid.";
   }
 }
 
@@ -30,10 +39,10 @@ export class NothingToSpeak extends Invalid {
 
 /** The voice cannot pronounce these characters, or, without any, no part of the text. Another voice may. */
 export class Unpronounceable extends Invalid {
-  constructor(characters: Iterable<string> = []) {
+  constructor(characters: Iterable<string> = [], options?: ErrorOptions) {
     const names = Array.from(new Set(characters), nameOf);
     const what = names.length === 0 ? "any part of the text" : list(names);
-    super([{ path: ["text"], message: `This voice cannot pronounce ${what}.` }]);
+    super([{ path: ["text"], message: `This voice cannot pronounce ${what}.` }], options);
   }
 }
 
@@ -119,8 +128,7 @@ export class RateLimited extends ServiceError {
 /** The engine failed. The message is the engine's, without secrets, for the caller alone: it may quote the text. */
 export class EngineFailed extends ServiceError {
   override readonly name = "EngineFailed";
-  /** What may be logged, recorded and told to other callers: the message without a provider's own words. */
-  readonly loggable: string;
+  readonly #loggable: string | undefined;
   readonly retryAfterSeconds: number | undefined;
   /** True if a retry fails again, until the credentials, the address or the text are changed. */
   readonly permanent: boolean;
@@ -131,14 +139,18 @@ export class EngineFailed extends ServiceError {
       cause?: unknown;
       retryAfterSeconds?: number | undefined;
       permanent?: boolean;
-      /** Default: the message. */
+      /** The message without a provider's own words. Default: the message. */
       loggable?: string | undefined;
     },
   ) {
     super(message, { cause: options?.cause });
-    this.loggable = options?.loggable ?? message;
+    this.#loggable = options?.loggable;
     this.retryAfterSeconds = options?.retryAfterSeconds;
     this.permanent = options?.permanent ?? false;
+  }
+
+  override get loggable(): string {
+    return this.#loggable ?? this.message;
   }
 }
 

@@ -1,7 +1,8 @@
 import { Writable } from "node:stream";
 import { expect } from "chai";
+import { loggableMessage } from "../../src/audio/pipeline/log.ts";
 import { createLogger } from "../../src/bootstrap/observability.ts";
-import { EngineFailed, Unavailable } from "../../src/domain/errors.ts";
+import { EngineFailed, Unavailable, Unpronounceable } from "../../src/domain/errors.ts";
 
 describe("The log", () => {
   const logged = (error: unknown): Record<string, unknown> => {
@@ -26,6 +27,15 @@ describe("The log", () => {
       .and.include("observability.test.ts");
     expect(cause).to.include({ type: "EngineFailed", message: "The provider refused." });
     expect(JSON.stringify(logged(error))).to.not.include("secret");
+  });
+
+  it("has no characters of a text, also where the error is that of a cause", () => {
+    const refusal = new Unpronounceable("ꕙ");
+    expect(refusal.message).to.include("ꕙ (U+A559)");
+    for (const error of [refusal, new Unavailable("The stream was interrupted.", 1, { cause: refusal })]) {
+      expect(JSON.stringify(logged(error))).to.not.match(/ꕙ|A559/);
+    }
+    expect(loggableMessage(refusal)).to.equal("The request is invalid.");
   });
 
   it("has the code of a system error, and none of the input that Node adds to an error", () => {

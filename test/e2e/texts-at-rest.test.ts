@@ -20,6 +20,11 @@ let texts = 0;
 /** A text that was never sent before, with characters that each encoding writes in another way. */
 const fresh = (): string => `The ${marker} number ${++texts} is "at" \u00c9t\u00e9 & 100 % ready.`;
 
+/** A letter of the Vai script, which no tool of the machine pronounces, and its name in messages. */
+const unknown = "\ua559";
+const markers = [marker, "U+A559"];
+const leaksIn = (bytes: Buffer): string[] => markers.flatMap((one) => formsIn(bytes, one));
+
 const free = "UK English Female";
 const paid = "alloy";
 
@@ -204,6 +209,17 @@ describe("The texts of requests", () => {
     await get("invalid", { voice: free, text: fresh(), pitch: marker });
     await get("unknown voice", { voice: marker, text: fresh() });
     await get("too long", { voice: free, text: `${marker} `.repeat(600) });
+    const exact = { engine: "g1", name: "flite:slt", lang: "en-US", text: unknown };
+    for (const refused of [
+      await get("unpronounceable", exact),
+      await post("unpronounceable", "/v2/text/synthesize", exact),
+    ]) {
+      expect((await errorOf(refused)).message).to.include(`${unknown} (U+A559)`);
+    }
+    const input = { model: "tts-1", voice: free, input: unknown };
+    await post("spoken by a server", "/openai/v1/audio/speech", input);
+    await post("spoken by a server", "/openai/v1/audio/speech", { ...input, stream_format: "sse" });
+    await post("spoken by a server", "/elevenlabs/v1/text-to-speech/UK_English_Female", { text: unknown });
     await send("not found", `/nothing/${marker}?text=${marker}`);
     await post("malformed", "/v2/text/synthesize", `{"text": "${fresh()}`);
     await post("malformed", "/openai/v1/audio/speech", `{"input": ${marker}}`);
@@ -262,6 +278,8 @@ describe("The texts of requests", () => {
       invalid: "400",
       "unknown voice": "404",
       "too long": "400",
+      unpronounceable: "400 400",
+      "spoken by a server": "200 200 200",
       "not found": "404",
       malformed: "400 400",
       "not authenticated": "401",
@@ -272,7 +290,7 @@ describe("The texts of requests", () => {
   });
 
   it("are in no log line, at the least severe level", () => {
-    expect(service.log.filter((line) => formsIn(Buffer.from(line), marker).length > 0)).to.deep.equal([]);
+    expect(service.log.filter((line) => leaksIn(Buffer.from(line)).length > 0)).to.deep.equal([]);
     expect(service.log.some((line) => line.includes('"A synthesis failed."'))).to.equal(true);
   });
 
@@ -280,7 +298,7 @@ describe("The texts of requests", () => {
     await collector.until(() => collector.spans.some(({ name }) => name === "ask provider"));
     const { url } = JSON.parse(service.log.find((line) => line.includes('"msg":"metrics"')) ?? "");
     const exported = [...collector.received, await (await fetch(url)).text()];
-    expect(exported.filter((body) => formsIn(Buffer.from(body), marker).length > 0)).to.deep.equal([]);
+    expect(exported.filter((body) => leaksIn(Buffer.from(body)).length > 0)).to.deep.equal([]);
   });
 
   it("are in no report to operators, auditors and webhooks", async () => {
@@ -296,16 +314,14 @@ describe("The texts of requests", () => {
         headers: { Authorization: `Bearer ${adminToken}` },
       });
       expect(response.status, path).to.equal(200);
-      expect(formsIn(Buffer.from(await response.arrayBuffer()), marker), path).to.deep.equal([]);
+      expect(leaksIn(Buffer.from(await response.arrayBuffer())), path).to.deep.equal([]);
     }
-    for (const { body } of receiver.received) expect(formsIn(Buffer.from(body), marker)).to.deep.equal([]);
+    for (const { body } of receiver.received) expect(leaksIn(Buffer.from(body))).to.deep.equal([]);
   });
 
   it("are in no command line and no environment of the speech tools", () => {
     expect(commands.size).to.be.above(0);
-    expect([...commands].filter((command) => formsIn(Buffer.from(command), marker).length > 0)).to.deep.equal(
-      [],
-    );
+    expect([...commands].filter((command) => leaksIn(Buffer.from(command)).length > 0)).to.deep.equal([]);
   });
 
   it("are in no core dump: no process of the service writes one", () => {
@@ -317,7 +333,7 @@ describe("The texts of requests", () => {
 
   it("are in no file: event log, audio, marks, snapshots, temporary files, compiled code", async () => {
     await service.stop();
-    expect(await filesWith(folder.path, marker)).to.deep.equal([]);
+    for (const one of markers) expect(await filesWith(folder.path, one)).to.deep.equal([]);
     expect(readdirSync("/dev/shm").filter((name) => name.startsWith("voxledger-"))).to.deep.equal([]);
   });
 

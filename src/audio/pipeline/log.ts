@@ -1,4 +1,4 @@
-import { EngineFailed, ServiceError } from "../../domain/errors.ts";
+import { ServiceError } from "../../domain/errors.ts";
 import { AudioStoreUnavailable } from "../store/audio-store.ts";
 
 /** The log of the audio modules; a pino logger fits. Facts contain no texts, paths or credentials. */
@@ -15,7 +15,7 @@ export const silent: Log = { warn: () => undefined, info: () => undefined };
  */
 export const loggableMessage = (error: unknown): string => {
   if (!(error instanceof Error)) return "unknown";
-  if (error instanceof EngineFailed) return error.loggable;
-  if (error instanceof ServiceError || error instanceof AudioStoreUnavailable) return error.message;
+  if (error instanceof ServiceError) return error.loggable;
+  if (error instanceof AudioStoreUnavailable) return error.message;
   return "code" in error && typeof error.code === "string" ? error.code : error.name;
 };
