@@ -8,29 +8,39 @@ export type SpokenPiece = AsyncIterable<Buffer>;
 
 type Say = (piece: LocalPiece, signal: AbortSignal, turn: SlotOptions) => Promise<SpokenPiece>;
 
-/** From 300 letters to about ten. */
-const mostDivisions = 5;
+/** From 300 letters to one: in Kyrgyz, espeak-ng 1.51 crashes at `C'J-L`. */
+const mostDivisions = 9;
+
+interface Crashing {
+  /** Empty if the piece is indivisible. */
+  readonly divide: (piece: LocalPiece) => readonly LocalPiece[];
+  /** What is thrown for a crash at an indivisible piece. */
+  readonly refuse: (piece: LocalPiece, crash: unknown, signal: AbortSignal) => Promise<unknown>;
+}
 
 /**
  * Speaks a piece at which the tool crashes in smaller pieces, and those likewise. Samples that were passed on before the crash are not
- * repeated. `divide` returns none if the piece is indivisible; then the crash is reported.
+ * repeated.
  */
-export const dividingAtCrashes = (say: Say, divide: (piece: LocalPiece) => readonly LocalPiece[]): Say => {
+export const dividingAtCrashes = (say: Say, { divide, refuse }: Crashing): Say => {
   const begin = async (
     piece: LocalPiece,
     signal: AbortSignal,
     turn: SlotOptions,
     divisions: number,
   ): Promise<SpokenPiece> => {
-    const afterCrash = (error: unknown): Promise<SpokenPiece> => {
-      const parts = isCrash(error) && divisions < mostDivisions ? divide(piece) : [];
-      if (parts.length === 0) throw error;
+    const afterCrash = async (error: unknown): Promise<SpokenPiece> => {
+      if (!isCrash(error)) throw error;
+      const parts = divisions < mostDivisions ? divide(piece) : [];
+      if (parts.length === 0) throw await refuse(piece, error, signal);
       return joined(parts, (part, turn) => begin(part, signal, turn, divisions + 1), turn);
     };
     try {
       return continued(await say(piece, signal, turn), afterCrash);
     } catch (error) {
-      return afterCrash(error);
+      const divided = await afterCrash(error);
+      // None of the piece was passed on: it is refused as a whole if it has a letter that cannot be spoken.
+      return divisions === 0 ? await collected(divided) : divided;
     }
   };
   return (piece, signal, turn) => begin(piece, signal, turn, 0);
@@ -64,6 +74,14 @@ const joined = async (
   throw silence;
 };
 
+const collected = async (audio: SpokenPiece): Promise<SpokenPiece> => {
+  const chunks: Buffer[] = [];
+  for await (const chunk of audio) chunks.push(chunk);
+  return (async function* () {
+    yield* chunks;
+  })();
+};
+
 async function* continued(
   audio: AsyncIterable<Buffer>,
   afterCrash: (error: unknown) => Promise<SpokenPiece>,
@@ -86,7 +104,7 @@ async function* continued(
   }
 }
 
-/** A silent piece does not fail the others: its error becomes undefined. */
+/** A silent piece does not fail the others: its error becomes undefined. One at which the tool crashed does. */
 export const ifSilent = (error: unknown): undefined => {
-  if (!(error instanceof Invalid) || error instanceof SpeechTooLong) throw error;
+  if (!(error instanceof Invalid) || error instanceof SpeechTooLong || isCrash(error.cause)) throw error;
 };

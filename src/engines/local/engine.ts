@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import { type Clock, systemClock } from "../../async/clock.ts";
 import { tap } from "../../async/tap.ts";
-import { EngineFailed, Interrupted, NothingToSpeak, Unpronounceable } from "../../domain/errors.ts";
+import { EngineFailed, Interrupted, Invalid, NothingToSpeak, Unpronounceable } from "../../domain/errors.ts";
 import { speakingSeconds } from "../../domain/synthesis/speaking-time.ts";
 import { type EngineCode, freeEngines } from "../../domain/synthesis/speech.ts";
 import {
@@ -164,11 +164,19 @@ const speak = async (
     sampleRate ||= samples.sampleRate;
     return samplesOf({ piece, report, samples }, sampleRate);
   };
-  const sayWhole = dividingAtCrashes(say, (piece) => {
-    // A model that fails is reported: it depends on no text.
-    const parts = piece.voice.tool.modelOf ? [] : dividePiece(piece);
-    marks.divide(piece, parts);
-    return parts;
+  const sayWhole = dividingAtCrashes(say, {
+    divide: (piece) => {
+      // A model that fails is reported: it depends on no text.
+      const parts = piece.voice.tool.modelOf ? [] : dividePiece(piece);
+      marks.divide(piece, parts);
+      return parts;
+    },
+    refuse: async ({ text, ssml, voice }, crash, signal) => {
+      const asked = { ...request, text: "a", ssml: false, voice: voice.name, lang: voice.lang };
+      const isBroken = voice.tool.modelOf || (await crashes(voice.tool.speak(asked, signal, { claim })));
+      const letters = (ssml ? withoutTags(text) : text).match(/\S/gu) ?? [];
+      return isBroken ? crash : new Unpronounceable(letters, { cause: crash });
+    },
   });
   let silence: unknown;
   for (const [index, piece] of pieces.entries()) {
@@ -211,6 +219,15 @@ const prepareFor = async (
   if (unread.size === 0) return prepared;
   const readings = await japanese.read([...unread], signal);
   return prepareWith((text) => readings.get(text) ?? []);
+};
+
+const crashes = async (speaking: Promise<Samples>): Promise<boolean> => {
+  try {
+    for await (const _ of (await speaking).pcm);
+    return false;
+  } catch (error) {
+    return !(error instanceof Invalid);
+  }
 };
 
 /** @throws {Unpronounceable} the voice of a piece would skip letters or digits */

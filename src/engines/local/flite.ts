@@ -46,8 +46,10 @@ const speak = async (
 ): Promise<Samples> => {
   const { volume } = request.prosody;
   const input = plain(request.text);
-  if (!speakable.test(input))
-    throw beyondAscii.test(request.text) ? new Unpronounceable() : new NothingToSpeak();
+  if (!speakable.test(input)) {
+    const unread = request.text.match(beyondAscii);
+    throw unread ? new Unpronounceable(unread) : new NothingToSpeak();
+  }
   const args = ["-voice", request.voice, ...knobArguments(request), "-f", "-", "-o", "/dev/stdout"];
   const wav = host.run({ tool: "flite", args, output: "file", input, maxOutputBytes }, signal, turn);
   const sound = await readSamples(wav, () => silentSpeechError(request));
@@ -94,7 +96,7 @@ const plain = (text: string): string =>
 const beyondAsciiLetters = /[[\p{L}\p{N}]--\p{ASCII}]/gv;
 
 /** Letters, digits and signs (emoji included) that flite skips and another voice may pronounce. */
-const beyondAscii = /[^\p{ASCII}\p{P}\p{Z}\p{C}\p{M}]/u;
+const beyondAscii = /[^\p{ASCII}\p{P}\p{Z}\p{C}\p{M}]/gu;
 
 /** For other texts flite returns a breath. */
 const speakable = /[A-Za-z0-9%&@$+#^~_*=/\\|]/;

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { EngineFailed } from "../../../src/domain/errors.ts";
+import { EngineFailed, Unpronounceable } from "../../../src/domain/errors.ts";
 import { normalProsody } from "../../../src/domain/synthesis/speech.ts";
 import type { Engine } from "../../../src/engines/engine.ts";
 import { localEngines } from "../../../src/engines/local/engine.ts";
@@ -57,6 +57,7 @@ describe("espeak-ng with long runs of characters", () => {
     ["en-US", "7", 240],
     ["en-US", "日", 120],
     ["en-US", "€", 90],
+    ["ky-KG", "Y-C'J-L ", 8],
   ];
   for (const [lang, unit, times] of runs) {
     it(`speaks all of “${unit}” ${times} times in ${lang}`, async () => {
@@ -76,15 +77,16 @@ describe("espeak-ng with long runs of characters", () => {
   });
 
   describe("when it crashes", () => {
+    const isLong = (input: string): boolean => input.includes("BAD") && input.length > 30;
     const text = "One two three four five six seven. Eight nine ten eleven BAD twelve. And so on.";
 
-    /** Its tool crashes at texts with the word that have more than so many characters, after this many chunks. */
-    const crashing = async (most: number, chunks: number) => {
+    /** Its tool crashes at such texts, after this many chunks. */
+    const crashing = async (crashesAt: (input: string) => boolean, chunks: number) => {
       const inputs: string[] = [];
       const faulty: SubprocessHost = {
         ...host,
         speak: async function* (job, signal, turn) {
-          const isBad = job.input.includes("BAD") && job.input.length > most;
+          const isBad = crashesAt(job.input);
           inputs.push(job.input);
           let left = isBad ? chunks : Number.POSITIVE_INFINITY;
           for await (const chunk of host.speak(job, signal, turn)) {
@@ -103,7 +105,7 @@ describe("espeak-ng with long runs of characters", () => {
       it(`speaks the text in smaller pieces: a crash after ${chunks} chunks`, async () => {
         const whole = await speak(engine, "en-US", text);
         const expected = Buffer.concat(await collect(whole.audio)).length;
-        const { engine: faulty, inputs } = await crashing(30, chunks);
+        const { engine: faulty, inputs } = await crashing(isLong, chunks);
         const divided = await speak(faulty, "en-US", text);
         const { length } = Buffer.concat(await collect(divided.audio));
         expect(inputs.length).to.be.above(2);
@@ -112,7 +114,7 @@ describe("espeak-ng with long runs of characters", () => {
     }
 
     it("reports the marks of all words, in their order and within the sound", async () => {
-      const { engine: faulty } = await crashing(30, 1);
+      const { engine: faulty } = await crashing(isLong, 1);
       const divided = await speak(faulty, "en-US", text);
       const length = Buffer.concat(await collect(divided.audio)).length / 2 / 22_050;
       const marks = divided.marks?.()?.filter(({ type }) => type === "word") ?? [];
@@ -124,9 +126,22 @@ describe("espeak-ng with long runs of characters", () => {
     });
 
     it("fails after a bounded number of attempts when it always crashes", async () => {
-      const { engine: faulty, inputs } = await crashing(0, 0);
+      const { engine: faulty, inputs } = await crashing(() => true, 0);
       expect(await rejection(speak(faulty, "en-US", "BAD ".repeat(60)))).to.be.instanceOf(EngineFailed);
-      expect(inputs.length).to.be.below(10);
+      expect(inputs.length).to.be.at.most(11);
+    });
+
+    it("refuses a text with a letter at which alone it crashes, and names it", async () => {
+      const { engine: faulty } = await crashing((input) => input.includes("Q"), 0);
+      const refusal = await rejection(speak(faulty, "en-US", "We have a Q here."));
+      expect(refusal).to.be.instanceOf(Unpronounceable);
+      expect(String(refusal)).to.include("Q (U+0051)");
+    });
+
+    it("ends a stream with the refusal of a letter in a later piece: nothing is left out", async () => {
+      const { engine: faulty } = await crashing((input) => input.includes("Q"), 0);
+      const { audio } = await speak(faulty, "en-US", `${"This is spoken. ".repeat(30)}We have a Q here.`);
+      expect(await rejection(collect(audio))).to.be.instanceOf(Unpronounceable);
     });
   });
 });
