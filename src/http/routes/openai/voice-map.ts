@@ -40,16 +40,19 @@ export interface VoiceMap {
   find(name: string): MappedVoice | undefined;
 }
 
-/** `changed`: the operator's entries, which may have further names. */
+/** `changed`: the operator's entries, which may have further names. They replace default ones in any case of letters. */
 export const voiceMapOf = (changed: Readonly<Record<string, string>>): VoiceMap => {
-  const pinned = Object.entries(changed).map(([name, voice]) => [name, { name: voice }] as const);
-  const byName = new Map([...Object.entries(defaults), ...pinned]);
+  const pinned = Object.entries(changed).map(([name, voice]) => [ownName(name), { name: voice }] as const);
+  const byName = new Map<string, MappedVoice>([...Object.entries(defaults), ...pinned]);
   const byLowerCase = new Map([...byName].map(([name, voice]) => [name.toLowerCase(), voice]));
   return {
     entries: [...byName],
     find: (name) => byName.get(name) ?? byLowerCase.get(name.toLowerCase()),
   };
 };
+
+const ownName = (name: string): string =>
+  Object.hasOwn(defaults, name.toLowerCase()) ? name.toLowerCase() : name;
 
 /** The entries of the operator that stand for no voice, so that requests for them are refused. */
 export const unknownVoices = (
