@@ -11,6 +11,7 @@ import type { AudioFormat } from "../../../src/domain/synthesis/formats.ts";
 import { normalProsody } from "../../../src/domain/synthesis/speech.ts";
 import type { Engine, SpeechRequest } from "../../../src/engines/engine.ts";
 import { openAiProvider } from "../../../src/engines/openai/provider.ts";
+import { upstreamDeadlines } from "../../../src/engines/provider-http/connection.ts";
 import { createExchange } from "../../../src/engines/provider-http/exchange.ts";
 import { UpstreamFailed } from "../../../src/engines/provider-http/request-failed.ts";
 import { createSsrfGuard } from "../../../src/engines/provider-http/ssrf-guard.ts";
@@ -18,6 +19,7 @@ import type { SubprocessHost } from "../../../src/subprocess/subprocess-host.ts"
 import { renditionOf } from "../../audio/pipeline/renditions.ts";
 import { collect } from "../../support/collect.ts";
 import { convertAll, decodeAll } from "../../support/ffmpeg.ts";
+import { createManualClock } from "../../support/manual-clock.ts";
 import { rejection } from "../../support/rejection.ts";
 import { openToolHost } from "../../support/tool-host.ts";
 import type { WireAnswer } from "../../support/wire/faults.ts";
@@ -40,9 +42,8 @@ const madeHere: readonly AudioFormat[] = ["pcm", "opus", "flac"];
 const exactFormats: readonly AudioFormat[] = ["wav", "pcm", "flac"];
 
 const exchange = createExchange({ guard: createSsrfGuard({ by: "operator" }) });
-const engineAt = (url: string): Engine =>
-  openAiProvider({ baseUrl: url, operators: exchange, websites: exchange }).open({ apiKey: openAiApiKey })
-    .engine;
+const engineAt = (url: string, by = exchange): Engine =>
+  openAiProvider({ baseUrl: url, operators: by, websites: by }).open({ apiKey: openAiApiKey }).engine;
 
 /**
  * What an encoder adds to a piece: a delay of at most 1,105 samples at 24 kHz (LAME's), and the rest of a frame of at most 1,024 (AAC's).
@@ -292,6 +293,27 @@ describe("A server with OpenAI's API that sends other audio than requested", () 
     const server = await sending("flac");
     server.faults.next({ kind: "cut" });
     expect(await rejection(render(server.url, short, "mp3"))).to.be.instanceOf(UpstreamFailed);
+    await server.close();
+  });
+
+  it("has a deadline in the middle of audio that is being decoded, which ends the decoder", async () => {
+    const server = await sending("flac");
+    const gate = closedGate();
+    server.faults.next({ kind: "trickle", gate });
+    const clock = createManualClock();
+    const paced = createExchange({ guard: createSsrfGuard({ by: "operator" }), clock });
+    gate.step(4);
+    const failing = rejection(
+      engineAt(server.url, paced)
+        .synthesize(request("mp3"), never)
+        .then(({ audio }) => collect(audio)),
+    );
+    await gate.reached();
+    const advancing = setInterval(() => clock.advance(upstreamDeadlines.firstByteMs), 20);
+    expect(await failing).to.be.instanceOf(UpstreamFailed);
+    clearInterval(advancing);
+    while (host.stats().running > 0) await host.ping(); // until its process has exited
+    gate.open();
     await server.close();
   });
 
