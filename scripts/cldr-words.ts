@@ -1,7 +1,8 @@
 /**
- * Writes src/domain/text/preparation/words/cldr.ts: names of signs, currencies and units from the Unicode CLDR, whose packages
- * cldr-annotations-full and cldr-units-full (48.2.0) are unpacked in a folder:
- * `npm pack cldr-annotations-full@48.2.0 cldr-units-full@48.2.0`, then `scripts/node scripts/cldr-words.ts FOLDER`.
+ * Writes src/domain/text/preparation/words/cldr.ts: names of signs, currencies and units from the
+ * Unicode CLDR, whose packages cldr-annotations-full and cldr-units-full (48.2.0) are unpacked in a
+ * folder: `npm pack cldr-annotations-full@48.2.0 cldr-units-full@48.2.0`, then `scripts/node
+ * scripts/cldr-words.ts FOLDER`.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { languages } from "../src/domain/catalog/seed/languages.ts";

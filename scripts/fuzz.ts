@@ -1,6 +1,7 @@
 /**
- * Speaks generated texts with all voices of espeak-ng and flite, and reports each that fails other than by a refusal, or of which a
- * part is silently missing. Usage: scripts/node scripts/fuzz.ts [TEXTS] [SEED]
+ * Speaks generated texts with all voices of espeak-ng and flite, and reports each that fails other
+ * than by a refusal, or of which a part is silently missing. Usage: scripts/node scripts/fuzz.ts
+ * [TEXTS] [SEED]
  */
 import pLimit from "p-limit";
 import { localEngines } from "../src/engines/local/engine.ts";

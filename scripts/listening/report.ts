@@ -21,7 +21,10 @@ export const tableOf = (scores: readonly VoiceScore[]): string => {
   ].join("\n");
 };
 
-/** The sentences that one voice's listeners would misunderstand as written only, and then all others that were heard wrong. */
+/**
+ * The sentences that one voice's listeners would misunderstand as written only, and then all others
+ * that were heard wrong.
+ */
 export const heardWrongText = ({ voice, heardWrong }: VoiceScore): string => {
   const lines = heardWrong
     .toSorted((a, b) => Number(b.rightInWords) - Number(a.rightInWords))

@@ -29,8 +29,10 @@ export interface ObtainOptions {
 }
 
 /**
- * The key that all others are derived from: MASTER_KEY, or else the one in DATA_DIR, which the first process creates.
- * @throws {BadSetting} if it is unreadable, damaged or missing, or unset although instances with other directories share the log
+ * The key that all others are derived from: MASTER_KEY, or else the one in DATA_DIR, which the
+ * first process creates.
+ * @throws {BadSetting} if it is unreadable, damaged or missing, or unset although instances with
+ * other directories share the log
  */
 export const obtainMasterKey = async (
   { masterKey, dataDir, eventStore }: KeySettings,

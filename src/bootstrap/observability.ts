@@ -21,7 +21,10 @@ export const createLogger = (level: string, output: DestinationStream = pino.des
 
 const deepestCause = 5;
 
-/** Neither words of a provider or characters of a text, nor other members of errors: Node adds the input to some. */
+/**
+ * Neither words of a provider or characters of a text, nor other members of errors: Node adds the
+ * input to some.
+ */
 const loggedError = (error: unknown, causes: number): unknown => {
   if (!(error instanceof Error)) return String(error);
   const { name, message, stack = "", cause } = error;

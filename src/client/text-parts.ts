@@ -46,8 +46,8 @@ export const textParts = (
 export const isSsml = (text: string): boolean => /^\s*(?:<[?!].*?)?<speak(?![^\s/>])/s.test(text);
 
 /**
- * The parts of a text by the service's rules of sentences, which are loaded if it is long. A copy of the library without them
- * follows those of Unicode.
+ * The parts of a text by the service's rules of sentences, which are loaded if it is long. A copy
+ * of the library without them follows those of Unicode.
  */
 export const loadTextParts = async (text: string, lang: string | undefined): Promise<TextPart[]> => {
   if (text.length <= defaultMaxLength || isSsml(text)) return textParts(text, { lang });

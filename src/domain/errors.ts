@@ -37,7 +37,10 @@ export class NothingToSpeak extends Invalid {
   }
 }
 
-/** The voice cannot pronounce these characters, or, without any, no part of the text. Another voice may. */
+/**
+ * The voice cannot pronounce these characters, or, without any, no part of the text. Another voice
+ * may.
+ */
 export class Unpronounceable extends Invalid {
   constructor(characters: Iterable<string> = [], options?: ErrorOptions) {
     const names = Array.from(new Set(characters), nameOf);
@@ -162,8 +165,8 @@ export class ReadersStalled extends EngineFailed {
 }
 
 /**
- * The provider has spoken other words than those of the text. It has worked and is paid, so that the request is charged; its
- * audio is not used.
+ * The provider has spoken other words than those of the text. It has worked and is paid, so that
+ * the request is charged; its audio is not used.
  */
 export class Reworded extends EngineFailed {
   /** `reason`: why the provider did not speak all of the text. */

@@ -13,7 +13,10 @@ export interface SpeechRequest {
   readonly original?: string;
   /** What is read instead of characters of `original`, if that has markup other than SSML. */
   readonly reading?: readonly Replacement[] | undefined;
-  /** What `text` has instead of spoken characters of `original`, or of its reading. Default: nothing. */
+  /**
+   * What `text` has instead of spoken characters of `original`, or of its reading. Default:
+   * nothing.
+   */
   readonly replacements?: readonly Replacement[] | undefined;
   /** The engine's own name for the voice (SystemVoice.voiceName). */
   readonly voice: string;
@@ -46,8 +49,9 @@ export interface SpeechRequest {
 }
 
 /**
- * Decodes audio as it arrives to a WAV of 16-bit samples in one channel. @throws {EngineFailed} it is not audio of that
- * container @throws {Interrupted} the decoder was killed @throws {Unavailable} there is none; errors of `audio`
+ * Decodes audio as it arrives to a WAV of 16-bit samples in one channel. @throws {EngineFailed} it
+ * is not audio of that container @throws {Interrupted} the decoder was killed @throws {Unavailable}
+ * there is none; errors of `audio`
  */
 export type Decode = (
   audio: AsyncIterable<Buffer>,
@@ -88,7 +92,10 @@ export interface Engine {
   prosody(voice: string): readonly Knob[];
   /** True if it accepts SSML for this voice. */
   takesSsml(voice: string): boolean;
-  /** The other voices that speak in a text for this voice: those of a document, and those of words in other languages and scripts. */
+  /**
+   * The other voices that speak in a text for this voice: those of a document, and those of words
+   * in other languages and scripts.
+   */
   otherVoices?(request: Pick<SpeechRequest, "text" | "ssml" | "voice" | "lang">): readonly string[];
   /** True if it takes Azure's extensions of SSML (`mstts:`) for this voice. */
   takesMstts?(voice: string): boolean;

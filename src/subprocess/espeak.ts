@@ -3,7 +3,10 @@ export interface EspeakOrder {
   /** Without the commands of espeak-ng. */
   readonly text: string;
   readonly ssml: boolean;
-  /** True if the text contains phonemes between double brackets. Default: false. The command line always reads them. */
+  /**
+   * True if the text contains phonemes between double brackets. Default: false. The command line
+   * always reads them.
+   */
   readonly phonemes?: boolean | undefined;
   /** A voice file and perhaps a variant: `gmw/en-US+f3`. */
   readonly voice: string;

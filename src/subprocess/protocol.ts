@@ -38,7 +38,10 @@ export type EncoderSpec = Limits & {
   readonly lowPriority: boolean;
 };
 
-/** The input is audio of a server that may send anything; the output is a WAV of one channel of 16-bit samples. */
+/**
+ * The input is audio of a server that may send anything; the output is a WAV of one channel of
+ * 16-bit samples.
+ */
 export type DecoderSpec = Limits & {
   readonly type: "decoder";
   readonly container: DecodedContainer;

@@ -140,7 +140,10 @@ const idleEncoders = Object.fromEntries(
 
 const defaults: Limits = { deadlineMs: 30_000, maxOutputBytes: 64 * 1024 * 1024 };
 
-/** A decoder works at the pace of its server and its reader: at half the pace of playback for a piece of two minutes. */
+/**
+ * A decoder works at the pace of its server and its reader: at half the pace of playback for a
+ * piece of two minutes.
+ */
 const decoderLimits: Partial<Limits> = { deadlineMs: 10 * 60_000 };
 
 /** The first text waits until its model is loaded. */

@@ -55,7 +55,10 @@ export const speakUtterance = async (utterance: Utterance, options: SpeakerOptio
   if (isStreamed) await send(synthesizeStopped());
 };
 
-/** Returns the error for a text with nothing to speak. Letters that no voice pronounces are not left out. */
+/**
+ * Returns the error for a text with nothing to speak. Letters that no voice pronounces are not left
+ * out.
+ */
 const ifSilent = (error: unknown): NothingToSpeak => {
   if (error instanceof NothingToSpeak) return error;
   throw error;

@@ -4,7 +4,10 @@ import { startInstance } from "../support/instance.ts";
 import { type RunningService, temporaryFolder } from "../support/service.ts";
 import { openRawClient } from "../wyoming/raw-client.ts";
 
-/** Its first voice is flite's, which has only Latin letters and no emoji. The next one is espeak-ng's. */
+/**
+ * Its first voice is flite's, which has only Latin letters and no emoji. The next one is
+ * espeak-ng's.
+ */
 const voice = "US English Female";
 
 const texts: Readonly<Record<string, { readonly text: string; readonly named: string }>> = {

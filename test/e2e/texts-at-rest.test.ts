@@ -20,7 +20,9 @@ let texts = 0;
 /** A text that was never sent before, with characters that each encoding writes in another way. */
 const fresh = (): string => `The ${marker} number ${++texts} is "at" \u00c9t\u00e9 & 100 % ready.`;
 
-/** A letter of the Vai script, which no tool of the machine pronounces, and its name in messages. */
+/**
+ * A letter of the Vai script, which no tool of the machine pronounces, and its name in messages.
+ */
 const unknown = "\ua559";
 const markers = [marker, "U+A559"];
 const leaksIn = (bytes: Buffer): string[] => markers.flatMap((one) => formsIn(bytes, one));

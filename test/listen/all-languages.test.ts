@@ -9,7 +9,10 @@ const texts = [
   ...[..."−-+"].map((sign) => `${sign}5`),
 ];
 
-/** Signs that have no word, of which a voice is silent, by language: most are constructed or of the past. */
+/**
+ * Signs that have no word, of which a voice is silent, by language: most are constructed or of the
+ * past.
+ */
 const withoutWord: Readonly<Record<string, string>> = {
   chr: "½¼¾²",
   io: "©®™",

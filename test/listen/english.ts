@@ -1,6 +1,9 @@
 import type { Pair } from "../support/same-sound.ts";
 
-/** Sentences as people write them, and in words, by what is hard in them. Pairs of all English regions. */
+/**
+ * Sentences as people write them, and in words, by what is hard in them. Pairs of all English
+ * regions.
+ */
 export const english = {
   money: [
     ["It costs £5.", "It costs five pounds."],

@@ -1,6 +1,9 @@
 import type { Pair } from "../support/same-sound.ts";
 
-/** Sentences of news, messages, shops, recipes and manuals, and the same in words: what no rule was written for. */
+/**
+ * Sentences of news, messages, shops, recipes and manuals, and the same in words: what no rule was
+ * written for.
+ */
 export const everydaySentences: readonly Pair[] = [
   // News
   ["The bank lost $4.5bn in Q3.", "The bank lost four point five billion dollars in Q three."],

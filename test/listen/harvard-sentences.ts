@@ -1,4 +1,7 @@
-/** Lists 1 to 3 of the Harvard sentences, which contain English sounds as often as speech does (IEEE, 1969; public domain). */
+/**
+ * Lists 1 to 3 of the Harvard sentences, which contain English sounds as often as speech does
+ * (IEEE, 1969; public domain).
+ */
 export const harvardSentences: readonly string[] = [
   "The birch canoe slid on the smooth planks.",
   "Glue the sheet to the dark blue background.",

@@ -60,7 +60,9 @@ describe("Every language of the catalog", () => {
   }
 });
 
-/** More than any word of the sentences has per letter; names of letters have at least twice as many. */
+/**
+ * More than any word of the sentences has per letter; names of letters have at least twice as many.
+ */
 const mostSounds = 2;
 
 /** Han characters are read as syllables, and letters alone are read by their names. */
@@ -70,7 +72,10 @@ const lettersOf = (word: string): number => word.normalize("NFD").match(/[\p{L}\
 
 const soundsOf = (phonemes: string): number => phonemes.match(/(?![ˈˌːʰʲ])\p{L}/gu)?.length ?? 0;
 
-/** The phonemes of each text, in IPA. Where espeak-ng speaks in another language they contain its code: `(en)`. */
+/**
+ * The phonemes of each text, in IPA. Where espeak-ng speaks in another language they contain its
+ * code: `(en)`.
+ */
 const phonemesOf = (voice: string, texts: readonly string[]): string[] =>
   execFileSync("espeak-ng", ["-v", voice, "-q", "-x", "--ipa", "--stdin"], {
     input: texts.join("\n\n"),

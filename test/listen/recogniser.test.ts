@@ -6,8 +6,8 @@ import type { Pair } from "../support/same-sound.ts";
 import { temporaryFolder } from "../support/service.ts";
 
 /**
- * Sentences that the recogniser understands in words, by voice. It misunderstands many others: `scripts/listen` counts.
- * Its errors are the same each time, on every processor.
+ * Sentences that the recogniser understands in words, by voice. It misunderstands many others:
+ * `scripts/listen` counts. Its errors are the same each time, on every processor.
  */
 const sentences: Readonly<Record<string, readonly (string | Pair)[]>> = {
   "US English Male": [

@@ -1,6 +1,7 @@
 /**
- * A sentence of each language of the catalog, in the script that it is usually written in. What espeak-ng 1.51 cannot read: Hakka in Han
- * characters (Latin Pha̍k-fa-sṳ only), vowels of Hebrew without points, and many syllables of Thai and Burmese.
+ * A sentence of each language of the catalog, in the script that it is usually written in. What
+ * espeak-ng 1.51 cannot read: Hakka in Han characters (Latin Pha̍k-fa-sṳ only), vowels of Hebrew
+ * without points, and many syllables of Thai and Burmese.
  */
 export const sentences: Readonly<Record<string, string>> = {
   "en-GB": "The train to Oxford leaves at nine.",

@@ -15,8 +15,9 @@ const interpreterOf = (environment: PythonEnvironment): string =>
 export const python = interpreterOf("python-clients");
 
 /**
- * A Python script with the packages of its environment. It answers each line of JSON on its standard input with one on its
- * standard output. Importing a package takes a second, so one process answers all requests.
+ * A Python script with the packages of its environment. It answers each line of JSON on its
+ * standard input with one on its standard output. Importing a package takes a second, so one
+ * process answers all requests.
  */
 export interface PythonScript {
   /** Starts the script unless it runs. @throws {Error} with its error output if it ends without an answer */

@@ -24,7 +24,10 @@ export const localVoiceOf = (lang: string, tool = "espeak"): string => {
 
 let opened: Promise<Engine> | undefined;
 
-/** The local engine of all tests of this process: its voices need not be listed, nor its tools be started again. */
+/**
+ * The local engine of all tests of this process: its voices need not be listed, nor its tools be
+ * started again.
+ */
 const sharedEngine = (): Promise<Engine> => {
   opened ??= openToolHost({ superviseHelper: shareHelper }).then(async (host) => {
     const [engine] = await localEngines({ host });

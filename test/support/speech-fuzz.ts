@@ -244,7 +244,10 @@ const secondsOf = async (engine: Engine, { voice, lang, ssml }: FuzzCase, words:
   }
 };
 
-/** What is wrong, or undefined. Two texts take about as long together as apart, but for their pauses. */
+/**
+ * What is wrong, or undefined. Two texts take about as long together as apart, but for their
+ * pauses.
+ */
 export const faultOf = async (engine: Engine, fuzz: FuzzCase): Promise<string | undefined> => {
   try {
     const one = await secondsOf(engine, fuzz, fuzz.one);

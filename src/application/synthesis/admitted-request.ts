@@ -168,7 +168,10 @@ export class AdmittedRequest {
     else this.endSynthesis();
   }
 
-  /** Charges a repeat whose text is not spoken: no audio is kept, so an engine would work for each repeat without a charge. */
+  /**
+   * Charges a repeat whose text is not spoken: no audio is kept, so an engine would work for each
+   * repeat without a charge.
+   */
   readonly chargeRepeat = async (error: unknown): Promise<void> => {
     const unserved = this.#unserved(error);
     if (!unserved || !this.#admission.isRepeat || !keepsNoAudio(error)) return;

@@ -163,7 +163,10 @@ const formatOf = ({ text, textFormat }: SynthesisRequest): TextFormat => {
   throw new Invalid([{ path: ["text"], message: "SSML must begin with <speak>." }]);
 };
 
-/** What a voice speaks without lexicons, and what lexicons apply to. @throws {Invalid} nothing is to be spoken */
+/**
+ * What a voice speaks without lexicons, and what lexicons apply to. @throws {Invalid} nothing is to
+ * be spoken
+ */
 const writtenFor = (
   takesSsml: boolean,
   document: string | undefined,
@@ -183,7 +186,10 @@ const writtenFor = (
   return { source, ssml, spoken: { ssml, document: ssml ? parseSsml(source) : source }, reading };
 };
 
-/** True if the document depends on the candidate: on its engine's names of voices, or the elements that it takes. */
+/**
+ * True if the document depends on the candidate: on its engine's names of voices, or the elements
+ * that it takes.
+ */
 const isVoiced = ({ text, document }: ParsedRequest): boolean =>
   document !== undefined && /<(?:voice|lang|mstts:)/.test(text);
 

@@ -13,7 +13,10 @@ export interface Rendition {
   readonly name: ObjectName;
   /** Whether the engine gets SSML. Follows from the text and its replacements, so that the recipe does not contain it. */
   readonly ssml: boolean;
-  /** What the engine gets instead of the recipe's text: canonical SSML, or the text with a lexicon's replacements or without markup. */
+  /**
+   * What the engine gets instead of the recipe's text: canonical SSML, or the text with a lexicon's
+   * replacements or without markup.
+   */
   readonly document?: string;
   /** What is read instead of characters of the recipe's text, if that is Markdown. */
   readonly reading?: readonly Replacement[];

@@ -73,7 +73,8 @@ export const createRenderer = ({ engines, encoder, decoder, maxObjectBytes }: Re
         return reserveEncoder();
       },
       ...(decoder && {
-        // Otherwise decoders of sounds without an encoder could block those of sounds that have one.
+        // Otherwise decoders of sounds without an encoder could block those of sounds that have
+        // one.
         decode: async function* (...asked: Parameters<Decode>) {
           await reserveEncoder();
           yield* decoder(...asked, claim);
@@ -94,7 +95,8 @@ export const createRenderer = ({ engines, encoder, decoder, maxObjectBytes }: Re
         yield chunk;
       }
       const { leastSeconds } = speech;
-      // A server may have other bytes each time, and so may a voice whose audio cannot be made again.
+      // A server may have other bytes each time, and so may a voice whose audio cannot be made
+      // again.
       const mayDiffer = !isLocal || recipe.encoding === undefined;
       return { declared: declared(), leastSeconds, marks: marksIn(recipe.format, speech), mayDiffer };
     } finally {

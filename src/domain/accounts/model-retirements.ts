@@ -7,7 +7,10 @@ export interface ModelRetirement {
   readonly replacement: string;
 }
 
-/** From https://developers.openai.com/api/docs/deprecations (November 2026). Dated snapshots end with their model. */
+/**
+ * From https://developers.openai.com/api/docs/deprecations (November 2026). Dated snapshots end
+ * with their model.
+ */
 const retirements: readonly (ModelRetirement & { readonly host: string })[] = [
   ...["tts-1", "tts-1-hd", "gpt-4o-mini-tts"].map((model) => ({
     ...{ host: "api.openai.com", model, date: "2027-01-06", replacement: "gpt-realtime-2.1-mini" },

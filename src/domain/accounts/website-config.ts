@@ -191,7 +191,9 @@ export const websiteConfig = z
   })
   .meta({ id: "WebsiteConfig" });
 
-/** What an operator sets: a part of the player's configuration, and what pages do not need to know. */
+/**
+ * What an operator sets: a part of the player's configuration, and what pages do not need to know.
+ */
 export const websiteSettings = websiteConfig
   .extend({
     textFormat: z.enum(textFormats).optional().meta({

@@ -20,8 +20,8 @@ export interface CatalogIndex {
   /** The engine's system voices: the preferred ones, then the others, by id. */
   spokenBy(engine: EngineCode): readonly SystemVoice[];
   /**
-   * The engines' system voices whose language matches best, or else those that speak any language, or else those behind the voices
-   * whose language matches best.
+   * The engines' system voices whose language matches best, or else those that speak any language,
+   * or else those behind the voices whose language matches best.
    */
   speakers(engines: readonly EngineCode[], lang: string): readonly SystemVoice[];
 }
@@ -73,7 +73,10 @@ const speakersOf = (all: readonly SystemVoice[], wanted: string): readonly Syste
   return all.filter(({ lang }) => lang === matched || (lang && matched && isSameLanguage(lang, matched)));
 };
 
-/** Those that speak the voices of a language for which no engine has a voice of its own: Indonesian ones for Filipino. */
+/**
+ * Those that speak the voices of a language for which no engine has a voice of its own: Indonesian
+ * ones for Filipino.
+ */
 const speakersOfVoices = (
   voices: readonly Voice[],
   spoken: readonly SystemVoice[],

@@ -2,8 +2,9 @@
 export const languageRange = /^(?:\*|[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*)$/;
 
 /**
- * True if the language is in the range, by basic filtering (RFC 4647, 3.3.1): `en` and `*` match `en-GB`. Other codes of the same
- * language match too: `cmn-CN` is in `zh`, `fil-PH` in `tl`, `zh-TW` in `zh-Hant`.
+ * True if the language is in the range, by basic filtering (RFC 4647, 3.3.1): `en` and `*` match
+ * `en-GB`. Other codes of the same language match too: `cmn-CN` is in `zh`, `fil-PH` in `tl`,
+ * `zh-TW` in `zh-Hant`.
  */
 export const isInRange = (lang: string, range: string): boolean =>
   isInBasicRange(lang, range) || isInSpokenRange(lang, range);
@@ -31,13 +32,18 @@ const hasVariants = (tag: Intl.Locale): boolean => {
   return tag.toString() !== [language, script, region].filter((subtag) => subtag !== undefined).join("-");
 };
 
-/** True if both codes are of the same language in the same region: `cmn-CN` and `zh-CN`, `yue` and `zh-HK`. */
+/**
+ * True if both codes are of the same language in the same region: `cmn-CN` and `zh-CN`, `yue` and
+ * `zh-HK`.
+ */
 export const isSameLanguage = (a: string, b: string): boolean => a === b || keyOf(a) === keyOf(b);
 
 /**
- * The best available match for a language, or undefined. Compares exactly; ignoring case; by another code of the language (`en-UK`,
- * `iw`, `cmn-CN`); by the nearest region; then with fewer subtags (RFC 4647, lookup), where a shorter tag stands for its most likely
- * region (`de-AT` → `de-DE`, `en` → `en-US`, `pt` → `pt-BR`). Never another language. The first of equal matches is used.
+ * The best available match for a language, or undefined. Compares exactly; ignoring case; by
+ * another code of the language (`en-UK`, `iw`, `cmn-CN`); by the nearest region; then with fewer
+ * subtags (RFC 4647, lookup), where a shorter tag stands for its most likely region (`de-AT` →
+ * `de-DE`, `en` → `en-US`, `pt` → `pt-BR`). Never another language. The first of equal matches is
+ * used.
  */
 export const matchLanguage = (wanted: string, available: readonly string[]): string | undefined => {
   if (available.includes(wanted)) return wanted;
@@ -56,8 +62,9 @@ export const matchLanguage = (wanted: string, available: readonly string[]): str
 const keyOf = (tag: string): string => (spokenLocale(tag)?.toString() ?? tag).toLowerCase();
 
 /**
- * A language as it is spoken, by one of its codes. Intl knows CLDR's aliases, but not extended languages (`zh-yue`). Bokmål and
- * Nynorsk are two ways to write, and Chinese of Hong Kong is Cantonese, as all providers have it.
+ * A language as it is spoken, by one of its codes. Intl knows CLDR's aliases, but not extended
+ * languages (`zh-yue`). Bokmål and Nynorsk are two ways to write, and Chinese of Hong Kong is
+ * Cantonese, as all providers have it.
  */
 const spokenLocale = (tag: string): Intl.Locale | undefined => {
   const known = spokenLocales.get(tag);

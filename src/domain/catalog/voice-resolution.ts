@@ -111,7 +111,10 @@ const candidatesByName = (
   );
 };
 
-/** The candidates for a voice that a document names, matched as `name`; empty if there is none of that name. */
+/**
+ * The candidates for a voice that a document names, matched as `name`; empty if there is none of
+ * that name.
+ */
 export const voicesNamed = (catalog: CatalogIndex, name: string, lang: string): readonly Candidate[] => {
   try {
     return candidatesByName(catalog, name, lang, { anyFormat: true, ssml: true });

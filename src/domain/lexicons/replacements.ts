@@ -21,17 +21,21 @@ export interface VoiceTraits {
 }
 
 /**
- * The replacements in a text, from left to right. They do not overlap, and none applies to what another one has written.
- * Of the rules that begin at a character, the longest applies; of equal ones, the first of the first lexicon. A grapheme is matched in its
- * own case and only as a whole word: neither end may lie within a word of a script that writes blanks between words. White
- * space of any kind and length is the same, and so are apostrophes.
+ * The replacements in a text, from left to right. They do not overlap, and none applies to what
+ * another one has written. Of the rules that begin at a character, the longest applies; of equal
+ * ones, the first of the first lexicon. A grapheme is matched in its own case and only as a whole
+ * word: neither end may lie within a word of a script that writes blanks between words. White space
+ * of any kind and length is the same, and so are apostrophes.
  */
 export type FindReplacements = (characters: readonly string[], voice: VoiceTraits) => Replacement[];
 
 /** Takes little more memory than its rules, which stay in memory anyway. */
 export interface CompiledLexicon {
   readonly lang: string | undefined;
-  /** As `sameAs` writes them, in the order of their UTF-16 code units: graphemes that begin in the same way are neighbours. */
+  /**
+   * As `sameAs` writes them, in the order of their UTF-16 code units: graphemes that begin in the
+   * same way are neighbours.
+   */
   readonly graphemes: readonly string[];
   /** For each grapheme, its rules in order of precedence. */
   readonly rules: readonly (readonly LexiconRule[])[];

@@ -4,8 +4,8 @@ export interface Mark {
   readonly time: number;
   readonly type: "word" | "sentence" | "mark";
   /**
-   * Its place in the text of the recipe, markup included, in code points. `end` is the first one after it. Of a `<mark>`: its tag, where the
-   * caller finds its name.
+   * Its place in the text of the recipe, markup included, in code points. `end` is the first one
+   * after it. Of a `<mark>`: its tag, where the caller finds its name.
    */
   readonly start: number;
   readonly end: number;

@@ -1,7 +1,10 @@
 /** The size in the header of a WAV stream whose length is not known yet. */
 export const unknownSize = 0xffff_ffff;
 
-/** True for the sizes that writers use while the length is unknown: 0, 0xFFFFFFFF, or one near the largest signed number. */
+/**
+ * True for the sizes that writers use while the length is unknown: 0, 0xFFFFFFFF, or one near the
+ * largest signed number.
+ */
 export const isUnknownSize = (size: number): boolean => size === 0 || size >= 0x7fff_0000;
 
 /** The size that espeak-ng's command line writes while the length is unknown. */

@@ -1,6 +1,7 @@
 /**
- * A text that was written for another one, the source, and knows for each of its characters which ones of the source it stands
- * for. Steps that rewrite a text can follow each other, and the result still knows the source.
+ * A text that was written for another one, the source, and knows for each of its characters which
+ * ones of the source it stands for. Steps that rewrite a text can follow each other, and the result
+ * still knows the source.
  */
 export interface MappedText {
   readonly text: string;
@@ -46,8 +47,9 @@ function* rewritten(matches: Iterable<RegExpExecArray>, write: Write): Generator
 }
 
 /**
- * Replaces parts of a text, which ascend. What is written for a part stands for the whole of it, but what it has in common with its
- * beginning or end keeps its own places: so a sign that is added to a word does not move the word.
+ * Replaces parts of a text, which ascend. What is written for a part stands for the whole of it,
+ * but what it has in common with its beginning or end keeps its own places: so a sign that is added
+ * to a word does not move the word.
  */
 export const replace = (source: MappedText, replacements: Iterable<Replacement>): MappedText => {
   const { text } = source;
@@ -80,8 +82,9 @@ export const replace = (source: MappedText, replacements: Iterable<Replacement>)
 };
 
 /**
- * The lengths of what two texts have in common at their beginning and, beyond that, at their end. A word of the first text is not
- * divided where the second one has a blank: of "a@b" and "a at b" nothing is in common.
+ * The lengths of what two texts have in common at their beginning and, beyond that, at their end. A
+ * word of the first text is not divided where the second one has a blank: of "a@b" and "a at b"
+ * nothing is in common.
  */
 const common = (a: string, b: string): readonly [before: number, after: number] => {
   const shorter = Math.min(a.length, b.length);
@@ -98,7 +101,10 @@ const common = (a: string, b: string): readonly [before: number, after: number] 
 
 const isBlank = (character: string | undefined): boolean => character !== undefined && /\s/.test(character);
 
-/** Puts a blank before each of these UTF-16 offsets, which ascend. A blank stands for nothing of the source. */
+/**
+ * Puts a blank before each of these UTF-16 offsets, which ascend. A blank stands for nothing of the
+ * source.
+ */
 export const insertBlanks = (source: MappedText, offsets: readonly number[]): MappedText => {
   if (offsets.length === 0) return source;
   const out = { text: "", from: [] as number[], to: [] as number[], length: source.length };

@@ -5,14 +5,17 @@ import { markdown, pause } from "./markdown-parser.ts";
 import { escapeXml, withoutForbidden } from "./xml.ts";
 
 /**
- * Of the reading of Markdown; part of the recipes of texts that are read so, and of no other. Raise it with every change of what
- * `readMarkdown` writes, or names would lead to audio of the former reading.
+ * Of the reading of Markdown; part of the recipes of texts that are read so, and of no other. Raise
+ * it with every change of what `readMarkdown` writes, or names would lead to audio of the former
+ * reading.
  */
 export const markdownVersion = 1;
 
 /** A Markdown text as it is read aloud. */
 export interface MarkdownReading {
-  /** Plain text without markup, in which empty lines end what is no sentence; or a document of SSML. */
+  /**
+   * Plain text without markup, in which empty lines end what is no sentence; or a document of SSML.
+   */
   readonly document: string;
   readonly ssml: boolean;
   /** What its words have instead of characters of the source, in code points. */
@@ -20,10 +23,10 @@ export interface MarkdownReading {
 }
 
 /**
- * Markdown (CommonMark, with tables, footnotes, strikethrough and task lists of GitHub) without its markup, and `[pause:1.5s]`.
- * Lists, rows of tables and headings end sentences; cells are separated by commas. Blocks of code, addresses of links, references
- * of footnotes and tags of HTML are not read. A voice that takes SSML gets a document if there are pauses; for others they end
- * sentences.
+ * Markdown (CommonMark, with tables, footnotes, strikethrough and task lists of GitHub) without its
+ * markup, and `[pause:1.5s]`. Lists, rows of tables and headings end sentences; cells are separated
+ * by commas. Blocks of code, addresses of links, references of footnotes and tags of HTML are not
+ * read. A voice that takes SSML gets a document if there are pauses; for others they end sentences.
  */
 export const readMarkdown = (source: string): ((takesSsml: boolean) => MarkdownReading) => {
   const parts = partsOf(source);
@@ -55,7 +58,9 @@ const replacementsOf = (source: string, parts: readonly Part[]): Replacement[] =
   return replacements;
 };
 
-/** Characters of the source, and what is read instead of them. Parts follow each other without gaps. */
+/**
+ * Characters of the source, and what is read instead of them. Parts follow each other without gaps.
+ */
 interface Part {
   readonly from: number;
   readonly to: number;
@@ -219,7 +224,10 @@ const partWriter = (source: string) => {
   return {
     separate,
     add,
-    /** Blanks at its ends and around its line breaks are one blank or line break, or none between blocks. */
+    /**
+     * Blanks at its ends and around its line breaks are one blank or line break, or none between
+     * blocks.
+     */
     addText: (from: number, to: number): void => {
       for (let at = from; at < to; ) {
         const lineEnd = source.slice(at, to).search(/[\r\n]/);

@@ -16,8 +16,9 @@ export interface PronouncedText {
 const maxAdded = (characters: number): number => 2 * characters + 1_000;
 
 /**
- * Applies lexicons to a text in NFC, which is plain or SSML. In SSML, words whose pronunciation the document gives stay as they are. A plain text
- * becomes SSML if it contains phonemes. Undefined if nothing is replaced.
+ * Applies lexicons to a text in NFC, which is plain or SSML. In SSML, words whose pronunciation the
+ * document gives stay as they are. A plain text becomes SSML if it contains phonemes. Undefined if
+ * nothing is replaced.
  * @throws {Invalid} path `text`: it is invalid SSML, or too long with its aliases
  */
 export const pronounce = (

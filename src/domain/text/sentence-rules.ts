@@ -1,13 +1,16 @@
 /**
- * Words with a full stop that does not end a sentence, by language, without the stop and in lower case. Blanks within them
- * are left out: `z.b` is `z. B.`. CLDR's suppressions are not used: they list `in`, `on` and `up` as abbreviations.
+ * Words with a full stop that does not end a sentence, by language, without the stop and in lower
+ * case. Blanks within them are left out: `z.b` is `z. B.`. CLDR's suppressions are not used: they
+ * list `in`, `on` and `up` as abbreviations.
  */
 interface Abbreviations {
   /** Never the end of a sentence: titles, and words that something follows. */
   readonly never: string;
   /** Not the end of a sentence if a number follows. */
   readonly beforeNumber?: string;
-  /** Before a name or noun not the end of a sentence, as all initials and acronyms with full stops. */
+  /**
+   * Before a name or noun not the end of a sentence, as all initials and acronyms with full stops.
+   */
   readonly beforeName?: string;
   /** Acronyms that are the end of a sentence if a capital letter follows. */
   readonly beforeCapital?: string;

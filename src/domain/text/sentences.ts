@@ -9,7 +9,9 @@ import { type SentenceRules, sentenceRules } from "./sentence-rules.ts";
  *   break before or after a list item, or after a heading that begins with `#`.
  */
 
-/** The sentences of a text; joined, they are the text. Blanks belong to the sentence before them. */
+/**
+ * The sentences of a text; joined, they are the text. Blanks belong to the sentence before them.
+ */
 export const sentencesOf = (text: string, lang: string): string[] => {
   const sentences: string[] = [];
   let from = 0;
@@ -20,7 +22,10 @@ export const sentencesOf = (text: string, lang: string): string[] => {
   return from === text.length ? sentences : [...sentences, text.slice(from)];
 };
 
-/** The sentences before the last one with words. `isWhole`: false if text may follow, which must not change them. */
+/**
+ * The sentences before the last one with words. `isWhole`: false if text may follow, which must not
+ * change them.
+ */
 export const completeSentencesOf = (text: string, lang: string, isWhole = false): string[] => {
   const sentences = sentencesOf(text, lang);
   const last = sentences.findLastIndex((sentence) => /\p{L}/u.test(sentence));
@@ -28,11 +33,17 @@ export const completeSentencesOf = (text: string, lang: string, isWhole = false)
   return sentences.slice(0, Math.max(0, isDecided ? last : last - 1));
 };
 
-/** Whether a line break within a text ends a sentence; otherwise it is a blank, or nothing. `said`: the text before the blanks. */
+/**
+ * Whether a line break within a text ends a sentence; otherwise it is a blank, or nothing. `said`:
+ * the text before the blanks.
+ */
 export const endsLine = (said: string, blanks: string, next: string, lang: string): boolean =>
   lineBreakAt(said, blanks, next.slice(0, context), sentenceRules(lang)) === "end";
 
-/** What the full stop at an index, which blanks follow, is: the end of a sentence or of a list item's number, or neither. */
+/**
+ * What the full stop at an index, which blanks follow, is: the end of a sentence or of a list
+ * item's number, or neither.
+ */
 export const fullStopAt = (text: string, index: number, lang: string): Stop => {
   const after = text.slice(index + 1, index + 1 + context);
   const [around = ""] = afterStop.exec(after) ?? [];
@@ -53,7 +64,10 @@ const unspacedScript =
 /** The first word of a sentence is complete. */
 const begun = new RegExp(`[${unspacedScript}]|\\p{L}[\\p{L}\\p{M}]*[^\\p{L}\\p{M}]`, "u");
 
-/** Whether it depends on the next word that a sentence ends there: at a line break, or after what may be an abbreviation. */
+/**
+ * Whether it depends on the next word that a sentence ends there: at a line break, or after what
+ * may be an abbreviation.
+ */
 const isOpen = (sentence: string, lang: string): boolean => {
   const said = sentence.trimEnd();
   return (
@@ -75,7 +89,10 @@ const endsOf = (text: string, lang: string): number[] => {
   return ends;
 };
 
-/** With other signs of the same length, where Unicode does not know the use: `? »`, and the Greek question mark. */
+/**
+ * With other signs of the same length, where Unicode does not know the use: `? »`, and the Greek
+ * question mark.
+ */
 const asUnicodeReads = (text: string, lang: string): string => {
   const quoted = text.includes("»") ? text.replace(/[^\S\n](?=»(?:\s|\p{P}|$))/gu, "»") : text;
   return /^el(?:-|$)/i.test(lang) ? quoted.replace(/[;\u037e](?=\s)/gu, "?") : quoted;
@@ -124,7 +141,8 @@ const opening = /^[\s\p{Ps}\p{Pi}\p{Pf}"'*_¿¡]*/u;
 const endsSentence = (before: string, after: string, rules: SentenceRules): boolean => {
   const next = after.trimStart();
   const blanks = after.slice(0, after.length - next.length);
-  // Line breaks belong to the sentence before them, those at the beginning of the text to the first sentence.
+  // Line breaks belong to the sentence before them, those at the beginning of the text to the first
+  // sentence.
   if (next === "" || anyLineBreak.test(blanks)) return false;
   const said = before.trimEnd(); // Not before each of many line breaks: it takes as long as there are blanks.
   if (said === "") return false;
@@ -134,8 +152,8 @@ const endsSentence = (before: string, after: string, rules: SentenceRules): bool
 };
 
 /**
- * What the stops at the end of a text are, and the quotes and brackets after them: the end of a sentence, a part of the number of a
- * list item, or neither.
+ * What the stops at the end of a text are, and the quotes and brackets after them: the end of a
+ * sentence, a part of the number of a list item, or neither.
  */
 const stopAt = (
   text: string,
@@ -192,7 +210,9 @@ const spaced = new RegExp(
   "u",
 );
 
-/** Two to four letters without a vowel are an abbreviation, except units after a number, and `hmm`. */
+/**
+ * Two to four letters without a vowel are an abbreviation, except units after a number, and `hmm`.
+ */
 const isVowelless = (said: string, word: string, { hasVowelless }: SentenceRules): boolean =>
   !hasVowelless &&
   word !== word.toUpperCase() &&

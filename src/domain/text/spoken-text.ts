@@ -77,9 +77,15 @@ export interface WrittenText {
   readonly ssml: boolean;
   /** The text as sent, in NFC. Default: `text`. */
   readonly original?: string;
-  /** How `original` is read, if it has markup that is not SSML: what is read instead of its characters. */
+  /**
+   * How `original` is read, if it has markup that is not SSML: what is read instead of its
+   * characters.
+   */
   readonly reading?: readonly Replacement[] | undefined;
-  /** What `text` has instead of spoken characters of `original`, or of its reading. Default: nothing. */
+  /**
+   * What `text` has instead of spoken characters of `original`, or of its reading. Default:
+   * nothing.
+   */
   readonly replacements?: readonly Replacement[] | undefined;
 }
 

@@ -16,7 +16,10 @@ const limits: Readonly<Record<Knob, readonly [least: number, most: number]>> = {
   volume: [0, 2],
 };
 
-/** The factors of a `<prosody>` inside others. Frequencies in Hz have no effect: only the voice knows its own. */
+/**
+ * The factors of a `<prosody>` inside others. Frequencies in Hz have no effect: only the voice
+ * knows its own.
+ */
 export const withProsody = (outer: Prosody, attributes: Attributes): Prosody => {
   const factor = (knob: Knob): number => {
     const value = attributes[knob];

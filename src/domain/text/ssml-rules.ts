@@ -115,7 +115,8 @@ export const elementRules: ReadonlyMap<string, ElementRule> = new Map<string, El
   ],
   // The alias is written as plain text in the content's place, which no engine can read as anything else.
   ["sub", { as: "unwrap", attributes: { alias: matching(/^\P{Cc}{1,500}$/u) } }],
-  // A name is kept only where a dialect knows the voice: another one could open a file, or select a more expensive voice.
+  // A name is kept only where a dialect knows the voice: another one could open a file, or select a
+  // more expensive voice.
   [
     "voice",
     {

@@ -5,7 +5,10 @@ import { isSameProsody, withProsody } from "./ssml-prosody.ts";
 import { isSameSpeaker, type Speaker, speakerWithin } from "./ssml-speaker.ts";
 import { isEmptyElement, readSsml, type SsmlElement, startTag, writeSsml } from "./ssml-tree.ts";
 
-/** Consecutive words that one voice speaks. Together, the runs have the spoken characters of the text. */
+/**
+ * Consecutive words that one voice speaks. Together, the runs have the spoken characters of the
+ * text.
+ */
 export interface Run {
   /** Plain text, or a document without `<voice>` and `<lang>`. */
   readonly text: string;
@@ -28,8 +31,9 @@ export const plainRun = (text: string, speaker: Speaker = {}, continues = false)
 const paragraphMs = 200;
 
 /**
- * Divides a document from `parseSsml` where its voice changes. `readsMarkup`: the voice takes documents. Otherwise its runs are plain
- * texts, divided where an element ends a sentence, is a pause, or changes the prosody; emphasis and phonemes have no effect.
+ * Divides a document from `parseSsml` where its voice changes. `readsMarkup`: the voice takes
+ * documents. Otherwise its runs are plain texts, divided where an element ends a sentence, is a
+ * pause, or changes the prosody; emphasis and phonemes have no effect.
  */
 export const runsOf = (document: string, readsMarkup: (speaker: Speaker) => boolean): Run[] => {
   const turns = turnsOf(leavesOf(readSsml(document)));
@@ -54,7 +58,10 @@ export const voicesOf = (
 
 const leavesOf = (
   { content }: SsmlElement,
-  /** For a local voice: divided by language too, and `<say-as>` has been applied (preparation/say-as.ts). */
+  /**
+   * For a local voice: divided by language too, and `<say-as>` has been applied
+   * (preparation/say-as.ts).
+   */
   isLocal = true,
   place: Omit<Leaf, "node"> = { path: [], speaker: {}, prosody: normalProsody },
 ): Leaf[] =>
@@ -69,7 +76,10 @@ const leavesOf = (
     return leavesOf(node, isLocal, { ...place, path: [...place.path, kept], prosody });
   });
 
-/** espeak-ng reads characters one by one by itself, under this name. Undefined: another reading, which has been applied. */
+/**
+ * espeak-ng reads characters one by one by itself, under this name. Undefined: another reading,
+ * which has been applied.
+ */
 const spelledOut = (element: SsmlElement): SsmlElement | undefined =>
   /^(?:characters|spell-out|verbatim)$/.test(element.attributes["interpret-as"] ?? "")
     ? { ...element, attributes: { "interpret-as": "characters" } }

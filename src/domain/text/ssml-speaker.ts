@@ -6,7 +6,9 @@ export interface SayAs {
 
 /** Who speaks words of a document. Empty: the voice of the request, in its language. */
 export interface Speaker {
-  /** The voice of the innermost `<voice>`: the engine's own name, and the language that it speaks. */
+  /**
+   * The voice of the innermost `<voice>`: the engine's own name, and the language that it speaks.
+   */
   readonly voice?: { readonly name: string; readonly lang: string | undefined } | undefined;
   /** Of the innermost `<lang>`, if it is within that `<voice>`. */
   readonly lang?: string | undefined;

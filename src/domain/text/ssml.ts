@@ -24,8 +24,8 @@ export interface WordsPlace {
 /** What a document may contain beyond the elements that all engines know. */
 export interface Dialect {
   /**
-   * The engine's own name of a voice, and its language. Undefined: its element is unwrapped. Default: all are. `outer`: who speaks around
-   * it. @throws {Invalid}
+   * The engine's own name of a voice, and its language. Undefined: its element is unwrapped.
+   * Default: all are. `outer`: who speaks around it. @throws {Invalid}
    */
   readonly voiceNamed?: (
     name: string,

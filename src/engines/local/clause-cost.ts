@@ -1,9 +1,9 @@
 import { spelledSeconds } from "./spelled-letters.ts";
 
 /**
- * What takes more of a clause's buffers in espeak-ng 1.51 than a letter of prose: 800 bytes (N_TR_SOURCE) with a blank around
- * each sign, 1,000 phonemes (N_PHONEME_LIST). Beyond them it skips the rest of the clause, or crashes. 300 letters of prose take
- * less than half.
+ * What takes more of a clause's buffers in espeak-ng 1.51 than a letter of prose: 800 bytes
+ * (N_TR_SOURCE) with a blank around each sign, 1,000 phonemes (N_PHONEME_LIST). Beyond them it
+ * skips the rest of the clause, or crashes. 300 letters of prose take less than half.
  */
 const costly: readonly (readonly [pattern: RegExp, more: number])[] = [
   [/\d/g, 1.5],

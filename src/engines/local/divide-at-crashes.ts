@@ -19,8 +19,8 @@ interface Crashing {
 }
 
 /**
- * Speaks a piece at which the tool crashes in smaller pieces, and those likewise. Samples that were passed on before the crash are not
- * repeated.
+ * Speaks a piece at which the tool crashes in smaller pieces, and those likewise. Samples that were
+ * passed on before the crash are not repeated.
  */
 export const dividingAtCrashes = (say: Say, { divide, refuse }: Crashing): Say => {
   const begin = async (
@@ -39,7 +39,8 @@ export const dividingAtCrashes = (say: Say, { divide, refuse }: Crashing): Say =
       return continued(await say(piece, signal, turn), afterCrash);
     } catch (error) {
       const divided = await afterCrash(error);
-      // None of the piece was passed on: it is refused as a whole if it has a letter that cannot be spoken.
+      // None of the piece was passed on: it is refused as a whole if it has a letter that cannot be
+      // spoken.
       return divisions === 0 ? await collected(divided) : divided;
     }
   };
@@ -104,7 +105,10 @@ async function* continued(
   }
 }
 
-/** A silent piece does not fail the others: its error becomes undefined. One at which the tool crashed does. */
+/**
+ * A silent piece does not fail the others: its error becomes undefined. One at which the tool
+ * crashed does.
+ */
 export const ifSilent = (error: unknown): undefined => {
   if (!(error instanceof Invalid) || error instanceof SpeechTooLong || isCrash(error.cause)) throw error;
 };

@@ -197,8 +197,9 @@ const speak = async (
 };
 
 /**
- * Only the preparation knows which words a Japanese voice speaks, and how it writes them: so it runs twice if there are any, and
- * reads them in between. @throws {Unavailable} their readings are not available
+ * Only the preparation knows which words a Japanese voice speaks, and how it writes them: so it
+ * runs twice if there are any, and reads them in between. @throws {Unavailable} their readings are
+ * not available
  */
 const prepareFor = async (
   request: SpeechRequest,

@@ -1,6 +1,7 @@
 /**
- * espeak-ng's mnemonics of the phonemes of its voices, by their IPA. Espeak-ng 1.51 prints the IPA of its phonemes (`--ipa`); spellings
- * that dictionaries use for the same sounds are added. Longer ones precede. Blanks separate IPA and mnemonics, in turn.
+ * espeak-ng's mnemonics of the phonemes of its voices, by their IPA. Espeak-ng 1.51 prints the IPA
+ * of its phonemes (`--ipa`); spellings that dictionaries use for the same sounds are added. Longer
+ * ones precede. Blanks separate IPA and mnemonics, in turn.
  */
 const plosives = "p p b b t t d d k k ɡ g g g f f v v s s z z m m n n l l j j";
 const affricates = "tʃ tS ʧ tS dʒ dZ ʤ dZ ʃ S";
@@ -55,8 +56,8 @@ const stress: Readonly<Record<string, string>> = { ˈ: "'", "'": "'", ˌ: "," };
 const vowel = /[iyɪʏeøɛœæaɐəɜɚɝʌɑɒɔoʊuɵ]/;
 
 /**
- * The mnemonics of a word in IPA, as espeak-ng reads them between brackets. Undefined if the voice's language has no table, or it lacks a
- * phoneme: then the word is read as it is written.
+ * The mnemonics of a word in IPA, as espeak-ng reads them between brackets. Undefined if the
+ * voice's language has no table, or it lacks a phoneme: then the word is read as it is written.
  */
 export const mnemonicsOf = (ipa: string, voice: string): string | undefined => {
   const table = byVoice.get(voices.find(([file]) => file.test(voice))?.[1] ?? "");

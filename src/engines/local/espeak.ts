@@ -15,15 +15,18 @@ import { spelledSeconds } from "./spelled-letters.ts";
 /** Of what the tool is asked for. Raise it with every change of that, or names would lead to old audio; a test enforces it. */
 const preparation = 1;
 
-/** Letters and digits that it skips in all languages, from Latin Extended-D to Meetei Mayek; it spells those of other rare scripts. */
+/**
+ * Letters and digits that it skips in all languages, from Latin Extended-D to Meetei Mayek; it
+ * spells those of other rare scripts.
+ */
 const skipped = /[[\p{L}\p{N}]&&[\ua700-\uabff]]/gv;
 
 /** A voice file, because variants of a voice that is named by language are not always applied; and a variant. */
 const voicePattern = /^((?:[a-z]{2,4}\/)?[a-z]{2,4}(?:-[A-Za-z0-9]+)*)(?:\+([A-Za-z0-9_-]+))?$/;
 
 /**
- * Files that spell the words of their own language in espeak-ng 1.51, and those that read them. Voices keep their names, which
- * requests and catalogs contain.
+ * Files that spell the words of their own language in espeak-ng 1.51, and those that read them.
+ * Voices keep their names, which requests and catalogs contain.
  */
 const readingFiles: Readonly<Record<string, string>> = {
   // Turns Han characters into Pinyin, and reads that as English.

@@ -21,7 +21,10 @@ const max = 300;
 /** The first pieces of a long text are short, so that it begins as soon as a sentence does: about three seconds. */
 const first = 40;
 
-/** Splits runs into pieces for their local tools. @throws {Invalid} path `text`: an SSML element is too large */
+/**
+ * Splits runs into pieces for their local tools. @throws {Invalid} path `text`: an SSML element is
+ * too large
+ */
 export const localPieces = (
   runs: readonly Run[],
   prosody: Prosody,

@@ -129,7 +129,10 @@ const speak = async (
   return volume === 1 ? samples : { ...samples, pcm: scale(samples.pcm, volume) };
 };
 
-/** @throws {Invalid} there is nothing to speak: a text without letters and digits makes some models hum */
+/**
+ * @throws {Invalid} there is nothing to speak: a text without letters and digits makes some models
+ * hum
+ */
 const partsOf = ({ text }: SpeechRequest): SherpaPart[] => {
   if (!speakable.test(text)) throw new NothingToSpeak();
   const position = text.length - text.trimStart().length;

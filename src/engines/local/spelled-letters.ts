@@ -12,9 +12,9 @@ const eastAsian: ReadonlySet<string> = new Set(["Hans", "Hant", "Jpan", "Kore"])
 const none: ReadonlySet<string> = new Set();
 
 /**
- * espeak-ng says each sign in a circle or square, and each letter that no voice knows, by its script, name or number ("letter 1 7 9 C").
- * Seconds at the normal rate, the least of its English, French, German, Hindi and Russian voices, but for the first row their
- * mean.
+ * espeak-ng says each sign in a circle or square, and each letter that no voice knows, by its
+ * script, name or number ("letter 1 7 9 C"). Seconds at the normal rate, the least of its English,
+ * French, German, Hindi and Russian voices, but for the first row their mean.
  */
 const spelled: readonly Spelled[] = [
   { characters: /[\u3297\u3299]/gu, usedIn: eastAsian, seconds: 1.5 },

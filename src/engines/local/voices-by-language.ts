@@ -17,8 +17,9 @@ export const voicesByLanguage = (has: (voiceName: string) => boolean) => {
   const byLang = Map.groupBy(all.filter(isSpoken), ({ lang }) => lang);
   const langs = [...byLang.keys()];
   /**
-   * The voice that speaks words of another language in a text of this one: of the same variant if there is one, else of the same gender.
-   * Undefined if this voice itself speaks the language, or none does.
+   * The voice that speaks words of another language in a text of this one: of the same variant if
+   * there is one, else of the same gender. Undefined if this voice itself speaks the language, or
+   * none does.
    */
   return (wanted: string, own: VoiceInLanguage): VoiceInLanguage | undefined => {
     const lang = matchLanguage(wanted, langs);

@@ -50,7 +50,10 @@ export const spokenSigns: ReadonlySet<string> = new Set([
   ),
 ]);
 
-/** English abbreviations, without full stops, and how they are spoken and written out, without spaces. */
+/**
+ * English abbreviations, without full stops, and how they are spoken and written out, without
+ * spaces.
+ */
 export const writtenForms: ReadonlyMap<string, readonly string[]> = new Map([
   ["dr", ["doctor", "drive"]],
   ["mr", ["mister"]],

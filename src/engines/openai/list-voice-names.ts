@@ -58,7 +58,10 @@ const verifyBySpeaking = async (
   }
 };
 
-/** Audio in another container proves the credentials as well. It is not decoded here: any sample stands for it. */
+/**
+ * Audio in another container proves the credentials as well. It is not decoded here: any sample
+ * stands for it.
+ */
 async function* undecoded(): AsyncGenerator<Buffer, void> {
   yield Buffer.concat([wavHeader(8_000, unknownSize), Buffer.alloc(2)]);
 }

@@ -15,7 +15,10 @@ export interface OpenAiOptions {
   readonly websites: Exchange;
 }
 
-/** OpenAI retires it (`model-retirements.ts`): by then credentials have to name another, as they do for every other server. */
+/**
+ * OpenAI retires it (`model-retirements.ts`): by then credentials have to name another, as they do
+ * for every other server.
+ */
 const defaultModel = "gpt-4o-mini-tts";
 
 /** These do not follow instructions (the API reference of `audio/speech`). Models of compatible servers get them. */

@@ -23,8 +23,8 @@ export const isRealtimeModel = (model: string): boolean => /^gpt-(?:4o-(?:mini-)
 export const realtimeVersion = "realtime 1";
 
 /**
- * A response has at most 4,096 tokens, of which a second of audio takes 20. The shorter a piece is, the earlier other words
- * than those of the text are noticed.
+ * A response has at most 4,096 tokens, of which a second of audio takes 20. The shorter a piece is,
+ * the earlier other words than those of the text are noticed.
  */
 const maxSeconds = 45;
 
@@ -37,8 +37,8 @@ interface Account {
 }
 
 /**
- * Speaks through a realtime model, which is asked to read a text aloud and now and then rewords it. The audio of a piece throws
- * {Reworded} at its end if the model's transcript has other words.
+ * Speaks through a realtime model, which is asked to read a text aloud and now and then rewords it.
+ * The audio of a piece throws {Reworded} at its end if the model's transcript has other words.
  */
 export const speakRealtime = (account: Account, signal: AbortSignal): Promise<Speech> => {
   const { request } = account;
@@ -131,8 +131,9 @@ const serverEvent = z.object({
 type ServerEvent = z.output<typeof serverEvent>;
 
 /**
- * The samples of the response. Events of other types and of other responses are skipped. @throws {Reworded} at the end, other
- * words were spoken @throws {UpstreamFailed} an error, or no end @throws {EngineFailed} no audio, or no transcript
+ * The samples of the response. Events of other types and of other responses are skipped. @throws
+ * {Reworded} at the end, other words were spoken @throws {UpstreamFailed} an error, or no end
+ * @throws {EngineFailed} no audio, or no transcript
  */
 async function* readRealtime(
   messages: AsyncIterable<Buffer>,
@@ -174,7 +175,10 @@ const samplesIn = (delta: string): Buffer => {
   return samples;
 };
 
-/** An incomplete response has spoken a part of the text: it was cut off by its limit of tokens, or by a content filter. */
+/**
+ * An incomplete response has spoken a part of the text: it was cut off by its limit of tokens, or
+ * by a content filter.
+ */
 const requireCompleted = (response: ServerEvent["response"], hidden: readonly string[]): void => {
   const { status, status_details: details } = response ?? {};
   if (status === "completed") return;

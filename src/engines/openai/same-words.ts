@@ -1,8 +1,9 @@
 import { numberWords, spokenSigns, units, writtenForms } from "./english-words.ts";
 
 /**
- * True if a transcript has the words of a text. Only writing may differ: case, punctuation, apostrophes, spaces within
- * words, accents, common English abbreviations, and numbers and signs in words. "I'm" and "I am" differ.
+ * True if a transcript has the words of a text. Only writing may differ: case, punctuation,
+ * apostrophes, spaces within words, accents, common English abbreviations, and numbers and signs in
+ * words. "I'm" and "I am" differ.
  */
 export const haveSameWords = (text: string, transcript: string, lang: string): boolean => {
   const isEnglish = /^en\b/i.test(lang);
@@ -10,9 +11,15 @@ export const haveSameWords = (text: string, transcript: string, lang: string): b
 };
 
 type Token =
-  /** In lower case, without marks that writers leave out. `isPart`: one character of a script without spaces. */
+  /**
+   * In lower case, without marks that writers leave out. `isPart`: one character of a script
+   * without spaces.
+   */
   | { readonly kind: "word"; readonly letters: string; readonly isPart: boolean }
-  /** `digits`: all of it, without leading zeros; undefined for digits of other scripts. `suffix`: has letters (`1990s`, `5kg`). */
+  /**
+   * `digits`: all of it, without leading zeros; undefined for digits of other scripts. `suffix`:
+   * has letters (`1990s`, `5kg`).
+   */
   | {
       readonly kind: "number";
       readonly digits: string | undefined;
@@ -63,7 +70,10 @@ const tokensOf = (text: string): Token[] => {
 
 /** Words of which one writes more or fewer spaces: `e-mail` and `email`, `U.S.` and `US`. */
 const mostJoined = 4;
-/** Words of a number, per digit, and with it of its unit. Two characters of scripts without spaces count as a word. */
+/**
+ * Words of a number, per digit, and with it of its unit. Two characters of scripts without spaces
+ * count as a word.
+ */
 const [wordsPerDigit, wordsOfUnit] = [2, 2];
 const wordsOfSign = 3;
 
@@ -190,8 +200,9 @@ const isSameNumber = (one: NumberOrSign, other: NumberOrSign): boolean =>
   one.digits === other.digits;
 
 /**
- * The digits of an English number in words: `nineteen ninety-nine` and `one thousand nine hundred and ninety-nine` are both
- * 1999, `ten thirty` is 1030, `five point two` is 52. Words of units are skipped.
+ * The digits of an English number in words: `nineteen ninety-nine` and `one thousand nine hundred
+ * and ninety-nine` are both 1999, `ten thirty` is 1030, `five point two` is 52. Words of units are
+ * skipped.
  */
 export const digitsOf = (words: readonly string[]): string => {
   const parts: number[][] = [];
@@ -213,7 +224,10 @@ export const digitsOf = (words: readonly string[]): string => {
   return digits.replace(/^0+(?=\d)/, "");
 };
 
-/** `two hundred` multiplies what is smaller: in `one thousand two hundred` the two, in `two hundred thousand` all. */
+/**
+ * `two hundred` multiplies what is smaller: in `one thousand two hundred` the two, in `two hundred
+ * thousand` all.
+ */
 const scale = (part: number[], factor: number): void => {
   let sum = 0;
   while (part.length > 0 && (part.at(-1) ?? 0) < factor) sum += part.pop() ?? 0;

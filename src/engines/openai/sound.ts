@@ -19,8 +19,9 @@ export interface ReadOptions {
 }
 
 /**
- * Reads audio by its bytes: many servers ignore the requested format, and label what they send with another. Only the
- * wanted container is passed on. @throws {EngineFailed} not audio, empty, or of an unknown format
+ * Reads audio by its bytes: many servers ignore the requested format, and label what they send with
+ * another. Only the wanted container is passed on. @throws {EngineFailed} not audio, empty, or of
+ * an unknown format
  */
 export const readSpeech = async (
   response: UpstreamResponse,
@@ -36,8 +37,8 @@ export const readSpeech = async (
 };
 
 /**
- * Reads the response to a request for samples (`response_format: "pcm"`), with `sampleRate` at that rate. They may be in any
- * container. @throws {EngineFailed} as `readSpeech`
+ * Reads the response to a request for samples (`response_format: "pcm"`), with `sampleRate` at that
+ * rate. They may be in any container. @throws {EngineFailed} as `readSpeech`
  */
 export const readAsSamples = async (
   response: UpstreamResponse,
@@ -68,8 +69,9 @@ interface Sniffed {
 }
 
 /**
- * Recognises audio by its first bytes; if it is refused, the response is closed. Raw samples are known by their content type, or
- * by their bytes if they were asked for: LiteLLM labels all audio as audio/mpeg (its issue 4332), and other servers do not label it.
+ * Recognises audio by its first bytes; if it is refused, the response is closed. Raw samples are
+ * known by their content type, or by their bytes if they were asked for: LiteLLM labels all audio
+ * as audio/mpeg (its issue 4332), and other servers do not label it.
  */
 const sniff = async (
   response: UpstreamResponse,
@@ -134,9 +136,10 @@ const openAiSamples: RawSamples = { sampleRate: pcmRate, channels: 1 };
 const rawTypes = /^audio\/(?:(?:x-)?(?:pcm|raw|l16)(?:[-_]?s16le)?)\s*(?:;|$)/;
 
 /**
- * The samples that a content type declares, e.g. openedai-speech's `audio/pcm;rate=22050`. They are little-endian also as
- * `audio/L16`, which RFC 3551 defines as big-endian: Gemini's `audio/L16;codec=pcm;rate=24000` is little-endian, and OpenAI
- * defines `response_format: "pcm"` so.
+ * The samples that a content type declares, e.g. openedai-speech's `audio/pcm;rate=22050`. They are
+ * little-endian also as `audio/L16`, which RFC 3551 defines as big-endian: Gemini's
+ * `audio/L16;codec=pcm;rate=24000` is little-endian, and OpenAI defines `response_format: "pcm"`
+ * so.
  */
 const rawSamplesOf = (type: string): RawSamples | undefined => {
   if (!rawTypes.test(type)) return undefined;
@@ -156,7 +159,10 @@ const requireAudio = async (response: UpstreamResponse, hidden: readonly string[
 
 /** Up to the name of the codec in an Ogg stream. */
 const sniffBytes = 36;
-/** Any bytes may be samples, so that a frame of MP3 or AAC is believed only if another follows (of MP3 at most 1,441 bytes later). */
+/**
+ * Any bytes may be samples, so that a frame of MP3 or AAC is believed only if another follows (of
+ * MP3 at most 1,441 bytes later).
+ */
 const rawSniffBytes = 1_500;
 
 /** The container of audio by its first bytes. Raw samples have no signature. */
@@ -177,8 +183,8 @@ const containerOf = (beginning: Buffer, mayBeRaw: boolean): Container | undefine
 const quiet = 8_000;
 
 /**
- * True for s16le samples of speech: they begin quietly, or change little from one to the next. Compressed audio is as loud as
- * noise, and text has a constant high bit.
+ * True for s16le samples of speech: they begin quietly, or change little from one to the next.
+ * Compressed audio is as loud as noise, and text has a constant high bit.
  */
 const areSamples = (beginning: Buffer): boolean => {
   if (otherContainers.test(beginning.toString("latin1", 0, 16))) return false;

@@ -4,8 +4,8 @@ import { bytesPerSample, inWholeSamples } from "./whole-samples.ts";
 const reach = 16;
 
 /**
- * Changes the sample rate of s16le mono samples, by a sinc filter with a Hann window below half the lower rate. The bytes do not depend
- * on the chunks.
+ * Changes the sample rate of s16le mono samples, by a sinc filter with a Hann window below half the
+ * lower rate. The bytes do not depend on the chunks.
  */
 export async function* resample(
   pcm: AsyncIterable<Buffer>,
@@ -66,7 +66,10 @@ async function* inBlocks(pcm: AsyncIterable<Buffer>): AsyncGenerator<Buffer, voi
   if (size > 0) yield Buffer.concat(held, size);
 }
 
-/** For each phase of an output sample between two input samples, the weights of the input samples around it. */
+/**
+ * For each phase of an output sample between two input samples, the weights of the input samples
+ * around it.
+ */
 const filter = (cutoff: number, phases: number) => {
   const taps = Math.ceil(reach / cutoff);
   const weights = Float64Array.from({ length: phases * 2 * taps }, (_, index) => {

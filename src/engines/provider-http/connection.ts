@@ -34,8 +34,8 @@ export interface PaceOptions {
 }
 
 /**
- * The chunks at the reader's pace. Deadlines run only while a read is pending: an idle reader lets the provider wait.
- * `waitedMs`: the time spent so far of `totalMs`.
+ * The chunks at the reader's pace. Deadlines run only while a read is pending: an idle reader lets
+ * the provider wait. `waitedMs`: the time spent so far of `totalMs`.
  */
 export async function* paced<Chunk>(
   source: Readable,
@@ -81,7 +81,10 @@ export async function* pacedBody(
   }
 }
 
-/** True if Content-Length or chunks tell where the body ends (RFC 9112, section 6.3), or if that does not matter. */
+/**
+ * True if Content-Length or chunks tell where the body ends (RFC 9112, section 6.3), or if that
+ * does not matter.
+ */
 const isDelimited = ({ statusCode, headers }: IncomingMessage): boolean =>
   statusCode !== 200 ||
   headers["content-length"] !== undefined ||

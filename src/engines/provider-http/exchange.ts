@@ -21,7 +21,10 @@ export interface UpstreamRequest {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** Opens a WebSocket: sends these messages. The response has the status 101 and a chunk for each message received. */
+  /**
+   * Opens a WebSocket: sends these messages. The response has the status 101 and a chunk for each
+   * message received.
+   */
   readonly socket?: SocketMessages;
   /** Continues a sound that is being delivered: it is not refused. */
   readonly isContinuation?: boolean;

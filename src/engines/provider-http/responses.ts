@@ -44,8 +44,8 @@ export const invalidResponse = (why: string, words?: string): UpstreamFailed => 
 };
 
 /**
- * Audio that cannot be used. It may be due to the text, so that it says nothing about the next request: it does not count
- * against the circuit breaker.
+ * Audio that cannot be used. It may be due to the text, so that it says nothing about the next
+ * request: it does not count against the circuit breaker.
  */
 export const invalidAudio = (why: string): EngineFailed =>
   new EngineFailed(`The response of the speech provider is invalid: ${why}.`);

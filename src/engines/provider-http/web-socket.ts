@@ -35,8 +35,9 @@ interface SocketContext extends PaceOptions {
 }
 
 /**
- * Opens a WebSocket and sends its messages. The response has the headers of the handshake, and the received messages as its
- * body; a refused handshake is the response of the server. Leaving the body, or an abort, closes the connection.
+ * Opens a WebSocket and sends its messages. The response has the headers of the handshake, and the
+ * received messages as its body; a refused handshake is the response of the server. Leaving the
+ * body, or an abort, closes the connection.
  */
 export const openWebSocket = (
   { url, headers }: { readonly url: URL; readonly headers: Readonly<Record<string, string>> },

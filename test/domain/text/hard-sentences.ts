@@ -1,6 +1,6 @@
 /**
- * Texts whose sentences are hard to tell apart: `|` stands where one ends. A pause at any other full stop or line break would be
- * heard as a mistake.
+ * Texts whose sentences are hard to tell apart: `|` stands where one ends. A pause at any other
+ * full stop or line break would be heard as a mistake.
  */
 export const hardSentences: readonly (readonly [lang: string, marked: string])[] = [
   // Titles and names

@@ -16,7 +16,10 @@ const normal = "It was a short sentence.";
 
 describe("A sentence that is too long for Google", () => {
   let server: WireServer;
-  /** Requests that do not continue audio: the limiter may refuse them, and looks into the store once more. */
+  /**
+   * Requests that do not continue audio: the limiter may refuse them, and looks into the store once
+   * more.
+   */
   let admissions = 0;
   beforeEach(async () => {
     server = await serveGoogle({ maxSentenceBytes: 300 });
@@ -46,7 +49,9 @@ describe("A sentence that is too long for Google", () => {
         return input.text ?? input.ssml;
       });
 
-  /** The pieces that were spoken, in the order of the text: two requests are in progress at once. */
+  /**
+   * The pieces that were spoken, in the order of the text: two requests are in progress at once.
+   */
   const spokenOf = (text: string): string[] => {
     const pieces = inputs(200);
     const ordered: string[] = [];

@@ -7,7 +7,10 @@ import { localVoiceOf } from "../../support/same-sound.ts";
 import { openToolHost } from "../../support/tool-host.ts";
 import { medianOf, sentenceOf, wordsByVoice, wordTimingErrors } from "../../support/word-onsets.ts";
 
-/** In English all pairs of frequent words that espeak-ng 1.51 reports as one; prose in other languages. */
+/**
+ * In English all pairs of frequent words that espeak-ng 1.51 reports as one; prose in other
+ * languages.
+ */
 const joinedWords: Readonly<Record<string, string>> = {
   "en-GB": Array.from(
     (

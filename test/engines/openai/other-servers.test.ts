@@ -46,7 +46,8 @@ const engineAt = (url: string, by = exchange): Engine =>
   openAiProvider({ baseUrl: url, operators: by, websites: by }).open({ apiKey: openAiApiKey }).engine;
 
 /**
- * What an encoder adds to a piece: a delay of at most 1,105 samples at 24 kHz (LAME's), and the rest of a frame of at most 1,024 (AAC's).
+ * What an encoder adds to a piece: a delay of at most 1,105 samples at 24 kHz (LAME's), and the
+ * rest of a frame of at most 1,024 (AAC's).
  */
 const encoderSeconds = (1_105 + 1_024) / 24_000;
 /** Of each piece, by the rounding of its number of samples. */
@@ -56,7 +57,10 @@ const roundedSeconds = 0.001;
 const expectedSamples = async (text: string): Promise<Buffer> =>
   makeSound({ text, voice: "gmw/en-US+f1", format: { kind: "pcm", sampleRate: comparedRate } });
 
-/** The highest correlation of a quarter of a second of the one with the other, which may be delayed or early. */
+/**
+ * The highest correlation of a quarter of a second of the one with the other, which may be delayed
+ * or early.
+ */
 const likeness = (expected: Buffer, actual: Buffer, fromSeconds: number, delaySeconds: number): number => {
   const at = Math.round(fromSeconds * comparedRate);
   const [window, reach] = [comparedRate / 4, Math.ceil(delaySeconds * comparedRate)];

@@ -20,7 +20,8 @@ export interface Hearing extends Heard {
 /** Speaks texts through the service and listens to them. */
 export interface Listener {
   /**
-   * `voice`: a friendly voice, or a system voice by its name or voiceName. `words`: what should be heard.
+   * `voice`: a friendly voice, or a system voice by its name or voiceName. `words`: what should be
+   * heard.
    * @throws {Error} if the service refuses the text
    */
   hear(voice: string, text: string, words?: string): Promise<Hearing>;

@@ -13,10 +13,15 @@ export interface Heard {
   readonly naturalness: number;
 }
 
-/** Whisper tiny.en: understands English only, and makes errors on good speech too. The same audio always gives the same text. */
+/**
+ * Whisper tiny.en: understands English only, and makes errors on good speech too. The same audio
+ * always gives the same text.
+ */
 export interface Recogniser {
   listen(file: string, words: string): Promise<Heard>;
-  /** Whether both are the same words: "It's $5.50." and "it is five dollars and fifty cents" are. */
+  /**
+   * Whether both are the same words: "It's $5.50." and "it is five dollars and fifty cents" are.
+   */
   same(pairs: readonly (readonly [string, string])[]): Promise<boolean[]>;
   close(): Promise<void>;
 }

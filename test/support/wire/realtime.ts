@@ -106,7 +106,10 @@ type Moving = { -readonly [Key in keyof SeenSession]: SeenSession[Key] } & {
   messages: Readonly<Record<string, unknown>>[];
 };
 
-/** OpenAI's realtime API for one model over loopback: `GET /v1/realtime?model=…`, and `GET /v1/models`. */
+/**
+ * OpenAI's realtime API for one model over loopback: `GET /v1/realtime?model=…`, and `GET
+ * /v1/models`.
+ */
 export const serveRealtime = async ({
   model = "gpt-realtime-2.1-mini",
 }: {

@@ -3,12 +3,16 @@ import { isSsml } from "../ssml.ts";
 import { alsoOf, type Evidence, evidenceOf, isEnglish } from "./evidence.ts";
 import { lettersOf } from "./letters.ts";
 
-/** Characters, of which a text is recognised by its beginning; and of which markup may take most. */
+/**
+ * Characters, of which a text is recognised by its beginning; and of which markup may take most.
+ */
 const limits = { sample: 400, markup: 2000 };
 
 /**
- * The language of a text, as a BCP-47 code; undefined for English and where it is uncertain. By script first, and within a script by
- * letters and frequent words; that of a document may be declared. An English text is never taken for one of another language, so short texts and names are uncertain.
+ * The language of a text, as a BCP-47 code; undefined for English and where it is uncertain. By
+ * script first, and within a script by letters and frequent words; that of a document may be
+ * declared. An English text is never taken for one of another language, so short texts and names
+ * are uncertain.
  */
 export const detectLanguage = (text: string, textFormat?: TextFormat): string | undefined => {
   const isDocument = (textFormat ?? "ssml") === "ssml" && isSsml(text);
@@ -40,7 +44,10 @@ const longestScript = (sample: string): ScriptRule | undefined => {
   return longest?.rule;
 };
 
-/** Evidence that suffices: about two words of a language, or one in a short text without English words that is more than a name. */
+/**
+ * Evidence that suffices: about two words of a language, or one in a short text without English
+ * words that is more than a name.
+ */
 const sufficient = { score: 1.6, phraseScore: 1, phraseWords: 8 };
 
 const detectLatin: Detect = (sample) => {
@@ -98,7 +105,10 @@ const evidenceOfParts = (lower: string): Evidence | undefined => {
   return evidenceOf(`${before}'`) ?? evidenceOf(before ?? "") ?? evidenceOf(after);
 };
 
-/** A word with letters that are not English counts for the languages that have all of them, and against the others. */
+/**
+ * A word with letters that are not English counts for the languages that have all of them, and
+ * against the others.
+ */
 const byLetters = (lower: string, langs: readonly string[]): [lang: string, value: number][] => {
   const special = [...lower].filter((letter) => specialLetters.has(letter));
   if (special.length === 0) return [];

@@ -9,7 +9,10 @@ export const english =
   "was way we we're welcome well were what when where which while who why will with won't would yes you " +
   "you're your";
 
-/** Frequent words of other languages that also occur in English texts: in names, abbreviations and phrases, or as other words. */
+/**
+ * Frequent words of other languages that also occur in English texts: in names, abbreviations and
+ * phrases, or as other words.
+ */
 export const inEnglishTexts =
   "ada ai al ale ali amiga amigo amigos amis ana anne ant antes ay baba bare barn bat beau belle ben bet bo " +
   "bok bola bom bra bun by cad chi co com come con da dan das de del den der des di dice die dig din dir " +

@@ -1,4 +1,7 @@
-/** Frequent words of languages, by which the language of a text is recognised. A word may be one of several languages. */
+/**
+ * Frequent words of languages, by which the language of a text is recognised. A word may be one of
+ * several languages.
+ */
 export const words: Readonly<Record<string, string>> = {
   ru:
     "и в не что это как на я он она мы вы они с из по за от у же бы так но если когда где кто был была было " +

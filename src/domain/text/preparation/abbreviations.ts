@@ -3,7 +3,10 @@ import { fullStopAt } from "../sentences.ts";
 import { germanOrdinals } from "./german-ordinals.ts";
 import type { Step } from "./reader.ts";
 
-/** Writes abbreviations in full, because tools spell most of them, and pause after their full stops. English has its own step. */
+/**
+ * Writes abbreviations in full, because tools spell most of them, and pause after their full stops.
+ * English has its own step.
+ */
 export const expandAbbreviations: Step = (text, reader) => {
   if (!text.text.includes(".")) return text;
   const [language = ""] = reader.lang.split("-", 1);

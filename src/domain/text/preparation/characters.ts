@@ -3,8 +3,8 @@ import { languageOf } from "./language.ts";
 import type { Step } from "./reader.ts";
 
 /**
- * Soft hyphens, direction marks, invisible operators, joiners, variation selectors, keycaps, and the stroke that stretches Arabic words:
- * tools take most of them for the end of a word.
+ * Soft hyphens, direction marks, invisible operators, joiners, variation selectors, keycaps, and
+ * the stroke that stretches Arabic words: tools take most of them for the end of a word.
  */
 const invisible =
   /[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\ufe00-\ufe0f]|\u034f|\u20e3|(?<=\p{Script=Arabic})\u0640+/gu;
@@ -28,7 +28,10 @@ export const removeInvisible: Step = (text) =>
     return isMeant ? undefined : "";
   });
 
-/** Characters with a plain form that tools read wrongly or not at all, in runs: half-width kana are followed by their voicing. */
+/**
+ * Characters with a plain form that tools read wrongly or not at all, in runs: half-width kana are
+ * followed by their voicing.
+ */
 const compatible = new RegExp(
   `[${[
     "\\u0132\\u0133\\u0149\\u017f\\u01c4-\\u01cc\\u01f1-\\u01f3\\ufb00-\\ufb4f", // ligatures
@@ -73,7 +76,10 @@ export const composeLetters: Step = (text) =>
 const roman = /[\u2160-\u217f]+/gu;
 const circled = /[\u2460-\u249b\u24b6-\u24ff\u2776-\u2793\u3251-\u325f\u32b1-\u32bf]/gu;
 
-/** Writes the value of Roman numerals that are characters of their own, and letters and numbers without their circles. */
+/**
+ * Writes the value of Roman numerals that are characters of their own, and letters and numbers
+ * without their circles.
+ */
 export const writeNumerals: Step = (text, { lang }) => {
   const isEnglish = languageOf(lang) === "en";
   const arabic = rewrite(text, roman, ({ 0: run, index, input }) => {
@@ -100,7 +106,10 @@ const valueOfRoman = (letters: string): number => {
   return values.reduce((sum, value, at) => sum + (value < (values[at + 1] ?? 0) ? -value : value), 0);
 };
 
-/** Numbers in black circles, which have no compatibility form: the first of each series, and its value. */
+/**
+ * Numbers in black circles, which have no compatibility form: the first of each series, and its
+ * value.
+ */
 const blackCircles: readonly (readonly [first: number, value: number])[] = [
   [0x278a, 1],
   [0x2780, 1],

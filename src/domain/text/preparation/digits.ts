@@ -16,7 +16,10 @@ const digitValue = (digit: number): number => {
   return value;
 };
 
-/** The languages whose espeak-ng voices read a comma as the sign of decimals; the others read a point. */
+/**
+ * The languages whose espeak-ng voices read a comma as the sign of decimals; the others read a
+ * point.
+ */
 const commaVoices: ReadonlySet<string> = new Set(
   "an az bg bs ca cs da de el eo es et eu fi fr hr hu hy id io is it lfn lt ltg lv mk ms nb nl pap pl pt qdb ro ru sk sl smj sq sr tr tt uk vi".split(
     " ",
@@ -48,12 +51,15 @@ const separatorsOf = (lang: string): Separators => {
   return found;
 };
 
-/** Digits with single separators between them: a number, a date, a telephone number, or numbers in a row. */
+/**
+ * Digits with single separators between them: a number, a date, a telephone number, or numbers in a
+ * row.
+ */
 const separated = /(?<!\d)\d+(?:[.,\u066b\u066c'’\u00a0\u2007\u2009\u202f ]\d+)+/gu;
 
 /**
- * Joins the groups of digits of each number. A sign of decimals is then the language's own. Groups with blanks that may be a
- * telephone number or two numbers stay apart.
+ * Joins the groups of digits of each number. A sign of decimals is then the language's own. Groups
+ * with blanks that may be a telephone number or two numbers stay apart.
  */
 export const joinGroups: Step = (text, { lang }) => {
   const { point, groupsByBlank } = separatorsOf(lang);

@@ -3,8 +3,8 @@ import { fullStopAt } from "../sentences.ts";
 import type { Step } from "./reader.ts";
 
 /**
- * Removes full stops within a sentence, at which a tool would pause. espeak-ng pauses only before capital letters and digits, and it
- * knows abbreviations and ordinals by their stops.
+ * Removes full stops within a sentence, at which a tool would pause. espeak-ng pauses only before
+ * capital letters and digits, and it knows abbreviations and ordinals by their stops.
  */
 export const dropFullStops: Step = (text, { lang, tool }) => {
   if (!stops.test(text.text)) return text;

@@ -2,8 +2,9 @@ import { type MappedText, rewrite } from "../mapped-text.ts";
 import type { Reader } from "./reader.ts";
 
 /**
- * Letters that flite, which knows only ASCII, would skip. It removes accents itself: these are the Latin letters that are no letter
- * with an accent, and the Greek ones, which stand for themselves in a Latin text.
+ * Letters that flite, which knows only ASCII, would skip. It removes accents itself: these are the
+ * Latin letters that are no letter with an accent, and the Greek ones, which stand for themselves
+ * in a Latin text.
  */
 const inAscii: Readonly<Record<string, string>> = {
   ...{ ß: "ss", ẞ: "SS", æ: "ae", Æ: "AE", œ: "oe", Œ: "OE", ø: "o", Ø: "O", ł: "l", Ł: "L" },

@@ -10,7 +10,10 @@ const wide =
 const endsWide = new RegExp(`${wide}$`, "u");
 const beginsWide = new RegExp(`^${wide}`, "u");
 
-/** A tool may pause at each line break, or at none: one that ends a sentence becomes an empty line, others a blank. */
+/**
+ * A tool may pause at each line break, or at none: one that ends a sentence becomes an empty line,
+ * others a blank.
+ */
 export const joinLines: Step = (text, { lang }) => {
   if (!lineBreak.test(text.text)) return text;
   const whole = text.text;

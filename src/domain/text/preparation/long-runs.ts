@@ -3,9 +3,9 @@ import { segmentsOf } from "../pieces.ts";
 import type { Reader } from "./reader.ts";
 
 /**
- * espeak-ng 1.51 crashes or skips the rest where a word exceeds its buffers: 160 bytes (N_WORD_BYTES) or 200 phonemes
- * (N_WORD_PHONEMES). So blanks divide longer runs. Ordinary text has such runs only in scripts without blanks, where they fall
- * between words.
+ * espeak-ng 1.51 crashes or skips the rest where a word exceeds its buffers: 160 bytes
+ * (N_WORD_BYTES) or 200 phonemes (N_WORD_PHONEMES). So blanks divide longer runs. Ordinary text has
+ * such runs only in scripts without blanks, where they fall between words.
  */
 export const breakLongRuns = (text: MappedText, { lang, tool }: Reader): MappedText => {
   if (tool !== "espeak") return text;
@@ -32,7 +32,9 @@ const manyMarks = /(\p{M}{8})\p{M}+/gu;
 const dottedLetters = /(?:\p{L}\p{M}*\.){9,}/gu;
 const innerDots = /\.(?=.)/g;
 
-/** Of equal letters with blanks between them, such as "x x x x", some voices speak the first three. */
+/**
+ * Of equal letters with blanks between them, such as "x x x x", some voices speak the first three.
+ */
 const equalLetters = /(?<![\p{L}\p{M}\p{N}'’])(\p{L})(?:[ \t\n]\1){3,}(?![\p{L}\p{M}\p{N}'’])/giu;
 const threeLetters = /(\p{L}\s\p{L}\s\p{L})(?=\s)/gu;
 
@@ -75,7 +77,10 @@ const unitsOf = (run: string, lang: string, largest: number, measure: Runs["meas
     measure(word) <= largest ? [word] : segmentsOf(word, "grapheme", lang),
   );
 
-/** The offsets within a run at which it is divided into parts of about the same size, none larger than that unless it is one unit. */
+/**
+ * The offsets within a run at which it is divided into parts of about the same size, none larger
+ * than that unless it is one unit.
+ */
 const joints = (units: readonly string[], largest: number, measure: Runs["measure"]): number[] => {
   const found: number[] = [];
   const whole = units.reduce((sum, unit) => sum + measure(unit), 0);

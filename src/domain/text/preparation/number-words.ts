@@ -5,7 +5,10 @@ import type { Step } from "./reader.ts";
 /** How a language says the whole numbers below a thousand millions. */
 type Spell = (number: number) => string;
 
-/** A language of regular numbers, which names zero to nine, the tens, a hundred, a thousand and a million. */
+/**
+ * A language of regular numbers, which names zero to nine, the tens, a hundred, a thousand and a
+ * million.
+ */
 const regular = (names: string): Spell => {
   const words = names.split(" ");
   const [hundred, thousand, million] = words.slice(19);

@@ -11,8 +11,9 @@ import { scriptRuns } from "./script-runs.ts";
 import { steps, toolSteps } from "./steps.ts";
 
 /**
- * Of what local engines are asked to speak; part of the recipes of their audio and of no other. Raise it in each release that
- * changes the preparation, or names would lead to audio of earlier ones.
+ * Of what local engines are asked to speak; part of the recipes of their audio and of no other.
+ * Raise it in each release that changes the preparation, or names would lead to audio of earlier
+ * ones.
  */
 export const preparationVersion = 1;
 
@@ -25,7 +26,10 @@ export interface PreparedText {
 /** Who reads the words of each speaker in a text. */
 export type FindReader = (speaker: Speaker) => Reader;
 
-/** Turns what people write into what a tool can speak. Words whose pronunciation a document gives stay as they are. */
+/**
+ * Turns what people write into what a tool can speak. Words whose pronunciation a document gives
+ * stay as they are.
+ */
 export const prepare = (written: WrittenText, readerOf: FindReader): PreparedText => {
   const before = spokenOf(written);
   const parts: MappedText[] = [];

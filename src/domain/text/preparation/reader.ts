@@ -12,5 +12,8 @@ export interface Reader {
 /** Rewrites what a reader would read wrongly, and nothing else. */
 export type Step = (text: MappedText, reader: Reader) => MappedText;
 
-/** The tools that read the markup of documents. Others get plain texts, pauses and prosody; with its own option flite never ends. */
+/**
+ * The tools that read the markup of documents. Others get plain texts, pauses and prosody; with its
+ * own option flite never ends.
+ */
 export const readsMarkup: ReadonlySet<Reader["tool"]> = new Set(["espeak"]);

@@ -12,7 +12,10 @@ const isKnown = (lang: string): boolean => {
 type Field = "day" | "month" | "year";
 const fieldNames: Readonly<Record<string, Field>> = { d: "day", m: "month", y: "year" };
 
-/** A date in the words of its language; undefined if it is none in this format (`mdy`, `yyyymmdd`, `md`, …). */
+/**
+ * A date in the words of its language; undefined if it is none in this format (`mdy`, `yyyymmdd`,
+ * `md`, …).
+ */
 export const dateOf = (
   content: string,
   format: string | undefined,
@@ -74,7 +77,10 @@ export const durationOf = (content: string, lang: string): string | undefined | 
   return parts.filter(Boolean).join(" ");
 };
 
-/** `USD 42.01` in words. Undefined if the currency has no code: signs are read like those of other texts. */
+/**
+ * `USD 42.01` in words. Undefined if the currency has no code: signs are read like those of other
+ * texts.
+ */
 export const sumOf = (content: string, lang: string): string | undefined | Unknown => {
   const [, before, digits = "", after] = /^([A-Z]{3})?\s*([\d.,]{1,100})\s*([A-Z]{3})?$/.exec(content) ?? [];
   const currency = before ?? after;
@@ -117,8 +123,8 @@ const inUnit = (digits: string, unit: string, lang: string): string =>
   }).format(numberOf(digits));
 
 /**
- * `1,234.5`, `1.234,5` and `1,5`: the last sign is a decimal one unless three digits follow it. Decimal, because a number would lose
- * digits beyond the sixteenth.
+ * `1,234.5`, `1.234,5` and `1,5`: the last sign is a decimal one unless three digits follow it.
+ * Decimal, because a number would lose digits beyond the sixteenth.
  */
 const numberOf = (digits: string): Intl.StringNumericLiteral => {
   const [, whole = digits, fraction = ""] = /^(.*)[.,](\d*)$/.exec(digits) ?? [];

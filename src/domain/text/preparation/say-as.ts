@@ -6,8 +6,10 @@ import { type Reader, readsMarkup } from "./reader.ts";
 import { dateOf, durationOf, fractionOf, sumOf, unitOf } from "./said-quantities.ts";
 
 /**
- * The words of a `<say-as>`, written as people write what is to be read: the steps of the preparation follow.
- * @throws {Invalid} path `text`: they are none of that kind, or have no such reading in the language
+ * The words of a `<say-as>`, written as people write what is to be read: the steps of the
+ * preparation follow.
+ * @throws {Invalid} path `text`: they are none of that kind, or have no such reading in the
+ * language
  */
 export const sayAs = (words: string, as: SayAs, reader: Reader): MappedText => {
   const read = Object.hasOwn(readings, as.interpretAs) ? readings[as.interpretAs] : undefined;
@@ -25,7 +27,10 @@ type Reading = (text: MappedText, how: How) => MappedText;
 const problem = (interpretAs: string, why: string): Invalid =>
   new Invalid([{ path: ["text"], message: `A <say-as interpret-as="${interpretAs}"> ${why}.` }]);
 
-/** Rewrites content that contains digits; words are read as they are. `write`: undefined if the content is of another kind. */
+/**
+ * Rewrites content that contains digits; words are read as they are. `write`: undefined if the
+ * content is of another kind.
+ */
 const written =
   (write: (content: string, how: How) => string | undefined): Reading =>
   (text, how) =>
@@ -54,7 +59,10 @@ const telephone: Reading = (text) =>
     ([, between]) => (between === "" ? " " : ", "),
   );
 
-/** espeak-ng names all characters in its languages (ssml-runs.ts). Other tools read capital letters by their names. */
+/**
+ * espeak-ng names all characters in its languages (ssml-runs.ts). Other tools read capital letters
+ * by their names.
+ */
 const characters: Reading = (text, { tool, lang }) =>
   readsMarkup.has(tool)
     ? text

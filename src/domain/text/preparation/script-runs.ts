@@ -24,7 +24,10 @@ interface Script {
 
 const kana = /[\p{Script=Hiragana}\p{Script=Katakana}]/u;
 
-/** espeak-ng reads letters of scripts that its language does not use by their names ("Hebrew shin"), flite not at all. */
+/**
+ * espeak-ng reads letters of scripts that its language does not use by their names ("Hebrew shin"),
+ * flite not at all.
+ */
 const scripts: readonly Script[] = [
   {
     letter: "[\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Bopomofo}ー]",
@@ -70,7 +73,10 @@ export const unknownLetters = new RegExp(
   "gv",
 );
 
-/** Letters of one script, what stands between them, and punctuation after them. Digits alone are numbers of the reader's language. */
+/**
+ * Letters of one script, what stands between them, and punctuation after them. Digits alone are
+ * numbers of the reader's language.
+ */
 const runPattern = ({ letter, least = 1, isLikeLatin }: Script): string => {
   const letters = `(?!\\p{Nd})${letter.repeat(least)}(?:\\P{L}*${letter})*`;
   return isLikeLatin ? `(?<!\\p{Script=Latin})${letters}(?!\\p{Script=Latin})` : letters;
@@ -99,12 +105,17 @@ const foreignFor = ({ lang, tool }: Reader): Foreign => {
 
 const beyondLatin = /[\u0370-\u1dff\u2e80-\uffdc\u{10000}-\u{3ffff}]/u;
 
-/** Divides a text where its letters need the voice of another language. Joined, the runs are the text. */
+/**
+ * Divides a text where its letters need the voice of another language. Joined, the runs are the
+ * text.
+ */
 export const scriptRuns = (text: string, reader: Reader): readonly ScriptRun[] => {
   if (!beyondLatin.test(text)) return [{ text, lang: undefined }];
   const { scripts, pattern } = foreignFor(reader);
   const runs: ScriptRun[] = [];
-  /** Words without letters belong to the run before them, at the beginning to the one after them. */
+  /**
+   * Words without letters belong to the run before them, at the beginning to the one after them.
+   */
   let held = "";
   const add = (words: string, lang: string | undefined): void => {
     const last = runs.at(-1);

@@ -36,7 +36,10 @@ const apart = (word: string, { input, start, end }: Place): string => {
   return before + word + after;
 };
 
-/** From a smaller number to a greater one or, for years, `1914–18`. A hyphen may also be one of a name, a telephone number or a result. */
+/**
+ * From a smaller number to a greater one or, for years, `1914–18`. A hyphen may also be one of a
+ * name, a telephone number or a result.
+ */
 const range = /(?<![\d.,:–-])(\d[\d.,:]*)(\s?[%°]?\s?)[–~\u301c]\s?(?=(\d+)(?![–-]))/gu;
 const writeRanges: Step = (text, { lang }) => {
   const to = wordsOf(lang).get("–")?.other;
@@ -49,12 +52,15 @@ const writeRanges: Step = (text, { lang }) => {
   });
 };
 
-/** Where no letter is before a hyphen, and it is not between two numbers. A dash is a sign only within a line. */
+/**
+ * Where no letter is before a hyphen, and it is not between two numbers. A dash is a sign only
+ * within a line.
+ */
 const sign = "(?<=^|[\\s([{“\"«„‘'=<>≤≥≈±×÷*/])(?<!\\d\\s)(?:-|(?<=[^\\n\\r][\\s(])\\u2013)";
 const number = "[.,]?\\d[\\d.,]*";
 /**
- * In scripts without blanks a letter is before each sign. Names have hyphens after Chinese characters and katakana (歼-20), and
- * `5度-10度` is a range.
+ * In scripts without blanks a letter is before each sign. Names have hyphens after Chinese
+ * characters and katakana (歼-20), and `5度-10度` is a range.
  */
 const withoutBlank = "(?<=[\\p{Script=Hiragana}为為是、。，：；「『（])-";
 const ofMeasure =
@@ -65,7 +71,10 @@ const hyphenated = new RegExp(
   "gu",
 );
 
-/** Writes minus signs for hyphens before numbers, while nothing is between them: units and currencies may get words there. */
+/**
+ * Writes minus signs for hyphens before numbers, while nothing is between them: units and
+ * currencies may get words there.
+ */
 export const writeMinusSigns: Step = (text) => rewrite(text, hyphenated, () => "\u2212");
 
 const writeMinus = writeSigns(/\u2212/gu, (_, words) => words.get("−")?.other);
@@ -78,7 +87,10 @@ const writePlus = writeSigns(plus, (_, words) => words.get("+")?.other);
 const comparison = /(?<![-=<>])(?:<(?!3(?![\d.,]))|(?<=[^\n\r]\s?)>)(?=\s?[-\u2212]?\d)/gu;
 const writeComparisons = writeSigns(comparison, ({ sign }, words) => words.get(sign)?.other);
 
-/** The powers of numbers, letters, units and what is in brackets; elsewhere a raised number is a note. */
+/**
+ * The powers of numbers, letters, units and what is in brackets; elsewhere a raised number is a
+ * note.
+ */
 const exponent = /(?<=[\p{L}\p{N})\]])[⁰¹²³⁴-⁹⁺⁻ⁿ]+/gu;
 const base = /(?:(?<!\p{L})(?:\p{L}|[kcdm]m|ft|in|yd|mi)|[\p{N})\]])$/u;
 const writeExponents = writeSigns(exponent, ({ sign, input, start }, words) => {

@@ -4,8 +4,8 @@ import type { Step } from "./reader.ts";
 type Rewriting = readonly [pattern: RegExp, write: Write];
 
 /**
- * Rewrites spellings that are usual in a language, but that espeak-ng 1.51 reads letter by letter or drops sounds of, as spellings that
- * it reads.
+ * Rewrites spellings that are usual in a language, but that espeak-ng 1.51 reads letter by letter
+ * or drops sounds of, as spellings that it reads.
  */
 export const readableSpelling: Step = (text, { lang, tool }) => {
   if (tool !== "espeak") return text;
@@ -45,7 +45,8 @@ const rewritings: ReadonlyMap<string, readonly Rewriting[]> = new Map([
   [
     "he",
     [
-      // Sin is samekh, shin has no dot, bet, kaf and pe have theirs before the vowel, and other letters but vav have none.
+      // Sin is samekh, shin has no dot, bet, kaf and pe have theirs before the vowel, and other
+      // letters but vav have none.
       [/\u05e9([\u05b0-\u05bb\u05c7]{0,4})\u05bc?\u05c2/gu, ([, vowels]) => `\u05e1${vowels}`],
       [/\u05c1/gu, () => ""],
       [
@@ -59,7 +60,8 @@ const rewritings: ReadonlyMap<string, readonly Rewriting[]> = new Map([
   // A letter alone is read by its name. This one is the word "is".
   ["hyw", [[/(?<!\p{L})[\u0537\u0567](?!\p{L})/gu, () => "e"]]],
   ["kok", marathi],
-  // Within a word it is read by its name, and espeak-ng crashes at single Latin letters around it: "C'J-L".
+  // Within a word it is read by its name, and espeak-ng crashes at single Latin letters around it:
+  // "C'J-L".
   ["ky", [[/(?<=\p{L})['’](?=\p{L})/gu, () => ""]]],
   ["mr", marathi],
   ["or", [[/([\u0b21\u0b22])\u0b3c/gu, ([, letter]) => letter]]],

@@ -35,7 +35,10 @@ export const steps: readonly Step[] = [
   readableSpelling,
 ];
 
-/** After them, also for words whose pronunciation a document gives: what a tool would skip, or crash at. */
+/**
+ * After them, also for words whose pronunciation a document gives: what a tool would skip, or crash
+ * at.
+ */
 export const toolSteps: readonly Step[] = [
   asciiLetters,
   readKanji,

@@ -46,7 +46,10 @@ const sayAll = (word: Word, numbers: string, lang: string): string => {
   return said.includes(last) ? said.replace(last, numbers) : first + said;
 };
 
-/** In a language without a name for degrees Celsius and Fahrenheit, the name of degrees and a letter. */
+/**
+ * In a language without a name for degrees Celsius and Fahrenheit, the name of degrees and a
+ * letter.
+ */
 const degreesOf = (unit: string, degree: Word | undefined): Word | undefined => {
   const [, scale] = /^°([CF])$/.exec(unit) ?? [];
   if (scale === undefined || !degree) return undefined;

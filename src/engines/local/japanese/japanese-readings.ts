@@ -18,7 +18,10 @@ export interface ReadingsResponse {
 }
 
 export interface JapaneseReadings {
-  /** The kana of each text. @throws {Unavailable} the dictionary failed, or too many texts wait; the signal's reason */
+  /**
+   * The kana of each text. @throws {Unavailable} the dictionary failed, or too many texts wait; the
+   * signal's reason
+   */
   read(texts: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, readonly Replacement[]>>;
   close(): Promise<void>;
 }
@@ -43,7 +46,10 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-/** Reads with the dictionary in a worker thread, which starts at the first text, and again after it failed. */
+/**
+ * Reads with the dictionary in a worker thread, which starts at the first text, and again after it
+ * failed.
+ */
 export const japaneseReadings = ({
   clock = backgroundClock,
   entry = new URL("./worker.ts", import.meta.url),

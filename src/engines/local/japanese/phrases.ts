@@ -11,8 +11,8 @@ export interface Token {
 }
 
 /**
- * The kana of words with kanji and of particles, and a blank before each phrase. espeak-ng stresses the phrases between blanks,
- * without a pause, and reports the time of each.
+ * The kana of words with kanji and of particles, and a blank before each phrase. espeak-ng stresses
+ * the phrases between blanks, without a pause, and reports the time of each.
  */
 export const readingsOfTokens = (tokens: readonly Token[], start = 0): Replacement[] => {
   const readings: Replacement[] = [];
@@ -129,7 +129,10 @@ const alone = table(
   二十歳=はたち`,
 );
 
-/** Numerals and counters change each other's sounds; and words that the dictionary reads in a rarer way. */
+/**
+ * Numerals and counters change each other's sounds; and words that the dictionary reads in a rarer
+ * way.
+ */
 const anywhere = table(
   `一本=いっぽん 三本=さんぼん 六本=ろっぽん 八本=はっぽん 十本=じゅっぽん 一匹=いっぴき 三匹=さんびき 六匹=ろっぴき 八匹=はっぴき 十匹=じゅっぴき
   一杯=いっぱい 三杯=さんばい 六杯=ろっぱい 八杯=はっぱい 十杯=じゅっぱい 三百=さんびゃく 六百=ろっぴゃく 八百=はっぴゃく 三千=さんぜん 八千=はっせん

@@ -147,7 +147,10 @@ const speechOperation = (
   });
 };
 
-/** A text with pauses is read as it is by voices that do not take SSML, unless the client asks for SSML. */
+/**
+ * A text with pauses is read as it is by voices that do not take SSML, unless the client asks for
+ * SSML.
+ */
 const planContent = (
   request: SynthesisRequest,
   { content, isAsked }: ReturnType<typeof contentOf>,

@@ -7,15 +7,19 @@ import { escapeXml } from "../../../domain/text/xml.ts";
 export interface SsmlContent {
   /** The whole document. */
   readonly document: string;
-  /** For each code point of the text, how many code points of the document stand for it; before them is `<speak>`. */
+  /**
+   * For each code point of the text, how many code points of the document stand for it; before them
+   * is `<speak>`.
+   */
   readonly lengths: readonly number[];
 }
 
 export const speakTag = "<speak>";
 
 /**
- * ElevenLabs reads `<break time="1.5s" />` in every text, and other elements if `enable_ssml_parsing` asks for it; anything else is plain
- * text. Undefined if there is nothing of the kind, or the text is a whole document.
+ * ElevenLabs reads `<break time="1.5s" />` in every text, and other elements if
+ * `enable_ssml_parsing` asks for it; anything else is plain text. Undefined if there is nothing of
+ * the kind, or the text is a whole document.
  */
 export const ssmlContent = (text: string, parsesSsml: boolean): SsmlContent | undefined => {
   if (isSsml(text) || !(parsesSsml || text.includes("<break"))) return undefined;

@@ -101,8 +101,9 @@ interface VoiceChoice {
 }
 
 /**
- * A voice of the website's catalog, or else the one that the name is mapped to. A default one of another language than the text is
- * replaced by a voice of that language and the same gender. @throws {NotFound}
+ * A voice of the website's catalog, or else the one that the name is mapped to. A default one of
+ * another language than the text is replaced by a voice of that language and the same gender.
+ * @throws {NotFound}
  */
 const chooseVoice = (request: SpeechRequest, choice: VoiceChoice): ChosenVoice => {
   const { voices, voiceMap, models, websiteId, textFormat } = choice;

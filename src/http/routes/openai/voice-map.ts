@@ -3,7 +3,10 @@ import type { Gender } from "../../../domain/synthesis/speech.ts";
 /** A voice of this service that another name stands for. */
 export interface MappedVoice {
   readonly name: string;
-  /** It is replaced by a voice of this gender if the text is of another language. Absent: it speaks all texts. */
+  /**
+   * It is replaced by a voice of this gender if the text is of another language. Absent: it speaks
+   * all texts.
+   */
   readonly gender?: Gender;
 }
 
@@ -12,8 +15,9 @@ const female = (name: string): MappedVoice => ({ name, gender: "female" });
 const male = (name: string): MappedVoice => ({ name, gender: "male" });
 
 /**
- * OpenAI's voices: `OPENAI_VOICE_MAP` changes them. These voices speak English. The first six, which every client offers, differ from
- * each other; those of flite, which are more natural, come first.
+ * OpenAI's voices: `OPENAI_VOICE_MAP` changes them. These voices speak English. The first six,
+ * which every client offers, differ from each other; those of flite, which are more natural, come
+ * first.
  */
 const defaults: Readonly<Record<string, MappedVoice>> = {
   alloy: female("US English Female"),
@@ -40,7 +44,10 @@ export interface VoiceMap {
   find(name: string): MappedVoice | undefined;
 }
 
-/** `changed`: the operator's entries, which may have further names. They replace default ones in any case of letters. */
+/**
+ * `changed`: the operator's entries, which may have further names. They replace default ones in any
+ * case of letters.
+ */
 export const voiceMapOf = (changed: Readonly<Record<string, string>>): VoiceMap => {
   const pinned = Object.entries(changed).map(([name, voice]) => [ownName(name), { name: voice }] as const);
   const byName = new Map<string, MappedVoice>([...Object.entries(defaults), ...pinned]);

@@ -69,7 +69,9 @@ const spellHost = (host: string, dialect: Dialect): string =>
     )
     .join(" dot ");
 
-/** The host, its port, the path, and a query or fragment unless they are too long to be followed. */
+/**
+ * The host, its port, the path, and a query or fragment unless they are too long to be followed.
+ */
 const sayUrl = (host: string, port: string, path: string, dialect: Dialect): string => {
   const [, plain = "", query = ""] = /^([^?#]*)(.*)$/s.exec(path) ?? [];
   const trimmed = plain.replace(/\/$/, "");

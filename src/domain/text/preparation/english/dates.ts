@@ -152,7 +152,8 @@ export const dateRules: readonly Rule[] = [
 /** Names of months and days without a date beside them. */
 export const calendarNameRules: readonly Rule[] = [
   [
-    // Without a number, only as the abbreviation of a month, or where one is expected: "in Aug. and Oct."
+    // Without a number, only as the abbreviation of a month, or where one is expected: "in Aug. and
+    // Oct."
     pattern(
       `(?:(?<=\\b(?:in|of|since|until|till|last|next|early|late|mid)[\\s-])(${abbreviatedMonth})(?!\\p{L})`,
       `|(?<![\\p{L}\\p{N}_])((?!Jan|Mar)${abbreviatedMonth})(?=\\.))`,

@@ -13,7 +13,9 @@ import { timeRules } from "./times.ts";
 import { unitRules } from "./units.ts";
 import { decadeRules, yearRules } from "./years.ts";
 
-/** In this order: addresses contain numbers, dates contain fractions, and amounts contain numbers. */
+/**
+ * In this order: addresses contain numbers, dates contain fractions, and amounts contain numbers.
+ */
 const rules: readonly { readonly needs: RegExp; readonly rules: readonly Rule[] }[] = [
   { needs: /[./\\@#+]|[vV]\d/, rules: addressRules },
   { needs: /[./§№º°]|Jr|Sr|Dr|Mr|Ms|Lt|Inc|vs|etc|US/, rules: abbreviationRules },
@@ -39,7 +41,10 @@ const rules: readonly { readonly needs: RegExp; readonly rules: readonly Rule[] 
   { needs: /[@&=<>≠≤≥+×*÷−≈~]|and\/or/, rules: signRules },
 ];
 
-/** What English people say for dates, sums of money, abbreviations and the like. All tools read words the same way. */
+/**
+ * What English people say for dates, sums of money, abbreviations and the like. All tools read
+ * words the same way.
+ */
 export const englishWords: Step = (text, { lang }) => {
   if (!/^en(?:-|$)/i.test(lang)) return text;
   const dialect = dialectOf(lang);

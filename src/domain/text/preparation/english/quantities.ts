@@ -80,7 +80,8 @@ export const quantityRules: readonly Rule[] = [
     ([, count = ""], dialect) => `${decimal(count, dialect)} times`,
   ],
   [
-    // Ranges and results; a difference is one that is equal to something. "CVE-2025-27613" is a name.
+    // Ranges and results; a difference is one that is equal to something. "CVE-2025-27613" is a
+    // name.
     pattern("(?<!\\p{L}-)", start, `(${number})(\\s?)([-–—−])\\s?(${number})${end}(?![-–—−])(?=(\\s?=)?)`),
     ([, first = "", blank, , second = "", equals], dialect) => {
       const [from, to] = [first, second].map((digits) => Number(digits.replaceAll(",", ""))) as [

@@ -1,4 +1,7 @@
-/** American English writes the month first and says "one hundred five"; all other dialects are British in this respect. */
+/**
+ * American English writes the month first and says "one hundred five"; all other dialects are
+ * British in this respect.
+ */
 export type Dialect = "american" | "british";
 
 /** A global pattern, and what is said instead of its matches; undefined leaves a match as it is. */

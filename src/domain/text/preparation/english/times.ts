@@ -2,7 +2,9 @@ import { cardinal, plural } from "./number-words.ts";
 import { anyOf, type Dialect, pattern, type Rule } from "./rule.ts";
 
 const zone = anyOf("UTC GMT EST EDT CST CDT MST MDT PST PDT CET CEST BST IST JST AEST AEDT NZST");
-/** After the period of "a.m." a sentence goes on, except before a capital that begins another one. */
+/**
+ * After the period of "a.m." a sentence goes on, except before a capital that begins another one.
+ */
 const half = `(?:\\s?([AaPp])\\.?\\s?[Mm](?![\\p{L}\\p{N}])(?:\\.(?=\\s+(?:[\\p{Ll}\\d(]|(?:${zone}|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|January|February|March|April|May|June|July|August|September|October|November|December)(?!\\p{L}))|[,;:)!?-]))?)`;
 const inZone = `(?:\\s(${zone})(?![\\p{L}\\p{N}]))?`;
 const notInside = "(?<![\\p{L}\\p{N}_.:/-])";
@@ -15,7 +17,10 @@ interface ClockTime {
   readonly zone: string | undefined;
 }
 
-/** Tools read "a.m" and "E.S.T" as letters, and make no pause after them; flite reads "EST" as a word. */
+/**
+ * Tools read "a.m" and "E.S.T" as letters, and make no pause after them; flite reads "EST" as a
+ * word.
+ */
 const timeOf = (time: ClockTime, dialect: Dialect): string => {
   const zone = time.zone === undefined ? "" : ` ${Array.from(time.zone).join(".")}`;
   return onClock(time, dialect) + zone;

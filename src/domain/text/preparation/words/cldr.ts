@@ -1,6 +1,6 @@
 /**
- * Names of signs, currencies and units by language, in the form that words.ts describes. scripts/cldr-words.ts wrote them from the
- * Unicode CLDR 48.2 (licence Unicode-3.0).
+ * Names of signs, currencies and units by language, in the form that words.ts describes.
+ * scripts/cldr-words.ts wrote them from the Unicode CLDR 48.2 (licence Unicode-3.0).
  */
 export const cldrWords: Readonly<Record<string, string>> = {
   af: "→ regswysende pyltjie; ‰ per duisend; ¢ sent; ₿ bitcoin; $ dollar; £ pond; ₽ roebel; ₩ won; m² vierkante meter; km² vierkante kilometer; cm² vierkante sentimeter; m³ kubieke meter; cm³ kubieke sentimeter; km³ kubieke kilometer; m/s² meter per vierkante sekonde; µm mikrometer; µg mikrogram; µs mikrosekondes/one mikrosekonde; Ω ohm; ° grade/one graad; °C grade Celsius/one graad Celsius; °F grade Fahrenheit/one graad Fahrenheit; % persent",

@@ -2,13 +2,19 @@ import { languageOf } from "../language.ts";
 import { cldrWords } from "./cldr.ts";
 import { signWords } from "./signs.ts";
 
-/** A word for a sign, by plural category; `#` is the place of the number, by default before it, and `=` begins what contains it. */
+/**
+ * A word for a sign, by plural category; `#` is the place of the number, by default before it, and
+ * `=` begins what contains it.
+ */
 export interface Word {
   readonly other: string;
   readonly forms: ReadonlyMap<string, string>;
 }
 
-/** Entries are separated by semicolons: the sign, a blank, and the word; for other plural categories then `/one …`. */
+/**
+ * Entries are separated by semicolons: the sign, a blank, and the word; for other plural categories
+ * then `/one …`.
+ */
 export const readWords = (row: string): ReadonlyMap<string, Word> =>
   new Map(
     row.split(/;\s*/).map((entry) => {
@@ -49,7 +55,10 @@ const rulesOf = (lang: string, decimals: number): Intl.PluralRules => {
   return found;
 };
 
-/** The last sign of decimals of a number whose groups are joined, or, in English, separated by commas. */
+/**
+ * The last sign of decimals of a number whose groups are joined, or, in English, separated by
+ * commas.
+ */
 const decimalsOf = (number: string): string => /(?:[.]|,(?!\d{3}(?:,|$)))(\d+)$/.exec(number)?.[1] ?? "";
 
 /** A number with a word, such as `5 euros`. */
