@@ -14,7 +14,7 @@ const [folder = "."] = process.argv.slice(2);
 const output = "src/domain/text/preparation/words/cldr.ts";
 
 const signs = [..."−+±×÷=≈≠≤≥<>→√∞§‰%°©®™†¢₿²³"];
-/** Of which a language's word for "sign" is dropped. */
+/** The signs whose names lose the language's word for "sign". */
 const operators = [..."−+×÷∞µ†"];
 const currencies = { $: "USD", "£": "GBP", "¥": "JPY", "₽": "RUB", "₩": "KRW" };
 const units = {
@@ -140,7 +140,7 @@ const unitOf = (language: string, unit: string): string | undefined => {
   });
 };
 
-/** Without the word for "sign", which most names of operators contain. */
+/** Removes the word for "sign", which most names of operators contain. */
 const shortNames = (names: ReadonlyMap<string, string>): ReadonlyMap<string, string> => {
   const words = operators.flatMap((sign) => [...new Set(names.get(sign)?.split(/\s+/))]);
   const common = new Set(words.filter((word) => words.filter((other) => other === word).length >= 4));

@@ -18,7 +18,7 @@ export interface HeardWrong {
 
 export interface VoiceScore {
   readonly voice: string;
-  /** Of the plain sentences; null without any. */
+  /** The word error rate of the plain sentences; null if there are none. */
   readonly wordErrorRate: number | null;
   readonly naturalness: number | null;
   readonly plain: { readonly sentences: number; readonly right: number };

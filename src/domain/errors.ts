@@ -4,7 +4,7 @@
 export abstract class ServiceError extends Error {
   abstract override readonly name: string;
 
-  /** What may be logged, recorded and told to other callers: the message without parts of texts. */
+  /** The message without parts of texts: it may be logged, recorded and sent to other callers. */
   get loggable(): string {
     return this.message;
   }

@@ -249,7 +249,10 @@ export const isCallersFault = (error: unknown): boolean =>
 /** True if an engine has worked, and nothing is kept of it. */
 const keepsNoAudio = (error: unknown): boolean => error instanceof Invalid || error instanceof Reworded;
 
-/** Mostly it takes a tool a few milliseconds. At a volume near 0, or muted by SSML, it takes as long as any other speech. */
+/**
+ * It usually takes a tool a few milliseconds. At a volume near 0, or muted by SSML, it takes as long
+ * as any other speech.
+ */
 const isSilence = (error: unknown): boolean =>
   error instanceof NothingToSpeak || error instanceof Unpronounceable;
 

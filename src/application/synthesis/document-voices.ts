@@ -9,7 +9,7 @@ import type { Engine } from "../../engines/engine.ts";
 export interface VoicedDocument {
   /** Canonical SSML, in which voices have the engine's own names. */
   readonly document: string;
-  /** In which it was parsed. */
+  /** The dialect that the document was parsed in. */
   readonly dialect: Dialect;
   /** The other voices that it names. */
   readonly voices: readonly string[];

@@ -113,7 +113,7 @@ const rowOf = ({ engine, provider, voices, setAt, retirement }: CredentialsDetai
   ...(retirement ? [retirement.message] : []),
 ];
 
-/** With notes only if there are some. */
+/** The column of notes exists only if a row has one. */
 const columnsOf = (all: readonly CredentialsDetails[]): readonly string[] =>
   all.some(({ retirement }) => retirement) ? [...columns, "note"] : columns;
 

@@ -1,6 +1,6 @@
 /** An MPEG Layer III header (ISO 11172-3, 13818-3). */
 export interface MpegFrame {
-  /** In bytes, header included. */
+  /** The size of the frame in bytes, its header included. */
   readonly length: number;
   readonly samples: number;
   /** In Hz. */

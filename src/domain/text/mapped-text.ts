@@ -9,7 +9,7 @@ export interface MappedText {
   readonly from: readonly number[];
   /** The first one after them. */
   readonly to: readonly number[];
-  /** Of the source, in code points. */
+  /** The length of the source in code points. */
   readonly length: number;
 }
 

@@ -14,7 +14,7 @@ export const markdownVersion = 1;
 /** A Markdown text as it is read aloud. */
 export interface MarkdownReading {
   /**
-   * Plain text without markup, in which empty lines end what is no sentence; or a document of SSML.
+   * Plain text without markup, where empty lines end headings and items; or an SSML document.
    */
   readonly document: string;
   readonly ssml: boolean;

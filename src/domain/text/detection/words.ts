@@ -244,7 +244,7 @@ export const words: Readonly<Record<string, string>> = {
     "mayroon wala",
 };
 
-/** Words that alone are a text: nobody begins an English one with them. */
+/** Words that suffice as evidence alone: no English text begins with them. */
 export const greetings: Readonly<Record<string, string>> = {
   ru: "привет здравствуйте спасибо",
   uk: "привіт дякую вітаю",

@@ -40,7 +40,7 @@ const threeLetters = /(\p{L}\s\p{L}\s\p{L})(?=\s)/gu;
 
 interface Runs {
   readonly pattern: RegExp;
-  /** What is not divided. `word`: unless it is too large, in which case its graphemes are not. */
+  /** The unit that stays whole. A word that is too large is divided between its graphemes. */
   readonly unit: "word" | RegExp;
   readonly largest: number;
   readonly measure: (part: string) => number;

@@ -130,7 +130,7 @@ const general: Table = {
   Pls: "Please",
 };
 
-/** A period that belongs to the abbreviation: the sentence goes on after it. */
+/** The period belongs to the abbreviation if the sentence continues after it. */
 const goesOn = String.raw`(?=[ \u00a0\t\n]+[\p{Ll}\d(&]|[,;:)\]!?/-])`;
 const sentenceStart =
   "(?:The|An?|It|He|She|We|They|You|I|This|That|There|These|Those|In|On|At|But|And|Or|So|If|When|His|Her|My|Our)\\s";

@@ -45,7 +45,7 @@ export const amountOf = (written: string, dialect: Dialect): Amount => {
   return { words: `${cardinal(whole, dialect)} and ${rest}`, isSingular: false };
 };
 
-/** "3/4" as "three quarters"; what is no part of one as "five over four". */
+/** Reads `3/4` as "three quarters", and fractions above one as "five over four". */
 const fractionOf = (count: string, divisor: string, dialect: Dialect): string => {
   const [counted, divided] = [Number(count), Number(divisor)];
   const isPart = counted > 0 && counted < divided && (divided <= 20 || [32, 64, 100].includes(divided));

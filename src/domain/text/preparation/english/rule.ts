@@ -20,7 +20,7 @@ export const anyOf = (words: string): string =>
     .split(/[\s|]+/)
     .join("|")})`;
 
-/** Neither a number nor a word goes on here. */
+/** Matches where neither a number nor a word continues. */
 export const start = String.raw`(?<![\p{L}\p{N}_.,]|\d[-–—/:])`;
 export const end = String.raw`(?![\p{L}\p{N}_]|[.,:/]\d)`;
 

@@ -3,7 +3,7 @@ import { anyOf, type Dialect, pattern, type Rule } from "./rule.ts";
 
 const zone = anyOf("UTC GMT EST EDT CST CDT MST MDT PST PDT CET CEST BST IST JST AEST AEDT NZST");
 /**
- * After the period of "a.m." a sentence goes on, except before a capital that begins another one.
+ * The sentence continues after the period of "a.m.", unless a capital letter begins another one.
  */
 const half = `(?:\\s?([AaPp])\\.?\\s?[Mm](?![\\p{L}\\p{N}])(?:\\.(?=\\s+(?:[\\p{Ll}\\d(]|(?:${zone}|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|January|February|March|April|May|June|July|August|September|October|November|December)(?!\\p{L}))|[,;:)!?-]))?)`;
 const inZone = `(?:\\s(${zone})(?![\\p{L}\\p{N}]))?`;
