@@ -14,8 +14,6 @@ interface Script {
   /** Scripts of languages (ISO 15924, `Jpan` for the three of Japanese) whose readers know it. */
   readonly usedIn: readonly string[];
   readonly lang: string | ((run: string, text: string) => string);
-  /** espeak-ng changes to that language by itself, in the same voice. */
-  readonly isReadByEspeak?: true;
   /** The shortest run: single letters are signs. */
   readonly least?: number;
   /** Letters that look like Latin ones occur within Latin words. */
@@ -25,8 +23,9 @@ interface Script {
 const kana = /[\p{Script=Hiragana}\p{Script=Katakana}]/u;
 
 /**
- * espeak-ng reads letters of scripts that its language does not use by their names ("Hebrew shin"),
- * flite not at all.
+ * espeak-ng reads letters of most scripts that its language does not use by their names ("Hebrew
+ * shin"), flite not at all. In some scripts of India espeak-ng changes its language by itself, but
+ * then its samples for letters that it does not know (U+0D29) differ from time to time.
  */
 const scripts: readonly Script[] = [
   {
@@ -35,7 +34,7 @@ const scripts: readonly Script[] = [
     lang: (_, text) => (kana.test(text) ? "ja-JP" : "zh-CN"),
   },
   { letter: "[\\p{Script=Hiragana}\\p{Script=Katakana}ー]", usedIn: ["Jpan"], lang: "ja-JP" },
-  { letter: "\\p{Script=Hangul}", usedIn: ["Kore"], lang: "ko-KR", isReadByEspeak: true },
+  { letter: "\\p{Script=Hangul}", usedIn: ["Kore"], lang: "ko-KR" },
   { letter: "\\p{Script=Thai}", usedIn: ["Thai"], lang: "th-TH" },
   { letter: "\\p{Script=Myanmar}", usedIn: ["Mymr"], lang: "my-MM" },
   { letter: "\\p{Script=Hebrew}", usedIn: ["Hebr"], lang: "he-IL" },
@@ -46,18 +45,18 @@ const scripts: readonly Script[] = [
   },
   { letter: "\\p{Script=Ethiopic}", usedIn: ["Ethi"], lang: "am-ET" },
   { letter: "\\p{Script=Armenian}", usedIn: ["Armn"], lang: "hy-AM" },
-  { letter: "\\p{Script=Georgian}", usedIn: ["Geor"], lang: "ka-GE", isReadByEspeak: true },
+  { letter: "\\p{Script=Georgian}", usedIn: ["Geor"], lang: "ka-GE" },
   { letter: "\\p{Script=Cherokee}", usedIn: ["Cher"], lang: "chr-US" },
-  { letter: "\\p{Script=Devanagari}", usedIn: ["Deva"], lang: "hi-IN", isReadByEspeak: true },
-  { letter: "\\p{Script=Bengali}", usedIn: ["Beng"], lang: "bn-BD", isReadByEspeak: true },
-  { letter: "\\p{Script=Gurmukhi}", usedIn: ["Guru"], lang: "pa-IN", isReadByEspeak: true },
-  { letter: "\\p{Script=Gujarati}", usedIn: ["Gujr"], lang: "gu-IN", isReadByEspeak: true },
+  { letter: "\\p{Script=Devanagari}", usedIn: ["Deva"], lang: "hi-IN" },
+  { letter: "\\p{Script=Bengali}", usedIn: ["Beng"], lang: "bn-BD" },
+  { letter: "\\p{Script=Gurmukhi}", usedIn: ["Guru"], lang: "pa-IN" },
+  { letter: "\\p{Script=Gujarati}", usedIn: ["Gujr"], lang: "gu-IN" },
   { letter: "\\p{Script=Oriya}", usedIn: ["Orya"], lang: "or-IN" },
-  { letter: "\\p{Script=Tamil}", usedIn: ["Taml"], lang: "ta-IN", isReadByEspeak: true },
+  { letter: "\\p{Script=Tamil}", usedIn: ["Taml"], lang: "ta-IN" },
   { letter: "\\p{Script=Telugu}", usedIn: ["Telu"], lang: "te-IN" },
-  { letter: "\\p{Script=Kannada}", usedIn: ["Knda"], lang: "kn-IN", isReadByEspeak: true },
-  { letter: "\\p{Script=Malayalam}", usedIn: ["Mlym"], lang: "ml-IN", isReadByEspeak: true },
-  { letter: "\\p{Script=Sinhala}", usedIn: ["Sinh"], lang: "si-LK", isReadByEspeak: true },
+  { letter: "\\p{Script=Kannada}", usedIn: ["Knda"], lang: "kn-IN" },
+  { letter: "\\p{Script=Malayalam}", usedIn: ["Mlym"], lang: "ml-IN" },
+  { letter: "\\p{Script=Sinhala}", usedIn: ["Sinh"], lang: "si-LK" },
   {
     letter: "\\p{Script=Cyrillic}",
     usedIn: ["Cyrl"],
@@ -90,16 +89,13 @@ interface Foreign {
 
 const foreignTo = new Map<string, Foreign>();
 
-const foreignFor = ({ lang, tool }: Reader): Foreign => {
+const foreignFor = ({ lang }: Reader): Foreign => {
   const own = scriptOf(lang) ?? "Latn";
-  const key = `${tool} ${own}`;
-  const known = foreignTo.get(key);
+  const known = foreignTo.get(own);
   if (known) return known;
-  const foreign = scripts.filter(
-    ({ usedIn, isReadByEspeak }) => !usedIn.includes(own) && !(isReadByEspeak && tool === "espeak"),
-  );
+  const foreign = scripts.filter(({ usedIn }) => !usedIn.includes(own));
   const pattern = new RegExp(foreign.map((one) => `(${runPattern(one)}${ending})`).join("|"), "gu");
-  foreignTo.set(key, { scripts: foreign, pattern });
+  foreignTo.set(own, { scripts: foreign, pattern });
   return { scripts: foreign, pattern };
 };
 

@@ -61,9 +61,14 @@ describe("The runs of a text in other scripts", () => {
     expect(runsOf("(世界)!")).to.deep.equal([["(世界)!", "zh-CN"]]);
   });
 
-  it("leave to espeak-ng what it reads right by itself", () => {
-    expect(runsOf("Say नमस्ते now", "en-US", "espeak")).to.deep.equal([["Say नमस्ते now", undefined]]);
-    expect(runsOf("Say привет now", "en-US", "espeak")).to.have.length(3);
+  it("are the same for every tool", () => {
+    for (const tool of ["espeak", "flite", "sherpa"] as const) {
+      expect(runsOf("Say नमस्ते now", "en-US", tool)).to.deep.equal([
+        ["Say ", undefined],
+        ["नमस्ते ", "hi-IN"],
+        ["now", undefined],
+      ]);
+    }
   });
 
   it("do not divide a Latin word at letters that look like Latin ones", () => {
