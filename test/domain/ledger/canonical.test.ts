@@ -20,11 +20,13 @@ describe("the canonical form", () => {
   });
 
   it("is the same whatever the order of the members, and omits undefined members", () => {
+    // -0 has no canonical form, and JSON.stringify() writes it as 0.
+    const json = fc.jsonValue().map((value) => JSON.parse(JSON.stringify(value)) as unknown);
     fc.assert(
-      fc.property(fc.jsonValue(), (value) => {
-        const json = canonicalJson(value);
-        expect(json).to.equal(reference(value));
-        expect(canonicalJson(JSON.parse(json))).to.equal(json);
+      fc.property(json, (value) => {
+        const form = canonicalJson(value);
+        expect(form).to.equal(reference(value));
+        expect(canonicalJson(JSON.parse(form))).to.equal(form);
       }),
     );
     expect(canonicalJson({ b: undefined, a: 1 })).to.equal('{"a":1}');
