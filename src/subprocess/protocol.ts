@@ -1,6 +1,6 @@
 import type { DecodedContainer, EncodedFormat } from "../domain/synthesis/formats.ts";
 import type { EspeakOrder, SpeechEvent } from "./espeak.ts";
-import type { SherpaModel, SherpaOrder } from "./sherpa.ts";
+import type { SpeechModel } from "./models.ts";
 import type { FailureReason, SpeechTool, ToolVersions } from "./tools.ts";
 
 /** Messages between the service and its helper process. Bytes are sent as Buffers (advanced serialization). */
@@ -25,9 +25,8 @@ export type ToolSpec = Limits & {
 export type EspeakSpec = Limits &
   Omit<EspeakOrder, "text"> & { readonly type: "espeak"; readonly lowPriority: boolean };
 
-/** A text for a model of sherpa-onnx. The input is the parts of the order, as JSON. */
-export type SherpaSpec = Limits &
-  Omit<SherpaOrder, "parts"> & { readonly type: "sherpa"; readonly model: SherpaModel };
+/** A text for a model. The input is the order of its program, as JSON. */
+export type ModelSpec = Limits & { readonly type: "model"; readonly model: SpeechModel };
 
 /** Its input is a WAV of one channel with this sample rate and the canonical header; the sizes in it are ignored. */
 export type EncoderSpec = Limits & {
@@ -48,7 +47,7 @@ export type DecoderSpec = Limits & {
   readonly lowPriority: boolean;
 };
 
-export type JobSpec = ToolSpec | EspeakSpec | SherpaSpec | EncoderSpec | DecoderSpec;
+export type JobSpec = ToolSpec | EspeakSpec | ModelSpec | EncoderSpec | DecoderSpec;
 
 export type Request =
   | { readonly type: "ping" }

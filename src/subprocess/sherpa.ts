@@ -1,16 +1,3 @@
-/** A model of sherpa-onnx, which a process of its own loads. */
-export interface SherpaModel {
-  /** Unique: at most one process runs per name. */
-  readonly name: string;
-  /** The library's configuration of the model, with the paths of its files. */
-  readonly config: object;
-  readonly threads: number;
-  /** Of its process, beyond what Node itself reserves. */
-  readonly memoryBytes: number;
-  /** The process ends after this time without a text. */
-  readonly idleMs: number;
-}
-
 /** Text that is spoken without interruption, and the silence after it. */
 export interface SherpaPart {
   /** Empty: silence only. */
@@ -29,4 +16,8 @@ export interface SherpaOrder {
 }
 
 /** What a process is started with. */
-export type SherpaStart = Pick<SherpaModel, "config" | "threads">;
+export interface SherpaStart {
+  /** The library's configuration of the model, with the paths of its files. */
+  readonly config: object;
+  readonly threads: number;
+}

@@ -7,17 +7,17 @@ import { createScheduler, type Scheduler } from "../async/scheduler/scheduler.ts
 import { Unavailable } from "../domain/errors.ts";
 import { encodedFormats, formats } from "../domain/synthesis/formats.ts";
 import type { SpeechEvent } from "./espeak.ts";
+import type { SpeechModel } from "./models.ts";
 import type {
   DecoderSpec,
   EncoderSpec,
   EspeakSpec,
   HostOptions,
   Limits,
-  SherpaSpec,
+  ModelSpec,
   ToolSpec,
 } from "./protocol.ts";
 import { isShort, isUrgent, runInSlot, type SlotOptions } from "./run-in-slot.ts";
-import type { SherpaPart } from "./sherpa.ts";
 import { superviseHostProcess } from "./supervisor.ts";
 import { ToolFailed, type ToolVersions } from "./tools.ts";
 
@@ -28,9 +28,9 @@ export type EspeakJob = JobOf<EspeakSpec> & {
   /** Called before the end of the output, if the library speaks. */
   readonly onEvents?: (events: readonly SpeechEvent[]) => void;
 };
-type SherpaJob = JobOf<SherpaSpec> & {
-  /** None: the model is only loaded. */
-  readonly parts: readonly SherpaPart[];
+export type ModelJob = JobOf<ModelSpec> & {
+  /** An order of the model's program, which is sent as JSON. */
+  readonly order: object;
   /** Called before the end of the output. */
   readonly onEvents?: (events: readonly SpeechEvent[]) => void;
 };
@@ -52,8 +52,8 @@ export interface SubprocessHost {
   run(job: ToolJob, signal: AbortSignal, turn?: SlotOptions): AsyncIterable<Buffer>;
   /** Speaks with espeak-ng; the output is a WAV, the same by its library and its command line. */
   speak(job: EspeakJob, signal: AbortSignal, turn?: SlotOptions): AsyncIterable<Buffer>;
-  /** Speaks with a model of sherpa-onnx, which has a process and a queue of its own; the output is a WAV. */
-  speakByModel(job: SherpaJob, signal: AbortSignal, turn?: SlotOptions): AsyncIterable<Buffer>;
+  /** Speaks with a model, which has processes and a queue of its own; the output is a WAV. */
+  speakByModel(job: ModelJob, signal: AbortSignal, turn?: SlotOptions): AsyncIterable<Buffer>;
   /** `slot`: one that was reserved. */
   encode(
     job: EncoderJob,
@@ -70,7 +70,7 @@ export interface SubprocessHost {
    */
   reserveEncoder(signal: AbortSignal, claim?: Claim): Promise<ReservedSlot | undefined>;
   /** For expensive preparations. @throws {Unavailable} if `run`, or `speakByModel` with this model, would refuse the claim now */
-  requireCapacity(claim: Claim, model?: string): void;
+  requireCapacity(claim: Claim, model?: ModelQueue): void;
   /** Resolves if the helper process responds. @throws {ToolFailed} {Unavailable} */
   ping(): Promise<void>;
   stats(): HostStats;
@@ -180,10 +180,10 @@ export const openSubprocessHost = async (options: SubprocessHostOptions = {}): P
       const order = { ...defaults, ...job, type: "espeak", lowPriority: !isUrgent(turn) } as const;
       return runInSlot(context, slots.tools, order, once(input), signal, { ...turn, onEvents });
     },
-    speakByModel: ({ parts, onEvents, ...job }, signal, turn) => {
-      const order = { ...defaults, ...modelLimits, ...job, type: "sherpa" } as const;
-      const input = once(JSON.stringify(parts));
-      return runInSlot(context, slots.model(job.model.name), order, input, signal, { ...turn, onEvents });
+    speakByModel: ({ order, onEvents, ...job }, signal, turn) => {
+      const spec = { ...defaults, ...modelLimits, ...job, type: "model" } as const;
+      const input = once(JSON.stringify(order));
+      return runInSlot(context, slots.model(job.model), spec, input, signal, { ...turn, onEvents });
     },
     encode: ({ input, ...job }, signal, turn, slot) => {
       const short = isShort(turn?.claim);
@@ -216,6 +216,9 @@ export const openSubprocessHost = async (options: SubprocessHostOptions = {}): P
   };
 };
 
+/** What the queue of a model depends on. */
+export type ModelQueue = Pick<SpeechModel, "name" | "processes">;
+
 /** The slots of the helper's jobs, by kind. */
 class Slots {
   readonly tools: Resource;
@@ -225,7 +228,7 @@ class Slots {
   /** Like encoders, they live as long as their sound. */
   readonly decoders: Resource;
   readonly #models = new Map<string, Resource>();
-  readonly #openModel: (name: string) => Resource;
+  readonly #openModel: (model: ModelQueue) => Resource;
 
   constructor(concurrency: number, options: SubprocessHostOptions) {
     const { scheduler = createScheduler() } = options;
@@ -250,13 +253,14 @@ class Slots {
       concurrencyPerKey: concurrency,
       ...queues,
     });
-    this.#openModel = (name) => scheduler.resource(`model_${name}`, { concurrency: 1, ...queues });
+    this.#openModel = ({ name, processes = 1 }) =>
+      scheduler.resource(`model_${name}`, { concurrency: processes, ...queues });
   }
 
-  model(name: string): Resource {
-    const model = this.#models.get(name) ?? this.#openModel(name);
-    this.#models.set(name, model);
-    return model;
+  model(model: ModelQueue): Resource {
+    const queue = this.#models.get(model.name) ?? this.#openModel(model);
+    this.#models.set(model.name, queue);
+    return queue;
   }
 
   stats(): Pick<HostStats, "running" | "queued"> {

@@ -2,6 +2,7 @@ import type { Knob } from "../../domain/synthesis/speech.ts";
 import type { Reader } from "../../domain/text/preparation/reader.ts";
 import type { SpeechEvent } from "../../subprocess/espeak.ts";
 import type { SlotOptions } from "../../subprocess/run-in-slot.ts";
+import type { ModelQueue } from "../../subprocess/subprocess-host.ts";
 import type { SpeechRequest } from "../engine.ts";
 import type { Samples } from "../pcm/read-samples.ts";
 
@@ -24,7 +25,7 @@ export interface LocalTool {
   /** False if its bytes are not reproducible: those that were kept first are the sound. Default: true. */
   isExact?(voice: string): boolean;
   /** The model of the voice, which has a queue of its own. Default: the voice shares the queue of all tools. */
-  modelOf?(voice: string): string | undefined;
+  modelOf?(voice: string): ModelQueue | undefined;
   /** True if it has the voice. Requests for other voices never reach the tool. */
   has(voice: string): boolean;
   knobs(voice: string): readonly Knob[];

@@ -2,8 +2,9 @@ import { readFileSync } from "node:fs";
 import { tap } from "../../async/tap.ts";
 import { EngineFailed, NothingToSpeak } from "../../domain/errors.ts";
 import { silentSpeechError } from "../../domain/text/speakable.ts";
+import type { SpeechModel } from "../../subprocess/models.ts";
 import type { SlotOptions } from "../../subprocess/run-in-slot.ts";
-import type { SherpaModel, SherpaPart } from "../../subprocess/sherpa.ts";
+import type { SherpaOrder, SherpaPart, SherpaStart } from "../../subprocess/sherpa.ts";
 import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
 import type { SpeechRequest } from "../engine.ts";
 import { missingLibrary } from "../models/library.ts";
@@ -18,7 +19,7 @@ export interface SherpaOptions {
   /** Of the library. Undefined: it is not installed, and every voice fails. */
   readonly library: string | undefined;
   readonly states: ModelStates;
-  readonly limits: Pick<SherpaModel, "threads" | "memoryBytes" | "idleMs">;
+  readonly limits: Pick<SpeechModel, "memoryBytes" | "idleMs"> & Pick<SherpaStart, "threads">;
 }
 
 /** Of what the tool is asked for. Raise it with every change of that, or names would lead to old audio; a test enforces it. */
@@ -34,7 +35,7 @@ export const sherpa = (packs: readonly ModelPack[], options: SherpaOptions): Loc
     prefix: modelPrefix,
     version: (voice) => versionOf(packOf(voice), options),
     isExact: (voice) => packOf(voice)?.isExact ?? true,
-    modelOf: (voice) => packOf(voice)?.name,
+    modelOf: (voice) => packOf(voice),
     has: (voice) => voices.has(voice),
     knobs: () => ["rate", "volume"],
     bySentence: true,
@@ -56,15 +57,22 @@ export const loadModel = async (
   { host, limits }: Pick<SherpaOptions, "host" | "limits">,
   signal = new AbortController().signal,
 ): Promise<void> => {
-  const job = { model: modelOf(pack, limits), speaker: 0, speed: 1, parts: [] };
+  const order: SherpaOrder = { speaker: 0, speed: 1, parts: [] };
+  const job = { model: modelOf(pack, limits), order };
   for await (const _ of host.speakByModel(job, signal));
 };
 
 /** The model as its process gets it. */
-const modelOf = ({ name, config }: ModelPack, limits: SherpaOptions["limits"]): SherpaModel => ({
+const modelOf = (
+  { name, config }: ModelPack,
+  { threads, ...limits }: SherpaOptions["limits"],
+): SpeechModel => ({
   name,
-  config,
+  program: "sherpa",
+  start: { config, threads } satisfies SherpaStart,
   ...limits,
+  // Its threads must not delay the service and the short texts of other tools.
+  lowPriority: true,
 });
 
 /** Where bytes are not exact, only the pack: a sound that was kept is valid on every machine. */
@@ -111,14 +119,13 @@ const speak = async (
   onEvents: Parameters<LocalTool["speak"]>[3],
 ): Promise<Samples> => {
   const { rate, volume } = request.prosody;
-  const parts = partsOf(request);
-  const call = states.start(pack.name);
-  const job = {
-    model: modelOf(pack, limits),
+  const order: SherpaOrder = {
     speaker: speaker.id,
     speed: Math.max(rate, slowestRate),
-    parts,
+    parts: partsOf(request),
   };
+  const call = states.start(pack.name);
+  const job = { model: modelOf(pack, limits), order };
   const wav = host.speakByModel({ ...job, ...(onEvents && { onEvents }) }, signal, turn);
   const watched = tap(wav, {
     onEnd: call.succeeded,

@@ -10,7 +10,7 @@ import { Job } from "./job.ts";
 import { startLame } from "./lame/encoder.ts";
 import { type Mp3Encoder, openLameLikeFfmpeg, probeLame } from "./lame/like-ffmpeg.ts";
 import { lowerPriorityOfSession, lowerPriorityOfThreads } from "./lower-priority.ts";
-import { createModelPool } from "./sherpa/model-pool.ts";
+import { createModelPool } from "./models/model-pool.ts";
 import { startTool } from "./tool-process.ts";
 import { detectVersions } from "./versions.ts";
 
@@ -100,7 +100,7 @@ const nameOf = (order: JobSpec): string => {
       return order.tool;
     case "espeak":
       return "espeak-ng";
-    case "sherpa":
+    case "model":
       return `The model ${order.model.name}`;
     case "encoder":
     case "decoder":
@@ -114,7 +114,7 @@ const begin = (order: JobSpec): ToolProcess => {
       return startTool(order);
     case "espeak":
       return speak(order);
-    case "sherpa":
+    case "model":
       return models.acquire(order);
     case "encoder":
       return encode(order);

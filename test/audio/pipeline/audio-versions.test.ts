@@ -168,8 +168,8 @@ describe("The version of audio", () => {
           orders.push({ tool: "espeak-ng", args: espeakArguments(job), output: "pipe", input: job.input });
           return host.speak({ ...job, input: job.ssml ? job.input : "One." }, signal);
         },
-        speakByModel: (job) => {
-          orders.push(job);
+        speakByModel: ({ model: { name, start, memoryBytes, idleMs }, order }) => {
+          orders.push({ model: { name, ...start, memoryBytes, idleMs }, ...order });
           return pcm(wav(1));
         },
       };

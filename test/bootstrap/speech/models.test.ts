@@ -6,6 +6,7 @@ import { composeModels } from "../../../src/bootstrap/speech/models.ts";
 import { EngineFailed } from "../../../src/domain/errors.ts";
 import { normalProsody } from "../../../src/domain/synthesis/speech.ts";
 import { readSettings } from "../../../src/settings.ts";
+import type { SherpaOrder } from "../../../src/subprocess/sherpa.ts";
 import type { SubprocessHost } from "../../../src/subprocess/subprocess-host.ts";
 import { ToolFailed } from "../../../src/subprocess/tools.ts";
 import { type PlacedPacks, packNames, placePacks } from "../../support/models.ts";
@@ -67,7 +68,7 @@ describe("Models that are loaded at the start", () => {
     const gated: SubprocessHost = {
       ...host,
       speakByModel: async function* (job, signal, turn) {
-        const isPreload = job.parts.length === 0;
+        const isPreload = (job.order as SherpaOrder).parts.length === 0;
         if (isPreload) await mayLoad.promise;
         yield* host.speakByModel(job, signal, turn);
         if (isPreload) hasLoaded.resolve();

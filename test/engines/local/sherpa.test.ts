@@ -159,13 +159,15 @@ describe("The models of sherpa-onnx", () => {
     const { folder } = packs;
     const { packs: opened } = await openPacks({ paths: {}, folder });
     const pack = opened.get("g1")?.find(({ name }) => name === packNames.characters);
-    const own = { name: "aborted", config: pack?.config ?? {}, ...modelLimits };
+    const { threads, ...limits } = modelLimits;
+    const start = { config: pack?.config ?? {}, threads };
+    const own = { name: "aborted", program: "sherpa", start, ...limits } as const;
     const stop = new AbortController();
     const first = { text: "abc", position: 0, pauseMs: 0 };
     // The library speaks these for a minute at least.
     const sentences = Array.from({ length: 3_000 }, () => ({ ...first, text: "abcdefghi ".repeat(100) }));
-    const job = { model: own, speaker: 0, speed: 1, parts: [first, ...sentences] };
-    const reader = model.host.speakByModel(job, stop.signal)[Symbol.asyncIterator]();
+    const order = { speaker: 0, speed: 1, parts: [first, ...sentences] };
+    const reader = model.host.speakByModel({ model: own, order }, stop.signal)[Symbol.asyncIterator]();
     const others = new Set(modelProcesses().map(({ pid }) => pid));
     await reader.next();
     const mine = modelProcesses().filter(({ pid }) => !others.has(pid));
@@ -175,7 +177,7 @@ describe("The models of sherpa-onnx", () => {
     expect(await rejection(reader.next() as Promise<unknown>)).to.have.property("message", "the caller left");
     await gone(...mine.map(({ pid }) => pid));
     await until("no job runs", () => model.host.stats().running === 0);
-    const next = model.host.speakByModel({ ...job, parts: [first] }, never);
+    const next = model.host.speakByModel({ model: own, order: { ...order, parts: [first] } }, never);
     expect(Buffer.concat(await collect(next)).length).to.be.above(1000);
   });
 

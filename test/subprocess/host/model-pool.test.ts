@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { createModelPool } from "../../../src/subprocess/host/sherpa/model-pool.ts";
+import { createModelPool } from "../../../src/subprocess/host/models/model-pool.ts";
 import { collect } from "../../support/collect.ts";
 import { rejection } from "../../support/rejection.ts";
 
@@ -8,10 +8,10 @@ describe("the processes of models", () => {
     const pool = createModelPool();
     // An argument that is longer than Linux allows: `spawn` throws.
     const config = { tooLong: "x".repeat(200_000) };
-    const model = { name: "long", config, threads: 1, memoryBytes: 1024 ** 3, idleMs: 1_000 };
+    const start = { config, threads: 1 };
+    const model = { name: "long", program: "sherpa", start, memoryBytes: 1024 ** 3, idleMs: 1_000 } as const;
     for (let attempt = 1; attempt <= 2; attempt++) {
-      const limits = { deadlineMs: 1_000, maxOutputBytes: 1_000, lowPriority: false };
-      const work = pool.acquire({ type: "sherpa", model, speaker: 0, speed: 1, ...limits });
+      const work = pool.acquire({ model });
       work.input.end("[]");
       expect(await rejection(collect(work.output)), `attempt ${attempt}`).to.have.property("code", "E2BIG");
     }

@@ -1,5 +1,5 @@
 import { createRequire } from "node:module";
-import type { SherpaStart } from "../../sherpa.ts";
+import type { SherpaStart } from "../../../sherpa.ts";
 
 /** A model that is loaded. */
 export type LoadedModel = ReturnType<typeof loadModel>;

@@ -1,6 +1,6 @@
-import type { SpeechEvent } from "../../espeak.ts";
-import type { SherpaOrder, SherpaStart } from "../../sherpa.ts";
-import { createWavWriter, readLines, reportDone, reportFailure, reportReady } from "../speaker-program.ts";
+import type { SpeechEvent } from "../../../espeak.ts";
+import type { SherpaOrder, SherpaStart } from "../../../sherpa.ts";
+import { createWavWriter, readLines, reportDone, reportFailure, reportReady } from "../../speaker-program.ts";
 import { type LoadedModel, loadModel } from "./library.ts";
 
 /**

@@ -1,0 +1,97 @@
+import type { SpeechModel } from "../../models.ts";
+import type { ModelSpec } from "../../protocol.ts";
+import type { ToolProcess } from "../exit-failure.ts";
+import { type SpeakerProcess, startSpeaker } from "../speaker-process.ts";
+import { abandoned, speakOnce, type TakenSpeaker } from "../text-job.ts";
+
+type Speaker = SpeakerProcess<unknown>;
+
+interface Model {
+  readonly idle: { readonly speaker: Speaker; readonly timer: NodeJS.Timeout }[];
+  /** Of all processes, idle ones included. */
+  readonly speakers: Set<Speaker>;
+  /** Texts that wait for a process. */
+  readonly waiting: (() => void)[];
+  /** Texts that have a place. */
+  busy: number;
+}
+
+/**
+ * The processes of each model, at most as many as it allows. One is started when a text arrives and none is idle, and
+ * ends when it has been idle for long.
+ */
+export const createModelPool = () => {
+  const models = new Map<string, Model>();
+
+  const modelNamed = (name: string): Model => {
+    const model = models.get(name) ?? { idle: [], speakers: new Set(), waiting: [], busy: 0 };
+    models.set(name, model);
+    return model;
+  };
+  const forget = (model: Model, speaker: Speaker): void => {
+    model.speakers.delete(speaker);
+    const at = model.idle.findIndex((one) => one.speaker === speaker);
+    if (at >= 0) clearTimeout(model.idle.splice(at, 1)[0]?.timer);
+  };
+  const speakerOf = (model: Model, options: SpeechModel): Speaker => {
+    const idle = model.idle.pop();
+    clearTimeout(idle?.timer);
+    if (idle) return idle.speaker;
+    const speaker = start(options);
+    model.speakers.add(speaker);
+    void speaker.gone.then(() => forget(model, speaker));
+    return speaker;
+  };
+  const rest = (model: Model, speaker: Speaker, { idleMs }: SpeechModel): void => {
+    if (!model.speakers.has(speaker)) return; // it has ended
+    const unload = (): void => {
+      forget(model, speaker);
+      speaker.kill();
+    };
+    model.idle.push({ speaker, timer: setTimeout(unload, idleMs) });
+  };
+  /** Gives the place of a text to the one that has waited longest. */
+  const end = (model: Model): void => {
+    const next = model.waiting.shift();
+    if (next) next();
+    else model.busy--;
+  };
+  const take = async (options: SpeechModel, signal: AbortSignal): Promise<TakenSpeaker<unknown>> => {
+    const model = modelNamed(options.name);
+    if (model.busy < (options.processes ?? 1)) model.busy++;
+    else await new Promise<void>((resolve) => model.waiting.push(resolve));
+    try {
+      if (signal.aborted) throw abandoned;
+      const speaker = speakerOf(model, options);
+      const release = (): void => {
+        rest(model, speaker, options);
+        end(model);
+      };
+      return { speaker, release };
+    } catch (error) {
+      end(model); // `spawn` throws if the machine is out of memory
+      throw error;
+    }
+  };
+
+  return {
+    /** Its input is an order of the model's program, as JSON. */
+    acquire: ({ model }: Pick<ModelSpec, "model">): ToolProcess =>
+      speakOnce(
+        (order): unknown => JSON.parse(order),
+        (signal) => take(model, signal),
+      ),
+    kill: (): void => {
+      for (const { speakers } of models.values()) for (const speaker of speakers) speaker.kill();
+    },
+  };
+};
+
+const start = ({ name, program, start, memoryBytes, lowPriority = false }: SpeechModel): Speaker =>
+  startSpeaker({
+    name: `The model ${name}`,
+    program: new URL(`./${program}/speaker.ts`, import.meta.url),
+    args: [JSON.stringify(start)],
+    memoryBytes,
+    lowPriority,
+  });

@@ -1,0 +1,20 @@
+/** A model, or an engine with its data, that speaks in processes of its own. */
+export interface SpeechModel {
+  /** Unique: processes belong to a name. */
+  readonly name: string;
+  readonly program: ModelProgram;
+  /** What a process is started with: the program's argument, as JSON. */
+  readonly start: object;
+  /** Of a process, beyond what Node itself reserves. */
+  readonly memoryBytes: number;
+  /** A process ends after this time without a text. */
+  readonly idleMs: number;
+  /** The most processes, each for one text at a time. Default: 1. */
+  readonly processes?: number;
+  /** True if its processes yield to the service and to other tools. Default: false. */
+  readonly lowPriority?: boolean;
+}
+
+/** The folders of `host/models`. */
+export const modelPrograms = ["sherpa"] as const;
+export type ModelProgram = (typeof modelPrograms)[number];
