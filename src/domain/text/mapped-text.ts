@@ -67,12 +67,15 @@ export const replace = (source: MappedText, replacements: Iterable<Replacement>)
     isChanged = true;
     const [before, after] = common(text.slice(start, end), written);
     copy(start + before);
-    const places = [source.from[next] ?? 0, source.to[end - after - 1] ?? 0] as const;
+    // What is only added stands for the character before it in the part, or else for the next one.
+    const first = next < end - after || before === 0 ? next : next - 1;
+    const last = Math.max(first, end - after - 1);
+    const places = [source.from[first] ?? 0, source.to[last] ?? 0] as const;
     const added = written.slice(before, written.length - after);
     out.text += added;
     for (let unit = 0; unit < added.length; unit++) {
       out.from.push(places[0]);
-      out.to.push(Math.max(...places));
+      out.to.push(places[1]);
     }
     next = end - after;
   }

@@ -188,6 +188,8 @@ describe("The preparation of a text", () => {
   const langs = fc.constantFrom(...languages.map(([, lang]) => lang));
 
   it("knows for each character what of the text it stands for, in the order of the text", () => {
+    const { from, to } = prepared("1\n+ ", "en-GB"); // the line break is written twice
+    for (const [unit, place] of from.entries()) expect(to[unit]).to.be.above(place);
     fc.assert(
       fc.property(texts, langs, (text, lang) => {
         const { text: after, from, to, length } = prepared(text, lang);
