@@ -65,6 +65,14 @@ const environment = z.object({
   ENGINE_G2: schema.engine.optional().describe("Self-hosted server or models for engine g2; may hold a key"),
   ENGINE_G3: schema.engine.optional().describe("Self-hosted server or models for engine g3; may hold a key"),
   ENGINE_G5: schema.engineServer.optional().describe("Self-hosted server for engine g5; may hold a key"),
+  NATURAL_VOICES_DIR: z
+    .string()
+    .optional()
+    .describe("Folder of natural voices, or none; default: voices beside the program"),
+  VOICES: z
+    .enum(["natural", "classic"], "must be natural or classic")
+    .default("natural")
+    .describe("The voices with which a new installation begins"),
   MODELS_DIR: z.string().optional().describe("Folder of models for engine g1; default: none"),
   MODEL_THREADS: schema
     .wholeNumber(1, 64)
@@ -216,6 +224,12 @@ const toSettings = (data: Environment) => ({
   openAiModels: data.OPENAI_MODEL_MAP,
   ...schema.splitEngines({ g1: data.ENGINE_G1, g2: data.ENGINE_G2, g3: data.ENGINE_G3, g5: data.ENGINE_G5 }),
   models: toModelSettings(data),
+  naturalVoices: {
+    /** See `naturalVoicesFolder`. */
+    folder: data.NATURAL_VOICES_DIR,
+    /** What a new installation begins with. */
+    choice: data.VOICES,
+  },
   /** Where the servers of websites and webhooks may be, beside public networks. */
   upstreamNetworks: {
     allowLoopback: data.ALLOW_LOOPBACK_UPSTREAMS === "true",

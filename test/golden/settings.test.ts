@@ -35,6 +35,8 @@ const samples: Readonly<Record<string, readonly [value: string, beside?: Readonl
     ENGINE_G2: ["openai:http://127.0.0.1:2/v1?model=kokoro&voices=af_bella"],
     ENGINE_G3: ["openai:http://127.0.0.1:3/v1?model=kokoro&voices=af_bella"],
     ENGINE_G5: ["openai:http://127.0.0.1:5/v1?model=kokoro&voices=af_bella"],
+    NATURAL_VOICES_DIR: ["/voices"],
+    VOICES: ["classic"],
     MODELS_DIR: ["/models"],
     MODEL_THREADS: ["4"],
     MODEL_MEMORY_MB: ["512"],

@@ -8,6 +8,7 @@ import { composeService } from "../../src/bootstrap/service.ts";
 import { errorMessage } from "../../src/domain/errors.ts";
 import { readSettings } from "../../src/settings.ts";
 import { superviseHostProcess } from "../../src/subprocess/supervisor.ts";
+import { testSettings } from "./instance.ts";
 import { rejection } from "./rejection.ts";
 import { adminToken, temporaryFolder } from "./service.ts";
 import { shareHelper } from "./tool-host.ts";
@@ -43,7 +44,7 @@ export const startInProcessService = async (
   const folder = await temporaryFolder();
   const masterKey = Buffer.alloc(32, 7);
   const settings = readSettings({
-    PORT: "0",
+    ...testSettings,
     DATA_DIR: folder.path,
     ADMIN_TOKEN: adminToken,
     MASTER_KEY: masterKey.toString("base64"),
@@ -71,7 +72,7 @@ export const startInProcessService = async (
 
 /** The error of a start that must fail, as the process would print it. */
 export const startError = async (env: Record<string, string>): Promise<string> => {
-  const start = async () => composeService(readSettings({ PORT: "0", ...env }), createLogger("silent"));
+  const start = async () => composeService(readSettings({ ...testSettings, ...env }), createLogger("silent"));
   return errorMessage(await rejection(start()));
 };
 

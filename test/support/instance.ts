@@ -3,6 +3,8 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 
 export const adminToken = "an-operator's-token-for-tests";
+/** Tests speak by the voices that need no download, unless they ask for others. */
+export const testSettings = { PORT: "0", VOICES: "classic" };
 /** The master key of instances that share a log. */
 export const masterKey = Buffer.alloc(32, 3).toString("base64");
 
@@ -33,7 +35,7 @@ export const startInstance = async (
   env: Record<string, string> = {},
   checkout?: string,
 ): Promise<RunningService> => {
-  const settings = { PORT: "0", DATA_DIR: dataDir, ADMIN_TOKEN: adminToken, LOG_LEVEL: "info", ...env };
+  const settings = { ...testSettings, DATA_DIR: dataDir, ADMIN_TOKEN: adminToken, LOG_LEVEL: "info", ...env };
   const child = spawnService(settings, checkout);
   const log: string[] = [];
   child.stderr?.on("data", (chunk) => log.push(String(chunk)));

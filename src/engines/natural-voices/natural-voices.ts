@@ -1,0 +1,103 @@
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { errorMessage } from "../../domain/errors.ts";
+import { type PublishedFile, type VoicePackage, voicePackages } from "./packages.ts";
+
+/** A natural voice whose files are all here, as they were published. */
+export interface InstalledVoice {
+  /** As in SystemVoice.voiceName, such as `hibari:heart`. */
+  readonly voiceName: string;
+  readonly package: VoicePackage;
+  /** The package's folder. */
+  readonly folder: string;
+  /** Of the files that its audio depends on. */
+  readonly digest: string;
+}
+
+/** A file that cannot be used. The message names no path: health is readable without credentials. */
+export interface UnusableFile {
+  readonly package: string;
+  readonly message: string;
+}
+
+export interface NaturalVoices {
+  /** By SystemVoice.voiceName. */
+  readonly installed: ReadonlyMap<string, InstalledVoice>;
+  readonly unusable: readonly UnusableFile[];
+}
+
+/** Where `scripts/natural-voices` puts them by default. */
+const defaultFolder = join(import.meta.dirname, "../../../voices");
+
+/** The folder of the setting `NATURAL_VOICES_DIR`. Undefined: the installation has none. */
+export const naturalVoicesFolder = (setting: string | undefined): string | undefined =>
+  setting === "none" ? undefined : (setting ?? defaultFolder);
+
+/** Reads and checks the files of the folder. Never rejects: voices whose files are missing or differ are not installed. */
+export const openNaturalVoices = async (folder: string | undefined): Promise<NaturalVoices> => {
+  if (folder === undefined) return { installed: new Map(), unusable: [] };
+  const opened = await Promise.all(voicePackages.map((one) => openPackage(one, join(folder, one.name))));
+  return {
+    installed: new Map(opened.flatMap(({ voices }) => voices.map((voice) => [voice.voiceName, voice]))),
+    unusable: opened.flatMap(({ unusable }) => unusable),
+  };
+};
+
+const openPackage = async (voicePackage: VoicePackage, folder: string) => {
+  const { name, files, voices } = voicePackage;
+  const states = new Map<string, FileState>();
+  for (const [file, published] of Object.entries(files))
+    states.set(file, await stateOf(join(folder, file), published));
+  const isUsable = (file: string): boolean => states.get(file) === "good";
+  const installed = Object.entries(voices)
+    .filter(([, needed]) => needed.every(isUsable))
+    .map(
+      ([voice, needed]): InstalledVoice => ({
+        ...{ voiceName: `${name}:${voice}`, package: voicePackage, folder },
+        digest: digestOf(needed.map((file) => `${file}\0${files[file]?.[1]}\n`)),
+      }),
+    );
+  const unusable = [...states].flatMap(([file, state]): UnusableFile[] =>
+    state === "good" || state === "missing" ? [] : [{ package: name, message: `${file} ${state.why}` }],
+  );
+  return { voices: installed, unusable };
+};
+
+type FileState = "good" | "missing" | { readonly why: string };
+
+const stateOf = async (path: string, [bytes, sha256]: PublishedFile): Promise<FileState> => {
+  try {
+    const found = await stat(path);
+    const isGood = found.size === bytes && (await sha256Of(path, found.mtimeMs)) === sha256;
+    return isGood ? "good" : { why: "is not the published file" };
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return code === "ENOENT" ? "missing" : { why: `cannot be read: ${code ?? errorMessage(error)}` };
+  }
+};
+
+/** Tests start many services in one process. */
+const known = new Map<string, Promise<string>>();
+
+const sha256Of = (path: string, mtimeMs: number): Promise<string> => {
+  const key = `${path} ${mtimeMs}`;
+  const digest = known.get(key) ?? readSha256(path);
+  known.set(key, digest);
+  digest.catch(() => known.delete(key));
+  return digest;
+};
+
+const readSha256 = async (path: string): Promise<string> => {
+  const hash = createHash("sha256");
+  await pipeline(createReadStream(path), hash);
+  return hash.digest("hex");
+};
+
+const digestOf = (lines: readonly string[]): string => {
+  const hash = createHash("sha256");
+  for (const line of [...lines].sort()) hash.update(line);
+  return hash.digest("hex").slice(0, 32);
+};

@@ -1,0 +1,60 @@
+import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import {
+  naturalVoicesFolder,
+  openNaturalVoices,
+} from "../../../src/engines/natural-voices/natural-voices.ts";
+import { voicePackages } from "../../../src/engines/natural-voices/packages.ts";
+
+const installedHere = naturalVoicesFolder(undefined) ?? "";
+
+describe("natural voices", () => {
+  let folder: string;
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), "voxledger-voices-"));
+  });
+
+  afterEach(() => rm(folder, { recursive: true }));
+
+  const names = async (): Promise<readonly string[]> => [
+    ...(await openNaturalVoices(folder)).installed.keys(),
+  ];
+
+  it("are those whose files are all in the folder", async () => {
+    await cp(join(installedHere, "pico"), join(folder, "pico"), { recursive: true });
+    expect(await names()).to.deep.equal(
+      ["en-GB", "de-DE", "fr-FR", "es-ES", "it-IT", "en-US"].map((name) => `pico:${name}`),
+    );
+    await rm(join(folder, "pico", "de-DE_ta.bin"));
+    expect(await names()).not.to.include("pico:de-DE");
+    expect((await openNaturalVoices(folder)).unusable).to.deep.equal([]);
+  });
+
+  it("are none in a folder that does not exist, and none without a folder", async () => {
+    for (const place of [join(folder, "absent"), naturalVoicesFolder("none")]) {
+      const { installed, unusable } = await openNaturalVoices(place);
+      expect([installed.size, unusable]).to.deep.equal([0, []]);
+    }
+  });
+
+  it("do not include one with a file that differs from the published one, even of the same length", async () => {
+    await cp(join(installedHere, "pico"), join(folder, "pico"), { recursive: true });
+    const [, pico] = voicePackages;
+    const [bytes = 0] = pico?.files["fr-FR_ta.bin"] ?? [];
+    await writeFile(join(folder, "pico", "fr-FR_ta.bin"), Buffer.alloc(bytes));
+    const { installed, unusable } = await openNaturalVoices(folder);
+    expect(installed.has("pico:fr-FR")).to.equal(false);
+    expect(installed.has("pico:de-DE")).to.equal(true);
+    expect(unusable).to.deep.equal([{ package: "pico", message: "fr-FR_ta.bin is not the published file" }]);
+  });
+
+  it("report a file that cannot be read, without its path", async () => {
+    await mkdir(join(folder, "pico"));
+    await symlink("en-GB_ta.bin", join(folder, "pico", "en-GB_ta.bin")); // a loop
+    const { unusable } = await openNaturalVoices(folder);
+    expect(unusable).to.deep.equal([{ package: "pico", message: "en-GB_ta.bin cannot be read: ELOOP" }]);
+  });
+});
