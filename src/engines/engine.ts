@@ -88,6 +88,8 @@ export interface Engine {
   version(voice: string): string;
   /** False if the same request may have other bytes: those that were kept first are the sound. Default: true. */
   isExact?(voice: string): boolean;
+  /** True if the same request has the same samples on every machine. Default: false. */
+  isReproducible?(voice: string): boolean;
   /** The prosody knobs that this engine applies for this voice, in stable order. */
   prosody(voice: string): readonly Knob[];
   /** True if it accepts SSML for this voice. */

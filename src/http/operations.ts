@@ -18,6 +18,7 @@ import { statusOperations } from "./routes/admin/status.ts";
 import { webhookOperations } from "./routes/admin/webhooks.ts";
 import { websiteOperations } from "./routes/admin/websites.ts";
 import { audioOperation } from "./routes/audio.ts";
+import { audioNameOperations } from "./routes/audio-name.ts";
 import { consoleOperations } from "./routes/console/operations.ts";
 import { clientScriptOperations } from "./routes/docs/client-script.ts";
 import { docsOperations, openApiOperation } from "./routes/docs/docs.ts";
@@ -51,6 +52,7 @@ const factories = [
   elevenLabsModelsOperation,
   elevenLabsUserOperations,
   audioOperation,
+  audioNameOperations,
   rootOperation,
   healthOperations,
   sealKeyOperation,

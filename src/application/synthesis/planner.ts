@@ -90,7 +90,13 @@ export const createPlanner = (options: PlannerOptions) => {
     const hash = hashRecipe(namingKey, recipe);
     const name = objectName(recipe, hash);
     const hasMarks = !isByok(engine.code) && isNfc && (engine.marks?.(voiceName) ?? false);
-    const spoken = { ...(pronounced ?? written.spoken), ...(reading && { reading }), hasMarks };
+    const isReproducible = [voiceName, ...(voices ?? [])].every((each) => engine.isReproducible?.(each));
+    const spoken = {
+      ...(pronounced ?? written.spoken),
+      ...(reading && { reading }),
+      hasMarks,
+      ...(isReproducible && { isReproducible }),
+    };
     return [{ recipe, hash, name, ...spoken, voice: candidate.label, systemVoice: systemVoice.name }];
   };
 

@@ -24,6 +24,8 @@ export interface Rendition {
   readonly replacements?: readonly Replacement[];
   /** True if marks belong to its sound. */
   readonly hasMarks?: boolean;
+  /** True if the recipe gives the same samples on every machine. */
+  readonly isReproducible?: boolean;
   /** The voice in the ledger. */
   readonly voice: string;
   /** Listed in `failed` if this rendition fails. */

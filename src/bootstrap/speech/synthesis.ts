@@ -9,6 +9,7 @@ import { createVoices } from "../../application/catalog/voices.ts";
 import { createWebsiteCatalogs } from "../../application/catalog/website-catalog.ts";
 import type { Ledger } from "../../application/ledger/ledger.ts";
 import { createWebsiteLexicons } from "../../application/lexicons/website-lexicons.ts";
+import { createAudioNames } from "../../application/synthesis/audio-names.ts";
 import { createDelivery } from "../../application/synthesis/delivery.ts";
 import { createFreeDepartures } from "../../application/synthesis/free-departures.ts";
 import { createIdempotencyDigests } from "../../application/synthesis/idempotency-digests.ts";
@@ -45,13 +46,15 @@ export const composeSynthesis = (
     createDelivery({ pipeline: audio.pipeline, ledger, freeDepartures }),
     unread,
   );
+  const planner = createPlanner({ ...audio, namingKey, sharesAudio, catalogOf, lexicons: websiteLexicons });
   return {
     unread,
+    audioNames: createAudioNames({ ...planner, ledger }),
     voices: createVoices({ catalogOf, platforms: runner.view(platforms), nativeVoices }),
     reportVoices: createVoiceReports({ execute, catalog: runner.view(catalog), clock }),
     synthesis: {
       ...createIdempotencyDigests(namingKey),
-      ...createPlanner({ ...audio, namingKey, sharesAudio, catalogOf, lexicons: websiteLexicons }),
+      ...planner,
       ...delivery,
     },
     streaming: telemetry.streaming(delivery),

@@ -62,6 +62,22 @@ export const audioResponses = (api: DescribedApi): void => {
       await post(413, oversized);
     });
 
+    it("POST /v2/audio/name, and the same for an operator", async () => {
+      const request = { voice: "UK English Female", text: "Held to its word" };
+      const headers = { ...authorize(api.website), ...json };
+      for (const [path, as] of [
+        ["/v2/audio/name", headers],
+        [`/admin/keys/${api.website.apiKey}/audio/name`, { ...operator, ...json }],
+      ] as const) {
+        const post = (status: number, body: unknown) => send(status, "POST", path, body, as);
+        await post(200, { request });
+        await post(400, { request: { ...request, volume: 0 } });
+        await post(400, request);
+        await post(404, { request: { ...request, voice: "Nobody" } });
+        await post(413, oversized);
+      }
+    });
+
     it("POST /v2/text/synthesize with BYOK engines, whole and as a stream", async () => {
       for (const [engine, credentials] of Object.entries(goodCredentials)) {
         await send(200, "PUT", `/admin/websites/${api.website.id}/credentials/${engine}`, credentials);

@@ -14,7 +14,7 @@ import {
 import { parse } from "../../../domain/validation.ts";
 import { TTSService } from "../voices/schemas.ts";
 
-const AudioFormat = z.enum(v2Formats).meta({ id: "AudioFormat" });
+export const AudioFormat = z.enum(v2Formats).meta({ id: "AudioFormat" });
 const VoiceGender = z.enum(genderNames).transform(normalGender).meta({ id: "VoiceGender" });
 
 /** The text to speak, in a request that calls it `member`. */

@@ -1,0 +1,92 @@
+import { hash } from "node:crypto";
+import type { Rendition } from "../../audio/pipeline/pipeline.ts";
+import { Invalid } from "../../domain/errors.ts";
+import type { AudioFormat } from "../../domain/synthesis/formats.ts";
+import { objectName, publicUrlPath, type Recipe } from "../../domain/synthesis/recipe.ts";
+import type { EngineCode, Knob } from "../../domain/synthesis/speech.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { Planner, SynthesisRequest } from "./planner.ts";
+
+/** The name of the audio that answers a request. It is the same whether the audio exists or not. */
+export interface AudioName {
+  /** Absent if it must not be known: without credentials, `/audio/{name}` says whether the audio exists. */
+  readonly name?: string;
+  /** With the name of public audio: the path of its permanent URL, below that of PUBLIC_URL. */
+  readonly path?: string;
+  /** SHA-256 of the name, which it identifies without being one. */
+  readonly nameDigest: string;
+  readonly format: AudioFormat;
+  readonly voice: string;
+  readonly engine: EngineCode;
+  /** True if the recipe gives the same samples on every machine. */
+  readonly reproducible: boolean;
+  /** Without the text, and what identifies the website. */
+  readonly recipe: PublicRecipe;
+}
+
+type PublicRecipe = Omit<Recipe, "text" | "websiteId" | "instructions" | "prosody" | "applied"> & {
+  readonly prosody: Readonly<Partial<Record<Knob, number>>>;
+};
+
+export interface NamedAudio extends AudioName {
+  readonly characters: number;
+  /** The audio that answers the request if the voices before it fail, in order. */
+  readonly fallbacks: readonly AudioName[];
+}
+
+/** Names audio without a synthesis, a charge, or a look at the store. */
+export interface AudioNames {
+  /**
+   * Contains the names of private audio, and of audio for which the key was charged within ten
+   * minutes. @throws as `plan`
+   */
+  nameFor(
+    caller: { readonly apiKey: string; readonly websiteId: string },
+    request: SynthesisRequest,
+  ): NamedAudio;
+  /** Contains all names: for operators, who can read them in the ledger. @throws as `plan` */
+  nameForOperator(websiteId: string, request: SynthesisRequest): NamedAudio;
+}
+
+export const createAudioNames = ({
+  plan,
+  ledger,
+}: Pick<Planner, "plan"> & { readonly ledger: Pick<Ledger, "wasCharged"> }): AudioNames => {
+  const named = (
+    websiteId: string,
+    request: SynthesisRequest,
+    isKnown: (rendition: Rendition) => boolean,
+  ): NamedAudio => {
+    const { characters, silent, renditions } = plan(request, websiteId);
+    if (silent) throw new Invalid([{ path: ["volume"], message: "At volume 0 there is no audio to name." }]);
+    const [first, ...others] = renditions;
+    const nameOf = (rendition: Rendition): AudioName => describe(rendition, isKnown(rendition));
+    return { ...nameOf(first), characters, fallbacks: others.map(nameOf) };
+  };
+  return {
+    nameFor: ({ apiKey, websiteId }, request) =>
+      named(
+        websiteId,
+        request,
+        ({ recipe, hash }) => recipe.websiteId !== undefined || ledger.wasCharged(apiKey, hash),
+      ),
+    nameForOperator: (websiteId, request) => named(websiteId, request, () => true),
+  };
+};
+
+const describe = (
+  { hash: name, voice, recipe, isReproducible = false }: Rendition,
+  isKnown: boolean,
+): AudioName => {
+  const { text, websiteId, instructions, prosody, applied, ...parts } = recipe;
+  return {
+    ...(isKnown && { name }),
+    ...(isKnown && websiteId === undefined && { path: publicUrlPath(objectName(recipe, name)) }),
+    nameDigest: hash("sha256", name),
+    format: recipe.format,
+    voice,
+    engine: recipe.engine,
+    reproducible: isReproducible,
+    recipe: { ...parts, prosody: Object.fromEntries(applied.map((knob) => [knob, prosody[knob]])) },
+  };
+};
