@@ -7,6 +7,7 @@ describe("The library of espeak-ng", () => {
   const openWithStatus = (status: number) =>
     openEspeakLibrary(() => ({
       seedRandom: () => undefined,
+      clearStack: () => 0,
       load: () => ({
         info: () => "1.51 Data at: /usr/lib/espeak-ng-data",
         sampleRate: () => 22_050,
