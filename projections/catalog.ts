@@ -1,5 +1,4 @@
-import type { CatalogEvent } from "../src/domain/catalog/catalog.ts";
-import { type CatalogIndex, indexCatalog } from "../src/domain/catalog/catalog-index.ts";
+import type { CatalogEvent, ChosenVoices } from "../src/domain/catalog/catalog.ts";
 import type { SystemVoice, Voice } from "../src/domain/synthesis/speech.ts";
 import type { RecordedEvent } from "../src/eventstore/event-store.ts";
 import type { Projection } from "./projection.ts";
@@ -11,32 +10,23 @@ export interface CatalogState {
   updatedAt: string | null;
   voices: Voice[];
   systemVoices: SystemVoice[];
+  /** Null: nothing was ever chosen, and the classic voices speak. */
+  chosen: ChosenVoices | null;
 }
 
 /** One partition, `catalog`. */
 export const catalog: Projection<CatalogState> = {
   name: "catalog",
-  version: 1,
+  version: 2,
   prefixes: ["catalog"],
   partition: ({ stream }) => (stream === "catalog" ? stream : undefined),
-  initial: () => ({ revision: 0, updatedAt: null, voices: [], systemVoices: [] }),
+  initial: () => ({ revision: 0, updatedAt: null, voices: [], systemVoices: [], chosen: null }),
   apply: (state, event) => {
     if (!applyChange(state, event)) return state;
     state.revision = event.revision + 1;
     state.updatedAt = (event.data as CatalogEvent["data"]).at;
     return state;
   },
-};
-
-const indexes = new WeakMap<CatalogState, { revision: number; index: CatalogIndex }>();
-
-/** An index of the state, built on first use for each revision. */
-export const catalogIndexOf = (state: CatalogState): CatalogIndex => {
-  const known = indexes.get(state);
-  if (known?.revision === state.revision) return known.index;
-  const index = indexCatalog(state);
-  indexes.set(state, { revision: state.revision, index });
-  return index;
 };
 
 /** False for an unknown event. */
@@ -62,6 +52,11 @@ const applyChange = (state: CatalogState, { type, data }: RecordedEvent): boolea
     case "VoiceDeprecated":
       replace(state.voices, ({ name }) => name === event.data.name, deprecated);
       return true;
+    case "VoicesChosen": {
+      const { choice, voices } = event.data;
+      state.chosen = { choice, voices };
+      return true;
+    }
     default:
       return false;
   }

@@ -7,12 +7,18 @@ import { createActivity } from "../application/health/activity.ts";
 import { createEventLog } from "../application/usage/events/event-log.ts";
 import { scheduleSeals } from "../application/usage/proof/seal-schedule.ts";
 import { backgroundClock } from "../async/clock.ts";
-import { catalogDecider, catalogStream, seedCatalog } from "../domain/catalog/catalog.ts";
+import { beginWith, catalogDecider, catalogStream, seedCatalog } from "../domain/catalog/catalog.ts";
+import { voicesToChoose } from "../domain/catalog/natural-voices.ts";
 import { releaseSeed } from "../domain/catalog/seed/seed.ts";
 import { isOfType } from "../domain/event-type.ts";
 import type { ClockEvent } from "../domain/ledger/clock.ts";
 import { formatRefusal, logStream } from "../domain/log-format.ts";
 import { audioStream } from "../domain/synthesis/audio-deletion.ts";
+import {
+  type NaturalVoices,
+  naturalVoicesFolder,
+  openNaturalVoices,
+} from "../engines/natural-voices/natural-voices.ts";
 import { createCommandHandler } from "../eventstore/command-handler.ts";
 import { type Following, follow } from "../eventstore/follow-events.ts";
 import type { Settings } from "../settings.ts";
@@ -34,6 +40,7 @@ import { createShutdownDeadline } from "./shutdown.ts";
 import { composeSounds } from "./sounds.ts";
 import { composeAudio } from "./speech/audio.ts";
 import { composeLegacyRemoval } from "./speech/audio-store.ts";
+import { reportVoiceChoice } from "./speech/natural-voices.ts";
 import { composeSynthesis } from "./speech/synthesis.ts";
 import { serveWyoming } from "./speech/wyoming.ts";
 import { composeWebhooks } from "./webhooks.ts";
@@ -77,14 +84,15 @@ export const composeService = async (
   const { providers, runner } = core;
   const cipher = await core.cipher();
   const namingKey = await core.namingKey();
-  await addReleaseVoices(core);
+  const naturalVoices = await openNaturalVoices(naturalVoicesFolder(settings.naturalVoices.folder));
+  await addReleaseVoices(core, settings, naturalVoices);
   const findProviderClient = createProviderClients({
     credentials: runner.view(credentials),
     providers,
     cipher,
     onError,
   });
-  const audio = await composeAudio(runtime, core, findProviderClient, namingKey);
+  const audio = await composeAudio(runtime, core, { findProviderClient, namingKey, naturalVoices });
   const sounds = composeSounds(runtime, core, async () => audio.audioStore, audio.pipeline.forget);
   const eventLog = createEventLog({ store: core.storeAsWritten, clock, timers: backgroundClock });
   const others = followOthers(core, audio.pipeline.forget, onFatal, onError);
@@ -109,6 +117,7 @@ export const composeService = async (
   composeLegacyRemoval(runtime, core, audio);
   reportRefusedServersAtStart(runtime, core, cipher);
   reportModelRetirements(runtime, core, cipher);
+  reportVoiceChoice(runtime, core);
 
   const running = resources.move();
   return { url, wyomingUrl: wyoming?.url, close: () => running.disposeAsync() };
@@ -141,14 +150,22 @@ const followOthers = (
     timers: backgroundClock,
   });
 
-/** Adds the voices of this release that the catalog lacks. */
-const addReleaseVoices = async ({ store, runner, clock, urgentTime }: Core): Promise<void> => {
+/** Adds the voices of this release that the catalog lacks. A new installation begins with natural voices, unless a setting says otherwise. */
+const addReleaseVoices = async (
+  { store, runner, clock, urgentTime }: Core,
+  { naturalVoices: { choice } }: Settings,
+  { installed }: NaturalVoices,
+): Promise<void> => {
   const handler = createCommandHandler({ store, clock, deadlineMs: startTimeoutMs });
   const { at, ...note } = await urgentTime();
+  const begin = { choice, voices: voicesToChoose((name) => installed.has(name)), at };
   await createExecuteCommand({ handler, runner })(
     catalogDecider,
     catalogStream,
-    (state) => seedCatalog(state, releaseSeed(), at),
+    (state) => [
+      ...(choice === "natural" ? beginWith(state, begin) : []),
+      ...seedCatalog(state, releaseSeed(), at),
+    ],
     { actor: "system", ...note },
   );
 };

@@ -1,5 +1,6 @@
 import type { CatalogIndex } from "../domain/catalog/catalog-index.ts";
 import { flagOf } from "../domain/catalog/flag.ts";
+import { isNatural } from "../domain/catalog/natural-voices.ts";
 import { freeEngineOrder } from "../domain/catalog/voice-resolution.ts";
 import type { FreeEngine, ShortGender, SystemVoice, Voice } from "../domain/synthesis/speech.ts";
 
@@ -46,16 +47,21 @@ const voiceOf = (entries: readonly ConfiguredVoice[], shared: CatalogIndex): Voi
   const [first] = entries;
   if (!first) return [];
   const { name, lang, gender, provider } = first;
-  const fallbacks = entries.flatMap((entry) => fallbackOf(entry, shared) ?? []);
+  const fallbacks = entries.flatMap((entry) => fallbacksOf(entry, shared));
   const voiceIDs = [...new Set([...entries.map(({ id }) => id), ...fallbacks])];
   return [{ name, flag: flagOf(lang), gender, lang, voiceIDs, provider }];
 };
 
-/** The voice while the configured one fails: the engine's own, or of another free engine if it lacks the language. */
-const fallbackOf = ({ engine, lang, gender }: ConfiguredVoice, shared: CatalogIndex): number | undefined => {
+/**
+ * The voices while the configured one fails: the engine's own, or of another free engine if it lacks the language. A natural
+ * one is followed by one that needs no download.
+ */
+const fallbacksOf = ({ engine, lang, gender }: ConfiguredVoice, shared: CatalogIndex): number[] => {
   const own = spoken(shared, [engine], lang);
   const speakers = own.length > 0 ? own : spoken(shared, freeEngineOrder, lang);
-  return (speakers.find((one) => one.gender === gender) ?? speakers[0])?.id;
+  const best = (some: readonly SystemVoice[]) => some.find((one) => one.gender === gender) ?? some[0];
+  const found = [best(speakers), best(speakers.filter((one) => !isNatural(one)))];
+  return found.flatMap((one) => one?.id ?? []);
 };
 
 const spoken = (shared: CatalogIndex, engines: Parameters<CatalogIndex["speakers"]>[0], lang: string) =>

@@ -59,6 +59,7 @@ describe("The health endpoint", () => {
       "clock",
       "seals",
       "engines",
+      "voices",
       "queues",
       "audioStore",
     ]);

@@ -326,6 +326,7 @@ describe("synthesis over HTTP", () => {
       "queues",
       "seals",
       "engines",
+      "voices",
       "audioStore",
     );
   });

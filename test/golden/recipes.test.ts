@@ -186,7 +186,8 @@ const openSynthesis = async ({
     return websiteId === own || websiteId === replacing ? accounts[code] : undefined;
   };
   const { voices, systemVoices } = releaseSeed();
-  const catalog = { revision: 1, updatedAt: at, voices: [...voices], systemVoices: [...systemVoices] };
+  const seeded = { voices: [...voices], systemVoices: [...systemVoices] };
+  const catalog = { revision: 1, updatedAt: at, ...seeded, chosen: null };
   const catalogOf = createWebsiteCatalogs({
     catalog: new Map([["catalog", catalog]]),
     byokVoices: createByokVoices(

@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import { type CatalogState, catalog, catalogIndexOf } from "../../projections/catalog.ts";
+import { type CatalogState, catalog } from "../../projections/catalog.ts";
+import { catalogIndexOf } from "../../src/application/catalog/catalog-index-of.ts";
 import {
   type CatalogEvent,
   catalogDecider,
@@ -56,6 +57,7 @@ describe("the catalog projection", () => {
       updatedAt: later,
       voices: [{ ...voice, flag: "at", deprecated: true }],
       systemVoices: [{ ...systemVoice, deprecated: true }],
+      chosen: null,
     });
   });
 

@@ -1,4 +1,4 @@
-import { type CatalogState, catalogIndexOf } from "../../../projections/catalog.ts";
+import type { CatalogState } from "../../../projections/catalog.ts";
 import type { View } from "../../../projections/runner/view.ts";
 import {
   addSystemVoice,
@@ -17,6 +17,7 @@ import { NotFound } from "../../domain/errors.ts";
 import type { SystemVoice, Voice } from "../../domain/synthesis/speech.ts";
 import { parse } from "../../domain/validation.ts";
 import type { CommandContext, ExecuteCommand } from "../execute-command.ts";
+import { catalogIndexOf } from "./catalog-index-of.ts";
 
 /** A new system voice: the catalog assigns the id and marks fallback voices. */
 export const newSystemVoice = systemVoiceSchema.omit({ id: true, fallbackVoice: true });

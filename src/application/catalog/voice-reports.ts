@@ -1,4 +1,4 @@
-import { type CatalogState, catalogIndexOf } from "../../../projections/catalog.ts";
+import type { CatalogState } from "../../../projections/catalog.ts";
 import type { View } from "../../../projections/runner/view.ts";
 import { catalogStream } from "../../domain/catalog/catalog.ts";
 import type { ReportedVoice } from "../../domain/catalog/event-shapes.ts";
@@ -12,6 +12,7 @@ import {
 } from "../../domain/catalog/platform.ts";
 import { findBrowser, findOperatingSystem } from "../../domain/catalog/platform-names.ts";
 import type { ExecuteCommand } from "../execute-command.ts";
+import { catalogIndexOf } from "./catalog-index-of.ts";
 
 /** A browser's report of its platform and voices. */
 export interface VoiceReport {

@@ -1,14 +1,11 @@
 import { LRUCache } from "lru-cache";
-import {
-  type CatalogState,
-  catalogIndexOf,
-  catalog as catalogProjection,
-} from "../../../projections/catalog.ts";
+import { type CatalogState, catalog as catalogProjection } from "../../../projections/catalog.ts";
 import type { View } from "../../../projections/runner/view.ts";
 import { catalogStream } from "../../domain/catalog/catalog.ts";
 import { type CatalogIndex, indexCatalog } from "../../domain/catalog/catalog-index.ts";
 import { indexVoiceNames, mergeVoiceNames } from "../../domain/catalog/voice-names.ts";
 import type { SystemVoice, Voice } from "../../domain/synthesis/speech.ts";
+import { catalogIndexOf } from "./catalog-index-of.ts";
 
 /** The catalog of one website. */
 export interface WebsiteCatalog {
@@ -63,7 +60,10 @@ export const createWebsiteCatalogs = ({
     shared = {
       of: state.revision,
       catalog: added
-        ? { revision: `${revision} ${added.revision}`, index: withAdded(index, added, added.systemVoices) }
+        ? {
+            revision: `${revision} ${added.revision}`,
+            index: withAdded(index, added, [...added.systemVoices, ...index.preferred]),
+          }
         : { revision, index },
     };
     return shared.catalog;

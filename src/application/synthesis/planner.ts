@@ -109,8 +109,11 @@ export const createPlanner = (options: PlannerOptions) => {
       const document = ssml ? parseSsml(text) : undefined;
       const markdown = textFormat === "markdown" ? readMarkdown(text) : undefined;
       const isNfc = text === request.text;
-      const takesSsml = ({ engine, voiceName }: Candidate): boolean =>
-        findEngine(engine, websiteId)?.takesSsml(voiceName) ?? false;
+      const takesSsml = ({ engine: code, voiceName }: Candidate): boolean => {
+        const engine = findEngine(code, websiteId);
+        // A voice that is not installed here is tried: else its fallback would count as the voice that was asked for.
+        return engine !== undefined && (engine.takesSsml(voiceName) || engine.version(voiceName) === "none");
+      };
       const candidates = resolveVoices(catalogOf(websiteId).index, { ...request, ssml }, takesSsml);
       const find = lexicons.of(websiteId, request.lexicons);
       const { prosody, instructions } = request;

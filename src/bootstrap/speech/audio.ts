@@ -9,10 +9,12 @@ import { createPipeline } from "../../audio/pipeline/pipeline.ts";
 import { isByok } from "../../domain/accounts/byok-providers.ts";
 import { localEngines } from "../../engines/local/engine.ts";
 import { japaneseReadings } from "../../engines/local/japanese/japanese-readings.ts";
+import type { NaturalVoices } from "../../engines/natural-voices/natural-voices.ts";
 import { openSubprocessHost, type SubprocessHost } from "../../subprocess/subprocess-host.ts";
 import type { Core, Runtime } from "../core.ts";
 import { composeRetention, composeUseReports, openAudioStore } from "./audio-store.ts";
 import { composeModels } from "./models.ts";
+import { naturalVoicesCheck } from "./natural-voices.ts";
 import { composeFreeEngines } from "./providers.ts";
 
 export type AudioParts = Awaited<ReturnType<typeof composeAudio>>;
@@ -21,8 +23,15 @@ export type AudioParts = Awaited<ReturnType<typeof composeAudio>>;
 export const composeAudio = async (
   runtime: Runtime,
   core: Core,
-  findProviderClient: FindProviderClient,
-  { createdAt }: NamingKey,
+  {
+    findProviderClient,
+    namingKey: { createdAt },
+    naturalVoices,
+  }: {
+    readonly findProviderClient: FindProviderClient;
+    readonly namingKey: NamingKey;
+    readonly naturalVoices: NaturalVoices;
+  },
 ) => {
   const { scheduler, providerActivities } = core;
   const { settings, log, telemetry, superviseHelper, resources, shutdownTimeLeft } = runtime;
@@ -74,7 +83,11 @@ export const composeAudio = async (
     retentionStats,
     subprocessStats: host.stats,
     modelVoices: models.voices,
-    checks: [...engineChecks(host, engines.size, checks), ...models.checks],
+    checks: [
+      ...engineChecks(host, engines.size, checks),
+      ...models.checks,
+      naturalVoicesCheck(core, naturalVoices, (code) => engines.get(code)),
+    ],
   };
 };
 

@@ -5,6 +5,7 @@ import type { EventOf } from "../shape.ts";
 import type { SystemVoice, Voice } from "../synthesis/speech.ts";
 import { parse } from "../validation.ts";
 import type { catalogShapes } from "./event-shapes.ts";
+import { naturalVoices, type VoiceChoice } from "./natural-voices.ts";
 import { firstVoiceIds } from "./voice-ids.ts";
 import type { CatalogVoices } from "./voice-names.ts";
 import { systemVoice as systemVoiceSchema, voiceChange, voice as voiceSchema } from "./voice-schema.ts";
@@ -15,6 +16,14 @@ export type CatalogEvent = EventOf<typeof catalogShapes>;
 export interface Catalog {
   readonly voices: ImmutableMap<string, Voice>;
   readonly systemVoices: ImmutableMap<number, SystemVoice>;
+  /** Undefined: the installation is older than natural voices, or began without them. */
+  readonly chosen: ChosenVoices | undefined;
+}
+
+export interface ChosenVoices {
+  readonly choice: VoiceChoice;
+  /** The natural voices that speak, by `voiceName`. */
+  readonly voices: readonly string[];
 }
 
 export const catalogStream = "catalog";
@@ -25,6 +34,7 @@ export const firstOperatorId = firstVoiceIds.operator;
 export const initialCatalog = (): Catalog => ({
   voices: new ImmutableMap(),
   systemVoices: new ImmutableMap(),
+  chosen: undefined,
 });
 
 const evolveCatalog = (catalog: Catalog, event: CatalogEvent): Catalog => {
@@ -41,6 +51,10 @@ const evolveCatalog = (catalog: Catalog, event: CatalogEvent): Catalog => {
     case "VoiceDeprecated": {
       const was = catalog.voices.get(event.data.name);
       return was ? withVoice(catalog, { ...was, deprecated: true }) : catalog;
+    }
+    case "VoicesChosen": {
+      const { choice, voices } = event.data;
+      return { ...catalog, chosen: { choice, voices } };
     }
     default:
       return never(event, catalog);
@@ -115,6 +129,24 @@ export const nextSystemVoiceId = ({ systemVoices }: Catalog): number => {
   return id;
 };
 
+/** Which voices speak, on all instances. */
+export const chooseVoices = (
+  { chosen }: Catalog,
+  { choice, voices, at }: ChosenVoices & { readonly at: string },
+): CatalogEvent[] => {
+  const isSame = choice === chosen?.choice && voices.join() === chosen.voices.join();
+  return isSame ? [] : [{ type: "VoicesChosen", data: { choice, voices, at } }];
+};
+
+/** The choice with which a new installation begins. Whatever has a catalog is not new. */
+export const beginWith = (
+  catalog: Catalog,
+  chosen: ChosenVoices & { readonly at: string },
+): CatalogEvent[] => {
+  const isNew = catalog.chosen === undefined && catalog.systemVoices.entries.length === 0;
+  return isNew ? chooseVoices(catalog, chosen) : [];
+};
+
 /** Adds the seed's missing voices. Existing ones are unchanged, including an operator's changes. */
 export const seedCatalog = (catalog: Catalog, seed: CatalogVoices, at: string): CatalogEvent[] => [
   ...seed.systemVoices
@@ -141,9 +173,13 @@ const voiceNamed = (catalog: Catalog, name: string): Voice => {
   return voice;
 };
 
-const requireSystemVoices = ({ systemVoices }: Catalog, ids: readonly number[]): void => {
+const requireSystemVoices = ({ systemVoices, chosen }: Catalog, ids: readonly number[]): void => {
+  const isChosen = (id: number): boolean =>
+    naturalVoices.some((one) => one.id === id && chosen?.voices.includes(one.voiceName));
   const problems = ids.flatMap((id, index) =>
-    systemVoices.has(id) ? [] : [{ path: ["voiceIDs", index], message: `There is no system voice ${id}.` }],
+    systemVoices.has(id) || isChosen(id)
+      ? []
+      : [{ path: ["voiceIDs", index], message: `There is no system voice ${id}.` }],
   );
   if (problems.length > 0) throw new Invalid(problems);
 };

@@ -12,6 +12,7 @@ import {
   utcTime,
 } from "../shape.ts";
 import type { EngineCode, ShortGender, SystemVoice, Voice } from "../synthesis/speech.ts";
+import type { VoiceChoice } from "./natural-voices.ts";
 
 const at = utcTime;
 
@@ -48,6 +49,8 @@ export const catalogShapes = {
   /** The complete new voice, under its old name. */
   VoiceChanged: { voice, at },
   VoiceDeprecated: { name: text, at },
+  /** The natural voices that speak from now on, by `voiceName`: none if the choice is `classic`. */
+  VoicesChosen: { choice: code<VoiceChoice>(), voices: listOf(text), at },
 };
 
 const reportedVoice = object({

@@ -13,6 +13,8 @@ export const firstVoiceIds = {
   selfHosted: 4_000_000,
   /** Models that operators placed on the machine. */
   models: 5_000_000,
+  /** Natural voices that are installed beside the program. */
+  natural: 6_000_000,
 } as const;
 
 /** The most voices of one BYOK provider or of all self-hosted servers, or of all models. */

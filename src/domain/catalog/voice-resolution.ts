@@ -11,6 +11,7 @@ import {
 } from "../synthesis/speech.ts";
 import type { CatalogIndex } from "./catalog-index.ts";
 import { isSameLanguage, matchLanguage } from "./language-match.ts";
+import { isNatural } from "./natural-voices.ts";
 
 /** The voice parameters of a synthesis request, normalised. */
 export interface VoiceRequest {
@@ -177,13 +178,14 @@ const byLanguage = (catalog: CatalogIndex, wanted: string, request: VoiceRequest
   throw new NotFound(`${engineList(engineOrder)} no voice for the language ${quote(wanted)}.`, "voice");
 };
 
-/** The first voice, and a fallback if it is a preferred one. */
+/** The first voice, and fallbacks if it is a preferred one: natural voices of its gender, then an engine's own. */
 const withFallback = ({ preferred }: CatalogIndex, speakers: readonly SystemVoice[]): SystemVoice[] => {
   const isPreferred = ({ id }: SystemVoice): boolean => preferred.some((one) => one.id === id);
-  const [first] = speakers;
+  const [first, ...others] = speakers;
   if (!first) return [];
-  const other = isPreferred(first) ? speakers.find((one) => !isPreferred(one)) : undefined;
-  return other ? [first, other] : [first];
+  if (!isPreferred(first)) return [first];
+  const natural = others.filter((one) => isPreferred(one) && isNatural(one) && one.gender === first.gender);
+  return [first, ...natural, ...others.filter((one) => !isPreferred(one)).slice(0, 1)];
 };
 
 /** Whether the format is offered. A format that the engine itself lacks is encoded here. */

@@ -1,3 +1,4 @@
+import { kokoroLanguages } from "../../domain/catalog/natural-voices.ts";
 import type { ShortGender } from "../../domain/synthesis/speech.ts";
 import type { ProviderVoice } from "../provider.ts";
 import { isRealtimeModel } from "./realtime.ts";
@@ -47,15 +48,3 @@ export const openAiNamesOf = (model: string): readonly string[] =>
  * first voice.
  */
 const kokoroName = /^([a-z])([fm])_([a-z].*)$/s;
-
-const kokoroLanguages: Readonly<Record<string, string>> = {
-  a: "en-US",
-  b: "en-GB",
-  e: "es-ES",
-  f: "fr-FR",
-  h: "hi-IN",
-  i: "it-IT",
-  j: "ja-JP",
-  p: "pt-BR",
-  z: "zh-CN",
-};

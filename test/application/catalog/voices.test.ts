@@ -49,6 +49,7 @@ describe("a website's voices", () => {
       updatedAt: "2026-03-01T12:00:00.000Z",
       voices: [everywhere, fallingBack, native],
       systemVoices: [...systemVoices],
+      chosen: null,
     };
     reports = new Map();
     own = new Map();
