@@ -4,7 +4,7 @@ import type { MappedText, Replacement } from "../mapped-text.ts";
 export interface Reader {
   /** BCP-47. */
   readonly lang: string;
-  readonly tool: "espeak" | "flite" | "sherpa";
+  readonly tool: "espeak" | "flite" | "sherpa" | "hibari" | "pico" | "kokoro";
   /** The kana of a Japanese text, for a reader that does not know kanji. */
   readonly readingsOf?: ((text: string) => readonly Replacement[]) | undefined;
 }
