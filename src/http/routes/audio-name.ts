@@ -3,14 +3,14 @@ import { z } from "zod";
 import type { Authenticator } from "../../application/access/authentication.ts";
 import type { AudioName, AudioNames, NamedAudio } from "../../application/synthesis/audio-names.ts";
 import type { SynthesisRequest } from "../../application/synthesis/planner.ts";
-import { v2Formats } from "../../domain/synthesis/formats.ts";
+import { audioFormats } from "../../domain/synthesis/formats.ts";
 import { parse } from "../../domain/validation.ts";
 import { noStore } from "../caching/cache-control.ts";
 import { namedSchema } from "../kernel/named-schema.ts";
 import { json, jsonRequest, type Operation, operation, pathParams } from "../kernel/operation.ts";
 import type { PublicUrl } from "../kernel/public-url.ts";
 import { adminOperation, apiKey, count } from "./admin/admin-operation.ts";
-import { type RequestSchema, requestFromBody } from "./synthesis/request.ts";
+import { requestFromBody, requestInAnyFormat } from "./synthesis/request.ts";
 import { TTSService } from "./voices/schemas.ts";
 
 const digest = z.string().regex(/^[0-9a-f]{64}$/);
@@ -28,7 +28,7 @@ const AudioNameShape = {
   url: z.url().optional().meta({
     description: "The permanent URL of public audio whose `name` is present.",
   }),
-  format: z.enum(v2Formats),
+  format: z.enum(audioFormats),
   voice: z.string().meta({ description: "As in the ledger's entries." }),
   engine: TTSService,
   reproducible: z.boolean().meta({
@@ -44,7 +44,7 @@ const AudioNameShape = {
       lang: z.string(),
       textFormat: z.string(),
       prosody: z.object({ pitch: factor, rate: factor, volume: factor }),
-      format: z.enum(v2Formats),
+      format: z.enum(audioFormats),
       replacements: z.string().optional(),
       voices: z.array(z.string()).optional(),
     })
@@ -65,21 +65,21 @@ const NamedAudioResponse = namedSchema("AudioName", {
 interface AudioNameOptions {
   readonly audioNames: AudioNames;
   readonly authenticator: Pick<Authenticator, "actFor">;
-  readonly schema: RequestSchema;
+  readonly settings: { readonly maxTextCharacters: number };
   readonly publicUrl: PublicUrl;
 }
 
 /** The names of audio, for its owner and for operators. */
-export const audioNameOperations = (options: AudioNameOptions): Operation[] => [
-  nameAudio(options),
-  nameAudioOfKey(options),
-];
+export const audioNameOperations = (options: AudioNameOptions): Operation[] => {
+  const body = requestBody(options.settings.maxTextCharacters);
+  return [nameAudio(options, body), nameAudioOfKey(options, body)];
+};
 
 const responses = {
   200: { description: "The name, and what else is known of the audio.", content: json(NamedAudioResponse) },
 };
 
-const nameAudio = ({ audioNames, schema, publicUrl }: AudioNameOptions): Operation =>
+const nameAudio = ({ audioNames, publicUrl }: AudioNameOptions, body: RequestBody): Operation =>
   operation({
     method: "post",
     path: "/v2/audio/name",
@@ -90,13 +90,16 @@ const nameAudio = ({ audioNames, schema, publicUrl }: AudioNameOptions): Operati
       "Compare the name with the ledger's entry of a charge: it is the audio of this request only if they are equal. Nothing is synthesized or charged, and the response is the same whether the audio exists or not.",
     auth: "website",
     cache: [noStore],
-    body: requestBody(schema),
+    body,
     responses,
     errors: [404],
     handle: ({ body }, ctx) => present(audioNames.nameFor(ctx.state.caller.principal, body), ctx, publicUrl),
   });
 
-const nameAudioOfKey = ({ audioNames, authenticator, schema, publicUrl }: AudioNameOptions): Operation =>
+const nameAudioOfKey = (
+  { audioNames, authenticator, publicUrl }: AudioNameOptions,
+  body: RequestBody,
+): Operation =>
   adminOperation({
     method: "post",
     path: "/admin/keys/{apiKey}/audio/name",
@@ -104,7 +107,7 @@ const nameAudioOfKey = ({ audioNames, authenticator, schema, publicUrl }: AudioN
     summary: "Name the audio of a request of the key",
     cache: [noStore],
     params: pathParams({ apiKey }),
-    body: requestBody(schema),
+    body,
     responses,
     errors: [404],
     handle: ({ params, body }, _, ctx) => {
@@ -113,12 +116,21 @@ const nameAudioOfKey = ({ audioNames, authenticator, schema, publicUrl }: AudioN
     },
   });
 
-const requestBody = (schema: RequestSchema) =>
-  jsonRequest(
+const requestBody = (maxCharacters: number) => {
+  const schema = requestInAnyFormat(maxCharacters);
+  return jsonRequest(
     z.object({ request: schema }),
     { request: { voice: "UK English Female", text: "The train to Oxford leaves at nine.", format: "wav" } },
-    { read: (body): SynthesisRequest => requestFromBody(schema, parse(wrapped, body).request) },
+    {
+      read: (body): SynthesisRequest => ({
+        ...requestFromBody(schema, parse(wrapped, body).request),
+        anyFormat: true,
+      }),
+    },
   );
+};
+
+type RequestBody = ReturnType<typeof requestBody>;
 
 const wrapped = z.object({ request: z.looseObject({}, { error: "request is required." }) });
 

@@ -99,6 +99,18 @@ describe("POST /v2/audio/name", () => {
     expect(other.body.recipe.prosody).to.include({ rate: 1.5 });
   });
 
+  it("names audio in the formats of compatible APIs", async () => {
+    const speech = { model: "g1", input: request.text, voice: request.voice, response_format: "flac" };
+    const named = async () => (await nameFor(website, { ...request, format: "flac" })).body;
+    expect(await named()).to.not.have.property("name");
+    const spoken = await post("/openai/v1/audio/speech", speech, {
+      Authorization: `Bearer ${website.apiKey}.${website.apiSecret}`,
+    });
+    const { url, format } = await named();
+    expect([spoken.status, format]).to.deep.equal([200, "flac"]);
+    expect((await ask(url)).text.slice(-400)).to.equal(spoken.text.slice(-400));
+  });
+
   it("does not repeat the text or name the website", async () => {
     const { text } = await nameFor(website);
     expect(text).to.not.include("4 8 3 9").and.not.to.include(website.id);

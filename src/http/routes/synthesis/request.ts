@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { SynthesisRequest } from "../../../application/synthesis/planner.ts";
 import { Invalid, NotFound, type Problem } from "../../../domain/errors.ts";
 import { countCharacters } from "../../../domain/synthesis/count-characters.ts";
-import { v2Formats } from "../../../domain/synthesis/formats.ts";
+import { audioFormats, v2Formats } from "../../../domain/synthesis/formats.ts";
 import {
   type EngineCode,
   engineCodes,
@@ -14,7 +14,7 @@ import {
 import { parse } from "../../../domain/validation.ts";
 import { TTSService } from "../voices/schemas.ts";
 
-export const AudioFormat = z.enum(v2Formats).meta({ id: "AudioFormat" });
+const AudioFormat = z.enum(v2Formats).meta({ id: "AudioFormat" });
 const VoiceGender = z.enum(genderNames).transform(normalGender).meta({ id: "VoiceGender" });
 
 /** The text to speak, in a request that calls it `member`. */
@@ -113,8 +113,20 @@ const format = AudioFormat.optional().meta({
   examples: ["mp3"],
 });
 
+const anyFormat = z
+  .enum(audioFormats)
+  .optional()
+  .meta({ description: "A format of any API. The default is the engine's.", examples: ["wav"] });
+
 /** The schema of the body and of the query. */
 export const synthesizeRequest = (maxCharacters: number) =>
+  requestWith(maxCharacters, format, "SynthesizeRequest");
+
+/** Also for the formats that only compatible APIs offer. */
+export const requestInAnyFormat = (maxCharacters: number) =>
+  requestWith(maxCharacters, anyFormat, "AudioNameRequest");
+
+const requestWith = <Format extends z.ZodOptional>(maxCharacters: number, format: Format, id: string) =>
   z
     .object({
       text: spokenText(maxCharacters, "text"),
@@ -125,12 +137,13 @@ export const synthesizeRequest = (maxCharacters: number) =>
       error: "Either voice or lang is required.",
       path: ["lang"],
     })
-    .meta({ id: "SynthesizeRequest", anyOf: [{ required: ["voice"] }, { required: ["lang"] }] });
+    .meta({ id, anyOf: [{ required: ["voice"] }, { required: ["lang"] }] });
 
 export type RequestSchema = ReturnType<typeof synthesizeRequest>;
+export type AnyFormatSchema = ReturnType<typeof requestInAnyFormat>;
 
 /** @throws {Invalid} */
-export const requestFromBody = (schema: RequestSchema, body: unknown): SynthesisRequest =>
+export const requestFromBody = (schema: RequestSchema | AnyFormatSchema, body: unknown): SynthesisRequest =>
   toRequest(parse(schema, body));
 
 export const streamed = z.object({
@@ -212,7 +225,7 @@ const toRequest = ({
   rate,
   volume,
   ...rest
-}: z.output<RequestSchema>): SynthesisRequest => ({
+}: z.output<RequestSchema | AnyFormatSchema>): SynthesisRequest => ({
   ...rest,
   ...(textFormat && { textFormat }),
   prosody: { pitch, rate, volume },
