@@ -1,0 +1,83 @@
+import type { Clock } from "../../async/clock.ts";
+import { EngineFailed } from "../../domain/errors.ts";
+import type { EngineCode } from "../../domain/synthesis/speech.ts";
+import { preparationVersion, speakersOf } from "../../domain/text/preparation/prepare.ts";
+import type { Speaker } from "../../domain/text/ssml-speaker.ts";
+import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
+import type { Engine, SpeechRequest } from "../engine.ts";
+import { gainOf } from "./gains.ts";
+import type { JapaneseReadings } from "./japanese/japanese-readings.ts";
+import type { LocalTool, LocalVoice } from "./local-tool.ts";
+import { readerOf, speak } from "./speak.ts";
+import { createSpeechLimit, requireSpeakable } from "./speech-limit.ts";
+import { voicesByLanguage } from "./voices-by-language.ts";
+
+interface LocalEngineParts {
+  readonly host: Pick<SubprocessHost, "requireCapacity">;
+  readonly japanese: JapaneseReadings;
+  readonly clock: Clock;
+}
+
+/**
+ * The engine of these tools. Pages compute audio with it, so it imports nothing that only Node has but
+ * `Buffer` and `Readable`.
+ */
+export const localEngine = (
+  code: EngineCode,
+  tools: readonly LocalTool[],
+  { host, japanese, clock }: LocalEngineParts,
+): Engine => {
+  const find = (voice: string): { tool: LocalTool; name: string } | undefined => {
+    const [, prefix, name] = /^([a-z]+):(.+)$/s.exec(voice) ?? [];
+    const tool = tools.find((one) => one.prefix === prefix);
+    return tool && name !== undefined && tool.has(name) ? { tool, name } : undefined;
+  };
+  const inLanguage = voicesByLanguage((voice) => find(voice) !== undefined);
+  /** The voice of words of a document. @throws {EngineFailed} the engine does not have it */
+  const voiceOf = ({ voice, lang }: Speaker, request: Pick<SpeechRequest, "voice" | "lang">): LocalVoice => {
+    const own = {
+      name: voice?.name ?? request.voice,
+      lang: voice?.lang ?? request.lang,
+    };
+    const { name } = (lang !== undefined && inLanguage(lang, own)) || own;
+    const found = find(name);
+    if (!found) throw new EngineFailed(`The engine ${code} does not have this voice.`);
+    return { ...found, lang: lang ?? own.lang, gain: gainOf(name) };
+  };
+  const ask = <T>(voice: string, question: (tool: LocalTool, name: string) => T): T | undefined => {
+    const found = find(voice);
+    return found && question(found.tool, found.name);
+  };
+
+  return {
+    code,
+    // The preparation and the split of texts depend on ICU.
+    version: (voice) =>
+      ask(
+        voice,
+        (tool, name) => `${tool.version(name)}; text ${preparationVersion}; icu ${process.versions.icu}`,
+      ) ?? "none",
+    isExact: (voice) => ask(voice, (tool, name) => tool.isExact?.(name)) ?? true,
+    isReproducible: (voice) => ask(voice, (tool) => tool.isReproducible) ?? false,
+    prosody: (voice) => ask(voice, (tool, name) => tool.knobs(name)) ?? [],
+    takesSsml: (voice) => find(voice) !== undefined,
+    otherVoices: (request) => {
+      if (!find(request.voice)) return [];
+      const speakers = speakersOf(request, (speaker) => readerOf(voiceOf(speaker, request)));
+      const names = speakers.map((speaker) => voiceOf(speaker, request)).map(nameOf);
+      return [...new Set(names)].filter((name) => name !== request.voice);
+    },
+    marks: (voice) => find(voice)?.tool.reportsEvents ?? false,
+    synthesize: async (request, signal) => {
+      const { tool, name } = voiceOf({}, request);
+      requireSpeakable(tool, request);
+      if (request.claim) host.requireCapacity(request.claim, tool.modelOf?.(name));
+      await request.reserveEncoder?.();
+      const limit = createSpeechLimit(clock, request.progressive ?? false);
+      return speak(request, { voiceOf: (speaker) => voiceOf(speaker, request), japanese, limit }, signal);
+    },
+  };
+};
+
+/** As in SystemVoice.voiceName. */
+const nameOf = ({ tool, name }: LocalVoice): string => `${tool.prefix}:${name}`;
