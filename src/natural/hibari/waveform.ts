@@ -1,0 +1,160 @@
+import { cosineOfTurns, exp, sineOfTurns, tanh } from "../math/elementary.ts";
+import { createNoise } from "../math/noise.ts";
+import { createRealFft } from "../math/real-fft.ts";
+
+export const sampleRate = 24_000;
+/** Of a frame of the model. */
+export const frameSamples = 300;
+
+const windowSamples = 1200;
+const bins = windowSamples / 2 + 1;
+/** Half a window, which is where its frame is. */
+const framesBefore = windowSamples / frameSamples / 2;
+
+/** The model's spectra: `bins` rows of one value per frame; `f0` has one row. */
+export interface Spectra {
+  /** Of the harmonics: logarithm of the magnitude, and phase before tanh. */
+  readonly lh: Float32Array;
+  readonly theta: Float32Array;
+  /** Logarithm of the magnitude of the noise. */
+  readonly ln: Float32Array;
+  /** Of the rest: logarithm of the magnitude, and phase in radians. */
+  readonly lr: Float32Array;
+  readonly phi: Float32Array;
+  /** In Hz. */
+  readonly f0: Float32Array;
+}
+
+export interface WaveformOptions {
+  /** Factor of the frequency of the voice. */
+  readonly pitch: number;
+  readonly seed: number;
+}
+
+/**
+ * The waveform of the spectra, a frame at a time, each in the same buffer: pulses with the frequency of the voice, filtered
+ * by the spectrum of the harmonics, noise, and the rest.
+ */
+export function* waveform(
+  { lh, theta, ln, lr, phi, f0 }: Spectra,
+  { pitch, seed }: WaveformOptions,
+): Generator<Float64Array, void> {
+  const frames = f0.length;
+  const source = pulses(f0, pitch);
+  const noise = createNoise(seed);
+  const tables = sharedTables();
+  const { fft, analysis, synthesis } = tables;
+  const frame = new Float64Array(windowSamples);
+  const re = new Float64Array(bins);
+  const im = new Float64Array(bins);
+  /** Of the frames so far; the first `frameSamples` values are those of the oldest one. */
+  const sum = new Float64Array(windowSamples);
+  const weight = new Float64Array(windowSamples);
+  const samples = new Float64Array(frameSamples);
+  const takeOldest = (): Float64Array => {
+    for (let n = 0; n < frameSamples; n++) samples[n] = (sum[n] as number) / (weight[n] as number);
+    shift(sum);
+    shift(weight);
+    return samples;
+  };
+
+  for (let t = 0; t < frames; t++) {
+    const start = (t - framesBefore) * frameSamples;
+    for (let n = 0; n < windowSamples; n++) {
+      frame[n] = mirrored(source, start + n) * (analysis[n] as number);
+    }
+    fft.forward(frame, re, im);
+    for (let bin = 0, at = t; bin < bins; bin++, at += frames) {
+      const harmonic = magnitude(lh[at] as number);
+      const turns = tanh(theta[at] as number) / 2;
+      const cosine = harmonic * cosineOfTurns(turns);
+      const sine = harmonic * sineOfTurns(turns);
+      const noisy = magnitude(ln[at] as number);
+      const rest = magnitude(lr[at] as number);
+      const restTurns = (phi[at] as number) / (2 * Math.PI);
+      const sourceRe = re[bin] as number;
+      const sourceIm = im[bin] as number;
+      re[bin] = sourceRe * cosine - sourceIm * sine + noisy * noise() + rest * cosineOfTurns(restTurns);
+      im[bin] = sourceRe * sine + sourceIm * cosine + noisy * noise() + rest * sineOfTurns(restTurns);
+    }
+    fft.inverse(re, im, frame);
+    for (let n = 0; n < windowSamples; n++) {
+      const window = synthesis[n] as number;
+      sum[n] = (sum[n] as number) + (frame[n] as number) * window;
+      weight[n] = (weight[n] as number) + window * window;
+    }
+    if (t >= framesBefore) yield takeOldest();
+    else takeOldest();
+  }
+  for (let t = Math.max(0, frames - framesBefore); t < frames; t++) yield takeOldest();
+}
+
+/** The network's own limit. */
+const magnitude = (logarithm: number): number => exp(logarithm < 7 ? logarithm : 7);
+
+const shift = (values: Float64Array): void => {
+  values.copyWithin(0, frameSamples);
+  values.fill(0, windowSamples - frameSamples);
+};
+
+/** Outside of the signal lies its reflection at its first and last value. */
+const mirrored = (signal: Float64Array, at: number): number => {
+  const last = signal.length - 1;
+  const inside = at < 0 ? -at : at > last ? 2 * last - at : at;
+  return signal[inside] ?? 0;
+};
+
+/** Below it a frame is unvoiced. */
+const leastHz = 40;
+const mostHz = 11_000;
+
+/** Pulses that repeat with the frequency: the sum of all its harmonics below `mostHz`, each with amplitude 1. */
+const pulses = (f0: Float32Array, pitch: number): Float64Array => {
+  const signal = new Float64Array(f0.length * frameSamples);
+  /** In turns. */
+  let phase = 0;
+  for (let n = 0; n < signal.length; n++) {
+    const own = between(f0, (n + 0.5) / frameSamples - 0.5);
+    const hz = (own > leastHz ? own : leastHz) * pitch;
+    phase += hz / sampleRate;
+    phase -= Math.floor(phase);
+    if (own > leastHz) signal[n] = harmonics(phase, Math.floor(mostHz / hz));
+  }
+  return signal;
+};
+
+/** The sum of cos(2π · h · turns) for h from 1 to `count`. */
+const harmonics = (turns: number, count: number): number => {
+  const divisor = 2 * sineOfTurns(turns / 2);
+  const quotient = Math.abs(divisor) > 2e-3 ? sineOfTurns((count + 0.5) * turns) / divisor : count + 0.5;
+  return quotient - 0.5;
+};
+
+/** Linear interpolation; the first and the last value go on. */
+const between = (values: Float32Array, position: number): number => {
+  const before = Math.floor(position);
+  const part = position - before;
+  const last = values.length - 1;
+  const a = values[Math.max(0, before)] as number;
+  const b = values[Math.min(last, before + 1)] as number;
+  return a * (1 - part) + b * part;
+};
+
+const createTables = () => {
+  const hann = Float64Array.from(
+    { length: windowSamples },
+    (_, n) => 0.5 - 0.5 * cosineOfTurns(n / windowSamples),
+  );
+  return {
+    fft: createRealFft(windowSamples),
+    /** A harmonic of amplitude 1 has the magnitude 1 in the spectrum. */
+    analysis: hann.map((value) => value / (windowSamples / 4)),
+    synthesis: hann,
+  };
+};
+
+let tables: ReturnType<typeof createTables> | undefined;
+const sharedTables = (): ReturnType<typeof createTables> => {
+  tables ??= createTables();
+  return tables;
+};

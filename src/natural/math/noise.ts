@@ -1,0 +1,30 @@
+export type Noise = () => number;
+
+/** The standard deviation of the sum of four bytes. */
+const deviation = Math.sqrt((4 * (256 * 256 - 1)) / 12);
+const mean = 4 * 127.5;
+
+/**
+ * White noise with mean 0 and variance 1, the same for the same seed. A value is the sum of the four bytes of a random
+ * number, so it has nearly a normal distribution. Numbers: sfc32 of Chris Doty-Humphrey.
+ */
+export const createNoise = (seed: number): Noise => {
+  let a = seed | 0;
+  let b = 0;
+  let c = 0;
+  let counter = 1;
+  const next = (): number => {
+    const result = (((a + b) | 0) + counter) | 0;
+    counter = (counter + 1) | 0;
+    a = b ^ (b >>> 9);
+    b = (c + (c << 3)) | 0;
+    c = (((c << 21) | (c >>> 11)) + result) | 0;
+    return result;
+  };
+  for (let round = 0; round < 15; round++) next();
+  return () => {
+    const bytes = next();
+    const sum = (bytes & 0xff) + ((bytes >>> 8) & 0xff) + ((bytes >>> 16) & 0xff) + (bytes >>> 24);
+    return (sum - mean) / deviation;
+  };
+};

@@ -1,0 +1,18 @@
+/** A word or a mark of punctuation, as the front end of a language reads it. */
+export interface SpokenWord {
+  /** Symbols of the model, the spaces and punctuation after the word included. */
+  readonly phonemes: string;
+  /** Where it is in the text, in code points. */
+  readonly position: number;
+  /** In code points; 0: punctuation, which is no word. */
+  readonly length: number;
+}
+
+/** What a model speaks at once. */
+export type SpokenSentence = readonly SpokenWord[];
+
+/** Reads texts of one language. */
+export interface FrontEnd {
+  /** The sentences of a text; none if nothing in it can be spoken. */
+  read(text: string): Promise<readonly SpokenSentence[]>;
+}

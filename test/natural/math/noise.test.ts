@@ -1,0 +1,21 @@
+import { expect } from "chai";
+import { createNoise } from "../../../src/natural/math/noise.ts";
+
+describe("The noise of natural voices", () => {
+  it("is the same for the same seed and another one for another seed", () => {
+    const first = (seed: number) => Array.from({ length: 100 }, createNoise(seed));
+    expect(first(1)).to.deep.equal(first(1));
+    expect(first(1)).not.to.deep.equal(first(2));
+  });
+
+  it("has the moments of a normal distribution and no correlation", () => {
+    const values = Array.from({ length: 200_000 }, createNoise(7));
+    const mean = (of: (value: number, index: number) => number) =>
+      values.reduce((sum, value, index) => sum + of(value, index), 0) / values.length;
+    expect(mean((x) => x)).to.be.closeTo(0, 0.01);
+    expect(mean((x) => x * x)).to.be.closeTo(1, 0.01);
+    expect(mean((x) => x * x * x)).to.be.closeTo(0, 0.03);
+    expect(mean((x) => x * x * x * x)).to.be.closeTo(3, 0.4);
+    expect(mean((x, index) => x * (values[index - 1] ?? 0))).to.be.closeTo(0, 0.01);
+  });
+});
