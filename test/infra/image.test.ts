@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { validate } from "dockerfile-utils";
 import { read } from "./files.ts";
@@ -38,14 +39,25 @@ describe("the container image", () => {
     expect(data).to.match(/^\/tmp\/./);
   });
 
-  it("contains the library of natural voices only if it is asked for, in the version of the tests", () => {
+  it("contains the library of models only if it is asked for, in the version of the tests", () => {
     expect(dockerfile)
       .to.match(/^ARG NATURAL_VOICES=false$/m)
-      .and.to.match(/^RUN if \[ "\$NATURAL_VOICES" = true \]; then scripts\/natural-voices; fi$/m);
-    expect(readFileSync(join(root, "scripts/natural-voices"), "utf8")).to.include(
+      .and.to.match(/^RUN if \[ "\$NATURAL_VOICES" = true \]; then scripts\/sherpa-onnx; fi$/m);
+    expect(readFileSync(join(root, "scripts/sherpa-onnx"), "utf8")).to.include(
       'require("./package.json").devDependencies["sherpa-onnx-node"]',
     );
     expect(devDependencies["sherpa-onnx-node"]).to.match(/^\d+\.\d+\.\d+$/);
+  });
+
+  it("contains the natural voices, and of their runtime only the files that the service loads", () => {
+    expect(dockerfile)
+      .to.match(/^RUN scripts\/natural-voices$/m)
+      .and.to.match(/^COPY --from=packages \/app\/voices voices$/m);
+    const [, kept = ""] =
+      /^RUN find node_modules\/onnxruntime-web\/dist -type f (.+) -delete$/m.exec(dockerfile) ?? [];
+    const names = [...kept.matchAll(/! -name ([\w.-]+)/g)].map(([, name]) => name);
+    for (const file of ["onnxruntime-web/wasm", "onnxruntime-web/ort-wasm-simd-threaded.wasm"])
+      expect(names).to.include(basename(fileURLToPath(import.meta.resolve(file))));
   });
 
   it("has a build context of exactly the files that the Dockerfile copies", () => {

@@ -10,6 +10,20 @@ export interface VoicePackage {
   readonly files: Readonly<Record<string, PublishedFile>>;
   /** The files that the audio of a voice depends on. */
   readonly voices: Readonly<Record<string, readonly string[]>>;
+  /** The archive on the Python Package Index that has the files. */
+  readonly archive: PackageArchive;
+  /** Further files, which only a page of their author has. */
+  readonly page?: { readonly url: string; readonly files: readonly string[] };
+}
+
+interface PackageArchive {
+  readonly project: string;
+  readonly file: string;
+  readonly sha256: string;
+  /** Of the files in the archive. */
+  readonly folder: string;
+  /** Names in the package's folder, and paths in the archive. */
+  readonly licences: Readonly<Record<string, string>>;
 }
 
 const hibariFiles = {
@@ -68,6 +82,20 @@ const hibari: VoicePackage = {
     fenrir: ["am_fenrir_v2.int8.onnx", ...american],
     kore: ["af_kore.int8.onnx", ...american],
   },
+  archive: {
+    project: "hibari-tts",
+    file: "hibari_tts-0.2.1-py3-none-any.whl",
+    sha256: "49f2abbbe451c988e7448b5afa08c8a56410535ebb855c0e7d174275df5ca1f3",
+    folder: "hibari/assets",
+    licences: {
+      LICENSE: "hibari_tts-0.2.1.dist-info/licenses/LICENSE",
+      NOTICE: "hibari_tts-0.2.1.dist-info/licenses/NOTICE",
+    },
+  },
+  page: {
+    url: "https://huggingface.co/maureesewilliams/hibari/resolve/main/voices/",
+    files: ["bf_emma.int8.onnx", "am_fenrir_v2.int8.onnx", "bm_fable.int8.onnx", "af_kore.int8.onnx"],
+  },
 };
 
 const pico: VoicePackage = {
@@ -95,6 +123,14 @@ const pico: VoicePackage = {
     "es-ES": ["es-ES_ta.bin", "es-ES_zl0_sg.bin"],
     "it-IT": ["it-IT_ta.bin", "it-IT_cm0_sg.bin"],
     "en-US": ["en-US_ta.bin", "en-US_lh0_sg.bin"],
+  },
+  archive: {
+    project: "ttspico",
+    file: "ttspico-0.3.2.tar.gz",
+    sha256: "743a280a8ced8523583665cb45797d730aceb2e145a04a212f82ebb0b5fac6c8",
+    folder: "ttspico-0.3.2/picopi/pico/lang",
+    // The text of the licence is part of the notice.
+    licences: { NOTICE: "ttspico-0.3.2/picopi/pico/lib/NOTICE" },
   },
 };
 

