@@ -21,6 +21,7 @@ import { createHoldUnsentBytes } from "../http/kernel/unsent-bytes.ts";
 import { createOperations } from "../http/operations.ts";
 import { authorizeAdmin, authorizeAuditorOr } from "../http/routes/admin/authorize.ts";
 import { unknownVoices } from "../http/routes/openai/voice-map.ts";
+import type { VoiceFile } from "../http/routes/reproduce/operations.ts";
 import { createFastPath } from "../http/routes/synthesis/fast-path.ts";
 import { createPreparedPlans } from "../http/routes/synthesis/prepared-plans.ts";
 import { createSynthesisPresenter } from "../http/routes/synthesis/presenter.ts";
@@ -48,6 +49,7 @@ export interface Application {
   readonly sealer: Sealer;
   readonly sounds: ReturnType<typeof composeSounds>;
   readonly eventLog: EventLog;
+  readonly voiceFiles: () => Promise<readonly VoiceFile[]>;
 }
 
 /** Listens for HTTP requests and WebSockets. At shutdown, `others` are drained at the same time. Resolves with the base URL. */
@@ -136,7 +138,7 @@ const composeShared = (settings: Settings, { access, speech }: Application) => {
 
 const composeRouter = (
   { settings, clock }: Runtime,
-  { core, access, audio, speech, health, status, sealer, sounds, eventLog }: Application,
+  { core, access, audio, speech, health, status, sealer, sounds, eventLog, voiceFiles }: Application,
   shared: ReturnType<typeof composeShared> & Pick<BundleLoader, "bundles">,
 ) => {
   const { names, gate, clientOf, renewToken } = shared;
@@ -157,6 +159,7 @@ const composeRouter = (
     audioObjects: withLegacyAddresses(audio.pipeline, settings.audioLegacyUntil, clock),
     ...sounds,
     eventLog,
+    voiceFiles,
   });
   const { adminTokens, auditorTokens } = settings;
   const admin = { adminTokens, auditorTokens, failedAttempts, clientOf };

@@ -42,6 +42,7 @@ import { composeAudio } from "./speech/audio.ts";
 import { composeLegacyRemoval } from "./speech/audio-store.ts";
 import { reportVoiceChoice } from "./speech/natural-voices.ts";
 import { composeSynthesis } from "./speech/synthesis.ts";
+import { voiceFiles } from "./speech/voice-files.ts";
 import { serveWyoming } from "./speech/wyoming.ts";
 import { composeWebhooks } from "./webhooks.ts";
 
@@ -111,7 +112,18 @@ export const composeService = async (
   const health = composeHealth(runtime, core, audio, ledger, sealSchedule);
   const status = composeStatus(runtime, core, health, activity);
   const wyoming = await serveWyoming(runtime, { core, access, speech });
-  const application = { core, access, audio, speech, health, status, sealer, sounds, eventLog };
+  const application = {
+    core,
+    access,
+    audio,
+    speech,
+    health,
+    status,
+    sealer,
+    sounds,
+    eventLog,
+    voiceFiles: voiceFiles(naturalVoices),
+  };
   const url = await serveHttp(runtime, application, wyoming ? [eventLog, wyoming] : [eventLog]);
 
   composeLegacyRemoval(runtime, core, audio);

@@ -31,6 +31,7 @@ import { healthOperations } from "./routes/health.ts";
 import { openAiCatalogOperations } from "./routes/openai/catalog.ts";
 import { openAiSpeechOperation } from "./routes/openai/speech.ts";
 import { openAiUsageOperation } from "./routes/openai/usage.ts";
+import { reproduceOperations } from "./routes/reproduce/operations.ts";
 import { sealKeyOperation } from "./routes/seal-key.ts";
 import { synthesisOperations } from "./routes/synthesis/operations.ts";
 import { ownUsageOperation } from "./routes/usage.ts";
@@ -60,6 +61,7 @@ const factories = [
   clientScriptOperations,
   docsOperations,
   consoleOperations,
+  reproduceOperations,
   sessionOperation,
   ...websiteOperations,
   ...credentialOperations,

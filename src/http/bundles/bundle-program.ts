@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { setPriority } from "node:os";
 import { basename, join, resolve } from "node:path";
-import { type BuildOptions, build, type Plugin, stop } from "esbuild";
+import { type BuildOptions, build, type OutputFile, type Plugin, stop } from "esbuild";
 
 /** What the program writes to its standard output, as JSON. */
 export interface BundledFiles {
@@ -11,6 +11,8 @@ export interface BundledFiles {
   readonly client: Readonly<Record<ClientScript, string>>;
   /** The console's scripts and style sheet, by their names. */
   readonly console: Readonly<Record<string, string>>;
+  /** The same for the page that computes audio. */
+  readonly reproduce: Readonly<Record<string, string>>;
 }
 
 /** The path of a module that any page can import. */
@@ -19,6 +21,7 @@ export type ClientScript = keyof typeof clientScripts;
 const root = resolve(import.meta.dirname, "../../..");
 const client = join(root, "src/client");
 const consoleFolder = join(root, "src/console");
+const reproduceFolder = join(root, "src/reproduce");
 
 /** The entry of each script. A script imports the others at run time. */
 const clientScripts = {
@@ -91,6 +94,24 @@ const bundleConsole = () =>
     outdir: ".", // nothing is written; esbuild needs a folder for the names
   });
 
+const nodeGlobals = join(reproduceFolder, "node-globals.ts");
+
+/** The page that computes audio runs the service's own code, with what this code uses of Node. */
+const bundleReproduce = () =>
+  build({
+    ...options,
+    entryPoints: ["reproduce.ts", "reproduce.css"].map((name) => join(reproduceFolder, name)),
+    entryNames: "[name]",
+    alias: { "node:stream": nodeGlobals, "node:crypto": join(consoleFolder, "proof/node-crypto.ts") },
+    inject: [nodeGlobals],
+    define: { "process.versions.icu": '"of the browser"' },
+    // Branches of the WebAssembly runtimes that only Node takes.
+    external: ["module", "fs", "path", "url", "worker_threads", "node:fs", "node:path", "node:url"],
+    platform: "browser",
+    splitting: true,
+    outdir: ".",
+  });
+
 const bundleClientScript = (path: ClientScript) =>
   build({
     ...options,
@@ -101,15 +122,16 @@ const bundleClientScript = (path: ClientScript) =>
 
 /** The same sources always give the same bytes. */
 const bundleAll = async (): Promise<BundledFiles> => {
-  const [consoleFiles, library, sentences, player, features] = await Promise.all([
+  const [consoleFiles, reproduceFiles, library, sentences, player, features] = await Promise.all([
     bundleConsole(),
+    bundleReproduce(),
     bundleClientScript("/client.js"),
     bundleClientScript("/client-sentences.js"),
     bundleClientScript("/player.js"),
     bundleClientScript("/player-features.js"),
   ]);
   const own = ["src/http/bundles/bundle-program.ts", "node_modules/esbuild/package.json"];
-  const built = [consoleFiles, library, sentences, player, features];
+  const built = [consoleFiles, reproduceFiles, library, sentences, player, features];
   const inputs = new Set([...own, ...built.flatMap(({ metafile }) => Object.keys(metafile.inputs))]);
   const digests = Array.from(inputs, async (path) => [
     path,
@@ -124,9 +146,14 @@ const bundleAll = async (): Promise<BundledFiles> => {
       "/player.js": textOf(player),
       "/player-features.js": textOf(features),
     },
-    console: Object.fromEntries(consoleFiles.outputFiles.map(({ path, text }) => [basename(path), text])),
+    console: filesOf(consoleFiles),
+    reproduce: filesOf(reproduceFiles),
   };
 };
+
+function filesOf({ outputFiles }: { readonly outputFiles: readonly OutputFile[] }): Record<string, string> {
+  return Object.fromEntries(outputFiles.map(({ path, text }) => [basename(path), text]));
+}
 
 setPriority(10); // requests come first
 const bundled = await bundleAll();

@@ -18,6 +18,9 @@ export interface Bundles {
   readonly console: ReadonlyMap<string, TaggedContent>;
   /** A part of the console's URLs, so that caches can store its files forever. */
   readonly consoleVersion: string;
+  /** The same for the page that computes audio. */
+  readonly reproduce: ReadonlyMap<string, TaggedContent>;
+  readonly reproduceVersion: string;
 }
 
 export interface BundleLoader {
@@ -109,10 +112,15 @@ const readKept = async (path: string): Promise<BundledFiles | undefined> => {
 const bundlesOf = (files: BundledFiles): Bundles => {
   const tagged = (text: string): TaggedContent => taggedContent(Buffer.from(text));
   const client = Object.entries(files.client).map(([path, text]) => [path, tagged(text)]);
-  const console = Object.entries(files.console);
+  const named = (texts: Readonly<Record<string, string>>) =>
+    new Map(Object.entries(texts).map(([name, text]) => [name, tagged(text)]));
+  const versionOf = (texts: Readonly<Record<string, string>>): string =>
+    hash("sha256", Object.values(texts).join("")).slice(0, 16);
   return {
     client: Object.fromEntries(client),
-    console: new Map(console.map(([name, text]) => [name, tagged(text)])),
-    consoleVersion: hash("sha256", console.map(([, text]) => text).join("")).slice(0, 16),
+    console: named(files.console),
+    consoleVersion: versionOf(files.console),
+    reproduce: named(files.reproduce),
+    reproduceVersion: versionOf(files.reproduce),
   };
 };

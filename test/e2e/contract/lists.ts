@@ -152,5 +152,20 @@ export const listResponses = (api: DescribedApi): void => {
       for (const file of consoleFiles) await getAsset(file);
       await get(404, "/console/assets/0/console.js", {});
     });
+
+    it("/reproduce, its scripts and the files of voices", async () => {
+      const { headers, body } = await get(200, "/reproduce", {});
+      await get(304, "/reproduce", { "If-None-Match": headers.etag ?? "" });
+      const page = body.toString();
+      const scripts = page.match(/reproduce\/assets\/[^"]+/g) ?? [];
+      expect(scripts).to.have.length(2);
+      const [file] = page.match(/[0-9a-f]{64}/) ?? [];
+      for (const path of [...scripts, `reproduce/files/${file}`]) {
+        const { headers } = await get(200, `/${path}`, {});
+        await get(304, `/${path}`, { "If-None-Match": headers.etag ?? "" });
+      }
+      await get(404, "/reproduce/assets/0/reproduce.js", {});
+      await get(404, "/reproduce/files/none", {});
+    });
   });
 };

@@ -30,7 +30,7 @@ describe("the bundles of the pages' scripts", () => {
       import { readFileSync } from "node:fs";
       const inputs = { ${JSON.stringify(fromRoot)}: hash("sha256", readFileSync(${JSON.stringify(source)})) };
       const client = { "/client.js": ${script} };
-      process.stdout.write(JSON.stringify({ inputs, client, console: {} }));`,
+      process.stdout.write(JSON.stringify({ inputs, client, console: {}, reproduce: {} }));`,
     );
   const open = (options: Partial<Parameters<typeof createBundleLoader>[0]> = {}) =>
     createBundleLoader({

@@ -1,0 +1,50 @@
+/*
+ * What the engine of local tools uses of Node, for browsers: the bundle resolves `Buffer` and
+ * `node:stream` to this. Samples are little-endian, as browsers' typed arrays are on every processor.
+ */
+
+class Bytes extends Uint8Array {
+  get #view(): DataView {
+    return new DataView(this.buffer, this.byteOffset, this.length);
+  }
+  readInt16LE(at: number): number {
+    return this.#view.getInt16(at, true);
+  }
+  readUInt32LE(at: number): number {
+    return this.#view.getUint32(at, true);
+  }
+  writeInt16LE(value: number, at: number): void {
+    this.#view.setInt16(at, value, true);
+  }
+  copy(target: Uint8Array): void {
+    target.set(this);
+  }
+}
+
+const concat = (parts: readonly Uint8Array[]): Bytes => {
+  const joined = new Bytes(parts.reduce((size, { length }) => size + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    joined.set(part, at);
+    at += part.length;
+  }
+  return joined;
+};
+
+const from = (source: string | ArrayBuffer | Uint8Array): Bytes => {
+  if (source instanceof ArrayBuffer) return new Bytes(source);
+  return concat([typeof source === "string" ? new TextEncoder().encode(source) : source]);
+};
+
+const alloc = (size: number): Bytes => new Bytes(size);
+
+export const Buffer = { alloc, allocUnsafe: alloc, concat, from } as unknown as typeof globalThis.Buffer;
+
+/** Nothing has to be read ahead: no tool has a slot here. */
+export const Readable = {
+  from: <T>(source: AsyncIterable<T>) => ({
+    on: () => undefined,
+    read: () => undefined,
+    [Symbol.asyncIterator]: () => source[Symbol.asyncIterator](),
+  }),
+};
