@@ -142,7 +142,7 @@ const composeRouter = (
   shared: ReturnType<typeof composeShared> & Pick<BundleLoader, "bundles">,
 ) => {
   const { names, gate, clientOf, renewToken } = shared;
-  const { streaming } = speech;
+  const { streaming, synthesis } = speech;
   const { failedAttempts } = access;
   const operations = createOperations({
     ...core,
@@ -154,7 +154,7 @@ const composeRouter = (
     ...shared,
     settings,
     publicPath: publicPathOf(settings.publicUrl),
-    streamAnswer: createStreamAnswer({ streaming, names, renewToken }),
+    streamAnswer: createStreamAnswer({ streaming, synthesis, names, renewToken }),
     getObject: audio.pipeline.getObject,
     audioObjects: withLegacyAddresses(audio.pipeline, settings.audioLegacyUntil, clock),
     ...sounds,

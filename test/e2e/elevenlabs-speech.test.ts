@@ -70,10 +70,9 @@ describe("Speech for ElevenLabs' client", () => {
 
   it("streams every voice: the first audio arrives before the last is made", async () => {
     const text = "This sentence is one of many in a long text. ".repeat(100);
-    const args = { voice_id, text, output_format: "wav_48000" };
+    const args = { voice_id, text, output_format: "pcm_48000" };
     const [first] = await client.results<AudioResult>([{ method: "text_to_speech.stream", args, take: 4 }]);
     expect(first?.chunks).to.equal(4);
-    expect(Buffer.from(first?.audio ?? "", "base64").toString("latin1", 0, 4)).to.equal("RIFF");
     // The client has left. Had the audio been complete, the stream would not have ended early.
     const servings = await recordedEvents(service.url, website, "SynthesisServed");
     const serving = servings.find(({ characters }) => characters === text.length);

@@ -6,24 +6,37 @@ import {
   isEncoded,
 } from "../../domain/synthesis/formats.ts";
 import { isTruncatedAdts, measureAdts } from "./adts.ts";
-import { fixFlacSize, isTruncatedFlac, measureFlac } from "./flac.ts";
+import { fixFlacSize, isTruncatedFlac, measureFlac, withoutFlacSize } from "./flac.ts";
 import { isTruncatedMpeg, measureMpeg } from "./mpeg.ts";
 import { isTruncatedOgg, measureOgg } from "./ogg.ts";
 import type { SoundLength } from "./sound-length.ts";
-import { fixWavSizes, isTruncatedWav, measureWav } from "./wav.ts";
+import { fixWavSizes, isTruncatedWav, measureWav, withoutWavSizes } from "./wav.ts";
 
 interface ContainerReader {
   readonly isTruncated: (bytes: Buffer) => boolean;
   readonly measure: (bytes: Buffer, format: FormatTraits) => SoundLength | undefined;
-  /** Puts true sizes in a header that was written before they were known. The result is as long as the bytes. */
-  readonly fixSizes?: (bytes: Buffer) => Buffer;
+  /** Of formats with `hasLengthInHeader`. */
+  readonly sizes?: {
+    /** Puts true sizes in a header that was written before they were known. The result is as long as the bytes. */
+    readonly fix: (bytes: Buffer) => Buffer;
+    /** Removes them from a sound that begins with these bytes. The result is as long as they are. */
+    readonly clear: (start: Buffer) => Buffer;
+  };
 }
 
 const containers: Readonly<Record<Container, ContainerReader>> = {
   mpeg: { isTruncated: isTruncatedMpeg, measure: measureMpeg },
   ogg: { isTruncated: isTruncatedOgg, measure: measureOgg },
-  wav: { isTruncated: isTruncatedWav, measure: measureWav, fixSizes: fixWavSizes },
-  flac: { isTruncated: isTruncatedFlac, measure: measureFlac, fixSizes: fixFlacSize },
+  wav: {
+    isTruncated: isTruncatedWav,
+    measure: measureWav,
+    sizes: { fix: fixWavSizes, clear: withoutWavSizes },
+  },
+  flac: {
+    isTruncated: isTruncatedFlac,
+    measure: measureFlac,
+    sizes: { fix: fixFlacSize, clear: withoutFlacSize },
+  },
   adts: { isTruncated: isTruncatedAdts, measure: measureAdts },
   samples: rawSamples(2),
   bytes: rawSamples(1),
@@ -44,7 +57,36 @@ const containerOf = (format: AudioFormat): ContainerReader => containers[formats
 
 /** The complete sound, with the true sizes in its header. */
 export const fixSizes = (format: AudioFormat, bytes: Buffer): Buffer =>
-  containerOf(format).fixSizes?.(bytes) ?? bytes;
+  containerOf(format).sizes?.fix(bytes) ?? bytes;
+
+/** Enough for the headers of the encoders: 44 bytes in WAV, 42 in FLAC. */
+const headerBytes = 44;
+
+/**
+ * The sound as a stream has it: without sizes in its header, also where they are known because it was synthesized before.
+ * Other bytes are unchanged.
+ */
+export const withoutSizes = (format: AudioFormat, sound: AsyncIterable<Buffer>): AsyncIterable<Buffer> => {
+  const { sizes } = containerOf(format);
+  return sizes ? clearSizes(sound, sizes.clear) : sound;
+};
+
+async function* clearSizes(
+  sound: AsyncIterable<Buffer>,
+  clear: (start: Buffer) => Buffer,
+): AsyncGenerator<Buffer> {
+  let start: Buffer | undefined = Buffer.alloc(0);
+  for await (const chunk of sound) {
+    if (!start) yield chunk;
+    else {
+      start = Buffer.concat([start, chunk]);
+      if (start.length < headerBytes) continue;
+      yield clear(start);
+      start = undefined;
+    }
+  }
+  if (start) yield start;
+}
 
 /**
  * True if the bytes end inside a frame or page, or before the length in the WAV header. Unknown content counts as complete. A sound that ends between two frames is found by its length only (`hasDeclaredLength`).

@@ -77,10 +77,20 @@ export const measureFlac = (flac: Buffer): SoundLength | undefined => {
 /** Writes the number of samples into STREAMINFO, where a streaming encoder leaves it unknown (RFC 9639, section 8.2). */
 export const fixFlacSize = (flac: Buffer): Buffer => {
   const samples = countSamples(flac);
-  if (samples === undefined || samples === flac.readUIntBE(21, 5) % 2 ** 36) return flac;
-  const fixed = Buffer.from(flac);
+  return samples === undefined ? flac : withSampleCount(flac, samples);
+};
+
+/** The beginning of a FLAC with an unknown number of samples, as a stream has it. */
+export const withoutFlacSize = (start: Buffer): Buffer =>
+  start.toString("latin1", 0, 4) === "fLaC" && start.length >= 26 ? withSampleCount(start, 0) : start;
+
+/** The count has 36 bits. */
+const withSampleCount = (flac: Buffer, samples: number): Buffer => {
+  const count = samples % 2 ** 36;
+  if (count === flac.readUIntBE(21, 5) % 2 ** 36) return flac;
+  const changed = Buffer.from(flac);
   const other = (flac[21] ?? 0) & 0xf0;
-  fixed.writeUIntBE(samples % 2 ** 36, 21, 5);
-  fixed[21] = ((fixed[21] ?? 0) & 0x0f) | other;
-  return fixed;
+  changed.writeUIntBE(count, 21, 5);
+  changed[21] = ((changed[21] ?? 0) & 0x0f) | other;
+  return changed;
 };

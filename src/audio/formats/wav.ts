@@ -1,4 +1,4 @@
-import { isUnknownSize } from "../../domain/synthesis/wav-header.ts";
+import { isUnknownSize, unknownSize } from "../../domain/synthesis/wav-header.ts";
 import type { SoundLength } from "./sound-length.ts";
 
 /**
@@ -16,6 +16,16 @@ export const fixWavSizes = (bytes: Buffer): Buffer => {
   if (fixRiff) fixed.writeUInt32LE(bytes.length - 8, 4);
   if (fixData) fixed.writeUInt32LE(size, data + 4);
   return fixed;
+};
+
+/** The beginning of a WAV with unknown sizes in its header, as a stream has them. */
+export const withoutWavSizes = (start: Buffer): Buffer => {
+  const data = findChunk(start, "data");
+  if (data === undefined) return start;
+  const cleared = Buffer.from(start);
+  cleared.writeUInt32LE(unknownSize, 4);
+  cleared.writeUInt32LE(unknownSize, data + 4);
+  return cleared;
 };
 
 /** The offset of the first chunk of that name, at its header of 8 bytes. */

@@ -4,6 +4,7 @@ import { createScheduler, type Scheduler } from "../../async/scheduler/scheduler
 import { EngineFailed, Unavailable, Unpronounceable } from "../../domain/errors.ts";
 import type { Provenance } from "../../domain/ledger/serving.ts";
 import { marksName } from "../../domain/synthesis/marks.ts";
+import { withoutSizes } from "../formats/containers.ts";
 import { type CachedSound, type Rendition, type Sound, soundOf } from "../formats/sound.ts";
 import type { AudioObject, AudioStore, ObjectName } from "../store/audio-store.ts";
 import { type EngineWork, InFlightSyntheses, type OnWork, type Wanted } from "./in-flight-syntheses.ts";
@@ -26,7 +27,8 @@ export interface StreamedSound {
   readonly failed: readonly string[];
   readonly provenance: Provenance;
   /**
-   * From the first byte, at the reader's pace; can be read once. Leaving the iteration leaves the synthesis, which
+   * From the first byte, at the reader's pace; can be read once. Its header never has a length, also if that is known, so that
+   * all streams of a sound have the same bytes. Leaving the iteration leaves the synthesis, which
    * ends with its last reader. @throws {EngineFailed} {Unavailable} midway: the audio is incomplete. Chunks are
    * shared: do not modify them.
    */
@@ -142,7 +144,8 @@ export const createPipeline = (parts: PipelineOptions): Pipeline => {
           memory: sound.memory,
         })),
       );
-      return { ...rest, ...got };
+      const audio = withoutSizes(rest.rendition.recipe.format, got.audio);
+      return { ...rest, ...got, audio };
     },
     fromMemory: (rendition) => {
       const object = lookup.cached(rendition.name);

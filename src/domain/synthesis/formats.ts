@@ -2,7 +2,8 @@ import { fixedRateFormats, lamePadding, mp3Options, opusOptions } from "./fixed-
 
 /**
  * An output format. The table below is the only list of formats: to add one, see the tasks in ARCHITECTURE.md. Every
- * format can be streamed: its first bytes do not depend on later ones.
+ * format can be streamed: its first bytes do not depend on later ones, except for the length in some headers
+ * (`hasLengthInHeader`), which a stream leaves out.
  */
 export interface FormatTraits {
   /** Of object names and URLs, without the dot. */
@@ -124,6 +125,12 @@ export const encodedFormats = audioFormats.filter((format) => isEncoded(format))
 export function isEncoded(format: AudioFormat): format is EncodedFormat {
   return "encoder" in formats[format];
 }
+
+const containersWithLength: readonly Container[] = ["wav", "flac"];
+
+/** True if a header precedes the samples that says how many follow. */
+export const hasLengthInHeader = (format: AudioFormat): boolean =>
+  containersWithLength.includes(formats[format].container);
 
 /** The MIME types of all formats, by extension. */
 const mimeTypes: ReadonlyMap<string, MimeType> = new Map(

@@ -2,7 +2,7 @@ import { Readable } from "node:stream";
 import type { Context } from "koa";
 import type { Websites } from "../../../application/accounts/websites.ts";
 import type { Voices } from "../../../application/catalog/voices.ts";
-import type { Sound, Synthesis, SynthesisStream } from "../../../application/synthesis/delivery.ts";
+import type { Sound, Synthesis } from "../../../application/synthesis/delivery.ts";
 import type { SynthesisPlan, SynthesisRequest } from "../../../application/synthesis/planner.ts";
 import { Invalid } from "../../../domain/errors.ts";
 import { countCharacters } from "../../../domain/synthesis/count-characters.ts";
@@ -32,7 +32,7 @@ import {
 } from "../../kernel/operation.ts";
 import type { GetObject } from "../audio.ts";
 import { idempotencyHeader, requestContextOf } from "../synthesis/request-context.ts";
-import { countingDelivery, type StreamAnswer, type StreamBody } from "../synthesis/stream.ts";
+import { plainAudio, type StreamAnswer, type StreamBody } from "../synthesis/stream.ts";
 import { engineOfModel } from "./models.ts";
 import { contentOf, speechQuery, speechRequest, toSynthesisRequest } from "./speech-request.ts";
 import type { SsmlContent } from "./ssml-content.ts";
@@ -71,7 +71,8 @@ export const elevenLabsSpeechOperations = (given: SpeechOptions): Operation[] =>
     speechOperation(options, {
       path: `${path}/stream`,
       id: "elevenLabsSpeechStream",
-      summary: "Synthesize a text, and send the audio while it is synthesized",
+      summary:
+        "Synthesize a text, and send the audio while it is synthesized, unless its header has its length (wav)",
       response: { description: "The audio.", content: audioContent, headers: unbuffered },
       handle: stream,
     }),
@@ -204,8 +205,7 @@ const convertWithTimestamps: Speech["handle"] = async (options, ctx, planned) =>
 };
 
 const stream: Speech["handle"] = async ({ streamAnswer }, ctx, { plan, context }) => {
-  const headers = ({ characters }: SynthesisStream) => ownHeaders(ctx, characters);
-  const body: StreamBody = { kind: "audio", headers, chunks: countingDelivery };
+  const body = plainAudio(({ characters }) => ownHeaders(ctx, characters));
   await streamAnswer(ctx, plan, { ...context, body });
 };
 
@@ -216,6 +216,7 @@ const streamWithTimestamps: Speech["handle"] = async (
 ) => {
   const body: StreamBody = {
     kind: "audio",
+    isStream: false,
     headers: ({ characters }) => ({
       ...ownHeaders(ctx, characters),
       "Content-Type": "application/x-ndjson",

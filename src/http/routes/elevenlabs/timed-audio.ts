@@ -1,9 +1,9 @@
 import { z } from "zod";
-import type { Rendition, SynthesisStream } from "../../../application/synthesis/delivery.ts";
+import type { Rendition } from "../../../application/synthesis/delivery.ts";
 import { marksName, parseMarks } from "../../../domain/synthesis/marks.ts";
 import { namedSchema } from "../../kernel/named-schema.ts";
 import type { GetObject } from "../audio.ts";
-import { countingDelivery } from "../synthesis/stream.ts";
+import { type ChunkedAudio, countingDelivery } from "../synthesis/stream.ts";
 import { type Alignment, alignCharacters, CharacterAlignment, withoutEscapes } from "./alignment.ts";
 import type { SsmlContent } from "./ssml-content.ts";
 
@@ -38,7 +38,7 @@ export const alignmentOf = async (
 
 /** A line of JSON per chunk of audio, and at last one with the alignment, if there is one. */
 export async function* timedLines(
-  stream: SynthesisStream,
+  stream: ChunkedAudio,
   read: { readonly content: SsmlContent | undefined },
   getObject: GetObject,
   signal: AbortSignal,

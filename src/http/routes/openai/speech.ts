@@ -1,6 +1,6 @@
 import type { Websites } from "../../../application/accounts/websites.ts";
 import type { Voices } from "../../../application/catalog/voices.ts";
-import type { Synthesis, SynthesisStream } from "../../../application/synthesis/delivery.ts";
+import type { Synthesis } from "../../../application/synthesis/delivery.ts";
 import { NotFound } from "../../../domain/errors.ts";
 import type { TextFormat } from "../../../domain/synthesis/speech.ts";
 import { detectLanguage } from "../../../domain/text/detection/detect-language.ts";
@@ -17,7 +17,7 @@ import {
 import { websiteOf } from "../../kernel/middleware.ts";
 import { jsonRequest, type Operation, operation } from "../../kernel/operation.ts";
 import { idempotencyHeader, requestContextOf } from "../synthesis/request-context.ts";
-import { countingDelivery, type StreamAnswer, type StreamBody } from "../synthesis/stream.ts";
+import { type ChunkedAudio, plainAudio, type StreamAnswer, type StreamBody } from "../synthesis/stream.ts";
 import { speechEvents } from "./speech-events.ts";
 import {
   appliedSpeed,
@@ -57,7 +57,7 @@ export const openAiSpeechOperation = (options: OpenAiSpeechOptions): Operation =
     tag: "OpenAI",
     summary: "Synthesize a text as OpenAI's speech API does",
     description:
-      "`character-cost` is what the request is charged. The response begins before the audio is complete, for every voice and in every format. With `stream_format: sse` it consists of server-sent events: `speech.audio.delta` {type, audio (base64)}, then `speech.audio.done` {type, usage} with the charged characters as `input_tokens`, or `error` {type, error}.",
+      "`character-cost` is what the request is charged. The response begins before the audio is complete, for every voice, except in `wav` and `flac`, whose header has its length. With `stream_format: sse` it begins early in every format, and consists of server-sent events: `speech.audio.delta` {type, audio (base64)}, then `speech.audio.done` {type, usage} with the charged characters as `input_tokens`, or `error` {type, error}.",
     auth: "website",
     headers: idempotencyHeader,
     cache: [noStore],
@@ -129,13 +129,13 @@ const voiceNamedByModel = (
 ): string | undefined => (voiceMap.find(model) || voices.isNamed(websiteId, model) ? model : undefined);
 
 const streamBody = (request: SpeechRequest, names: HeaderNames): StreamBody => {
-  const headers = ({ characters, prosodyApplied }: SynthesisStream): Record<string, string> => ({
+  const headers = ({ characters, prosodyApplied }: ChunkedAudio): Record<string, string> => ({
     "character-cost": String(characters),
     [names.speedApplied]: String(prosodyApplied.includes("rate") ? appliedSpeed(request) : 1),
   });
   return request.stream_format === "sse"
-    ? { kind: "sse", headers, chunks: speechEvents }
-    : { kind: "audio", headers, chunks: countingDelivery };
+    ? { kind: "sse", isStream: true, headers, chunks: speechEvents }
+    : plainAudio(headers);
 };
 
 /** Without a schema: a schema describes a body as a whole, and each event would need its own. */

@@ -1,11 +1,13 @@
 import type { Context } from "koa";
 import type {
-  RequestContext,
   Streaming,
   StreamKind,
   SynthesisStream,
+  WholeContext,
+  WholeDelivery,
 } from "../../../application/synthesis/delivery.ts";
 import type { SynthesisPlan } from "../../../application/synthesis/planner.ts";
+import { formats, hasLengthInHeader } from "../../../domain/synthesis/formats.ts";
 import { formatKnobs } from "../../../domain/synthesis/prosody.ts";
 import type { RenewToken } from "../../access/token-renewal.ts";
 import type { HeaderNames } from "../../kernel/headers.ts";
@@ -14,21 +16,39 @@ import { eventStream } from "./event-stream.ts";
 
 export type HttpStreamKind = Exclude<StreamKind, "websocket" | "wyoming">;
 
-/** How an API writes a stream into a response. */
-export interface StreamBody {
-  readonly kind: HttpStreamKind;
-  /** The headers of the API, in addition to those of every stream. */
-  headers(stream: SynthesisStream): Readonly<Record<string, string>>;
-  /** Reads `audio` once, and calls `delivered` for each chunk that it passes on. */
-  chunks(stream: SynthesisStream): AsyncIterable<string | Buffer>;
+/** Audio that is sent in chunks. */
+export interface ChunkedAudio extends Omit<SynthesisStream, "memory"> {
+  /** Of the whole audio, if it is complete. */
+  readonly byteLength?: number;
 }
 
-/** Sends the audio while it is synthesized. */
+/** How an API writes audio into a response. */
+export interface StreamBody {
+  readonly kind: HttpStreamKind;
+  /**
+   * False if the client has not asked for a stream, but its response may begin early: then a header that has a length is
+   * sent with it, when the audio is complete. A stream has a header without a length.
+   */
+  readonly isStream: boolean;
+  /** The headers of the API, in addition to those of every stream. */
+  headers(audio: ChunkedAudio): Readonly<Record<string, string>>;
+  /** Reads `audio` once, and calls `delivered` for each chunk that it passes on. */
+  chunks(audio: ChunkedAudio): AsyncIterable<string | Buffer>;
+}
+
+/** Sends the audio as early as its body allows. */
 export type StreamAnswer = (
   ctx: Context,
   plan: SynthesisPlan,
-  context: RequestContext & { readonly body: StreamBody; readonly signal: AbortSignal },
+  context: WholeContext & { readonly body: StreamBody },
 ) => Promise<void>;
+
+interface StreamAnswerOptions {
+  readonly streaming: Pick<Streaming, "begin">;
+  readonly synthesis: Pick<WholeDelivery, "deliver">;
+  readonly names: HeaderNames;
+  readonly renewToken: RenewToken;
+}
 
 /**
  * Sends 200 once the first bytes exist and the request is recorded; earlier errors get their own status. The bytes are
@@ -36,18 +56,14 @@ export type StreamAnswer = (
  * the audio itself, so that truncated audio never looks complete.
  */
 export const createStreamAnswer =
-  ({
-    streaming,
-    names,
-    renewToken,
-  }: {
-    streaming: Streaming;
-    names: HeaderNames;
-    renewToken: RenewToken;
-  }): StreamAnswer =>
+  ({ streaming, synthesis, names, renewToken }: StreamAnswerOptions): StreamAnswer =>
   async (ctx, plan, context) => {
-    const { body, signal, ...request } = context;
-    const stream = await streaming.begin(plan, { ...request, kind: body.kind }, signal);
+    const { body, ...request } = context;
+    const { signal } = request;
+    const stream =
+      !body.isStream && hasLengthInHeader(plan.renditions[0].recipe.format)
+        ? await completeAudio(synthesis, plan, request)
+        : await streaming.begin(plan, { ...request, kind: body.kind }, signal);
     ctx.status = 200;
     ctx.set({
       "Content-Type": body.kind === "sse" ? "text/event-stream; charset=utf-8" : stream.contentType,
@@ -61,21 +77,66 @@ export const createStreamAnswer =
     await sendChunks(ctx, body.chunks(stream), signal);
   };
 
+/** The audio once it is complete. */
+const completeAudio = async (
+  synthesis: Pick<WholeDelivery, "deliver">,
+  plan: SynthesisPlan,
+  context: WholeContext,
+): Promise<ChunkedAudio> => {
+  const whole = { hasRange: false, select: () => ({}) };
+  const { sound, characters } = await synthesis.deliver(plan, context, whole);
+  const { rendition, provenance, bytes } = sound;
+  return {
+    rendition,
+    contentType: formats[sound.format].mimeType,
+    prosodyApplied: rendition.recipe.applied,
+    provenance,
+    characters,
+    audio: inChunks(bytes),
+    delivered: () => undefined,
+    byteLength: bytes.length,
+  };
+};
+
+/** A multiple of three bytes, so that only the last chunk in base64 is padded. */
+const chunkBytes = 48 * 1024;
+
+async function* inChunks(bytes: Buffer): AsyncGenerator<Buffer> {
+  for (let at = 0; at < bytes.length; at += chunkBytes) yield bytes.subarray(at, at + chunkBytes);
+}
+
 /** The streams of `/v2`. */
 export const streamBodies: Readonly<Record<HttpStreamKind, StreamBody>> = {
   sse: {
     kind: "sse",
+    isStream: true,
     headers: () => ({ "X-Streaming": "sse" }),
     chunks: (stream) => eventStream({ ...stream, audio: countingDelivery(stream) }),
   },
-  audio: { kind: "audio", headers: () => ({ "X-Streaming": "audio" }), chunks: countingDelivery },
+  audio: {
+    kind: "audio",
+    isStream: true,
+    headers: () => ({ "X-Streaming": "audio" }),
+    chunks: countingDelivery,
+  },
 };
+
+/** The bytes of audio that was not requested as a stream. */
+export const plainAudio = (headers: StreamBody["headers"]): StreamBody => ({
+  kind: "audio",
+  isStream: false,
+  headers: (audio) => ({
+    ...headers(audio),
+    ...(audio.byteLength !== undefined && { "Content-Length": String(audio.byteLength) }),
+  }),
+  chunks: countingDelivery,
+});
 
 /** The audio, every chunk of which is written. */
 export async function* countingDelivery({
   audio,
   delivered,
-}: Pick<SynthesisStream, "audio" | "delivered">): AsyncGenerator<Buffer> {
+}: Pick<ChunkedAudio, "audio" | "delivered">): AsyncGenerator<Buffer> {
   for await (const chunk of audio) {
     delivered();
     yield chunk;

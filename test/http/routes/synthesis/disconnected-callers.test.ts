@@ -22,7 +22,7 @@ interface Request {
   readonly body?: string;
 }
 
-/** Whole sounds of `/v2` and ElevenLabs' API. Version 1 takes the path of `GET` without the fast path. */
+/** Whole sounds of `/v2` and compatible APIs. Version 1 takes the path of `GET` without the fast path. */
 const requests: Record<string, Request> = {
   "GET on the fast path": { method: "GET", path: url },
   "GET of a range": { method: "GET", path: url, headers: { Range: "bytes=0-9" } },
@@ -44,6 +44,12 @@ const requests: Record<string, Request> = {
     path: `${elevenLabs}/with-timestamps`,
     headers: json,
     body: JSON.stringify({ text }),
+  },
+  "POST to OpenAI's API, of a format with its length in its header": {
+    method: "POST",
+    path: "/openai/v1/audio/speech",
+    headers: json,
+    body: JSON.stringify({ model: "tts-1", voice: "UK English Female", input: text, response_format: "wav" }),
   },
 };
 
