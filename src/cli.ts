@@ -3,12 +3,14 @@ import { composeAskInstance } from "./bootstrap/ask-instance.ts";
 import { composeCommandLine } from "./bootstrap/command-line.ts";
 import { composeAuditProof } from "./bootstrap/event-log/audit-proof.ts";
 import { openProjectionServer } from "./bootstrap/event-log/open-event-store.ts";
+import { composeSpeakSamplesNow } from "./bootstrap/speak-samples-now.ts";
 import { composeModelCheck } from "./bootstrap/speech/model-check.ts";
 import type { WithServices } from "./cli/command.ts";
 import { registerAuditProofCommands } from "./cli/commands/audit-proof.ts";
 import { registerInstanceCommands } from "./cli/commands/instances.ts";
 import { registerModelCommands } from "./cli/commands/models.ts";
 import { registerProjectionCommands } from "./cli/commands/projections.ts";
+import { registerSampleCommands } from "./cli/commands/samples.ts";
 import { createProgram, run } from "./cli/program.ts";
 import { readSettings } from "./settings.ts";
 
@@ -38,5 +40,6 @@ registerProjectionCommands(
 );
 registerAuditProofCommands(program, composeAuditProof(settings));
 registerModelCommands(program, composeModelCheck(settings));
+registerSampleCommands(program, composeSpeakSamplesNow(settings));
 registerInstanceCommands(program, composeAskInstance(settings));
 process.exitCode = await run(program, process.argv);

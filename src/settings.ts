@@ -35,6 +35,10 @@ const environment = z.object({
     .enum(["all", "none"], "must be all or none")
     .default("all")
     .describe("Whether websites share audio: with none, a website gets only audio that was made for it"),
+  VOICE_GALLERY: z
+    .enum(["on", "off"], "must be on or off")
+    .default("on")
+    .describe("Whether /voices plays a sample of every voice to everybody"),
   AUDIO_LEGACY_UNTIL: schema.utcTime
     .optional()
     .describe(
@@ -205,6 +209,7 @@ const toSettings = (data: Environment) => ({
   audioStore: data.AUDIO_STORE ?? ({ kind: "file", path: join(data.DATA_DIR, "audio") } as const),
   audioRetention: data.AUDIO_RETENTION,
   sharesAudio: data.AUDIO_SHARING === "all",
+  hasVoiceGallery: data.VOICE_GALLERY === "on",
   /** Milliseconds since the epoch. */
   audioLegacyUntil: data.AUDIO_LEGACY_UNTIL ?? 0,
   /** Undefined: no cache is purged. */

@@ -12,6 +12,7 @@ import { isByok } from "../domain/accounts/byok-providers.ts";
 import type { Core, Runtime } from "./core.ts";
 import { isServing, malformedEvents } from "./event-log/views.ts";
 import type { AudioParts } from "./speech/audio.ts";
+import type { composeRetention } from "./speech/audio-store.ts";
 
 export type HealthChecks = ReturnType<typeof composeHealth>;
 
@@ -19,7 +20,7 @@ export type HealthChecks = ReturnType<typeof composeHealth>;
 export const composeHealth = (
   { clock, telemetry }: Runtime,
   { store, runner, countedUsage, handler, clockCheck, scheduler }: Core,
-  audio: AudioParts,
+  audio: AudioParts & { readonly retentionStats: ReturnType<typeof composeRetention> },
   ledger: OpenLedger,
   sealing: SealSchedule,
 ) => {

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
+import type { Gallery } from "../application/catalog/gallery.ts";
 import { sharedCatalog } from "../application/catalog/website-catalog.ts";
 import type { EventLog } from "../application/usage/events/event-log.ts";
 import { withLegacyAddresses } from "../audio/legacy/legacy-addresses.ts";
@@ -50,6 +51,8 @@ export interface Application {
   readonly sounds: ReturnType<typeof composeSounds>;
   readonly eventLog: EventLog;
   readonly voiceFiles: () => Promise<readonly VoiceFile[]>;
+  /** Undefined: it is switched off. */
+  readonly gallery: Gallery | undefined;
 }
 
 /** Listens for HTTP requests and WebSockets. At shutdown, `others` are drained at the same time. Resolves with the base URL. */
@@ -138,7 +141,7 @@ const composeShared = (settings: Settings, { access, speech }: Application) => {
 
 const composeRouter = (
   { settings, clock }: Runtime,
-  { core, access, audio, speech, health, status, sealer, sounds, eventLog, voiceFiles }: Application,
+  { core, access, audio, speech, health, status, sealer, sounds, eventLog, gallery, voiceFiles }: Application,
   shared: ReturnType<typeof composeShared> & Pick<BundleLoader, "bundles">,
 ) => {
   const { names, gate, clientOf, renewToken } = shared;
@@ -160,6 +163,7 @@ const composeRouter = (
     ...sounds,
     eventLog,
     voiceFiles,
+    gallery,
   });
   const { adminTokens, auditorTokens } = settings;
   const admin = { adminTokens, auditorTokens, failedAttempts, clientOf };

@@ -13,7 +13,7 @@ import { releaseSeed } from "../domain/catalog/seed/seed.ts";
 import { isOfType } from "../domain/event-type.ts";
 import type { ClockEvent } from "../domain/ledger/clock.ts";
 import { formatRefusal, logStream } from "../domain/log-format.ts";
-import { audioStream } from "../domain/synthesis/audio-deletion.ts";
+import { audioStream } from "../domain/synthesis/audio-events.ts";
 import {
   type NaturalVoices,
   naturalVoicesFolder,
@@ -39,7 +39,8 @@ import { reportRefusedServersAtStart } from "./refused-servers.ts";
 import { createShutdownDeadline } from "./shutdown.ts";
 import { composeSounds } from "./sounds.ts";
 import { composeAudio } from "./speech/audio.ts";
-import { composeLegacyRemoval } from "./speech/audio-store.ts";
+import { composeLegacyRemoval, composeRetention } from "./speech/audio-store.ts";
+import { composeGallery, composeSpeakSamples, scheduleSamples } from "./speech/gallery.ts";
 import { reportVoiceChoice } from "./speech/natural-voices.ts";
 import { composeSynthesis } from "./speech/synthesis.ts";
 import { voiceFiles } from "./speech/voice-files.ts";
@@ -106,10 +107,15 @@ export const composeService = async (
     onRecorded: activity.served,
   });
   const speech = composeSynthesis(runtime, core, audio, ledger.ledger, namingKey);
+  const gallery = settings.hasVoiceGallery
+    ? composeGallery(runtime, core, audio, speech.catalogOf, namingKey)
+    : undefined;
+  const isInUse = (name: string) => audio.pipeline.isInUse(name) || (gallery?.hasObject(name) ?? false);
+  const retentionStats = composeRetention(runtime, core, audio.audioStore, isInUse);
   const sealer = await composeSeals(settings, { ...core, masterKeys, clock });
   const sealSchedule = scheduleSeals({ ...sealer, timers: backgroundClock, onError });
   resources.defer(sealSchedule.stop);
-  const health = composeHealth(runtime, core, audio, ledger, sealSchedule);
+  const health = composeHealth(runtime, core, { ...audio, retentionStats }, ledger, sealSchedule);
   const status = composeStatus(runtime, core, health, activity);
   const wyoming = await serveWyoming(runtime, { core, access, speech });
   const application = {
@@ -122,11 +128,13 @@ export const composeService = async (
     sealer,
     sounds,
     eventLog,
+    gallery,
     voiceFiles: voiceFiles(naturalVoices),
   };
   const url = await serveHttp(runtime, application, wyoming ? [eventLog, wyoming] : [eventLog]);
 
   composeLegacyRemoval(runtime, core, audio);
+  if (gallery) scheduleSamples(composeSpeakSamples(runtime, core, audio, gallery), runtime);
   reportRefusedServersAtStart(runtime, core, cipher);
   reportModelRetirements(runtime, core, cipher);
   reportVoiceChoice(runtime, core);

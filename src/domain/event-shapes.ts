@@ -11,7 +11,7 @@ import { usageAccountShapes } from "./ledger/usage-accounts/usage-account.ts";
 import { lexiconShapes } from "./lexicons/event-shapes.ts";
 import { logShapes } from "./log-format.ts";
 import { anyObject, type Check, type Members, object } from "./shape.ts";
-import { audioShapes } from "./synthesis/audio-deletion.ts";
+import { audioShapes } from "./synthesis/audio-events.ts";
 import { deliveryShapes } from "./webhooks/delivery.ts";
 import { webhookShapes } from "./webhooks/event-shapes.ts";
 

@@ -22,6 +22,7 @@ import { audioNameOperations } from "./routes/audio-name.ts";
 import { consoleOperations } from "./routes/console/operations.ts";
 import { clientScriptOperations } from "./routes/docs/client-script.ts";
 import { docsOperations, openApiOperation } from "./routes/docs/docs.ts";
+import { galleryOperation } from "./routes/docs/gallery.ts";
 import { rootOperation } from "./routes/docs/root.ts";
 import { elevenLabsModelsOperation } from "./routes/elevenlabs/models.ts";
 import { elevenLabsSpeechOperations } from "./routes/elevenlabs/speech.ts";
@@ -55,6 +56,7 @@ const factories = [
   audioOperation,
   audioNameOperations,
   rootOperation,
+  galleryOperation,
   healthOperations,
   sealKeyOperation,
   openApiOperation,

@@ -14,6 +14,8 @@ const unseeable = [
   / 500$/,
   // Only POST reaches a provider that can fail here.
   /^GET .* 502$/,
+  // The gallery is on.
+  /^GET \/voices 404$/,
   // The event store is always available here; test/application covers its failures.
   / 503$/,
 ];

@@ -23,7 +23,7 @@ import {
   usageAccountStream,
 } from "../../src/domain/ledger/usage-accounts/usage-account.ts";
 import { lexiconsDecider, lexiconsStream } from "../../src/domain/lexicons/lexicons.ts";
-import { audioStream } from "../../src/domain/synthesis/audio-deletion.ts";
+import { audioDecider, audioStream } from "../../src/domain/synthesis/audio-events.ts";
 import { deliveryDecider, deliveryPrefix, deliveryStream } from "../../src/domain/webhooks/delivery.ts";
 import { webhooksDecider, webhooksStream } from "../../src/domain/webhooks/webhooks.ts";
 import type { CommandHandler } from "../../src/eventstore/command-handler.ts";
@@ -77,6 +77,7 @@ const aggregates: readonly (readonly [name: string, prefix: string, fold: Fold])
   ["key", keyStream(""), keyDecider],
   ["credentials", credentialsStream(""), credentialsDecider],
   ["lexicons", lexiconsStream(""), lexiconsDecider],
+  ["audio", audioStream, audioDecider],
   ["platform", platformStream("chrome", "windows"), platformDecider],
   ["idempotency", idempotencyStream("vlk_1", ""), idempotencyDecider],
   ["account", usageAccountStream("vlk_3", ""), usageAccountDecider],

@@ -37,6 +37,7 @@ const samples: Readonly<Record<string, readonly [value: string, beside?: Readonl
     ENGINE_G5: ["openai:http://127.0.0.1:5/v1?model=kokoro&voices=af_bella"],
     NATURAL_VOICES_DIR: ["/voices"],
     VOICES: ["classic"],
+    VOICE_GALLERY: ["off"],
     MODELS_DIR: ["/models"],
     MODEL_THREADS: ["4"],
     MODEL_MEMORY_MB: ["512"],

@@ -47,6 +47,7 @@ export const startInProcessService = async (
     ...testSettings,
     DATA_DIR: folder.path,
     ADMIN_TOKEN: adminToken,
+    VOICE_GALLERY: "off", // its samples would be spoken during a test
     MASTER_KEY: masterKey.toString("base64"),
     ...env,
   });

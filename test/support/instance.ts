@@ -83,7 +83,7 @@ export const failToStart = async (
 const spawnService = (env: Record<string, string>, checkout?: string): ChildProcess =>
   spawn("scripts/node", ["src/main.ts"], {
     cwd: checkout,
-    env: { PATH: process.env.PATH ?? "", ...env },
+    env: { PATH: process.env.PATH ?? "", VOICE_GALLERY: "off", ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
 

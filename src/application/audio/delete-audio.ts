@@ -1,7 +1,7 @@
 import { CdnUnavailable, type PurgeCdn } from "../../audio/cdn-purge.ts";
 import { type AudioStore, AudioStoreUnavailable } from "../../audio/store/audio-store.ts";
 import { Unavailable } from "../../domain/errors.ts";
-import { type AudioEvent, audioDecider, audioStream } from "../../domain/synthesis/audio-deletion.ts";
+import { type AudioEvent, audioDecider, audioStream } from "../../domain/synthesis/audio-events.ts";
 import type { CommandHandler } from "../../eventstore/command-handler.ts";
 import type { CommandContext } from "../execute-command.ts";
 import { checkHash } from "./sounds.ts";

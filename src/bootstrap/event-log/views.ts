@@ -14,6 +14,7 @@ import {
   type RunnerOptions,
 } from "../../../projections/runner/runner.ts";
 import type { SnapshotStore } from "../../../projections/runner/snapshot-store.ts";
+import { samples } from "../../../projections/samples.ts";
 import { suspensions } from "../../../projections/suspensions.ts";
 import { usageTotals } from "../../../projections/usage-totals.ts";
 import { verifiedOrigins } from "../../../projections/verified-origins.ts";
@@ -36,7 +37,7 @@ const serving: readonly Projection<unknown>[] = [
   lexicons,
 ];
 /** The views that only hints and webhooks need. */
-const reporting: readonly Projection<unknown>[] = [platforms, webhooks, deliveries, suspensions];
+const reporting: readonly Projection<unknown>[] = [platforms, webhooks, deliveries, suspensions, samples];
 
 /** Malformed events in trimmed streams are only logged: they expire. */
 export const malformedEvents = malformedEventsIn(

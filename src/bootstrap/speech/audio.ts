@@ -12,7 +12,7 @@ import { japaneseReadings } from "../../engines/local/japanese/japanese-readings
 import type { NaturalVoices } from "../../engines/natural-voices/natural-voices.ts";
 import { openSubprocessHost, type SubprocessHost } from "../../subprocess/subprocess-host.ts";
 import type { Core, Runtime } from "../core.ts";
-import { composeRetention, composeUseReports, openAudioStore } from "./audio-store.ts";
+import { composeUseReports, openAudioStore } from "./audio-store.ts";
 import { composeModels } from "./models.ts";
 import { naturalVoicesCheck } from "./natural-voices.ts";
 import { composeFreeEngines } from "./providers.ts";
@@ -74,13 +74,11 @@ export const composeAudio = async (
     const lost = await pipeline.drain(shutdownTimeLeft());
     if (lost > 0) log.warn({ lost }, "audio objects were not written: they are synthesized again on request");
   });
-  const retentionStats = composeRetention(runtime, core, audioStore, pipeline.isInUse);
   return {
     audioStore,
     findEngine,
     encoderVersion: encoder.version,
     pipeline,
-    retentionStats,
     subprocessStats: host.stats,
     modelVoices: models.voices,
     checks: [

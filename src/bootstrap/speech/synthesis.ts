@@ -6,7 +6,7 @@ import type { NamingKey } from "../../application/accounts/naming-key.ts";
 import { createByokVoices } from "../../application/catalog/byok-voices.ts";
 import { createVoiceReports } from "../../application/catalog/voice-reports.ts";
 import { createVoices } from "../../application/catalog/voices.ts";
-import { createWebsiteCatalogs } from "../../application/catalog/website-catalog.ts";
+import { type CatalogOf, createWebsiteCatalogs } from "../../application/catalog/website-catalog.ts";
 import type { Ledger } from "../../application/ledger/ledger.ts";
 import { createWebsiteLexicons } from "../../application/lexicons/website-lexicons.ts";
 import { createAudioNames } from "../../application/synthesis/audio-names.ts";
@@ -24,6 +24,20 @@ import type { AudioParts } from "./audio.ts";
 
 export type SynthesisParts = ReturnType<typeof composeSynthesis>;
 
+/** The voices of each website, with those of this instance's servers and models. */
+export const composeCatalogs = (
+  { settings }: Pick<Runtime, "settings">,
+  { runner }: Pick<Core, "runner">,
+  { modelVoices }: Pick<AudioParts, "modelVoices">,
+): CatalogOf => {
+  const configured = [...voicesOfServers(settings.selfHosted), ...modelVoices];
+  return createWebsiteCatalogs({
+    catalog: runner.view(catalog),
+    byokVoices: createByokVoices(runner.view(credentials)),
+    configuredVoices: configuredVoices(configured, voicesRevision(configured)),
+  });
+};
+
 /** Voices and synthesis. */
 export const composeSynthesis = (
   { settings, clock, telemetry }: Runtime,
@@ -32,12 +46,7 @@ export const composeSynthesis = (
   ledger: Ledger,
   { key: namingKey }: NamingKey,
 ) => {
-  const configured = [...voicesOfServers(settings.selfHosted), ...audio.modelVoices];
-  const catalogOf = createWebsiteCatalogs({
-    catalog: runner.view(catalog),
-    byokVoices: createByokVoices(runner.view(credentials)),
-    configuredVoices: configuredVoices(configured, voicesRevision(configured)),
-  });
+  const catalogOf = composeCatalogs({ settings }, { runner }, audio);
   const websiteLexicons = createWebsiteLexicons(runner.view(lexicons));
   const { sharesAudio } = settings;
   const unread = createUnreadAudio(settings.unreadAudio);
@@ -48,6 +57,7 @@ export const composeSynthesis = (
   );
   const planner = createPlanner({ ...audio, namingKey, sharesAudio, catalogOf, lexicons: websiteLexicons });
   return {
+    catalogOf,
     unread,
     audioNames: createAudioNames({ ...planner, ledger }),
     voices: createVoices({ catalogOf, platforms: runner.view(platforms), nativeVoices }),

@@ -43,6 +43,7 @@ export const describedService = () => {
     service = await startService(folder.path, {
       TRUST_PROXY: "127.0.0.1",
       AUDITOR_TOKEN: auditorToken,
+      VOICE_GALLERY: "on",
       ...providers.env,
     });
     connection = openExchange(service.url);

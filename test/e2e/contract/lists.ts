@@ -118,7 +118,7 @@ export const listResponses = (api: DescribedApi): void => {
   });
 
   describe("matches the public pages:", () => {
-    it("/, /health and its parts, the key of seals, /openapi.json, the scripts, /docs, /console", async () => {
+    it("/, /health and its parts, the key of seals, /openapi.json, the scripts, /docs, /voices, /console", async () => {
       await get(200, "/", {});
       await get(200, "/", { Accept: "text/html" });
       await get(200, "/health", {});
@@ -145,6 +145,10 @@ export const listResponses = (api: DescribedApi): void => {
       };
       for (const file of files) await getAsset(file);
       await get(404, "/docs/assets/0/swagger-ui.css", {});
+      await get(200, "/voices", {});
+      await get(400, "/voices?page=0", {});
+      const none = await get(200, "/voices?lang=none", {}); // its samples are not being spoken meanwhile
+      await get(304, "/voices?lang=none", { "If-None-Match": none.headers.etag ?? "" });
       const console = await get(200, "/console", {});
       await get(304, "/console", { "If-None-Match": console.headers.etag ?? "" });
       const consoleFiles = console.body.toString().match(/console\/assets\/[^"]+/g) ?? [];

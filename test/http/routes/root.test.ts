@@ -7,7 +7,9 @@ const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8
 describe("GET /", () => {
   let server: OperationServer;
   before(async () => {
-    server = await serveOperations([rootOperation({ settings: { publicUrl: undefined } })]);
+    server = await serveOperations([
+      rootOperation({ settings: { publicUrl: undefined }, gallery: undefined }),
+    ]);
   });
   after(() => server.close());
 
@@ -56,7 +58,7 @@ describe("GET /", () => {
 
   it("links under the path of PUBLIC_URL", async () => {
     const prefixed = await serveOperations([
-      rootOperation({ settings: { publicUrl: "https://speech.example/tts" } }),
+      rootOperation({ settings: { publicUrl: "https://speech.example/tts" }, gallery: undefined }),
     ]);
     const response = await fetch(`${prefixed.url}/`);
     expect(await response.json()).to.have.nested.property("_links.docs.href", "/tts/docs");

@@ -1,10 +1,14 @@
+import type { GalleryVoice } from "../../../application/catalog/gallery.ts";
 import { assetsVersion } from "./assets.ts";
+import { languageName } from "./language-names.ts";
+import { escapeHtml } from "./page.ts";
 
 export const summary =
   "A self-hosted text-to-speech service: text in, audio out, every request accounted for.";
 
 /** The pages and documents of the service, relative to its root. */
 export const links = {
+  voices: { path: "voices", text: "Voices to listen to" },
   docs: { path: "docs", text: "API documentation" },
   openapi: { path: "openapi.json", text: "OpenAPI document" },
   health: { path: "health", text: "Health of the service" },
@@ -14,8 +18,34 @@ export const links = {
 
 const sentence = "The train to Oxford leaves at nine.";
 
-/** `base`: the path of the service's root, as a prefix of relative paths. */
-export const landingPage = (base: string): string => `<!doctype html>
+const defaultVoice = "UK English Female";
+
+/** A list of the friendly voices by their languages; without voices, a field for a name. */
+const voiceField = (voices: readonly GalleryVoice[]): string => {
+  const named = voices.flatMap(({ names, isFriendly, lang }) =>
+    isFriendly ? names.map((name) => ({ name, language: languageName(lang) })) : [],
+  );
+  if (named.length === 0) return `<input name="voice" value="${defaultVoice}" required>`;
+  const groups = [...Map.groupBy(named, ({ language }) => language)]
+    .sort(([a], [b]) => a.localeCompare(b, "en"))
+    .map(
+      ([language, group]) =>
+        `<optgroup label="${escapeHtml(language)}">${group.map(({ name }) => option(name)).join("")}</optgroup>`,
+    );
+  return `<select name="voice" required>${groups.join("")}</select>`;
+};
+
+const option = (name: string): string =>
+  `<option${name === defaultVoice ? " selected" : ""}>${escapeHtml(name)}</option>`;
+
+interface LandingPage {
+  /** The path of the service's root, as a prefix of relative paths. */
+  readonly base: string;
+  readonly links: Partial<typeof links>;
+  readonly voices: readonly GalleryVoice[];
+}
+
+export const landingPage = ({ base, links, voices }: LandingPage): string => `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8">
@@ -39,7 +69,7 @@ export const landingPage = (base: string): string => `<!doctype html>
             <textarea name="text" rows="2" maxlength="1000" required>${sentence}</textarea></label>
           <div class="pair">
             <label>Voice
-              <input name="voice" value="UK English Female" required></label>
+              ${voiceField(voices)}</label>
             <label>API key
               <input name="key" placeholder="vlk_…" required spellcheck="false"></label>
           </div>

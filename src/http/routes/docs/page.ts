@@ -24,6 +24,11 @@ export const pagePolicy = (connectTo?: string): string =>
 /** The path from a page to the root of the service. Relative URLs also work behind a proxy that adds a path prefix. */
 export const pathToRoot = ({ path }: Context): string => (path.endsWith("/") ? "../" : "./");
 
+const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
+
+/** For elements and attributes in double quotes. */
+export const escapeHtml = (text: string): string => text.replace(/[&<>"]/g, (sign) => entities[sign] ?? sign);
+
 /** A file that a page loads. */
 export interface PageFile {
   readonly type: string;

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { Gallery, GalleryVoice } from "../../../application/catalog/gallery.ts";
 import { anHour } from "../../caching/cache-control.ts";
 import { contentSecurityPolicy, noSniff, vary } from "../../kernel/headers.ts";
 import { namedSchema } from "../../kernel/named-schema.ts";
@@ -9,20 +10,40 @@ import { landingPage, landingPolicy, links } from "./landing-page.ts";
 const link = z.object({ href: z.string() });
 const ServiceLinks = namedSchema("ServiceLinks", {
   name: z.literal("Voxledger"),
-  _links: z.object({ docs: link, openapi: link, health: link, console: link, client: link }),
+  _links: z.object({
+    /** Absent if the gallery is switched off. */
+    voices: link.optional(),
+    docs: link,
+    openapi: link,
+    health: link,
+    console: link,
+    client: link,
+  }),
 });
 
 interface RootOptions {
   readonly settings: { readonly publicUrl: string | undefined };
+  /** Undefined: the gallery is switched off. */
+  readonly gallery: Pick<Gallery, "voices"> | undefined;
 }
 
+const noVoices: readonly GalleryVoice[] = [];
+
 /** `/`: a page for people, the same links as JSON for programs. Neither needs credentials. */
-export const rootOperation = ({ settings: { publicUrl } }: RootOptions): Operation => {
+export const rootOperation = ({ settings: { publicUrl }, gallery }: RootOptions): Operation => {
   // Relative without PUBLIC_URL, so that the links also work behind a proxy that adds a path prefix.
   const base = publicUrl === undefined ? "" : `${publicPathOf(publicUrl)}/`;
-  const html = landingPage(base);
+  const { voices: toGallery, ...others } = links;
+  const shown = gallery ? { voices: toGallery, ...others } : others;
+  /** Of the latest list of voices. */
+  let page: { readonly voices: readonly GalleryVoice[]; readonly html: string } | undefined;
+  const currentPage = async (): Promise<string> => {
+    const voices = (await gallery?.voices()) ?? noVoices;
+    if (page?.voices !== voices) page = { voices, html: landingPage({ base, links: shown, voices }) };
+    return page.html;
+  };
   const _links = Object.fromEntries(
-    Object.entries(links).map(([name, { path }]) => [name, { href: `${base}${path}` }]),
+    Object.entries(shown).map(([name, { path }]) => [name, { href: `${base}${path}` }]),
   );
   return serviceOperation({
     path: "/",
@@ -41,13 +62,13 @@ export const rootOperation = ({ settings: { publicUrl } }: RootOptions): Operati
         content: { "text/html": { schema: z.string() }, ...json(ServiceLinks) },
       },
     },
-    handle: (_, ctx) => {
+    handle: async (_, ctx) => {
       ctx.set("X-Content-Type-Options", "nosniff");
       ctx.vary("Accept");
       // The first type listed is sent to clients without a preference.
       if (ctx.accepts("json", "html") !== "html") return { name: "Voxledger", _links };
       ctx.set({ "Content-Type": "text/html; charset=utf-8", "Content-Security-Policy": landingPolicy });
-      return html;
+      return await currentPage();
     },
   });
 };

@@ -1,0 +1,150 @@
+import type { View } from "../../../projections/runner/view.ts";
+import { isSampleSpoken } from "../../../projections/samples.ts";
+import { inTimeSlices } from "../../async/time-slices.ts";
+import type { Rendition } from "../../audio/pipeline/pipeline.ts";
+import { isByok } from "../../domain/accounts/byok-providers.ts";
+import type { CatalogIndex } from "../../domain/catalog/catalog-index.ts";
+import { sampleSentence } from "../../domain/catalog/sample-sentences.ts";
+import { qualities, type VoiceEngine, voiceEngine } from "../../domain/catalog/voice-engines.ts";
+import { Invalid, NotFound } from "../../domain/errors.ts";
+import type { Samples } from "../../domain/synthesis/audio-events.ts";
+import {
+  normalProsody,
+  type ShortGender,
+  type SystemVoice,
+  type Voice,
+} from "../../domain/synthesis/speech.ts";
+import type { Planner, SynthesisRequest } from "../synthesis/planner.ts";
+import { type CatalogOf, sharedCatalog } from "./website-catalog.ts";
+
+/** A voice that this instance speaks without a website's credentials. */
+export interface GalleryVoice {
+  /** The friendly names that speak the same sample, or else the name of a system voice. */
+  readonly names: readonly string[];
+  /** True if requests may name it as `voice`. */
+  readonly isFriendly: boolean;
+  readonly lang: string;
+  readonly gender: ShortGender | undefined;
+  readonly engine: VoiceEngine;
+  readonly sentence: string;
+  /** Of the sentence. */
+  readonly sample: Rendition;
+}
+
+interface GalleryOptions {
+  readonly catalogOf: CatalogOf;
+  /** Its recipes belong to no website. */
+  readonly plan: Planner["plan"];
+  readonly samples: View<Samples>;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+}
+
+export type Gallery = ReturnType<typeof createGallery>;
+
+/** `Engine.version` of a voice that this instance lacks. */
+const notInstalled = "none";
+
+/** Engines may appear and disappear while the catalog stays the same. */
+const staleMs = 60 * 60_000;
+
+/** The voices of the shared catalog and their samples. Nothing is synthesized here. */
+export const createGallery = ({ catalogOf, plan, samples, clock }: GalleryOptions) => {
+  let last: { readonly revision: string; readonly at: number; readonly list: Promise<VoiceList> } | undefined;
+  let objects: ReadonlySet<string> = new Set();
+
+  const sampleOf: SampleOf = (lang, voice) => {
+    try {
+      const text = sampleSentence(lang);
+      const request = { ...voice, text, textFormat: "plain", prosody: normalProsody } as const;
+      const { renditions } = plan(request, sharedCatalog);
+      return renditions.find(({ recipe }) => !isByok(recipe.engine) && recipe.tools !== notInstalled);
+    } catch (error) {
+      if (error instanceof NotFound || error instanceof Invalid) return undefined; // no engine here speaks it
+      throw error;
+    }
+  };
+
+  const listed = async (index: CatalogIndex): Promise<VoiceList> => {
+    const voices = await listVoices(index, sampleOf);
+    objects = new Set(voices.map(({ sample }) => sample.name));
+    return voices;
+  };
+
+  return {
+    /** The best first. The same array until the catalog changes, for at most an hour. @throws {Unavailable} */
+    voices: (): Promise<VoiceList> => {
+      const { revision, index } = catalogOf(sharedCatalog);
+      const at = clock();
+      if (last?.revision === revision && at - last.at < staleMs) return last.list;
+      const list = listed(index);
+      const started = { revision, at, list };
+      last = started;
+      list.catch(() => {
+        if (last === started) last = undefined;
+      });
+      return list;
+    },
+    /** @throws {Unavailable} */
+    isSpoken: ({ sample }: GalleryVoice): boolean => isSampleSpoken(samples, sample.hash),
+    /** True if the object is a sample of one of the voices that were listed last. */
+    hasObject: (name: string): boolean => objects.has(name),
+  };
+};
+
+type VoiceList = readonly GalleryVoice[];
+
+type SampleOf = (lang: string, voice: Partial<SynthesisRequest>) => Rendition | undefined;
+
+/** Planning hundreds of samples takes half a second. */
+const listVoices = async (index: CatalogIndex, sampleOf: SampleOf): Promise<VoiceList> => {
+  const friendly = await friendlyVoices(index, sampleOf);
+  const taken = new Set(friendly.map(({ sample }) => ownName(sample)));
+  const others = await systemVoices(index, sampleOf);
+  return [...friendly, ...others.filter(({ sample }) => !taken.has(ownName(sample)))].sort(byQuality);
+};
+
+/** Several names of the same voice share a sample. */
+const friendlyVoices = async ({ voices }: CatalogIndex, sampleOf: SampleOf): Promise<GalleryVoice[]> => {
+  const bySample = new Map<string, { voice: Voice; sample: Rendition; names: string[] }>();
+  for await (const voice of inTimeSlices(voices)) {
+    const sample = voice.deprecated ? undefined : sampleOf(voice.lang, { voice: voice.name });
+    if (!sample) continue;
+    const known = bySample.get(sample.hash);
+    if (known) known.names.push(voice.name);
+    else bySample.set(sample.hash, { voice, sample, names: [voice.name] });
+  }
+  return Array.from(bySample.values(), ({ voice, sample, names }) => ({
+    names,
+    isFriendly: true,
+    ...described(voice, sample),
+  }));
+};
+
+const systemVoices = async ({ systemVoices }: CatalogIndex, sampleOf: SampleOf): Promise<GalleryVoice[]> => {
+  const found: GalleryVoice[] = [];
+  for await (const voice of inTimeSlices(systemVoices)) {
+    const { name, lang, service, deprecated } = voice;
+    if (service === undefined || lang === undefined || deprecated) continue;
+    const sample = sampleOf(lang, { engine: service, name, lang });
+    if (sample?.systemVoice !== name) continue;
+    found.push({ names: [name], isFriendly: false, ...described({ ...voice, lang }, sample) });
+  }
+  return found;
+};
+
+const described = (
+  { lang, gender }: Pick<SystemVoice, "gender"> & { readonly lang: string },
+  sample: Rendition,
+) => ({
+  lang,
+  gender,
+  engine: voiceEngine(sample.recipe.voice),
+  sentence: sample.recipe.text,
+  sample,
+});
+
+const ownName = ({ recipe }: Rendition): string => `${recipe.engine} ${recipe.voice}`;
+
+const byQuality = (a: GalleryVoice, b: GalleryVoice): number =>
+  qualities.indexOf(a.engine.quality) - qualities.indexOf(b.engine.quality);

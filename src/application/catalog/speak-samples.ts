@@ -1,0 +1,77 @@
+import type { Clock } from "../../async/clock.ts";
+import { sleep } from "../../async/sleep.ts";
+import type { Pipeline } from "../../audio/pipeline/pipeline.ts";
+import { ServiceError, Unavailable } from "../../domain/errors.ts";
+import { audioDecider, audioStream, recordSample } from "../../domain/synthesis/audio-events.ts";
+import type { ExecuteCommand } from "../execute-command.ts";
+import type { Gallery, GalleryVoice } from "./gallery.ts";
+
+export interface SampleCounts {
+  readonly voices: number;
+  /** Samples that were missing and are there now. */
+  readonly spoken: number;
+  /** By the names of the voices, the reason. */
+  readonly failed: Readonly<Record<string, string>>;
+}
+
+interface SpeakSamplesOptions {
+  readonly gallery: Gallery;
+  readonly pipeline: Pick<Pipeline, "obtain" | "statObject">;
+  readonly execute: ExecuteCommand;
+  /** True if no request waits for an engine or is being synthesized. */
+  readonly isIdle: () => boolean;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  readonly timers: Clock;
+}
+
+const idlePollMs = 250;
+
+/**
+ * Speaks the samples that the store lacks, one at a time and only while no request needs an engine. A voice that was checked is
+ * checked again when the gallery lists its voices again.
+ */
+export const createSpeakSamples = ({
+  gallery,
+  pipeline,
+  execute,
+  isIdle,
+  clock,
+  timers,
+}: SpeakSamplesOptions) => {
+  const checked = new WeakSet<GalleryVoice>();
+
+  const isMissing = async (voice: GalleryVoice, signal: AbortSignal): Promise<boolean> =>
+    !gallery.isSpoken(voice) || !(await pipeline.statObject(voice.sample.name, signal));
+
+  const speak = async ({ sample }: GalleryVoice, signal: AbortSignal): Promise<void> => {
+    while (!isIdle()) await sleep(idlePollMs, { clock: timers, signal });
+    await pipeline.obtain([sample], signal);
+    const { hash, voice, recipe } = sample;
+    const { engine, lang, format } = recipe;
+    const at = new Date(clock()).toISOString();
+    const spoken = { hash, engine, voice, lang, format, at };
+    await execute(audioDecider, audioStream, (samples) => recordSample(samples, spoken), { actor: "system" });
+  };
+
+  /** @throws {Unavailable} the engines, the stores or the views @throws the signal's reason */
+  return async (signal: AbortSignal): Promise<SampleCounts> => {
+    const voices = await gallery.voices();
+    const failed: Record<string, string> = {};
+    let spoken = 0;
+    for (const voice of voices) {
+      if (checked.has(voice)) continue;
+      try {
+        if (await isMissing(voice, signal)) {
+          await speak(voice, signal);
+          spoken += 1;
+        }
+      } catch (error) {
+        if (!(error instanceof ServiceError) || error instanceof Unavailable) throw error;
+        failed[voice.names.join(", ")] = error.loggable;
+      }
+      checked.add(voice);
+    }
+    return { voices: voices.length, spoken, failed };
+  };
+};

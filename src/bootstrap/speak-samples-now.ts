@@ -1,0 +1,44 @@
+import { credentials } from "../../projections/credentials.ts";
+import { createProviderClients } from "../application/accounts/provider-clients.ts";
+import type { SpeakSamplesNow } from "../cli/commands/samples.ts";
+import { naturalVoicesFolder, openNaturalVoices } from "../engines/natural-voices/natural-voices.ts";
+import { BadSetting, type Settings } from "../settings.ts";
+import { superviseHostProcess } from "../subprocess/supervisor.ts";
+import { noTelemetry } from "../telemetry/telemetry.ts";
+import { composeCore, type Runtime } from "./core.ts";
+import { createLogger } from "./observability.ts";
+import { createShutdownDeadline } from "./shutdown.ts";
+import { composeAudio } from "./speech/audio.ts";
+import { composeGallery, composeSpeakSamples } from "./speech/gallery.ts";
+import { composeCatalogs } from "./speech/synthesis.ts";
+
+/** Speaks the samples with this process's own engines. A service may have the same stores open. */
+export const composeSpeakSamplesNow =
+  (readSettings: () => Settings): SpeakSamplesNow =>
+  async () => {
+    const settings = readSettings();
+    if (!settings.hasVoiceGallery)
+      throw new BadSetting("VOICE_GALLERY: it is off, so that no samples are needed");
+    await using resources = new AsyncDisposableStack();
+    const log = createLogger("silent");
+    const core = await composeCore(settings, log);
+    resources.defer(core.close);
+    const runtime: Runtime = {
+      ...{ settings, log, resources, clock: core.clock },
+      telemetry: noTelemetry,
+      superviseHelper: superviseHostProcess,
+      shutdownTimeLeft: createShutdownDeadline(settings.drainSeconds * 1_000),
+      onError: () => {},
+    };
+    const findProviderClient = createProviderClients({
+      credentials: core.runner.view(credentials),
+      providers: core.providers,
+      cipher: await core.cipher(),
+      onError: runtime.onError,
+    });
+    const namingKey = await core.namingKey();
+    const naturalVoices = await openNaturalVoices(naturalVoicesFolder(settings.naturalVoices.folder));
+    const audio = await composeAudio(runtime, core, { findProviderClient, namingKey, naturalVoices });
+    const gallery = composeGallery(runtime, core, audio, composeCatalogs(runtime, core, audio), namingKey);
+    return await composeSpeakSamples(runtime, core, audio, gallery)(new AbortController().signal);
+  };

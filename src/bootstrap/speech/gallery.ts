@@ -1,0 +1,53 @@
+import { samples } from "../../../projections/samples.ts";
+import type { NamingKey } from "../../application/accounts/naming-key.ts";
+import { createGallery } from "../../application/catalog/gallery.ts";
+import { createSpeakSamples } from "../../application/catalog/speak-samples.ts";
+import type { CatalogOf } from "../../application/catalog/website-catalog.ts";
+import { createPlanner } from "../../application/synthesis/planner.ts";
+import { backgroundClock } from "../../async/clock.ts";
+import { repeat } from "../../async/repeat.ts";
+import type { Core, Runtime } from "../core.ts";
+import type { AudioParts } from "./audio.ts";
+
+/** The voices that `/voices` plays. Their samples belong to no website, whatever AUDIO_SHARING is. */
+export const composeGallery = (
+  { clock }: Pick<Runtime, "clock">,
+  { runner }: Pick<Core, "runner">,
+  audio: AudioParts,
+  catalogOf: CatalogOf,
+  { key: namingKey }: NamingKey,
+) => {
+  const lexicons = { isEmpty: () => true, has: () => false, of: () => undefined };
+  const { plan } = createPlanner({ ...audio, namingKey, sharesAudio: true, catalogOf, lexicons });
+  return createGallery({ catalogOf, plan, samples: runner.view(samples), clock });
+};
+
+export const composeSpeakSamples = (
+  { clock }: Pick<Runtime, "clock">,
+  { execute, scheduler }: Pick<Core, "execute" | "scheduler">,
+  { pipeline }: Pick<AudioParts, "pipeline">,
+  gallery: ReturnType<typeof composeGallery>,
+) => {
+  const isIdle = (): boolean => scheduler.stats().every(({ running, queued }) => running + queued === 0);
+  return createSpeakSamples({ gallery, pipeline, execute, isIdle, clock, timers: backgroundClock });
+};
+
+/** A start has more urgent work. */
+const firstMs = 10_000;
+/** How long a changed catalog waits for its samples. */
+const intervalMs = 60_000;
+
+/** Speaks the samples of new voices in the background. */
+export const scheduleSamples = (
+  speakSamples: ReturnType<typeof composeSpeakSamples>,
+  { log, resources, onError }: Pick<Runtime, "log" | "resources" | "onError">,
+): void => {
+  const task = async (signal: AbortSignal): Promise<number> => {
+    const { spoken, failed } = await speakSamples(signal);
+    if (spoken > 0) log.info({ spoken }, "samples of voices were spoken for the gallery");
+    if (Object.keys(failed).length > 0) log.warn({ failed }, "voices could not speak their samples");
+    return intervalMs;
+  };
+  const fail = (error: unknown): void => onError("the samples of voices cannot be spoken", error);
+  resources.defer(repeat({ task, firstMs, retryMs: intervalMs, clock: backgroundClock, onError: fail }));
+};

@@ -1,0 +1,126 @@
+import { expect } from "chai";
+import type { Gallery, GalleryVoice } from "../../../src/application/catalog/gallery.ts";
+import { createSpeakSamples } from "../../../src/application/catalog/speak-samples.ts";
+import type { Pipeline, Rendition } from "../../../src/audio/pipeline/pipeline.ts";
+import { EngineFailed, Unavailable } from "../../../src/domain/errors.ts";
+import { createManualClock, until } from "../../support/manual-clock.ts";
+import { rejection } from "../../support/rejection.ts";
+
+const at = "2026-11-05T10:00:00.000Z";
+
+const voiceNamed = (name: string): GalleryVoice => {
+  const hash = `hash of ${name}`;
+  const recipe = { engine: "g1", lang: "en-GB", format: "mp3", text: "The sample." };
+  const sample = { hash, name: `public/${hash}.mp3`, voice: name, recipe } as unknown as Rendition;
+  return { names: [name], sample } as unknown as GalleryVoice;
+};
+
+const setUp = (
+  names: readonly string[],
+  { stored = [] as string[], fails = {} as Record<string, Error> } = {},
+) => {
+  const objects = new Set(stored.map((name) => voiceNamed(name).sample.name));
+  const recorded = new Set(stored.map((name) => voiceNamed(name).sample.hash));
+  const events: unknown[] = [];
+  const spoken: string[] = [];
+  const state = { isIdle: true, voices: names.map(voiceNamed) };
+  const timers = createManualClock();
+  const gallery: Gallery = {
+    voices: async () => state.voices,
+    isSpoken: ({ sample }) => recorded.has(sample.hash),
+    hasObject: () => true,
+  };
+  const pipeline: Pick<Pipeline, "obtain" | "statObject"> = {
+    statObject: async (name) => (objects.has(name) ? ({ size: 1 } as never) : undefined),
+    obtain: async ([sample]) => {
+      const { voice = "", name = "" } = sample ?? {};
+      if (fails[voice]) throw fails[voice];
+      spoken.push(voice);
+      objects.add(name as never);
+      return {} as never;
+    },
+  };
+  const speakSamples = createSpeakSamples({
+    gallery,
+    pipeline,
+    execute: async (decider, stream, decide, context) => {
+      const initial = { spoken: Object.fromEntries([...recorded].map((hash) => [hash, true])) };
+      for (const event of decide(initial as never)) {
+        events.push({ stream, ...event, context });
+        recorded.add((event.data as { hash: string }).hash);
+      }
+      return decider.initial();
+    },
+    isIdle: () => state.isIdle,
+    clock: () => Date.parse(at),
+    timers,
+  });
+  return {
+    speakSamples,
+    state,
+    timers,
+    objects,
+    events,
+    spoken,
+    run: () => speakSamples(new AbortController().signal),
+  };
+};
+
+describe("the samples of the gallery", () => {
+  it("are spoken once and recorded without a key, a charge and the text", async () => {
+    const { run, events, spoken, state } = setUp(["A"]);
+    expect(await run()).to.deep.equal({ voices: 1, spoken: 1, failed: {} });
+    state.voices = [voiceNamed("A")];
+    expect(await run()).to.deep.equal({ voices: 1, spoken: 0, failed: {} });
+    expect(spoken).to.deep.equal(["A"]);
+    const data = { hash: "hash of A", engine: "g1", voice: "A", lang: "en-GB", format: "mp3", at };
+    expect(events).to.deep.equal([
+      { stream: "audio", type: "SampleSpoken", data, context: { actor: "system" } },
+    ]);
+  });
+
+  it("are made again without another event after the store has lost them", async () => {
+    const { run, events, spoken, state, objects } = setUp(["A"], { stored: ["A"] });
+    await run();
+    expect(spoken).to.deep.equal([]);
+    objects.clear();
+    state.voices = [voiceNamed("A")];
+    await run();
+    expect(spoken).to.deep.equal(["A"]);
+    expect(events).to.deep.equal([]);
+  });
+
+  it("wait while a request needs an engine", async () => {
+    const { run, spoken, state, timers } = setUp(["A"]);
+    state.isIdle = false;
+    const running = run();
+    await until(() => timers.waiting() === 1);
+    timers.advance(250);
+    await until(() => timers.waiting() === 1);
+    expect(spoken).to.deep.equal([]);
+    state.isIdle = true;
+    timers.advance(250);
+    await running;
+    expect(spoken).to.deep.equal(["A"]);
+  });
+
+  it("do not end with a voice that fails, which is tried again when the voices are listed again", async () => {
+    const fails: Record<string, Error> = { A: new EngineFailed("it is broken", {}) };
+    const { run, spoken, state } = setUp(["A", "B"], { fails });
+    expect(await run()).to.deep.equal({ voices: 2, spoken: 1, failed: { A: "it is broken" } });
+    expect((await run()).failed).to.deep.equal({});
+    delete fails.A;
+    state.voices = [voiceNamed("A"), voiceNamed("B")];
+    await run();
+    expect(spoken).to.deep.equal(["B", "A"]);
+  });
+
+  it("end while the service is overloaded, and continue at the next run", async () => {
+    const fails: Record<string, Error> = { A: new Unavailable("too much", 2) };
+    const { run, spoken } = setUp(["A"], { fails });
+    expect(await rejection(run())).to.be.instanceOf(Unavailable);
+    delete fails.A;
+    await run();
+    expect(spoken).to.deep.equal(["A"]);
+  });
+});
