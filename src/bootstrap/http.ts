@@ -112,12 +112,13 @@ const reportUnknownVoices = ({ settings, log }: Runtime, { voices }: SynthesisPa
 /** What the operations, the fast path and the sockets share. */
 const composeShared = (settings: Settings, { access, speech }: Application) => {
   const { accessTokens, authenticator, isVerified } = access;
-  const { synthesis, unread } = speech;
+  const { synthesis, marksWithPhonemes, unread } = speech;
   const clientOf = clientAddress(settings.trustProxy);
   const names = headerNames(settings.headerPrefix);
   const exposed = exposedHeaders(names);
   const presenter = createSynthesisPresenter({
     synthesis,
+    marksWithPhonemes,
     names,
     publicPath: publicPathOf(settings.publicUrl),
     publicCors: publicCors(exposed),

@@ -2,6 +2,7 @@ import type { Claim } from "../async/scheduler/claim.ts";
 import type { Replacement } from "../domain/lexicons/replacements.ts";
 import type { AudioFormat, DecodedContainer } from "../domain/synthesis/formats.ts";
 import type { Mark } from "../domain/synthesis/marks.ts";
+import type { SpokenPhoneme } from "../domain/synthesis/phonemes.ts";
 import type { EngineCode, Knob, Prosody } from "../domain/synthesis/speech.ts";
 
 /** A request to an engine. */
@@ -70,6 +71,8 @@ export interface Speech {
   readonly audio: AsyncIterable<Buffer>;
   /** When its words are spoken: after the end of `audio`. Undefined if that is unknown. */
   readonly marks?: () => readonly Mark[] | undefined;
+  /** When its phonemes are spoken: after the end of `audio`. Default: unknown. */
+  readonly phonemes?: () => readonly SpokenPhoneme[];
   /** Seconds below which the whole sound is refused, because parts of its text are missing. Default: 0. */
   readonly leastSeconds?: number;
 }
@@ -107,6 +110,8 @@ export interface Engine {
   takesInstructions?(voice: string): boolean;
   /** True if its speech in this voice has marks. */
   marks?(voice: string): boolean;
+  /** True if its speech in this voice has phonemes. */
+  reportsPhonemes?(voice: string): boolean;
   /** An abort ends the work at any stage; the iteration throws the signal's reason. */
   synthesize(request: SpeechRequest, signal: AbortSignal): Promise<Speech>;
 }

@@ -20,13 +20,15 @@ export interface EspeakOrder {
 
 /** What the library reports about its samples. */
 export interface SpeechEvent {
-  readonly kind: "word" | "sentence";
-  /** Offset into the text, in code points. */
+  readonly kind: "word" | "sentence" | "phoneme";
+  /** Offset into the text, in code points; of a phoneme: that of its word. */
   readonly position: number;
   /** In code points, at most 31; 0 for sentences. */
   readonly length: number;
   /** Where it begins. */
   readonly sample: number;
+  /** A phoneme, as the model writes it. */
+  readonly value?: string;
 }
 
 /** The arguments of the command line; the text is its standard input. */

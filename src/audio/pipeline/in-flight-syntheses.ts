@@ -5,6 +5,7 @@ import type { Resource } from "../../async/scheduler/resource.ts";
 import type { Scheduler } from "../../async/scheduler/scheduler.ts";
 import { isByok } from "../../domain/accounts/byok-providers.ts";
 import { EngineFailed, Interrupted, Invalid, Unavailable } from "../../domain/errors.ts";
+import type { SpokenPhoneme } from "../../domain/synthesis/phonemes.ts";
 import { speakingSeconds } from "../../domain/synthesis/speaking-time.ts";
 import type { Rendition } from "../formats/sound.ts";
 import type { AudioObject, ObjectName } from "../store/audio-store.ts";
@@ -99,10 +100,10 @@ export class InFlightSyntheses {
    */
   begin(rendition: Rendition, { progressive, apiKey, onWork }: Wanted): SharedStream {
     const { renderer, limits, log, onFinished } = this.#options;
-    const { name, recipe, document = recipe.text } = rendition;
+    const { name, recipe } = rendition;
     const failed = this.#recent.of(name);
     if (failed) throw failed;
-    const claim = createClaim(apiKey, speakingSeconds(document) / recipe.prosody.rate);
+    const claim = claimOf(rendition, apiKey);
     const release = this.#slots.acquireNow(claim);
     const options = { progressive, claim };
     const onFound = () => void this.#found.add(stream);
@@ -132,6 +133,24 @@ export class InFlightSyntheses {
     return stream;
   }
 
+  /** @throws as `begin` */
+  async phonemes(
+    rendition: Rendition,
+    apiKey: string,
+    signal: AbortSignal,
+  ): Promise<readonly SpokenPhoneme[]> {
+    const claim = claimOf(rendition, apiKey);
+    const release = this.#slots.acquireNow(claim);
+    try {
+      return await this.#options.renderer.phonemes(rendition, claim, signal);
+    } catch (error) {
+      if (!(error instanceof Interrupted)) throw error;
+      throw new Unavailable("The synthesis was interrupted.", 1, { cause: error });
+    } finally {
+      release();
+    }
+  }
+
   /** True if the sound was found in the store while the synthesis waited for its slot. */
   cameFromStore(stream: SharedStream): boolean {
     return this.#found.has(stream);
@@ -147,6 +166,9 @@ export class InFlightSyntheses {
     this.#options.log.warn(facts, "A synthesis failed.");
   }
 }
+
+const claimOf = ({ recipe, document = recipe.text }: Rendition, apiKey: string | undefined): Claim =>
+  createClaim(apiKey, speakingSeconds(document) / recipe.prosody.rate);
 
 /** A synthesis starts at once or is refused. */
 const noQueue = { queueLimit: 0, queueLimitPerKey: 0, queueTimeoutMs: 0 };

@@ -4,6 +4,7 @@ import { createScheduler, type Scheduler } from "../../async/scheduler/scheduler
 import { EngineFailed, Unavailable, Unpronounceable } from "../../domain/errors.ts";
 import type { Provenance } from "../../domain/ledger/serving.ts";
 import { marksName } from "../../domain/synthesis/marks.ts";
+import type { SpokenPhoneme } from "../../domain/synthesis/phonemes.ts";
 import { withoutSizes } from "../formats/containers.ts";
 import { type CachedSound, type Rendition, type Sound, soundOf } from "../formats/sound.ts";
 import type { AudioObject, AudioStore, ObjectName } from "../store/audio-store.ts";
@@ -78,6 +79,11 @@ export interface Pipeline extends ObjectReads {
    * The whole object from memory or store; a sound that is being written, as it is kept (`asKept`). @throws {Unavailable} the store cannot be read
    */
   getObject(name: ObjectName, signal: AbortSignal): Promise<AudioObject | undefined>;
+  /**
+   * When the phonemes of a sound are spoken; none if its voice does not report them. They are not kept: the voice
+   * speaks again. @throws as `obtain`
+   */
+  phonemes(rendition: Rendition, signal: AbortSignal, apiKey: string): Promise<readonly SpokenPhoneme[]>;
   /** The hash was deleted: removes everything under it from memory, and what is still being written from the store. */
   forget(hash: string): void;
   /** True while it is synthesized or waits to be written. */
@@ -165,6 +171,8 @@ export const createPipeline = (parts: PipelineOptions): Pipeline => {
       return stored && { rendition, provenance: "store", size: stored.size, length: stored.length };
     },
     ...keptReads({ ...components, lookup, onTimeout }),
+    phonemes: (rendition, signal, apiKey) =>
+      withDeadline({ ...deadline, signal }, (both) => synthesesInFlight.phonemes(rendition, apiKey, both)),
     forget: (hash) => {
       cache.forget(hash);
       writer.forget(hash);

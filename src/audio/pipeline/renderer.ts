@@ -1,3 +1,4 @@
+import type { Claim } from "../../async/scheduler/claim.ts";
 import type { ReservedSlot } from "../../async/scheduler/reserved-slot.ts";
 import { tap } from "../../async/tap.ts";
 import { isByok } from "../../domain/accounts/byok-providers.ts";
@@ -5,6 +6,7 @@ import { EngineFailed, SpeechTooLong } from "../../domain/errors.ts";
 import { type AudioFormat, type FormatTraits, formats } from "../../domain/synthesis/formats.ts";
 import { requireDuration } from "../../domain/synthesis/least-duration.ts";
 import { formatMarks } from "../../domain/synthesis/marks.ts";
+import type { SpokenPhoneme } from "../../domain/synthesis/phonemes.ts";
 import type { Recipe } from "../../domain/synthesis/recipe.ts";
 import { type Knob, normalProsody, type Prosody } from "../../domain/synthesis/speech.ts";
 import type { Decode, Engine, Speech, SpeechRequest } from "../../engines/engine.ts";
@@ -103,6 +105,25 @@ export const createRenderer = ({ engines, encoder, decoder, maxObjectBytes }: Re
       void reserving?.then((slot) => slot?.release()).catch(() => undefined); // its caller got the error
     }
   },
+  /**
+   * When the phonemes of a recipe are spoken, by a synthesis whose audio is dropped: they are not stored. None if its
+   * voice does not report them. @throws as `render`
+   */
+  phonemes: async (
+    spoken: RenderRequest,
+    claim: Claim,
+    signal: AbortSignal,
+  ): Promise<readonly SpokenPhoneme[]> => {
+    const { recipe } = spoken;
+    const engine = engines(recipe);
+    if (!engine?.reportsPhonemes?.(recipe.voice)) return [];
+    const { audio, encoding, phonemes } = await engine.synthesize(
+      { ...speechRequest(spoken), claim },
+      signal,
+    );
+    for await (const _ of audio);
+    return delayed(phonemes?.() ?? [], recipe.format, encoding);
+  },
   finish,
 });
 
@@ -130,15 +151,22 @@ const finish = (
   return { bytes, length };
 };
 
-/**
- * The marks of a sound in that format. Encoders begin with a delay of silence, the least that they add, which players of
- * mp3 and adts play: no header tells them.
- */
 const marksIn = (format: AudioFormat, { encoding, marks }: Speech): Buffer | undefined => {
   const spoken = marks?.() ?? [];
-  if (spoken.length === 0) return undefined;
+  return spoken.length === 0 ? undefined : formatMarks(delayed(spoken, format, encoding));
+};
+
+/**
+ * What is spoken, in audio of that format. Encoders begin with a delay of silence, the least that they add, which players of
+ * mp3 and adts play: no header tells them.
+ */
+const delayed = <T extends { readonly time: number }>(
+  spoken: readonly T[],
+  format: AudioFormat,
+  encoding: Speech["encoding"],
+): T[] => {
   const delayMs = encoding.kind === "pcm" ? encoderDelayMs(formats[format], encoding.sampleRate) : 0;
-  return formatMarks(spoken.map((mark) => ({ ...mark, time: Math.round(mark.time + delayMs) })));
+  return spoken.map((one) => ({ ...one, time: Math.round(one.time + delayMs) }));
 };
 
 const encoderDelayMs = ({ encoder, sampleRate }: FormatTraits, inputRate: number): number =>

@@ -13,6 +13,7 @@ import { createAudioNames } from "../../application/synthesis/audio-names.ts";
 import { createDelivery } from "../../application/synthesis/delivery.ts";
 import { createFreeDepartures } from "../../application/synthesis/free-departures.ts";
 import { createIdempotencyDigests } from "../../application/synthesis/idempotency-digests.ts";
+import { createMarksWithPhonemes } from "../../application/synthesis/marks-with-phonemes.ts";
 import { createPlanner } from "../../application/synthesis/planner.ts";
 import { createUnreadAudio, limitUnreadAudio } from "../../application/synthesis/unread-audio.ts";
 import { nativeVoices } from "../../domain/catalog/seed/native-voices.ts";
@@ -67,6 +68,7 @@ export const composeSynthesis = (
       ...planner,
       ...delivery,
     },
+    marksWithPhonemes: createMarksWithPhonemes(audio.pipeline),
     streaming: telemetry.streaming(delivery),
   };
 };

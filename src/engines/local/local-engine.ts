@@ -68,6 +68,7 @@ export const localEngine = (
       return [...new Set(names)].filter((name) => name !== request.voice);
     },
     marks: (voice) => find(voice)?.tool.reportsEvents ?? false,
+    reportsPhonemes: (voice) => find(voice)?.tool.reportsPhonemes ?? false,
     synthesize: async (request, signal) => {
       const { tool, name } = voiceOf({}, request);
       requireSpeakable(tool, request);

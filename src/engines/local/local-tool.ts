@@ -37,6 +37,8 @@ export interface LocalTool {
   readonly bySentence?: boolean;
   /** True if `speak` reports events. */
   readonly reportsEvents: boolean;
+  /** True if these have phonemes among them. Default: false. */
+  readonly reportsPhonemes?: boolean;
   /**
    * The effort for a text without markup, in letters of plain prose. Additive: the cost of a text is the sum of its
    * parts.

@@ -1,4 +1,5 @@
 import type { Mark } from "../../domain/synthesis/marks.ts";
+import type { SpokenPhoneme } from "../../domain/synthesis/phonemes.ts";
 import { firstEndingAfter, placeMarks, type SpokenEvent } from "../../domain/text/place-marks.ts";
 import { type SpokenText, spokenText } from "../../domain/text/spoken-text.ts";
 import type { SpeechEvent } from "../../subprocess/espeak.ts";
@@ -25,6 +26,22 @@ export const collectPieceMarks = (
 ) => {
   const pieces = [...undivided];
   const reports = new Map<LocalPiece, PieceReport>();
+  /** The spoken pieces with their places: characters before them, and samples. */
+  const placed = (): PlacedPiece[] => {
+    let at = 0;
+    let sample = 0;
+    return pieces.map((piece) => {
+      const part = spokenText(piece.text, piece.ssml);
+      const report = reports.get(piece);
+      const place = { piece, part, report: report && report.length > 0 ? report : undefined, at, sample };
+      at += part.characters.length;
+      sample += place.report?.length ?? 0;
+      return place;
+    });
+  };
+  /** The pieces are the text: otherwise no place would be right. */
+  const isWhole = (all: readonly PlacedPiece[]): boolean =>
+    whole.characters.length === all.reduce((sum, { part }) => sum + part.characters.length, 0);
   return {
     /** A new report of the piece, which replaces an earlier one. */
     begin: (piece: LocalPiece): PieceReport => {
@@ -38,44 +55,67 @@ export const collectPieceMarks = (
     },
     /** After the end of the sound; undefined if no tool reports events. */
     marks: (sampleRate: number): readonly Mark[] | undefined => {
-      const events: SpokenEvent[] = [];
-      let at = 0;
-      let sample = 0;
-      let isReported = false;
-      for (const piece of pieces) {
-        const part = spokenText(piece.text, piece.ssml);
-        const report = reports.get(piece);
-        if (report && report.length > 0) {
-          if (report.events) isReported = true;
-          else if (piece.voice.tool.reportsEvents) return undefined;
-          events.push(...eventsOf(piece, part, report, { at, sample, sampleRate }));
-          sample += report.length;
-        }
-        at += part.characters.length;
-      }
-      // The pieces are the text: otherwise no place would be right.
-      return isReported && at === whole.characters.length
-        ? placeMarks(whole, events, lang, sample / sampleRate)
-        : undefined;
+      const all = placed();
+      const spoken = all.filter(isSpoken);
+      if (spoken.some(({ piece, report }) => !report.events && piece.voice.tool.reportsEvents))
+        return undefined;
+      const events = spoken.flatMap((one) => eventsOf(one, sampleRate));
+      const isReported = spoken.some(({ report }) => report.events);
+      const samples = spoken.reduce((sum, { report }) => sum + report.length, 0);
+      return isReported && isWhole(all) ? placeMarks(whole, events, lang, samples / sampleRate) : undefined;
+    },
+    /** After the end of the audio. */
+    phonemes: (sampleRate: number): readonly SpokenPhoneme[] => {
+      const all = placed();
+      return isWhole(all) ? all.filter(isSpoken).flatMap((one) => phonemesOf(whole, one, sampleRate)) : [];
     },
   };
 };
 
-const eventsOf = (
-  { before }: LocalPiece,
-  part: SpokenText,
-  { events = unreported, dropped, length, paused, sampleRate: ownRate }: PieceReport,
-  { at, sample, sampleRate }: { readonly at: number; readonly sample: number; readonly sampleRate: number },
-): SpokenEvent[] => {
+interface PlacedPiece {
+  readonly piece: LocalPiece;
+  readonly part: SpokenText;
+  /** Undefined if it is not spoken. */
+  readonly report: PieceReport | undefined;
+  /** The characters of the text, and the samples of the audio, before it. */
+  readonly at: number;
+  readonly sample: number;
+}
+
+type SpokenPiece = PlacedPiece & { readonly report: PieceReport };
+
+const isSpoken = (one: PlacedPiece): one is SpokenPiece => one.report !== undefined;
+
+/** Seconds from the start of the audio until a sample of the tool. */
+const secondsUntil = ({ sample, report }: SpokenPiece, own: number, sampleRate: number): number => {
+  const { dropped, length, paused, sampleRate: ownRate } = report;
+  const spoken = Math.max(0, own - dropped) * (sampleRate / ownRate);
+  return (sample + Math.min(paused + spoken, length)) / sampleRate;
+};
+
+const phonemesOf = (whole: SpokenText, spoken: SpokenPiece, sampleRate: number): SpokenPhoneme[] => {
+  const { part, at, report } = spoken;
+  return (report.events ?? []).flatMap(({ kind, position, length, sample, value }) => {
+    if (kind !== "phoneme" || value === undefined) return [];
+    const from = at + characterAt(part, position);
+    const last = Math.max(from, at + characterAt(part, position + length - 1));
+    const start = whole.starts[from];
+    const end = whole.ends[last];
+    const time = Math.round(1000 * secondsUntil(spoken, sample, sampleRate));
+    return start === undefined || end === undefined ? [] : [{ time, start, end, value }];
+  });
+};
+
+const eventsOf = (spoken: SpokenPiece, sampleRate: number): SpokenEvent[] => {
+  const { piece, part, at, sample, report } = spoken;
+  const { events = unreported, length } = report;
   // A piece that begins within a sentence: the tool takes it for another one.
-  const isWithin = before === "clause" || before === "word";
-  const first = events.findIndex(({ kind }) => kind === "sentence");
-  const placed = events.map(({ kind, position, sample: own }) => ({
-    kind,
-    at: at + characterAt(part, position),
-    seconds:
-      (sample + Math.min(paused + Math.max(0, own - dropped) * (sampleRate / ownRate), length)) / sampleRate,
-  }));
+  const isWithin = piece.before === "clause" || piece.before === "word";
+  const placed = events.flatMap(({ kind, position, sample: own }) => {
+    if (kind === "phoneme") return [];
+    return { kind, at: at + characterAt(part, position), seconds: secondsUntil(spoken, own, sampleRate) };
+  });
+  const first = placed.findIndex(({ kind }) => kind === "sentence");
   const isBegun = (_: unknown, index: number): boolean => !(isWithin && index === first);
   if (events === unreported) return placed.filter(isBegun);
   const end = { at: at + part.characters.length, seconds: (sample + length) / sampleRate };

@@ -80,7 +80,11 @@ export const speak = async (
         return (await sayWhole(next, signal, { isContinuation }).catch(ifSilent)) ?? nothing();
       };
       const speech = await concatenate(pieces.slice(index), { sampleRate, synthesizePiece }, signal);
-      return { ...speech, marks: () => marks.marks(sampleRate) };
+      return {
+        ...speech,
+        marks: () => marks.marks(sampleRate),
+        phonemes: () => marks.phonemes(sampleRate),
+      };
     } catch (error) {
       ifSilent(error);
       silence ??= error;

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { createClaim } from "../../../src/async/scheduler/claim.ts";
 import type { ReservedSlot } from "../../../src/async/scheduler/reserved-slot.ts";
 import type { Encoder } from "../../../src/audio/formats/encoder.ts";
 import type { Rendition } from "../../../src/audio/formats/sound.ts";
@@ -69,6 +70,26 @@ describe("Rendering", () => {
       (error: unknown) => error,
     );
   };
+
+  it("reports phonemes at their time in the format, and only those of voices that report them", async () => {
+    const { engine } = says(pcm, async function* () {
+      yield noise;
+    });
+    const spoken = { time: 500, start: 0, end: 5, value: "h" };
+    const speaking: Engine = {
+      ...engine,
+      reportsPhonemes: () => true,
+      synthesize: async (...asked) => ({ ...(await engine.synthesize(...asked)), phonemes: () => [spoken] }),
+    };
+    const ofEngine = (one: Engine, format: "wav" | "mp3") =>
+      createRenderer({ engines: () => one, encoder: real.encoder, maxObjectBytes: 1024 })
+        .phonemes(renditionOf("Hello.", { format }), createClaim(), never)
+        .then((phonemes) => phonemes.map(({ time }) => time));
+    expect(await ofEngine(speaking, "wav")).to.deep.equal([500]);
+    const [inMp3 = 0] = await ofEngine(speaking, "mp3");
+    expect(inMp3).to.be.within(520, 600);
+    expect(await ofEngine({ ...speaking, reportsPhonemes: () => false }, "wav")).to.deep.equal([]);
+  });
 
   for (const format of someFormats) {
     it(`gives the same ${format} for the same recipe, byte for byte`, async () => {

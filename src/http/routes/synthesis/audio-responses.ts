@@ -1,9 +1,10 @@
 import type { CachedSound, Rendition, Sound } from "../../../application/synthesis/delivery.ts";
 import type { SynthesisPlan } from "../../../application/synthesis/planner.ts";
 import { formats } from "../../../domain/synthesis/formats.ts";
+import { marksMimeType } from "../../../domain/synthesis/marks.ts";
 import { formatKnobs } from "../../../domain/synthesis/prosody.ts";
 import { publicUrlPath } from "../../../domain/synthesis/recipe.ts";
-import { audio } from "../../caching/cache-control.ts";
+import { audio, noStore } from "../../caching/cache-control.ts";
 import {
   audioHeaders,
   audioResponse,
@@ -98,5 +99,24 @@ export const createAudioResponses = ({ names, publicPath, publicCors }: AudioRes
     return audioResponse(sound.bytes, part, headers);
   };
 
-  return { silence, notModified, head, audio: ofAudio };
+  /** They tell the words, so that no cache may store them. `Link` names the audio. */
+  const marks = (
+    { recipe, name }: Rendition,
+    answer?: { readonly sound: Sound; readonly lines: Buffer },
+  ): HttpResponse => {
+    const { mimeType } = formats[recipe.format];
+    const headers: Record<string, string> = {
+      "Content-Type": marksMimeType,
+      "Cache-Control": noStore,
+      [names.prosodyApplied]: formatKnobs(recipe.applied),
+    };
+    if (!answer) return { status: 200, headers };
+    headers[names.cached] = answer.sound.provenance;
+    if (recipe.websiteId === undefined)
+      headers.Link = `<${publicPath}${publicUrlPath(name)}>; rel="describes"; type="${mimeType}"`;
+    Object.assign(headers, durationHeader(answer.sound));
+    return { status: 200, headers, body: answer.lines };
+  };
+
+  return { silence, notModified, head, audio: ofAudio, marks };
 };

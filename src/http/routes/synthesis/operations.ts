@@ -2,6 +2,7 @@ import type { Context } from "koa";
 import type { z } from "zod";
 import type { Streaming, Synthesis } from "../../../application/synthesis/delivery.ts";
 import type { SynthesisPlan, SynthesisRequest } from "../../../application/synthesis/planner.ts";
+import { parse } from "../../../domain/validation.ts";
 import { conditionalRange } from "../../kernel/audio-response.ts";
 import type { ErrorStatus } from "../../kernel/errors/error-types.ts";
 import { cached, etag, type HeaderNames } from "../../kernel/headers.ts";
@@ -12,6 +13,8 @@ import { deprecationHeaders, legacyRequest, requestFromLegacyQuery } from "./leg
 import type { PreparedPlans } from "./prepared-plans.ts";
 import type { SynthesisCall, SynthesisPresenter } from "./presenter.ts";
 import {
+  marked,
+  marksInQuery,
   nullableInQuery,
   type RequestSchema,
   requestFromBody,
@@ -55,13 +58,16 @@ const synthesize = (options: SynthesisOptions): Operation =>
       "The same parameters always give the same audio. `pitch=` and `pitch=null` count as absent. Unknown parameters are ignored.",
     auth: "website",
     headers,
-    query: requestQuery(options.schema, (query) => requestFromQuery(options.schema, query)),
+    query: requestQuery(options.schema.safeExtend(marked.shape), (query) => ({
+      request: requestFromQuery(options.schema, query),
+      marks: marksInQuery(query),
+    })),
     responses: responsesToGet(options.names),
     errors: errorsOfGet,
     head: { id: "synthesizeHead", optional: { ...cached(options.names), ...etag } },
-    handle: async ({ query }, ctx) => {
-      const plan = await answerGet(options, ctx, query);
-      if (plan.shared) options.prepared.keep(ctx.url, plan);
+    handle: async ({ query: { request, marks } }, ctx) => {
+      const plan = await answerGet(options, ctx, request, marks);
+      if (plan.shared && !marks) options.prepared.keep(ctx.url, plan);
     },
   });
 
@@ -77,19 +83,23 @@ const synthesizeByPost = (options: SynthesisOptions): Operation =>
     auth: "website",
     headers: idempotencyHeader,
     body: jsonRequest(
-      options.schema.and(streamed),
+      options.schema.and(streamed).and(marked),
       { voice: "UK English Female", text: "The train to Oxford leaves at nine.", rate: 1.2 },
       {
-        read: (body) => ({ stream: streamRequested(body), request: requestFromBody(options.schema, body) }),
+        read: (body) => ({
+          stream: streamRequested(body),
+          marks: parse(marked, body).marks !== undefined,
+          request: requestFromBody(options.schema, body),
+        }),
       },
     ),
     responses: responsesToPost(options.names),
     errors: [404, 502, 503],
-    handle: async ({ body: { stream, request } }, ctx) => {
+    handle: async ({ body: { stream, marks, request } }, ctx) => {
       const kind: HttpStreamKind | undefined = stream ? "sse" : acceptsEvents(ctx) ? "audio" : undefined;
       const plan = options.synthesis.plan(request, websiteOf(ctx));
       if (kind) options.streaming.requireProvider(plan);
-      const call = callOf(options.synthesis, ctx, "POST", request);
+      const call = { ...callOf(options.synthesis, ctx, "POST", request), marks };
       if (kind && !plan.silent) await options.streamAnswer(ctx, plan, { ...call, body: streamBodies[kind] });
       else reply(ctx, await options.presenter.answer(plan, call));
     },
@@ -115,10 +125,10 @@ const synthesizeLegacy = (options: SynthesisOptions): Operation => {
   });
 };
 
-const requestQuery = (
+const requestQuery = <T>(
   schema: z.ZodObject,
-  read: (querystring: string) => SynthesisRequest,
-): RequestPart<SynthesisRequest, z.ZodObject> => ({
+  read: (querystring: string) => T,
+): RequestPart<T, z.ZodObject> => ({
   schema: nullableInQuery(schema),
   read: ({ querystring }) => read(querystring),
 });
@@ -128,10 +138,11 @@ const answerGet = async (
   { synthesis, presenter }: SynthesisOptions,
   ctx: Context,
   request: SynthesisRequest,
+  marks = false,
 ): Promise<SynthesisPlan> => {
   const plan = synthesis.plan(request, websiteOf(ctx));
   const method = ctx.method === "HEAD" ? "HEAD" : "GET";
-  reply(ctx, await presenter.answer(plan, callOf(synthesis, ctx, method, request)));
+  reply(ctx, await presenter.answer(plan, { ...callOf(synthesis, ctx, method, request), marks }));
   return plan;
 };
 

@@ -4,6 +4,7 @@ import type {
   Sound,
   Synthesis,
 } from "../../../application/synthesis/delivery.ts";
+import type { MarksWithPhonemes } from "../../../application/synthesis/marks-with-phonemes.ts";
 import type { SynthesisPlan } from "../../../application/synthesis/planner.ts";
 import { isAnyTag, noneMatchHits } from "../../caching/conditional.ts";
 import { etagOf, type HttpResponse, requestedPart } from "../../kernel/audio-response.ts";
@@ -15,6 +16,8 @@ export interface SynthesisCall extends RequestContext {
   readonly ifNoneMatch?: string | undefined;
   readonly range?: string | undefined;
   readonly ifRange?: string | undefined;
+  /** True: the marks of the audio are sent, with phonemes, instead of the audio. Default: false. */
+  readonly marks?: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -24,10 +27,12 @@ interface BuiltHeaders {
   readonly length: Sound["length"];
 }
 
-export const createSynthesisPresenter = ({
-  synthesis,
-  ...options
-}: AudioResponseOptions & { readonly synthesis: Synthesis }) => {
+interface PresenterOptions extends AudioResponseOptions {
+  readonly synthesis: Synthesis;
+  readonly marksWithPhonemes: MarksWithPhonemes;
+}
+
+export const createSynthesisPresenter = ({ synthesis, marksWithPhonemes, ...options }: PresenterOptions) => {
   const responses = createAudioResponses(options);
 
   const findCharged = (
@@ -53,6 +58,19 @@ export const createSynthesisPresenter = ({
     return responses.audio(plan, sound, call.method, selection.part);
   };
 
+  /** The audio is charged: a GET of its permanent URL is free. */
+  const deliverMarks = async (plan: SynthesisPlan, call: SynthesisCall): Promise<HttpResponse> => {
+    if (call.method === "HEAD") return responses.marks(plan.renditions[0]);
+    const { sound, selection } = await synthesis.deliver(plan, call, {
+      hasRange: false,
+      select: async (sound) => ({
+        partBytes: undefined,
+        lines: await marksWithPhonemes(sound, call.principal.apiKey, call.signal),
+      }),
+    });
+    return responses.marks(sound.rendition, { sound, lines: selection.lines });
+  };
+
   const builtHeaders = new WeakMap<SynthesisPlan, BuiltHeaders>();
 
   /**
@@ -73,6 +91,7 @@ export const createSynthesisPresenter = ({
    */
   const answer = async (plan: SynthesisPlan, call: SynthesisCall): Promise<HttpResponse> => {
     if (plan.silent) return responses.silence(plan, call.method);
+    if (call.marks) return await deliverMarks(plan, call);
     if (call.method !== "POST" && (await isUnchanged(plan, call)))
       return responses.notModified(plan, call.method);
     // HEAD synthesizes nothing.

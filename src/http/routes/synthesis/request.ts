@@ -152,6 +152,18 @@ export const streamed = z.object({
   }),
 });
 
+const detailed = z.enum(["phoneme"]).optional().meta({
+  description:
+    "Answer the marks of the audio instead of the audio, with phonemes and visemes where the voice reports them. They are stored nowhere: the voice speaks again.",
+});
+
+/** Of the body and the query. */
+export const marked = z.object({ marks: detailed });
+
+/** Whether the query requests marks. @throws {Invalid} */
+export const marksInQuery = (query: string): boolean =>
+  parse(marked, queryValues(query, ["marks"])).marks !== undefined;
+
 /** Whether the body requests a stream of events, as the links of voices show. @throws {Invalid} */
 export const streamRequested = (body: unknown): boolean => parse(streamed, body).stream === true;
 

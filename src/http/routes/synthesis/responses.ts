@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { marksMimeType } from "../../../domain/synthesis/marks.ts";
 import { audio, noStore } from "../../caching/cache-control.ts";
 import { audioHeaderSchemas, v2AudioContent } from "../../kernel/audio-response.ts";
 import {
@@ -15,6 +16,22 @@ import {
 import type { ResponseSpec } from "../../kernel/operation.ts";
 
 const fallbacks = [audio.fallback, audio.ownFallback];
+
+/** With `marks=phoneme`: never stored. */
+const marksContent = {
+  [marksMimeType]: {
+    schema: z.string().meta({
+      id: "MarksWithPhonemes",
+      description:
+        'With `marks=phoneme`: one JSON object per line, in order of time. Words, sentences and `<mark>`s as in `{hash}.marks.json`, with their text as `value`; where the voice reports them, `phoneme` with a symbol of its model, and `viseme` with a number from 0 (silence) to 21, as Azure numbers them: their `start` and `end` are those of the word. `Link` with `rel="describes"` names the audio, whose GET is free.',
+    }),
+    example:
+      '{"time":0,"type":"word","start":0,"end":3,"value":"Two"}\n{"time":0,"type":"phoneme","start":0,"end":3,"value":"t"}\n{"time":0,"type":"viseme","start":0,"end":3,"value":19}\n',
+  },
+};
+
+/** The headers that only audio has. */
+const optional = z.object({ ...etag, ...acceptRanges }).partial().shape;
 
 /** The responses to a synthesis with the given Cache-Control policies. */
 const common = (names: HeaderNames, cache: readonly string[]) => ({
@@ -38,8 +55,15 @@ type Responses = Readonly<Record<number, ResponseSpec>>;
 export const responsesToGet = (names: HeaderNames): Responses => {
   const cache = [audio.get, audio.own];
   const responses = common(names, cache);
+  const { 200: whole } = responses;
   return {
     ...responses,
+    200: {
+      ...whole,
+      cache: [...whole.cache, noStore],
+      headers: { ...whole.headers, ...optional },
+      content: { ...whole.content, ...marksContent },
+    },
     206: {
       ...responses[200],
       description: "The requested range of the audio.",
@@ -62,10 +86,14 @@ export const responsesToPost = (names: HeaderNames): Responses => {
       cache: [...whole.cache, noStore],
       headers: {
         ...whole.headers,
-        ...z.object({ ...etag, ...acceptRanges }).partial().shape,
+        ...optional,
         ...streaming,
       },
-      content: { ...v2AudioContent, "text/event-stream": { schema: SpeechEvents, example: eventsExample } },
+      content: {
+        ...v2AudioContent,
+        ...marksContent,
+        "text/event-stream": { schema: SpeechEvents, example: eventsExample },
+      },
     },
     204: silence,
   };
@@ -74,7 +102,7 @@ export const responsesToPost = (names: HeaderNames): Responses => {
 /** Audio for one listener, which no cache stores. */
 export const responsesToSpeech = (names: HeaderNames): Responses => {
   const { 200: whole, 204: silence } = common(names, [noStore]);
-  const headers = { ...whole.headers, ...z.object({ ...etag, ...acceptRanges }).partial().shape };
+  const headers = { ...whole.headers, ...optional };
   return { 200: { ...whole, cache: [noStore], headers }, 204: silence };
 };
 

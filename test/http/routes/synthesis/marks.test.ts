@@ -126,3 +126,71 @@ describe("The marks of a sound", () => {
     expect((await ask(`${service.url}/audio/${"0".repeat(64)}.marks.json`)).status).to.equal(404);
   });
 });
+
+describe("marks=phoneme", () => {
+  let service: InProcessService;
+  let website: Credentials;
+  before(async () => {
+    service = await startInProcessService();
+    website = await registerWebsite(service.url);
+  });
+  after(() => service.close());
+
+  const text = "Un été.";
+  const get = (query: Record<string, string>, method = "GET") =>
+    ask(`${service.url}/v2/text/synthesize?${new URLSearchParams({ lang: "fr-FR", text, ...query })}`, {
+      method,
+      headers: authorize(website),
+    });
+  const fetchText = async (query: Record<string, string>) => {
+    const url = `${service.url}/v2/text/synthesize?${new URLSearchParams({ lang: "fr-FR", text, ...query })}`;
+    return { text: await (await fetch(url, { headers: authorize(website) })).text() };
+  };
+
+  it("answers the marks with their words, which no cache may store, and names the audio", async () => {
+    const response = await get({ marks: "phoneme" });
+    expect([response.status, response.headers["content-type"]]).to.deep.equal([200, marksMimeType]);
+    expect(response.headers["cache-control"]).to.equal("no-store");
+    expect(response.headers).to.not.include.keys("etag", "content-location");
+    const { text: lines } = await fetchText({ marks: "phoneme" });
+    const values = lines
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line))
+      .map(({ type, value }) => [type, value]);
+    expect(values).to.deep.equal([
+      ["sentence", "Un été."],
+      ["word", "Un"],
+      ["word", "été"],
+    ]);
+    const [, path] = /<([^>]+)>; rel="describes"; type="audio\/mpeg"/.exec(response.headers.link ?? "") ?? [];
+    const audio = await get({});
+    expect(path).to.equal(audio.headers["content-location"]);
+  });
+
+  it("answers marks by POST, and audio to the same request without it", async () => {
+    const post = (body: object) =>
+      ask(`${service.url}/v2/text/synthesize`, {
+        method: "POST",
+        headers: { ...authorize(website), "Content-Type": "application/json" },
+        body: JSON.stringify({ lang: "fr-FR", text, ...body }),
+      });
+    const types: (string | undefined)[] = [];
+    for (const body of [{ marks: "phoneme" }, {}]) types.push((await post(body)).headers["content-type"]);
+    for (const query of [{ marks: "phoneme" }, {}, { marks: "phoneme" }, {}] as Record<string, string>[])
+      types.push((await get(query)).headers["content-type"]);
+    const [marks, audio] = [marksMimeType, "audio/mpeg"];
+    expect(types).to.deep.equal([marks, audio, marks, audio, marks, audio]);
+  });
+
+  it("has the headers of marks for HEAD, and synthesizes nothing", async () => {
+    const { status, headers } = await get({ text: "Jamais dit.", marks: "phoneme" }, "HEAD");
+    expect([status, headers["content-type"], headers["cache-control"]]).to.deep.equal([
+      ...[200, marksMimeType, "no-store"],
+    ]);
+  });
+
+  it("is refused with another value", async () => {
+    expect((await get({ marks: "letters" })).status).to.equal(400);
+  });
+});

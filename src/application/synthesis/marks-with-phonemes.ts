@@ -1,0 +1,18 @@
+import type { Pipeline, Sound } from "../../audio/pipeline/pipeline.ts";
+import { marksName, parseMarks } from "../../domain/synthesis/marks.ts";
+import { formatWithPhonemes } from "../../domain/synthesis/phonemes.ts";
+
+/**
+ * The marks of audio for the caller who sent its text: with the words, phonemes and visemes, as lines of JSON. Phonemes tell
+ * the words, so they are stored nowhere. Empty if the voice reports nothing. @throws as `Pipeline.phonemes`
+ */
+export type MarksWithPhonemes = (sound: Sound, apiKey: string, signal: AbortSignal) => Promise<Buffer>;
+
+export const createMarksWithPhonemes =
+  ({ getObject, phonemes }: Pick<Pipeline, "getObject" | "phonemes">): MarksWithPhonemes =>
+  async ({ rendition, name }, apiKey, signal) => {
+    if (!rendition.hasMarks) return Buffer.alloc(0);
+    const spoken = await phonemes(rendition, signal, apiKey);
+    const marks = await getObject(marksName(name), signal);
+    return formatWithPhonemes(rendition.recipe.text, marks ? parseMarks(marks.bytes) : [], spoken);
+  };
