@@ -1,6 +1,6 @@
 /*
- * What the engine of local tools uses of Node, for browsers: the bundle resolves `Buffer` and
- * `node:stream` to this. Samples are little-endian, as browsers' typed arrays are on every processor.
+ * What the engine of local tools uses of Node, for browsers: the bundle resolves `Buffer`,
+ * `node:path` and `node:stream` to this. Samples are little-endian, as browsers' typed arrays are on every processor.
  */
 
 class Bytes extends Uint8Array {
@@ -15,6 +15,18 @@ class Bytes extends Uint8Array {
   }
   writeInt16LE(value: number, at: number): void {
     this.#view.setInt16(at, value, true);
+  }
+  writeUInt16LE(value: number, at: number): void {
+    this.#view.setUint16(at, value, true);
+  }
+  writeUInt32LE(value: number, at: number): void {
+    this.#view.setUint32(at, value, true);
+  }
+  write(text: string, at: number): void {
+    this.set(new TextEncoder().encode(text), at);
+  }
+  override toString(_encoding?: string, start?: number, end?: number): string {
+    return new TextDecoder("latin1").decode(this.subarray(start, end));
   }
   copy(target: Uint8Array): void {
     target.set(this);
@@ -48,3 +60,5 @@ export const Readable = {
     [Symbol.asyncIterator]: () => source[Symbol.asyncIterator](),
   }),
 };
+
+export const join = (...parts: readonly string[]): string => parts.join("/");

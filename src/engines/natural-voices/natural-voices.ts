@@ -4,7 +4,7 @@ import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { errorMessage } from "../../domain/errors.ts";
-import { type PublishedFile, type VoicePackage, voicePackages } from "./packages.ts";
+import { digestOfFiles, type PublishedFile, type VoicePackage, voicePackages } from "./packages.ts";
 
 /** A natural voice whose files are all here, as they were published. */
 export interface InstalledVoice {
@@ -57,7 +57,7 @@ const openPackage = async (voicePackage: VoicePackage, folder: string) => {
     .map(
       ([voice, needed]): InstalledVoice => ({
         ...{ voiceName: `${name}:${voice}`, package: voicePackage, folder },
-        digest: digestOf(needed.map((file) => `${file}\0${files[file]?.[1]}\n`)),
+        digest: digestOfFiles(files, needed),
       }),
     );
   const unusable = [...states].flatMap(([file, state]): UnusableFile[] =>
@@ -94,10 +94,4 @@ const readSha256 = async (path: string): Promise<string> => {
   const hash = createHash("sha256");
   await pipeline(createReadStream(path), hash);
   return hash.digest("hex");
-};
-
-const digestOf = (lines: readonly string[]): string => {
-  const hash = createHash("sha256");
-  for (const line of [...lines].sort()) hash.update(line);
-  return hash.digest("hex").slice(0, 32);
 };

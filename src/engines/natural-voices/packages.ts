@@ -1,3 +1,5 @@
+import { createHash } from "node:crypto";
+
 /** A published file: its length in bytes and its SHA-256. */
 export type PublishedFile = readonly [bytes: number, sha256: string];
 
@@ -135,3 +137,10 @@ const pico: VoicePackage = {
 };
 
 export const voicePackages: readonly VoicePackage[] = [hibari, pico];
+
+/** Of the files that the audio of a voice depends on. */
+export const digestOfFiles = (files: VoicePackage["files"], needed: readonly string[]): string => {
+  const hash = createHash("sha256");
+  for (const file of [...needed].sort()) hash.update(`${file}\0${files[file]?.[1]}\n`);
+  return hash.digest("hex").slice(0, 32);
+};

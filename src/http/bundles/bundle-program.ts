@@ -102,11 +102,15 @@ const bundleReproduce = () =>
     ...options,
     entryPoints: ["reproduce.ts", "reproduce.css"].map((name) => join(reproduceFolder, name)),
     entryNames: "[name]",
-    alias: { "node:stream": nodeGlobals, "node:crypto": join(consoleFolder, "proof/node-crypto.ts") },
+    alias: {
+      "node:path": nodeGlobals,
+      "node:stream": nodeGlobals,
+      "node:crypto": join(consoleFolder, "proof/node-crypto.ts"),
+    },
     inject: [nodeGlobals],
     define: { "process.versions.icu": '"of the browser"' },
     // Branches of the WebAssembly runtimes that only Node takes.
-    external: ["module", "fs", "path", "url", "worker_threads", "node:fs", "node:path", "node:url"],
+    external: ["module", "fs", "path", "url", "worker_threads"],
     platform: "browser",
     splitting: true,
     outdir: ".",
