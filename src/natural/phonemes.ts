@@ -11,8 +11,15 @@ export interface SpokenWord {
 /** What a model speaks at once. */
 export type SpokenSentence = readonly SpokenWord[];
 
+/** Words whose pronunciation a document or a lexicon gives. Offsets are in UTF-16 code units of the text. */
+export interface Pronounced {
+  readonly start: number;
+  readonly end: number;
+  readonly ipa: string;
+}
+
 /** Reads texts of one language. */
 export interface FrontEnd {
-  /** The sentences of a text; none if nothing in it can be spoken. */
-  read(text: string): Promise<readonly SpokenSentence[]>;
+  /** The sentences of a text; none if nothing in it can be spoken. `pronounced`: in their order. */
+  read(text: string, pronounced?: readonly Pronounced[]): Promise<readonly SpokenSentence[]>;
 }

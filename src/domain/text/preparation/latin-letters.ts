@@ -3,8 +3,8 @@ import type { Reader } from "./reader.ts";
 
 /**
  * Letters that flite, which knows only ASCII, would skip. It removes accents itself: these are the
- * Latin letters that are no letter with an accent, and the Greek ones, which stand for themselves
- * in a Latin text.
+ * Latin letters that are no letter with an accent. Greek ones, which stand for themselves in a
+ * Latin text, hibari does not read either.
  */
 const inAscii: Readonly<Record<string, string>> = {
   ...{ ß: "ss", ẞ: "SS", æ: "ae", Æ: "AE", œ: "oe", Œ: "OE", ø: "o", Ø: "O", ł: "l", Ł: "L" },
@@ -39,9 +39,9 @@ const greek = greekNames.split(" ");
 
 export const asciiLetters = (text: MappedText, { tool }: Reader): MappedText => {
   if (tool === "espeak") return rewrite(text, /[Ꞌꞌ]/g, () => "'"); // it skips the saltillo
-  if (tool !== "flite") return text;
+  if (tool !== "flite" && tool !== "hibari") return text;
   const named = rewrite(text, lonelyGreek, ([letter]) => nameOf(letter));
-  return rewrite(named, latin, ([letter]) => inAscii[letter]);
+  return tool === "flite" ? rewrite(named, latin, ([letter]) => inAscii[letter]) : named;
 };
 
 const lonelyGreek = /(?<!\p{Script=Greek})\p{Script=Greek}(?!\p{Script=Greek})/gu;

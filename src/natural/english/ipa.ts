@@ -1,0 +1,78 @@
+import type { Accent } from "./lexicon.ts";
+
+/** The model's symbols of sounds in IPA, longer ones first. Other symbols of the model are IPA. */
+const both: readonly (readonly [ipa: string, symbols: string])[] = [
+  ["tʃ", "ʧ"],
+  ["dʒ", "ʤ"],
+  ["eɪ", "A"],
+  ["aɪ", "I"],
+  ["ɔɪ", "Y"],
+  ["aʊ", "W"],
+  ["l̩", "ᵊl"],
+  ["n̩", "ᵊn"],
+  ["m̩", "ᵊm"],
+  ["g", "ɡ"],
+  ["r", "ɹ"],
+  ["ɫ", "l"],
+  ["ʍ", "w"],
+  ["ʔ", "t"],
+];
+
+const byAccent: Readonly<Record<Accent, typeof both>> = {
+  us: [
+    ["oʊ", "O"],
+    ["əʊ", "O"],
+    ["ɜːɹ", "ɜɹ"],
+    ["ɜːr", "ɜɹ"],
+    ["ɝ", "ɜɹ"],
+    ["ɚ", "əɹ"],
+    ["ɜː", "ɜɹ"],
+    ["ɒ", "ɑ"],
+    ["e", "ɛ"],
+    ["a", "æ"],
+    ["o", "O"],
+    ["ɾ", "T"],
+    ["ː", ""],
+  ],
+  gb: [
+    ["əʊ", "Q"],
+    ["oʊ", "Q"],
+    ["eə", "ɛː"],
+    ["ɝ", "ɜː"],
+    ["ɚ", "ə"],
+    ["e", "ɛ"],
+    ["æ", "a"],
+    ["o", "ɔː"],
+    ["ɾ", "t"],
+    ["ᵻ", "ɪ"],
+  ],
+};
+
+/** What a pronunciation consists of after that; `ː` is for British voices. */
+const symbol = /^[AIOQTWYabdfhijklmnpstuvwzæðŋɐɑɒɔəɛɜɡɪɹʃʊʌʒʤʧθxɬᵊᵻːˈˌ ]+$/;
+const vowel = "[AIOQWYaiuæɐɑɒɔəɛɜɪʊʌᵻᵊ]";
+
+/**
+ * The model's symbols of a pronunciation in IPA. Undefined if one of its sounds is none of English: then the
+ * word is read as it is written.
+ */
+export const symbolsOfIpa = (ipa: string, accent: Accent): string | undefined => {
+  // Syllable breaks and ties do not change a sound.
+  const plain = ipa
+    .normalize("NFC")
+    .replace(/[./]|\u203f|\u0361/g, "")
+    .replace(/'/g, "ˈ")
+    .replace(/\s+/g, " ")
+    .trim();
+  const table = [...byAccent[accent], ...both].toSorted(([a], [b]) => b.length - a.length);
+  let symbols = "";
+  for (let at = 0; at < plain.length; ) {
+    const [sound, written] = table.find(([sound]) => plain.startsWith(sound, at)) ?? [];
+    symbols += written ?? plain.charAt(at);
+    at += sound?.length ?? 1;
+  }
+  if (!symbol.test(symbols)) return undefined;
+  const stressed = symbols.includes("ˈ") ? symbols : symbols.replace(new RegExp(vowel), "ˈ$&");
+  // The model has the stress before the vowel, IPA before the syllable.
+  return stressed.replace(new RegExp(`([ˈˌ])([^ˈˌ ]*?)(?=${vowel})`, "g"), "$2$1");
+};

@@ -1,0 +1,48 @@
+import type { OnnxSession } from "../onnx/session.ts";
+import type { FrontEnd } from "../phonemes.ts";
+import { indexJson } from "./json-index.ts";
+import type { Accent } from "./lexicon.ts";
+import { createEnglishReader } from "./reader.ts";
+import { createSpellUnknown, type UnknownWordSymbols } from "./unknown-words.ts";
+
+export interface EnglishFiles {
+  /** A file of `hibari/assets`. */
+  readonly read: (name: string) => Promise<Uint8Array<ArrayBuffer>>;
+  readonly openModel: (model: Uint8Array<ArrayBuffer>) => Promise<OnnxSession>;
+}
+
+/** The files of the front end for an accent: they are part of what its audio depends on. */
+export const englishFilesOf = (accent: Accent): readonly string[] => [
+  `lexicon_${accent}_gold.json.gz`,
+  `lexicon_${accent}_silver.json.gz`,
+  "tagger.json.gz",
+  "tokenizer_exceptions.json",
+  accent === "gb" ? "oov_gb.onnx" : "oov.onnx",
+  accent === "gb" ? "oov_gb.json" : "oov.json",
+];
+
+/** @throws if a file is missing or damaged */
+export const loadEnglish = async (accent: Accent, { read, openModel }: EnglishFiles): Promise<FrontEnd> => {
+  const [gold, silver, tagger, exceptions, network, symbols] = await Promise.all(
+    englishFilesOf(accent).map(read),
+  );
+  if (!gold || !silver || !tagger || !exceptions || !network || !symbols)
+    throw new Error("A file is missing.");
+  const [goldJson, silverJson, taggerJson] = await Promise.all([gold, silver, tagger].map(gunzip));
+  const session = await openModel(network);
+  return createEnglishReader({
+    accent,
+    gold: indexJson(goldJson ?? gold),
+    silver: indexJson(silverJson ?? silver),
+    tagger: indexJson(taggerJson ?? tagger),
+    exceptions: new Map(Object.entries(parse(exceptions) as Record<string, string[]>)),
+    spellUnknown: createSpellUnknown(session, parse(symbols) as UnknownWordSymbols),
+  });
+};
+
+const parse = (bytes: Uint8Array): unknown => JSON.parse(new TextDecoder().decode(bytes));
+
+const gunzip = async (bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> => {
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+};

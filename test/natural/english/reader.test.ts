@@ -1,0 +1,100 @@
+import { expect } from "chai";
+import type { FrontEnd } from "../../../src/natural/phonemes.ts";
+import { needsEnglishData, openEnglish } from "./installed.ts";
+
+describe("The English front end", () => {
+  let us: FrontEnd;
+  let gb: FrontEnd;
+
+  before(async function () {
+    needsEnglishData(this);
+    [us, gb] = await Promise.all([openEnglish("us"), openEnglish("gb")]);
+  });
+
+  const read = async (text: string, frontEnd = us): Promise<string> => {
+    const sentences = await frontEnd.read(text);
+    return sentences.map((sentence) => sentence.map(({ phonemes }) => phonemes).join("")).join("|");
+  };
+
+  it("pronounces words by their part of speech", async () => {
+    expect(await read("They record a record.")).to.equal("ðˌA ɹəkˈɔɹd ɐ ɹˈɛkəɹd.");
+    expect(await read("We live near a live wire.")).to.equal("wˌi lˈɪv nˌɪɹ ɐ lˈIv wˈIəɹ.");
+  });
+
+  it("pronounces function words by the sound that follows them", async () => {
+    expect(await read("the end, the start")).to.equal("ði ˈɛnd, ðə stˈɑɹt");
+    expect(await read("to act, to stop")).to.equal("tʊ ˈækt, tə stˈɑp");
+  });
+
+  it("pronounces inflected forms by their stems", async () => {
+    expect(await read("blogged vlogs")).to.equal("blˈɑɡd vlˈɑɡz");
+  });
+
+  it("has a British accent", async () => {
+    expect(await read("Hello there.", gb)).to.equal("həlˈQ ðˈɛː.");
+  });
+
+  it("reads words that no dictionary has, also those longer than its network takes", async () => {
+    expect(await read("quaxillary")).to.match(/^kwˈæks/);
+    const long = await read("flurbozinatradiculexiomatorpentifluvorandazipoketrumblish");
+    expect(long.length).to.be.above(50);
+  });
+
+  it("reads curly apostrophes as straight ones", async () => {
+    expect(await read("the ship’s crew doesn’t")).to.equal(await read("the ship's crew doesn't"));
+  });
+
+  it("says the pronunciation that a document gives, between words with their own context", async () => {
+    const text = "The tomato is red.";
+    const given = [{ start: 4, end: 10, ipa: "əˈmɑːtoʊ" }];
+    const [sentence] = await us.read(text, given);
+    expect(sentence?.map(({ phonemes }) => phonemes).join("")).to.equal("ði əmˈɑtO ɪz ɹˈɛd.");
+  });
+
+  it("reads words as they are written whose pronunciation has sounds that English lacks", async () => {
+    const [sentence] = await us.read("tomato", [{ start: 0, end: 6, ipa: "ʁø" }]);
+    expect(sentence?.map(({ phonemes }) => phonemes).join("")).to.equal(await read("tomato"));
+  });
+
+  it("reports the places of words in code points, and no word for punctuation", async () => {
+    const text = "𝄞 It isn't so, well-known “truth”.";
+    const sentences = await us.read(text);
+    const characters = Array.from(text);
+    const words = sentences
+      .flat()
+      .filter(({ length }) => length > 0)
+      .map(({ position, length }) => characters.slice(position, position + length).join(""));
+    expect(words.filter((word) => /\w/.test(word))).to.deep.equal([
+      "It",
+      "isn't",
+      "so",
+      "well-known",
+      "truth",
+    ]);
+  });
+
+  it("divides sentences, and what is longer than the model takes after clauses or between words", async () => {
+    expect(await us.read("One is here. Two are there.")).to.have.length(2);
+    const clauses = await us.read(`${"the small grey cat sat there, ".repeat(40)}and slept.`);
+    const words = await us.read(`${"cat ".repeat(300)}`);
+    for (const parts of [clauses, words]) {
+      const lengths = parts.map((part) => part.map(({ phonemes }) => phonemes).join("").length);
+      expect(parts.length).to.be.above(2);
+      expect(Math.max(...lengths)).to.be.at.most(400);
+    }
+    expect(clauses[0]?.at(-1)?.phonemes).to.equal(", ");
+  });
+
+  it("has no sentence for a text without words", async () => {
+    expect(await us.read(" … ")).to.deep.equal([]);
+    expect(await us.read("")).to.deep.equal([]);
+  });
+
+  it("reads the longest pieces without blanks in bounded time", async () => {
+    for (const text of ["(".repeat(5_000), "a-".repeat(5_000), "x.".repeat(5_000), "1,".repeat(5_000)]) {
+      const sentences = await us.read(text);
+      for (const sentence of sentences)
+        expect(sentence.reduce((sum, { phonemes }) => sum + phonemes.length, 0)).to.be.at.most(400);
+    }
+  });
+});
