@@ -57,6 +57,8 @@ interface AdminServicesOptions {
   readonly cipher: () => Promise<CredentialsCipher>;
   /** Why a webhook's address is not allowed. */
   readonly webhookRefusal: (url: URL) => string | undefined;
+  /** See `createCatalogService`. */
+  readonly findInstalled: () => Promise<(voiceName: string) => boolean>;
   readonly clock: () => number;
   readonly urgentTime: UrgentTime;
   /** Without it, the usage of keys is read from their accounts. */
@@ -79,6 +81,7 @@ export const composeAdminServices = ({
   providers,
   cipher,
   webhookRefusal,
+  findInstalled,
   clock,
   urgentTime,
   isClockRight,
@@ -122,7 +125,7 @@ export const composeAdminServices = ({
       reencryptWebhooks: webhooks.reencrypt,
     }),
     webhooks,
-    catalog: createCatalogService({ ...commands, catalog }),
+    catalog: createCatalogService({ ...commands, catalog, findInstalled }),
     lexicons: createLexicons({ ...commands, websites, lexicons }),
     ...composeReports({ store, storeAsWritten, clock, isClockRight }, usageReader, keysView),
   };

@@ -21,6 +21,7 @@ import { websiteStream } from "../domain/accounts/website.ts";
 import { catalogStream } from "../domain/catalog/catalog.ts";
 import { lexiconsStream } from "../domain/lexicons/lexicons.ts";
 import { webhooksStream } from "../domain/webhooks/webhooks.ts";
+import { naturalVoicesFolder, openNaturalVoices } from "../engines/natural-voices/natural-voices.ts";
 import { createCommandHandler } from "../eventstore/command-handler.ts";
 import type { EventStore } from "../eventstore/event-store.ts";
 import { validatedEventStore } from "../eventstore/validated-event-store.ts";
@@ -73,6 +74,10 @@ export const composeCommandLine = async (
     providers: composeProviders(settings, telemetry, createScheduler()),
     cipher: createLazyCipher(settings, startHandler, clock, { mayCreate: writes }),
     webhookRefusal: webhookRefusal(settings.upstreamNetworks),
+    findInstalled: async () => {
+      const { installed } = await openNaturalVoices(naturalVoicesFolder(settings.naturalVoices.folder));
+      return (voiceName) => installed.has(voiceName);
+    },
     clock,
     urgentTime,
     // The embedded store's clock is this machine's; that of a server is not measured without an append.

@@ -16,6 +16,7 @@ import { createUsageOverview } from "../application/usage/usage-overview.ts";
 import { backgroundClock } from "../async/clock.ts";
 import { createScheduler } from "../async/scheduler/scheduler.ts";
 import { rateStream } from "../domain/ledger/rate.ts";
+import { naturalVoicesFolder, openNaturalVoices } from "../engines/natural-voices/natural-voices.ts";
 import { createCommandHandler } from "../eventstore/command-handler.ts";
 import type { EventStore } from "../eventstore/event-store.ts";
 import { type Settings, withSettingName } from "../settings.ts";
@@ -98,8 +99,10 @@ export const composeCore = async (
     namingKey: async () => openNamingKey(startHandler, await cipher(), clock),
   };
   const urgentTime = createUrgentTime({ clockCheck, clock, measure: events.ping });
+  const naturalVoices = await openNaturalVoices(naturalVoicesFolder(settings.naturalVoices.folder));
   const services = composeAdminServices({
     ...parts,
+    findInstalled: async () => (voiceName) => naturalVoices.installed.has(voiceName),
     views: adminViewsOf(runner),
     webhookRefusal: webhookRefusal(settings.upstreamNetworks),
     clock,
@@ -111,6 +114,7 @@ export const composeCore = async (
   return {
     ...services,
     ...parts,
+    naturalVoices,
     /** The unique id of this process. */
     instance,
     logId,

@@ -14,11 +14,6 @@ import { isOfType } from "../domain/event-type.ts";
 import type { ClockEvent } from "../domain/ledger/clock.ts";
 import { formatRefusal, logStream } from "../domain/log-format.ts";
 import { audioStream } from "../domain/synthesis/audio-events.ts";
-import {
-  type NaturalVoices,
-  naturalVoicesFolder,
-  openNaturalVoices,
-} from "../engines/natural-voices/natural-voices.ts";
 import { createCommandHandler } from "../eventstore/command-handler.ts";
 import { type Following, follow } from "../eventstore/follow-events.ts";
 import type { Settings } from "../settings.ts";
@@ -86,15 +81,18 @@ export const composeService = async (
   const { providers, runner } = core;
   const cipher = await core.cipher();
   const namingKey = await core.namingKey();
-  const naturalVoices = await openNaturalVoices(naturalVoicesFolder(settings.naturalVoices.folder));
-  await addReleaseVoices(core, settings, naturalVoices);
+  await addReleaseVoices(core, settings);
   const findProviderClient = createProviderClients({
     credentials: runner.view(credentials),
     providers,
     cipher,
     onError,
   });
-  const audio = await composeAudio(runtime, core, { findProviderClient, namingKey, naturalVoices });
+  const audio = await composeAudio(runtime, core, {
+    findProviderClient,
+    namingKey,
+    naturalVoices: core.naturalVoices,
+  });
   const sounds = composeSounds(runtime, core, async () => audio.audioStore, audio.pipeline.forget);
   const eventLog = createEventLog({ store: core.storeAsWritten, clock, timers: backgroundClock });
   const others = followOthers(core, audio.pipeline.forget, onFatal, onError);
@@ -129,7 +127,7 @@ export const composeService = async (
     sounds,
     eventLog,
     gallery,
-    voiceFiles: voiceFiles(naturalVoices),
+    voiceFiles: voiceFiles(core.naturalVoices),
   };
   const url = await serveHttp(runtime, application, wyoming ? [eventLog, wyoming] : [eventLog]);
 
@@ -172,9 +170,8 @@ const followOthers = (
 
 /** Adds the voices of this release that the catalog lacks. A new installation begins with natural voices, unless a setting says otherwise. */
 const addReleaseVoices = async (
-  { store, runner, clock, urgentTime }: Core,
+  { store, runner, clock, urgentTime, naturalVoices: { installed } }: Core,
   { naturalVoices: { choice } }: Settings,
-  { installed }: NaturalVoices,
 ): Promise<void> => {
   const handler = createCommandHandler({ store, clock, deadlineMs: startTimeoutMs });
   const { at, ...note } = await urgentTime();

@@ -1,7 +1,6 @@
 import { credentials } from "../../projections/credentials.ts";
 import { createProviderClients } from "../application/accounts/provider-clients.ts";
 import type { SpeakSamplesNow } from "../cli/commands/samples.ts";
-import { naturalVoicesFolder, openNaturalVoices } from "../engines/natural-voices/natural-voices.ts";
 import { BadSetting, type Settings } from "../settings.ts";
 import { superviseHostProcess } from "../subprocess/supervisor.ts";
 import { noTelemetry } from "../telemetry/telemetry.ts";
@@ -37,7 +36,7 @@ export const composeSpeakSamplesNow =
       onError: runtime.onError,
     });
     const namingKey = await core.namingKey();
-    const naturalVoices = await openNaturalVoices(naturalVoicesFolder(settings.naturalVoices.folder));
+    const { naturalVoices } = core;
     const audio = await composeAudio(runtime, core, { findProviderClient, namingKey, naturalVoices });
     const gallery = composeGallery(runtime, core, audio, composeCatalogs(runtime, core, audio), namingKey);
     return await composeSpeakSamples(runtime, core, audio, gallery)(new AbortController().signal);

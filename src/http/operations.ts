@@ -15,6 +15,7 @@ import { sessionOperation } from "./routes/admin/session.ts";
 import { deleteAudioOperation, soundOperations } from "./routes/admin/sounds.ts";
 import { keySpeechOperation } from "./routes/admin/speech.ts";
 import { statusOperations } from "./routes/admin/status.ts";
+import { voiceChoiceOperations } from "./routes/admin/voice-choice.ts";
 import { webhookOperations } from "./routes/admin/webhooks.ts";
 import { websiteOperations } from "./routes/admin/websites.ts";
 import { audioOperation } from "./routes/audio.ts";
@@ -73,6 +74,7 @@ const factories = [
   keySpeechOperation,
   statusOperations,
   ...catalogOperations,
+  ...voiceChoiceOperations,
   deleteAudioOperation,
   usageOverviewOperation,
   usageOperation,

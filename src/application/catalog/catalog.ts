@@ -5,19 +5,24 @@ import {
   addVoice,
   type Catalog,
   type CatalogEvent,
+  type ChosenVoices,
   catalogDecider,
   catalogStream,
   changeVoice,
+  chooseVoices,
   deprecateSystemVoice,
   deprecateVoice,
   nextSystemVoiceId,
 } from "../../domain/catalog/catalog.ts";
+import { type VoiceChoice, voicesToChoose } from "../../domain/catalog/natural-voices.ts";
+import type { CatalogVoices } from "../../domain/catalog/voice-names.ts";
 import { systemVoice as systemVoiceSchema, voice as voiceSchema } from "../../domain/catalog/voice-schema.ts";
 import { NotFound } from "../../domain/errors.ts";
 import type { SystemVoice, Voice } from "../../domain/synthesis/speech.ts";
 import { parse } from "../../domain/validation.ts";
 import type { CommandContext, ExecuteCommand } from "../execute-command.ts";
 import { catalogIndexOf } from "./catalog-index-of.ts";
+import { type SpeakingVoice, speakingVoices } from "./speaking-voices.ts";
 
 /** A new system voice: the catalog assigns the id and marks fallback voices. */
 export const newSystemVoice = systemVoiceSchema.omit({ id: true, fallbackVoice: true });
@@ -25,8 +30,21 @@ export const newSystemVoice = systemVoiceSchema.omit({ id: true, fallbackVoice: 
 interface CatalogServiceOptions {
   readonly execute: ExecuteCommand;
   readonly catalog: View<CatalogState>;
+  /** Whether this machine can speak a natural voice. */
+  readonly findInstalled: () => Promise<(voiceName: string) => boolean>;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
+}
+
+/** Which voices speak, on all instances. */
+export interface VoiceChoiceStatus {
+  readonly choice: VoiceChoice;
+  /** The natural voices that speak, by `voiceName`. */
+  readonly voices: readonly string[];
+  /** Those of them that this machine cannot speak: their fallbacks speak. */
+  readonly missing: readonly string[];
+  /** What would make voices better. */
+  readonly advice?: string;
 }
 
 export type CatalogService = ReturnType<typeof createCatalogService>;
@@ -35,7 +53,7 @@ export type CatalogService = ReturnType<typeof createCatalogService>;
  * Administration of the shared catalog. A resolved command is visible on this instance. All may throw {Invalid} and
  * {Unavailable}.
  */
-export const createCatalogService = ({ execute, catalog, clock }: CatalogServiceOptions) => {
+export const createCatalogService = ({ execute, catalog, findInstalled, clock }: CatalogServiceOptions) => {
   const command = (
     decide: (catalog: Catalog, at: string) => CatalogEvent[],
     context: CommandContext,
@@ -44,12 +62,30 @@ export const createCatalogService = ({ execute, catalog, clock }: CatalogService
     return execute(catalogDecider, catalogStream, (state) => decide(state, at), context);
   };
 
+  const list = (): CatalogVoices => {
+    const state = catalog.get(catalogStream);
+    return state ? catalogIndexOf(state) : { voices: [], systemVoices: [] };
+  };
+
   return {
-    /** In the order in which they were added; system voices by id. */
-    list: (): { readonly voices: readonly Voice[]; readonly systemVoices: readonly SystemVoice[] } => {
+    /** Who speaks the friendly voices of all websites on this machine. */
+    speakers: async (): Promise<readonly SpeakingVoice[]> => {
       const state = catalog.get(catalogStream);
-      return state ? catalogIndexOf(state) : { voices: [], systemVoices: [] };
+      if (!state) return [];
+      const isInstalled = await findInstalled();
+      return speakingVoices(catalogIndexOf(state), { isInstalled, chosen: state.chosen?.voices ?? [] });
     },
+    choice: async (): Promise<VoiceChoiceStatus> =>
+      statusOf(catalog.get(catalogStream)?.chosen ?? undefined, await findInstalled()),
+    /** Natural: the default voices, and the others that are installed on this machine. */
+    choose: async (choice: VoiceChoice, context: CommandContext): Promise<VoiceChoiceStatus> => {
+      const isInstalled = await findInstalled();
+      const voices = choice === "natural" ? voicesToChoose(isInstalled) : [];
+      const { chosen } = await command((state, at) => chooseVoices(state, { choice, voices, at }), context);
+      return statusOf(chosen, isInstalled);
+    },
+    /** In the order in which they were added; system voices by id. */
+    list,
     /** @throws {NotFound} */
     voice: (name: string): Voice => {
       const state = catalog.get(catalogStream);
@@ -88,6 +124,19 @@ export const createCatalogService = ({ execute, catalog, clock }: CatalogService
       return required(systemVoices.get(id));
     },
   };
+};
+
+const statusOf = (
+  chosen: ChosenVoices | undefined,
+  isInstalled: (voiceName: string) => boolean,
+): VoiceChoiceStatus => {
+  const { choice, voices } = chosen ?? { choice: "classic", voices: [] };
+  const missing = voices.filter((name) => !isInstalled(name));
+  const advice =
+    choice === "classic"
+      ? "Natural voices: voxledger voices use natural"
+      : missing.length > 0 && "Install natural voices: scripts/natural-voices";
+  return { choice, voices, missing, ...(advice && { advice }) };
 };
 
 /** @throws {NotFound} */

@@ -10,6 +10,7 @@ import { html } from "../html.ts";
 import { useMayChange, useSession } from "../session.ts";
 import { useData } from "../use-data.ts";
 import { AddVoice, VoiceActions } from "./voice-actions.ts";
+import { VoiceChoice } from "./voice-choice.ts";
 import { Listen } from "./voice-listen.ts";
 
 interface CatalogVoice extends Voice {
@@ -43,6 +44,7 @@ export const Voices = (): VNode => {
       <h1>Voices</h1>
       ${mayChange && html`<button type="button" onClick=${() => setAdding(true)}>Add a voice…</button>`}
     </div>
+    <${VoiceChoice} onChange=${data.reload} />
     ${mayChange && html`<${Listen} voices=${chosen} />`}
     <${Loaded} data=${data} what="Reading the catalog">
       ${(voices: CatalogVoice[]) => html`<div class="stack">

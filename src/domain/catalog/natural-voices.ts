@@ -100,7 +100,7 @@ export interface NaturalCatalog extends CatalogVoices {
 export const withNaturalVoices = (catalog: CatalogVoices, chosen: readonly string[]): NaturalCatalog => {
   const added = naturalVoices.filter(({ voiceName }) => chosen.includes(voiceName));
   if (added.length === 0) return { ...catalog, preferred: [] };
-  const preferred = preferredAmong(added);
+  const preferred = speakingNaturalVoices(added);
   const byId = new Map(catalog.systemVoices.map((one) => [one.id, one]));
   const mixed = (voice: Voice): Voice => {
     if (!hasReleaseVoices(voice)) return voice;
@@ -117,8 +117,11 @@ export const withNaturalVoices = (catalog: CatalogVoices, chosen: readonly strin
   };
 };
 
-/** Kokoro is slow: its first voice of each gender speaks the languages that no other natural voice speaks. */
-const preferredAmong = (added: readonly NaturalVoice[]): readonly NaturalVoice[] => {
+/**
+ * Those that speak languages and friendly voices, best first. Kokoro is slow: its first voice of each gender speaks the languages that no
+ * other natural voice speaks.
+ */
+export const speakingNaturalVoices = (added: readonly NaturalVoice[]): readonly NaturalVoice[] => {
   const isKokoro = ({ voiceName }: NaturalVoice): boolean => voiceName.startsWith("kokoro:");
   const fast = added.filter((one) => !isKokoro(one));
   const langs = new Set(fast.map(({ lang }) => lang));

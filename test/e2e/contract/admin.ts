@@ -113,7 +113,7 @@ export const adminResponses = (api: DescribedApi): void => {
       for (const path of ["/admin/voices", "/admin/voices/A%20Narrator", "/admin/system-voices?limit=1"]) {
         await get(200, path, operator);
       }
-      const lists = ["voices", "system-voices", "keys", "websites", "credentials"];
+      const lists = ["voices", "speaking-voices", "system-voices", "keys", "websites", "credentials"];
       for (const path of lists.map((list) => `/admin/${list}`)) {
         await get(400, `${path}?limit=0`, operator);
       }
@@ -121,6 +121,7 @@ export const adminResponses = (api: DescribedApi): void => {
       await send(200, "DELETE", "/admin/voices/A%20Narrator", undefined, operator);
       await send(200, "DELETE", `/admin/system-voices/${id}`, undefined, operator);
       await send(404, "DELETE", "/admin/system-voices/999999", undefined, operator);
+      await send(200, "PUT", "/admin/voice-choice", { choice: "classic" });
       await send(200, "DELETE", `/admin/audio/${"0".repeat(64)}`, undefined, operator);
       await send(200, "POST", `/admin/audio/${"0".repeat(64)}/purge`, undefined, operator);
     });

@@ -1,0 +1,75 @@
+import { isByok } from "../../domain/accounts/byok-providers.ts";
+import type { CatalogIndex } from "../../domain/catalog/catalog-index.ts";
+import { isNatural, naturalVoices, speakingNaturalVoices } from "../../domain/catalog/natural-voices.ts";
+import { type Quality, voiceEngine } from "../../domain/catalog/voice-engines.ts";
+import type { EngineCode, ShortGender, SystemVoice, Voice } from "../../domain/synthesis/speech.ts";
+
+/** Who speaks a friendly voice on this instance. */
+export interface SpeakingVoice {
+  readonly name: string;
+  readonly lang: string;
+  readonly gender: ShortGender;
+  readonly engine: EngineCode;
+  /** As in SystemVoice.voiceName. */
+  readonly voiceName: string;
+  /** The program or model that speaks. */
+  readonly speaker: string;
+  readonly quality: Quality;
+  /** What would make it better. */
+  readonly better?: string;
+}
+
+/** Which natural voices this instance can speak, and which ones its installation has chosen. */
+export interface VoiceAvailability {
+  readonly isInstalled: (voiceName: string) => boolean;
+  readonly chosen: readonly string[];
+}
+
+/** In the order of the catalog. Voices that only browsers or websites' own providers speak are left out. */
+export const speakingVoices = (index: CatalogIndex, availability: VoiceAvailability): SpeakingVoice[] =>
+  index.voices.flatMap((voice) => {
+    const spokenBy = speakerOf(voice, index, availability);
+    if (!spokenBy) return [];
+    const { name, lang, gender } = voice;
+    const { service: engine, voiceName } = spokenBy;
+    const { name: speaker, quality } = voiceEngine(voiceName);
+    const better = improvementOf(spokenBy, availability);
+    return [{ name, lang, gender, engine, voiceName, speaker, quality, ...(better && { better }) }];
+  });
+
+type Speaker = SystemVoice & Required<Pick<SystemVoice, "service" | "voiceName">>;
+
+const speakerOf = (
+  { voiceIDs }: Voice,
+  index: CatalogIndex,
+  { isInstalled }: VoiceAvailability,
+): Speaker | undefined => {
+  const voices = voiceIDs.flatMap((id) => index.systemVoice(id) ?? []);
+  return voices.find((one): one is Speaker => {
+    if (one.service === undefined || one.voiceName === undefined || isByok(one.service)) return false;
+    return !isNatural(one) || isInstalled(one.voiceName);
+  });
+};
+
+const choose = "voxledger voices use natural";
+
+/** What to run for a better voice of the same language and gender. */
+const improvementOf = (
+  { voiceName, lang, gender }: Speaker,
+  { isInstalled, chosen }: VoiceAvailability,
+): string | undefined => {
+  const ranked = speakingNaturalVoices(naturalVoices).filter(
+    (one) => one.lang === lang && one.gender === gender,
+  );
+  const rank = ranked.findIndex((one) => one.voiceName === voiceName);
+  const [best] = rank < 0 ? ranked : ranked.slice(0, rank);
+  if (!best) return undefined;
+  const install = best.voiceName.startsWith("kokoro:")
+    ? "scripts/natural-voices --kokoro"
+    : "scripts/natural-voices";
+  const steps = [
+    isInstalled(best.voiceName) ? [] : install,
+    chosen.includes(best.voiceName) ? [] : choose,
+  ].flat();
+  return steps.length === 0 ? undefined : `${best.voiceName}: ${steps.join(", then ")}`;
+};
