@@ -88,8 +88,16 @@ const findScreen = (path: readonly string[]) => {
   return undefined;
 };
 
-const Navigation = ({ current }: { current: string }): VNode =>
-  html`<nav class="screens" aria-label="Screens">
+const Navigation = ({ current }: { current: string }): VNode => {
+  const nav = useRef<HTMLElement>(null);
+  // Not `scrollIntoView`: in Chromium the tabulator key then continues after the link.
+  useEffect(() => {
+    const link = nav.current?.querySelector("[aria-current]");
+    if (!nav.current || !link) return;
+    const [outer, inner] = [nav.current.getBoundingClientRect(), link.getBoundingClientRect()];
+    nav.current.scrollLeft += Math.max(0, inner.right - outer.right) + Math.min(0, inner.left - outer.left);
+  }, [current]);
+  return html`<nav class="screens" aria-label="Screens" ref=${nav}>
     <ul>
       ${screens
         .filter(({ path }) => !path.includes("/"))
@@ -100,6 +108,7 @@ const Navigation = ({ current }: { current: string }): VNode =>
         )}
     </ul>
   </nav>`;
+};
 
 const NoticeBar = ({ session, notice }: { session: Session; notice: Notice | undefined }): VNode => {
   const undo = () => {

@@ -19,6 +19,8 @@ export interface Column<Row> {
   readonly isNumber?: boolean;
   /** Default true. */
   readonly isSortable?: boolean;
+  /** Stays in sight while the table is scrolled sideways. */
+  readonly isSticky?: boolean;
 }
 
 interface NumberColumn<Row> {
@@ -64,7 +66,10 @@ export const actionColumns = <Row>(
   mayChange: boolean,
   view: (row: Row) => ComponentChildren,
 ): readonly Column<Row>[] =>
-  mayChange ? [{ title: "Actions", isSortable: false, value: () => "", view }] : [];
+  mayChange ? [{ title: "Actions", isSortable: false, isSticky: true, value: () => "", view }] : [];
+
+const classOf = <Row>({ isNumber, isSticky }: Column<Row>): string | undefined =>
+  isNumber ? "number" : isSticky ? "sticky" : undefined;
 
 const idOfColumn = ({ title, id = title }: Pick<Column<never>, "title" | "id">): string => id;
 
@@ -134,12 +139,12 @@ export const Table = <Row>(props: TableProps<Row>): VNode => {
 };
 
 const header = <Row>(column: Column<Row>, sort: Sort | undefined, onSort: (by: string) => void) => {
-  const { title, isNumber, isSortable = true } = column;
+  const { title, isSortable = true } = column;
   const id = idOfColumn(column);
   const isSorted = sort?.by === id;
   const order = isSorted ? (sort.descending ? "descending" : "ascending") : undefined;
   const arrow = isSorted ? (sort.descending ? " ▼" : " ▲") : "";
-  return html`<th key=${id} scope="col" class=${isNumber && "number"} aria-sort=${order}>
+  return html`<th key=${id} scope="col" class=${classOf(column)} aria-sort=${order}>
     ${
       isSortable
         ? html`<button type="button" class="sort" onClick=${() => onSort(id)}>
@@ -151,8 +156,8 @@ const header = <Row>(column: Column<Row>, sort: Sort | undefined, onSort: (by: s
 };
 
 const dataCell = <Row>(column: Column<Row>, row: Row) => {
-  const { value, view = value, isNumber } = column;
-  return html`<td key=${idOfColumn(column)} class=${isNumber && "number"}>${view(row)}</td>`;
+  const { value, view = value } = column;
+  return html`<td key=${idOfColumn(column)} class=${classOf(column)}>${view(row)}</td>`;
 };
 
 const sortRows = <Row>(

@@ -3,8 +3,13 @@ import type { UsageOverview } from "../../../src/application/usage/usage-overvie
 import { type Browser, openBrowser } from "../../support/browser.ts";
 import { type ConsolePage, openConsole } from "../../support/console-page.ts";
 import { type InProcessService, startServiceForBrowser } from "../../support/in-process-service.ts";
+import { overflowing, pageWidths } from "../../support/page-widths.ts";
 import { markupName, type SeededLog, writeSeededLog } from "../../support/seeded-log.ts";
 import { adminToken, temporaryFolder } from "../../support/service.ts";
+
+interface Box {
+  getBoundingClientRect(): { readonly top: number };
+}
 
 const auditorToken = "auditor-token-0123456789";
 
@@ -64,14 +69,33 @@ describe("the console over a log with 200 keys and 25,000 servings", () => {
     });
   }
 
-  it("fits a screen of 360 pixels without scrolling sideways", async () => {
-    const page = await open(adminToken, "#/");
-    await page.setViewportSize({ width: 360, height: 800 });
-    for (const place of places()) {
-      await opened.goTo(place);
-      expect(await page.evaluate("document.documentElement.scrollWidth"), place).to.be.at.most(360);
-    }
-  });
+  for (const width of pageWidths) {
+    it(`fits a screen of ${width} pixels: in no screen is anything outside of it that cannot be scrolled to`, async () => {
+      const page = await open(adminToken, "#/");
+      await page.setViewportSize({ width, height: 800 });
+      const all = ["#/webhooks", "#/ledger", "#/as-of", "#/proof", "#/sounds"];
+      for (const place of [...places(), ...all]) {
+        await opened.goTo(place);
+        expect(await overflowing(page), place).to.deep.equal([]);
+        expect(await page.evaluate("document.documentElement.scrollWidth"), place).to.be.at.most(width);
+      }
+    });
+
+    it(`shows its screens on one line, and the actions of each key, at ${width} pixels`, async () => {
+      const page = await open(adminToken, "#/keys");
+      await page.setViewportSize({ width, height: 800 });
+      const links = page.getByRole("navigation", { name: "Screens" }).getByRole("link");
+      const tops = await links.evaluateAll((all) =>
+        all.map((link) => (link as unknown as Box).getBoundingClientRect().top),
+      );
+      expect(new Set(tops).size).to.equal(1);
+      const suspend = await page.getByRole("button", { name: "Suspend" }).first().boundingBox();
+      expect((suspend?.x ?? width) + (suspend?.width ?? 0)).to.be.at.most(width);
+      await opened.goTo("#/providers");
+      const current = await page.locator(".screens [aria-current]").boundingBox();
+      expect((current?.x ?? width) + (current?.width ?? 0)).to.be.at.most(width);
+    });
+  }
 
   it("offers auditors no action", async () => {
     const page = await open(auditorToken, "#/keys");
