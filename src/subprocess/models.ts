@@ -16,5 +16,5 @@ export interface SpeechModel {
 }
 
 /** The folders of `host/models`. */
-export const modelPrograms = ["sherpa"] as const;
+export const modelPrograms = ["sherpa", "pico"] as const;
 export type ModelProgram = (typeof modelPrograms)[number];

@@ -44,7 +44,11 @@ export const composeAudio = async (
   const models = await composeModels(settings, host, log);
   const japanese = japaneseReadings({ warn });
   resources.defer(japanese.close);
-  const local = await localEngines({ host, models: models.tools, japanese, warn });
+  const local = await localEngines({
+    ...{ host, japanese, warn },
+    models: models.tools,
+    naturalVoices: naturalVoices.installed,
+  });
   const { engines, checks } = composeFreeEngines(settings, local, telemetry, scheduler, providerActivities);
   const findEngine: FindEngine = (code, websiteId) =>
     isByok(code) ? findProviderClient(websiteId, code)?.engine : engines.get(code);

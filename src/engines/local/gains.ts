@@ -135,6 +135,12 @@ const gains: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   "flite:awb": { plain: -4 },
   "flite:rms": { plain: -0.7 },
   "flite:slt": { plain: -6.4 },
+  "pico:de-DE": { plain: 0.4 },
+  "pico:en-GB": { plain: 0 },
+  "pico:en-US": { plain: -0.4 },
+  "pico:es-ES": { plain: -2.4 },
+  "pico:fr-FR": { plain: -0.6 },
+  "pico:it-IT": { plain: 0.8 },
 };
 
 /** The factor for the samples of a voice (SystemVoice.voiceName); 1 for a voice outside the catalog. */

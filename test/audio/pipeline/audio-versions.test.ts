@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { expect } from "chai";
 import { ffmpegEncoder } from "../../../src/audio/formats/ffmpeg-encoder.ts";
 import { fixWavSizes } from "../../../src/audio/formats/wav.ts";
+import { naturalVoices } from "../../../src/domain/catalog/natural-voices.ts";
 import { releaseSeed } from "../../../src/domain/catalog/seed/seed.ts";
 import {
   type AudioFormat,
@@ -22,6 +23,8 @@ import { gainOf } from "../../../src/engines/local/gains.ts";
 import { createModelStates } from "../../../src/engines/local/model-states.ts";
 import { sherpa } from "../../../src/engines/local/sherpa.ts";
 import type { ModelPack } from "../../../src/engines/models/pack.ts";
+import type { InstalledVoice } from "../../../src/engines/natural-voices/natural-voices.ts";
+import { voicePackages } from "../../../src/engines/natural-voices/packages.ts";
 import { openAiProvider } from "../../../src/engines/openai/provider.ts";
 import { scale } from "../../../src/engines/pcm/read-samples.ts";
 import { trimSilence } from "../../../src/engines/pcm/trim-silence.ts";
@@ -41,6 +44,7 @@ const kept: Readonly<Record<string, string>> = {
   "espeak preparation 1; text 1": "5738a73833c0c89c83f16636df9295ac",
   "flite preparation 1; text 1": "f16907f3b37030456a668f08a6ae9f00",
   "sherpa preparation 1; text 1": "47ea5920b0dd10f2bc527dd71e5b5493",
+  "pico preparation 1; text 1": "6d35ae6037cc8866ad2c7677335d54c1",
   "google texttospeech v1": "19598d18e6010dffbc7d1e70f45153fb",
   "azure speech v1": "5f7f31fc895f87ac9c5d81fb9e7627b1",
   "openai api.openai.com/v1 gpt-4o-mini-tts": "549a174d3f59f44392e171a3153d04a7",
@@ -154,6 +158,15 @@ describe("The version of audio", () => {
       isExact: true,
     };
 
+    const installed = new Map<string, InstalledVoice>(
+      voicePackages.flatMap((one) =>
+        Object.keys(one.voices).map((voice) => {
+          const voiceName = `${one.name}:${voice}`;
+          return [voiceName, { voiceName, package: one, folder: "folder", digest: "digest" }];
+        }),
+      ),
+    );
+
     /** The tools' orders. They speak less, because only their input counts here. */
     const ordersTo = async (voices: readonly string[]): Promise<{ engine: Engine; orders: unknown[] }> => {
       const orders: unknown[] = [];
@@ -176,7 +189,8 @@ describe("The version of audio", () => {
       const limits = { threads: 1, memoryBytes: 1, idleMs: 1 };
       const states = createModelStates({ warn: () => {} });
       const model = sherpa([pack], { host: watched, library: "1.2.3", states, limits });
-      const [engine] = await localEngines({ host: watched, models: new Map([["g1", model]]) });
+      const models = new Map([["g1", model]] as const);
+      const [engine] = await localEngines({ host: watched, models, naturalVoices: installed });
       if (!engine) throw new Error("There is no tool to ask.");
       orders.length = 0;
       await speakAll(engine, voices, ["mp3"]);
@@ -194,13 +208,16 @@ describe("The version of audio", () => {
       espeak: ["espeak:gmw/en-US+f3", "espeak:roa/fr", "espeak:gmw/en-US"],
       flite: ["flite:slt", "flite:rms", "flite:kal16"],
       sherpa: ["sherpa:pack#3"],
+      pico: ["pico:en-GB", "pico:fr-FR"],
     };
     for (const [tool, voices] of Object.entries(tools)) {
       it(`changes whenever ${tool} is asked for something else, or its samples are changed in another way`, async () => {
         const { engine, orders } = await ordersTo(voices);
         const version = engine.version(voices[0] ?? "");
         const prepared = ["preparation", "text"].map((word) => new RegExp(`${word} \\d+`).exec(version)?.[0]);
-        const named = releaseSeed().systemVoices.map(({ voiceName = "" }) => voiceName);
+        const named = [...releaseSeed().systemVoices, ...naturalVoices].map(
+          ({ voiceName = "" }) => voiceName,
+        );
         const gains = named.filter((voice) => voice.startsWith(`${tool}:`)).map((voice) => gainOf(voice));
         expectVersion(`${tool} ${prepared.join("; ")}`, { orders, processed: await processed(), gains });
       });

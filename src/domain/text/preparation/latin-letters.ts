@@ -6,7 +6,7 @@ import type { Reader } from "./reader.ts";
  * Latin letters that are no letter with an accent. Greek ones, which stand for themselves in a
  * Latin text, hibari does not read either.
  */
-const inAscii: Readonly<Record<string, string>> = {
+export const inAscii: Readonly<Record<string, string>> = {
   ...{ ß: "ss", ẞ: "SS", æ: "ae", Æ: "AE", œ: "oe", Œ: "OE", ø: "o", Ø: "O", ł: "l", Ł: "L" },
   ...{ đ: "d", Đ: "D", ð: "th", Ð: "Th", þ: "th", Þ: "Th", ħ: "h", Ħ: "H", ı: "i", ĸ: "k", ŋ: "ng", Ŋ: "Ng" },
   ...{ ŧ: "t", Ŧ: "T", ƀ: "b", Ƀ: "B", ɓ: "b", Ɓ: "B", ƈ: "c", Ƈ: "C", ɖ: "d", Ɖ: "D", ɗ: "d", Ɗ: "D" },
@@ -39,7 +39,7 @@ const greek = greekNames.split(" ");
 
 export const asciiLetters = (text: MappedText, { tool }: Reader): MappedText => {
   if (tool === "espeak") return rewrite(text, /[Ꞌꞌ]/g, () => "'"); // it skips the saltillo
-  if (tool !== "flite" && tool !== "hibari") return text;
+  if (tool !== "flite" && tool !== "hibari" && tool !== "pico") return text;
   const named = rewrite(text, lonelyGreek, ([letter]) => nameOf(letter));
   return tool === "flite" ? rewrite(named, latin, ([letter]) => inAscii[letter]) : named;
 };

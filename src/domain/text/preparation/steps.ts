@@ -9,6 +9,7 @@ import { asciiLetters } from "./latin-letters.ts";
 import { joinLines } from "./lines.ts";
 import { breakLongRuns } from "./long-runs.ts";
 import { spellNumbers } from "./number-words.ts";
+import { writeForPico } from "./pico.ts";
 import type { Step } from "./reader.ts";
 import { signSteps, writeMinusSigns } from "./signs.ts";
 import { readableSpelling } from "./spellings.ts";
@@ -41,6 +42,7 @@ export const steps: readonly Step[] = [
  */
 export const toolSteps: readonly Step[] = [
   asciiLetters,
+  writeForPico,
   readKanji,
   // The last: no other step may make a run longer.
   breakLongRuns,

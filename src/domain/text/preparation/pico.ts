@@ -1,0 +1,49 @@
+import { rewrite } from "../mapped-text.ts";
+import { inAscii } from "./latin-letters.ts";
+import type { Step } from "./reader.ts";
+import { wordsOf } from "./words/words.ts";
+
+/** Letters of Pico's character set, Windows-1252, that a voice would skip all the same, by language. */
+const skipped: Readonly<Record<string, string>> = { de: "ŒœŸ", fr: "Ññ" };
+
+/** Pico skips other characters, in the middle of a word too. */
+const known = /[\p{ASCII}\u00a0-\u00ffŒœŠšŸŽž‘’‰€]/u;
+
+const letters = /[[\p{Script=Latin}\p{Lm}]--[\p{ASCII}\u00aa-\u00bf]]/gv;
+const apostrophes = /[‘’‚‛′ʻʼ]/gu;
+const quotes = /[“”„‟″«»]/gu;
+/** Pico says "dash" for each hyphen of a row, and pauses at one between blanks. */
+const dashes = /(?<blank>\s?)(?:[\u2014\u2015]+|-{2,}|(?<=\s)[\u2012\u2013](?=\s))\s?/gu;
+const shortDashes = /[\u2012\u2013]/gu;
+/** It pauses at each full stop, as after a sentence. */
+const ellipses = /(?:…|\.{2,})(?:\s?(?:…|\.{2,}))*/gu;
+
+/** Pico reads more than six digits one by one, but not in groups; its English voices know only commas. */
+const millions = /(?<![\p{L}\d.,+-])[1-9]\d{6,8}(?![\p{L}\d]|\.\d)/gu;
+const groupEnds = /\B(?=(?:\d{3})+$)/g;
+
+/** Writes what Pico reads otherwise, skips, or takes for its own markup. */
+export const writeForPico: Step = (text, { tool, lang }) => {
+  if (tool !== "pico") return text;
+  const [language = ""] = lang.split("-");
+  const isSkipped = (letter: string): boolean =>
+    !known.test(letter) || (skipped[language]?.includes(letter) ?? false);
+  const less = wordsOf(lang).get("<")?.other ?? "";
+  let written = rewrite(text, apostrophes, () => "'");
+  written = rewrite(written, quotes, () => '"');
+  written = rewrite(written, dashes, () => " - ");
+  written = rewrite(written, shortDashes, () => "-");
+  written = rewrite(written, ellipses, () => ". ");
+  written = rewrite(written, millions, ([digits]) =>
+    digits.replace(groupEnds, language === "en" ? "," : "."),
+  );
+  written = rewrite(written, /</g, () => ` ${less} `);
+  return rewrite(written, letters, ([letter]) => (isSkipped(letter) ? plain(letter) : undefined));
+};
+
+const plain = (letter: string): string =>
+  inAscii[letter] ??
+  letter
+    .normalize("NFKD")
+    .replace(/\p{M}/gu, "")
+    .replace(/./u, (base) => inAscii[base] ?? base);

@@ -1,0 +1,122 @@
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { NothingToSpeak, Unpronounceable } from "../../domain/errors.ts";
+import type { Prosody } from "../../domain/synthesis/speech.ts";
+import { silentSpeechError } from "../../domain/text/speakable.ts";
+import type { SpeechModel } from "../../subprocess/models.ts";
+import type { PicoOrder, PicoStart } from "../../subprocess/pico.ts";
+import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
+import type { InstalledVoice } from "../natural-voices/natural-voices.ts";
+import { readSamples, scale } from "../pcm/read-samples.ts";
+import { type Boundary, type LocalTool, type Pauses, slowestRate } from "./local-tool.ts";
+
+/** Of what the tool is asked for. Raise it with every change of that, or names would lead to old audio; a test enforces it. */
+const preparation = 1;
+
+/** Its own level, 100, clips: in Spanish hundreds of samples per second. */
+const level = 30;
+
+const prefix = "pico";
+const packageName = "@echogarden/svoxpico-wasm";
+
+/** SVOX Pico with its installed voices; undefined if there are none. */
+export const pico = (
+  host: SubprocessHost,
+  installed: ReadonlyMap<string, InstalledVoice>,
+): LocalTool | undefined => {
+  const voices = new Map(
+    [...installed]
+      .filter(([name]) => name.startsWith(`${prefix}:`))
+      .map(([name, voice]) => [name.slice(prefix.length + 1), voice]),
+  );
+  if (voices.size === 0) return undefined;
+  const version = packageVersion();
+  const model = modelOf(voices);
+  return {
+    prefix,
+    version: (voice) => `SVOX Pico ${version}; ${voices.get(voice)?.digest}; preparation ${preparation}`,
+    has: (voice) => voices.has(voice),
+    modelOf: () => model,
+    knobs: () => ["pitch", "rate", "volume"],
+    bySentence: true,
+    reportsEvents: true,
+    cost,
+    unreadable: (text) => text.match(beyondPico) ?? [],
+    pauses: (boundary, rate) => pauses[boundary](rate),
+    speak: async (request, signal, turn, onEvents) => {
+      const { voice, text, prosody } = request;
+      requireSpeakable(text);
+      const order: PicoOrder = { voice, text, level, ...knobValues(prosody) };
+      const job = { model, order, ...(onEvents && { onEvents }) };
+      const samples = await readSamples(host.speakByModel(job, signal, turn), () =>
+        silentSpeechError(request),
+      );
+      const { volume } = prosody;
+      return volume === 1 ? samples : { ...samples, pcm: scale(samples.pcm, volume) };
+    },
+  };
+};
+
+/** The version of the package, which is that of the engine's bytes. */
+const packageVersion = (): string => {
+  const path = createRequire(import.meta.url).resolve(packageName);
+  const description = readFileSync(join(dirname(path), "package.json"), "utf8");
+  return (JSON.parse(description) as { version: string }).version;
+};
+
+/** One program speaks all voices, so that their number does not multiply its processes. */
+const modelOf = (voices: ReadonlyMap<string, InstalledVoice>): SpeechModel => {
+  const files = Object.entries(Object.fromEntries(voices)).map(
+    ([
+      name,
+      {
+        folder,
+        package: { voices },
+      },
+    ]) => {
+      const [textAnalysis = "", signal = ""] = (voices[name] ?? []).map((file) => join(folder, file));
+      return [name, { textAnalysis, signal }] as const;
+    },
+  );
+  return {
+    name: prefix,
+    program: "pico",
+    start: { voices: Object.fromEntries(files) } satisfies PicoStart,
+    memoryBytes: 256 * 1024 * 1024,
+    idleMs: 10 * 60_000,
+    processes: 2,
+  };
+};
+
+/** Pitch ranges from 2/3 to 5/3 of the voice's own, as in espeak-ng. */
+const knobValues = ({ rate, pitch }: Prosody): Pick<PicoOrder, "speed" | "pitch"> => ({
+  speed: Math.round(100 * Math.max(rate, slowestRate)),
+  pitch: Math.round(100 * (pitch < 1 ? (2 + pitch) / 3 : 1 + (2 / 3) * (pitch - 1))),
+});
+
+/** Of a text in which the preparation has written other letters of Latin scripts in ASCII. */
+const beyondPico = /[[\p{L}\p{N}]--[\p{ASCII}\u00a0-\u00ffŒœŠšŸŽž]]/gv;
+
+/** @throws {Unpronounceable} another voice may read its signs @throws {NothingToSpeak} */
+const requireSpeakable = (text: string): void => {
+  if (speakable.test(text)) return;
+  const signs = text.match(beyondPunctuation);
+  throw signs ? new Unpronounceable(signs) : new NothingToSpeak();
+};
+
+const speakable = /[\p{L}\p{N}%&@$+#^~_*=/\\|£€¥§°]/u;
+const beyondPunctuation = /[^\p{P}\p{Z}\p{C}\p{M}]/gu;
+
+/** A digit or a sign is read as a word, which takes as long as four letters. */
+const cost = (text: string): number => {
+  const letters = text.replace(/[^\p{L}\p{M}\s.,;:!?'"()-]/gu, "").length;
+  return letters + 4 * (text.length - letters);
+};
+
+/** It ends every text with the pause of a sentence. */
+const pauses: Readonly<Record<Boundary, (rate: number) => Pauses>> = {
+  sentence: () => ({}),
+  clause: (rate) => ({ before: 0.02, after: 0.2 / Math.max(rate, slowestRate) }),
+  word: () => ({ before: 0.01, after: 0.01 }),
+};

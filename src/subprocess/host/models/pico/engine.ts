@@ -1,0 +1,106 @@
+import { readFileSync } from "node:fs";
+import SvoxPico from "@echogarden/svoxpico-wasm";
+import type { PicoFiles } from "../../../pico.ts";
+import { findPhoneBuffer, type PhoneItem, readPhoneItems } from "./phone-items.ts";
+
+export type PicoEngine = Awaited<ReturnType<typeof openPicoEngine>>;
+
+export const sampleRate = 16_000;
+
+/** Of its data and its work; the largest voice takes 3 MB. */
+const memoryBytes = 4 * 1024 * 1024;
+/** It takes and gives lengths as signed 16-bit numbers. */
+const textBytes = 0x7fff;
+const samplesBytes = 4096;
+const ok = 0; // PICO_OK
+const idle = 200; // PICO_STEP_IDLE
+const busy = 201; // PICO_STEP_BUSY
+
+/** What a step of the engine has made; either may be empty. */
+interface Step {
+  readonly samples: Buffer;
+  readonly items: readonly PhoneItem[];
+}
+
+/**
+ * Pico with one voice. Its samples depend on the texts before, which `pico_resetEngine` does not change: so its whole memory
+ * is set back before each text. @throws {Error} its files are missing or not its own
+ */
+export const openPicoEngine = async ({ textAnalysis, signal }: PicoFiles) => {
+  const pico = await SvoxPico();
+  const number = (at: number): number => new DataView(pico.HEAPU8.buffer).getInt32(at, true);
+  const int16 = (at: number): number => new DataView(pico.HEAPU8.buffer).getInt16(at, true);
+  const string = (text: string): number => {
+    const bytes = Buffer.from(`${text}\0`);
+    const at = pico._malloc(bytes.length);
+    pico.HEAPU8.set(bytes, at);
+    return at;
+  };
+  const require = (status: number, step: string): void => {
+    if (status !== ok) throw new Error(`Pico failed (${step}, status ${status}).`);
+  };
+
+  const result = pico._malloc(4);
+  require(pico._pico_initialize(pico._malloc(memoryBytes), memoryBytes, result), "start");
+  const system = number(result);
+  const voice = string("voice");
+  require(pico._pico_createVoiceDefinition(system, voice), "voice");
+  // Pico recognises its data by the name's extension.
+  for (const [path, file] of [
+    ["/text.bin", textAnalysis],
+    ["/signal.bin", signal],
+  ] as const) {
+    pico.FS.writeFile(path, readFileSync(file));
+    require(pico._pico_loadResource(system, string(path), result), "data");
+    const name = pico._malloc(256);
+    require(pico._pico_getResourceName(system, number(result), name), "data");
+    require(pico._pico_addResourceToVoiceDefinition(system, voice, name), "data");
+  }
+  require(pico._pico_newEngine(system, voice, result), "engine");
+  const engine = number(result);
+  const input = pico._malloc(textBytes);
+  const output = pico._malloc(samplesBytes);
+  const size = pico.HEAPU8.length;
+  const fresh = withoutTrailingZeros(pico.HEAPU8);
+
+  /** Each text ends with a sentence, also without a full stop. */
+  const steps = function* (text: string, phoneBuffer?: number): Generator<Step, void> {
+    if (pico.HEAPU8.length !== size) throw new Error("The memory of Pico has grown.");
+    pico.HEAPU8.set(fresh);
+    pico.HEAPU8.fill(0, fresh.length);
+    let written = 0;
+    const bytes = Buffer.from(`${text}\0`);
+    for (let at = 0; at < bytes.length; ) {
+      const part = bytes.subarray(at, at + textBytes);
+      pico.HEAPU8.set(part, input);
+      require(pico._pico_putTextUtf8(engine, input, part.length, result), "text");
+      at += int16(result);
+      for (let status = busy; status !== idle; ) {
+        status = pico._pico_getData(engine, output, samplesBytes, result, result + 2);
+        if (status !== busy && status !== idle) throw new Error(`Pico failed (status ${status}).`);
+        const samples = Buffer.from(pico.HEAPU8.subarray(output, output + int16(result)));
+        const read = phoneBuffer === undefined ? nothing : readPhoneItems(pico.HEAPU8, phoneBuffer, written);
+        written = read.until;
+        yield { samples, items: read.items };
+      }
+    }
+  };
+
+  for (const _ of steps(`a ${markTag(0)}b`));
+  const phoneBuffer = findPhoneBuffer(pico.HEAPU8);
+  return {
+    /** Speaks a text with Pico's markup, step by step. */
+    speak: (text: string): Generator<Step, void> => steps(text, phoneBuffer),
+  };
+};
+
+const withoutTrailingZeros = (memory: Uint8Array): Uint8Array => {
+  let end = memory.length;
+  while (end > 0 && memory[end - 1] === 0) end--;
+  return memory.slice(0, end);
+};
+
+const nothing = { items: [], until: 0 };
+
+/** Pico's markup for a place in a text. It may change the speech of the words around it. */
+export const markTag = (index: number): string => `<mark name="${index.toString(36)}"/>`;

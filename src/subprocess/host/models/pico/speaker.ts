@@ -1,0 +1,108 @@
+import type { SpeechEvent } from "../../../espeak.ts";
+import type { PicoOrder, PicoStart } from "../../../pico.ts";
+import { createWavWriter, readLines, reportDone, reportFailure, reportReady } from "../../speaker-program.ts";
+import { markTag, openPicoEngine, type PicoEngine, sampleRate } from "./engine.ts";
+import type { PhoneItem } from "./phone-items.ts";
+import { wordFrames } from "./word-times.ts";
+
+/** A process with Pico's voices, each opened for its first text. Its argument names their files. */
+
+/** 4 ms. */
+const frameSamples = 64;
+/** The windows of the signal generation overlap: a phone is heard this much after its first frame (measured). */
+const delayFrames = 6;
+
+const main = async (): Promise<void> => {
+  const { voices } = JSON.parse(process.argv[2] ?? "{}") as PicoStart;
+  const engines = new Map<string, PicoEngine>();
+  const engineOf = async (voice: string): Promise<PicoEngine> => {
+    const known = engines.get(voice);
+    if (known) return known;
+    const files = voices[voice];
+    if (!files) throw new Error("There is no such voice.");
+    const engine = await openPicoEngine(files);
+    engines.set(voice, engine);
+    return engine;
+  };
+  reportReady("SVOX Pico");
+  for (const line of readLines()) {
+    try {
+      const order = JSON.parse(line) as PicoOrder;
+      reportDone({ events: speak(await engineOf(order.voice), order), isLast: false });
+    } catch (error) {
+      reportFailure(error);
+    }
+  }
+};
+
+const speak = (engine: PicoEngine, { text, level, speed, pitch }: PicoOrder): readonly SpeechEvent[] => {
+  const knobs = `<volume level="${level}"><speed level="${speed}"><pitch level="${pitch}">`;
+  const harmless = text.replace(dangerous, " ");
+  const wav = createWavWriter(() => sampleRate);
+  const items: PhoneItem[] = [];
+  for (const step of engine.speak(knobs + harmless)) {
+    if (step.samples.length > 0) wav.add(step.samples);
+    items.push(...step.items);
+  }
+  wav.flush();
+  return eventsOf(engine, { text: harmless, knobs, items });
+};
+
+/** `<` begins markup, which reads and writes files among other things; U+0000 ends a text. */
+const dangerous = /[<\p{Cc}]/gu;
+
+interface Spoken {
+  readonly text: string;
+  readonly knobs: string;
+  readonly items: readonly PhoneItem[];
+}
+
+const eventsOf = (engine: PicoEngine, { text, knobs, items }: Spoken): readonly SpeechEvent[] => {
+  const words = wordsOf(text);
+  const [first] = words;
+  if (!first) return [];
+  const frames = wordFrames(items, markedItems(engine, knobs + markWords(words), words.length));
+  return [
+    { kind: "sentence", position: first.position, length: 0, sample: 0 },
+    ...words.flatMap(({ position, length }, index): SpeechEvent[] => {
+      const frame = frames.get(index);
+      return frame === undefined
+        ? []
+        : [{ kind: "word", position, length, sample: (frame + delayFrames) * frameSamples }];
+    }),
+  ];
+};
+
+interface Word {
+  readonly text: string;
+  /** In code points, as its length. */
+  readonly position: number;
+  readonly length: number;
+}
+
+const wordsOf = (text: string): Word[] => {
+  let position = 0;
+  return (text.match(/\s+|\S+/gu) ?? []).flatMap((part) => {
+    const length = Array.from(part).length;
+    const word = { text: part, position, length };
+    position += length;
+    return part.trim() === "" ? [] : [word];
+  });
+};
+
+const markWords = (words: readonly Word[]): string =>
+  words.map(({ text }, index) => `${markTag(index)}${text}`).join(" ");
+
+/** Until the last mark: the signal, which takes most of the time, is made after it. */
+const markedItems = (engine: PicoEngine, text: string, marks: number): readonly PhoneItem[] => {
+  const items: PhoneItem[] = [];
+  let isOver = false;
+  for (const step of engine.speak(`${text} ${markTag(marks)}`)) {
+    items.push(...step.items);
+    isOver ||= step.items.some((item) => item.kind === "mark" && item.index === marks);
+    if (isOver) break;
+  }
+  return items;
+};
+
+await main();

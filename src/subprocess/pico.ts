@@ -1,0 +1,22 @@
+/** What a process of Pico is started with. */
+export interface PicoStart {
+  /** The paths of the two files of each voice. */
+  readonly voices: Readonly<Record<string, PicoFiles>>;
+}
+
+export interface PicoFiles {
+  readonly textAnalysis: string;
+  readonly signal: string;
+}
+
+/** One text for Pico. */
+export interface PicoOrder {
+  readonly voice: string;
+  readonly text: string;
+  /** Per cent, 0 to 500. Some voices clip at 50 and more. */
+  readonly level: number;
+  /** Per cent, 20 to 500. */
+  readonly speed: number;
+  /** Per cent of the voice's own, 50 to 200. */
+  readonly pitch: number;
+}
