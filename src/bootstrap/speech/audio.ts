@@ -14,7 +14,7 @@ import { openSubprocessHost, type SubprocessHost } from "../../subprocess/subpro
 import type { Core, Runtime } from "../core.ts";
 import { composeUseReports, openAudioStore } from "./audio-store.ts";
 import { composeModels } from "./models.ts";
-import { naturalVoicesCheck } from "./natural-voices.ts";
+import { composeNaturalVoices } from "./natural-voices.ts";
 import { composeFreeEngines } from "./providers.ts";
 
 export type AudioParts = Awaited<ReturnType<typeof composeAudio>>;
@@ -44,10 +44,12 @@ export const composeAudio = async (
   const models = await composeModels(settings, host, log);
   const japanese = japaneseReadings({ warn });
   resources.defer(japanese.close);
+  const natural = composeNaturalVoices(runtime, core, naturalVoices, host);
   const local = await localEngines({
     ...{ host, japanese, warn },
     models: models.tools,
     naturalVoices: naturalVoices.installed,
+    natural: natural.tools,
   });
   const { engines, checks } = composeFreeEngines(settings, local, telemetry, scheduler, providerActivities);
   const findEngine: FindEngine = (code, websiteId) =>
@@ -88,7 +90,7 @@ export const composeAudio = async (
     checks: [
       ...engineChecks(host, engines.size, checks),
       ...models.checks,
-      naturalVoicesCheck(core, naturalVoices, (code) => engines.get(code)),
+      natural.checkWith((code) => engines.get(code)),
     ],
   };
 };

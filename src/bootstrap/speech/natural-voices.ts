@@ -2,29 +2,47 @@ import { catalog } from "../../../projections/catalog.ts";
 import type { Check } from "../../application/health/health.ts";
 import { catalogStream } from "../../domain/catalog/catalog.ts";
 import type { Engine } from "../../engines/engine.ts";
+import { hibari } from "../../engines/local/hibari.ts";
+import { createModelStates } from "../../engines/local/model-states.ts";
 import type { NaturalVoices } from "../../engines/natural-voices/natural-voices.ts";
+import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
 import type { Core, Runtime } from "../core.ts";
 
 /** What makes voices better that are not installed here. */
 export const installHint = "install natural voices: scripts/natural-voices";
 
-/** Reports the chosen voices that this instance cannot speak: their fallbacks speak. */
-export const naturalVoicesCheck = (
+/** The tools of the natural voices that are installed. Chosen voices are loaded now. */
+export const composeNaturalVoices = (
+  { settings, log }: Runtime,
   { runner }: Core,
-  { unusable }: NaturalVoices,
-  findEngine: (code: "g1") => Engine | undefined,
-): Check => {
+  { installed, unusable }: NaturalVoices,
+  host: SubprocessHost,
+) => {
+  const states = createModelStates({ warn: (message) => log.warn(message) });
+  const { idleMs } = settings.models.limits;
+  const neural = hibari({ host, installed, states, idleMs });
   const view = runner.lastKnownView(catalog);
-  const isHere = (voiceName: string): boolean => (findEngine("g1")?.version(voiceName) ?? "none") !== "none";
+  const chosen = (): readonly string[] => view.get(catalogStream)?.chosen?.voices ?? [];
+  for (const voiceName of chosen()) {
+    const [prefix, voice = ""] = voiceName.split(":");
+    if (neural && prefix === neural.prefix && neural.has(voice)) void neural.keepLoaded(voice);
+  }
   return {
-    name: "voices",
-    critical: false,
-    probe: async () => {
-      const missing = (view.get(catalogStream)?.chosen?.voices ?? []).filter((one) => !isHere(one));
-      if (missing.length === 0) return;
-      const files = unusable.map((one) => `; ${one.package}/${one.message}`).join("");
-      throw new Error(`${missing.join(", ")}: not installed here${files}; ${installHint}`);
-    },
+    tools: [neural].filter((tool) => tool !== undefined),
+    /** Reports the chosen voices that this instance cannot speak: their fallbacks speak. */
+    checkWith: (findEngine: (code: "g1") => Engine | undefined): Check => ({
+      name: "voices",
+      critical: false,
+      probe: async () => {
+        const isHere = (voiceName: string): boolean =>
+          (findEngine("g1")?.version(voiceName) ?? "none") !== "none";
+        const missing = chosen().filter((one) => !isHere(one));
+        const files = unusable.map((one) => `; ${one.package}/${one.message}`).join("");
+        const hint = `${missing.join(", ")}: not installed here${files}; ${installHint}`;
+        const problems = [...(missing.length > 0 ? [hint] : []), ...states.failures()];
+        if (problems.length > 0) throw new Error(problems.join("; "));
+      },
+    }),
   };
 };
 

@@ -16,6 +16,8 @@ export interface LocalEngineOptions {
   readonly models?: ReadonlyMap<EngineCode, LocalTool> | undefined;
   /** By SystemVoice.voiceName. Default: none. */
   readonly naturalVoices?: ReadonlyMap<string, InstalledVoice>;
+  /** Other tools of natural voices. */
+  readonly natural?: readonly LocalTool[];
   /** Default: of these engines, with a worker thread that ends with the process. */
   readonly japanese?: JapaneseReadings;
   /** Called once for each missing tool. */
@@ -28,6 +30,7 @@ export const localEngines = async ({
   host,
   models,
   naturalVoices = new Map(),
+  natural = [],
   warn,
   japanese = japaneseReadings({ warn }),
   clock = systemClock,
@@ -41,7 +44,9 @@ export const localEngines = async ({
       "The library of espeak-ng cannot be used: its command line speaks, slower and without word timings.",
     );
   }
-  const tools = [...Object.values(found), pico(host, naturalVoices)].filter((tool) => tool !== undefined);
+  const tools = [...Object.values(found), pico(host, naturalVoices), ...natural].filter(
+    (tool) => tool !== undefined,
+  );
   return freeEngines.flatMap((code) => {
     const model = models?.get(code);
     const all = model ? [...tools, model] : tools;

@@ -135,6 +135,7 @@ const gains: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   "flite:awb": { plain: -4 },
   "flite:rms": { plain: -0.7 },
   "flite:slt": { plain: -6.4 },
+  "hibari:heart": { plain: 2.3 },
   "pico:de-DE": { plain: 0.4 },
   "pico:en-GB": { plain: 0 },
   "pico:en-US": { plain: -0.4 },

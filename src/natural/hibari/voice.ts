@@ -27,18 +27,27 @@ export interface HibariEvent {
   readonly value?: string;
 }
 
+export interface HibariVoice {
+  /** Speaks a text in parts. */
+  speak(
+    text: string,
+    prosody: HibariProsody,
+    onEvent?: (event: HibariEvent) => void,
+  ): AsyncGenerator<Int16Array<ArrayBuffer>, void>;
+}
+
 /** Part of the recipe of audio: change it with every change of the samples of equal model outputs. */
 export const hibariCode = "hibari 1";
 
 /** The noise of every sentence is the same, so that its audio does not depend on what was spoken before. */
 const seed = 1;
 
-export const createHibariVoice = ({ model, frontEnd, vocabulary }: HibariVoiceOptions) => {
+export const createHibariVoice = ({ model, frontEnd, vocabulary }: HibariVoiceOptions): HibariVoice => {
   async function* speak(
     text: string,
     { speed, pitch }: HibariProsody,
     onEvent: (event: HibariEvent) => void = () => {},
-  ): AsyncGenerator<Int16Array, void> {
+  ): AsyncGenerator<Int16Array<ArrayBuffer>, void> {
     let sample = 0;
     for (const sentence of await frontEnd.read(text)) {
       let isFirst = true;
@@ -136,7 +145,7 @@ const placeSymbols = (
 const phoneme = /[[\p{L}--\p{Lm}]ᵊ]/v;
 
 /** Values outside of -1 to 1 are clipped. */
-const toInt16 = (samples: Float64Array): Int16Array => {
+const toInt16 = (samples: Float64Array): Int16Array<ArrayBuffer> => {
   const pcm = new Int16Array(samples.length);
   for (let n = 0; n < pcm.length; n++) {
     const value = samples[n] as number;

@@ -15,6 +15,9 @@ export interface SpeakerOptions {
   /** The program, which reads orders and writes frames (speaker-program.ts), and its arguments. */
   readonly program: URL;
   readonly args?: readonly string[];
+  /** Of Node, and of its environment. */
+  readonly flags?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
   /** Memory of the library, in addition to what Node reserves. */
   readonly memoryBytes: number;
   readonly lowPriority: boolean;
@@ -27,13 +30,14 @@ const nodeBytes = 576 * 1024 * 1024;
 export const startSpeaker = <Order>(options: SpeakerOptions) => {
   const { name, program, args = [], memoryBytes, lowPriority } = options;
   const flags = [
+    ...(options.flags ?? []),
     "--max-semi-space-size=1",
     "--max-old-space-size=64",
     "--disable-warning=ExperimentalWarning",
   ];
   const limits = { dataBytes: nodeBytes + memoryBytes };
   const command = limitedCommand(process.execPath, [...flags, fileURLToPath(program), ...args], limits);
-  const env = { ...process.env, ...compileCache() };
+  const env = { ...process.env, ...compileCache(), ...options.env };
   const child = spawn(...command, { env, stdio: ["pipe", "pipe", "pipe"] });
   if (lowPriority) lowerPriority(child.pid);
   child.stdin.on("error", () => undefined); // its exit reports the cause

@@ -3,6 +3,7 @@ import type { ModelSpec } from "../../protocol.ts";
 import type { ToolProcess } from "../exit-failure.ts";
 import { type SpeakerProcess, startSpeaker } from "../speaker-process.ts";
 import { abandoned, speakOnce, type TakenSpeaker } from "../text-job.ts";
+import { programOptions } from "./program-options.ts";
 
 type Speaker = SpeakerProcess<unknown>;
 
@@ -40,6 +41,11 @@ export const createModelPool = () => {
     const speaker = start(options);
     model.speakers.add(speaker);
     void speaker.gone.then(() => forget(model, speaker));
+    // One that cannot load its model is not given another text while it ends.
+    speaker.ready.catch(() => {
+      forget(model, speaker);
+      speaker.kill();
+    });
     return speaker;
   };
   const rest = (model: Model, speaker: Speaker, { idleMs }: SpeechModel): void => {
@@ -80,6 +86,7 @@ export const createModelPool = () => {
       speakOnce(
         (order): unknown => JSON.parse(order),
         (signal) => take(model, signal),
+        programOptions[model.program].endsItselfMs,
       ),
     kill: (): void => {
       for (const { speakers } of models.values()) for (const speaker of speakers) speaker.kill();
@@ -92,6 +99,7 @@ const start = ({ name, program, start, memoryBytes, lowPriority = false }: Speec
     name: `The model ${name}`,
     program: new URL(`./${program}/speaker.ts`, import.meta.url),
     args: [JSON.stringify(start)],
+    ...programOptions[program],
     memoryBytes,
     lowPriority,
   });

@@ -1,0 +1,150 @@
+import { join } from "node:path";
+import { tap } from "../../async/tap.ts";
+import { EngineFailed, NothingToSpeak } from "../../domain/errors.ts";
+import { silentSpeechError } from "../../domain/text/speakable.ts";
+import { hibariCode } from "../../natural/hibari/voice.ts";
+import type { HibariOrder, HibariStart } from "../../subprocess/hibari.ts";
+import type { SpeechModel } from "../../subprocess/models.ts";
+import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
+import type { SpeechRequest } from "../engine.ts";
+import type { InstalledVoice } from "../natural-voices/natural-voices.ts";
+import { readSamples, scale } from "../pcm/read-samples.ts";
+import { type Boundary, type LocalTool, type Pauses, slowestRate } from "./local-tool.ts";
+import type { ModelStates } from "./model-states.ts";
+
+export interface HibariOptions {
+  readonly host: SubprocessHost;
+  /** By SystemVoice.voiceName. */
+  readonly installed: ReadonlyMap<string, InstalledVoice>;
+  readonly states: ModelStates;
+  readonly idleMs: number;
+  /** A process that takes longer for a sentence, its start included, is killed. Default: 30 s. */
+  readonly deadlineMs?: number;
+}
+
+export interface Hibari extends LocalTool {
+  /** Loads a voice, which then stays loaded: the next process is started as soon as one has ended. Its state reports a failure. */
+  keepLoaded(voice: string): Promise<void>;
+}
+
+/** Of what the tool is asked for. Raise it with every change of that, or names would lead to old audio; a test enforces it. */
+const preparation = 1;
+
+const prefix = "hibari";
+const runtime = "onnxruntime-web 1.30.0";
+
+const voices: Readonly<Record<string, { readonly file: string; readonly isBritish: boolean }>> = {
+  heart: { file: "hibari.onnx", isBritish: false },
+  emma: { file: "bf_emma.int8.onnx", isBritish: true },
+  fable: { file: "bm_fable.int8.onnx", isBritish: true },
+  fenrir: { file: "am_fenrir_v2.int8.onnx", isBritish: false },
+  kore: { file: "af_kore.int8.onnx", isBritish: false },
+};
+
+/** The compiled runtime, a model and the front end; while the runtime is compiled, twice as much. */
+const memoryBytes = 512 * 1024 * 1024;
+
+/** 24 days, the longest time of a timer. */
+const always = 2 ** 31 - 1;
+
+/** hibari with its installed voices: neural English in WebAssembly. Undefined if there are none. */
+export const hibari = ({ host, installed, states, idleMs, deadlineMs = 30_000 }: HibariOptions): Hibari | undefined => {
+  const installedAs = (voice: string): InstalledVoice | undefined => installed.get(`${prefix}:${voice}`);
+  const has = (voice: string): boolean => Object.hasOwn(voices, voice) && installedAs(voice) !== undefined;
+  if (!Object.keys(voices).some(has)) return undefined;
+  const kept = new Set<string>();
+
+  const modelOf = (voice: string): SpeechModel | undefined => {
+    const known = voices[voice];
+    const { folder } = installedAs(voice) ?? {};
+    if (!known || folder === undefined) return undefined;
+    const start: HibariStart = { model: join(folder, known.file), folder, isBritish: known.isBritish };
+    return {
+      ...{ name: `${prefix}_${voice}`, program: "hibari", start, memoryBytes },
+      idleMs: kept.has(voice) ? always : idleMs,
+    };
+  };
+
+  const speak = async (
+    voice: string,
+    order: HibariOrder,
+    signal: AbortSignal,
+    turn: Turn,
+    onEvents: OnEvents,
+  ) => {
+    const model = modelOf(voice);
+    if (!model) throw new EngineFailed("There is no such voice.");
+    const call = states.start(model.name);
+    let hasEnded = false;
+    const wav = host.speakByModel({ model, order, deadlineMs, ...(onEvents && { onEvents }) }, signal, turn);
+    return tap(wav, {
+      onEnd: () => {
+        hasEnded = true;
+        call.succeeded();
+      },
+      onError: (error) => call.failed(error),
+      onClose: () => {
+        call.ignored();
+        if (!hasEnded && kept.has(voice) && order.text !== "") void keepLoaded(voice);
+      },
+    });
+  };
+
+  const keepLoaded = async (voice: string): Promise<void> => {
+    kept.add(voice);
+    try {
+      const order: HibariOrder = { text: "", speed: 1, pitch: 1 };
+      for await (const _ of await speak(voice, order, new AbortController().signal, {}, undefined));
+    } catch {
+      // Its state reports it.
+    }
+  };
+
+  return {
+    prefix,
+    version: (voice) =>
+      `${hibariCode}; ${runtime}; ${installedAs(voice)?.digest}; preparation ${preparation}`,
+    has,
+    modelOf,
+    knobs: () => ["pitch", "rate", "volume"],
+    bySentence: true,
+    reportsEvents: true,
+    cost,
+    unreadable: (text) => text.match(foreignLetters) ?? [],
+    pauses: (boundary) => pauses[boundary],
+    speak: async (request, signal, turn, onEvents) => {
+      const { voice, text, prosody } = request;
+      if (!speakable.test(text)) throw new NothingToSpeak();
+      const order = { text, speed: Math.max(prosody.rate, slowestRate), pitch: pitchOf(request) };
+      const wav = await speak(voice, order, signal, turn, onEvents);
+      const samples = await readSamples(wav, () => silentSpeechError(request));
+      return prosody.volume === 1 ? samples : { ...samples, pcm: scale(samples.pcm, prosody.volume) };
+    },
+    keepLoaded,
+  };
+};
+
+type Turn = Parameters<LocalTool["speak"]>[2];
+type OnEvents = Parameters<LocalTool["speak"]>[3];
+
+const speakable = /[\p{L}\p{N}]/u;
+
+/** The front end reads Latin letters. */
+const foreignLetters = /[\p{L}--\p{Script=Latin}]/gv;
+
+/** From 2/3 to 5/3 of the voice's own, as flite. */
+const pitchOf = ({ prosody: { pitch } }: SpeechRequest): number =>
+  pitch < 1 ? (2 + pitch) / 3 : 1 + (2 / 3) * (pitch - 1);
+
+/** A digit or a sign is read as a word, which takes as long as four letters. */
+const cost = (text: string): number => {
+  const letters = text.replace(/[^\p{L}\p{M}\s.,;:!?'"()-]/gu, "").length;
+  return letters + 4 * (text.length - letters);
+};
+
+/** It begins each text with a third of a second of silence, and ends it with as much. */
+const pauses: Readonly<Record<Boundary, Pauses>> = {
+  sentence: { before: 0.1, after: 0.35 },
+  clause: { before: 0.02, after: 0.08 },
+  word: { before: 0.01, after: 0.01 },
+};

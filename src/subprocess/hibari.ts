@@ -1,0 +1,17 @@
+/** What a process of a voice of hibari is started with. */
+export interface HibariStart {
+  /** The path of the model. */
+  readonly model: string;
+  /** With the data of the front end. */
+  readonly folder: string;
+  readonly isBritish: boolean;
+}
+
+/** One text for a voice of hibari; an empty one only loads the model. */
+export interface HibariOrder {
+  readonly text: string;
+  /** 2 is twice as fast. */
+  readonly speed: number;
+  /** Factor of the frequency of the voice. */
+  readonly pitch: number;
+}

@@ -1,0 +1,159 @@
+import { createHash } from "node:crypto";
+import { copyFile, mkdtemp, rm, truncate } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { normalProsody } from "../../../src/domain/synthesis/speech.ts";
+import type { SpeechRequest } from "../../../src/engines/engine.ts";
+import { type Hibari, hibari } from "../../../src/engines/local/hibari.ts";
+import { createModelStates } from "../../../src/engines/local/model-states.ts";
+import {
+  type InstalledVoice,
+  naturalVoicesFolder,
+  openNaturalVoices,
+} from "../../../src/engines/natural-voices/natural-voices.ts";
+import { onnxRuntime } from "../../../src/natural/onnx/session.ts";
+import type { SpeechEvent } from "../../../src/subprocess/espeak.ts";
+import type { SubprocessHost } from "../../../src/subprocess/subprocess-host.ts";
+import { collect } from "../../support/collect.ts";
+import { childrenOf, gone, pollTimeoutMs } from "../../support/processes.ts";
+import { rejection } from "../../support/rejection.ts";
+import { openToolHost } from "../../support/tool-host.ts";
+
+const sentence = "The birch canoe slid on the smooth planks.";
+
+describe("The tool hibari", () => {
+  let installed: ReadonlyMap<string, InstalledVoice>;
+  let host: SubprocessHost;
+  let folder: string;
+
+  before(async function () {
+    ({ installed } = await openNaturalVoices(naturalVoicesFolder(undefined)));
+    if (!installed.has("hibari:heart")) this.skip();
+  });
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), "hibari-"));
+    host = await openToolHost({ speakers: 0, queueTimeoutMs: pollTimeoutMs });
+  });
+  afterEach(async () => {
+    await host.close();
+    await rm(folder, { recursive: true });
+  });
+
+  const toolWith = (voices = installed, deadlineMs = pollTimeoutMs): Hibari => {
+    const tool = hibari({
+      ...{ host, installed: voices, idleMs: 60_000, deadlineMs },
+      states: createModelStates({ warn: () => {} }),
+    });
+    if (!tool) throw new Error("no voice is installed");
+    return tool;
+  };
+  const requestOf = (text: string, prosody = normalProsody): SpeechRequest => ({
+    ...{ text, ssml: false, voice: "heart", lang: "en-US", prosody, format: "wav" },
+  });
+  const speak = async (tool: Hibari, request: SpeechRequest, signal = new AbortController().signal) => {
+    let events: readonly SpeechEvent[] = [];
+    const onEvents = (all: readonly SpeechEvent[]): void => {
+      events = all;
+    };
+    const { pcm } = await tool.speak(request, signal, {}, onEvents);
+    return { pcm: Buffer.concat(await collect(pcm)), events };
+  };
+  /** A text may still be given to a process that has just ended: callers repeat it. */
+  const spoken = (tool: Hibari, request: SpeechRequest) =>
+    speak(tool, request).catch(() => speak(tool, request));
+  const digestOf = (pcm: Buffer): string => createHash("sha256").update(pcm).digest("hex");
+  /** The processes of models. */
+  const speakers = (): number[] => childrenOf(host.stats().pid ?? 0).map(({ pid }) => pid);
+
+  it("names the runtime, the files and its own code in a voice's version", () => {
+    const tool = toolWith();
+    expect(tool.version("heart"))
+      .to.include(onnxRuntime)
+      .and.to.include(installed.get("hibari:heart")?.digest);
+    expect(tool.has("constructor")).to.equal(false);
+  });
+
+  it("is missing where no voice is installed", () => {
+    const states = createModelStates({ warn: () => {} });
+    expect(hibari({ host, installed: new Map(), states, idleMs: 1 })).to.equal(undefined);
+  });
+
+  it("speaks the same bytes in every process, whatever was spoken before", async () => {
+    const tool = toolWith();
+    const first = digestOf((await speak(tool, requestOf(sentence))).pcm);
+    await speak(tool, requestOf("Something else, and louder!"));
+    expect(digestOf((await speak(tool, requestOf(sentence))).pcm)).to.equal(first);
+    const pids = speakers();
+    for (const pid of pids) process.kill(pid, "SIGKILL");
+    await gone(...pids);
+    expect(digestOf((await spoken(tool, requestOf(sentence))).pcm)).to.equal(first);
+  });
+
+  it("reports where the words begin, in order and within the audio", async () => {
+    const { pcm, events } = await speak(toolWith(), requestOf(sentence));
+    const words = events.filter(({ kind }) => kind === "word");
+    expect(words.map(({ position, length }) => sentence.slice(position, position + length))).to.deep.equal(
+      sentence.match(/\w+/g),
+    );
+    const samples = words.map(({ sample }) => sample);
+    expect(samples).to.deep.equal(samples.toSorted((a, b) => a - b));
+    expect(samples.at(-1)).to.be.below(pcm.length / 2);
+    expect(events.some(({ kind, value }) => kind === "phoneme" && value === "ʧ")).to.equal(true);
+  });
+
+  it("speaks faster at a higher rate, and as long at another pitch", async () => {
+    const tool = toolWith();
+    const lengthWith = async (prosody: Partial<typeof normalProsody>) =>
+      (await speak(tool, requestOf(sentence, { ...normalProsody, ...prosody }))).pcm.length;
+    const normal = await lengthWith({});
+    expect(await lengthWith({ rate: 2 })).to.be.below(0.7 * normal);
+    expect(await lengthWith({ pitch: 1.5 })).to.equal(normal);
+  });
+
+  it("speaks the next text after one was aborted in the middle of a sentence", async () => {
+    const tool = toolWith();
+    await tool.keepLoaded("heart");
+    const left = new AbortController();
+    const long = `${Array(30).fill(sentence.replace(".", "")).join(" and ")}.`;
+    const { pcm } = await tool.speak(requestOf(long), left.signal, {});
+    left.abort(new Error("left"));
+    expect(await rejection(collect(pcm))).to.have.property("message", "left");
+    expect((await speak(tool, requestOf(sentence))).pcm.length).to.be.above(0);
+  });
+
+  it("fails for a truncated model, and only for it", async () => {
+    const heart = installed.get("hibari:heart");
+    if (!heart) throw new Error("not installed");
+    await copyFile(join(heart.folder, "hibari.onnx"), join(folder, "hibari.onnx"));
+    await truncate(join(folder, "hibari.onnx"), 1_000_000);
+    await copyFile(join(heart.folder, "vocab.json"), join(folder, "vocab.json"));
+    const broken = toolWith(new Map([["hibari:heart", { ...heart, folder }]]));
+    expect(await rejection(speak(broken, requestOf(sentence)))).to.have.property("reason", "library");
+    await host.ping();
+    await gone(...speakers());
+    expect((await spoken(toolWith(), requestOf(sentence))).pcm.length).to.be.above(0);
+  });
+
+  it("replaces a process that was killed", async () => {
+    const tool = toolWith();
+    await tool.keepLoaded("heart");
+    const [pid = 0] = speakers();
+    process.kill(pid, "SIGKILL");
+    await gone(pid);
+    expect((await spoken(tool, requestOf(sentence))).pcm.length).to.be.above(0);
+  });
+
+  it("replaces a process that hangs", async () => {
+    const tool = toolWith();
+    await tool.keepLoaded("heart");
+    const [pid = 0] = speakers();
+    process.kill(pid, "SIGSTOP");
+    expect(await rejection(speak(toolWith(installed, 200), requestOf(sentence)))).to.have.property(
+      "reason",
+      "deadline",
+    );
+    await gone(pid);
+    expect((await spoken(tool, requestOf(sentence))).pcm.length).to.be.above(0);
+  });
+});
