@@ -1,11 +1,15 @@
 /**
  * Speaks generated texts with all voices of espeak-ng and flite, and reports each that fails other
- * than by a refusal, or of which a part is silently missing. Usage: scripts/node scripts/fuzz.ts
- * [TEXTS] [SEED]
+ * than by a refusal, of which a part is silently missing, or whose samples differ when it is spoken
+ * again after other texts. Usage: scripts/node scripts/fuzz.ts [TEXTS] [SEED]
+ *
+ * Known in espeak-ng 1.51: some words with letters of several scripts that are foreign to the voice, about 3 of 1,000
+ * generated texts, differ. While it translates such a word, SetTranslator2 frees the language that the word is
+ * translated with, which is then used after it was freed.
  */
 import pLimit from "p-limit";
 import { localEngines } from "../src/engines/local/engine.ts";
-import { faultOf, fuzzCase, randomOf } from "../test/support/speech-fuzz.ts";
+import { digestOf, type FuzzCase, faultOf, fuzzCase, randomOf } from "../test/support/speech-fuzz.ts";
 import { openToolHost } from "../test/support/tool-host.ts";
 
 const slots = 8;
@@ -19,7 +23,7 @@ const random = randomOf(seed);
 const limit = pLimit(slots);
 let spoken = 0;
 let faults = 0;
-const speak = async (at: number, fuzz: ReturnType<typeof fuzzCase>): Promise<void> => {
+const speak = async (at: number, fuzz: FuzzCase): Promise<void> => {
   const fault = await faultOf(engine, fuzz);
   if (++spoken % 500 === 0) console.log(`${spoken} texts after ${Math.round(performance.now() / 1000)} s`);
   if (fault === undefined) return;
@@ -28,6 +32,20 @@ const speak = async (at: number, fuzz: ReturnType<typeof fuzzCase>): Promise<voi
 };
 const cases = Array.from({ length: texts }, () => fuzzCase(random));
 await Promise.all(cases.map((fuzz, at) => limit(() => speak(at, fuzz))));
+const digestsOf = async (order: readonly number[]): Promise<Map<number, string>> => {
+  const digests = new Map<number, string>();
+  await Promise.all(
+    order.map((at) => limit(async () => void digests.set(at, await digestOf(engine, cases[at] as FuzzCase)))),
+  );
+  return digests;
+};
+const forwards = await digestsOf([...cases.keys()]);
+const backwards = await digestsOf([...cases.keys()].reverse());
+for (const [at, fuzz] of cases.entries()) {
+  if (forwards.get(at) === backwards.get(at)) continue;
+  faults++;
+  console.log(JSON.stringify({ at, fault: "its samples differ when it is spoken again", ...fuzz }));
+}
 console.log(`${faults} of ${spoken} texts failed (seed ${seed}).`);
 await host.close();
 process.exitCode = faults === 0 ? 0 : 1;

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { releaseSeed } from "../../src/domain/catalog/seed/seed.ts";
 import { Invalid } from "../../src/domain/errors.ts";
 import { normalProsody } from "../../src/domain/synthesis/speech.ts";
@@ -228,21 +229,37 @@ const prosody = { ...normalProsody, rate: 2.5 };
 const never = new AbortController().signal;
 const escaped = (text: string): string => text.replace(/[&<>]/g, (sign) => `&#${sign.charCodeAt(0)};`);
 
-/** Seconds of speech; 0 if the text is refused. @throws what is not a refusal */
-const secondsOf = async (engine: Engine, { voice, lang, ssml }: FuzzCase, words: string): Promise<number> => {
+interface Spoken {
+  /** 0 if the text is refused. */
+  readonly seconds: number;
+  readonly digest: string;
+}
+
+/** @throws what is not a refusal */
+const speak = async (engine: Engine, { voice, lang, ssml }: FuzzCase, words: string): Promise<Spoken> => {
   try {
     const text = ssml
       ? parseSsml(`<speak><p>${escaped(words.replace(/[^\P{C}\n\t\u200d]/gu, ""))}</p></speak>`)
       : words.normalize("NFC");
     const request = { text, ssml, voice, lang, prosody, format: "wav" } as const;
     const { audio, encoding } = await engine.synthesize(request, never);
-    const bytes = Buffer.concat(await collect(audio)).length;
-    return encoding.kind === "pcm" ? bytes / 2 / encoding.sampleRate : 0;
+    const bytes = Buffer.concat(await collect(audio));
+    return {
+      seconds: encoding.kind === "pcm" ? bytes.length / 2 / encoding.sampleRate : 0,
+      digest: createHash("sha256").update(bytes).digest("hex"),
+    };
   } catch (error) {
-    if (error instanceof Invalid) return 0;
+    if (error instanceof Invalid) return { seconds: 0, digest: "refused" };
     throw error;
   }
 };
+
+const secondsOf = async (engine: Engine, fuzz: FuzzCase, words: string): Promise<number> =>
+  (await speak(engine, fuzz, words)).seconds;
+
+/** Identifies the samples of its first text, or the failure. */
+export const digestOf = (engine: Engine, fuzz: FuzzCase): Promise<string> =>
+  speak(engine, fuzz, fuzz.one).then(({ digest }) => digest, String);
 
 /**
  * What is wrong, or undefined. Two texts take about as long together as apart, but for their
