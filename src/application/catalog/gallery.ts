@@ -5,7 +5,7 @@ import type { Rendition } from "../../audio/pipeline/pipeline.ts";
 import { isByok } from "../../domain/accounts/byok-providers.ts";
 import type { CatalogIndex } from "../../domain/catalog/catalog-index.ts";
 import { sampleSentence } from "../../domain/catalog/sample-sentences.ts";
-import { qualities, type VoiceEngine, voiceEngine } from "../../domain/catalog/voice-engines.ts";
+import { licenceOf, qualities, type VoiceEngine, voiceEngine } from "../../domain/catalog/voice-engines.ts";
 import { Invalid, NotFound } from "../../domain/errors.ts";
 import type { Samples } from "../../domain/synthesis/audio-events.ts";
 import {
@@ -26,6 +26,8 @@ export interface GalleryVoice {
   readonly lang: string;
   readonly gender: ShortGender | undefined;
   readonly engine: VoiceEngine;
+  /** Undefined: only its operator knows. */
+  readonly licence: string | undefined;
   readonly sentence: string;
   /** Of the sentence. */
   readonly sample: Rendition;
@@ -140,6 +142,7 @@ const described = (
   lang,
   gender,
   engine: voiceEngine(sample.recipe.voice),
+  licence: licenceOf(sample.recipe.voice),
   sentence: sample.recipe.text,
   sample,
 });

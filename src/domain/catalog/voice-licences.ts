@@ -9,6 +9,7 @@ export interface VoiceLicence {
   readonly voices: readonly string[];
 }
 
+/** Of one prefix, the voices themselves come first. */
 export const voiceLicences: readonly VoiceLicence[] = [
   {
     name: "hibari, its models and data",
@@ -59,15 +60,15 @@ export const voiceLicences: readonly VoiceLicence[] = [
     voices: ["espeak", "kokoro"],
   },
   {
-    name: "sherpa-onnx, which contains espeak-ng",
-    licence: "Apache-2.0; GPL-3.0-or-later",
-    text: "https://github.com/k2-fsa/sherpa-onnx/blob/master/LICENSE",
-    voices: ["sherpa"],
-  },
-  {
     name: "models of sherpa-onnx",
     licence: "of each model",
     text: "MODEL_CARD or LICENSE in the model's folder",
+    voices: ["sherpa"],
+  },
+  {
+    name: "sherpa-onnx, which contains espeak-ng",
+    licence: "Apache-2.0; GPL-3.0-or-later",
+    text: "https://github.com/k2-fsa/sherpa-onnx/blob/master/LICENSE",
     voices: ["sherpa"],
   },
 ];

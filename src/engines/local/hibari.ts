@@ -48,7 +48,13 @@ const memoryBytes = 512 * 1024 * 1024;
 const always = 2 ** 31 - 1;
 
 /** hibari with its installed voices: neural English in WebAssembly. Undefined if there are none. */
-export const hibari = ({ host, installed, states, idleMs, deadlineMs = 30_000 }: HibariOptions): Hibari | undefined => {
+export const hibari = ({
+  host,
+  installed,
+  states,
+  idleMs,
+  deadlineMs = 30_000,
+}: HibariOptions): Hibari | undefined => {
   const installedAs = (voice: string): InstalledVoice | undefined => installed.get(`${prefix}:${voice}`);
   const has = (voice: string): boolean => Object.hasOwn(voices, voice) && installedAs(voice) !== undefined;
   if (!Object.keys(voices).some(has)) return undefined;

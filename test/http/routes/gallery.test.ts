@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { Gallery, GalleryVoice } from "../../../src/application/catalog/gallery.ts";
-import { voiceEngine } from "../../../src/domain/catalog/voice-engines.ts";
+import { licenceOf, voiceEngine } from "../../../src/domain/catalog/voice-engines.ts";
 import { galleryOperation } from "../../../src/http/routes/docs/gallery.ts";
 import { rootOperation } from "../../../src/http/routes/docs/root.ts";
 import { type OperationServer, serveOperations } from "../../support/operation-server.ts";
@@ -16,6 +16,7 @@ const voice = (
   lang,
   gender,
   engine: voiceEngine(voiceName),
+  licence: licenceOf(voiceName),
   sentence: "Fish & <chips>.",
   sample: {
     hash: names[0],

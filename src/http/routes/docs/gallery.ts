@@ -158,14 +158,14 @@ const select = (
 };
 
 const card = (base: string, voice: GalleryVoice, isSpoken: boolean): string => {
-  const { names, lang, gender, engine, sentence, sample } = voice;
+  const { names, lang, gender, engine, licence, sentence, sample } = voice;
   const [name = "", ...others] = names.map(escapeHtml);
   const facts = [
     escapeHtml(languageName(lang)),
     gender && genders[gender],
     escapeHtml(engine.name),
     `${engine.quality} quality`,
-    engine.licence ? `licence: ${escapeHtml(engine.licence)}` : "licence: ask the operator",
+    `licence: ${licence === undefined ? "ask the operator" : escapeHtml(licence)}`,
   ].filter(Boolean);
   const url = `${base}${publicUrlPath(sample.name).slice(1)}`;
   return `        <li>
