@@ -51,7 +51,7 @@ for (const version of recordedVersions) {
         return files.map((file) => opened.pathOf(`seals/${file}`));
       };
 
-      it("starts, and reports the same characters", async () => {
+      it("starts, reports the same characters, and keeps its voices", async () => {
         const options = { machine, superviseHelper: shareHelper };
         const service = await composeService(readSettings(opened.env), createLogger("silent"), options);
         try {
@@ -59,6 +59,8 @@ for (const version of recordedVersions) {
             const answered = await admin(service.url, "GET", path);
             expect(answered.body, path).to.containSubset(withoutTimes(body));
           }
+          const { body } = await admin(service.url, "GET", "/voice-choice");
+          expect(body, "its voices").to.include({ choice: "classic" });
         } finally {
           await service.close();
         }
