@@ -1,11 +1,16 @@
+import type { AudioName } from "../application/synthesis/audio-names.ts";
 import { normalProsody } from "../domain/synthesis/speech.ts";
 import { readMarkdown } from "../domain/text/markdown.ts";
 import { parseSsml } from "../domain/text/ssml.ts";
 import type { SpeechRequest } from "../engines/engine.ts";
 import { localEngine } from "../engines/local/local-engine.ts";
-import type { Audio } from "./samples.ts";
-import type { AudioName } from "./service.ts";
 import { type ReadFile, toolFor } from "./tools.ts";
+
+/** Mono, 16 bits. */
+export interface Audio {
+  readonly sampleRate: number;
+  readonly samples: Int16Array<ArrayBuffer>;
+}
 
 /** Recomputes the audio of a recipe from its text. @throws if this page cannot */
 export const compute = async (text: string, { recipe }: AudioName, readFile: ReadFile): Promise<Audio> => {
@@ -22,10 +27,10 @@ export const compute = async (text: string, { recipe }: AudioName, readFile: Rea
     throw new Error(`The service now has another version of the voice: ${version}.`);
   const speech = await engine.synthesize(requestOf(text, recipe), new AbortController().signal);
   if (speech.encoding.kind !== "pcm") throw new Error("The engine returned no samples.");
-  const chunks: Uint8Array[] = [];
+  const chunks: Buffer[] = [];
   for await (const chunk of speech.audio) chunks.push(chunk);
-  const bytes = await new Blob(chunks as BlobPart[]).arrayBuffer();
-  return { sampleRate: speech.encoding.sampleRate, samples: new Int16Array(bytes) };
+  const bytes = Uint8Array.from(Buffer.concat(chunks));
+  return { sampleRate: speech.encoding.sampleRate, samples: new Int16Array(bytes.buffer) };
 };
 
 const withoutIcu = (version: string): string => version.replace(/; icu [^;]*$/, "");

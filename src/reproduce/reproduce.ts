@@ -1,4 +1,5 @@
-import { type Audio, decode, digestOf, firstDifference, isCompared } from "./samples.ts";
+import type { Audio } from "./compute.ts";
+import { decode, digestOf, firstDifference, isCompared } from "./samples.ts";
 import { type Caller, createService, type NamedAudio, type SpokenRequest } from "./service.ts";
 
 /** The page's own settings, which the service writes into it. */

@@ -1,8 +1,4 @@
-/** Mono, 16 bits. */
-export interface Audio {
-  readonly sampleRate: number;
-  readonly samples: Int16Array;
-}
+import type { Audio } from "./compute.ts";
 
 export type ComparedFormat = "wav" | "flac" | "pcm";
 

@@ -1,6 +1,5 @@
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
+import packageJson from "@echogarden/svoxpico-wasm/package.json" with { type: "json" };
 import { NothingToSpeak, Unpronounceable } from "../../domain/errors.ts";
 import type { Prosody } from "../../domain/synthesis/speech.ts";
 import { silentSpeechError } from "../../domain/text/speakable.ts";
@@ -18,7 +17,6 @@ const preparation = 1;
 const level = 30;
 
 const prefix = "pico";
-const packageName = "@echogarden/svoxpico-wasm";
 
 /** SVOX Pico with its installed voices; undefined if there are none. */
 export const pico = (
@@ -31,14 +29,15 @@ export const pico = (
       .map(([name, voice]) => [name.slice(prefix.length + 1), voice]),
   );
   if (voices.size === 0) return undefined;
-  const version = packageVersion();
   const model = modelOf(voices);
   return {
     prefix,
-    version: (voice) => `SVOX Pico ${version}; ${voices.get(voice)?.digest}; preparation ${preparation}`,
+    version: (voice) =>
+      `SVOX Pico ${packageJson.version}; ${voices.get(voice)?.digest}; preparation ${preparation}`,
     has: (voice) => voices.has(voice),
     modelOf: () => model,
     knobs: () => ["pitch", "rate", "volume"],
+    isReproducible: true,
     bySentence: true,
     reportsEvents: true,
     cost,
@@ -56,13 +55,6 @@ export const pico = (
       return volume === 1 ? samples : { ...samples, pcm: scale(samples.pcm, volume) };
     },
   };
-};
-
-/** The version of the package, which is that of the engine's bytes. */
-const packageVersion = (): string => {
-  const path = createRequire(import.meta.url).resolve(packageName);
-  const description = readFileSync(join(dirname(path), "package.json"), "utf8");
-  return (JSON.parse(description) as { version: string }).version;
 };
 
 /** One program speaks all voices, so that their number does not multiply its processes. */

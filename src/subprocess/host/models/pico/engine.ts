@@ -1,6 +1,5 @@
-import { readFileSync } from "node:fs";
 import SvoxPico from "@echogarden/svoxpico-wasm";
-import type { PicoFiles } from "../../../pico.ts";
+import type { PicoOrder } from "../../../pico.ts";
 import { findPhoneBuffer, type PhoneItem, readPhoneItems } from "./phone-items.ts";
 
 export type PicoEngine = Awaited<ReturnType<typeof openPicoEngine>>;
@@ -16,6 +15,14 @@ const ok = 0; // PICO_OK
 const idle = 200; // PICO_STEP_IDLE
 const busy = 201; // PICO_STEP_BUSY
 
+/** The contents of a voice's files. */
+export interface PicoData {
+  readonly textAnalysis: Uint8Array;
+  readonly signal: Uint8Array;
+  /** Pico itself. Default: the package's own file, which only Node can read. */
+  readonly wasmBinary?: Uint8Array<ArrayBuffer>;
+}
+
 /** What a step of the engine has made; either may be empty. */
 interface Step {
   readonly samples: Buffer;
@@ -26,8 +33,8 @@ interface Step {
  * Pico with one voice. Its samples depend on the texts before, which `pico_resetEngine` does not change: so its whole memory
  * is set back before each text. @throws {Error} its files are missing or not its own
  */
-export const openPicoEngine = async ({ textAnalysis, signal }: PicoFiles) => {
-  const pico = await SvoxPico();
+export const openPicoEngine = async ({ textAnalysis, signal, wasmBinary }: PicoData) => {
+  const pico = await SvoxPico(wasmBinary && { wasmBinary });
   const number = (at: number): number => new DataView(pico.HEAPU8.buffer).getInt32(at, true);
   const int16 = (at: number): number => new DataView(pico.HEAPU8.buffer).getInt16(at, true);
   const string = (text: string): number => {
@@ -46,11 +53,11 @@ export const openPicoEngine = async ({ textAnalysis, signal }: PicoFiles) => {
   const voice = string("voice");
   require(pico._pico_createVoiceDefinition(system, voice), "voice");
   // Pico recognises its data by the name's extension.
-  for (const [path, file] of [
+  for (const [path, content] of [
     ["/text.bin", textAnalysis],
     ["/signal.bin", signal],
   ] as const) {
-    pico.FS.writeFile(path, readFileSync(file));
+    pico.FS.writeFile(path, content);
     require(pico._pico_loadResource(system, string(path), result), "data");
     const name = pico._malloc(256);
     require(pico._pico_getResourceName(system, number(result), name), "data");
@@ -104,3 +111,12 @@ const nothing = { items: [], until: 0 };
 
 /** Pico's markup for a place in a text. It may change the speech of the words around it. */
 export const markTag = (index: number): string => `<mark name="${index.toString(36)}"/>`;
+
+/** What Pico gets of an order: its markup for the prosody, and the text without any. */
+export const picoText = ({ text, level, speed, pitch }: Omit<PicoOrder, "voice">) => ({
+  knobs: `<volume level="${level}"><speed level="${speed}"><pitch level="${pitch}">`,
+  text: text.replace(dangerous, " "),
+});
+
+/** `<` begins markup, which reads and writes files among other things; U+0000 ends a text. */
+const dangerous = /[<\p{Cc}]/gu;

@@ -1,7 +1,8 @@
+import { readFileSync } from "node:fs";
 import type { SpeechEvent } from "../../../espeak.ts";
 import type { PicoOrder, PicoStart } from "../../../pico.ts";
 import { createWavWriter, readLines, reportDone, reportFailure, reportReady } from "../../speaker-program.ts";
-import { markTag, openPicoEngine, type PicoEngine, sampleRate } from "./engine.ts";
+import { markTag, openPicoEngine, type PicoEngine, picoText, sampleRate } from "./engine.ts";
 import type { PhoneItem } from "./phone-items.ts";
 import { wordFrames } from "./word-times.ts";
 
@@ -20,7 +21,8 @@ const main = async (): Promise<void> => {
     if (known) return known;
     const files = voices[voice];
     if (!files) throw new Error("There is no such voice.");
-    const engine = await openPicoEngine(files);
+    const [textAnalysis, signal] = [readFileSync(files.textAnalysis), readFileSync(files.signal)];
+    const engine = await openPicoEngine({ textAnalysis, signal });
     engines.set(voice, engine);
     return engine;
   };
@@ -35,9 +37,8 @@ const main = async (): Promise<void> => {
   }
 };
 
-const speak = (engine: PicoEngine, { text, level, speed, pitch }: PicoOrder): readonly SpeechEvent[] => {
-  const knobs = `<volume level="${level}"><speed level="${speed}"><pitch level="${pitch}">`;
-  const harmless = text.replace(dangerous, " ");
+const speak = (engine: PicoEngine, order: PicoOrder): readonly SpeechEvent[] => {
+  const { knobs, text: harmless } = picoText(order);
   const wav = createWavWriter(() => sampleRate);
   const items: PhoneItem[] = [];
   for (const step of engine.speak(knobs + harmless)) {
@@ -47,9 +48,6 @@ const speak = (engine: PicoEngine, { text, level, speed, pitch }: PicoOrder): re
   wav.flush();
   return eventsOf(engine, { text: harmless, knobs, items });
 };
-
-/** `<` begins markup, which reads and writes files among other things; U+0000 ends a text. */
-const dangerous = /[<\p{Cc}]/gu;
 
 interface Spoken {
   readonly text: string;

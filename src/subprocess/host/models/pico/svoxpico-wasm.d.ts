@@ -13,5 +13,7 @@ declare module "@echogarden/svoxpico-wasm" {
     _pico_putTextUtf8(engine: number, text: number, bytes: number, taken: number): number;
     _pico_getData(engine: number, samples: number, bytes: number, received: number, type: number): number;
   }
-  export default function SvoxPico(): Promise<PicoModule>;
+  export default function SvoxPico(options?: {
+    readonly wasmBinary: Uint8Array<ArrayBuffer>;
+  }): Promise<PicoModule>;
 }
