@@ -1,3 +1,5 @@
+import type { PronouncedWords } from "../domain/text/pronounced-text.ts";
+
 /** A word or a mark of punctuation, as the front end of a language reads it. */
 export interface SpokenWord {
   /** Symbols of the model, the spaces and punctuation after the word included. */
@@ -11,15 +13,8 @@ export interface SpokenWord {
 /** What a model speaks at once. */
 export type SpokenSentence = readonly SpokenWord[];
 
-/** Words whose pronunciation a document or a lexicon gives. Offsets are in UTF-16 code units of the text. */
-export interface Pronounced {
-  readonly start: number;
-  readonly end: number;
-  readonly ipa: string;
-}
-
 /** Reads texts of one language. */
 export interface FrontEnd {
   /** The sentences of a text; none if nothing in it can be spoken. `pronounced`: in their order. */
-  read(text: string, pronounced?: readonly Pronounced[]): Promise<readonly SpokenSentence[]>;
+  read(text: string, pronounced?: readonly PronouncedWords[]): Promise<readonly SpokenSentence[]>;
 }

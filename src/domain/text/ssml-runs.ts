@@ -3,7 +3,8 @@ import { isSpeakable } from "./speakable.ts";
 import { breakMs } from "./ssml-breaks.ts";
 import { isSameProsody, withProsody } from "./ssml-prosody.ts";
 import { isSameSpeaker, type Speaker, speakerWithin } from "./ssml-speaker.ts";
-import { isEmptyElement, readSsml, type SsmlElement, startTag, writeSsml } from "./ssml-tree.ts";
+import { around, isEmptyElement, readSsml, type SsmlElement, startTag, writeSsml } from "./ssml-tree.ts";
+import { escapeXml } from "./xml.ts";
 
 /**
  * Consecutive words that one voice speaks. Together, the runs have the spoken characters of the
@@ -30,14 +31,20 @@ export const plainRun = (text: string, speaker: Speaker = {}, continues = false)
 /** After a paragraph, in addition to the pause that a voice makes after a sentence. */
 const paragraphMs = 200;
 
+/** The elements that a voice reads by itself. */
+export type ReadElements = "all" | "phonemes" | "none";
+
 /**
- * Divides a document from `parseSsml` where its voice changes. `readsMarkup`: the voice takes
- * documents. Otherwise its runs are plain texts, divided where an element ends a sentence, is a
- * pause, or changes the prosody; emphasis and phonemes have no effect.
+ * Divides a document from `parseSsml` where its voice changes. If the voice does not read all
+ * elements, its runs are divided where an element ends a sentence, is a pause, or changes the
+ * prosody; they are plain texts, or documents with `<phoneme>` only, and emphasis has no effect.
  */
-export const runsOf = (document: string, readsMarkup: (speaker: Speaker) => boolean): Run[] => {
+export const runsOf = (document: string, readBy: (speaker: Speaker) => ReadElements): Run[] => {
   const turns = turnsOf(leavesOf(readSsml(document)));
-  return turns.flatMap((turn) => (readsMarkup(turn.speaker) ? [documentOf(turn)] : plainRunsOf(turn)));
+  return turns.flatMap((turn) => {
+    const read = readBy(turn.speaker);
+    return read === "all" ? [documentOf(turn)] : plainRunsOf(turn, read === "phonemes");
+  });
 };
 
 /** Words, or an empty element, and the elements around them without those that change the voice. */
@@ -157,14 +164,21 @@ const contentOf = ({ leaves }: Turn) => {
   return { content, hasMarkup };
 };
 
-const plainRunsOf = ({ leaves, speaker, continues: first }: Turn): Run[] => {
-  const runs: (Run & { text: string; pauseMs: { before: number; after: number } })[] = [];
+const plainRunsOf = ({ leaves, speaker, continues: first }: Turn, readsPhonemes: boolean): Run[] => {
+  const runs: (Run & { text: string; ssml: boolean; pauseMs: { before: number; after: number } })[] = [];
   let [blanks, beforeMs] = ["", 0];
   let last: Leaf | undefined;
   const pause = (ms: number): void => {
     const run = runs.at(-1);
     if (run) run.pauseMs.after += ms;
     else beforeMs += ms;
+  };
+  const add = (run: { text: string; ssml: boolean }, { node, path }: Leaf): void => {
+    const phoneme = readsPhonemes ? path.find(({ name }) => name === "phoneme") : undefined;
+    const words = typeof node === "string" ? node : "";
+    if (phoneme && !run.ssml) [run.text, run.ssml] = [escapeXml(run.text), true];
+    const written = run.ssml ? escapeXml(words) : words;
+    run.text += phoneme ? around(phoneme, written) : written;
   };
   for (const leaf of leaves) {
     const { node, prosody } = leaf;
@@ -174,22 +188,25 @@ const plainRunsOf = ({ leaves, speaker, continues: first }: Turn): Run[] => {
       pause(ms);
       if (ms > 0) last = undefined;
     } else if (!isSpeakable(node)) {
-      if (run) run.text += node;
+      if (run) add(run, { ...leaf, path: [] });
       else blanks += node;
     } else {
       const continues = run ? last !== undefined && isSameSentence(last, leaf) : first;
       if (last && endsParagraph(last, leaf)) pause(paragraphMs);
-      if (run && continues && isSameProsody(run.prosody, prosody)) run.text += node;
+      if (run && continues && isSameProsody(run.prosody, prosody)) add(run, leaf);
       else {
         const pauseMs = { before: beforeMs, after: 0 };
-        runs.push({ ...plainRun(blanks + node, speaker, continues), prosody, pauseMs });
+        const run = { ...plainRun(blanks, speaker, continues), prosody, pauseMs };
+        add(run, leaf);
+        runs.push(run);
         [blanks, beforeMs] = ["", 0];
       }
       last = leaf;
     }
   }
   if (last?.path.some(({ name }) => name === "p")) pause(paragraphMs);
-  return runs.length > 0 ? runs : [plainRun(blanks, speaker, first)];
+  if (runs.length === 0) return [plainRun(blanks, speaker, first)];
+  return runs.map((run) => (run.ssml ? { ...run, text: `<speak>${run.text}</speak>` } : run));
 };
 
 const endsParagraph = ({ path }: Leaf, next: Leaf): boolean =>

@@ -5,7 +5,8 @@ import { anyDialect, parseSsml } from "../../../src/domain/text/ssml.ts";
 import { type Run, runsOf } from "../../../src/domain/text/ssml-runs.ts";
 
 const canonical = (document: string): string => parseSsml(document, undefined, anyDialect);
-const runs = (document: string, readsMarkup = true): Run[] => runsOf(canonical(document), () => readsMarkup);
+const runs = (document: string, readsMarkup = true): Run[] =>
+  runsOf(canonical(document), () => (readsMarkup ? "all" : "none"));
 const said = (all: readonly Run[]) =>
   all.map(({ text, speaker }) => [speaker.lang ?? speaker.voice?.name ?? "", text]);
 
@@ -119,6 +120,22 @@ describe("The runs of a document for a voice that takes plain texts", () => {
       { text: "b ", continues: true, pitch: 1, rate: 0.8, volume: 0.5 },
       { text: "c", continues: true, pitch: 2, rate: 1.2, volume: 0.5 },
     ]);
+  });
+
+  it("keep phonemes, and no other element, for a voice that reads only these", () => {
+    const document =
+      '<speak><p>Say <emphasis>R&amp;D</emphasis>, <phoneme alphabet="ipa" ph="təˈmɑːtəʊ">tomato</phoneme> &lt;now&gt;.</p>' +
+      "<p>And A&amp;B.</p></speak>";
+    const found = runsOf(canonical(document), () => "phonemes");
+    expect(found.map(({ text, ssml }) => [text, ssml])).to.deep.equal([
+      [
+        '<speak>Say R&amp;D, <phoneme alphabet="ipa" ph="təˈmɑːtəʊ">tomato</phoneme> &lt;now&gt;.</speak>',
+        true,
+      ],
+      ["And A&B.", false],
+    ]);
+    const [run] = found;
+    expect(spokenText(run?.text ?? "", true).characters.join("")).to.equal("Say R&D, tomato <now>.");
   });
 });
 

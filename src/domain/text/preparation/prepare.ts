@@ -5,7 +5,7 @@ import { anyDialect, parseSsml, type WordsPlace } from "../ssml.ts";
 import { plainRun, type Run, runsOf } from "../ssml-runs.ts";
 import type { Speaker } from "../ssml-speaker.ts";
 import { escapeXml } from "../xml.ts";
-import { type Reader, readsMarkup, type Step } from "./reader.ts";
+import { elementsReadBy, type Reader, type Step } from "./reader.ts";
 import { isSpelled, sayAs as readAs } from "./say-as.ts";
 import { scriptRuns } from "./script-runs.ts";
 import { steps, toolSteps } from "./steps.ts";
@@ -53,7 +53,7 @@ export const prepare = (written: WrittenText, readerOf: FindReader): PreparedTex
     return escapeXml(part.text);
   };
   const document = parseSsml(written.text, write, anyDialect);
-  const runs = runsOf(document, (speaker) => readsMarkup.has(readerOf(speaker).tool));
+  const runs = runsOf(document, (speaker) => elementsReadBy(readerOf(speaker).tool));
   return { runs, spoken: spokenAs(before, parts) };
 };
 

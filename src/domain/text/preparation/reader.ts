@@ -1,4 +1,5 @@
 import type { MappedText, Replacement } from "../mapped-text.ts";
+import type { ReadElements } from "../ssml-runs.ts";
 
 /** Who reads a prepared text aloud, and what it reads right by itself. */
 export interface Reader {
@@ -17,3 +18,9 @@ export type Step = (text: MappedText, reader: Reader) => MappedText;
  * own option flite never ends.
  */
 export const readsMarkup: ReadonlySet<Reader["tool"]> = new Set(["espeak"]);
+
+/** Others than `all` get texts, pauses and prosody instead. */
+export const elementsReadBy = (tool: Reader["tool"]): ReadElements => {
+  if (readsMarkup.has(tool)) return "all";
+  return tool === "hibari" ? "phonemes" : "none";
+};
