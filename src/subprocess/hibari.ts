@@ -1,3 +1,5 @@
+import type { PronouncedWords } from "../domain/text/pronounced-text.ts";
+
 /** What a process of a voice of hibari is started with. */
 export interface HibariStart {
   /** The path of the model. */
@@ -10,6 +12,8 @@ export interface HibariStart {
 /** One text for a voice of hibari; an empty one only loads the model. */
 export interface HibariOrder {
   readonly text: string;
+  /** Words of the text whose pronunciation is given. */
+  readonly pronounced?: readonly PronouncedWords[];
   /** 2 is twice as fast. */
   readonly speed: number;
   /** Factor of the frequency of the voice. */

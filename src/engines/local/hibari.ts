@@ -1,8 +1,11 @@
 import { join } from "node:path";
 import { tap } from "../../async/tap.ts";
 import { EngineFailed, NothingToSpeak } from "../../domain/errors.ts";
+import { pronouncedText } from "../../domain/text/pronounced-text.ts";
 import { silentSpeechError } from "../../domain/text/speakable.ts";
+import { spokenText } from "../../domain/text/spoken-text.ts";
 import { hibariCode } from "../../natural/hibari/voice.ts";
+import type { SpeechEvent } from "../../subprocess/espeak.ts";
 import type { HibariOrder, HibariStart } from "../../subprocess/hibari.ts";
 import type { SpeechModel } from "../../subprocess/models.ts";
 import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
@@ -114,20 +117,37 @@ export const hibari = ({
     modelOf,
     knobs: () => ["pitch", "rate", "volume"],
     bySentence: true,
+    takesPhonemes: true,
     reportsEvents: true,
     cost,
     unreadable: (text) => text.match(foreignLetters) ?? [],
     pauses: (boundary) => pauses[boundary],
     speak: async (request, signal, turn, onEvents) => {
-      const { voice, text, prosody } = request;
+      const { voice, prosody } = request;
+      const { text, pronounced, placed } = wordsOf(request);
       if (!speakable.test(text)) throw new NothingToSpeak();
-      const order = { text, speed: Math.max(prosody.rate, slowestRate), pitch: pitchOf(request) };
-      const wav = await speak(voice, order, signal, turn, onEvents);
+      const order = {
+        text,
+        ...(pronounced && { pronounced }),
+        speed: Math.max(prosody.rate, slowestRate),
+        pitch: pitchOf(request),
+      };
+      const wav = await speak(voice, order, signal, turn, onEvents && ((events) => onEvents(placed(events))));
       const samples = await readSamples(wav, () => silentSpeechError(request));
       return prosody.volume === 1 ? samples : { ...samples, pcm: scale(samples.pcm, prosody.volume) };
     },
     keepLoaded,
   };
+};
+
+/** The words of a request, the pronunciations that its document gives, and its events placed in the document. */
+const wordsOf = ({ text, ssml }: SpeechRequest) => {
+  type Events = readonly SpeechEvent[];
+  if (!ssml) return { text, pronounced: undefined, placed: (events: Events): Events => events };
+  const { starts } = spokenText(text, true);
+  const placed = (events: Events): Events =>
+    events.map((event) => ({ ...event, position: starts[event.position] ?? event.position }));
+  return { ...pronouncedText(text), placed };
 };
 
 type Turn = Parameters<LocalTool["speak"]>[2];

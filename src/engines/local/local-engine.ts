@@ -67,6 +67,7 @@ export const localEngine = (
       const names = speakers.map((speaker) => voiceOf(speaker, request)).map(nameOf);
       return [...new Set(names)].filter((name) => name !== request.voice);
     },
+    takesPhonemes: (voice) => find(voice)?.tool.takesPhonemes ?? false,
     marks: (voice) => find(voice)?.tool.reportsEvents ?? false,
     reportsPhonemes: (voice) => find(voice)?.tool.reportsPhonemes ?? false,
     synthesize: async (request, signal) => {

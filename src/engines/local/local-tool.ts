@@ -35,6 +35,8 @@ export interface LocalTool {
   readsKana?(lang: string): boolean;
   /** True if a piece is at most one sentence, because the tool is slow, or reports only where its texts begin. */
   readonly bySentence?: boolean;
+  /** True if it takes documents with `<phoneme>`. Default: false. */
+  readonly takesPhonemes?: boolean;
   /** True if `speak` reports events. */
   readonly reportsEvents: boolean;
   /** True if these have phonemes among them. Default: false. */

@@ -1,3 +1,4 @@
+import type { PronouncedWords } from "../../domain/text/pronounced-text.ts";
 import type { FrontEnd, SpokenSentence, SpokenWord } from "../phonemes.ts";
 import type { HibariModel } from "./model.ts";
 import { frameSamples, waveform } from "./waveform.ts";
@@ -9,7 +10,10 @@ export interface HibariVoiceOptions {
   readonly vocabulary: Readonly<Record<string, number>>;
 }
 
-export interface HibariProsody {
+export interface HibariText {
+  readonly text: string;
+  /** Words of the text whose pronunciation is given. */
+  readonly pronounced?: readonly PronouncedWords[];
   /** 2 is twice as fast. */
   readonly speed: number;
   /** Factor of the frequency of the voice. */
@@ -30,8 +34,7 @@ export interface HibariEvent {
 export interface HibariVoice {
   /** Speaks a text in parts. */
   speak(
-    text: string,
-    prosody: HibariProsody,
+    text: HibariText,
     onEvent?: (event: HibariEvent) => void,
   ): AsyncGenerator<Int16Array<ArrayBuffer>, void>;
 }
@@ -44,12 +47,11 @@ const seed = 1;
 
 export const createHibariVoice = ({ model, frontEnd, vocabulary }: HibariVoiceOptions): HibariVoice => {
   async function* speak(
-    text: string,
-    { speed, pitch }: HibariProsody,
+    { text, pronounced, speed, pitch }: HibariText,
     onEvent: (event: HibariEvent) => void = () => {},
   ): AsyncGenerator<Int16Array<ArrayBuffer>, void> {
     let sample = 0;
-    for (const sentence of await frontEnd.read(text)) {
+    for (const sentence of await frontEnd.read(text, pronounced)) {
       let isFirst = true;
       for (const part of partsOf(sentence)) {
         const symbols = symbolsOf(part, vocabulary);

@@ -32,7 +32,9 @@ const speak = async (sentences: readonly SpokenSentence[]) => {
   const voice = createHibariVoice({ model, frontEnd: { read: async () => sentences }, vocabulary });
   const events: HibariEvent[] = [];
   let samples = 0;
-  for await (const { length } of voice.speak("text", { speed: 1.5, pitch: 1 }, (one) => events.push(one))) {
+  for await (const { length } of voice.speak({ text: "text", speed: 1.5, pitch: 1 }, (one) =>
+    events.push(one),
+  )) {
     samples += length;
   }
   return { runs, events, samples };

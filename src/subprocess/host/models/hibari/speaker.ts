@@ -50,11 +50,11 @@ const load = async (): Promise<HibariVoice | undefined> => {
   }
 };
 
-const speak = async (voice: HibariVoice, { text, ...prosody }: HibariOrder): Promise<SpeechEvent[]> => {
+const speak = async (voice: HibariVoice, order: HibariOrder): Promise<SpeechEvent[]> => {
   const wav = createWavWriter(() => sampleRate);
   const events: SpeechEvent[] = [];
   wav.add(Buffer.alloc(0));
-  for await (const { buffer } of voice.speak(text, prosody, (event) => events.push(event))) {
+  for await (const { buffer } of voice.speak(order, (event) => events.push(event))) {
     wav.add(Buffer.from(buffer));
   }
   wav.flush();
