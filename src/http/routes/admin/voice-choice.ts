@@ -15,11 +15,9 @@ const choice = z.enum(voiceChoices);
 const voiceChoice = namedSchema("VoiceChoice", {
   choice,
   voices: z.array(z.string()).meta({ description: "The natural voices that speak, by `voiceName`." }),
-  missing: z
-    .array(z.string())
-    .meta({
-      description: "Those that are not installed for the instance that answers: their fallbacks speak.",
-    }),
+  missing: z.array(z.string()).meta({
+    description: "Those that are not installed for the instance that answers: their fallbacks speak.",
+  }),
   advice: z.string().exactOptional().meta({ description: "What would make voices better." }),
 }) satisfies z.ZodType<VoiceChoiceStatus>;
 
