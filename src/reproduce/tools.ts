@@ -1,8 +1,15 @@
 import { espeakUnknownSize, wavHeader } from "../domain/synthesis/wav-header.ts";
+import { hibari } from "../engines/local/hibari.ts";
 import type { LocalTool } from "../engines/local/local-tool.ts";
 import { pico } from "../engines/local/pico.ts";
 import type { InstalledVoice } from "../engines/natural-voices/natural-voices.ts";
 import { digestOfFiles, voicePackages } from "../engines/natural-voices/packages.ts";
+import { loadEnglish } from "../natural/english/load.ts";
+import { openHibari } from "../natural/hibari/model.ts";
+import { createHibariVoice, type HibariEvent, type HibariVoice } from "../natural/hibari/voice.ts";
+import { sampleRate } from "../natural/hibari/waveform.ts";
+import { openOnnxSession } from "../natural/onnx/session.ts";
+import type { HibariOrder, HibariStart } from "../subprocess/hibari.ts";
 import { openPicoEngine, sampleRate as picoRate, picoText } from "../subprocess/host/models/pico/engine.ts";
 import type { PicoOrder, PicoStart } from "../subprocess/pico.ts";
 import type { SubprocessHost } from "../subprocess/subprocess-host.ts";
@@ -24,8 +31,12 @@ const openTool = (voice: InstalledVoice, readFile: ReadFile): LocalTool | undefi
   const installed = new Map([[voice.voiceName, voice]]);
   const hostOf = (speakByModel: SpeakByModel) => ({ speakByModel }) as SubprocessHost;
   if (voice.package.name === "pico") return pico(hostOf(speakPico(readFile)), installed);
-  return undefined;
+  if (voice.package.name !== "hibari") return undefined;
+  const states = { start: () => ignored, failures: () => [] };
+  return hibari({ host: hostOf(speakHibari(readFile)), installed, states, idleMs: 0 });
 };
+
+const ignored = { succeeded: () => undefined, failed: () => undefined, ignored: () => undefined };
 
 /** As the service has it if its files are the published ones, which `readFile` checks. */
 const installedVoice = (voiceName: string): InstalledVoice | undefined => {
@@ -37,6 +48,28 @@ const installedVoice = (voiceName: string): InstalledVoice | undefined => {
 };
 
 /** What the speaker process does with an order. */
+const speakHibari = (readFile: ReadFile): SpeakByModel =>
+  async function* ({ model, order, onEvents }) {
+    const { speak } = await loadOnce(model.name, () => loadHibari(model.start as HibariStart, readFile));
+    const { text, ...prosody } = order as HibariOrder;
+    const events: HibariEvent[] = [];
+    yield wavHeader(sampleRate, espeakUnknownSize);
+    for await (const { buffer } of speak(text, prosody, (event) => events.push(event)))
+      yield Buffer.from(buffer);
+    onEvents?.(events);
+  };
+
+const loadHibari = async ({ model, folder, isBritish }: HibariStart, readFile: ReadFile) => {
+  const wasm = await readFile("onnxruntime.wasm");
+  const read = (name: string) => readFile(`${folder}/${name}`);
+  const openModel = (model: Uint8Array<ArrayBuffer>) => openOnnxSession({ wasm, model });
+  return createHibariVoice({
+    model: await openHibari({ wasm, model: await readFile(model) }),
+    frontEnd: await loadEnglish(isBritish ? "gb" : "us", { read, openModel }),
+    vocabulary: JSON.parse(new TextDecoder().decode(await read("vocab.json"))),
+  });
+};
+
 const speakPico = (readFile: ReadFile): SpeakByModel =>
   async function* ({ model, order }) {
     const { voice, ...given } = order as PicoOrder;
@@ -51,3 +84,16 @@ const speakPico = (readFile: ReadFile): SpeakByModel =>
     yield wavHeader(picoRate, espeakUnknownSize);
     for (const { samples } of engine.speak(knobs + text)) if (samples.length > 0) yield samples;
   };
+
+/** The model that was used last: others leave the memory. */
+let loaded: { readonly name: string; readonly voice: Promise<HibariVoice> } | undefined;
+
+const loadOnce = async (name: string, load: () => Promise<HibariVoice>): Promise<HibariVoice> => {
+  if (loaded?.name !== name) loaded = { name, voice: load() };
+  try {
+    return await loaded.voice;
+  } catch (error) {
+    loaded = undefined;
+    throw error;
+  }
+};

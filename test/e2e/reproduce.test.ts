@@ -15,7 +15,7 @@ describe("/reproduce in a browser", () => {
   let complaints: string[];
 
   before(async () => {
-    [service, browser] = await Promise.all([startServiceForBrowser(), openBrowser()]);
+    [service, browser] = await Promise.all([startServiceForBrowser({ VOICES: "natural" }), openBrowser()]);
     website = await registerWebsite(service.url);
   });
   beforeEach(async () => {
@@ -93,6 +93,28 @@ describe("/reproduce in a browser", () => {
     expect(facts.Name).to.match(/^[0-9a-f]{64}$/);
     expect(facts["Ledger, last 31 days"]).to.match(/^served 1 times, 9 characters charged, /);
   });
+
+  for (const voice of ["US English Female", "UK English Female"]) {
+    for (const format of ["wav", "flac"]) {
+      it(`finds the samples of ${voice} in ${format} equal to those that it computes`, async () => {
+        const fields = {
+          voice,
+          format,
+          text: "It costs $12.50, and Dr. Smith paid. Didn't he?",
+          rate: "1.1",
+        };
+        await compare(fields);
+        await page.getByRole("button", { name: "Have it spoken" }).click();
+        await page.locator("#result", { hasText: "sample" }).waitFor();
+        expect(await resultOf()).to.match(/^All \d+ samples are equal: this is what was charged\.$/);
+        const name = (await factsOf())["Name that was charged"] ?? "";
+        expect(await compare({ ...fields, ledgerName: name })).to.match(/^All \d+ samples are equal/);
+        const other = await compare({ ...fields, text: "Another text.", ledgerName: name });
+        expect(other).to.equal("This is not what was charged under that name.");
+        expect(complaints).to.deep.equal([]);
+      });
+    }
+  }
 
   it("shows a refusal in the service's words", async () => {
     expect(await compare({ secret: "wrong" })).to.match(/secret|credentials/i);

@@ -72,7 +72,10 @@ describe("Audio computed in a page", () => {
     await service.close();
   });
 
-  for (const [voice, lang] of [["pico:en-GB", "en-GB"]] as const) {
+  for (const [voice, lang] of [
+    ["hibari:heart", "en-US"],
+    ["pico:en-GB", "en-GB"],
+  ] as const) {
     it(`has the samples that Node computes, for ${sayableTexts.length} texts of ${voice}`, async () => {
       for (const [index, text] of sayableTexts.entries()) {
         const named = await nameOf(voice, lang, {

@@ -116,6 +116,7 @@ export const hibari = ({
     has,
     modelOf,
     knobs: () => ["pitch", "rate", "volume"],
+    isReproducible: true,
     bySentence: true,
     takesPhonemes: true,
     reportsEvents: true,
