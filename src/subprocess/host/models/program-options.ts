@@ -17,6 +17,6 @@ const onnxEnvironment = { MALLOC_ARENA_MAX: "1", MALLOC_MMAP_THRESHOLD_: "16384"
 
 export const programOptions: Readonly<Record<ModelProgram, ProgramOptions>> = {
   hibari: { flags: onnxFlags, env: onnxEnvironment, endsItselfMs: 100 },
-  pico: {},
+  pico: { endsItselfMs: 50 },
   sherpa: {},
 };
