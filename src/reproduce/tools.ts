@@ -51,10 +51,9 @@ const installedVoice = (voiceName: string): InstalledVoice | undefined => {
 const speakHibari = (readFile: ReadFile): SpeakByModel =>
   async function* ({ model, order, onEvents }) {
     const { speak } = await loadOnce(model.name, () => loadHibari(model.start as HibariStart, readFile));
-    const { text, ...prosody } = order as HibariOrder;
     const events: HibariEvent[] = [];
     yield wavHeader(sampleRate, espeakUnknownSize);
-    for await (const { buffer } of speak(text, prosody, (event) => events.push(event)))
+    for await (const { buffer } of speak(order as HibariOrder, (event) => events.push(event)))
       yield Buffer.from(buffer);
     onEvents?.(events);
   };
