@@ -19,6 +19,7 @@ interface Options {
   readonly atLeast: number;
   readonly url?: string;
   readonly key?: string;
+  readonly voices: string;
   readonly checkout?: string;
   readonly audio: string;
   readonly json: boolean;
@@ -54,6 +55,11 @@ const program = new Command("scripts/listen")
     ].join("\n\n"),
   )
   .option("--voice <name...>", "friendly voices, or system voices by name or voiceName", defaultVoices)
+  .addOption(
+    new Option("--voices <choice>", "what a service that is started speaks with")
+      .choices(["natural", "classic"])
+      .default("natural"),
+  )
   .addOption(new Option("--list <name>", "which sentences").choices(Object.keys(lists)).default("all"))
   .option(
     "--sentences <file>",
@@ -80,7 +86,11 @@ const withService = async (options: Options, use: (service: Service) => Promise<
     program.error("error: --url needs --key and the variable VOXLEDGER_API_SECRET");
   }
   await inTemporaryFolder(async (folder) => {
-    const service = await startInstance(folder, { BURST_LIMIT: "1000000" }, options.checkout);
+    const service = await startInstance(
+      folder,
+      { BURST_LIMIT: "1000000", VOICES: options.voices },
+      options.checkout,
+    );
     try {
       await use({ url: service.url, credentials: await registerWebsite(service.url) });
     } finally {
