@@ -119,6 +119,7 @@ export const hibari = ({
     isReproducible: true,
     bySentence: true,
     takesPhonemes: true,
+    reportsPhonemes: true,
     reportsEvents: true,
     cost,
     unreadable: (text) => text.match(foreignLetters) ?? [],

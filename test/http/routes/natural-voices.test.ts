@@ -1,4 +1,8 @@
 import { expect } from "chai";
+import {
+  naturalVoicesFolder,
+  openNaturalVoices,
+} from "../../../src/engines/natural-voices/natural-voices.ts";
 import { authorize, type Credentials, registerWebsite } from "../../support/client.ts";
 import { type InProcessService, startInProcessService } from "../../support/in-process-service.ts";
 
@@ -50,5 +54,46 @@ describe("an instance without the natural voices of its installation", () => {
     expect(JSON.stringify(health)).to.match(
       /hibari:heart, pico:en-GB, .*install natural voices: scripts\/natural-voices/,
     );
+  });
+});
+
+describe("a service with natural voices", () => {
+  let service: InProcessService;
+  let website: Credentials;
+
+  before(async function () {
+    const { installed } = await openNaturalVoices(naturalVoicesFolder(undefined));
+    if (!installed.has("hibari:heart")) return this.skip();
+    service = await startInProcessService({ VOICES: "natural" });
+    website = await registerWebsite(service.url);
+  });
+  after(() => service?.close());
+
+  const get = (query: Record<string, string>) => {
+    const all = { voice: "US English Female", text: "Each ship.", ...query };
+    return fetch(`${service.url}/v2/text/synthesize?${new URLSearchParams(all)}`, {
+      headers: authorize(website),
+    });
+  };
+
+  it("tells the caller the phonemes and visemes of each word, in order and within the audio", async () => {
+    const response = await get({ marks: "phoneme" });
+    expect(response.status, response.ok ? "" : await response.text()).to.equal(200);
+    const marks = (await response.text())
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as { time: number; type: string; start: number; value: string });
+    const of = (type: string) => marks.filter((mark) => mark.type === type);
+    expect(of("word").map(({ value }) => value)).to.deep.equal(["Each", "ship"]);
+    const spoken = of("phoneme").filter(({ value }) => /\p{L}/u.test(value) && !/[ˈˌː]/u.test(value));
+    expect(spoken.map(({ start, value }) => [start, value])).to.deep.equal([
+      ...[0, 0].map((start, at) => [start, "iʧ"[at]]),
+      ...[5, 5, 5].map((start, at) => [start, "ʃɪp"[at]]),
+    ]);
+    expect(of("viseme").map(({ value }) => value)).to.include.members([6, 16, 21]);
+    const times = marks.map(({ time }) => time);
+    expect(times).to.deep.equal(times.toSorted((a, b) => a - b));
+    const seconds = Number((await get({})).headers.get("X-Audio-Duration"));
+    expect(times.at(-1)).to.be.below(seconds * 1000);
   });
 });
