@@ -77,7 +77,7 @@ describe("The service's metrics", () => {
       expect(added(durations, { outcome: "made" })).to.equal(1);
       const samples = await scrape();
       expect(sumOf(samples, prometheusName(metricDefinitions.viewsLive))).to.equal(1);
-      expect(sumOf(samples, prometheusName(metricDefinitions.dependency))).to.equal(9);
+      expect(sumOf(samples, prometheusName(metricDefinitions.dependency))).to.equal(10);
     });
 
     it("count refusals by reason", async () => {
