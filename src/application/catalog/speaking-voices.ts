@@ -1,6 +1,6 @@
 import { isByok } from "../../domain/accounts/byok-providers.ts";
 import type { CatalogIndex } from "../../domain/catalog/catalog-index.ts";
-import { isNatural, naturalVoices, speakingNaturalVoices } from "../../domain/catalog/natural-voices.ts";
+import { isNatural, naturalVoices } from "../../domain/catalog/natural-voices.ts";
 import { type Quality, voiceEngine } from "../../domain/catalog/voice-engines.ts";
 import type { EngineCode, ShortGender, SystemVoice, Voice } from "../../domain/synthesis/speech.ts";
 
@@ -53,22 +53,20 @@ const speakerOf = (
 
 const choose = "voxledger voices use natural";
 
+/** What `scripts/natural-voices` installs: it has no voices of Kokoro. */
+const installable = naturalVoices.filter(({ voiceName }) => !voiceName.startsWith("kokoro:"));
+
 /** What to run for a better voice of the same language and gender. */
 const improvementOf = (
   { voiceName, lang, gender }: Speaker,
   { isInstalled, chosen }: VoiceAvailability,
 ): string | undefined => {
-  const ranked = speakingNaturalVoices(naturalVoices).filter(
-    (one) => one.lang === lang && one.gender === gender,
-  );
+  const ranked = installable.filter((one) => one.lang === lang && one.gender === gender);
   const rank = ranked.findIndex((one) => one.voiceName === voiceName);
   const [best] = rank < 0 ? ranked : ranked.slice(0, rank);
   if (!best) return undefined;
-  const install = best.voiceName.startsWith("kokoro:")
-    ? "scripts/natural-voices --kokoro"
-    : "scripts/natural-voices";
   const steps = [
-    isInstalled(best.voiceName) ? [] : install,
+    isInstalled(best.voiceName) ? [] : "scripts/natural-voices",
     chosen.includes(best.voiceName) ? [] : choose,
   ].flat();
   return steps.length === 0 ? undefined : `${best.voiceName}: ${steps.join(", then ")}`;
