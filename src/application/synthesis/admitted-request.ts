@@ -63,6 +63,8 @@ export class AdmittedRequest {
   #work: { readonly engine: EngineWork; readonly provenance: Provenance } | undefined;
   #sound: Sound | undefined;
   #obtaining: Promise<Sound | StreamedSound> | undefined;
+  /** True once an engine works for what is sent of a sound. */
+  #isSelectionWork = false;
   /** True once the serving is being recorded. */
   #isServed = false;
 
@@ -129,6 +131,10 @@ export class AdmittedRequest {
 
   readonly #onWork: OnWork = (engine, provenance) => {
     this.#work = { engine, provenance };
+  };
+
+  readonly onSelectionBegin = (): void => {
+    this.#isSelectionWork = true;
   };
 
   async record(sound: Sound | StreamedSound, delivered: Delivery): Promise<Receipt> {
@@ -205,7 +211,7 @@ export class AdmittedRequest {
     const { requestId } = this.#context;
     const sound = this.#sound;
     if (sound) {
-      if (!wasMade(sound.provenance)) return undefined;
+      if (!wasMade(sound.provenance) && !this.#isSelectionWork) return undefined;
       const part = error instanceof ServiceError ? partOf(sound, { partBytes: 0 }) : {};
       return { ...servedAudio(this.#plan, requestId, sound), ...part, undelivered: true };
     }

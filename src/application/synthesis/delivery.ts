@@ -38,8 +38,11 @@ export interface StreamContext extends RequestContext {
 export interface WholeRequest<S extends Selection> {
   /** True if the client requests a range. */
   readonly hasRange: boolean;
-  /** Selects what is sent. A refusal is charged if an engine has worked for the request. */
-  readonly select: (sound: Sound) => S | Promise<S>;
+  /**
+   * Selects what is sent. A refusal is charged if an engine has worked for the request. `onBegin` must be called when an engine
+   * begins to work for the selection itself.
+   */
+  readonly select: (sound: Sound, onBegin: () => void) => S | Promise<S>;
 }
 
 export interface Delivered<S extends Selection> {
@@ -127,7 +130,7 @@ export const createDelivery = (options: DeliveryOptions): WholeDelivery & Stream
       const request = await AdmittedRequest.admit(options, plan, context, paid ? 0 : plan.characters);
       return await request.run(async () => {
         const sound = await request.obtain(hasRange, paid);
-        const selection = await select(sound);
+        const selection = await select(sound, request.onSelectionBegin);
         signal.throwIfAborted();
         const receipt = await request.record(sound, partOf(sound, selection));
         if (signal.aborted) request.callerLeft(receipt);

@@ -4,15 +4,20 @@ import { formatWithPhonemes } from "../../domain/synthesis/phonemes.ts";
 
 /**
  * The marks of audio for the caller who sent its text: with the words, phonemes and visemes, as lines of JSON. Phonemes tell
- * the words, so they are stored nowhere. Empty if the voice reports nothing. @throws as `Pipeline.phonemes`
+ * the words, so they are stored nowhere. Empty if the voice reports nothing. `onBegin`: called when an engine begins to work.
+ * @throws as `Pipeline.phonemes`
  */
-export type MarksWithPhonemes = (sound: Sound, apiKey: string, signal: AbortSignal) => Promise<Buffer>;
+export type MarksWithPhonemes = (
+  sound: Sound,
+  wanted: { readonly apiKey: string; readonly onBegin: () => void },
+  signal: AbortSignal,
+) => Promise<Buffer>;
 
 export const createMarksWithPhonemes =
   ({ getObject, phonemes }: Pick<Pipeline, "getObject" | "phonemes">): MarksWithPhonemes =>
-  async ({ rendition, name }, apiKey, signal) => {
+  async ({ rendition, name }, wanted, signal) => {
     if (!rendition.hasMarks) return Buffer.alloc(0);
-    const spoken = await phonemes(rendition, signal, apiKey);
+    const spoken = await phonemes(rendition, wanted, signal);
     const marks = await getObject(marksName(name), signal);
     return formatWithPhonemes(rendition.recipe.text, marks ? parseMarks(marks.bytes) : [], spoken);
   };

@@ -147,10 +147,10 @@ export const limitUnreadAudio = <Delivery extends Pick<WholeDelivery, "deliver">
   deliver: async (plan, context, request) => {
     const { apiKey } = context.principal;
     unread.requireRoom(apiKey);
-    const select: typeof request.select = (sound) => {
+    const select: typeof request.select = (sound, onBegin) => {
       unread.requireRoom(apiKey);
       context.onAnswered?.(unread.hold(apiKey, sound.bytes.buffer));
-      return request.select(sound);
+      return request.select(sound, onBegin);
     };
     return await delivery.deliver(plan, context, { ...request, select });
   },

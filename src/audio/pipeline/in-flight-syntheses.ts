@@ -133,16 +133,17 @@ export class InFlightSyntheses {
     return stream;
   }
 
-  /** @throws as `begin` */
+  /** `onBegin`: called when an engine begins to work. @throws as `begin` */
   async phonemes(
     rendition: Rendition,
-    apiKey: string,
+    { apiKey, onBegin }: { readonly apiKey: string; readonly onBegin: () => void },
     signal: AbortSignal,
   ): Promise<readonly SpokenPhoneme[]> {
     const claim = claimOf(rendition, apiKey);
     const release = this.#slots.acquireNow(claim);
     try {
-      return await this.#options.renderer.phonemes(rendition, claim, signal);
+      const beforeStart = async (): Promise<void> => onBegin();
+      return await this.#options.renderer.phonemes(rendition, { claim, beforeStart }, signal);
     } catch (error) {
       if (!(error instanceof Interrupted)) throw error;
       throw new Unavailable("The synthesis was interrupted.", 1, { cause: error });

@@ -81,9 +81,13 @@ export interface Pipeline extends ObjectReads {
   getObject(name: ObjectName, signal: AbortSignal): Promise<AudioObject | undefined>;
   /**
    * When the phonemes of a sound are spoken; none if its voice does not report them. They are not kept: the voice
-   * speaks again. @throws as `obtain`
+   * speaks again. `onBegin`: called when its engine begins to work. @throws as `obtain`
    */
-  phonemes(rendition: Rendition, signal: AbortSignal, apiKey: string): Promise<readonly SpokenPhoneme[]>;
+  phonemes(
+    rendition: Rendition,
+    wanted: { readonly apiKey: string; readonly onBegin: () => void },
+    signal: AbortSignal,
+  ): Promise<readonly SpokenPhoneme[]>;
   /** The hash was deleted: removes everything under it from memory, and what is still being written from the store. */
   forget(hash: string): void;
   /** True while it is synthesized or waits to be written. */
@@ -171,8 +175,8 @@ export const createPipeline = (parts: PipelineOptions): Pipeline => {
       return stored && { rendition, provenance: "store", size: stored.size, length: stored.length };
     },
     ...keptReads({ ...components, lookup, onTimeout }),
-    phonemes: (rendition, signal, apiKey) =>
-      withDeadline({ ...deadline, signal }, (both) => synthesesInFlight.phonemes(rendition, apiKey, both)),
+    phonemes: (rendition, wanted, signal) =>
+      withDeadline({ ...deadline, signal }, (both) => synthesesInFlight.phonemes(rendition, wanted, both)),
     forget: (hash) => {
       cache.forget(hash);
       writer.forget(hash);

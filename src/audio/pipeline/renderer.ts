@@ -1,4 +1,3 @@
-import type { Claim } from "../../async/scheduler/claim.ts";
 import type { ReservedSlot } from "../../async/scheduler/reserved-slot.ts";
 import { tap } from "../../async/tap.ts";
 import { isByok } from "../../domain/accounts/byok-providers.ts";
@@ -111,14 +110,14 @@ export const createRenderer = ({ engines, encoder, decoder, maxObjectBytes }: Re
    */
   phonemes: async (
     spoken: RenderRequest,
-    claim: Claim,
+    options: Pick<RenderOptions, "beforeStart" | "claim">,
     signal: AbortSignal,
   ): Promise<readonly SpokenPhoneme[]> => {
     const { recipe } = spoken;
     const engine = engines(recipe);
     if (!engine?.reportsPhonemes?.(recipe.voice)) return [];
     const { audio, encoding, phonemes } = await engine.synthesize(
-      { ...speechRequest(spoken), claim },
+      { ...speechRequest(spoken), ...options },
       signal,
     );
     for await (const _ of audio);

@@ -102,7 +102,7 @@ describe("a delivery with limited unread audio", () => {
           rendition,
           failed: [],
         };
-        return { sound, selection: await select(sound), characters: 6 };
+        return { sound, selection: await select(sound, () => {}), characters: 6 };
       },
       begin: async () => {
         if (fails) throw new Error("no audio");

@@ -209,6 +209,24 @@ describe("whole delivery", () => {
       expect(await charged()).to.equal(10);
     });
 
+    it("charges an engine's work for the selection of audio that existed, after ten departures", async () => {
+      provenance = "memory";
+      for (let n = 0; n < 11; n++) {
+        const caller = new AbortController();
+        const select = (_: Sound, onBegin: () => void): never => {
+          onBegin();
+          caller.abort(leaving);
+          throw leaving;
+        };
+        const context = { principal, requestId: `r-${n}`, signal: caller.signal };
+        const whole = { hasRange: false, select };
+        expect(await rejection(delivery.deliver(local, context, whole))).to.equal(leaving);
+      }
+      const { servings } = await ledger();
+      expect(servings).to.have.length(1);
+      expect(servings[0]).to.include({ characters: 10, undelivered: true });
+    });
+
     it("charges nothing for audio that existed, within ten departures", async () => {
       provenance = "store";
       for (let n = 0; n < 11; n++) await deliverAndLeave(`r-${n}`, { plan: byok });

@@ -83,7 +83,7 @@ describe("Rendering", () => {
     };
     const ofEngine = (one: Engine, format: "wav" | "mp3") =>
       createRenderer({ engines: () => one, encoder: real.encoder, maxObjectBytes: 1024 })
-        .phonemes(renditionOf("Hello.", { format }), createClaim(), never)
+        .phonemes(renditionOf("Hello.", { format }), { claim: createClaim() }, never)
         .then((phonemes) => phonemes.map(({ time }) => time));
     expect(await ofEngine(speaking, "wav")).to.deep.equal([500]);
     const [inMp3 = 0] = await ofEngine(speaking, "mp3");

@@ -58,14 +58,19 @@ export const createSynthesisPresenter = ({ synthesis, marksWithPhonemes, ...opti
     return responses.audio(plan, sound, call.method, selection.part);
   };
 
-  /** The audio is charged: a GET of its permanent URL is free. */
+  /**
+   * The audio is charged: a GET of its permanent URL is free. Each request is: no phonemes are kept, so that an engine would work for
+   * the repeats of an Idempotency-Key without a charge.
+   */
   const deliverMarks = async (plan: SynthesisPlan, call: SynthesisCall): Promise<HttpResponse> => {
     if (call.method === "HEAD") return responses.marks(plan.renditions[0]);
-    const { sound, selection } = await synthesis.deliver(plan, call, {
+    const { principal, signal } = call;
+    const context = { ...call, idempotency: undefined };
+    const { sound, selection } = await synthesis.deliver(plan, context, {
       hasRange: false,
-      select: async (sound) => ({
+      select: async (sound, onBegin) => ({
         partBytes: undefined,
-        lines: await marksWithPhonemes(sound, call.principal.apiKey, call.signal),
+        lines: await marksWithPhonemes(sound, { apiKey: principal.apiKey, onBegin }, signal),
       }),
     });
     return responses.marks(sound.rendition, { sound, lines: selection.lines });

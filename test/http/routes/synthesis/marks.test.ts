@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { openFilesystemAudioStore } from "../../../../src/audio/store/filesystem/filesystem-audio-store.ts";
 import { type Mark, marksMimeType } from "../../../../src/domain/synthesis/marks.ts";
 import { objectOf } from "../../../audio/pipeline/sounds.ts";
-import { authorize, type Credentials, registerWebsite } from "../../../support/client.ts";
+import { admin, authorize, type Credentials, registerWebsite } from "../../../support/client.ts";
 import { ask, type InProcessService, startInProcessService } from "../../../support/in-process-service.ts";
 import { temporaryFolder } from "../../../support/service.ts";
 import { wordAt } from "../../../support/word-at.ts";
@@ -181,6 +181,20 @@ describe("marks=phoneme", () => {
       types.push((await get(query)).headers["content-type"]);
     const [marks, audio] = [marksMimeType, "audio/mpeg"];
     expect(types).to.deep.equal([marks, audio, marks, audio, marks, audio]);
+  });
+
+  it("is charged for each request, whatever its Idempotency-Key: its voice speaks each time", async () => {
+    const caller = await registerWebsite(service.url);
+    const headers = {
+      ...authorize(caller),
+      "Content-Type": "application/json",
+      "Idempotency-Key": "once",
+    };
+    const body = JSON.stringify({ lang: "fr-FR", text, marks: "phoneme" });
+    const again = () => ask(`${service.url}/v2/text/synthesize`, { method: "POST", headers, body });
+    for (let n = 0; n < 3; n++) expect((await again()).status).to.equal(200);
+    const { body: usage } = await admin(service.url, "GET", `/keys/${caller.apiKey}/usage`);
+    expect(JSON.stringify(usage)).to.include(`"characters":${3 * text.length}`);
   });
 
   it("has the headers of marks for HEAD, and synthesizes nothing", async () => {
