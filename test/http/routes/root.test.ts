@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { Unavailable } from "../../../src/domain/errors.ts";
 import { rootOperation } from "../../../src/http/routes/docs/root.ts";
 import { type OperationServer, serveOperations } from "../../support/operation-server.ts";
 
@@ -55,6 +56,22 @@ describe("GET /", () => {
       });
     });
   }
+
+  it("sends the page with a field for the voice's name while the catalog cannot be read", async () => {
+    const voices = () => {
+      throw new Unavailable("The view catalog is out of date.", 1);
+    };
+    const stale = await serveOperations([
+      rootOperation({ settings: { publicUrl: undefined }, gallery: { voices } }),
+    ]);
+    try {
+      const response = await fetch(stale.url, { headers: { Accept: browser } });
+      expect(response.status).to.equal(200);
+      expect(await response.text()).to.include('<input name="voice"');
+    } finally {
+      await stale.close();
+    }
+  });
 
   it("links under the path of PUBLIC_URL", async () => {
     const prefixed = await serveOperations([

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { Gallery, GalleryVoice } from "../../../application/catalog/gallery.ts";
+import { Unavailable } from "../../../domain/errors.ts";
 import { anHour } from "../../caching/cache-control.ts";
 import { contentSecurityPolicy, noSniff, vary } from "../../kernel/headers.ts";
 import { namedSchema } from "../../kernel/named-schema.ts";
@@ -29,6 +30,16 @@ interface RootOptions {
 
 const noVoices: readonly GalleryVoice[] = [];
 
+/** None while the catalog cannot be read: then the page has a field for a name. */
+const voicesOf = async (gallery: Pick<Gallery, "voices"> | undefined): Promise<readonly GalleryVoice[]> => {
+  try {
+    return (await gallery?.voices()) ?? noVoices;
+  } catch (error) {
+    if (error instanceof Unavailable) return noVoices;
+    throw error;
+  }
+};
+
 /** `/`: a page for people, the same links as JSON for programs. Neither needs credentials. */
 export const rootOperation = ({ settings: { publicUrl }, gallery }: RootOptions): Operation => {
   // Relative without PUBLIC_URL, so that the links also work behind a proxy that adds a path prefix.
@@ -38,7 +49,7 @@ export const rootOperation = ({ settings: { publicUrl }, gallery }: RootOptions)
   /** Of the latest list of voices. */
   let page: { readonly voices: readonly GalleryVoice[]; readonly html: string } | undefined;
   const currentPage = async (): Promise<string> => {
-    const voices = (await gallery?.voices()) ?? noVoices;
+    const voices = await voicesOf(gallery);
     if (page?.voices !== voices) page = { voices, html: landingPage({ base, links: shown, voices }) };
     return page.html;
   };
