@@ -17,7 +17,7 @@ import {
 import { rejection } from "../../support/rejection.ts";
 import { usagePosted } from "../../support/usage-account-events.ts";
 
-const names = ["voxledger-catalog-v1", "voxledger-monthly-quota-v4", "voxledger-rate-v2"];
+const names = ["voxledger-catalog-v2", "voxledger-monthly-quota-v4", "voxledger-rate-v2"];
 const atOnce = { attempts: 1, intervalMs: 0 };
 
 describe("server-side projections", () => {
