@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { tap } from "../../async/tap.ts";
-import { EngineFailed, NothingToSpeak } from "../../domain/errors.ts";
+import { EngineFailed, NothingToSpeak, Unpronounceable } from "../../domain/errors.ts";
 import { pronouncedText } from "../../domain/text/pronounced-text.ts";
-import { silentSpeechError } from "../../domain/text/speakable.ts";
+import { isSpeakable, silentSpeechError } from "../../domain/text/speakable.ts";
 import { spokenText } from "../../domain/text/spoken-text.ts";
 import { hibariCode } from "../../natural/hibari/voice.ts";
 import type { SpeechEvent } from "../../subprocess/espeak.ts";
@@ -122,12 +122,12 @@ export const hibari = ({
     reportsPhonemes: true,
     reportsEvents: true,
     cost,
-    unreadable: (text) => text.match(foreignLetters) ?? [],
+    unreadable: (text) => text.normalize("NFKC").match(unread) ?? [],
     pauses: (boundary) => pauses[boundary],
     speak: async (request, signal, turn, onEvents) => {
       const { voice, prosody } = request;
       const { text, pronounced, placed } = wordsOf(request);
-      if (!speakable.test(text)) throw new NothingToSpeak();
+      requireSpeakable(text);
       const order = {
         text,
         ...(pronounced && { pronounced }),
@@ -155,10 +155,17 @@ const wordsOf = ({ text, ssml }: SpeechRequest) => {
 type Turn = Parameters<LocalTool["speak"]>[2];
 type OnEvents = Parameters<LocalTool["speak"]>[3];
 
-const speakable = /[\p{L}\p{N}]/u;
+/** @throws {Unpronounceable} another voice may read its signs @throws {NothingToSpeak} */
+const requireSpeakable = (text: string): void => {
+  if (speakable.test(text)) return;
+  throw isSpeakable(text) ? new Unpronounceable(text.match(/\S/gu) ?? []) : new NothingToSpeak();
+};
 
-/** The front end reads Latin letters. */
-const foreignLetters = /[\p{L}--\p{Script=Latin}]/gv;
+/** Signs that the front end names, besides letters and digits. */
+const speakable = /[\p{L}\p{N}%&+@/=#<>~^°$£€¥¢§×÷±−→©]/u;
+
+/** The front end reads Latin letters, and ASCII's digits. */
+const unread = /[[\p{L}\p{N}]--[\p{Script=Latin}\p{ASCII}]]/gv;
 
 /** From 2/3 to 5/3 of the voice's own, as flite. */
 const pitchOf = ({ prosody: { pitch } }: SpeechRequest): number =>

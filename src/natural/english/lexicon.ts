@@ -142,7 +142,9 @@ export const createLexicon = (gold: JsonIndex, silver: JsonIndex, accent: Accent
     words
       .split(/[\s-]+/)
       .map((word) => {
-        const phonemes = read(word, { beforeVowel: false }, unchanged) ?? "";
+        const place = { beforeVowel: false };
+        const form = isListed(word) ? undefined : inflected(word, place, unchanged);
+        const phonemes = form ?? read(word, place, unchanged) ?? "";
         return word === "point" ? withoutStress(phonemes) : phonemes;
       })
       .join(" ");

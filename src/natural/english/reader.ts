@@ -38,14 +38,10 @@ export const createEnglishReader = (data: EnglishData): FrontEnd => {
       });
       const sentences: SpokenSentence[] = [];
       let [start, position] = [0, 0];
-      for (const sentence of sentencesOf(plain(text), "en")) {
+      for (const sentence of sentencesAround(given, plain(text))) {
         const end = start + sentence.length;
         const own = given.filter((one) => one.start >= start && one.start < end);
-        const local = own.map((one) => ({
-          ...one,
-          start: one.start - start,
-          end: Math.min(one.end, end) - start,
-        }));
+        const local = own.map((one) => ({ ...one, start: one.start - start, end: one.end - start }));
         const items = itemsOf(sentence, local, exceptions, tag);
         const words = await readItems(items, sentence, position, readers);
         if (words.some(({ phonemes }) => sound.test(phonemes))) sentences.push(...limited(words));
@@ -55,6 +51,20 @@ export const createEnglishReader = (data: EnglishData): FrontEnd => {
       return sentences;
     },
   };
+};
+
+/** The sentences of a text, none of which ends within words that have phonemes. */
+const sentencesAround = (given: readonly Given[], text: string): readonly string[] => {
+  const sentences: string[] = [];
+  let [joined, end] = ["", 0];
+  for (const sentence of sentencesOf(text, "en")) {
+    joined += sentence;
+    end += sentence.length;
+    if (given.some((one) => one.start < end && one.end > end)) continue;
+    sentences.push(joined);
+    joined = "";
+  }
+  return sentences;
 };
 
 const sound = /[^;:,.!?—…"“”()\s]/;

@@ -3,6 +3,7 @@ import { copyFile, mkdtemp, rm, truncate } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
+import { NothingToSpeak, Unpronounceable } from "../../../src/domain/errors.ts";
 import { normalProsody } from "../../../src/domain/synthesis/speech.ts";
 import type { SpeechRequest } from "../../../src/engines/engine.ts";
 import { type Hibari, hibari } from "../../../src/engines/local/hibari.ts";
@@ -100,6 +101,21 @@ describe("The tool hibari", () => {
     expect(samples).to.deep.equal(samples.toSorted((a, b) => a - b));
     expect(samples.at(-1)).to.be.below(pcm.length / 2);
     expect(events.some(({ kind, value }) => kind === "phoneme" && value === "ʧ")).to.equal(true);
+  });
+
+  it("says signs by their names, and leaves signs and digits that it would skip to other voices", async () => {
+    const tool = toolWith();
+    for (const signs of ["%", "&&", "#", "@", "~", "°", "/", "→"])
+      expect((await spoken(tool, requestOf(signs))).pcm.length, signs).to.be.greaterThan(10_000);
+    for (const signs of ["🐱", "♥", "*", "|"])
+      expect(
+        await rejection(tool.speak(requestOf(signs), new AbortController().signal, {})),
+        signs,
+      ).to.be.instanceOf(Unpronounceable);
+    expect(await rejection(tool.speak(requestOf("…!"), new AbortController().signal, {}))).to.be.instanceOf(
+      NothingToSpeak,
+    );
+    expect(tool.unreadable?.("x² ½ 5 ﬁ 〇 五", "en-US")).to.deep.equal(["〇", "五"]);
   });
 
   it("speaks faster at a higher rate, and as long at another pitch", async () => {

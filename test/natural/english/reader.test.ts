@@ -30,6 +30,10 @@ describe("The English front end", () => {
     expect(await read("blogged vlogs")).to.equal("blˈɑɡd vlˈɑɡz");
   });
 
+  it("says the names of signs as words, also those that no dictionary lists", async () => {
+    expect(await read("€ °")).to.equal("jˈʊɹOz dəɡɹˈiz");
+  });
+
   it("has a British accent", async () => {
     expect(await read("Hello there.", gb)).to.equal("həlˈQ ðˈɛː.");
   });
@@ -49,6 +53,13 @@ describe("The English front end", () => {
     const given = [{ start: 4, end: 10, ipa: "əˈmɑːtoʊ" }];
     const [sentence] = await us.read(text, given);
     expect(sentence?.map(({ phonemes }) => phonemes).join("")).to.equal("ði əmˈɑtO ɪz ɹˈɛd.");
+  });
+
+  it("says a pronunciation once, also if its words look like the end of a sentence", async () => {
+    const text = "See Dr. No. Really good.";
+    const sentences = await us.read(text, [{ start: 4, end: 18, ipa: "fuː" }]);
+    const phonemes = sentences.map((sentence) => sentence.map((word) => word.phonemes).join(""));
+    expect(phonemes).to.deep.equal(["sˈi fˈu ɡˈʊd."]);
   });
 
   it("reads words as they are written whose pronunciation has sounds that English lacks", async () => {
