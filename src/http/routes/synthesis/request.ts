@@ -118,20 +118,31 @@ const anyFormat = z
   .optional()
   .meta({ description: "A format of any API. The default is the engine's.", examples: ["wav"] });
 
+const audible = z
+  .number()
+  .gt(0, { error: "At volume 0 there is no audio." })
+  .max(1)
+  .default(1)
+  .meta({ description: "Above 0: at volume 0 there is no audio." });
+
 /** The schema of the body and of the query. */
 export const synthesizeRequest = (maxCharacters: number) =>
-  requestWith(maxCharacters, format, "SynthesizeRequest");
+  requestWith(maxCharacters, { format }, "SynthesizeRequest");
 
 /** Also for the formats that only compatible APIs offer. */
 export const requestInAnyFormat = (maxCharacters: number) =>
-  requestWith(maxCharacters, anyFormat, "AudioNameRequest");
+  requestWith(maxCharacters, { format: anyFormat, volume: audible }, "AudioNameRequest");
 
-const requestWith = <Format extends z.ZodOptional>(maxCharacters: number, format: Format, id: string) =>
+const requestWith = <Format extends z.ZodOptional>(
+  maxCharacters: number,
+  { format, volume = prosodyMembers.volume }: { format: Format; volume?: typeof prosodyMembers.volume },
+  id: string,
+) =>
   z
     .object({
       text: spokenText(maxCharacters, "text"),
       text_format: textFormat.optional(),
-      ...{ ...voiceMembers, ...prosodyMembers, format },
+      ...{ ...voiceMembers, ...prosodyMembers, volume, format },
     })
     .refine(({ voice, lang }) => voice !== undefined || lang !== undefined, {
       error: "Either voice or lang is required.",
