@@ -23,7 +23,7 @@ const put = async (folder: string, file: string, bytes: Buffer): Promise<void> =
   await rename(temporary, join(folder, file));
 };
 
-/** Those of the archive that are missing or differ. */
+/** The files of the archive that are missing or differ. */
 const missingFrom = async ({ files, archive, page }: VoicePackage, folder: string): Promise<string[]> => {
   const missing: string[] = [];
   for (const [file, [, sha256]] of Object.entries(files))

@@ -16,7 +16,11 @@ import {
 } from "../../domain/catalog/catalog.ts";
 import { type VoiceChoice, voicesToChoose } from "../../domain/catalog/natural-voices.ts";
 import type { CatalogVoices } from "../../domain/catalog/voice-names.ts";
-import { systemVoice as systemVoiceSchema, voice as voiceSchema } from "../../domain/catalog/voice-schema.ts";
+import {
+  systemVoice as systemVoiceSchema,
+  voiceChange,
+  voice as voiceSchema,
+} from "../../domain/catalog/voice-schema.ts";
 import { NotFound } from "../../domain/errors.ts";
 import type { SystemVoice, Voice } from "../../domain/synthesis/speech.ts";
 import { parse } from "../../domain/validation.ts";
@@ -97,8 +101,15 @@ export const createCatalogService = ({ execute, catalog, findInstalled, clock }:
       const { voices } = await command((state, at) => addVoice(state, { voice, at }), context);
       return required(voices.get(voice.name));
     },
-    /** Changes the given members. @throws {NotFound} */
-    changeVoice: async (name: string, change: unknown, context: CommandContext): Promise<Voice> => {
+    /**
+     * Changes the given members. `voiceIDs` as they are shown are no change: the natural voices among them follow the choice.
+     * @throws {NotFound}
+     */
+    changeVoice: async (name: string, given: unknown, context: CommandContext): Promise<Voice> => {
+      const { voiceIDs, ...others } = parse(voiceChange, given);
+      const shown = list().voices.find((voice) => voice.name === name);
+      const isNew = voiceIDs !== undefined && voiceIDs.join() !== shown?.voiceIDs.join();
+      const change = isNew ? { ...others, voiceIDs } : others;
       const { voices } = await command((state, at) => changeVoice(state, { name, change, at }), context);
       return required(voices.get(name));
     },

@@ -29,7 +29,7 @@ export interface GalleryVoice {
   /** Undefined: only its operator knows. */
   readonly licence: string | undefined;
   readonly sentence: string;
-  /** Of the sentence. */
+  /** It speaks the sentence. */
   readonly sample: Rendition;
 }
 

@@ -10,7 +10,7 @@ export interface SampleCounts {
   readonly voices: number;
   /** Samples that were missing and are there now. */
   readonly spoken: number;
-  /** By the names of the voices, the reason. */
+  /** It tells the reason for each voice that failed, by its names. */
   readonly failed: Readonly<Record<string, string>>;
 }
 

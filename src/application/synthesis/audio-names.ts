@@ -20,7 +20,7 @@ export interface AudioName {
   readonly engine: EngineCode;
   /** True if the recipe gives the same samples on every machine. */
   readonly reproducible: boolean;
-  /** Without the text, and what identifies the website. */
+  /** This has neither the text nor what identifies the website. */
   readonly recipe: PublicRecipe;
 }
 

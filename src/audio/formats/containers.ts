@@ -15,7 +15,7 @@ import { fixWavSizes, isTruncatedWav, measureWav, withoutWavSizes } from "./wav.
 interface ContainerReader {
   readonly isTruncated: (bytes: Buffer) => boolean;
   readonly measure: (bytes: Buffer, format: FormatTraits) => SoundLength | undefined;
-  /** Of formats with `hasLengthInHeader`. */
+  /** Only formats with `hasLengthInHeader` have it. */
   readonly sizes?: {
     /** Puts true sizes in a header that was written before they were known. The result is as long as the bytes. */
     readonly fix: (bytes: Buffer) => Buffer;

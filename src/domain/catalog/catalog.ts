@@ -81,7 +81,7 @@ export const changeVoice = (
 ): CatalogEvent[] => {
   const was = voiceNamed(catalog, name);
   const voice = parse(voiceSchema, { ...was, ...parse(voiceChange, given) });
-  requireSystemVoices(catalog, voice.voiceIDs);
+  requireSystemVoices(catalog, voice.voiceIDs, was.voiceIDs);
   return sameVoice(was, voice) ? [] : [{ type: "VoiceChanged", data: { voice, at } }];
 };
 
@@ -173,11 +173,16 @@ const voiceNamed = (catalog: Catalog, name: string): Voice => {
   return voice;
 };
 
-const requireSystemVoices = ({ systemVoices, chosen }: Catalog, ids: readonly number[]): void => {
+/** `had`: ids that the voice has already, such as a natural voice that was chosen then. */
+const requireSystemVoices = (
+  { systemVoices, chosen }: Catalog,
+  ids: readonly number[],
+  had: readonly number[] = [],
+): void => {
   const isChosen = (id: number): boolean =>
     naturalVoices.some((one) => one.id === id && chosen?.voices.includes(one.voiceName));
   const problems = ids.flatMap((id, index) =>
-    systemVoices.has(id) || isChosen(id)
+    systemVoices.has(id) || isChosen(id) || had.includes(id)
       ? []
       : [{ path: ["voiceIDs", index], message: `There is no system voice ${id}.` }],
   );

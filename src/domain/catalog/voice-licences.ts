@@ -9,7 +9,7 @@ export interface VoiceLicence {
   readonly voices: readonly string[];
 }
 
-/** Of one prefix, the voices themselves come first. */
+/** The voices come before what else is spoken with under their prefix. */
 export const voiceLicences: readonly VoiceLicence[] = [
   {
     name: "hibari, its models and data",

@@ -6,7 +6,7 @@ import type { EngineCode } from "./speech.ts";
  * What happened to audio apart from requests. Stream `audio`. What retention removes is not recorded: it may be made again.
  */
 export const audioShapes = {
-  /** By an operator. */
+  /** An operator deleted it. */
   AudioDeleted: { hash: text, at: utcTime },
   /** A voice has spoken the sample of its language for the gallery. No key is charged, and the text is not recorded. */
   SampleSpoken: {

@@ -224,7 +224,7 @@ const limited = (words: readonly SpokenWord[]): SpokenSentence[] => {
   return [...sentences, current];
 };
 
-/** Only what is no word is longer than the model takes. */
+/** The model takes all words; only other texts are longer. */
 const divided = (word: SpokenWord): SpokenWord[] =>
   word.phonemes.length <= maxSymbols
     ? [word]

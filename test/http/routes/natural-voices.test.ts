@@ -3,7 +3,7 @@ import {
   naturalVoicesFolder,
   openNaturalVoices,
 } from "../../../src/engines/natural-voices/natural-voices.ts";
-import { authorize, type Credentials, registerWebsite } from "../../support/client.ts";
+import { admin, authorize, type Credentials, registerWebsite } from "../../support/client.ts";
 import { type InProcessService, startInProcessService } from "../../support/in-process-service.ts";
 
 describe("an instance without the natural voices of its installation", () => {
@@ -45,6 +45,19 @@ describe("an instance without the natural voices of its installation", () => {
     expect(heart).to.include({ service: "g1", lang: "en-US", fallbackVoice: true });
     const named = voices.filter(({ voiceIDs }) => voiceIDs.includes(heart?.id ?? 0));
     expect(named.map(({ name }) => name)).to.deep.equal(["US English Female"]);
+  });
+
+  it("keeps a voice's natural voices when an operator saves the voice as it is shown", async () => {
+    const path = `/voices/${encodeURIComponent("US English Female")}`;
+    const { body: before } = await admin(service.url, "GET", path);
+    const save = (change: object) => admin(service.url, "PATCH", path, change);
+    const choose = (choice: string) => admin(service.url, "PUT", "/voice-choice", { choice });
+    expect((await save({ flag: "gb", voiceIDs: before.voiceIDs })).status).to.equal(200);
+    expect((await choose("classic")).status).to.equal(200);
+    expect((await save({ flag: "us" })).status).to.equal(200);
+    expect((await admin(service.url, "GET", path)).body.voiceIDs).to.not.deep.equal(before.voiceIDs);
+    expect((await choose("natural")).status).to.equal(200);
+    expect((await admin(service.url, "GET", path)).body.voiceIDs).to.deep.equal(before.voiceIDs);
   });
 
   it("is degraded, and says what is missing and how to install it", async () => {

@@ -6,6 +6,7 @@ import type {
 } from "../../../application/synthesis/delivery.ts";
 import type { MarksWithPhonemes } from "../../../application/synthesis/marks-with-phonemes.ts";
 import type { SynthesisPlan } from "../../../application/synthesis/planner.ts";
+import { Invalid } from "../../../domain/errors.ts";
 import { isAnyTag, noneMatchHits } from "../../caching/conditional.ts";
 import { etagOf, type HttpResponse, requestedPart } from "../../kernel/audio-response.ts";
 import { type AudioResponseOptions, createAudioResponses, type SynthesisMethod } from "./audio-responses.ts";
@@ -63,6 +64,7 @@ export const createSynthesisPresenter = ({ synthesis, marksWithPhonemes, ...opti
    * the repeats of an Idempotency-Key without a charge.
    */
   const deliverMarks = async (plan: SynthesisPlan, call: SynthesisCall): Promise<HttpResponse> => {
+    requireMarks(plan);
     if (call.method === "HEAD") return responses.marks(plan.renditions[0]);
     const { principal, signal } = call;
     const context = { ...call, idempotency: undefined };
@@ -105,6 +107,12 @@ export const createSynthesisPresenter = ({ synthesis, marksWithPhonemes, ...opti
   };
 
   return { answer, headersFromMemory };
+};
+
+/** Without them the caller would pay for nothing. @throws {Invalid} */
+const requireMarks = ({ renditions: [first] }: SynthesisPlan): void => {
+  if (first?.hasMarks) return;
+  throw new Invalid([{ path: ["marks"], message: "The voice does not report when words are spoken." }]);
 };
 
 export type SynthesisPresenter = ReturnType<typeof createSynthesisPresenter>;

@@ -147,6 +147,11 @@ describe("marks=phoneme", () => {
     return { text: await (await fetch(url, { headers: authorize(website) })).text() };
   };
 
+  it("is refused, uncharged, for a voice that reports no words", async () => {
+    const response = await get({ marks: "phoneme", lang: "en-US", voice: "US English Female" });
+    expect(response.status).to.equal(400);
+  });
+
   it("answers the marks with their words, which no cache may store, and names the audio", async () => {
     const response = await get({ marks: "phoneme" });
     expect([response.status, response.headers["content-type"]]).to.deep.equal([200, marksMimeType]);
