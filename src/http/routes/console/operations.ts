@@ -1,11 +1,7 @@
-import { extname } from "node:path";
 import { z } from "zod";
 import type { BundleLoader } from "../../bundles/bundles.ts";
-import { revalidate } from "../../caching/cache-control.ts";
-import { replyPublic, taggedContent } from "../../caching/tagged-content.ts";
-import { contentSecurityPolicy, etag, ifNoneMatch, noSniff } from "../../kernel/headers.ts";
-import { type Operation, serviceOperation } from "../../kernel/operation.ts";
-import { pageFileOperation, pagePolicy, pathToRoot } from "../docs/page.ts";
+import type { Operation } from "../../kernel/operation.ts";
+import { bundledFile, bundledPageOperation, pageFileOperation, pathToRoot } from "../docs/page.ts";
 
 /** `base`: the relative path from the page to the root of the service; `assets`: the path of its files. */
 const consolePage = (base: string, assets: string): string => `<!doctype html>
@@ -32,39 +28,16 @@ export const consoleOperations = ({ bundles }: Pick<BundleLoader, "bundles">): O
 ];
 
 const openConsole = (bundles: BundleLoader["bundles"]): Operation =>
-  serviceOperation({
+  bundledPageOperation({
     path: "/console",
     id: "openConsole",
     summary: "Open the console for operators and auditors",
-    cors: "same origin",
-    cache: [revalidate],
-    headers: ifNoneMatch,
-    responses: {
-      200: {
-        description: "The page. It asks for a token of ADMIN_TOKEN or AUDITOR_TOKEN.",
-        headers: { ...etag, ...contentSecurityPolicy, ...noSniff },
-        content: { "text/html": { schema: z.string() } },
-      },
-      304: {
-        description: "The caller has the current page.",
-        headers: { ...etag, ...contentSecurityPolicy, ...noSniff },
-      },
-    },
-    errors: [503],
-    handle: async (_, ctx) => {
+    description: "The page. It asks for a token of ADMIN_TOKEN or AUDITOR_TOKEN.",
+    write: async (ctx) => {
       const { consoleVersion } = await bundles();
-      ctx.set({ "Content-Security-Policy": pagePolicy(), "X-Content-Type-Options": "nosniff" });
-      const page = taggedContent(
-        Buffer.from(consolePage(pathToRoot(ctx), `console/assets/${consoleVersion}`)),
-      );
-      replyPublic(ctx, page, "text/html; charset=utf-8");
+      return consolePage(pathToRoot(ctx), `console/assets/${consoleVersion}`);
     },
   });
-
-const types: Readonly<Record<string, string>> = {
-  ".js": "text/javascript; charset=utf-8",
-  ".css": "text/css; charset=utf-8",
-};
 
 const readConsoleAsset = (bundles: BundleLoader["bundles"]): Operation =>
   pageFileOperation({
@@ -81,7 +54,6 @@ const readConsoleAsset = (bundles: BundleLoader["bundles"]): Operation =>
     errors: [503],
     find: async (wanted, file) => {
       const { consoleVersion, console } = await bundles();
-      const content = wanted === consoleVersion ? console.get(file) : undefined;
-      return content && { type: types[extname(file)] ?? "", content };
+      return bundledFile(file, wanted === consoleVersion ? console.get(file) : undefined);
     },
   });

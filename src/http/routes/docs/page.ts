@@ -1,10 +1,11 @@
+import { extname } from "node:path";
 import type { Context } from "koa";
-import type { z } from "zod";
+import { z } from "zod";
 import type { ZodOpenApiContentObject } from "zod-openapi";
 import { NotFound } from "../../../domain/errors.ts";
-import { immutable } from "../../caching/cache-control.ts";
-import { replyPublic, type TaggedContent } from "../../caching/tagged-content.ts";
-import { etag, ifNoneMatch, noSniff } from "../../kernel/headers.ts";
+import { immutable, revalidate } from "../../caching/cache-control.ts";
+import { replyPublic, type TaggedContent, taggedContent } from "../../caching/tagged-content.ts";
+import { contentSecurityPolicy, etag, ifNoneMatch, noSniff } from "../../kernel/headers.ts";
 import { type Operation, pathParams, serviceOperation } from "../../kernel/operation.ts";
 
 /** Nothing from other origins, except connections to the given one; nothing inline, no framing. Sounds are played from memory. */
@@ -29,11 +30,61 @@ const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", 
 /** For elements and attributes in double quotes. */
 export const escapeHtml = (text: string): string => text.replace(/[&<>"]/g, (sign) => entities[sign] ?? sign);
 
+interface BundledPage {
+  readonly path: `/${string}`;
+  readonly id: string;
+  readonly summary: string;
+  readonly description: string;
+  /** The Content-Security-Policy. Default: `pagePolicy()`. */
+  readonly policy?: string;
+  write(ctx: Context): Promise<string>;
+}
+
+/** A page without data, whose scripts are bundled. */
+export const bundledPageOperation = ({
+  description,
+  policy = pagePolicy(),
+  write,
+  ...declared
+}: BundledPage): Operation =>
+  serviceOperation({
+    ...declared,
+    cors: "same origin",
+    cache: [revalidate],
+    headers: ifNoneMatch,
+    responses: {
+      200: {
+        description,
+        headers: { ...etag, ...contentSecurityPolicy, ...noSniff },
+        content: { "text/html": { schema: z.string() } },
+      },
+      304: {
+        description: "The caller has the current page.",
+        headers: { ...etag, ...contentSecurityPolicy, ...noSniff },
+      },
+    },
+    errors: [503],
+    handle: async (_, ctx) => {
+      const page = await write(ctx);
+      ctx.set({ "Content-Security-Policy": policy, "X-Content-Type-Options": "nosniff" });
+      replyPublic(ctx, taggedContent(Buffer.from(page)), "text/html; charset=utf-8");
+    },
+  });
+
 /** A file that a page loads. */
 export interface PageFile {
   readonly type: string;
   readonly content: TaggedContent;
 }
+
+const bundledTypes: Readonly<Record<string, string>> = {
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+};
+
+/** A script or style sheet of a bundle. */
+export const bundledFile = (name: string, content: TaggedContent | undefined): PageFile | undefined =>
+  content && { type: bundledTypes[extname(name)] ?? "", content };
 
 interface PageFiles {
   readonly path: `${string}/{version}/{file}`;

@@ -1,17 +1,21 @@
 import { createReadStream } from "node:fs";
-import { extname } from "node:path";
 import { z } from "zod";
 import { NotFound } from "../../../domain/errors.ts";
 import type { BundleLoader } from "../../bundles/bundles.ts";
-import { immutable, revalidate } from "../../caching/cache-control.ts";
+import { immutable } from "../../caching/cache-control.ts";
 import { noneMatchHits } from "../../caching/conditional.ts";
-import { replyPublic, taggedContent } from "../../caching/tagged-content.ts";
-import { contentSecurityPolicy, etag, ifNoneMatch, noSniff } from "../../kernel/headers.ts";
+import { etag, ifNoneMatch, noSniff } from "../../kernel/headers.ts";
 import { disconnectSignal } from "../../kernel/middleware.ts";
 import { type Operation, pathParams, serviceOperation } from "../../kernel/operation.ts";
 import { sendChunks } from "../../kernel/send-chunks.ts";
 import type { HoldUnsentBytes } from "../../kernel/unsent-bytes.ts";
-import { pageFileOperation, pagePolicy, pathToRoot } from "../docs/page.ts";
+import {
+  bundledFile,
+  bundledPageOperation,
+  pageFileOperation,
+  pagePolicy,
+  pathToRoot,
+} from "../docs/page.ts";
 import { reproducePage } from "./page.ts";
 
 /** A file that the page needs to compute audio. */
@@ -40,39 +44,19 @@ export const reproduceOperations = (options: ReproduceOptions): Operation[] => [
 const policy = pagePolicy().replace("script-src 'self'", "script-src 'self' 'wasm-unsafe-eval'");
 
 const openReproduce = ({ bundles, voiceFiles }: ReproduceOptions): Operation =>
-  serviceOperation({
+  bundledPageOperation({
     path: "/reproduce",
     id: "openReproduce",
     summary: "Compute audio in the browser, and compare it with what was charged",
-    cors: "same origin",
-    cache: [revalidate],
-    headers: ifNoneMatch,
-    responses: {
-      200: {
-        description: "The page. It asks for a website's key and secret, or an operator's token.",
-        headers: { ...etag, ...contentSecurityPolicy, ...noSniff },
-        content: { "text/html": { schema: z.string() } },
-      },
-      304: {
-        description: "The caller has the current page.",
-        headers: { ...etag, ...contentSecurityPolicy, ...noSniff },
-      },
-    },
-    errors: [503],
-    handle: async (_, ctx) => {
+    description: "The page. It asks for a website's key and secret, or an operator's token.",
+    policy,
+    write: async (ctx) => {
       const [{ reproduceVersion }, files] = await Promise.all([bundles(), voiceFiles()]);
-      ctx.set({ "Content-Security-Policy": policy, "X-Content-Type-Options": "nosniff" });
       const assets = `reproduce/assets/${reproduceVersion}`;
       const digests = Object.fromEntries(files.map(({ name, digest }) => [name, digest]));
-      const page = reproducePage({ base: pathToRoot(ctx), assets, digests });
-      replyPublic(ctx, taggedContent(Buffer.from(page)), "text/html; charset=utf-8");
+      return reproducePage({ base: pathToRoot(ctx), assets, digests });
     },
   });
-
-const types: Readonly<Record<string, string>> = {
-  ".js": "text/javascript; charset=utf-8",
-  ".css": "text/css; charset=utf-8",
-};
 
 const readReproduceAsset = ({ bundles }: ReproduceOptions): Operation =>
   pageFileOperation({
@@ -87,8 +71,7 @@ const readReproduceAsset = ({ bundles }: ReproduceOptions): Operation =>
     errors: [503],
     find: async (wanted, file) => {
       const { reproduceVersion, reproduce } = await bundles();
-      const content = wanted === reproduceVersion ? reproduce.get(file) : undefined;
-      return content && { type: types[extname(file)] ?? "", content };
+      return bundledFile(file, wanted === reproduceVersion ? reproduce.get(file) : undefined);
     },
   });
 
