@@ -106,10 +106,8 @@ export const createCatalogService = ({ execute, catalog, findInstalled, clock }:
      * @throws {NotFound}
      */
     changeVoice: async (name: string, given: unknown, context: CommandContext): Promise<Voice> => {
-      const { voiceIDs, ...others } = parse(voiceChange, given);
       const shown = list().voices.find((voice) => voice.name === name);
-      const isNew = voiceIDs !== undefined && voiceIDs.join() !== shown?.voiceIDs.join();
-      const change = isNew ? { ...others, voiceIDs } : others;
+      const change = shown ? withoutShownIds(given, shown) : given;
       const { voices } = await command((state, at) => changeVoice(state, { name, change, at }), context);
       return required(voices.get(name));
     },
@@ -135,6 +133,12 @@ export const createCatalogService = ({ execute, catalog, findInstalled, clock }:
       return required(systemVoices.get(id));
     },
   };
+};
+
+const withoutShownIds = (given: unknown, shown: Voice): object => {
+  const { voiceIDs, ...others } = parse(voiceChange, given);
+  const isNew = voiceIDs !== undefined && voiceIDs.join() !== shown.voiceIDs.join();
+  return isNew ? { ...others, voiceIDs } : others;
 };
 
 const statusOf = (
