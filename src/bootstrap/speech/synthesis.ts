@@ -51,7 +51,7 @@ export const composeSynthesis = (
   const websiteLexicons = createWebsiteLexicons(runner.view(lexicons));
   const { sharesAudio } = settings;
   const unread = createUnreadAudio(settings.unreadAudio);
-  const freeDepartures = createFreeDepartures();
+  const freeDepartures = createFreeDepartures(clock);
   const delivery = limitUnreadAudio(
     createDelivery({ pipeline: audio.pipeline, ledger, freeDepartures }),
     unread,

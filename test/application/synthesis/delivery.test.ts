@@ -79,7 +79,7 @@ describe("streaming", () => {
     };
     opened = await openTestLedger(store, () => Date.parse(at), { handler });
     deliveryOf = (recording) =>
-      createDelivery({ pipeline, ledger: recording, freeDepartures: createFreeDepartures() });
+      createDelivery({ pipeline, ledger: recording, freeDepartures: createFreeDepartures(() => 0) });
     streaming = deliveryOf(opened.ledger);
   });
   afterEach(async () => {

@@ -113,7 +113,7 @@ describe("whole delivery", () => {
     delivery = createDelivery({
       pipeline,
       ledger: opened.ledger,
-      freeDepartures: createFreeDepartures(minutes),
+      freeDepartures: createFreeDepartures(minutes.now),
     });
   });
   afterEach(async () => {

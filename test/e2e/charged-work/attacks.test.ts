@@ -162,12 +162,9 @@ describe("Work of an engine is charged", () => {
   }
 
   it("for a client that leaves while a provider works, and for the eleventh in a minute at a free engine", async () => {
-    for (const [voice, server, count, characters] of [
-      [paid, provider, 2, 20],
-      [free, freeServer, 12, 40],
-    ] as const) {
+    const leaveWhileWorking = async (voice: string, server: WireServer, times: number): Promise<void> => {
       hold(server);
-      for (let n = 0; n < count; n++) {
+      for (let n = 0; n < times; n++) {
         const leaving = new AbortController();
         const before = server.requests.length;
         const url = `${service.url}${path}?${new URLSearchParams({ voice, text: unused() })}`;
@@ -177,8 +174,14 @@ describe("Work of an engine is charged", () => {
         await left;
         await server.until(() => server.requests[before]?.outcome === "left");
       }
-      await untilCharged(characters);
-    }
+    };
+    await leaveWhileWorking(paid, provider, 2);
+    await untilCharged(20);
+    await leaveWhileWorking(free, freeServer, 12);
+    await untilCharged(40);
+    service.time.now += 60_000;
+    await leaveWhileWorking(free, freeServer, 11);
+    await untilCharged(50);
   });
 
   it("for WebSocket clients that never read what a provider has spoken", async () => {

@@ -11,7 +11,7 @@ const free = "af_bella";
 const paid = "alloy";
 const rounds = Number(process.env.CHARGED_WORK_ROUNDS ?? 30);
 const atOnce = 6;
-/** Requests that may go free in a minute, because their clients have left. */
+/** Requests that may go free in a minute, because their clients have left. The service's clock stands still. */
 const freeDepartures = 10;
 
 interface Entry {
@@ -84,7 +84,6 @@ class Run {
   readonly #websites: { readonly home: Credentials; readonly websites: readonly Credentials[] };
   readonly #random: () => number;
   readonly close: () => Promise<void>;
-  readonly #startedAt = performance.now();
   #requests = 0;
   /** By key, requests of the free voice whose clients have left. */
   readonly #departures = new Map<string, number>();
@@ -175,9 +174,8 @@ class Run {
   }
 
   async check(): Promise<void> {
-    const minutes = Math.ceil((performance.now() - this.#startedAt) / 60_000) + 1;
     const departures = [...this.#departures.values()].reduce(
-      (sum, count) => sum + Math.min(count, freeDepartures * minutes),
+      (sum, count) => sum + Math.min(count, freeDepartures),
       0,
     );
     for (const [engine, server, unpaid] of [
