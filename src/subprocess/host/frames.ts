@@ -18,6 +18,9 @@ export interface SpokenText {
   readonly isLast: boolean;
 }
 
+/** A line of a speaker process's input, in place of an order: the text that it speaks is no longer needed. */
+export const cancelLine = "cancel";
+
 export type FrameKind = (typeof frameKinds)[keyof typeof frameKinds];
 
 export interface Frame {

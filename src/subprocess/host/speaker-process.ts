@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { compileCache } from "../compile-cache.ts";
 import { ToolFailed } from "../tools.ts";
 import { exitFailure, exitOf } from "./exit-failure.ts";
-import { createFrameReader, type Frame, frameKinds, type SpokenText } from "./frames.ts";
+import { cancelLine, createFrameReader, type Frame, frameKinds, type SpokenText } from "./frames.ts";
 import { limitedCommand } from "./limited-command.ts";
 import { lowerPriority } from "./lower-priority.ts";
 
@@ -62,15 +62,25 @@ export const startSpeaker = <Order>(options: SpeakerOptions) => {
      * the library cannot be loaded; with another one if the process has not started, or has ended without a report
      */
     ready,
-    /** Speaks a text; one at a time. Yields a WAV. Unread output delays the process. @throws {ToolFailed} */
-    speak: async function* (order: Order): AsyncGenerator<Buffer, SpokenText> {
-      await ready;
+    /**
+     * Speaks a text; one at a time. Yields a WAV. Unread output delays the process. An abort ends the output early, unless the
+     * program speaks a text in a single step. @throws {ToolFailed}
+     */
+    speak: async function* (order: Order, signal: AbortSignal): AsyncGenerator<Buffer, SpokenText> {
+      const cancel = (): void => void child.stdin.write(`${cancelLine}\n`);
       child.stdin.write(`${JSON.stringify(order)}\n`);
-      for (;;) {
-        const { kind, content } = await next();
-        if (kind === frameKinds.wav) yield content;
-        else if (kind === frameKinds.done) return JSON.parse(content.toString("utf8")) as SpokenText;
-        else throw exitFailure(name, content.toString("utf8"));
+      if (signal.aborted) cancel();
+      signal.addEventListener("abort", cancel);
+      try {
+        await ready;
+        for (;;) {
+          const { kind, content } = await next();
+          if (kind === frameKinds.wav) yield content;
+          else if (kind === frameKinds.done) return JSON.parse(content.toString("utf8")) as SpokenText;
+          else throw exitFailure(name, content.toString("utf8"));
+        }
+      } finally {
+        signal.removeEventListener("abort", cancel);
       }
     },
     kill: (): void => void child.kill("SIGKILL"),

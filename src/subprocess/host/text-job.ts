@@ -51,7 +51,7 @@ export const speakOnce = <Order>(
     stop.signal.addEventListener("abort", endSoon);
     if (stop.signal.aborted) endSoon();
     try {
-      const spoken = yield* speaker.speak(orderFor(whole));
+      const spoken = yield* speaker.speak(orderFor(whole), stop.signal);
       events = spoken.events;
       if (spoken.isLast) await speaker.gone;
     } finally {

@@ -127,17 +127,6 @@ describe("The tool hibari", () => {
     expect(await lengthWith({ pitch: 1.5 })).to.equal(normal);
   });
 
-  it("speaks the next text after one was aborted in the middle of a sentence", async () => {
-    const tool = toolWith();
-    await tool.keepLoaded("heart");
-    const left = new AbortController();
-    const long = `${Array(30).fill(sentence.replace(".", "")).join(" and ")}.`;
-    const { pcm } = await tool.speak(requestOf(long), left.signal, {});
-    left.abort(new Error("left"));
-    expect(await rejection(collect(pcm))).to.have.property("message", "left");
-    expect((await speak(tool, requestOf(sentence))).pcm.length).to.be.above(0);
-  });
-
   it("fails for a truncated model, and only for it", async () => {
     const heart = installed.get("hibari:heart");
     if (!heart) throw new Error("not installed");

@@ -136,18 +136,6 @@ describe("SVOX Pico", function () {
     expect(peak(quiet) / peak()).to.be.closeTo(0.5, 0.01);
   });
 
-  it("speaks the next text after one was aborted in the middle", async () => {
-    const expected = (await sayWithPico(engine, "en-GB", sentence)).samples;
-    const { model, order } = await orderFor(host, sentence);
-    const long: PicoOrder = { ...(order as PicoOrder), text: `${sentence} `.repeat(600) };
-    const leave = new AbortController();
-    const left = host.speakByModel({ model, order: long }, leave.signal)[Symbol.asyncIterator]();
-    await left.next();
-    leave.abort(new Error("The client has left."));
-    expect(await rejection(left.next())).to.have.property("message", "The client has left.");
-    expect((await sayWithPico(engine, "en-GB", sentence)).samples).to.deep.equal(expected);
-  });
-
   it("tells when each word begins", async () => {
     const text = `${sentence} It’s “easy” to tell the depth of 12 wells.`;
     const { marks = [], samples } = await sayWithPico(engine, "en-GB", text);

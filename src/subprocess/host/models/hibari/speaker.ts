@@ -8,7 +8,14 @@ import { sampleRate } from "../../../../natural/hibari/waveform.ts";
 import { openOnnxSession } from "../../../../natural/onnx/session.ts";
 import type { SpeechEvent } from "../../../espeak.ts";
 import type { HibariOrder, HibariStart } from "../../../hibari.ts";
-import { createWavWriter, readLines, reportDone, reportFailure, reportReady } from "../../speaker-program.ts";
+import {
+  createWavWriter,
+  type Order,
+  readOrders,
+  reportDone,
+  reportFailure,
+  reportReady,
+} from "../../speaker-program.ts";
 
 /** A process with one voice of hibari. Samples are written while a sentence is spoken. */
 
@@ -18,9 +25,9 @@ const main = async (): Promise<void> => {
   const voice = await load();
   if (!voice) return;
   reportReady("hibari");
-  for (const line of readLines()) {
+  for await (const order of readOrders<HibariOrder>()) {
     try {
-      reportDone({ events: await speak(voice, JSON.parse(line) as HibariOrder), isLast: false });
+      reportDone({ events: await speak(voice, order), isLast: false });
     } catch (error) {
       reportFailure(error);
     }
@@ -50,11 +57,15 @@ const load = async (): Promise<HibariVoice | undefined> => {
   }
 };
 
-const speak = async (voice: HibariVoice, order: HibariOrder): Promise<SpeechEvent[]> => {
+const speak = async (
+  voice: HibariVoice,
+  { content, isCancelled }: Order<HibariOrder>,
+): Promise<SpeechEvent[]> => {
   const wav = createWavWriter(() => sampleRate);
   const events: SpeechEvent[] = [];
   wav.add(Buffer.alloc(0));
-  for await (const { buffer } of voice.speak(order, (event) => events.push(event))) {
+  for await (const { buffer } of voice.speak(content, (event) => events.push(event))) {
+    if (await isCancelled()) break;
     wav.add(Buffer.from(buffer));
   }
   wav.flush();

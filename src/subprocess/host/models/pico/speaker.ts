@@ -1,7 +1,14 @@
 import { readFileSync } from "node:fs";
 import type { SpeechEvent } from "../../../espeak.ts";
 import type { PicoOrder, PicoStart } from "../../../pico.ts";
-import { createWavWriter, readLines, reportDone, reportFailure, reportReady } from "../../speaker-program.ts";
+import {
+  createWavWriter,
+  type Order,
+  readOrders,
+  reportDone,
+  reportFailure,
+  reportReady,
+} from "../../speaker-program.ts";
 import { markTag, openPicoEngine, type PicoEngine, picoText, sampleRate } from "./engine.ts";
 import type { PhoneItem } from "./phone-items.ts";
 import { wordFrames } from "./word-times.ts";
@@ -27,21 +34,25 @@ const main = async (): Promise<void> => {
     return engine;
   };
   reportReady("SVOX Pico");
-  for (const line of readLines()) {
+  for await (const order of readOrders<PicoOrder>()) {
     try {
-      const order = JSON.parse(line) as PicoOrder;
-      reportDone({ events: speak(await engineOf(order.voice), order), isLast: false });
+      const engine = await engineOf(order.content.voice);
+      reportDone({ events: await speak(engine, order), isLast: false });
     } catch (error) {
       reportFailure(error);
     }
   }
 };
 
-const speak = (engine: PicoEngine, order: PicoOrder): readonly SpeechEvent[] => {
-  const { knobs, text: harmless } = picoText(order);
+const speak = async (
+  engine: PicoEngine,
+  { content, isCancelled }: Order<PicoOrder>,
+): Promise<readonly SpeechEvent[]> => {
+  const { knobs, text: harmless } = picoText(content);
   const wav = createWavWriter(() => sampleRate);
   const items: PhoneItem[] = [];
   for (const step of engine.speak(knobs + harmless)) {
+    if (await isCancelled()) return [];
     if (step.samples.length > 0) wav.add(step.samples);
     items.push(...step.items);
   }

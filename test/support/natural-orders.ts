@@ -1,0 +1,46 @@
+import { normalProsody } from "../../src/domain/synthesis/speech.ts";
+import { hibari } from "../../src/engines/local/hibari.ts";
+import type { LocalTool } from "../../src/engines/local/local-tool.ts";
+import { createModelStates } from "../../src/engines/local/model-states.ts";
+import { pico } from "../../src/engines/local/pico.ts";
+import { naturalVoicesFolder, openNaturalVoices } from "../../src/engines/natural-voices/natural-voices.ts";
+import type { ModelJob, SubprocessHost } from "../../src/subprocess/subprocess-host.ts";
+
+/** The natural voices, one of each tool. */
+export const naturalVoiceNames = ["hibari:heart", "pico:en-GB"] as const;
+export type NaturalVoiceName = (typeof naturalVoiceNames)[number];
+
+const isWanted = new Error("The job is known.");
+
+/** The job with which the voice's tool speaks a text; undefined if the voice is not installed. */
+export const naturalJob = async (voiceName: NaturalVoiceName): Promise<ModelJob | undefined> => {
+  const { installed } = await openNaturalVoices(naturalVoicesFolder(undefined));
+  if (!installed.has(voiceName)) return undefined;
+  const { promise, resolve } = Promise.withResolvers<ModelJob>();
+  const host = {
+    // biome-ignore lint/correctness/useYield: nothing is spoken
+    speakByModel: async function* (job) {
+      resolve(job);
+      throw isWanted;
+    },
+  } satisfies Partial<SubprocessHost> as unknown as SubprocessHost;
+  const states = createModelStates({ warn: () => undefined });
+  const tools: readonly (LocalTool | undefined)[] = [
+    hibari({ host, installed, states, idleMs: 60_000 }),
+    pico(host, installed),
+  ];
+  const [prefix, voice = ""] = voiceName.split(":");
+  const tool = tools.find((one) => one?.prefix === prefix);
+  const request = {
+    text: "a",
+    ssml: false,
+    voice,
+    lang: "en",
+    prosody: normalProsody,
+    format: "wav",
+  } as const;
+  await tool?.speak(request, new AbortController().signal, {}).catch((error) => {
+    if (error !== isWanted) throw error;
+  });
+  return promise;
+};
