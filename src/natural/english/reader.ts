@@ -1,9 +1,11 @@
+import { digitNames, numberNames } from "../../domain/text/preparation/english/number-words.ts";
 import { sentencesOf } from "../../domain/text/sentences.ts";
 import type { FrontEnd, SpokenSentence, SpokenWord } from "../phonemes.ts";
 import { symbolsOfIpa } from "./ipa.ts";
 import type { JsonIndex } from "./json-index.ts";
 import { type Accent, createLexicon, isNamedSign } from "./lexicon.ts";
 import { sayNumber } from "./numbers.ts";
+import { withoutStress } from "./stress.ts";
 import { createTagger, type Tagger } from "./tagger.ts";
 import { type TokenizerExceptions, tokensOf } from "./tokens.ts";
 import { type Following, followingOf, type Part, readWord, type WordReaders } from "./words.ts";
@@ -184,15 +186,20 @@ const readItems = async (
 ): Promise<SpokenWord[]> => {
   const words: SpokenWord[] = [];
   let following: Following = { beforeVowel: undefined, beforeTo: false };
+  let isBlankNext = false;
   for (const item of items.toReversed()) {
     const isWord = "parts" in item || item.isWord;
     const { start, end } = "parts" in item ? extentOf(item.parts) : item;
     const read = "parts" in item ? await readWord(item.parts, following, readers) : undefined;
-    const phonemes = (read?.phonemes ?? ("parts" in item ? "" : item.phonemes))
+    const said = read?.phonemes ?? ("parts" in item ? "" : item.phonemes);
+    const phonemes = (isDecimalPoint(text, start, end) ? withoutStress(said) : said)
       .replace(/ɾ/g, "T")
       .replace(/ʔ/g, "t");
     following = read?.following ?? followingOf(phonemes, "", following);
-    const blank = phonemes !== "" && /\s/.test(text.charAt(end)) && words.length > 0 ? " " : "";
+    // A sign without a sound leaves the blank after it to the word before it.
+    isBlankNext ||= /\s/.test(text.charAt(end)) && words.some(({ phonemes }) => phonemes !== "");
+    const blank = phonemes !== "" && isBlankNext ? " " : "";
+    if (phonemes !== "") isBlankNext = false;
     words.push({
       phonemes: phonemes + blank,
       position: position + Array.from(text.slice(0, start)).length,
@@ -201,6 +208,18 @@ const readItems = async (
   }
   return words.reverse();
 };
+
+/** The preparation writes `3.5` as "three point five". */
+const isDecimalPoint = (text: string, start: number, end: number): boolean =>
+  text.slice(start, end) === "point" &&
+  afterNumber.test(text.slice(Math.max(0, start - 12), start)) &&
+  beforeDigit.test(text.slice(end, end + 7));
+
+const afterNumber = new RegExp(
+  `(?<!\\p{L})(?:${numberNames.join("|")}|hundred|thousand|[mbtr]+illion) $`,
+  "u",
+);
+const beforeDigit = new RegExp(`^ (?:${digitNames.join("|")})(?!\\p{L})`, "u");
 
 const extentOf = (parts: readonly Part[]): { readonly start: number; readonly end: number } => {
   const [first, last] = [parts[0], parts.at(-1)];

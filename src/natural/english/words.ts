@@ -1,3 +1,4 @@
+import { numberNames } from "../../domain/text/preparation/english/number-words.ts";
 import { isNumeric } from "./letters.ts";
 import type { Lexicon } from "./lexicon.ts";
 import { primary, startOf, weakened, weightOf } from "./stress.ts";
@@ -79,6 +80,7 @@ const longestKnown = (
   for (let start = 0; start < end; start++) {
     const parts = word.slice(start, end);
     const text = textOf(parts).replace(/[‘’]/g, "'").normalize("NFKC");
+    if (compoundNumber.test(text)) continue;
     const phonemes = lexicon.find(text, { ...following, tag: tagOf(parts) }) ?? sayNumber(text, start === 0);
     if (phonemes !== undefined) return { text, firstPart: parts[0]?.text ?? "", size: end - start, phonemes };
   }
@@ -95,14 +97,17 @@ const tagOf = (parts: readonly Part[]): string => {
 const joinSpans = (spans: readonly Span[], text: string): string => {
   const kinds = new Set(Array.from(text.replace(/[',\-._‘’/]/g, ""), kindOf));
   const spoken = spans.filter(({ phonemes }) => phonemes !== "");
-  if (text.includes("/") || kinds.size > 1 || tens.test(text))
+  if (text.includes("/") || kinds.size > 1 || compoundNumber.test(text))
     return spoken.map(({ phonemes }) => phonemes).join(" ");
   const weak = weakSpans(spoken);
   return spoken.map((span) => (weak.has(span) ? weakened(span.phonemes) : span.phonemes)).join("");
 };
 
-/** The preparation writes numbers in words. */
-const tens = /^(?:twen|thir|for|fif|six|seven|eigh|nine)ty-/i;
+/** The preparation writes numbers in words: "twenty-one" is read as 21, and "mid-nineteen sixties" as mid-1960s. */
+const compoundNumber = new RegExp(
+  `^(?:twen|thir|for|fif|six|seven|eigh|nine)ty-|-(?:${numberNames.join("|")})$`,
+  "i",
+);
 
 const kindOf = (character: string): string =>
   /\p{L}/u.test(character) ? "letter" : isNumeric(character) ? "digit" : "sign";

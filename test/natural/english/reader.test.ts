@@ -34,6 +34,25 @@ describe("The English front end", () => {
     expect(await read("€ °")).to.equal("jˈʊɹOz dəɡɹˈiz");
   });
 
+  it("says numbers in words as those in digits", async () => {
+    for (const [words, digits] of [
+      ["twenty-one point three percent", "21.3%"],
+      ["ninety-nine of seventy-eight", "99 of 78"],
+      ["the thirty-first", "the 31st"],
+    ] as const)
+      expect(await read(words)).to.equal(await read(digits));
+    expect(await read("mid-nineteen sixties")).to.match(/^mˈɪd nˌIntˈin /);
+    expect(await read("the point nine people made")).to.include("pˈYnt");
+  });
+
+  it("says an initial as a letter, without a pause", async () => {
+    expect(await read("Ronald A. Shaw met J. R. Smith.")).to.equal("ɹˈOnᵊld ˈA ʃˈɔ mˈɛt ʤˈA ˈɑɹ smˈɪθ.");
+  });
+
+  it("keeps the blank after signs without a sound", async () => {
+    expect(await read("at least** the")).to.equal(await read("at least the"));
+  });
+
   it("has a British accent", async () => {
     expect(await read("Hello there.", gb)).to.equal("həlˈQ ðˈɛː.");
   });

@@ -7,7 +7,7 @@ import type { Step } from "./reader.ts";
  * capital letters and digits, and it knows abbreviations and ordinals by their stops.
  */
 export const dropFullStops: Step = (text, { lang, tool }) => {
-  if (!stops.test(text.text)) return text;
+  if (tool === "hibari" || !stops.test(text.text)) return text;
   const pattern = tool === "flite" ? stops : beforeCapital;
   return rewrite(text, new RegExp(pattern, "gu"), ({ index }) =>
     fullStopAt(text.text, index, lang) === "none" ? "" : undefined,

@@ -13,6 +13,9 @@ const same = (...texts: readonly string[]): Row[] => texts.map((text) => [text, 
 /** By what they are about. In American English. */
 const rows: Readonly<Record<string, readonly Row[]>> = {
   "sums of money": [
+    ["$8.5 millions, £3 Million", "eight point five million dollars, three million pounds"],
+    ["its $1.4-billion fund", "its one point four billion dollar fund"],
+    ["Rs 500 and Rs. 5 crore", "five hundred rupees and five crore rupees"],
     ["$0", "zero dollars"],
     ["$1,234.56", "one thousand two hundred thirty-four dollars and fifty-six cents"],
     ["$1.00 and $2.00", "one dollar and two dollars"],
@@ -102,6 +105,18 @@ const rows: Readonly<Record<string, readonly Row[]>> = {
     ["© 2026", "© twenty twenty-six"],
     ["1914–18", "nineteen fourteen to eighteen"],
     ["between 1750 and 1800", "between seventeen fifty and eighteen hundred"],
+    ["between 1815 to 1914", "between eighteen fifteen to nineteen fourteen"],
+    ["Between 1923 and 1673", "Between nineteen twenty-three and sixteen seventy-three"],
+    [
+      "the years 1815, 1848 and 1871",
+      "the years eighteen fifteen, eighteen forty-eight and eighteen seventy-one",
+    ],
+    ["1848 to 1871.", "eighteen forty-eight to eighteen seventy-one."],
+    ["1248 to 1371 people", "1,248 to 1,371 people"],
+    ["the 1674 Treaty, his 1793 trial", "the sixteen seventy-four Treaty, his seventeen ninety-three trial"],
+    ["a 1250 page book, the 1861 people", "a 1,250 page book, the 1,861 people"],
+    ["in 1992 to 26%", "in nineteen ninety-two to twenty-six percent"],
+    ["in the 170s", "in the one hundred seventies"],
     ["the 2008 crisis", "the two thousand eight crisis"],
     ["the 1960s and '70s", "the nineteen sixties and seventies"],
     ["in his 30s", "in his thirties"],
@@ -168,6 +183,9 @@ const rows: Readonly<Record<string, readonly Row[]>> = {
     ...same("5 in the box", "4K, 5G, MP3 and H2O", "Plan A", "5 A day", "the M3"),
   ],
   abbreviations: [
+    ["on Baker St. He walked down the St.", "on Baker Street. He walked down the Street."],
+    ["below St.", "below Street."],
+    ["The Dr. said so. Call the Prof.", "The Doctor said so. Call the Professor."],
     ["Dr. No and Dr Who", "Doctor No and Doctor Who"],
     ["Mr. & Mrs. Smith", "Mister and Missus Smith"],
     ["Prof. Dr. Braun", "Professor Doctor Braun"],

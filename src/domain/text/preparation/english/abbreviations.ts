@@ -175,6 +175,14 @@ export const abbreviationRules: readonly Rule[] = [
     pattern(before, `St\\.?${space}(?=\\p{Lu}\\p{Ll})(?!${sentenceStart})`),
     ([written]) => (/\./.test(written) ? "Saint " : undefined),
   ],
+  // Without a name: "the Dr. said"
+  [
+    pattern(
+      `(?<=\\b(?:[Tt]he|[Mm]y|[Yy]our|[Oo]ur|[Hh]is|[Hh]er|[Tt]heir|[Aa]n?)${space})(Dr|Prof|Capt|Lt|Sgt|Gov|Pres|Sen|Rep|Gen|Rev)`,
+      `(?:\\.${goesOn}|(?=\\.?\\s*$))`,
+    ),
+    ([, title = ""]) => titles[title],
+  ],
   [
     pattern(
       String.raw`(?<=\p{Lu}[\p{L}'’]+ |\d(?:st|nd|rd|th) )(?:(Rd|Blvd|Ln|Hwy|Pkwy)(?=\.? \p{Lu})|(${keysOf(streets)})`,
@@ -182,6 +190,7 @@ export const abbreviationRules: readonly Rule[] = [
     ),
     ([, clear, street = ""]) => streets[clear ?? street],
   ],
+  [pattern(before, `St(?:\\.${goesOn}|(?=\\.\\s*$))`), () => "Street"],
   [
     pattern(before, `(${keysOf(numbered)})(\\.?)${space}?(?=[#\\d]|([ivxIVX]{1,5})(?!\\p{L}))`),
     ([written, word = "", period, roman]) => {

@@ -27,6 +27,7 @@ const currencies: Readonly<Record<string, Currency>> = {
   "€": euro,
   "¥": same("yen"),
   "₹": rupee,
+  Rs: rupee,
   "₽": other("ruble"),
   "₩": same("won"),
   "₺": same("lira"),
@@ -62,7 +63,7 @@ const currencies: Readonly<Record<string, Currency>> = {
   BTC: other("bitcoin"),
 };
 
-const sign = "((?:US|CA?|AU?|NZ|HK|S|R)?\\$|[£€¥₹₽₩₺₴₪₫₿])";
+const sign = "((?:US|CA?|AU?|NZ|HK|S|R)?\\$|[£€¥₹₽₩₺₴₪₫₿]|Rs\\.?(?=\\s?\\d))";
 const code = `(${anyOf(
   Object.keys(currencies)
     .filter((key) => /^[A-Z]{3}$/.test(key))
@@ -80,7 +81,8 @@ const scales: Readonly<Record<string, string>> = {
   t: "trillion",
   tn: "trillion",
 };
-const scale = String.raw`(?:\s?(mio|mn|bn|tn|(?<!\s)(?:mm|[kKmMbBtT])|(?:hundred |thousand )?(?:hundred|thousand|million|billion|trillion))(?![\p{L}\p{N}]))?`;
+const scaleWord = "[Hh]undred|[Tt]housand|[Mm]illion|[Bb]illion|[Tt]rillion|[Cc]rore|[Ll]akh";
+const scale = String.raw`(?:\s?(mio|mn|bn|tn|(?<!\s)(?:mm|[kKmMbBtT])|(?:hundred |thousand |-)?(?:${scaleWord})s?)(?![\p{L}\p{N}]))?`;
 const until = String.raw`(?:\s?[-–—]\s?(?:(?:US|CA?|AU?|NZ|HK|S|R)?\$|[£€¥₹₽₩₺₴₪₫₿])?(${number}))?`;
 const rate = String.raw`(?:\/(\p{L}{1,12})(?![\p{L}\p{N}]))?`;
 const article = "(?<=(\\b[Aa]n?\\s)?)";
@@ -99,7 +101,8 @@ interface Sum {
 const say = (sum: Sum, dialect: Dialect): string | undefined => {
   const { currency, first, second, rate, isAdjective } = sum;
   if (!currency) return undefined;
-  const scale = sum.scale && ` ${scales[sum.scale.toLowerCase()] ?? sum.scale}`;
+  const written = sum.scale?.toLowerCase().replace(/^-|(?<=..)s$/g, "");
+  const scale = written && ` ${scales[written] ?? written}`;
   const name = isAdjective ? currency.one : currency.many;
   const amount =
     second === undefined && scale === undefined
@@ -139,13 +142,14 @@ export const moneyRules: readonly Rule[] = [
     ([, article, before, sign = "", after, first = "", second, scale, rate, next = ""], dialect) =>
       say(
         {
-          currency: currencies[sign],
+          currency: currencies[sign.replace(".", "")],
           sign: before ?? after,
           first,
           second,
           scale,
           rate,
-          isAdjective: article !== undefined && rate === undefined && isNoun(next),
+          isAdjective:
+            (article !== undefined || scale?.startsWith("-") === true) && rate === undefined && isNoun(next),
         },
         dialect,
       ),

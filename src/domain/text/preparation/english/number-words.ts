@@ -7,6 +7,11 @@ const units = (
 const tens = "- - twenty thirty forty fifty sixty seventy eighty ninety".split(" ");
 const scales = ["", " thousand", " million", " billion", " trillion"];
 
+/** The names of 0 to 19, and of the tens. */
+export const numberNames: readonly string[] = [...units, ...tens.slice(2)];
+/** The names of 0 to 9. */
+export const digitNames: readonly string[] = units.slice(0, 10);
+
 /** `digits` may have commas. Beyond trillions, digit by digit. */
 export const cardinal = (digits: string | number, dialect: Dialect): string => {
   const plain = String(digits)

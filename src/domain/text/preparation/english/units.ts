@@ -110,6 +110,8 @@ export const unitRules: readonly Rule[] = [
       "(?<=(\\b[Aa]n?\\s)?)",
       signBefore,
       start,
+      // "in 1992 to 26%"
+      "(?!(?<=\\b(?:[Ii]n|[Oo]f|[Ss]ince|[Bb]y|and|or)\\s)(?:1\\d|20)\\d\\d\\sto\\s)",
       `(${amount})(?:\\s?([-–—x×]|to)\\s?(${number}))?(${blank}|-)?(${writtenUnit})(?:\\/(${writtenUnit}))?(?![\\p{L}\\p{N}_²³])`,
       "(?:\\.(?=\\s+[a-z(]))?",
       "(?=(\\s[a-z]+)?)",

@@ -19,6 +19,13 @@ const expecting = anyOf(`
   [Ii]n [Oo]f [Ss]ince [Cc]irca ca?\\. [Uu]ntil [Tt]ill [Bb]y [Ff]rom [Bb]efore [Aa]fter [Bb]etween [Dd]uring [Yy]ear [Ee]arly
   [Ll]ate [Mm]id [Ss]pring [Ss]ummer [Aa]utumn [Ff]all [Ww]inter [Cc]opyright [Bb]orn [Dd]ied`);
 
+/** "the years 1815, 1848 and 1871" */
+const amongYears = "\\b[Yy]ears\\s(?:\\d{4}(?:,|,?\\s(?:to|and|or|until|through))\\s)*";
+
+/** "a 1674 treaty", "the 1861 Census": no round number, which may count something. */
+const naming = anyOf("[Tt]he [Tt]his [Tt]hat [Hh]is [Hh]er [Ii]ts [Tt]heir [Oo]ur [Aa]n?");
+const namingYear = "(?!\\d{2}[05]0)(?=\\d{4}\\s\\p{L})";
+
 /** Before units: "30s" may be seconds. */
 export const decadeRules: readonly Rule[] = [
   [
@@ -29,7 +36,7 @@ export const decadeRules: readonly Rule[] = [
   ],
   [
     pattern(
-      "(?<=\\b(?:[Tt]he|[Hh]is|[Hh]er|[Tt]heir|[Mm]y|[Oo]ur|[Yy]our|mid|early|late|[Ii]n)[\\s-])([2-9]0)s(?![\\p{L}\\p{N}])",
+      "(?<=\\b(?:[Tt]he|[Hh]is|[Hh]er|[Tt]heir|[Mm]y|[Oo]ur|[Yy]our|mid|low|high|upper|early|late|[Ii]n)[\\s-])([2-9]0|[1-9]\\d0)s(?![\\p{L}\\p{N}])",
     ),
     ([, digits = ""], dialect) => plural(cardinal(digits, dialect)),
   ],
@@ -57,7 +64,7 @@ export const yearRules: readonly Rule[] = [
     pattern(
       start,
       "(?=\\d{4})",
-      `(?<=((?:\\b(?:${expecting}|(?:from|between)\\s\\d{4}\\s(?:to|and))[\\s-]|[(©]\\s?|\\([Cc]\\) ?)?))`,
+      `(?<=((?:\\b(?:${expecting}|(?:[Ff]rom|[Bb]etween)\\s\\d{4}\\s(?:to|and|until|through))[\\s-]|${amongYears}|[(©]\\s?|\\([Cc]\\) ?)?))`,
       `(?<!\\b(?:${quantity})\\s(?:of|to|is)\\s)${fourDigits}${noMore}(?!\\s?[$£€])(?=(\\s[a-z]+)?)`,
     ),
     ([, before, digits = "", next = ""], dialect) => {
@@ -66,6 +73,21 @@ export const yearRules: readonly Rule[] = [
         (!before || !/^(?:in|since|circa|during)/i.test(before) || digits.endsWith("00"));
       return !isCounted && (before || digits >= "1900") ? year(digits, dialect) : undefined;
     },
+  ],
+  [
+    // 1848 to 1871
+    pattern(
+      start,
+      `(?!\\d{2}00)(1\\d{3})\\s(to|until|through)\\s(?!\\d{2}00)(1\\d{3}|20\\d\\d)${noMore}(?=(\\s[a-z]+)?)`,
+    ),
+    ([, first = "", to, second = "", next = ""], dialect) =>
+      first < second && !counted.test(next)
+        ? `${year(first, dialect)} ${to} ${year(second, dialect)}`
+        : undefined,
+  ],
+  [
+    pattern(`(?<=\\b${naming}\\s)${namingYear}(1[5-8]\\d\\d)(?=(\\s[a-z]+)?)`),
+    ([, digits = "", next = ""], dialect) => (counted.test(next) ? undefined : year(digits, dialect)),
   ],
   [
     // Not a year, which flite would read.
