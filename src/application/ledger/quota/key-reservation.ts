@@ -267,6 +267,7 @@ export class KeyReservation {
       new Unavailable("It is not known yet whether the quota is used up: try again.", 2);
     const appended = async (): Promise<undefined> => {
       await this.#stopSpending();
+      await this.#context.waitForAppends();
       while (this.#tally.held > 0 && !this.#isAbandoned && !this.#isRecalled) await this.#holdEnds.promise;
       await this.#context.waitForAppends();
     };
@@ -274,24 +275,32 @@ export class KeyReservation {
     return await withDeadline(deadline, appended).catch((error: Error) => error);
   }
 
-  /** Resolves when it is known which servings have failed. Until then none are added. */
+  /** From now on only requests in progress add servings, of the characters that they hold. */
   async #stopSpending(): Promise<void> {
     // Requests that were granted characters in this turn spend them first.
     await setImmediate();
     this.#tally.reservedTotal = Number.NEGATIVE_INFINITY;
-    await this.#context.waitForAppends();
   }
 
+  /**
+   * A returned total is final if the journal is closed: it must not count a serving that may still be lost. So nothing may be held
+   * before the wait for appends.
+   */
   async #return(): Promise<void> {
     await this.#stopSpending();
+    const wasHeld = this.#tally.held > 0;
+    await this.#context.waitForAppends();
     // Servings that a fenced journal lost still count as spent here.
     if (this.#isAbandoned) return;
-    if (this.#tally.held > 0 && this.#isReserved) await this.#reduce();
-    else await this.#execute(returnReservation);
-    this.#isReturnDue = false;
+    if (!wasHeld) await this.#execute(returnReservation);
+    else if (this.#tally.held > 0) await this.#reduce();
+    if (!wasHeld || this.#tally.held > 0) this.#isReturnDue = false;
   }
 
-  /** Answers a recall while characters are held. Others then recall them again: waits for a change, but answers in time. */
+  /**
+   * Answers a recall while characters are held. Others then recall them again: waits for a change, but answers in time. Does nothing
+   * if the last hold ends: its serving must be appended before the return.
+   */
   async #reduce(): Promise<void> {
     if (this.#tally.spent === this.#tally.stated) {
       const { timers, recallTimeoutMs } = this.#context;
@@ -300,7 +309,7 @@ export class KeyReservation {
       cancel();
       if (this.#isAbandoned) return;
     }
-    await this.#execute(this.#tally.held > 0 ? reduceReservation : returnReservation);
+    if (this.#tally.held > 0) await this.#execute(reduceReservation);
   }
 
   /** Keeps track of what the stream may say about this journal, whether the outcome is known or not. */

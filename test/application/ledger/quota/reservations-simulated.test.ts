@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { keyNumberOf } from "../../../../src/application/access/key-numbers.ts";
 import { createCarryOverUsage } from "../../../../src/application/ledger/quota/carry-over.ts";
-import { Reservations } from "../../../../src/application/ledger/quota/reservations.ts";
+import { type Hold, Reservations } from "../../../../src/application/ledger/quota/reservations.ts";
 import { Unavailable } from "../../../../src/domain/errors.ts";
 import { JournalFenced } from "../../../../src/domain/ledger/journal.ts";
 import { QuotaExceeded } from "../../../../src/domain/ledger/quota.ts";
@@ -227,6 +227,82 @@ describe("reservations of a journal", () => {
     await spend(reservations, quota);
     const refused = await rejection(inTime(reservations.reserve(apiKey, month, 10, quota)));
     expect(refused).to.be.instanceOf(Unavailable);
+  });
+
+  describe("with held characters that another journal recalls", () => {
+    let appends: PromiseWithResolvers<void>;
+    let a: Instance;
+    let b: Instance;
+    let hold: Hold;
+
+    const startAppend = (): PromiseWithResolvers<void> => {
+      appends = Promise.withResolvers();
+      return appends;
+    };
+
+    const holdOnly = async (characters: number): Promise<void> => {
+      await spend(a.reservations, quota);
+      a.reservations.refund(apiKey, month, characters);
+      hold = a.reservations.hold(apiKey, month, characters, quota) as Hold;
+    };
+
+    beforeEach(() => {
+      startAppend().resolve();
+      [a, b] = [open("a", { waitForAppends: () => appends.promise }), open("b")];
+    });
+
+    it("are not returned before the serving of the last ones is appended", async () => {
+      await holdOnly(900);
+      const reserved = b.reservations.reserve(apiKey, month, 10, quota);
+      await pass(500);
+      const append = startAppend();
+      hold.take(a.reservations, month, 890);
+      await pass(1_000);
+      expect(events()).to.deep.equal(["CharactersReserved a 1000", "ReservationsRecalled b"]);
+      append.resolve();
+      await inTime(reserved);
+      expect(events().slice(2)).to.deep.equal(["ReservationReturned a 990", "CharactersReserved b 10"]);
+    });
+
+    it("are not returned before that, if earlier servings are appended when the hold ends", async () => {
+      await holdOnly(900);
+      const earlier = startAppend();
+      const refused = rejection(b.reservations.reserve(apiKey, month, 10, quota));
+      await pass(500);
+      const append = startAppend();
+      hold.take(a.reservations, month, 900);
+      earlier.resolve();
+      await pass(500);
+      expect(events()).to.deep.equal(["CharactersReserved a 1000", "ReservationsRecalled b"]);
+      append.resolve();
+      await pass(200); // the wait for a hold takes a second
+      expect(events().slice(2)).to.deep.equal(["ReservationReturned a 1000"]);
+      expect(await refused).to.be.instanceOf(QuotaExceeded);
+    });
+
+    it("are not returned if that serving is lost, because another process has closed the journal", async () => {
+      await holdOnly(900);
+      const reserved = b.reservations.reserve(apiKey, month, 10, quota);
+      await pass(500);
+      const append = startAppend();
+      hold.take(a.reservations, month, 900);
+      await pass(1_000);
+      a.reservations.abandon();
+      append.resolve();
+      await inTime(reserved);
+      expect(fenced).to.deep.equal(["a"]);
+      expect(events().slice(2)).to.deep.equal(["ReservationSettled a 0", "CharactersReserved b 167"]);
+    });
+
+    it("are returned by a close during the append that gives back the rest", async () => {
+      await spend(a.reservations, 100);
+      hold = a.reservations.hold(apiKey, month, 50, quota) as Hold;
+      const reserved = b.reservations.reserve(apiKey, month, 900, quota);
+      await simulated.clock.runUntil(() => events().at(-1) === "CharactersReserved a 150");
+      await inTime(Promise.all([a.reservations.close(), reserved]));
+      expect(events()).to.include("ReservationReturned a 100");
+      expect(fenced).to.deep.equal([]);
+    });
   });
 
   it("of a journal that does not answer a recall are settled", async () => {
