@@ -130,7 +130,7 @@ sub vcl_deliver {
 
 sub vcl_backend_fetch {
     # Slightly longer than the service's own synthesis timeout.
-    set bereq.first_byte_timeout = 75s;
+    set bereq.first_byte_timeout = 11m;
     set bereq.connect_timeout = 2s;
     if (bereq.retries > 0 && bereq.uncacheable) {
         set bereq.backend = in_turn.backend();

@@ -20,7 +20,6 @@ export const compute = async (text: string, { recipe }: AudioName, readFile: Rea
   const engine = localEngine(recipe.engine, [tool], {
     host: { requireCapacity: () => undefined },
     japanese: { read: noJapanese, close: async () => undefined },
-    clock: { now: () => performance.now(), after: () => () => undefined },
   });
   const version = engine.version(recipe.voice);
   if (withoutIcu(version) !== withoutIcu(recipe.tools))

@@ -107,7 +107,7 @@ export class HostProcess {
     if (response.type === "output") job?.received(response.bytes);
     else if (response.type === "written") job?.written(response.bytes);
     else {
-      if (response.type === "done") job?.settle(undefined, response.events);
+      if (response.type === "done") job?.settle(undefined, response);
       else job?.settle(new ToolFailed(response.reason, response.message));
       this.#jobs.delete(response.job);
     }

@@ -58,6 +58,13 @@ export type Request =
   | { readonly type: "taken"; readonly job: number; readonly bytes: number }
   | { readonly type: "abort"; readonly job: number };
 
+/** What a job's process reports at its end, if it speaks by a library. */
+export interface JobReport {
+  readonly events?: readonly SpeechEvent[] | undefined;
+  /** The CPU time that it took. */
+  readonly cpuMs?: number | undefined;
+}
+
 /** Every job ends with `done` or `failed`, after its process has exited. */
 export type Response =
   | { readonly type: "pong" }
@@ -74,11 +81,7 @@ export type Response =
   | { readonly type: "output"; readonly job: number; readonly bytes: Buffer }
   /** Acknowledges bytes of input. */
   | { readonly type: "written"; readonly job: number; readonly bytes: number }
-  | {
-      readonly type: "done";
-      readonly job: number;
-      readonly events?: readonly SpeechEvent[] | undefined;
-    }
+  | ({ readonly type: "done"; readonly job: number } & JobReport)
   | {
       readonly type: "failed";
       readonly job: number;

@@ -1,6 +1,5 @@
 import { Readable } from "node:stream";
-import type { SpeechEvent } from "./espeak.ts";
-import type { JobSpec, Request } from "./protocol.ts";
+import type { JobReport, JobSpec, Request } from "./protocol.ts";
 import { createWindow, inParts, type Window } from "./window.ts";
 
 export type RemoteJob = ReturnType<typeof startRemoteJob>;
@@ -20,7 +19,7 @@ export const startRemoteJob = (
   // Readers see the failure; without one it must not be uncaught.
   output.on("error", () => undefined);
   let over = false;
-  let events: readonly SpeechEvent[] | undefined;
+  let reported: JobReport = {};
 
   const abandon = (failure: unknown) => {
     if (!over) send({ type: "abort", job });
@@ -50,15 +49,15 @@ export const startRemoteJob = (
     /** The output; throws the failure or the signal's reason. Can be read once. */
     output: read(),
     /** What the tool reported about its output, after the end of it. */
-    events: (): readonly SpeechEvent[] | undefined => events,
+    reported: (): JobReport => reported,
     /** Resolves when its process has exited. */
     settled,
     received: (bytes: Buffer): void => void output.push(bytes),
     written: window.acknowledged,
     /** Its process has exited, successfully or with this failure. */
-    settle: (failure?: Error, reported?: readonly SpeechEvent[]): void => {
+    settle: (failure?: Error, report: JobReport = {}): void => {
       over = true;
-      events = reported;
+      reported = report;
       window.open();
       if (failure) output.destroy(failure);
       else output.push(null);

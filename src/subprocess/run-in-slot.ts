@@ -16,6 +16,8 @@ export interface SlotOptions extends Work {
   readonly claim?: Claim | undefined;
   /** Called when the job has its slot, before its tool is started. If it throws, the output throws the same. */
   readonly beforeStart?: (() => Promise<void>) | undefined;
+  /** Called after the output with the CPU time that the tool took, if it speaks by a library. */
+  readonly onWorked?: ((cpuMs: number) => void) | undefined;
 }
 
 /** Answers of at most this many seconds of speech are urgent: about five sentences. */
@@ -45,7 +47,7 @@ export async function* runInSlot(
   order: JobSpec,
   input: AsyncIterable<Buffer>,
   wanted: AbortSignal,
-  { claim = createClaim(), beforeStart, onEvents, slot, ...work }: JobOptions = {},
+  { claim = createClaim(), beforeStart, onWorked, onEvents, slot, ...work }: JobOptions = {},
 ) {
   const signal = AbortSignal.any([wanted, context.closing]);
   const release = slot?.take() ?? (await slots.acquire(claim, signal, work));
@@ -55,8 +57,9 @@ export async function* runInSlot(
   });
   void job.settled.then(release);
   yield* job.output;
-  const events = job.events();
+  const { events, cpuMs } = job.reported();
   if (events) onEvents?.(events);
+  if (cpuMs !== undefined) onWorked?.(cpuMs);
 }
 
 const startJob = async (

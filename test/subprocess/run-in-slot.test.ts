@@ -27,7 +27,7 @@ const createFrozenHost = () => {
     const output = (async function* (): AsyncGenerator<Buffer, void> {
       yield* await killed;
     })();
-    return { output, events: () => undefined, settled: killed };
+    return { output, reported: () => ({}), settled: killed };
   };
   const kill = (): void => {
     isKilled = true;

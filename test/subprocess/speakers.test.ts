@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { getPriority } from "node:os";
 import { join } from "node:path";
@@ -189,6 +190,36 @@ describe("espeak-ng's library", () => {
     expect(await niceOf(library.stats().pid ?? 0)).to.equal(Math.min(own + 5, 19));
   });
 
+  it("reports the CPU time of each text, without the time in which its process was stopped", async () => {
+    const single = await openToolHost({ speakers: 1 });
+    try {
+      let worked = 0;
+      const onWorked = (cpuMs: number): void => {
+        worked += cpuMs;
+      };
+      const reader = single
+        .speak(jobOf("A long word. ".repeat(300)), never, { onWorked })
+        [Symbol.asyncIterator]();
+      await reader.next();
+      const [speaker = 0] = speakersOf(single);
+      process.kill(speaker, "SIGSTOP");
+      await until("the process is stopped", () => statOf(speaker).state === "T");
+      const stoppedAt = performance.now();
+      await until(
+        "that lasts longer than its work",
+        () => performance.now() - stoppedAt > 5 * statOf(speaker).cpuMs,
+      );
+      process.kill(speaker, "SIGCONT");
+      expect(worked).to.equal(0);
+      while (!(await reader.next()).done);
+      for (const input of ["Two.", "Three.", "Four."])
+        await collect(single.speak(jobOf(input), never, { onWorked }));
+      expect(worked).to.be.within(1, statOf(speaker).cpuMs);
+    } finally {
+      await single.close();
+    }
+  });
+
   it("kills a text that exceeds its deadline or its output limit", async () => {
     const late = await rejection(collect(library.speak(jobOf(long, { deadlineMs: 1 }), never)));
     expect((late as ToolFailed).reason).to.equal("deadline");
@@ -244,3 +275,11 @@ describe("espeak-ng's library", () => {
     for (const end of await Promise.all(ends)) expect(end).to.deep.equal([0, null]);
   });
 });
+
+/** CPU time in Linux's ticks of 10 ms, of which one may have begun for each of user and system. */
+const statOf = (pid: number): { readonly state: string; readonly cpuMs: number } => {
+  const [state = "", ...fields] = readFileSync(`/proc/${pid}/stat`, "utf8")
+    .replace(/^.*\) /s, "")
+    .split(" ");
+  return { state, cpuMs: 10 * (Number(fields[10]) + Number(fields[11]) + 2) };
+};

@@ -37,4 +37,6 @@ export interface EncoderTurn {
   readonly claim?: Claim | undefined;
   /** A slot that was reserved. */
   readonly slot?: ReservedSlot | undefined;
+  /** True if no client reads the sound before it is complete. Default: false. */
+  readonly isWhole?: boolean;
 }

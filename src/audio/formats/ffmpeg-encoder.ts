@@ -11,7 +11,10 @@ import type { Encoder, EncoderTurn } from "./encoder.ts";
  * listens to it. It may take this long in addition to twice the duration of the sound: clients that read slowly on purpose
  * could otherwise block all encoders. ffmpeg limits its own CPU time.
  */
-const deadlineMs = 5 * 60_000;
+const streamMs = 5 * 60_000;
+
+/** No client delays a whole sound, but a busy machine does: more than clients wait for it. */
+const wholeMs = 11 * 60_000;
 
 /**
  * Formats without an encoder are samples behind a WAV header without a length, because the first bytes are sent before
@@ -40,10 +43,11 @@ async function* compressed(
   signal: AbortSignal,
 ): AsyncIterable<Buffer> {
   try {
-    const { format, sampleRate, pcm, claim, slot } = sound;
+    const { format, sampleRate, pcm, claim, slot, isWhole = false } = sound;
     // Its tool is running and holds a slot: a refusal now would waste that.
     const turn = { claim, isContinuation: true };
     const input = endlessWav(sampleRate, pcm);
+    const deadlineMs = isWhole ? wholeMs : streamMs;
     yield* host.encode({ format, sampleRate, input, deadlineMs }, signal, turn, slot);
   } catch (error) {
     if (!(error instanceof ToolFailed)) throw error;

@@ -2,8 +2,10 @@ const megabyte = 1024 * 1024;
 
 /** Limits of the audio pipeline; times in milliseconds, sizes in bytes. */
 export const pipelineLimits = {
-  /** Deadline of a sound, fallbacks and queues included. */
-  obtainMs: 60_000,
+  /** Until the first bytes of a sound exist, fallbacks and queues included. */
+  beginMs: 60_000,
+  /** Until a whole sound is complete. Clients of OpenAI's and other speech APIs wait for ten minutes. */
+  wholeMs: 10 * 60_000,
   objectBytes: 64 * megabyte,
   /**
    * How far a streamed sound is read ahead of its fastest reader. The longest text in mp3 is 3 MB at the normal rate, so that

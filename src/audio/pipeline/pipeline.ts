@@ -45,7 +45,7 @@ export interface Pipeline extends ObjectReads {
    * a free engine is not retried for a few seconds. Work waits in the queue of `apiKey`; without one, in its own
    * queue. @throws {EngineFailed} all renditions failed: the failure of the first @throws {Invalid} the text contains
    * nothing that can be spoken, or that the first voice can pronounce @throws {Unavailable} the pipeline is
-   * overloaded, or the deadline has passed
+   * overloaded, or the sound has not begun, or is not complete, in time
    */
   obtain(
     renditions: readonly Rendition[],
@@ -128,7 +128,8 @@ export const createPipeline = (parts: PipelineOptions): Pipeline => {
   const lookup = new Lookup(components);
   const answers = new Answers();
   const onTimeout = () => new Unavailable("The audio was not ready in time.", 5);
-  const deadline = { clock, ms: limits.obtainMs, onTimeout };
+  const toBegin = { clock, ms: limits.beginMs, onTimeout };
+  const toEnd = { clock, ms: limits.wholeMs, onTimeout };
 
   const answer = <T>(
     renditions: readonly Rendition[],
@@ -141,14 +142,16 @@ export const createPipeline = (parts: PipelineOptions): Pipeline => {
   return {
     obtain: async (renditions, signal, apiKey, onWork) => {
       const wanted = { progressive: false, apiKey, onWork };
-      const { rendition, got, provenance, failed } = await withDeadline({ ...deadline, signal }, (both) =>
-        answer(renditions, wanted, both, (sound) => sound.readAll(both)),
+      const { rendition, got, provenance, failed } = await withDeadline({ ...toEnd, signal }, (within) =>
+        withStartDeadline({ ...toBegin, signal: within }, (both, begun) =>
+          answer(renditions, wanted, both, (sound) => sound.readAll(both, begun)),
+        ),
       );
       return soundOf(rendition, got, provenance, failed);
     },
     stream: async (renditions, signal, apiKey, onWork) => {
       const wanted = { progressive: true, apiKey, onWork };
-      const { got, ...rest } = await withStartDeadline({ ...deadline, signal }, (either) =>
+      const { got, ...rest } = await withStartDeadline({ ...toBegin, signal }, (either) =>
         answer(renditions, wanted, either, async (sound) => ({
           audio: await sound.read(either),
           memory: sound.memory,
@@ -176,7 +179,7 @@ export const createPipeline = (parts: PipelineOptions): Pipeline => {
     },
     ...keptReads({ ...components, lookup, onTimeout }),
     phonemes: (rendition, wanted, signal) =>
-      withDeadline({ ...deadline, signal }, (both) => synthesesInFlight.phonemes(rendition, wanted, both)),
+      withDeadline({ ...toEnd, signal }, (both) => synthesesInFlight.phonemes(rendition, wanted, both)),
     forget: (hash) => {
       cache.forget(hash);
       writer.forget(hash);
@@ -225,15 +228,15 @@ const keptReads = ({
   };
 };
 
-/** Like `withDeadline`, but a stream that has begun outlasts the deadline: the task's signal stays usable. */
+/** Like `withDeadline`, but a sound that has begun outlasts the deadline: the task's signal stays usable. */
 const withStartDeadline = async <T>(
   { clock, ms, onTimeout, signal }: DeadlineOptions & { readonly clock: Clock; readonly signal: AbortSignal },
-  task: (signal: AbortSignal) => Promise<T>,
+  task: (signal: AbortSignal, begun: () => void) => Promise<T>,
 ): Promise<T> => {
   const deadline = new AbortController();
   const cancel = clock.after(ms, () => deadline.abort(onTimeout()));
   try {
-    return await task(AbortSignal.any([signal, deadline.signal]));
+    return await task(AbortSignal.any([signal, deadline.signal]), cancel);
   } finally {
     cancel();
   }

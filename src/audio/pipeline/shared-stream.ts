@@ -7,8 +7,8 @@ import type { AudioObject } from "../store/audio-store.ts";
  * the source is aborted.
  */
 export interface SharedStream {
-  /** The complete sound. @throws the source's failure, or the signal's reason */
-  readAll(signal: AbortSignal): Promise<AudioObject>;
+  /** The complete sound. `onBegun`: called when its first bytes exist. @throws the source's failure, or the signal's reason */
+  readAll(signal: AbortSignal, onBegun?: () => void): Promise<AudioObject>;
   /**
    * Resolves when the first bytes are available. Chunks are shared: do not modify them. @throws the source's failure,
    * or the signal's reason, also midway
@@ -80,10 +80,13 @@ export class SharedSource<Ending> implements SharedStream, AudioMemory {
     return this.#outcome && "sound" in this.#outcome ? this.#outcome.sound.bytes.length : this.#size;
   }
 
-  async readAll(signal: AbortSignal): Promise<AudioObject> {
+  async readAll(signal: AbortSignal, onBegun?: () => void): Promise<AudioObject> {
     const leave = this.#join(signal);
     try {
-      while (!this.#outcome) await untilAborted(this.#pull(), signal);
+      while (!this.#outcome) {
+        if (this.#size > 0) onBegun?.();
+        await untilAborted(this.#pull(), signal);
+      }
       return soundOf(this.#outcome);
     } finally {
       leave();

@@ -1,4 +1,3 @@
-import { type Clock, systemClock } from "../../async/clock.ts";
 import { type EngineCode, freeEngines } from "../../domain/synthesis/speech.ts";
 import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
 import type { Engine } from "../engine.ts";
@@ -22,7 +21,6 @@ export interface LocalEngineOptions {
   readonly japanese?: JapaneseReadings;
   /** Called once for each missing tool. */
   readonly warn?: (sentence: string) => void;
-  readonly clock?: Clock;
 }
 
 /** The free engines; the name of a voice contains its tool. Empty if no tool is installed. */
@@ -33,7 +31,6 @@ export const localEngines = async ({
   natural = [],
   warn,
   japanese = japaneseReadings({ warn }),
-  clock = systemClock,
 }: LocalEngineOptions): Promise<Engine[]> => {
   const found = { "espeak-ng": await espeak(host), flite: flite(host) };
   for (const [name, tool] of Object.entries(found)) {
@@ -50,6 +47,6 @@ export const localEngines = async ({
   return freeEngines.flatMap((code) => {
     const model = models?.get(code);
     const all = model ? [...tools, model] : tools;
-    return all.length === 0 ? [] : [localEngine(code, all, { host, japanese, clock })];
+    return all.length === 0 ? [] : [localEngine(code, all, { host, japanese })];
   });
 };

@@ -1,4 +1,3 @@
-import type { Clock } from "../../async/clock.ts";
 import { EngineFailed } from "../../domain/errors.ts";
 import type { EngineCode } from "../../domain/synthesis/speech.ts";
 import { preparationVersion, speakersOf } from "../../domain/text/preparation/prepare.ts";
@@ -15,7 +14,6 @@ import { voicesByLanguage } from "./voices-by-language.ts";
 interface LocalEngineParts {
   readonly host: Pick<SubprocessHost, "requireCapacity">;
   readonly japanese: JapaneseReadings;
-  readonly clock: Clock;
 }
 
 /**
@@ -25,7 +23,7 @@ interface LocalEngineParts {
 export const localEngine = (
   code: EngineCode,
   tools: readonly LocalTool[],
-  { host, japanese, clock }: LocalEngineParts,
+  { host, japanese }: LocalEngineParts,
 ): Engine => {
   const find = (voice: string): { tool: LocalTool; name: string } | undefined => {
     const [, prefix, name] = /^([a-z]+):(.+)$/s.exec(voice) ?? [];
@@ -75,7 +73,7 @@ export const localEngine = (
       requireSpeakable(tool, request);
       if (request.claim) host.requireCapacity(request.claim, tool.modelOf?.(name));
       await request.reserveEncoder?.();
-      const limit = createSpeechLimit(clock, request.progressive ?? false);
+      const limit = createSpeechLimit(request.progressive ?? false);
       return speak(request, { voiceOf: (speaker) => voiceOf(speaker, request), japanese, limit }, signal);
     },
   };

@@ -1,4 +1,3 @@
-import type { Clock } from "../../async/clock.ts";
 import { tap } from "../../async/tap.ts";
 import { SpeechTooLong } from "../../domain/errors.ts";
 import type { SlotOptions } from "../../subprocess/run-in-slot.ts";
@@ -13,8 +12,11 @@ import { type LocalTool, slowestRate } from "./local-tool.ts";
  */
 const mostSeconds = 7_200;
 
-/** Time in the slots of tools; less than a request for a whole sound may take, queues included. A stream may take longer. */
-const mostWorkMs = 45_000;
+/**
+ * CPU time of tools for a whole sound: less than the time after which the pipeline stops to wait for it (`wholeMs`). Elapsed time would
+ * depend on the machine's load, for which a client must not be charged. A stream may take longer.
+ */
+const mostCpuMs = 8 * 60_000;
 
 /** @throws {SpeechTooLong} the text cannot be spoken within the limits */
 export const requireSpeakable = (
@@ -26,44 +28,27 @@ export const requireSpeakable = (
   if (seconds > mostSeconds) throw new SpeechTooLong();
 };
 
-/** Measures the work for one text, which ends when it exceeds a limit: the queues of a busy service do not count. */
-export const createSpeechLimit = (clock: Clock, progressive: boolean) => {
+/** Measures the speech of one text, and the work for it, which ends when either exceeds its limit. */
+export const createSpeechLimit = (progressive: boolean) => {
   let seconds = 0;
-  let workMs = 0;
-  /** Pieces in slots, and since when there are any. */
-  const running = { pieces: 0, since: 0 };
-  const workedFor = (): number => workMs + (running.pieces > 0 ? clock.now() - running.since : 0);
+  let cpuMs = 0;
   const check = (): void => {
-    if (seconds > mostSeconds || (!progressive && workedFor() > mostWorkMs)) throw new SpeechTooLong();
+    if (seconds > mostSeconds || (!progressive && cpuMs > mostCpuMs)) throw new SpeechTooLong();
   };
-  const start = (): void => {
-    if (running.pieces++ === 0) running.since = clock.now();
-  };
-  const stop = (): void => {
-    workMs = workedFor();
-    running.pieces--;
-    running.since = clock.now();
+  const onWorked = (ms: number): void => {
+    cpuMs += ms;
   };
 
   return {
     /** The samples of a piece that `speak` speaks in a slot. @throws {SpeechTooLong}, also midway */
     within: async (turn: SlotOptions, speak: (turn: SlotOptions) => Promise<Samples>): Promise<Samples> => {
       check();
-      let hasStarted = false;
-      const beforeStart = async (): Promise<void> => {
-        await turn.beforeStart?.();
-        hasStarted = true;
-        start();
-      };
-      const { sampleRate, pcm } = await speak({ ...turn, beforeStart }).catch((error: unknown) => {
-        if (hasStarted) stop();
-        throw error;
-      });
+      const { sampleRate, pcm } = await speak({ ...turn, onWorked });
       const onChunk = ({ length }: Buffer): void => {
         seconds += length / bytesPerSample / sampleRate;
         check();
       };
-      return { sampleRate, pcm: tap(pcm, { onChunk, onClose: stop }) };
+      return { sampleRate, pcm: tap(pcm, { onChunk }) };
     },
   };
 };

@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 
 /**
  * Resets the connection of an unfinished response that is close-delimited (RFC 9112, section 6.3): the end of the connection is
@@ -17,17 +18,24 @@ const isCloseDelimited = (res: ServerResponse): boolean =>
 /** HTTP/1.0 is nginx's default for upstreams. To HTTP/1.1 Node sends each response with a length or in chunks. */
 const isBefore11 = ({ req }: ServerResponse): boolean => req.httpVersion !== "1.1";
 
+/**
+ * To be called at the server's inactivity timeout, at which Node would otherwise destroy the connection: with FIN, and also while the
+ * client waits for a response, whose work has deadlines of its own.
+ */
+export function closeIfBegun(this: ServerResponse, socket: Socket): void {
+  if (this.headersSent && !socket.destroyed && !resetCloseDelimited(this)) socket.destroy();
+}
+
 /** The open responses that may be close-delimited. */
 export const createCloseDelimitedResponses = () => {
   const open = new Set<ServerResponse>();
   return {
-    /** Follows a response before its headers are set. At the server's inactivity timeout its connection is reset or destroyed. */
+    /** Follows a response before its headers are set. */
     follow: (res: ServerResponse): void => {
       if (!isBefore11(res)) return;
       open.add(res);
       res.once("close", () => open.delete(res));
-      // With this listener Node does not destroy the connection itself, which would send FIN.
-      res.once("timeout", (socket) => resetCloseDelimited(res) || socket.destroy());
+      res.on("timeout", closeIfBegun);
     },
     resetAll: (): void => {
       for (const res of open) resetCloseDelimited(res);

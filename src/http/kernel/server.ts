@@ -10,7 +10,7 @@ import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type Koa from "koa";
 import { Invalid, type Problem } from "../../domain/errors.ts";
-import { createCloseDelimitedResponses } from "./close-delimited.ts";
+import { closeIfBegun, createCloseDelimitedResponses } from "./close-delimited.ts";
 import type { EnvelopedError } from "./errors/error-envelope.ts";
 import { HeadersTooLarge, TooSlow } from "./errors/error-types.ts";
 import { refuseConnection } from "./errors/refuse-connection.ts";
@@ -40,7 +40,7 @@ interface ServerOptions {
   readonly fastPath: FastPath;
   readonly upgrade?: Upgrade;
   readonly maxTextCharacters: number;
-  /** How long a connection may be inactive in both directions while a response is pending. */
+  /** How long a connection may be inactive in both directions, unless its client waits for a response to begin. */
   readonly inactivityMs?: number;
 }
 
@@ -91,6 +91,7 @@ const createHttpServer = (
     const problem = problemOf(req);
     if (problem) return void refuse(res, problem);
     if (fastPath(req, res)) return;
+    res.on("timeout", closeIfBegun);
     ignoreLongPreferences(req);
     handle(req, res);
   };

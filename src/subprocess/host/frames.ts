@@ -14,6 +14,8 @@ export const frameKinds = {
 
 export interface SpokenText {
   readonly events: readonly SpeechEvent[];
+  /** The CPU time that the process took for it. */
+  readonly cpuMs: number;
   /** True if the process ends now. */
   readonly isLast: boolean;
 }

@@ -61,8 +61,8 @@ export class Job {
       const size = await this.#passOn(maxOutputBytes);
       if (this.#stopped) throw this.#stopped;
       if (size === 0) throw new ToolFailed("silent", `${this.#name} produced no output.`);
-      const events = this.#work.events?.();
-      return { type: "done", job, ...(events && { events }) };
+      const spoken = this.#work.spoken?.();
+      return { type: "done", job, ...(spoken && { events: spoken.events, cpuMs: spoken.cpuMs }) };
     } catch (error) {
       const { reason, message } = this.#stopped ?? asToolFailed(this.#name, error);
       return { type: "failed", job, reason, message };

@@ -17,13 +17,25 @@ const firstPartBytes = 8 * 1024;
 /** Less than a message of 32 KB, because what is held back at the end of a part is sent with the next one. */
 const partBytes = 30 * 1024;
 
-export const reportReady = (report: string): void => writeFrame(frameKinds.ready, JSON.stringify(report));
+export const reportReady = (report: string): void => {
+  writeFrame(frameKinds.ready, JSON.stringify(report));
+  cpuAtReport = process.cpuUsage();
+};
 
 /** Instead of `reportReady` or of a text's end. */
-export const reportFailure = (error: unknown): void =>
+export const reportFailure = (error: unknown): void => {
   writeFrame(frameKinds.failed, JSON.stringify(error instanceof Error ? error.message : "unknown"));
+  cpuAtReport = process.cpuUsage();
+};
 
-export const reportDone = (spoken: SpokenText): void => writeFrame(frameKinds.done, JSON.stringify(spoken));
+export const reportDone = (spoken: Omit<SpokenText, "cpuMs">): void => {
+  const { user, system } = process.cpuUsage(cpuAtReport);
+  writeFrame(frameKinds.done, JSON.stringify({ ...spoken, cpuMs: (user + system) / 1_000 }));
+  cpuAtReport = process.cpuUsage();
+};
+
+/** The CPU time of this process at its last report: since then it has worked for one text. */
+let cpuAtReport = process.cpuUsage();
 
 /** Writes a WAV of unknown length in parts. */
 export const createWavWriter = (sampleRate: () => number) => {

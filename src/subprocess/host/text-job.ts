@@ -1,7 +1,7 @@
 import { Writable } from "node:stream";
-import type { SpeechEvent } from "../espeak.ts";
 import { ToolFailed } from "../tools.ts";
 import type { ToolProcess } from "./exit-failure.ts";
+import type { SpokenText } from "./frames.ts";
 import type { SpeakerProcess } from "./speaker-process.ts";
 
 /**
@@ -29,7 +29,7 @@ export const speakOnce = <Order>(
   const parts: Buffer[] = [];
   const text = Promise.withResolvers<string>();
   text.promise.catch(() => undefined);
-  let events: readonly SpeechEvent[] | undefined;
+  let spoken: SpokenText | undefined;
   const input = new Writable({
     write: (bytes: Buffer, _encoding, done) => {
       parts.push(bytes);
@@ -51,8 +51,7 @@ export const speakOnce = <Order>(
     stop.signal.addEventListener("abort", endSoon);
     if (stop.signal.aborted) endSoon();
     try {
-      const spoken = yield* speaker.speak(orderFor(whole), stop.signal);
-      events = spoken.events;
+      spoken = yield* speaker.speak(orderFor(whole), stop.signal);
       if (spoken.isLast) await speaker.gone;
     } finally {
       clearTimeout(late);
@@ -63,7 +62,7 @@ export const speakOnce = <Order>(
   return {
     input,
     output: read(),
-    events: () => events,
+    spoken: () => spoken,
     kill: () => {
       stop.abort();
       text.reject(abandoned);

@@ -210,8 +210,12 @@ describe("The ffmpeg encoder", () => {
         return host.encode(job, ...rest);
       },
     };
-    await collect(ffmpegEncoder(recorded).encode("mp3", 22_050, cut(tone(22_050, 1), 4096), never));
-    expect(deadlines[0]).to.be.above(2 * pipelineLimits.obtainMs);
+    for (const turn of [{}, { isWhole: true }]) {
+      const samples = cut(tone(22_050, 1), 4096);
+      await collect(ffmpegEncoder(recorded).encode("mp3", 22_050, samples, never, turn));
+    }
+    expect(deadlines[0]).to.be.above(2 * pipelineLimits.beginMs);
+    expect(deadlines[1]).to.be.above(pipelineLimits.wholeMs);
   });
 
   it("starts no encoder before the first job of its format", async () => {

@@ -195,6 +195,30 @@ describe("A streamed synthesis", () => {
     });
   }
 
+  it("is waited for ten minutes by those who want it whole, once it has begun", async () => {
+    const wanted = pipeline.obtain([rendition], never);
+    await gate.reached();
+    clock.advance(59_999);
+    gate.step();
+    await until(() => requests.length === 1);
+    await gate.reached();
+    clock.advance(540_000);
+    gate.open();
+    expect((await wanted).bytes.equals(sound)).to.equal(true);
+  });
+
+  it("is ended after ten minutes if it is wanted whole, as a failure of the service", async () => {
+    const tooLate = rejection(pipeline.obtain([rendition], never));
+    await gate.reached();
+    gate.step();
+    await gate.reached();
+    clock.advance(599_999);
+    expect(requests[0]?.signal.aborted).to.equal(false);
+    clock.advance(1);
+    expect(await tooLate).to.be.instanceOf(Unavailable);
+    await until(() => requests[0]?.signal.aborted === true);
+  });
+
   it("has a deadline for its first byte, and none afterwards", async () => {
     const tooLate = rejection(pipeline.stream([rendition], never));
     await gate.reached();

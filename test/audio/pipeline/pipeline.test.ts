@@ -410,7 +410,7 @@ describe("The pipeline", () => {
       expect(engine.requests).to.have.length(0);
     });
 
-    it("bounds the total time per call, and stops the synthesis", async () => {
+    it("bounds the time until a sound has begun, and stops the synthesis", async () => {
       let received: AbortSignal | undefined;
       pipeline = withFirst((_, signal) => {
         received = signal;

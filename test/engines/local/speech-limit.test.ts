@@ -6,7 +6,6 @@ import type { LocalTool } from "../../../src/engines/local/local-tool.ts";
 import { spelledSeconds } from "../../../src/engines/local/spelled-letters.ts";
 import type { SubprocessHost } from "../../../src/subprocess/subprocess-host.ts";
 import { collect } from "../../support/collect.ts";
-import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
 import { rejection } from "../../support/rejection.ts";
 import { openToolHost } from "../../support/tool-host.ts";
 
@@ -22,12 +21,11 @@ const requestOf = (text: string, changes: Partial<SpeechRequest> = {}): SpeechRe
 /** Speaks each piece, a sentence, for some seconds. */
 interface Pace {
   readonly seconds: number;
-  /** Before the first piece. */
-  readonly waitingMs?: number;
-  readonly workMs?: number;
+  /** CPU time; undefined: the tool does not report it. */
+  readonly cpuMs?: number;
 }
 
-const slowTool = ({ seconds, waitingMs = 0, workMs = 0 }: Pace, clock: ManualClock) => {
+const slowTool = ({ seconds, cpuMs }: Pace) => {
   const spoken: string[] = [];
   const tool: LocalTool = {
     prefix: "espeak",
@@ -38,15 +36,14 @@ const slowTool = ({ seconds, waitingMs = 0, workMs = 0 }: Pace, clock: ManualClo
     reportsEvents: false,
     cost: ({ length }) => length,
     pauses: () => ({}),
-    speak: async ({ text }, _signal, { beforeStart }) => {
-      if (spoken.length === 0) clock.advance(waitingMs);
+    speak: async ({ text }, _signal, { beforeStart, onWorked }) => {
       await beforeStart?.();
       spoken.push(text);
       return {
         sampleRate,
         pcm: (async function* () {
           yield Buffer.alloc(2 * sampleRate * seconds, 1);
-          clock.advance(workMs);
+          if (cpuMs !== undefined) onWorked?.(cpuMs);
         })(),
       };
     },
@@ -55,10 +52,9 @@ const slowTool = ({ seconds, waitingMs = 0, workMs = 0 }: Pace, clock: ManualClo
 };
 
 const openSlow = async (pace: Pace): Promise<{ engine: Engine; spoken: readonly string[] }> => {
-  const clock = createManualClock();
-  const { tool, spoken } = slowTool(pace, clock);
+  const { tool, spoken } = slowTool(pace);
   const host = { versions: {}, espeak: "library" } as unknown as SubprocessHost;
-  const [engine] = await localEngines({ host, clock, models: new Map([["g1", tool]]) });
+  const [engine] = await localEngines({ host, models: new Map([["g1", tool]]) });
   if (!engine) throw new Error("there is no engine");
   return { engine, spoken };
 };
@@ -83,18 +79,18 @@ describe("The limit of a text's speech", () => {
     expect(failed).to.be.instanceOf(SpeechTooLong).and.not.instanceOf(EngineFailed);
   });
 
-  it("is 45 s of work for a whole sound, queues excluded", async () => {
-    const waiting = await openSlow({ seconds: 1, waitingMs: 100_000, workMs: 4_000 });
-    expect(await speak(waiting.engine, requestOf(sentences(11)))).to.be.closeTo(11, 0.1);
-    const working = await openSlow({ seconds: 1, workMs: 4_000 });
-    expect(await rejection(speak(working.engine, requestOf(sentences(1_000))))).to.be.instanceOf(
+  it("is eight minutes of CPU time for a whole sound", async () => {
+    const within = await openSlow({ seconds: 1, cpuMs: 40_000 });
+    expect(await speak(within.engine, requestOf(sentences(12)))).to.be.closeTo(12, 0.1);
+    const beyond = await openSlow({ seconds: 1, cpuMs: 41_000 });
+    expect(await rejection(speak(beyond.engine, requestOf(sentences(1_000))))).to.be.instanceOf(
       SpeechTooLong,
     );
-    expect(working.spoken.length).to.be.below(15);
+    expect(beyond.spoken.length).to.be.below(15);
   });
 
-  it("is no time of work for a stream, which plays meanwhile", async () => {
-    const { engine } = await openSlow({ seconds: 1, workMs: 4_000 });
+  it("is no CPU time for a stream, which plays meanwhile", async () => {
+    const { engine } = await openSlow({ seconds: 1, cpuMs: 60_000 });
     const streamed = speak(engine, requestOf(sentences(20), { progressive: true }));
     expect(await streamed).to.be.closeTo(20, 0.1);
   });

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
+import { text } from "node:stream/consumers";
 import { expect } from "chai";
 import type { Middleware } from "koa";
 import { pino } from "pino";
@@ -142,6 +143,21 @@ describe("the HTTP server", () => {
     client.destroy();
     await server.drain(0);
   });
+
+  for (const version of ["1.0", "1.1"])
+    it(`keeps the connection of a client that waits for a response, however long, over HTTP/${version}`, async () => {
+      const server = await serve(
+        async (ctx) => {
+          await once(ctx.res, "timeout");
+          ctx.body = "whole";
+        },
+        { inactivityMs: 50 },
+      );
+      const client = await connected(server);
+      client.write(`GET / HTTP/${version}\r\nHost: x\r\nConnection: close\r\n\r\n`);
+      expect(await text(client)).to.match(/\r\n\r\nwhole$/);
+      await server.drain(0);
+    });
 
   describe("with several requests on one connection at once", () => {
     const request = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
