@@ -1,10 +1,20 @@
 /**
  * Measures the loudness of each local voice of the catalog (EBU R128, ffmpeg's `ebur128`), and writes the table of gains
- * in src/engines/local/gains.ts to the standard output. Takes a few minutes; needs espeak-ng, flite and ffmpeg.
+ * in src/engines/local/gains.ts to the standard output. Takes a few minutes; needs espeak-ng, flite, ffmpeg and natural voices.
  */
+import { naturalVoices } from "../src/domain/catalog/natural-voices.ts";
 import { releaseSeed } from "../src/domain/catalog/seed/seed.ts";
-import { sayLocally } from "../test/support/local-voice.ts";
+import { gainOf } from "../src/engines/local/gains.ts";
+import { naturalSentences } from "../test/listen/natural-sentences.ts";
+import { type Sound, sayLocally } from "../test/support/local-voice.ts";
 import { measureLoudness } from "../test/support/loudness.ts";
+import {
+  joinedSpeech,
+  openNaturalEngine,
+  paragraphsOf,
+  sayNaturally,
+} from "../test/support/natural-engine.ts";
+import { openToolHost } from "../test/support/tool-host.ts";
 
 /** EBU R128's own target level. */
 const targetLufs = -23;
@@ -26,10 +36,25 @@ const voices = new Map<string, string>(
   ),
 );
 const rows = new Map<string, string[]>();
-for (const [voice, lang] of voices) {
-  const { lufs, peak } = await measureLoudness(await sayLocally(voice, textOf(lang)));
+const addRow = (voice: string, { lufs, peak }: { lufs: number; peak: number }): void => {
   const gain = Math.min(targetLufs - lufs, maxPeakDbtp - peak).toFixed(1);
   const [file = "", variant = "plain"] = voice.split("+");
   rows.set(file, [...(rows.get(file) ?? []), `${variant}: ${Number(gain)}`]);
+};
+for (const [voice, lang] of voices)
+  addRow(voice, await measureLoudness(await sayLocally(voice, textOf(lang))));
+
+/** Of the sentences of its language, without the present gain. */
+const host = await openToolHost();
+for (const { voiceName: voice, lang } of naturalVoices) {
+  const engine = await openNaturalEngine(host, [voice]);
+  if (!engine) continue;
+  const spoken: Sound[] = [];
+  for (const text of paragraphsOf(naturalSentences[lang] ?? []))
+    spoken.push(await sayNaturally(engine, { voice, lang, text }));
+  const { lufs, peak } = await measureLoudness(joinedSpeech(spoken));
+  const present = 20 * Math.log10(gainOf(voice));
+  addRow(voice, { lufs: lufs - present, peak: peak - present });
 }
+await host.close();
 for (const [file, gains] of [...rows].sort()) console.log(`  "${file}": { ${gains.sort().join(", ")} },`);

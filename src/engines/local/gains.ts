@@ -135,13 +135,13 @@ const gains: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   "flite:awb": { plain: -4 },
   "flite:rms": { plain: -0.7 },
   "flite:slt": { plain: -6.4 },
-  "hibari:heart": { plain: 2.3 },
-  "pico:de-DE": { plain: 0.4 },
-  "pico:en-GB": { plain: 0 },
-  "pico:en-US": { plain: -0.4 },
-  "pico:es-ES": { plain: -2.4 },
-  "pico:fr-FR": { plain: -0.6 },
-  "pico:it-IT": { plain: 0.8 },
+  "hibari:heart": { plain: 2.6 },
+  "pico:de-DE": { plain: -0.9 },
+  "pico:en-GB": { plain: -0.7 },
+  "pico:en-US": { plain: -0.7 },
+  "pico:es-ES": { plain: -1.9 },
+  "pico:fr-FR": { plain: 0.3 },
+  "pico:it-IT": { plain: 0.7 },
 };
 
 /** The factor for the samples of a voice (SystemVoice.voiceName); 1 for a voice outside the catalog. */

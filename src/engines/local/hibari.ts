@@ -122,6 +122,7 @@ export const hibari = ({
     reportsPhonemes: true,
     reportsEvents: true,
     cost,
+    mostCost: 160,
     unreadable: (text) => text.normalize("NFKC").match(unread) ?? [],
     pauses: (boundary) => pauses[boundary],
     speak: async (request, signal, turn, onEvents) => {
@@ -177,9 +178,9 @@ const cost = (text: string): number => {
   return letters + 4 * (text.length - letters);
 };
 
-/** It begins each text with a third of a second of silence, and ends it with as much. */
+/** It begins each text with a third of a second of silence, and ends it with as much. At commas it pauses for a quarter of a second. */
 const pauses: Readonly<Record<Boundary, Pauses>> = {
   sentence: { before: 0.1, after: 0.35 },
-  clause: { before: 0.02, after: 0.08 },
+  clause: { before: 0.05, after: 0.2 },
   word: { before: 0.01, after: 0.01 },
 };

@@ -46,6 +46,8 @@ export interface LocalTool {
    * parts.
    */
   cost(text: string, lang: string): number;
+  /** The highest cost of a piece. Default: 300. */
+  readonly mostCost?: number;
   /** Letters and digits of a text without markup that it would skip. Default: none. */
   unreadable?(text: string, lang: string): readonly string[];
   /** Seconds at the normal rate that a plain text takes at least. Default: unknown. */

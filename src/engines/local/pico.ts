@@ -46,7 +46,10 @@ export const pico = (
     speak: async (request, signal, turn, onEvents) => {
       const { voice, text, prosody } = request;
       requireSpeakable(text);
-      const order: PicoOrder = { voice, text, level, ...knobValues(prosody) };
+      const order: PicoOrder = {
+        ...{ voice, level, ...knobValues(prosody) },
+        text: text.replace(pausing, " "),
+      };
       const job = { model, order, ...(onEvents && { onEvents }) };
       const samples = await readSamples(host.speakByModel(job, signal, turn), () =>
         silentSpeechError(request),
@@ -100,15 +103,18 @@ const requireSpeakable = (text: string): void => {
 const speakable = /[\p{L}\p{N}%&@$+#^~_*=/\\|£€¥§°]/u;
 const beyondPunctuation = /[^\p{P}\p{Z}\p{C}\p{M}]/gu;
 
+/** Signs at which Pico pauses as at the end of a sentence: `¿` and `¡`, and each further one of `?!` or `!!!`. */
+const pausing = /[¿¡]|(?<=[!?])[!?]/g;
+
 /** A digit or a sign is read as a word, which takes as long as four letters. */
 const cost = (text: string): number => {
   const letters = text.replace(/[^\p{L}\p{M}\s.,;:!?'"()-]/gu, "").length;
   return letters + 4 * (text.length - letters);
 };
 
-/** It ends every text with the pause of a sentence. */
+/** It ends every text with half a second of silence or more, at any rate. */
 const pauses: Readonly<Record<Boundary, (rate: number) => Pauses>> = {
-  sentence: () => ({}),
+  sentence: (rate) => ({ after: 0.55 / Math.max(rate, slowestRate) }),
   clause: (rate) => ({ before: 0.02, after: 0.2 / Math.max(rate, slowestRate) }),
   word: () => ({ before: 0.01, after: 0.01 }),
 };

@@ -20,6 +20,7 @@ import type { Engine } from "../../../src/engines/engine.ts";
 import { googleProvider } from "../../../src/engines/google/provider.ts";
 import { localEngines } from "../../../src/engines/local/engine.ts";
 import { gainOf } from "../../../src/engines/local/gains.ts";
+import { hibari } from "../../../src/engines/local/hibari.ts";
 import { createModelStates } from "../../../src/engines/local/model-states.ts";
 import { sherpa } from "../../../src/engines/local/sherpa.ts";
 import type { ModelPack } from "../../../src/engines/models/pack.ts";
@@ -44,7 +45,8 @@ const kept: Readonly<Record<string, string>> = {
   "espeak preparation 1; text 1": "5738a73833c0c89c83f16636df9295ac",
   "flite preparation 1; text 1": "f16907f3b37030456a668f08a6ae9f00",
   "sherpa preparation 1; text 1": "47ea5920b0dd10f2bc527dd71e5b5493",
-  "pico preparation 1; text 1": "6d35ae6037cc8866ad2c7677335d54c1",
+  "pico preparation 1; text 1": "48299b352601d6ed583efe2d429a3481",
+  "hibari preparation 1; text 1": "63f538671bcd1574d281dee765fe9542",
   "google texttospeech v1": "19598d18e6010dffbc7d1e70f45153fb",
   "azure speech v1": "5f7f31fc895f87ac9c5d81fb9e7627b1",
   "openai api.openai.com/v1 gpt-4o-mini-tts": "549a174d3f59f44392e171a3153d04a7",
@@ -190,7 +192,9 @@ describe("The version of audio", () => {
       const states = createModelStates({ warn: () => {} });
       const model = sherpa([pack], { host: watched, library: "1.2.3", states, limits });
       const models = new Map([["g1", model]] as const);
-      const [engine] = await localEngines({ host: watched, models, naturalVoices: installed });
+      const neural = hibari({ host: watched, installed, states, idleMs: 1 });
+      const natural = neural ? [neural] : [];
+      const [engine] = await localEngines({ host: watched, models, naturalVoices: installed, natural });
       if (!engine) throw new Error("There is no tool to ask.");
       orders.length = 0;
       await speakAll(engine, voices, ["mp3"]);
@@ -209,6 +213,7 @@ describe("The version of audio", () => {
       flite: ["flite:slt", "flite:rms", "flite:kal16"],
       sherpa: ["sherpa:pack#3"],
       pico: ["pico:en-GB", "pico:fr-FR"],
+      hibari: ["hibari:heart", "hibari:emma"],
     };
     for (const [tool, voices] of Object.entries(tools)) {
       it(`changes whenever ${tool} is asked for something else, or its samples are changed in another way`, async () => {

@@ -70,7 +70,13 @@ const eventsOf = (engine: PicoEngine, { text, knobs, items }: Spoken): readonly 
   const words = wordsOf(text);
   const [first] = words;
   if (!first) return [];
-  const frames = wordFrames(items, markedItems(engine, knobs + markWords(words), words.length));
+  const frames = new Map<number, number>();
+  for (let from = 0; from < words.length; from += mostMarks) {
+    const marks = Math.min(mostMarks, words.length - from);
+    const text = knobs + markWords(words, from, marks);
+    const marked = markedItems(engine, { text, marks, spokenFrames: framesOf(items) });
+    for (const [index, frame] of wordFrames(items, marked)) frames.set(from + index, frame);
+  }
   return [
     { kind: "sentence", position: first.position, length: 0, sample: 0 },
     ...words.flatMap(({ position, length }, index): SpeechEvent[] => {
@@ -99,19 +105,37 @@ const wordsOf = (text: string): Word[] => {
   });
 };
 
-const markWords = (words: readonly Word[]): string =>
-  words.map(({ text }, index) => `${markTag(index)}${text}`).join(" ");
+/** In a sentence with 62 marks, Pico speaks for ever. */
+const mostMarks = 50;
+
+/** Marks before some of the words, and one after these. */
+const markWords = (words: readonly Word[], from: number, marks: number): string =>
+  [...words.map(({ text }) => text), ""]
+    .map((text, index) => (index < from || index > from + marks ? text : markTag(index - from) + text))
+    .join(" ");
+
+interface MarkedText {
+  readonly text: string;
+  /** The index of the last one. */
+  readonly marks: number;
+  /** Of the same text without marks. */
+  readonly spokenFrames: number;
+}
 
 /** Until the last mark: the signal, which takes most of the time, is made after it. */
-const markedItems = (engine: PicoEngine, text: string, marks: number): readonly PhoneItem[] => {
+const markedItems = (engine: PicoEngine, { text, marks, spokenFrames }: MarkedText): readonly PhoneItem[] => {
   const items: PhoneItem[] = [];
-  let isOver = false;
-  for (const step of engine.speak(`${text} ${markTag(marks)}`)) {
+  let frames = 0;
+  for (const step of engine.speak(text)) {
     items.push(...step.items);
-    isOver ||= step.items.some((item) => item.kind === "mark" && item.index === marks);
-    if (isOver) break;
+    frames += framesOf(step.items);
+    const isOver = step.items.some((item) => item.kind === "mark" && item.index === marks);
+    if (isOver || frames > 2 * spokenFrames + 1000) break; // marks add a few frames
   }
   return items;
 };
+
+const framesOf = (items: readonly PhoneItem[]): number =>
+  items.reduce((sum, item) => sum + (item.kind === "phone" ? item.frames : 0), 0);
 
 await main();
