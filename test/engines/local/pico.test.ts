@@ -100,7 +100,7 @@ describe("SVOX Pico", function () {
   });
 
   for (const lang of picoVoices) {
-    it(`speaks ${lang} at -23 LUFS, with true peaks below -1 dBTP, also at the slowest rate`, async () => {
+    it(`speaks ${lang} with true peaks below -1 dBTP, also at the slowest rate`, async () => {
       const texts = {
         "en-GB": sentence,
         "en-US": sentence,
@@ -110,7 +110,6 @@ describe("SVOX Pico", function () {
         "it-IT": "I bambini hanno mangiato una mela nel giardino.",
       };
       const normal = await measureLoudness(await sayWithPico(engine, lang, `${texts[lang]} ${texts[lang]}`));
-      expect(normal.lufs).to.be.closeTo(-23, 2);
       expect(normal.peak).to.be.below(-1);
       const slow = await measureLoudness(await sayWithPico(engine, lang, texts[lang], { rate: 0.5 }));
       expect(slow.peak).to.be.below(-1);
