@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { PackageArchive } from "../../src/engines/natural-voices/voice-package.ts";
 
 /** The longest wait for a server's response, and for a whole file. */
 const timeouts = { startMs: 10_000, wholeMs: 180_000 } as const;
@@ -13,15 +14,28 @@ export const download = async (url: string, sha256: string): Promise<Buffer> => 
   return bytes;
 };
 
-/** A file of a project on the Python Package Index, or on the mirror that `PIP_INDEX_URL` names. */
-export const downloadFromIndex = async (project: string, file: string, sha256: string): Promise<Buffer> => {
-  const index = `${(process.env.PIP_INDEX_URL || "https://pypi.org/simple").replace(/\/+$/, "")}/${project}/`;
+/** An archive of a registry, or of its mirror that `PIP_INDEX_URL` or `NPM_CONFIG_REGISTRY` names. @throws as `download` */
+export const downloadArchive = async (archive: PackageArchive): Promise<Buffer> => {
+  const { registry, sha256 } = archive;
+  return await download(registry === "npm" ? npmUrl(archive) : await indexUrl(archive), sha256);
+};
+
+const npmUrl = ({ project, file }: PackageArchive): string => {
+  const { NPM_CONFIG_REGISTRY, npm_config_registry = NPM_CONFIG_REGISTRY } = process.env;
+  return `${baseOf(npm_config_registry, "https://registry.npmjs.org")}/${project}/-/${file}`;
+};
+
+const indexUrl = async ({ project, file }: PackageArchive): Promise<string> => {
+  const index = `${baseOf(process.env.PIP_INDEX_URL, "https://pypi.org/simple")}/${project}/`;
   const page = (await fetchBytes(index)).toString();
   const links = [...page.matchAll(/href="([^"#]+)/g)].map(([, href = ""]) => new URL(href, index).href);
   const url = links.find((link) => fileOf(link) === file);
   if (url === undefined) throw new Error(`${new URL(index).host} has no ${file}`);
-  return await download(url, sha256);
+  return url;
 };
+
+const baseOf = (setting: string | undefined, fallback: string): string =>
+  (setting || fallback).replace(/\/+$/, "");
 
 const fileOf = (url: string): string => decodeURIComponent(new URL(url).pathname.split("/").at(-1) ?? "");
 

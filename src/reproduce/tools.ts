@@ -6,9 +6,10 @@ import type { InstalledVoice } from "../engines/natural-voices/natural-voices.ts
 import { digestOfFiles, voicePackages } from "../engines/natural-voices/packages.ts";
 import { loadEnglish } from "../natural/english/load.ts";
 import { openHibari } from "../natural/hibari/model.ts";
-import { createHibariVoice, type HibariEvent, type HibariVoice } from "../natural/hibari/voice.ts";
+import { createHibariVoice, type HibariVoice } from "../natural/hibari/voice.ts";
 import { sampleRate } from "../natural/hibari/waveform.ts";
 import { openOnnxSession } from "../natural/onnx/session.ts";
+import type { VoiceEvent } from "../natural/speak-sentences.ts";
 import type { HibariOrder, HibariStart } from "../subprocess/hibari.ts";
 import { openPicoEngine, sampleRate as picoRate, picoText } from "../subprocess/host/models/pico/engine.ts";
 import type { PicoOrder, PicoStart } from "../subprocess/pico.ts";
@@ -51,7 +52,7 @@ const installedVoice = (voiceName: string): InstalledVoice | undefined => {
 const speakHibari = (readFile: ReadFile): SpeakByModel =>
   async function* ({ model, order, onEvents }) {
     const { speak } = await loadOnce(model.name, () => loadHibari(model.start as HibariStart, readFile));
-    const events: HibariEvent[] = [];
+    const events: VoiceEvent[] = [];
     yield wavHeader(sampleRate, espeakUnknownSize);
     for await (const { buffer } of speak(order as HibariOrder, (event) => events.push(event)))
       yield Buffer.from(buffer);

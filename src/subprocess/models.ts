@@ -16,5 +16,5 @@ export interface SpeechModel {
 }
 
 /** The folders of `host/models`. */
-export const modelPrograms = ["hibari", "pico", "sherpa"] as const;
+export const modelPrograms = ["hibari", "kokoro", "pico", "sherpa"] as const;
 export type ModelProgram = (typeof modelPrograms)[number];

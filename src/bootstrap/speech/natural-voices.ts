@@ -1,15 +1,14 @@
 import { catalog } from "../../../projections/catalog.ts";
 import type { Check } from "../../application/health/health.ts";
 import { catalogStream } from "../../domain/catalog/catalog.ts";
+import { installCommand } from "../../domain/catalog/natural-voices.ts";
 import type { Engine } from "../../engines/engine.ts";
 import { hibari } from "../../engines/local/hibari.ts";
+import { kokoro } from "../../engines/local/kokoro.ts";
 import { createModelStates } from "../../engines/local/model-states.ts";
 import type { NaturalVoices } from "../../engines/natural-voices/natural-voices.ts";
 import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
 import type { Core, Runtime } from "../core.ts";
-
-/** What makes voices better that are not installed here. */
-export const installHint = "install natural voices: scripts/natural-voices";
 
 /** The tools of the natural voices that are installed. Chosen voices are loaded now. */
 export const composeNaturalVoices = (
@@ -21,6 +20,7 @@ export const composeNaturalVoices = (
   const states = createModelStates({ warn: (message) => log.warn(message) });
   const { idleMs } = settings.models.limits;
   const neural = hibari({ host, installed, states, idleMs });
+  const slow = kokoro({ host, installed, states, idleMs });
   const view = runner.lastKnownView(catalog);
   const chosen = (): readonly string[] => view.get(catalogStream)?.chosen?.voices ?? [];
   for (const voiceName of chosen()) {
@@ -28,7 +28,7 @@ export const composeNaturalVoices = (
     if (neural && prefix === neural.prefix && neural.has(voice)) void neural.keepLoaded(voice);
   }
   return {
-    tools: [neural].filter((tool) => tool !== undefined),
+    tools: [neural, slow].filter((tool) => tool !== undefined),
     /** Reports the chosen voices that this instance cannot speak: their fallbacks speak. */
     checkWith: (findEngine: (code: "g1") => Engine | undefined): Check => ({
       name: "voices",
@@ -38,8 +38,9 @@ export const composeNaturalVoices = (
           (findEngine("g1")?.version(voiceName) ?? "none") !== "none";
         const missing = chosen().filter((one) => !isHere(one));
         const files = unusable.map((one) => `; ${one.package}/${one.message}`).join("");
-        const hint = `${missing.join(", ")}: not installed here${files}; ${installHint}`;
-        const problems = [...(missing.length > 0 ? [hint] : []), ...states.failures()];
+        const hint = `install natural voices: ${installCommand(missing)}`;
+        const absent = `${missing.join(", ")}: not installed here${files}; ${hint}`;
+        const problems = [...(missing.length > 0 ? [absent] : []), ...states.failures()];
         if (problems.length > 0) throw new Error(problems.join("; "));
       },
     }),

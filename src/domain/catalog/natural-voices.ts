@@ -53,6 +53,11 @@ const kokoroVoice = (name: string, index: number): NaturalVoice => {
   return natural(200 + index, `kokoro:${name}`, lang, name.charAt(1) === "m" ? "m" : "f");
 };
 
+/** Languages that nothing here reads in the symbols of Kokoro's model: their voices are not installed. */
+const unreadByKokoro: ReadonlySet<string> = new Set(["ja-JP", "zh-CN"]);
+
+const isKokoro = ({ voiceName }: Pick<NaturalVoice, "voiceName">): boolean => voiceName.startsWith("kokoro:");
+
 /** All natural voices. Of one language and gender, the better one comes first. */
 export const naturalVoices: readonly NaturalVoice[] = [
   natural(0, "hibari:heart", "en-US", "f"),
@@ -84,6 +89,16 @@ export const voicesToChoose = (isInstalled: (voiceName: string) => boolean): rea
   naturalVoices
     .map(({ voiceName }) => voiceName)
     .filter((name) => defaultNaturalVoices.includes(name) || isInstalled(name));
+
+/** The natural voices that can be installed, of which each is the best one of a language and gender or speaks as its fallback. */
+export const installableVoices = (): readonly NaturalVoice[] =>
+  speakingNaturalVoices(naturalVoices.filter((one) => !(isKokoro(one) && unreadByKokoro.has(one.lang))));
+
+/** The command that installs these voices. */
+export const installCommand = (voiceNames: readonly string[]): string =>
+  voiceNames.some((voiceName) => isKokoro({ voiceName }))
+    ? "scripts/natural-voices --kokoro"
+    : "scripts/natural-voices";
 
 export const isNatural = ({ id }: Pick<SystemVoice, "id">): boolean => id >= firstVoiceIds.natural;
 
@@ -122,7 +137,6 @@ export const withNaturalVoices = (catalog: CatalogVoices, chosen: readonly strin
  * other natural voice speaks.
  */
 export const speakingNaturalVoices = (added: readonly NaturalVoice[]): readonly NaturalVoice[] => {
-  const isKokoro = ({ voiceName }: NaturalVoice): boolean => voiceName.startsWith("kokoro:");
   const fast = added.filter((one) => !isKokoro(one));
   const langs = new Set(fast.map(({ lang }) => lang));
   const slow = added.filter((one) => isKokoro(one) && !langs.has(one.lang));

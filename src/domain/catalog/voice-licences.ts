@@ -12,10 +12,16 @@ export interface VoiceLicence {
 /** The voices come before what else is spoken with under their prefix. */
 export const voiceLicences: readonly VoiceLicence[] = [
   {
+    name: "Kokoro-82M: weights and voices; its export",
+    licence: "Apache-2.0; MIT",
+    text: "voices/kokoro/LICENSE, voices/kokoro/LICENSE-export, voices/kokoro/NOTICE",
+    voices: ["kokoro"],
+  },
+  {
     name: "hibari, its models and data",
     licence: "Apache-2.0",
     text: "voices/hibari/LICENSE, voices/hibari/NOTICE",
-    voices: ["hibari"],
+    voices: ["hibari", "kokoro"],
   },
   {
     name: "SVOX Pico, its data",
@@ -30,12 +36,6 @@ export const voiceLicences: readonly VoiceLicence[] = [
     voices: ["pico"],
   },
   {
-    name: "Kokoro-82M: weights and voices; its export",
-    licence: "Apache-2.0; MIT",
-    text: "voices/kokoro",
-    voices: ["kokoro"],
-  },
-  {
     name: "ONNX Runtime (onnxruntime-web)",
     licence: "MIT",
     text: "https://github.com/microsoft/onnxruntime/blob/main/LICENSE",
@@ -45,7 +45,7 @@ export const voiceLicences: readonly VoiceLicence[] = [
     name: "espeak-ng",
     licence: "GPL-3.0-or-later",
     text: "/usr/share/doc/espeak-ng/copyright",
-    voices: ["espeak"],
+    voices: ["espeak", "kokoro"],
   },
   {
     name: "flite and its voices",
@@ -57,7 +57,7 @@ export const voiceLicences: readonly VoiceLicence[] = [
     name: "Lindera and IPADIC, for Japanese",
     licence: "MIT; NAIST-2003",
     text: "node_modules/lindera-wasm-nodejs-ipadic",
-    voices: ["espeak", "kokoro"],
+    voices: ["espeak"],
   },
   {
     name: "models of sherpa-onnx",

@@ -116,7 +116,7 @@ export const hibari = ({
     has,
     modelOf,
     knobs: () => ["pitch", "rate", "volume"],
-    isReproducible: true,
+    isReproducible: () => true,
     bySentence: true,
     takesPhonemes: true,
     reportsPhonemes: true,

@@ -56,7 +56,7 @@ export const localEngine = (
         (tool, name) => `${tool.version(name)}; text ${preparationVersion}; icu ${process.versions.icu}`,
       ) ?? "none",
     isExact: (voice) => ask(voice, (tool, name) => tool.isExact?.(name)) ?? true,
-    isReproducible: (voice) => ask(voice, (tool) => tool.isReproducible) ?? false,
+    isReproducible: (voice) => ask(voice, (tool, name) => tool.isReproducible?.(name)) ?? false,
     prosody: (voice) => ask(voice, (tool, name) => tool.knobs(name)) ?? [],
     takesSsml: (voice) => find(voice) !== undefined,
     otherVoices: (request) => {

@@ -24,8 +24,8 @@ export interface LocalTool {
   version(voice: string): string;
   /** False if its bytes are not reproducible: those that were kept first are the sound. Default: true. */
   isExact?(voice: string): boolean;
-  /** True if its samples do not depend on the machine: it runs in WebAssembly. Default: false. */
-  readonly isReproducible?: boolean;
+  /** True if the voice's samples do not depend on the machine: it runs in WebAssembly. Default: false. */
+  isReproducible?(voice: string): boolean;
   /** The model of the voice, which has a queue of its own. Default: the voice shares the queue of all tools. */
   modelOf?(voice: string): ModelQueue | undefined;
   /** True if it has the voice. Requests for other voices never reach the tool. */

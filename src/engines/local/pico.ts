@@ -37,7 +37,7 @@ export const pico = (
     has: (voice) => voices.has(voice),
     modelOf: () => model,
     knobs: () => ["pitch", "rate", "volume"],
-    isReproducible: true,
+    isReproducible: () => true,
     bySentence: true,
     reportsEvents: true,
     cost,

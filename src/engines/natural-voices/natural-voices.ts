@@ -4,7 +4,8 @@ import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { errorMessage } from "../../domain/errors.ts";
-import { digestOfFiles, type PublishedFile, type VoicePackage, voicePackages } from "./packages.ts";
+import { digestOfFiles, voicePackages } from "./packages.ts";
+import type { PublishedFile, VoicePackage } from "./voice-package.ts";
 
 /** A natural voice whose files are all here, as they were published. */
 export interface InstalledVoice {

@@ -27,7 +27,7 @@ const framesPerDuration = 2;
 
 /** @throws if the file is no model of hibari */
 export const openHibari = async ({ wasm, model }: HibariFiles): Promise<HibariModel> => {
-  const session = await openOnnxSession({ wasm, model: withOutput(model, durations) });
+  const session = await openOnnxSession({ wasm, model, innerOutput: durations });
   return { run: (ids, speed) => run(session, ids, speed), close: session.close };
 };
 
@@ -55,20 +55,3 @@ const floats = (outputs: Tensors, name: string): Float32Array => {
   if (!(data instanceof Float32Array)) throw new TypeError(`The model has no output ${name}.`);
   return data;
 };
-
-/**
- * The model with another output. Fields of protobuf that occur again are merged: these bytes are one more `output` of the
- * `graph`.
- */
-const withOutput = (model: Uint8Array, name: string): Uint8Array<ArrayBuffer> => {
-  const value = field(1, new TextEncoder().encode(name));
-  const added = field(7, field(12, value));
-  const joined = new Uint8Array(model.length + added.length);
-  joined.set(model);
-  joined.set(added, model.length);
-  return joined;
-};
-
-/** A field of protobuf with less than 128 bytes. */
-const field = (number: number, content: Uint8Array): Uint8Array =>
-  Uint8Array.of((number << 3) | 2, content.length, ...content);

@@ -97,8 +97,11 @@ describe("the choice of voices", () => {
     expect(stdout).to.match(
       /^US English Female +en-US +f +g1 +flite:slt +classic +hibari:heart: scripts\/natural-voices$/m,
     );
+    expect(stdout).to.match(
+      /^Hindi Female .+ classic +kokoro:hf_alpha: scripts\/natural-voices --kokoro, then voxledger voices use natural$/m,
+    );
     // Nothing installs a better one.
-    expect(stdout).to.match(/^Hindi Female +hi-IN +f +g1 +espeak:inc\/hi\+f3 +classic$/m);
+    expect(stdout).to.match(/^Japanese Female +ja-JP +f +g1 +espeak:jpx\/ja\+f3 +classic$/m);
   });
 
   it("names the natural voices that are installed on this machine", async () => {

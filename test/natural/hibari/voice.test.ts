@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import type { HibariModel } from "../../../src/natural/hibari/model.ts";
-import { createHibariVoice, type HibariEvent } from "../../../src/natural/hibari/voice.ts";
+import { createHibariVoice } from "../../../src/natural/hibari/voice.ts";
 import type { SpokenSentence } from "../../../src/natural/phonemes.ts";
+import type { VoiceEvent } from "../../../src/natural/speak-sentences.ts";
 
 const vocabulary = { " ": 16, a: 43, b: 44, ",": 3, ".": 4, ˈ: 156 };
 
@@ -30,7 +31,7 @@ const fakeModel = () => {
 const speak = async (sentences: readonly SpokenSentence[]) => {
   const { model, runs } = fakeModel();
   const voice = createHibariVoice({ model, frontEnd: { read: async () => sentences }, vocabulary });
-  const events: HibariEvent[] = [];
+  const events: VoiceEvent[] = [];
   let samples = 0;
   for await (const { length } of voice.speak({ text: "text", speed: 1.5, pitch: 1 }, (one) =>
     events.push(one),

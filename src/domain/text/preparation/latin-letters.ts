@@ -1,10 +1,11 @@
 import { type MappedText, rewrite } from "../mapped-text.ts";
+import { languageOf } from "./language.ts";
 import type { Reader } from "./reader.ts";
 
 /**
  * Letters that flite, which knows only ASCII, would skip. It removes accents itself: these are the
  * Latin letters that are no letter with an accent. Greek ones, which stand for themselves in a
- * Latin text, hibari does not read either.
+ * Latin text, hibari and Kokoro do not read either.
  */
 export const inAscii: Readonly<Record<string, string>> = {
   ...{ ß: "ss", ẞ: "SS", æ: "ae", Æ: "AE", œ: "oe", Œ: "OE", ø: "o", Ø: "O", ł: "l", Ł: "L" },
@@ -37,9 +38,10 @@ const greekNames =
 const alpha = "α".charCodeAt(0);
 const greek = greekNames.split(" ");
 
-export const asciiLetters = (text: MappedText, { tool }: Reader): MappedText => {
+export const asciiLetters = (text: MappedText, { tool, lang }: Reader): MappedText => {
   if (tool === "espeak") return rewrite(text, /[Ꞌꞌ]/g, () => "'"); // it skips the saltillo
-  if (tool !== "flite" && tool !== "hibari" && tool !== "pico") return text;
+  const isKokoro = tool === "kokoro" && languageOf(lang) === "en";
+  if (tool !== "flite" && tool !== "hibari" && tool !== "pico" && !isKokoro) return text;
   const named = rewrite(text, lonelyGreek, ([letter]) => nameOf(letter));
   return tool === "flite" ? rewrite(named, latin, ([letter]) => inAscii[letter]) : named;
 };

@@ -15,6 +15,9 @@ const textFlags = 0x1000;
 /** espeakPHONEMES: `[[…]]` are phonemes. */
 const phonemesFlag = 0x100;
 const ssmlFlag = 0x10; // espeakSSML
+const utf8Text = 1; // espeakCHARS_UTF8
+/** espeakPHONEMES_IPA, and `^` as the tie between the parts of a phoneme. */
+const tiedIpa = 0x02 | 0x80 | ("^".charCodeAt(0) << 8);
 const statusOk = 0; // EE_OK
 const parameters = { rate: 1, volume: 2, pitch: 3 } as const; // espeak_PARAMETER
 const eventKinds: Readonly<Record<number, SpeechEvent["kind"]>> = { 1: "word", 2: "sentence" };
@@ -103,6 +106,17 @@ export const openEspeakLibrary = (open = openNative) => {
       if (status !== statusOk) throw new Error(`The library did not speak the text (status ${status}).`);
       return events;
     },
+    /**
+     * The phonemes of a text in the International Phonetic Alphabet, with `^` between the parts of a phoneme.
+     * @throws {Error} there is no such voice
+     */
+    phonemes: (voice: string, text: string): string => {
+      renew();
+      isUsed = true;
+      if (loaded.setVoice(voice) !== 0) throw new Error("There is no such voice.");
+      clearStack();
+      return loaded.phonemes(text);
+    },
     /** To be called before the process ends: the library's thread would still run while its code is unloaded. */
     close: (): void => loaded.close(),
   };
@@ -160,6 +174,9 @@ const loadLibrary = (callback: bigint) => {
   const status = initialize(null) || initializeOutput(synchronousOutput, 0, null);
   if (status !== 0) throw new Error(`espeak-ng could not be initialised (status ${status}).`);
   setCallback(callback);
+  const textToPhonemes = library.func(
+    "const char *espeak_TextToPhonemes(_Inout_ const void **text, int mode, int phonemes)",
+  ) as (text: unknown[], mode: number, phonemes: number) => string | null;
   return {
     info: library.func("const char *espeak_Info(void *path)") as (path: null) => string,
     sampleRate: library.func("int espeak_ng_GetSampleRate()") as () => number,
@@ -170,6 +187,17 @@ const loadLibrary = (callback: bigint) => {
     synthesize: library.func(
       "int espeak_Synth(const void *text, size_t size, uint position, int type, uint end, uint flags, void *id, void *data)",
     ) as (...args: readonly unknown[]) => number,
+    phonemes: (text: string): string => {
+      const input = Buffer.from(`${text}\0`);
+      const memory = koffi.alloc("char", input.length);
+      koffi.encode(memory, koffi.array("uint8", input.length), input);
+      const clauses: string[] = [];
+      // Each call reads a clause and moves the pointer, at last to null.
+      for (const at = [memory as unknown]; at[0] !== null; )
+        clauses.push(textToPhonemes(at, utf8Text, tiedIpa) ?? "");
+      koffi.free(memory);
+      return clauses.join(" ");
+    },
     close: (): void => {
       // Ends the library's thread, which must not outlive its code.
       terminate();

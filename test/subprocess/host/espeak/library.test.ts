@@ -14,6 +14,7 @@ describe("The library of espeak-ng", () => {
         setVoice: () => 0,
         setParameter: () => 0,
         synthesize: () => status,
+        phonemes: () => "",
         close: () => undefined,
       }),
     }));

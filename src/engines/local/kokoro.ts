@@ -1,0 +1,132 @@
+import { tap } from "../../async/tap.ts";
+import { kokoroLanguages } from "../../domain/catalog/natural-voices.ts";
+import { EngineFailed, NothingToSpeak, Unpronounceable } from "../../domain/errors.ts";
+import { isSpeakable, silentSpeechError } from "../../domain/text/speakable.ts";
+import { kokoroCode } from "../../natural/kokoro/voice.ts";
+import type { KokoroOrder, KokoroReader, KokoroStart } from "../../subprocess/kokoro.ts";
+import type { SpeechModel } from "../../subprocess/models.ts";
+import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
+import type { InstalledVoice } from "../natural-voices/natural-voices.ts";
+import { readSamples, scale } from "../pcm/read-samples.ts";
+import { type Boundary, type LocalTool, type Pauses, slowestRate } from "./local-tool.ts";
+import type { ModelStates } from "./model-states.ts";
+
+export interface KokoroOptions {
+  readonly host: SubprocessHost;
+  /** By SystemVoice.voiceName. */
+  readonly installed: ReadonlyMap<string, InstalledVoice>;
+  readonly states: ModelStates;
+  readonly idleMs: number;
+  /** A process that takes longer for a sentence, its start included, is killed. Default: 4 minutes. */
+  readonly deadlineMs?: number;
+}
+
+/** Of what the tool is asked for. Raise it with every change of that, or names would lead to old audio; a test enforces it. */
+const preparation = 1;
+
+const prefix = "kokoro";
+const runtime = "onnxruntime-web 1.30.0";
+
+const readers: Readonly<Record<string, KokoroReader>> = {
+  "en-US": { accent: "us" },
+  "en-GB": { accent: "gb" },
+  "es-ES": { espeak: "roa/es" },
+  "fr-FR": { espeak: "roa/fr" },
+  "hi-IN": { espeak: "inc/hi" },
+  "it-IT": { espeak: "roa/it" },
+  "pt-BR": { espeak: "roa/pt-BR" },
+};
+
+/** Who reads the texts of a voice. Undefined: nothing here reads its language. */
+const readerOf = (voice: string): KokoroReader | undefined => readers[kokoroLanguages[voice.charAt(0)] ?? ""];
+
+const isEnglish = (reader: KokoroReader | undefined): boolean => reader !== undefined && "accent" in reader;
+
+/** The model, its voices and the front ends; while the model is loaded, half as much again. */
+const memoryBytes = 1280 * 1024 * 1024;
+
+/** A sentence of 300 letters takes a minute on a core, which the processes of other tools may share. */
+const longestMs = 4 * 60_000;
+
+/** Kokoro with its installed voices: slow, in WebAssembly, by its own process. Undefined if there are none. */
+export const kokoro = ({
+  host,
+  installed,
+  states,
+  idleMs,
+  deadlineMs = longestMs,
+}: KokoroOptions): LocalTool | undefined => {
+  const installedAs = (voice: string): InstalledVoice | undefined => installed.get(`${prefix}:${voice}`);
+  const [one] = [...installed.values()].filter(({ package: { name } }) => name === prefix);
+  if (!one) return undefined;
+  const start: KokoroStart = { folder: one.folder };
+  // It may take all the time of a core: other tools go first.
+  const model: SpeechModel = {
+    ...{ name: prefix, program: "kokoro", start, memoryBytes, idleMs },
+    lowPriority: true,
+  };
+
+  const speak: LocalTool["speak"] = async (request, signal, turn, onEvents) => {
+    const { text, voice, prosody } = request;
+    const reader = readerOf(voice);
+    if (!reader) throw new EngineFailed("There is no such voice.");
+    requireSpeakable(text, reader);
+    const speed = Math.max(prosody.rate, slowestRate);
+    const order: KokoroOrder = { text, voice: `${voice}.bin`, reader, speed };
+    const call = states.start(prefix);
+    const wav = host.speakByModel({ model, order, deadlineMs, ...(onEvents && { onEvents }) }, signal, turn);
+    const watched = tap(wav, {
+      onEnd: call.succeeded,
+      onError: (error) => call.failed(error),
+      onClose: call.ignored,
+    });
+    const samples = await readSamples(watched, () => silentSpeechError(request));
+    return prosody.volume === 1 ? samples : { ...samples, pcm: scale(samples.pcm, prosody.volume) };
+  };
+
+  return {
+    prefix,
+    version: (voice) => {
+      const phonemes = isEnglish(readerOf(voice)) ? "" : `espeak-ng ${host.versions["espeak-ng"]}; `;
+      return `${kokoroCode}; ${runtime}; ${installedAs(voice)?.digest}; ${phonemes}preparation ${preparation}`;
+    },
+    has: (voice) =>
+      installedAs(voice) !== undefined && (isEnglish(readerOf(voice)) || host.espeak === "library"),
+    modelOf: () => model,
+    knobs: () => ["rate", "volume"],
+    isReproducible: (voice) => isEnglish(readerOf(voice)),
+    bySentence: true,
+    reportsPhonemes: true,
+    reportsEvents: true,
+    cost,
+    unreadable: (text, lang) => (/^en\b/.test(lang) ? (text.normalize("NFKC").match(unread) ?? []) : []),
+    pauses: (boundary) => pauses[boundary],
+    speak,
+  };
+};
+
+/** @throws {Unpronounceable} another voice may read its signs @throws {NothingToSpeak} */
+const requireSpeakable = (text: string, reader: KokoroReader): void => {
+  if ((isEnglish(reader) ? speakableInEnglish : speakable).test(text)) return;
+  throw isSpeakable(text) ? new Unpronounceable(text.match(/\S/gu) ?? []) : new NothingToSpeak();
+};
+
+/** What the front end of hibari reads. */
+const speakableInEnglish = /[\p{L}\p{N}%&+@/=#<>~^°$£€¥¢§×÷±−→©]/u;
+const speakable = /[\p{L}\p{N}]/u;
+
+/** The front end of English reads Latin letters, and ASCII's digits. */
+const unread = /[[\p{L}\p{N}]--[\p{Script=Latin}\p{ASCII}]]/gv;
+
+/** A digit or a sign is read as a word, which takes as long as four letters. */
+const cost = (text: string): number => {
+  const letters = text.replace(/[^\p{L}\p{M}\s.,;:!?'"()-]/gu, "").length;
+  return letters + 4 * (text.length - letters);
+};
+
+/** It begins and ends each text with silence. */
+const pauses: Readonly<Record<Boundary, Pauses>> = {
+  sentence: { before: 0.1, after: 0.35 },
+  clause: { before: 0.02, after: 0.08 },
+  word: { before: 0.01, after: 0.01 },
+};

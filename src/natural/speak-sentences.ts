@@ -1,0 +1,135 @@
+import type { SpokenSentence, SpokenWord } from "./phonemes.ts";
+
+/** Where something begins in the audio. Positions and lengths are code points of the text. */
+export interface VoiceEvent {
+  readonly kind: "sentence" | "word" | "phoneme";
+  readonly position: number;
+  /** 0 for sentences. */
+  readonly length: number;
+  readonly sample: number;
+  /** The symbol of a phoneme. */
+  readonly value?: string;
+}
+
+/** The audio of a model for symbols that it spoke at once. */
+export interface SpokenSymbols {
+  /** Chunks, which are read before the next one is made. */
+  readonly audio: Iterable<Float32Array | Float64Array>;
+  /** Samples before the first symbol. */
+  readonly lead: number;
+  /** Samples of each symbol. */
+  readonly lengths: readonly number[];
+}
+
+export interface SentenceSpeaker {
+  /** The ids of the model's symbols. */
+  readonly vocabulary: Readonly<Record<string, number>>;
+  /** `ids`: those of symbols, without the pause at both ends. */
+  readonly run: (ids: readonly number[]) => Promise<SpokenSymbols>;
+  readonly onEvent: (event: VoiceEvent) => void;
+}
+
+/** Speaks sentences with a model of the Kokoro family, in parts that it takes at once. */
+export async function* speakSentences(
+  sentences: readonly SpokenSentence[],
+  { vocabulary, run, onEvent }: SentenceSpeaker,
+): AsyncGenerator<Int16Array<ArrayBuffer>, void> {
+  let sample = 0;
+  for (const sentence of sentences) {
+    let isFirst = true;
+    for (const part of partsOf(sentence)) {
+      const symbols = symbolsOf(part, vocabulary);
+      if (symbols.length === 0) continue;
+      const spoken = await run(symbols.map(({ id }) => id));
+      if (isFirst) onEvent({ kind: "sentence", position: part[0]?.position ?? 0, length: 0, sample });
+      isFirst = false;
+      placeSymbols(symbols, spoken, sample, onEvent);
+      for (const chunk of spoken.audio) {
+        sample += chunk.length;
+        yield toInt16(chunk);
+      }
+    }
+  }
+}
+
+/** hibari's model takes a second and 50 MB for as many symbols. */
+const mostSymbols = 200;
+
+/** A long sentence in parts, which end after punctuation where that is possible. */
+const partsOf = (sentence: SpokenSentence): readonly SpokenSentence[] => {
+  const parts: SpokenWord[][] = [];
+  let rest = [...sentence];
+  while (rest.length > 0) {
+    const most = Math.max(1, wordsWithin(rest));
+    const clause = rest.slice(0, most).findLastIndex(({ phonemes }) => clauseEnd.test(phonemes)) + 1;
+    const count = most < rest.length && clause > 0 ? clause : most;
+    parts.push(rest.slice(0, count));
+    rest = rest.slice(count);
+  }
+  return parts;
+};
+
+const clauseEnd = /[,;:—.!?…]["”)]*\s*$/;
+
+/** How many of the words have at most `mostSymbols` together. */
+const wordsWithin = (words: readonly SpokenWord[]): number => {
+  let symbols = 0;
+  const past = words.findIndex(({ phonemes }) => {
+    symbols += phonemes.length;
+    return symbols > mostSymbols;
+  });
+  return past < 0 ? words.length : past;
+};
+
+interface PlacedSymbol {
+  readonly symbol: string;
+  readonly id: number;
+  readonly word: SpokenWord;
+  readonly isFirst: boolean;
+}
+
+/** The symbols that the model has. */
+const symbolsOf = (
+  words: readonly SpokenWord[],
+  vocabulary: SentenceSpeaker["vocabulary"],
+): readonly PlacedSymbol[] => {
+  const known = words.flatMap((word) =>
+    [...word.phonemes]
+      .flatMap((symbol) => {
+        const id = vocabulary[symbol];
+        return id === undefined ? [] : [{ symbol, id, word }];
+      })
+      .map((placed, index) => ({ ...placed, isFirst: index === 0 })),
+  );
+  // A word of which a part has more than the most symbols is cut: no word has as many.
+  return known.slice(0, 2 * mostSymbols);
+};
+
+/** Reports where words and their phonemes begin. */
+const placeSymbols = (
+  symbols: readonly PlacedSymbol[],
+  { lead, lengths }: SpokenSymbols,
+  start: number,
+  onEvent: SentenceSpeaker["onEvent"],
+): void => {
+  let sample = start + lead;
+  for (const [index, { symbol, word, isFirst }] of symbols.entries()) {
+    const { position, length } = word;
+    if (isFirst && length > 0) onEvent({ kind: "word", position, length, sample });
+    if (phoneme.test(symbol)) onEvent({ kind: "phoneme", position, length, sample, value: symbol });
+    sample += lengths[index] ?? 0;
+  }
+};
+
+/** Letters; spaces, punctuation, stress and other modifiers belong to them. */
+const phoneme = /[[\p{L}--\p{Lm}]ᵊ]/v;
+
+/** Values outside of -1 to 1 are clipped. */
+const toInt16 = (samples: Float32Array | Float64Array): Int16Array<ArrayBuffer> => {
+  const pcm = new Int16Array(samples.length);
+  for (let n = 0; n < pcm.length; n++) {
+    const value = samples[n] as number;
+    pcm[n] = Math.round(32_767 * (value < -1 ? -1 : value > 1 ? 1 : value));
+  }
+  return pcm;
+};

@@ -1,0 +1,50 @@
+import { kokoroSymbols } from "../../../../natural/kokoro/symbols.ts";
+import type { FrontEnd, SpokenWord } from "../../../../natural/phonemes.ts";
+import type { EspeakLibrary } from "../../espeak/library.ts";
+
+/** Punctuation, which espeak-ng leaves out of its phonemes, and the symbols of the model for it. */
+const punctuation: Readonly<Record<string, string>> = {
+  ...Object.fromEntries([...';:,.!?—…"()“”'].map((one) => [one, one])),
+  ...{ "«": "“", "»": "”", "–": "—", "।": ".", "¿": "", "¡": "" },
+};
+const signs = Object.keys(punctuation).join("");
+
+/** Signs, or what is between them. A sign within a number or an abbreviation is none. */
+const sections = new RegExp(`(?<words>(?:[^${signs}]|[.,:](?=[\\p{L}\\p{N}]))+)|[${signs}]+`, "gu");
+
+/** Reads texts of one language by the phonemes of espeak-ng. */
+export const espeakFrontEnd = (library: Pick<EspeakLibrary, "phonemes">, voice: string): FrontEnd => ({
+  read: async (text) => {
+    const read = (words: string): string => kokoroSymbols(library.phonemes(voice, words));
+    const words: SpokenWord[] = [];
+    let position = 0;
+    for (const [section] of text.matchAll(sections)) {
+      if (section.charAt(0) in punctuation) words.push({ phonemes: signsOf(section), position, length: 0 });
+      else words.push(...wordsOf(section, position, read));
+      position += [...section].length;
+    }
+    return words.some(({ length }) => length > 0) ? [words] : [];
+  },
+});
+
+const signsOf = (section: string): string => [...section].map((sign) => punctuation[sign] ?? "").join("");
+
+/** Words have places of their own if espeak-ng reads as many as are written; else they have that of the first. */
+const wordsOf = (section: string, at: number, read: (words: string) => string): SpokenWord[] => {
+  const written = [...section.matchAll(/\S+/gu)].map(({ 0: word, index }) => ({
+    position: at + [...section.slice(0, index)].length,
+    length: [...word].length,
+  }));
+  const spoken = read(section)
+    .trim()
+    .split(/\s+/u)
+    .filter((word) => word !== "");
+  const [first = { position: at, length: 0 }] = written;
+  const isSame = spoken.length === written.length;
+  const words = spoken.map((word, index): SpokenWord => {
+    const place = (isSame || index === 0 ? written[index] : undefined) ?? { ...first, length: 0 };
+    return { ...place, phonemes: index < spoken.length - 1 ? `${word} ` : word };
+  });
+  const blank = (where: RegExp) => (where.test(section) ? [{ phonemes: " ", position: at, length: 0 }] : []);
+  return [...blank(/^\s/u), ...words, ...(words.length > 0 ? blank(/\s$/u) : [])];
+};
