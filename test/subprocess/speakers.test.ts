@@ -81,6 +81,24 @@ describe("espeak-ng's library", () => {
     }
   });
 
+  it("speaks each word with one language to its end, whose memory the library frees and reuses before", async () => {
+    const words = [jobOf("਒", { voice: "trk/kk+f2" }), jobOf("9៚❵៮俫ڴտ಩곈", { voice: "urj/fi+klatt2" })];
+    const [first, second] = await Promise.all([openToolHost({ speakers: 1 }), openToolHost({ speakers: 1 })]);
+    const spoken = new Set<string>();
+    try {
+      for (const word of words) spoken.add(await speak(first, word));
+      for (let round = 0; round < 3; round++) {
+        for (const before of jobs) {
+          await speak(second, before);
+          for (const word of words) spoken.add(await speak(second, word));
+        }
+      }
+    } finally {
+      await Promise.all([first.close(), second.close()]);
+    }
+    expect(spoken).to.have.lengthOf(words.length);
+  });
+
   it("reads brackets as text, which are phonemes for the command line", async () => {
     const [text, literal] = [jobOf("Say [[h@'loU]] now."), jobOf("Say [ [h@'loU]] now.")];
     expect(await speak(library, literal)).to.equal(await speak(command, literal));

@@ -1,5 +1,6 @@
 import type { EspeakOrder, SpeechEvent } from "../../espeak.ts";
 import koffi from "../../native-libraries.ts";
+import { openDelayedFree } from "./delayed-free.ts";
 
 export type EspeakLibrary = ReturnType<typeof openEspeakLibrary>;
 
@@ -50,7 +51,7 @@ type Receive = (samples: Buffer, events: readonly NativeEvent[]) => void;
  * library's random numbers, which some variants use as noise, start again. So its samples are those of the command line.
  * It reads parts of its stack that it has not written (found by Valgrind in 1.51, for words that it knows no phonemes of):
  * all calls use the same stack of koffi, where an earlier text would be left, so that it is cleared by a structure that is
- * passed by value.
+ * passed by value. It uses memory after it has freed it: therefore its `free` is delayed while it speaks (delayed-free.ts).
  * Calls block; callbacks run within them.
  * @throws {Error} the library is not installed, or not as expected
  */
@@ -139,7 +140,8 @@ const openNative = (receive: Receive) => {
     receive(copy, readEvents(events));
     return 0;
   }, koffi.pointer(callbackType));
-  return { seedRandom, clearStack: () => takeStack(clean), load: () => loadLibrary(callback) };
+  const delayFree = openDelayedFree();
+  return { seedRandom, clearStack: () => takeStack(clean), load: () => loadLibrary(callback, delayFree) };
 };
 
 /** The library alone decides whether it can do without them. */
@@ -161,7 +163,7 @@ const readEvents = (list: unknown): NativeEvent[] => {
 };
 
 /** Loads the library and initialises it as its command line does. */
-const loadLibrary = (callback: bigint) => {
+const loadLibrary = (callback: bigint, delayFree: ReturnType<typeof openDelayedFree>) => {
   const library = koffi.load(libraryName);
   const initializePath = library.func("void espeak_ng_InitializePath(const char *path)");
   const initialize = library.func("int espeak_ng_Initialize(void *context)");
@@ -177,6 +179,10 @@ const loadLibrary = (callback: bigint) => {
   const textToPhonemes = library.func(
     "const char *espeak_TextToPhonemes(_Inout_ const void **text, int mode, int phonemes)",
   ) as (text: unknown[], mode: number, phonemes: number) => string | null;
+  const synthesize = library.func(
+    "int espeak_Synth(const void *text, size_t size, uint position, int type, uint end, uint flags, void *id, void *data)",
+  ) as (...args: readonly unknown[]) => number;
+  const synthesizeAddress = library.symbol("espeak_Synth") as bigint;
   return {
     info: library.func("const char *espeak_Info(void *path)") as (path: null) => string,
     sampleRate: library.func("int espeak_ng_GetSampleRate()") as () => number,
@@ -184,17 +190,18 @@ const loadLibrary = (callback: bigint) => {
     setParameter: library.func("int espeak_SetParameter(int parameter, int value, int relative)") as (
       ...args: readonly number[]
     ) => number,
-    synthesize: library.func(
-      "int espeak_Synth(const void *text, size_t size, uint position, int type, uint end, uint flags, void *id, void *data)",
-    ) as (...args: readonly unknown[]) => number,
+    synthesize: (...args: readonly unknown[]): number =>
+      delayFree(synthesizeAddress, () => synthesize(...args)),
     phonemes: (text: string): string => {
       const input = Buffer.from(`${text}\0`);
       const memory = koffi.alloc("char", input.length);
       koffi.encode(memory, koffi.array("uint8", input.length), input);
       const clauses: string[] = [];
       // Each call reads a clause and moves the pointer, at last to null.
-      for (const at = [memory as unknown]; at[0] !== null; )
-        clauses.push(textToPhonemes(at, utf8Text, tiedIpa) ?? "");
+      delayFree(synthesizeAddress, () => {
+        for (const at = [memory as unknown]; at[0] !== null; )
+          clauses.push(textToPhonemes(at, utf8Text, tiedIpa) ?? "");
+      });
       koffi.free(memory);
       return clauses.join(" ");
     },
