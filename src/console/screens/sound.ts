@@ -25,6 +25,7 @@ export const Sound = ({ params: { hash = "" } }: ScreenProps): VNode => {
     <p class="mono">${hash}</p>
     <${Loaded} data=${data} what="Reading">
       ${(sound: KnownSound) => html`<${Facts} sound=${sound} /><${Files} sound=${sound} />
+        <p><a href="../reproduce">Compute it again from its text</a>, if a natural voice spoke it.</p>
         <${Actions} hash=${hash} onDone=${data.reload} />`}
     <//>`;
 };

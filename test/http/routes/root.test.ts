@@ -47,6 +47,7 @@ describe("GET /", () => {
       expect(JSON.parse(text)).to.deep.equal({
         name: "Voxledger",
         _links: {
+          reproduce: { href: "reproduce" },
           docs: { href: "docs" },
           openapi: { href: "openapi.json" },
           health: { href: "health" },
@@ -56,6 +57,14 @@ describe("GET /", () => {
       });
     });
   }
+
+  it("lets every cache ask before each use, because the page lists the voices", async () => {
+    const { response } = await get(browser);
+    expect(response.headers.get("cache-control")).to.equal("public, no-cache");
+    const tag = response.headers.get("etag") ?? "";
+    const again = await fetch(`${server.url}/`, { headers: { Accept: browser, "If-None-Match": tag } });
+    expect(again.status).to.equal(304);
+  });
 
   it("sends the page with a field for the voice's name while the catalog cannot be read", async () => {
     const voices = () => {

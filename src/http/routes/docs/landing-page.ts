@@ -9,6 +9,7 @@ export const summary =
 /** The pages and documents of the service, relative to its root. */
 export const links = {
   voices: { path: "voices", text: "Voices to listen to" },
+  reproduce: { path: "reproduce", text: "Compute audio again, and compare it with what was charged" },
   docs: { path: "docs", text: "API documentation" },
   openapi: { path: "openapi.json", text: "OpenAPI document" },
   health: { path: "health", text: "Health of the service" },

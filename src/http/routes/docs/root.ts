@@ -1,8 +1,9 @@
 import { z } from "zod";
 import type { Gallery, GalleryVoice } from "../../../application/catalog/gallery.ts";
 import { Unavailable } from "../../../domain/errors.ts";
-import { anHour } from "../../caching/cache-control.ts";
-import { contentSecurityPolicy, noSniff, vary } from "../../kernel/headers.ts";
+import { revalidate } from "../../caching/cache-control.ts";
+import { replyPublic, taggedContent, taggedJson } from "../../caching/tagged-content.ts";
+import { contentSecurityPolicy, etag, ifNoneMatch, noSniff, vary } from "../../kernel/headers.ts";
 import { namedSchema } from "../../kernel/named-schema.ts";
 import { json, type Operation, serviceOperation } from "../../kernel/operation.ts";
 import { publicPathOf } from "../../kernel/public-url.ts";
@@ -14,6 +15,7 @@ const ServiceLinks = namedSchema("ServiceLinks", {
   _links: z.object({
     /** Absent if the gallery is switched off. */
     voices: link.optional(),
+    reproduce: link,
     docs: link,
     openapi: link,
     health: link,
@@ -21,6 +23,13 @@ const ServiceLinks = namedSchema("ServiceLinks", {
     client: link,
   }),
 });
+
+const headers = {
+  ...etag,
+  ...vary,
+  ...noSniff,
+  "Content-Security-Policy": contentSecurityPolicy["Content-Security-Policy"].optional(),
+};
 
 interface RootOptions {
   readonly settings: { readonly publicUrl: string | undefined };
@@ -56,30 +65,33 @@ export const rootOperation = ({ settings: { publicUrl }, gallery }: RootOptions)
   const _links = Object.fromEntries(
     Object.entries(shown).map(([name, { path }]) => [name, { href: `${base}${path}` }]),
   );
+  const document = taggedJson({ name: "Voxledger", _links });
   return serviceOperation({
     path: "/",
     id: "readRoot",
     summary: "Find the documentation and the health of the service",
     description: "A page for clients that accept `text/html`, such as browsers; JSON for all others.",
-    cache: [anHour],
+    // The page lists the voices, which an operator may change.
+    cache: [revalidate],
+    headers: ifNoneMatch,
     responses: {
       200: {
         description: "The links, as a page or as JSON.",
-        headers: {
-          ...vary,
-          ...noSniff,
-          "Content-Security-Policy": contentSecurityPolicy["Content-Security-Policy"].optional(),
-        },
+        headers,
         content: { "text/html": { schema: z.string() }, ...json(ServiceLinks) },
       },
+      304: { description: "The caller has the current page.", headers },
     },
     handle: async (_, ctx) => {
       ctx.set("X-Content-Type-Options", "nosniff");
       ctx.vary("Accept");
       // The first type listed is sent to clients without a preference.
-      if (ctx.accepts("json", "html") !== "html") return { name: "Voxledger", _links };
-      ctx.set({ "Content-Type": "text/html; charset=utf-8", "Content-Security-Policy": landingPolicy });
-      return await currentPage();
+      if (ctx.accepts("json", "html") !== "html") {
+        return replyPublic(ctx, document, "application/json; charset=utf-8");
+      }
+      const page = taggedContent(Buffer.from(await currentPage()));
+      ctx.set("Content-Security-Policy", landingPolicy);
+      replyPublic(ctx, page, "text/html; charset=utf-8");
     },
   });
 };
