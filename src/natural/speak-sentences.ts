@@ -58,7 +58,7 @@ const mostSymbols = 200;
 /** A long sentence in parts, which end after punctuation where that is possible. */
 const partsOf = (sentence: SpokenSentence): readonly SpokenSentence[] => {
   const parts: SpokenWord[][] = [];
-  let rest = [...sentence];
+  let rest = sentence.flatMap(divided);
   while (rest.length > 0) {
     const most = Math.max(1, wordsWithin(rest));
     const clause = rest.slice(0, most).findLastIndex(({ phonemes }) => clauseEnd.test(phonemes)) + 1;
@@ -68,6 +68,14 @@ const partsOf = (sentence: SpokenSentence): readonly SpokenSentence[] => {
   }
   return parts;
 };
+
+/** A word with more symbols than the model takes: a long number, or phonemes of a document. */
+const divided = (word: SpokenWord): SpokenWord[] =>
+  word.phonemes.length <= mostSymbols
+    ? [word]
+    : (word.phonemes.match(longestPart) ?? []).map((phonemes) => ({ ...word, phonemes }));
+
+const longestPart = new RegExp(`.{1,${mostSymbols}}`, "gsu");
 
 const clauseEnd = /[,;:—.!?…]["”)]*\s*$/;
 
@@ -92,8 +100,8 @@ interface PlacedSymbol {
 const symbolsOf = (
   words: readonly SpokenWord[],
   vocabulary: SentenceSpeaker["vocabulary"],
-): readonly PlacedSymbol[] => {
-  const known = words.flatMap((word) =>
+): readonly PlacedSymbol[] =>
+  words.flatMap((word) =>
     [...word.phonemes]
       .flatMap((symbol) => {
         const id = vocabulary[symbol];
@@ -101,9 +109,6 @@ const symbolsOf = (
       })
       .map((placed, index) => ({ ...placed, isFirst: index === 0 })),
   );
-  // A word of which a part has more than the most symbols is cut: no word has as many.
-  return known.slice(0, 2 * mostSymbols);
-};
 
 /** Reports where words and their phonemes begin. */
 const placeSymbols = (

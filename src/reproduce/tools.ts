@@ -31,9 +31,9 @@ export const toolFor = async (voice: string, readFile: ReadFile): Promise<LocalT
 const openTool = (voice: InstalledVoice, readFile: ReadFile): LocalTool | undefined => {
   const installed = new Map([[voice.voiceName, voice]]);
   const hostOf = (speakByModel: SpeakByModel) => ({ speakByModel }) as SubprocessHost;
-  if (voice.package.name === "pico") return pico(hostOf(speakPico(readFile)), installed);
-  if (voice.package.name !== "hibari") return undefined;
   const states = { start: () => ignored, failures: () => [] };
+  if (voice.package.name === "pico") return pico({ host: hostOf(speakPico(readFile)), installed, states });
+  if (voice.package.name !== "hibari") return undefined;
   return hibari({ host: hostOf(speakHibari(readFile)), installed, states, idleMs: 0 });
 };
 

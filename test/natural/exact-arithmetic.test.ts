@@ -49,6 +49,11 @@ describe("The arithmetic of natural voices", () => {
     });
   }
 
+  it("resamples without such a function", () => {
+    const file = new URL("../../src/engines/pcm/resample.ts", import.meta.url);
+    expect(inexactUses(readFileSync(file, "utf8"))).to.deep.equal([]);
+  });
+
   it("is checked for every way to use such a function", () => {
     expect(inexactUses("Math.exp(1); const { sin } = Math; Math['cos'](2); 2 ** x; x **= 2;")).to.deep.equal([
       "Math.exp",

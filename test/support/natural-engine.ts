@@ -4,6 +4,7 @@ import type { Engine } from "../../src/engines/engine.ts";
 import { localEngines } from "../../src/engines/local/engine.ts";
 import { hibari } from "../../src/engines/local/hibari.ts";
 import { createModelStates } from "../../src/engines/local/model-states.ts";
+import { pico } from "../../src/engines/local/pico.ts";
 import { naturalVoicesFolder, openNaturalVoices } from "../../src/engines/natural-voices/natural-voices.ts";
 import type { SubprocessHost } from "../../src/subprocess/subprocess-host.ts";
 import { collect } from "./collect.ts";
@@ -19,7 +20,8 @@ export const openNaturalEngine = async (
   if (!voices.every((voice) => installed.has(voice))) return undefined;
   const states = createModelStates({ warn: () => {} });
   const neural = hibari({ host, installed, states, idleMs: 60_000, deadlineMs: pollTimeoutMs });
-  const engines = await localEngines({ host, naturalVoices: installed, natural: neural ? [neural] : [] });
+  const natural = [neural, pico({ host, installed, states })].filter((tool) => tool !== undefined);
+  const engines = await localEngines({ host, natural });
   return engines[0];
 };
 

@@ -4,6 +4,8 @@ import type { LocalTool } from "../../src/engines/local/local-tool.ts";
 import { createModelStates } from "../../src/engines/local/model-states.ts";
 import { pico } from "../../src/engines/local/pico.ts";
 import { naturalVoicesFolder, openNaturalVoices } from "../../src/engines/natural-voices/natural-voices.ts";
+import type { HibariOrder } from "../../src/subprocess/hibari.ts";
+import type { PicoOrder } from "../../src/subprocess/pico.ts";
 import type { ModelJob, SubprocessHost } from "../../src/subprocess/subprocess-host.ts";
 
 /** The natural voices, one of each tool. */
@@ -12,8 +14,14 @@ export type NaturalVoiceName = (typeof naturalVoiceNames)[number];
 
 const isWanted = new Error("The job is known.");
 
+export interface NaturalJob extends ModelJob {
+  readonly order: { readonly speed: number; readonly pitch: number };
+  /** Of the voice. */
+  readonly version: string;
+}
+
 /** The job with which the voice's tool speaks a text; undefined if the voice is not installed. */
-export const naturalJob = async (voiceName: NaturalVoiceName): Promise<ModelJob | undefined> => {
+export const naturalJob = async (voiceName: NaturalVoiceName): Promise<NaturalJob | undefined> => {
   const { installed } = await openNaturalVoices(naturalVoicesFolder(undefined));
   if (!installed.has(voiceName)) return undefined;
   const { promise, resolve } = Promise.withResolvers<ModelJob>();
@@ -27,7 +35,7 @@ export const naturalJob = async (voiceName: NaturalVoiceName): Promise<ModelJob 
   const states = createModelStates({ warn: () => undefined });
   const tools: readonly (LocalTool | undefined)[] = [
     hibari({ host, installed, states, idleMs: 60_000 }),
-    pico(host, installed),
+    pico({ host, installed, states }),
   ];
   const [prefix, voice = ""] = voiceName.split(":");
   const tool = tools.find((one) => one?.prefix === prefix);
@@ -42,5 +50,7 @@ export const naturalJob = async (voiceName: NaturalVoiceName): Promise<ModelJob 
   await tool?.speak(request, new AbortController().signal, {}).catch((error) => {
     if (error !== isWanted) throw error;
   });
-  return promise;
+  const job = await promise;
+  const order = job.order as HibariOrder | PicoOrder;
+  return { ...job, order, version: tool?.version(voice) ?? "" };
 };

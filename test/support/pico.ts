@@ -2,6 +2,8 @@ import type { Mark } from "../../src/domain/synthesis/marks.ts";
 import { normalProsody, type Prosody } from "../../src/domain/synthesis/speech.ts";
 import type { Engine } from "../../src/engines/engine.ts";
 import { localEngines } from "../../src/engines/local/engine.ts";
+import { createModelStates } from "../../src/engines/local/model-states.ts";
+import { pico } from "../../src/engines/local/pico.ts";
 import { naturalVoicesFolder, openNaturalVoices } from "../../src/engines/natural-voices/natural-voices.ts";
 import type { SubprocessHost } from "../../src/subprocess/subprocess-host.ts";
 import { collect } from "./collect.ts";
@@ -13,7 +15,8 @@ export const picoVoices = ["en-GB", "de-DE", "fr-FR", "es-ES", "it-IT", "en-US"]
 export const openPico = async (host: SubprocessHost): Promise<Engine | undefined> => {
   const { installed } = await openNaturalVoices(naturalVoicesFolder(undefined));
   const isInstalled = picoVoices.every((voice) => installed.has(`pico:${voice}`));
-  return isInstalled ? (await localEngines({ host, naturalVoices: installed }))[0] : undefined;
+  const tool = isInstalled && pico({ host, installed, states: createModelStates({ warn: () => undefined }) });
+  return tool ? (await localEngines({ host, natural: [tool] }))[0] : undefined;
 };
 
 export interface PicoSpeech extends Sound {

@@ -48,7 +48,6 @@ export const composeAudio = async (
   const local = await localEngines({
     ...{ host, japanese, warn },
     models: models.tools,
-    naturalVoices: naturalVoices.installed,
     natural: natural.tools,
   });
   const { engines, checks } = composeFreeEngines(settings, local, telemetry, scheduler, providerActivities);

@@ -6,6 +6,7 @@ import type { Engine } from "../../engines/engine.ts";
 import { hibari } from "../../engines/local/hibari.ts";
 import { kokoro } from "../../engines/local/kokoro.ts";
 import { createModelStates } from "../../engines/local/model-states.ts";
+import { pico } from "../../engines/local/pico.ts";
 import type { NaturalVoices } from "../../engines/natural-voices/natural-voices.ts";
 import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
 import type { Core, Runtime } from "../core.ts";
@@ -28,7 +29,7 @@ export const composeNaturalVoices = (
     if (neural && prefix === neural.prefix && neural.has(voice)) void neural.keepLoaded(voice);
   }
   return {
-    tools: [neural, slow].filter((tool) => tool !== undefined),
+    tools: [neural, slow, pico({ host, installed, states })].filter((tool) => tool !== undefined),
     /** Reports the chosen voices that this instance cannot speak: their fallbacks speak. */
     checkWith: (findEngine: (code: "g1") => Engine | undefined): Check => ({
       name: "voices",

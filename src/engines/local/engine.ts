@@ -1,21 +1,17 @@
 import { type EngineCode, freeEngines } from "../../domain/synthesis/speech.ts";
 import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
 import type { Engine } from "../engine.ts";
-import type { InstalledVoice } from "../natural-voices/natural-voices.ts";
 import { espeak } from "./espeak.ts";
 import { flite } from "./flite.ts";
 import { type JapaneseReadings, japaneseReadings } from "./japanese/japanese-readings.ts";
 import { localEngine } from "./local-engine.ts";
 import type { LocalTool } from "./local-tool.ts";
-import { pico } from "./pico.ts";
 
 export interface LocalEngineOptions {
   readonly host: SubprocessHost;
   /** Models that operators placed on the machine, by engine. */
   readonly models?: ReadonlyMap<EngineCode, LocalTool> | undefined;
-  /** By SystemVoice.voiceName. Default: none. */
-  readonly naturalVoices?: ReadonlyMap<string, InstalledVoice>;
-  /** Other tools of natural voices. */
+  /** The tools of natural voices. Default: none. */
   readonly natural?: readonly LocalTool[];
   /** Default: of these engines, with a worker thread that ends with the process. */
   readonly japanese?: JapaneseReadings;
@@ -27,7 +23,6 @@ export interface LocalEngineOptions {
 export const localEngines = async ({
   host,
   models,
-  naturalVoices = new Map(),
   natural = [],
   warn,
   japanese = japaneseReadings({ warn }),
@@ -41,9 +36,7 @@ export const localEngines = async ({
       "The library of espeak-ng cannot be used: its command line speaks, slower and without word timings.",
     );
   }
-  const tools = [...Object.values(found), pico(host, naturalVoices), ...natural].filter(
-    (tool) => tool !== undefined,
-  );
+  const tools = [...Object.values(found), ...natural].filter((tool) => tool !== undefined);
   return freeEngines.flatMap((code) => {
     const model = models?.get(code);
     const all = model ? [...tools, model] : tools;

@@ -1,3 +1,5 @@
+import { exp } from "../../natural/math/elementary.ts";
+
 /**
  * Gains in decibels that bring each voice of the catalog to the same loudness (-23 LUFS by EBU R128, with true peaks below
  * -1 dBTP), so that a page that mixes voices does not jump. `plain`: without a variant. Written by scripts/loudness.ts;
@@ -144,9 +146,13 @@ const gains: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   "pico:it-IT": { plain: 0.7 },
 };
 
+/** Their samples are the same on every machine and in pages, whose `**` may differ. */
+const isNatural = /^(?:hibari|kokoro|pico):/;
+
 /** The factor for the samples of a voice (SystemVoice.voiceName); 1 for a voice outside the catalog. */
 export const gainOf = (voice: string): number => {
   const [file = "", variant = "plain"] = voice.split("+");
   const row = Object.hasOwn(gains, file) ? gains[file] : undefined;
-  return 10 ** ((row?.[variant] ?? 0) / 20);
+  const decibels = row?.[variant] ?? 0;
+  return isNatural.test(file) ? exp(decibels * (Math.LN10 / 20)) : 10 ** (decibels / 20);
 };

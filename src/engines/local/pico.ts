@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import packageJson from "@echogarden/svoxpico-wasm/package.json" with { type: "json" };
+import { tap } from "../../async/tap.ts";
 import { NothingToSpeak, Unpronounceable } from "../../domain/errors.ts";
 import type { Prosody } from "../../domain/synthesis/speech.ts";
 import { silentSpeechError } from "../../domain/text/speakable.ts";
@@ -9,6 +10,7 @@ import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
 import type { InstalledVoice } from "../natural-voices/natural-voices.ts";
 import { readSamples, scale } from "../pcm/read-samples.ts";
 import { type Boundary, type LocalTool, type Pauses, slowestRate } from "./local-tool.ts";
+import type { ModelStates } from "./model-states.ts";
 
 /** Of what the tool is asked for. Raise it with every change of that, or names would lead to old audio; a test enforces it. */
 const preparation = 1;
@@ -18,11 +20,19 @@ const level = 30;
 
 const prefix = "pico";
 
+/** A process that takes longer for a sentence, its start included, is killed. */
+const deadlineMs = 30_000;
+
+export interface PicoOptions {
+  readonly host: SubprocessHost;
+  /** By SystemVoice.voiceName. */
+  readonly installed: ReadonlyMap<string, InstalledVoice>;
+  /** Of each voice. */
+  readonly states: ModelStates;
+}
+
 /** SVOX Pico with its installed voices; undefined if there are none. */
-export const pico = (
-  host: SubprocessHost,
-  installed: ReadonlyMap<string, InstalledVoice>,
-): LocalTool | undefined => {
+export const pico = ({ host, installed, states }: PicoOptions): LocalTool | undefined => {
   const voices = new Map(
     [...installed]
       .filter(([name]) => name.startsWith(`${prefix}:`))
@@ -50,10 +60,14 @@ export const pico = (
         ...{ voice, level, ...knobValues(prosody) },
         text: text.replace(pausing, " "),
       };
-      const job = { model, order, ...(onEvents && { onEvents }) };
-      const samples = await readSamples(host.speakByModel(job, signal, turn), () =>
-        silentSpeechError(request),
-      );
+      const call = states.start(`${prefix}:${voice}`);
+      const job = { model, order, deadlineMs, ...(onEvents && { onEvents }) };
+      const wav = tap(host.speakByModel(job, signal, turn), {
+        onEnd: call.succeeded,
+        onError: (error) => call.failed(error),
+        onClose: call.ignored,
+      });
+      const samples = await readSamples(wav, () => silentSpeechError(request));
       const { volume } = prosody;
       return volume === 1 ? samples : { ...samples, pcm: scale(samples.pcm, volume) };
     },

@@ -1,3 +1,4 @@
+import { cosineOfTurns, sineOfTurns } from "../../natural/math/elementary.ts";
 import { bytesPerSample, inWholeSamples } from "./whole-samples.ts";
 
 /** Zero crossings of the filter on either side of a place; more would not be audible in speech. */
@@ -75,9 +76,9 @@ const filter = (cutoff: number, phases: number) => {
   const weights = Float64Array.from({ length: phases * 2 * taps }, (_, index) => {
     const [phase, tap] = [Math.floor(index / (2 * taps)), index % (2 * taps)];
     const distance = tap - taps + 1 - phase / phases;
-    const window = (1 + Math.cos((Math.PI * distance) / taps)) / 2;
+    const window = (1 + cosineOfTurns(distance / (2 * taps))) / 2;
     const angle = Math.PI * distance * cutoff;
-    return (angle === 0 ? 1 : Math.sin(angle) / angle) * cutoff * window;
+    return (angle === 0 ? 1 : sineOfTurns((distance * cutoff) / 2) / angle) * cutoff * window;
   });
   return { taps, weights };
 };

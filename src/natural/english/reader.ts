@@ -19,9 +19,6 @@ export interface EnglishData {
   readonly spellUnknown: WordReaders["spellUnknown"];
 }
 
-/** The most symbols that the model takes at once. */
-const maxSymbols = 400;
-
 /** Reads English text that has been prepared (`domain/text/preparation`), or a part of it. */
 export const createEnglishReader = (data: EnglishData): FrontEnd => {
   const { accent, exceptions } = data;
@@ -46,7 +43,7 @@ export const createEnglishReader = (data: EnglishData): FrontEnd => {
         const local = own.map((one) => ({ ...one, start: one.start - start, end: one.end - start }));
         const items = itemsOf(sentence, local, exceptions, tag);
         const words = await readItems(items, sentence, position, readers);
-        if (words.some(({ phonemes }) => sound.test(phonemes))) sentences.push(...limited(words));
+        if (words.some(({ phonemes }) => sound.test(phonemes))) sentences.push(words);
         start = end;
         position += Array.from(sentence).length;
       }
@@ -225,28 +222,3 @@ const extentOf = (parts: readonly Part[]): { readonly start: number; readonly en
   const [first, last] = [parts[0], parts.at(-1)];
   return { start: first?.start ?? 0, end: (last?.start ?? 0) + (last?.text.length ?? 0) };
 };
-
-/** A sentence in parts that the model takes, divided after clauses or else between words. */
-const limited = (words: readonly SpokenWord[]): SpokenSentence[] => {
-  const sentences: SpokenSentence[] = [];
-  const current: SpokenWord[] = [];
-  let size = 0;
-  for (const word of words.flatMap(divided)) {
-    if (size + word.phonemes.length > maxSymbols && current.length > 0) {
-      const clause = current.findLastIndex(({ phonemes }) => /[,;:—] $/.test(phonemes)) + 1;
-      sentences.push(current.splice(0, clause || current.length));
-      size = current.reduce((sum, { phonemes }) => sum + phonemes.length, 0);
-    }
-    current.push(word);
-    size += word.phonemes.length;
-  }
-  return [...sentences, current];
-};
-
-/** The model takes all words; only other texts are longer. */
-const divided = (word: SpokenWord): SpokenWord[] =>
-  word.phonemes.length <= maxSymbols
-    ? [word]
-    : (word.phonemes.match(longest) ?? []).map((phonemes) => ({ ...word, phonemes }));
-
-const longest = new RegExp(`.{1,${maxSymbols}}`, "gsu");

@@ -22,6 +22,7 @@ import { localEngines } from "../../../src/engines/local/engine.ts";
 import { gainOf } from "../../../src/engines/local/gains.ts";
 import { hibari } from "../../../src/engines/local/hibari.ts";
 import { createModelStates } from "../../../src/engines/local/model-states.ts";
+import { pico } from "../../../src/engines/local/pico.ts";
 import { sherpa } from "../../../src/engines/local/sherpa.ts";
 import type { ModelPack } from "../../../src/engines/models/pack.ts";
 import type { InstalledVoice } from "../../../src/engines/natural-voices/natural-voices.ts";
@@ -33,6 +34,7 @@ import type { Exchange } from "../../../src/engines/provider-http/exchange.ts";
 import { espeakArguments } from "../../../src/subprocess/espeak.ts";
 import type { SubprocessHost } from "../../../src/subprocess/subprocess-host.ts";
 import { collect } from "../../support/collect.ts";
+import { naturalJob, naturalVoiceNames } from "../../support/natural-orders.ts";
 import { childrenOf, until } from "../../support/processes.ts";
 import { openToolHost } from "../../support/tool-host.ts";
 
@@ -46,7 +48,10 @@ const kept: Readonly<Record<string, string>> = {
   "flite preparation 1; text 1": "f16907f3b37030456a668f08a6ae9f00",
   "sherpa preparation 1; text 1": "47ea5920b0dd10f2bc527dd71e5b5493",
   "pico preparation 1; text 1": "48299b352601d6ed583efe2d429a3481",
-  "hibari preparation 1; text 1": "63f538671bcd1574d281dee765fe9542",
+  "hibari preparation 1; text 1": "fb96c31690fb3eb8591bf616fa45b695",
+  "samples of hibari:heart: hibari 1; onnxruntime-web 1.30.0; preparation 1":
+    "7889b80e2994f866e0e98430a87011ca",
+  "samples of pico:en-GB: SVOX Pico 0.2.0; preparation 1": "92a80f1241bab42cf27d5cd206f7234b",
   "google texttospeech v1": "19598d18e6010dffbc7d1e70f45153fb",
   "azure speech v1": "5f7f31fc895f87ac9c5d81fb9e7627b1",
   "openai api.openai.com/v1 gpt-4o-mini-tts": "549a174d3f59f44392e171a3153d04a7",
@@ -98,6 +103,11 @@ const texts = [
   "Don\u2019t go to the caf\u00e9 \u2014 [[not]] \u{1F642} now.",
   `${long.repeat(4)}${"7319046528".repeat(31)} ${"word ".repeat(70)}`,
   "Before\u0000 and\u000199P after &#91;[x.",
+];
+const naturalTexts = [
+  "The birch canoe slid on the smooth planks.",
+  "It's easy to tell the depth of a well, they say; or is it?",
+  "Four hours of steady work faced us!",
 ];
 const documents = [
   '<?xml version="1.0"?><speak version="1.1" xml:lang="en"><!-- no --><p>One &amp; <s>two</s></p></speak>',
@@ -192,9 +202,11 @@ describe("The version of audio", () => {
       const states = createModelStates({ warn: () => {} });
       const model = sherpa([pack], { host: watched, library: "1.2.3", states, limits });
       const models = new Map([["g1", model]] as const);
-      const neural = hibari({ host: watched, installed, states, idleMs: 1 });
-      const natural = neural ? [neural] : [];
-      const [engine] = await localEngines({ host: watched, models, naturalVoices: installed, natural });
+      const natural = [
+        hibari({ host: watched, installed, states, idleMs: 1 }),
+        pico({ host: watched, installed, states }),
+      ].filter((tool) => tool !== undefined);
+      const [engine] = await localEngines({ host: watched, models, natural });
       if (!engine) throw new Error("There is no tool to ask.");
       orders.length = 0;
       await speakAll(engine, voices, ["mp3"]);
@@ -225,6 +237,26 @@ describe("The version of audio", () => {
         );
         const gains = named.filter((voice) => voice.startsWith(`${tool}:`)).map((voice) => gainOf(voice));
         expectVersion(`${tool} ${prepared.join("; ")}`, { orders, processed: await processed(), gains });
+      });
+    }
+  });
+
+  describe("of a natural voice", () => {
+    for (const voiceName of naturalVoiceNames) {
+      it(`changes whenever the samples of ${voiceName} do`, async function () {
+        const found = await naturalJob(voiceName);
+        if (!found) return this.skip();
+        const { version, ...job } = found;
+        const spoken: string[] = [];
+        for (const change of [{}, { speed: job.order.speed * 1.25 }, { pitch: job.order.pitch * 1.25 }]) {
+          for (const text of naturalTexts) {
+            const order = { ...job.order, text, ...change };
+            const audio = await collect(host.speakByModel({ ...job, order }, never));
+            spoken.push(createHash("sha256").update(Buffer.concat(audio)).digest("hex"));
+          }
+        }
+        const own = version.replace(/ [0-9a-f]{16,};/, "");
+        expectVersion(`samples of ${voiceName}: ${own}`, spoken);
       });
     }
   });

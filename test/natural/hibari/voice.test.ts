@@ -87,8 +87,8 @@ describe("A voice of hibari", () => {
     expect(words.runs.map(({ ids }) => ids.length)).to.deep.equal([196, 196, 28]);
   });
 
-  it("bounds a word of any length", async () => {
-    const { runs } = await speak([[word("a".repeat(5000))]]);
-    expect(runs.map(({ ids }) => ids.length)).to.deep.equal([400]);
+  it("divides a word of any length, and leaves out none of it", async () => {
+    const { runs } = await speak([[word("a".repeat(1000))]]);
+    expect(runs.map(({ ids }) => ids.length)).to.deep.equal([200, 200, 200, 200, 200]);
   });
 });

@@ -1,0 +1,156 @@
+/**
+ * Natural voices with sentences that were never spoken: milliseconds to the first byte of an mp3 over HTTP, one at a time with a
+ * loaded model; CPU time of all processes for a second of speech, and the shares in it; and the memory of the speaker process.
+ * Compared with their limits. They are meant for an idle machine: its load is printed too.
+ */
+
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { Agent, type IncomingMessage, request } from "node:http";
+import { createRequire } from "node:module";
+import { loadavg } from "node:os";
+import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
+import { setTimeout as delay } from "node:timers/promises";
+import { measureSound } from "../../src/audio/formats/containers.ts";
+import { naturalVoicesFolder } from "../../src/engines/natural-voices/natural-voices.ts";
+import { loadEnglish } from "../../src/natural/english/load.ts";
+import { openOnnxSession } from "../../src/natural/onnx/session.ts";
+import { harvardSentences } from "../../test/listen/harvard-sentences.ts";
+import { authorize, type Credentials, registerWebsite } from "../../test/support/client.ts";
+import { descendantsOf } from "../../test/support/processes.ts";
+import { startService } from "../../test/support/service.ts";
+import { cpuMilliseconds } from "./cpu-time.ts";
+import { rssOf } from "./process-memory.ts";
+import { figuresOf } from "./side-by-side.ts";
+import { inTemporaryFolder } from "./temporary-folder.ts";
+
+/** Speech of about 2.5 seconds each. */
+const sentences = harvardSentences;
+/** Of a loaded model; CPU seconds for a second of speech; megabytes. */
+const most = { firstByteMs: 150, cpu: 0.06, rss: 250 };
+const voices = [
+  { name: "US English Female", program: "hibari" },
+  { name: "UK English Female", program: "pico" },
+] as const;
+/** The largest text that a speaker gets at once. */
+const longest = `${Array(7).fill("The birch canoe slid on the smooth planks").join(" and ")}.`;
+
+const print = (name: string, unit: string, ours: readonly number[], atMost: number): void => {
+  console.log(JSON.stringify(figuresOf({ name, unit, aim: { atMost: 1 } }, { ours, bare: [atMost] })));
+};
+
+const agent = new Agent({ keepAlive: true });
+
+interface Heard {
+  readonly firstByteMs: number;
+  readonly seconds: number;
+}
+
+const listen = async (url: string, website: Credentials, voice: string, text: string): Promise<Heard> => {
+  const body = JSON.stringify({ voice, text, format: "mp3" });
+  const headers = { ...authorize(website), "Content-Type": "application/json" };
+  const began = performance.now();
+  const sent = request(`${url}/v2/text/synthesize`, { method: "POST", agent, headers }).end(body);
+  const [response] = (await once(sent, "response")) as [IncomingMessage];
+  if (response.statusCode !== 200 || response.headers["svc-cached"] !== "miss")
+    throw new Error(`answered with ${response.statusCode}, ${response.headers["svc-cached"]}`);
+  await once(response, "readable");
+  const firstByteMs = performance.now() - began;
+  const length = measureSound("mp3", await buffer(response));
+  if (!length) throw new Error("answered with something else than mp3");
+  return { firstByteMs, seconds: length.samples / length.sampleRate };
+};
+
+const commandLine = (pid: number): string => readFileSync(`/proc/${pid}/cmdline`, "utf8");
+
+const speakerOf = async (service: number, program: string): Promise<number> => {
+  for (;;) {
+    const found = descendantsOf(service).find(({ pid }) => commandLine(pid).includes(`models/${program}/`));
+    if (found) return found.pid;
+    await delay(50);
+  }
+};
+
+/** CPU time of the process alone and of the speaker, of which the rest is the helper's: pipes and encoder. */
+const cpuOf = (service: number, speaker: number) => {
+  const all = cpuMilliseconds(service);
+  const helper = descendantsOf(service).find(({ pid }) => commandLine(pid).includes("subprocess/host/main"));
+  const [ofHelper, ofSpeaker] = [cpuMilliseconds(helper?.pid ?? 0), cpuMilliseconds(speaker)];
+  return { all, service: all - ofHelper, helper: ofHelper - ofSpeaker, speaker: ofSpeaker };
+};
+
+const bench = async (
+  url: string,
+  pid: number,
+  { name, program }: (typeof voices)[number],
+): Promise<number> => {
+  const website = await registerWebsite(url);
+  for (const text of ["Warm up the voice.", "And once more.", "Never mind."]) {
+    await listen(url, website, name, text);
+  }
+  const speaker = await speakerOf(pid, program);
+  const before = cpuOf(pid, speaker);
+  const firstBytes: number[] = [];
+  let seconds = 0;
+  for (const text of sentences) {
+    const heard = await listen(url, website, name, text);
+    firstBytes.push(heard.firstByteMs);
+    seconds += heard.seconds;
+  }
+  const after = cpuOf(pid, speaker);
+  await listen(url, website, name, longest);
+  const mean = (seconds / sentences.length).toFixed(1);
+  print(`first byte of a sentence of ${mean} s, ${program}`, "ms", firstBytes, most.firstByteMs);
+  for (const share of ["all", "service", "helper", "speaker"] as const) {
+    const cpu = (after[share] - before[share]) / 1000 / seconds;
+    print(`CPU time for a second of speech, ${program}, ${share}`, "s", [cpu], most.cpu);
+  }
+  print(`RSS of the speaker, ${program}`, "MB", [rssOf(speaker)], most.rss);
+  return seconds;
+};
+
+/** CPU time of the English front end alone, in this process; its share is part of the speaker's. */
+const benchFrontEnd = async (seconds: number): Promise<void> => {
+  const folder = join(naturalVoicesFolder(process.env.NATURAL_VOICES_DIR) ?? "", "hibari");
+  const resolve = createRequire(import.meta.url).resolve;
+  const wasm = new Uint8Array(await readFile(resolve("onnxruntime-web/ort-wasm-simd-threaded.wasm")));
+  const english = await loadEnglish("us", {
+    read: (name) => readFile(join(folder, name)),
+    openModel: (model) => openOnnxSession({ wasm, model }),
+  });
+  await english.read(longest);
+  const before = process.cpuUsage();
+  for (const text of sentences) await english.read(text);
+  const { user, system } = process.cpuUsage(before);
+  print(
+    "CPU time for a second of speech, the front end of hibari",
+    "s",
+    [(user + system) / 1e6 / seconds],
+    most.cpu,
+  );
+};
+
+await inTemporaryFolder(async (folder) => {
+  const service = await startService(folder, {
+    BURST_LIMIT: "1000000",
+    VOICES: "natural",
+    VOICE_GALLERY: "off",
+  });
+  console.error(
+    `load: ${loadavg()
+      .map((one) => one.toFixed(1))
+      .join(" ")}`,
+  );
+  try {
+    const [spoken = 0] = [
+      await bench(service.url, service.pid, voices[0]),
+      await bench(service.url, service.pid, voices[1]),
+    ];
+    await benchFrontEnd(spoken);
+  } finally {
+    agent.destroy();
+    await service.stop();
+  }
+});
