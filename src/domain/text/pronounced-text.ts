@@ -1,4 +1,5 @@
 import { readSsml, type SsmlNode } from "./ssml-tree.ts";
+import { ipaOfXSampa } from "./x-sampa.ts";
 
 /** Words whose pronunciation a document gives. Offsets are UTF-16 code units of the text. */
 export interface PronouncedWords {
@@ -21,8 +22,9 @@ export const pronouncedText = (
     const start = text.length;
     node.content.forEach(read);
     const { alphabet = "ipa", ph } = node.attributes;
-    if (node.name === "phoneme" && alphabet === "ipa" && ph !== undefined && text.length > start)
-      pronounced.push({ start, end: text.length, ipa: ph });
+    if (node.name !== "phoneme" || ph === undefined || text.length === start) return;
+    const ipa = alphabet === "ipa" ? ph : alphabet === "x-sampa" ? ipaOfXSampa(ph) : undefined;
+    if (ipa !== undefined) pronounced.push({ start, end: text.length, ipa });
   };
   read(readSsml(document));
   return { text, pronounced };
