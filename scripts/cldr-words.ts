@@ -1,8 +1,7 @@
 /**
- * Writes src/domain/text/preparation/words/cldr.ts: names of signs, currencies and units from the
- * Unicode CLDR, whose packages cldr-annotations-full and cldr-units-full (48.2.0) are unpacked in a
- * folder: `npm pack cldr-annotations-full@48.2.0 cldr-units-full@48.2.0`, then `scripts/node
- * scripts/cldr-words.ts FOLDER`.
+ * Writes cldr.ts and emoji.ts in src/domain/text/preparation/words/: names of signs, currencies and units, and of emoji, from
+ * the Unicode CLDR, whose packages cldr-annotations-full, cldr-annotations-derived-full and cldr-units-full (48.2.0) are
+ * unpacked in a folder (`npm pack cldr-annotations-full@48.2.0 …`), then `scripts/node scripts/cldr-words.ts FOLDER`.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { languages } from "../src/domain/catalog/seed/languages.ts";
@@ -12,6 +11,9 @@ import { readWords } from "../src/domain/text/preparation/words/words.ts";
 
 const [folder = "."] = process.argv.slice(2);
 const output = "src/domain/text/preparation/words/cldr.ts";
+const emojiOutput = "src/domain/text/preparation/words/emoji.ts";
+/** The languages of the voices that do not name emoji themselves. */
+const emojiLanguages = ["en", "de", "fr", "es", "it"];
 
 const signs = [..."−+±×÷=≈≠≤≥<>→√∞§‰%°©®™†¢₿²³"];
 /** The signs whose names lose the language's word for "sign". */
@@ -194,3 +196,45 @@ const head = `/**
 export const cldrWords: Readonly<Record<string, string>> = {
 `;
 writeFileSync(output, `${head}${rows.sort().join("\n")}\n};\n`);
+
+const derivedNames = (language: string): [string, string][] => {
+  type File = { annotationsDerived: { annotations: Record<string, { tts?: string[] }> } };
+  const file = read(`cldr-annotations-derived-full/annotationsDerived/${language}/annotations.json`) as File;
+  return Object.entries(file.annotationsDerived.annotations).map(([sign, { tts }]) => [sign, tts?.[0] ?? ""]);
+};
+
+/** Signs that have words of their own, and the skin tones of sequences, which are named one by one. */
+const isNamedEmoji = (sign: string): boolean =>
+  /^(?:(?![#*0-9©®™‼⁉ℹ↔-↪])\p{Emoji}|\p{RI}\p{RI})/u.test(sign) && !/.\p{Emoji_Modifier}/u.test(sign);
+
+const emojiNames = new Map(
+  emojiLanguages.map((language) => [
+    language,
+    new Map(
+      [...annotationsOf(language), ...derivedNames(language)]
+        .filter(([sign]) => isNamedEmoji(sign))
+        .map(([sign, name]) => [
+          sign.replaceAll("\ufe0f", ""),
+          name.replace(/[:;,!?«»„“”"()‘\s]+/g, " ").trim(),
+        ]),
+    ),
+  ]),
+);
+const emoji = [...(emojiNames.get("en")?.keys() ?? [])];
+const emojiRows = [...emojiNames].map(
+  ([language, names]) =>
+    `  ${language}: ${JSON.stringify(emoji.map((one) => names.get(one) ?? "").join(";"))},`,
+);
+writeFileSync(
+  emojiOutput,
+  `/**
+ * Emoji without variation selectors, and their names by language, in the same order. scripts/cldr-words.ts wrote them from the
+ * Unicode CLDR 48.2 (licence Unicode-3.0).
+ */
+export const emoji = ${JSON.stringify(emoji.join(" "))};
+
+export const emojiNames: Readonly<Record<string, string>> = {
+${emojiRows.join("\n")}
+};
+`,
+);

@@ -165,8 +165,8 @@ const requireSpeakable = (text: string): void => {
 /** Signs that the front end names, besides letters and digits. */
 const speakable = /[\p{L}\p{N}%&+@/=#<>~^°$£€¥¢§×÷±−→©]/u;
 
-/** The front end reads Latin letters, and ASCII's digits. */
-const unread = /[[\p{L}\p{N}]--[\p{Script=Latin}\p{ASCII}]]/gv;
+/** The front end reads Latin letters, and ASCII's digits; the preparation names emoji, except for new ones. */
+const unread = /[[\p{L}\p{N}\p{Emoji_Presentation}]--[\p{Script=Latin}\p{ASCII}]]/gv;
 
 /** From 2/3 to 5/3 of the voice's own, as flite. */
 const pitchOf = ({ prosody: { pitch } }: SpeechRequest): number =>

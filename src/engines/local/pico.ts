@@ -104,8 +104,8 @@ const knobValues = ({ rate, pitch }: Prosody): Pick<PicoOrder, "speed" | "pitch"
   pitch: Math.round(100 * (pitch < 1 ? (2 + pitch) / 3 : 1 + (2 / 3) * (pitch - 1))),
 });
 
-/** Of a text in which the preparation has written other letters of Latin scripts in ASCII. */
-const beyondPico = /[[\p{L}\p{N}]--[\p{ASCII}\u00a0-\u00ffŒœŠšŸŽž]]/gv;
+/** Of a text in which the preparation has named emoji, and written other letters of Latin scripts in ASCII. */
+const beyondPico = /[[\p{L}\p{N}\p{Emoji_Presentation}]--[\p{ASCII}\u00a0-\u00ffŒœŠšŸŽž]]/gv;
 
 /** @throws {Unpronounceable} another voice may read its signs @throws {NothingToSpeak} */
 const requireSpeakable = (text: string): void => {

@@ -47,8 +47,8 @@ const kept: Readonly<Record<string, string>> = {
   "espeak preparation 1; text 1": "5738a73833c0c89c83f16636df9295ac",
   "flite preparation 1; text 1": "f16907f3b37030456a668f08a6ae9f00",
   "sherpa preparation 1; text 1": "47ea5920b0dd10f2bc527dd71e5b5493",
-  "pico preparation 1; text 1": "48299b352601d6ed583efe2d429a3481",
-  "hibari preparation 1; text 1": "fb96c31690fb3eb8591bf616fa45b695",
+  "pico preparation 1; text 1": "07fceb7cedde9d951217a0baa2d873c3",
+  "hibari preparation 1; text 1": "6afeb145182a20f342ff2d738cc87a15",
   "samples of hibari:heart: hibari 1; onnxruntime-web 1.30.0; preparation 1":
     "7889b80e2994f866e0e98430a87011ca",
   "samples of pico:en-GB: SVOX Pico 0.2.0; preparation 1": "92a80f1241bab42cf27d5cd206f7234b",

@@ -30,7 +30,10 @@ const isRepeated = ({ sign, input, start, end }: Place): boolean =>
   input.startsWith(sign, end) || (start > 0 && input.startsWith(sign, start - sign.length));
 
 /** Blanks between a word and the letters and signs next to it. */
-const apart = (word: string, { input, start, end }: Place): string => {
+export const apart = (
+  word: string,
+  { input, start, end }: Pick<Place, "input" | "start" | "end">,
+): string => {
   const before = /^$|[\s([{“"«„‘'¿¡/-]$/u.test(input.slice(Math.max(0, start - 1), start)) ? "" : " ";
   const after = /^$|^[\s)\]}”"»’'.,;:!?/]/u.test(input.slice(end, end + 1)) ? "" : " ";
   return before + word + after;

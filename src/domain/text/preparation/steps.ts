@@ -2,6 +2,7 @@ import { expandAbbreviations } from "./abbreviations.ts";
 import { writeAmounts } from "./amounts.ts";
 import { composeLetters, removeInvisible, writeNumerals, writePlainCharacters } from "./characters.ts";
 import { joinGroups, writeDecimals, writeDigits } from "./digits.ts";
+import { nameEmoji } from "./emoji.ts";
 import { englishWords } from "./english/english.ts";
 import { dropFullStops } from "./full-stops.ts";
 import { readKanji } from "./kanji.ts";
@@ -41,6 +42,7 @@ export const steps: readonly Step[] = [
  * at.
  */
 export const toolSteps: readonly Step[] = [
+  nameEmoji,
   asciiLetters,
   writeForPico,
   readKanji,
