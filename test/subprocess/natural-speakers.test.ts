@@ -124,6 +124,17 @@ for (const voiceName of naturalVoiceNames) {
       expect(pids()).to.deep.equal(before);
     });
 
+    it("speak a text with Unicode's line separators, and with the line of a cancellation between them", async () => {
+      const alone = await speak("One, two.");
+      const before = pids();
+      const text = "One, two.\u2028cancel\u2028Three\u2029cancel\u2029four.";
+      const spoken = await speak(text);
+      expect(spoken).to.not.equal(alone);
+      expect(await speak(text)).to.equal(spoken);
+      expect(await speak("One, two.")).to.equal(alone);
+      expect(pids()).to.deep.equal(before);
+    });
+
     it("report the same events after an abort", async () => {
       const eventsOf = async (): Promise<readonly SpeechEvent[]> => {
         const { promise, resolve } = Promise.withResolvers<readonly SpeechEvent[]>();

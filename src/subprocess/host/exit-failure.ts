@@ -54,9 +54,12 @@ export const signalFailure = (tool: string, signal: string): ToolFailed | undefi
   }
 };
 
+/** What V8 writes before the reason for which it ends a process, such as a lack of memory. */
+const v8Heading = /^\s*#\n(?:# Fatal error in .*\n)?# /;
+
 /** Removes quoted input and file names. */
 const complaint = (stderr: string): string =>
-  (stderr.trim().split("\n", 1)[0] ?? "")
+  (stderr.replace(v8Heading, "").trim().split("\n", 1)[0] ?? "")
     .replace(/(["'`]).*\1/g, "…")
     .replace(/\S*\/\S*/g, "…")
     .replace(/[^\x20-\x7e…]/g, " ")

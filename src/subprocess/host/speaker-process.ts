@@ -3,7 +3,14 @@ import { fileURLToPath } from "node:url";
 import { compileCache } from "../compile-cache.ts";
 import { ToolFailed } from "../tools.ts";
 import { exitFailure, exitOf } from "./exit-failure.ts";
-import { cancelLine, createFrameReader, type Frame, frameKinds, type SpokenText } from "./frames.ts";
+import {
+  cancelLine,
+  createFrameReader,
+  type Frame,
+  frameKinds,
+  orderLine,
+  type SpokenText,
+} from "./frames.ts";
 import { limitedCommand } from "./limited-command.ts";
 import { lowerPriority } from "./lower-priority.ts";
 
@@ -68,7 +75,7 @@ export const startSpeaker = <Order>(options: SpeakerOptions) => {
      */
     speak: async function* (order: Order, signal: AbortSignal): AsyncGenerator<Buffer, SpokenText> {
       const cancel = (): void => void child.stdin.write(`${cancelLine}\n`);
-      child.stdin.write(`${JSON.stringify(order)}\n`);
+      child.stdin.write(`${orderLine(order)}\n`);
       if (signal.aborted) cancel();
       signal.addEventListener("abort", cancel);
       try {
