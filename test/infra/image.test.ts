@@ -1,9 +1,15 @@
+import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { cp, mkdir, symlink } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { expect } from "chai";
 import { validate } from "dockerfile-utils";
+import { temporaryFolder } from "../support/service.ts";
 import { read } from "./files.ts";
+
+const run = promisify(execFile);
 
 const dockerfile = read("docker/Dockerfile");
 const root = join(import.meta.dirname, "../..");
@@ -58,6 +64,25 @@ describe("the container image", () => {
     const names = [...kept.matchAll(/! -name ([\w.-]+)/g)].map(([, name]) => name);
     for (const file of ["onnxruntime-web/wasm", "onnxruntime-web/ort-wasm-simd-threaded.wasm"])
       expect(names).to.include(basename(fileURLToPath(import.meta.resolve(file))));
+  });
+
+  it("installs natural voices by the files alone that were copied before", async () => {
+    const [before = ""] = dockerfile.split("\nRUN scripts/natural-voices\n");
+    const copied = [...before.matchAll(/^COPY (?!--from)(.+)$/gm)].flatMap(([, files = ""]) =>
+      files.split(" ").slice(0, -1),
+    );
+    const folder = await temporaryFolder();
+    try {
+      for (const file of copied) {
+        await mkdir(dirname(join(folder.path, file)), { recursive: true });
+        await cp(join(root, file), join(folder.path, file), { recursive: true });
+      }
+      await symlink(join(root, "node_modules"), join(folder.path, "node_modules"));
+      const env = { PATH: process.env.PATH, NATURAL_VOICES_DIR: "none" };
+      await run(join(folder.path, "scripts/natural-voices"), { env });
+    } finally {
+      await folder.remove();
+    }
   });
 
   it("has a build context of exactly the files that the Dockerfile copies", () => {

@@ -127,6 +127,7 @@ export const listResponses = (api: DescribedApi): void => {
       const { body } = await get(200, "/.well-known/voxledger-seal.pub", {});
       expect(parseVerifierKey(body.toString().trim())).not.to.equal(undefined);
       for (const path of [
+        "/",
         "/openapi.json",
         "/client.js",
         "/client-sentences.js",
