@@ -107,6 +107,11 @@ const itemsOf = (
     if (phonemes !== undefined) items.push({ phonemes, start, end, isWord: true });
     else addParts(items, partsOf(written, tags[at] ?? "", start));
   }
+  const last = items.at(-1);
+  const end = text.trimEnd().length;
+  // The full stop of an abbreviation ends a sentence, too.
+  if (last && "parts" in last && text[end - 1] === ".")
+    items.push({ phonemes: ".", start: end - 1, end, isWord: false });
   return items;
 };
 
@@ -118,11 +123,11 @@ const addParts = (items: Item[], parts: readonly Part[]): void => {
     const word = last && "parts" in last ? last.parts : undefined;
     const before = word?.at(-1);
     if (pause !== undefined) items.push({ phonemes: pause, start, end: start + text.length, isWord: false });
-    // B2B
+    // B2B, but not H2O
     else if (
       text === "2" &&
       /\p{L}$/u.test(parts[at - 1]?.text ?? "") &&
-      /^\p{L}/u.test(parts[at + 1]?.text ?? "")
+      /^(?![OHS])\p{L}/u.test(parts[at + 1]?.text ?? "")
     )
       items.push({ parts: [{ text: "to", tag, start }] });
     else if (word && before && before.start + before.text.length === start && word.length < maxParts)

@@ -47,7 +47,7 @@ const kept: Readonly<Record<string, string>> = {
   "espeak preparation 1; text 1": "5738a73833c0c89c83f16636df9295ac",
   "flite preparation 1; text 1": "f16907f3b37030456a668f08a6ae9f00",
   "sherpa preparation 1; text 1": "47ea5920b0dd10f2bc527dd71e5b5493",
-  "pico preparation 1; text 1": "07fceb7cedde9d951217a0baa2d873c3",
+  "pico preparation 1; text 1": "5603a399b8dd0d5e71cc3c967b6f399f",
   "hibari preparation 1; text 1": "6afeb145182a20f342ff2d738cc87a15",
   "samples of hibari:heart: hibari 1; onnxruntime-web 1.30.0; preparation 1":
     "7889b80e2994f866e0e98430a87011ca",

@@ -49,6 +49,11 @@ describe("The English front end", () => {
     expect(await read("Ronald A. Shaw met J. R. Smith.")).to.equal("ɹˈOnᵊld ˈA ʃˈɔ mˈɛt ʤˈA ˈɑɹ smˈɪθ.");
   });
 
+  it("reads formulas letter by letter, and ends a sentence at the full stop of an abbreviation", async () => {
+    expect(await read("B2B is H2O.")).to.equal("bˈitə bˈi ɪz ˈAʧ tˈu ˈO.");
+    expect(await read("We left the U.S.A.")).to.match(/[^.]\.$/);
+  });
+
   it("keeps the blank after signs without a sound", async () => {
     expect(await read("at least** the")).to.equal(await read("at least the"));
   });

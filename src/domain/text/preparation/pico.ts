@@ -1,6 +1,7 @@
 import { rewrite } from "../mapped-text.ts";
 import { inAscii } from "./latin-letters.ts";
 import type { Step } from "./reader.ts";
+import { apart } from "./signs.ts";
 import { wordsOf } from "./words/words.ts";
 
 /** Letters of Pico's character set, Windows-1252, that a voice would skip all the same, by language. */
@@ -22,13 +23,27 @@ const ellipses = /(?:…|\.{2,})(?:\s?(?:…|\.{2,}))*/gu;
 const millions = /(?<![\p{L}\d.,+-])[1-9]\d{6,8}(?![\p{L}\d]|\.\d)/gu;
 const groupEnds = /\B(?=(?:\d{3})+$)/g;
 
+/** It says "dot" at each full stop between letters, and at one after letters and digits, such as `H2O.`. */
+const initials =
+  /(?<![\p{L}\p{M}\p{N}.@/])\p{L}(?:\.\p{L})+(?![\p{L}\p{M}\p{N}@/])(?:\.(?=\s+\p{Ll}|[,;:!?)]))?/gu;
+const numbersInWords = /(?<=\p{L})\d+(?=\p{L}(?!\p{L}))/gu;
+
+/** It takes letters and numbers before a full stop for initials and ordinal numbers, and does not end the sentence. */
+const lastStops = /(?<=\d|(?<!\p{L})\p{L})\.(?=["')\]]*(?:\s*$|\s+\p{Lu}))/gu;
+
+/** Names of the number sign where Pico skips it, by language. Before a number, it says that it is one. */
+const hash: Readonly<Record<string, string>> = { es: "almohadilla", fr: "dièse", it: "cancelletto" };
+const hashes = /(?<![\p{L}\p{N}#&])#(?!#)(?=(\s?\d)?)/gu;
+
 /** Writes what Pico reads otherwise, skips, or takes for its own markup. */
 export const writeForPico: Step = (text, { tool, lang }) => {
   if (tool !== "pico") return text;
   const [language = ""] = lang.split("-");
   const isSkipped = (letter: string): boolean =>
     !known.test(letter) || (skipped[language]?.includes(letter) ?? false);
-  const less = wordsOf(lang).get("<")?.other ?? "";
+  const words = wordsOf(lang);
+  const less = words.get("<")?.other ?? "";
+  const [number, sign] = [words.get("№")?.other, hash[language]];
   let written = rewrite(text, apostrophes, () => "'");
   written = rewrite(written, quotes, () => '"');
   written = rewrite(written, dashes, () => " - ");
@@ -37,8 +52,21 @@ export const writeForPico: Step = (text, { tool, lang }) => {
   written = rewrite(written, millions, ([digits]) =>
     digits.replace(groupEnds, language === "en" ? "," : "."),
   );
+  written = rewrite(written, initials, ([letters]) => spaced(letters, language));
+  written = rewrite(written, numbersInWords, ([digits]) => ` ${digits} `);
+  written = rewrite(written, lastStops, () => " .");
+  written = rewrite(written, hashes, ({ 1: digits, index, input }) => {
+    const word = digits === undefined ? sign : number;
+    return sign === undefined ? undefined : apart(word ?? sign, { input, start: index, end: index + 1 });
+  });
   written = rewrite(written, /</g, () => ` ${less} `);
   return rewrite(written, letters, ([letter]) => (isSkipped(letter) ? plain(letter) : undefined));
+};
+
+/** Alone, `a` is an article in English, and not the letter. */
+const spaced = (letters: string, language: string): string => {
+  const names = letters.replace(/\.$/, "").replaceAll(".", " ");
+  return language === "en" ? names.replace(/a/gi, "ay") : names;
 };
 
 const plain = (letter: string): string =>

@@ -10,7 +10,7 @@ const cases: readonly (readonly [lang: string, text: string, written: string])[]
   ["de-DE", "Es kostet 1.234.567 Taler.", "Es kostet 1.234.567 Taler."],
   ["de-DE", "Es kostet 1234567,50 Taler.", "Es kostet 1.234.567,50 Taler."],
   ["fr-FR", "Il y a 12 345 678 habitants.", "Il y a 12.345.678 habitants."],
-  ["es-ES", "Llame al 012345678.", "Llame al 012345678."],
+  ["es-ES", "Llame al 012345678.", "Llame al 012345678 ."],
   ["en-GB", "It counts 1234567 items.", "It counts 1,234,567 items."],
   ["en-GB", "Wait… what?", "Wait. what?"],
   ["en-GB", "Yes — no – maybe -- so", "Yes - no - maybe - so"],
