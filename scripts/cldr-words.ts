@@ -1,7 +1,8 @@
 /**
- * Writes cldr.ts and emoji.ts in src/domain/text/preparation/words/: names of signs, currencies and units, and of emoji, from
- * the Unicode CLDR, whose packages cldr-annotations-full, cldr-annotations-derived-full and cldr-units-full (48.2.0) are
- * unpacked in a folder (`npm pack cldr-annotations-full@48.2.0 …`), then `scripts/node scripts/cldr-words.ts FOLDER`.
+ * Writes cldr.ts and emoji.ts in src/domain/text/preparation/words/: names of signs, currencies and
+ * units, and of emoji, from the Unicode CLDR. Unpack its packages cldr-annotations-full,
+ * cldr-annotations-derived-full and cldr-units-full (48.2.0) in a folder
+ * (`npm pack cldr-annotations-full@48.2.0 …`), then run `scripts/node scripts/cldr-words.ts FOLDER`.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { languages } from "../src/domain/catalog/seed/languages.ts";
@@ -228,8 +229,8 @@ const emojiRows = [...emojiNames].map(
 writeFileSync(
   emojiOutput,
   `/**
- * Emoji without variation selectors, and their names by language, in the same order. scripts/cldr-words.ts wrote them from the
- * Unicode CLDR 48.2 (licence Unicode-3.0).
+ * Emoji without variation selectors, and their names by language, in the same order.
+ * scripts/cldr-words.ts wrote them from the Unicode CLDR 48.2 (licence Unicode-3.0).
  */
 export const emoji = ${JSON.stringify(emoji.join(" "))};
 

@@ -3,7 +3,8 @@
  * than by a refusal, of which a part is silently missing, or whose samples differ when it is spoken
  * again after other texts. Usage: scripts/node scripts/fuzz.ts [TEXTS] [SEED]
  *
- * Known in espeak-ng 1.51: two of 6,000 generated texts differ, both emoji in a voice of Vietnamese (vi-VN-x-central).
+ * Known in espeak-ng 1.51: two of 6,000 generated texts differ, both emoji in a voice of Vietnamese
+ * (vi-VN-x-central).
  */
 import pLimit from "p-limit";
 import { localEngines } from "../src/engines/local/engine.ts";

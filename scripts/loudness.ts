@@ -1,6 +1,7 @@
 /**
- * Measures the loudness of each local voice of the catalog (EBU R128, ffmpeg's `ebur128`), and writes the table of gains
- * in src/engines/local/gains.ts to the standard output. Takes a few minutes; needs espeak-ng, flite, ffmpeg and natural voices.
+ * Measures the loudness of each local voice of the catalog (EBU R128, ffmpeg's `ebur128`), and
+ * writes the table of gains in src/engines/local/gains.ts to the standard output. Takes a few
+ * minutes; needs espeak-ng, flite, ffmpeg and natural voices.
  */
 import { naturalVoices } from "../src/domain/catalog/natural-voices.ts";
 import { releaseSeed } from "../src/domain/catalog/seed/seed.ts";
@@ -44,13 +45,13 @@ const addRow = (voice: string, { lufs, peak }: { lufs: number; peak: number }): 
 for (const [voice, lang] of voices)
   addRow(voice, await measureLoudness(await sayLocally(voice, textOf(lang))));
 
-/** Of the sentences of its language, without the present gain. */
+/** Natural voices speak the sentences of their language; the present gain is subtracted. */
 const host = await openToolHost();
 for (const { voiceName: voice, lang } of naturalVoices) {
   const engine = await openNaturalEngine(host, [voice]);
   if (!engine) continue;
   const spoken: Sound[] = [];
-  for (const text of paragraphsOf(naturalSentences[lang] ?? []))
+  for (const text of paragraphsOf(naturalSentences[lang] ?? [textOf(lang)]))
     spoken.push(await sayNaturally(engine, { voice, lang, text }));
   const { lufs, peak } = await measureLoudness(joinedSpeech(spoken));
   const present = 20 * Math.log10(gainOf(voice));

@@ -1,7 +1,8 @@
 /**
- * Natural voices with sentences that were never spoken: milliseconds to the first byte of an mp3 over HTTP, one at a time with a
- * loaded model; CPU time of all processes for a second of speech, and the shares in it; and the memory of the speaker process.
- * Compared with their limits. They are meant for an idle machine: its load is printed too.
+ * Natural voices with sentences that were never spoken: milliseconds to the first byte of an mp3
+ * over HTTP, one at a time with a loaded model; CPU time of all processes for a second of speech,
+ * and the shares in it; and the memory of the speaker process. Compared with their limits. They are
+ * meant for an idle machine: its load is printed too.
  */
 
 import { once } from "node:events";
@@ -73,7 +74,10 @@ const speakerOf = async (service: number, program: string): Promise<number> => {
   }
 };
 
-/** CPU time of the process alone and of the speaker, of which the rest is the helper's: pipes and encoder. */
+/**
+ * CPU time of the process alone and of the speaker, of which the rest is the helper's: pipes and
+ * encoder.
+ */
 const cpuOf = (service: number, speaker: number) => {
   const all = cpuMilliseconds(service);
   const helper = descendantsOf(service).find(({ pid }) => commandLine(pid).includes("subprocess/host/main"));

@@ -14,7 +14,10 @@ export const download = async (url: string, sha256: string): Promise<Buffer> => 
   return bytes;
 };
 
-/** An archive of a registry, or of its mirror that `PIP_INDEX_URL` or `NPM_CONFIG_REGISTRY` names. @throws as `download` */
+/**
+ * An archive of a registry, or of its mirror that `PIP_INDEX_URL` or `NPM_CONFIG_REGISTRY` names.
+ * @throws as `download`
+ */
 export const downloadArchive = async (archive: PackageArchive): Promise<Buffer> => {
   const { registry, sha256 } = archive;
   return await download(registry === "npm" ? npmUrl(archive) : await indexUrl(archive), sha256);

@@ -1,6 +1,6 @@
 /** What a process of Kokoro is started with. */
 export interface KokoroStart {
-  /** With the model, the voices and the data of the English front end. */
+  /** The folder contains the model, the voices and the data of the English front end. */
   readonly folder: string;
 }
 

@@ -80,7 +80,10 @@ const otherIntonation: ReadonlySet<string> = new Set([
 /** Pico reads the house number as a number. */
 const otherWords = "He lives at 221B Baker St.";
 
-/** What Pico read otherwise: acronyms with full stops, which took seconds, formulas, and the number sign. */
+/**
+ * What Pico read otherwise: acronyms with full stops, which took seconds, formulas, and the number
+ * sign.
+ */
 const ofPico: Readonly<Record<string, readonly Pair[]>> = {
   "en-GB": [
     ["The F.B.I. met the B.B.C. now.", "The F B I met the B B C now."],

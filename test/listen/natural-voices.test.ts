@@ -22,7 +22,7 @@ const langs: Readonly<Record<string, string>> = {
   "pico:it-IT": "it-IT",
 };
 
-/** Of the energy of a window of 5 ms. */
+/** A window of 5 ms with less energy (root mean square) is silent. */
 const silence = 60;
 const windowSeconds = 0.005;
 
@@ -59,7 +59,10 @@ const innerPausesOf = (sound: Sound): Pause[] => {
   return pausesOf(sound).filter(({ at, seconds }) => at > 0 && at + seconds < end);
 };
 
-/** The largest step between two samples of a pause, without the 10 ms at its ends, where speech ends and begins. */
+/**
+ * The largest step between two samples of a pause, without the 10 ms at its ends, where speech ends
+ * and begins.
+ */
 const largestStep = ({ samples, sampleRate }: Sound, { at, seconds }: Pause): number => {
   let largest = 0;
   const until = Math.round((at + seconds - 0.01) * sampleRate);

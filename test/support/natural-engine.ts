@@ -3,6 +3,7 @@ import { normalProsody, type Prosody } from "../../src/domain/synthesis/speech.t
 import type { Engine } from "../../src/engines/engine.ts";
 import { localEngines } from "../../src/engines/local/engine.ts";
 import { hibari } from "../../src/engines/local/hibari.ts";
+import { kokoro } from "../../src/engines/local/kokoro.ts";
 import { createModelStates } from "../../src/engines/local/model-states.ts";
 import { pico } from "../../src/engines/local/pico.ts";
 import { naturalVoicesFolder, openNaturalVoices } from "../../src/engines/natural-voices/natural-voices.ts";
@@ -11,7 +12,10 @@ import { collect } from "./collect.ts";
 import type { Sound } from "./local-voice.ts";
 import { pollTimeoutMs } from "./processes.ts";
 
-/** The local engine with the voices that `scripts/natural-voices` installs; undefined if one of them is missing. */
+/**
+ * The local engine with the voices that `scripts/natural-voices` installs; undefined if one of them
+ * is missing.
+ */
 export const openNaturalEngine = async (
   host: SubprocessHost,
   voices: readonly string[],
@@ -19,8 +23,10 @@ export const openNaturalEngine = async (
   const { installed } = await openNaturalVoices(naturalVoicesFolder(undefined));
   if (!voices.every((voice) => installed.has(voice))) return undefined;
   const states = createModelStates({ warn: () => {} });
-  const neural = hibari({ host, installed, states, idleMs: 60_000, deadlineMs: pollTimeoutMs });
-  const natural = [neural, pico({ host, installed, states })].filter((tool) => tool !== undefined);
+  const options = { host, installed, states, idleMs: 60_000 };
+  const natural = [hibari({ ...options, deadlineMs: pollTimeoutMs }), pico(options), kokoro(options)].filter(
+    (tool) => tool !== undefined,
+  );
   const engines = await localEngines({ host, natural });
   return engines[0];
 };

@@ -8,7 +8,7 @@ import {
 } from "../../domain/lexicons/lexicon-rules.ts";
 import { parse } from "../../domain/validation.ts";
 
-/** The W3C's Pronunciation Lexicon Specification 1.0 (RFC 4267), also as any XML. */
+/** The W3C's Pronunciation Lexicon Specification 1.0 (RFC 4267), or the general types of XML. */
 export const plsMediaTypes = ["application/pls+xml", "application/xml", "text/xml"] as const;
 const namespace = "http://www.w3.org/2005/01/pronunciation-lexicon";
 

@@ -257,7 +257,7 @@ const keepsNoAudio = (error: unknown): boolean => error instanceof Invalid || er
 
 /**
  * It usually takes a tool a few milliseconds. At a volume near 0, or muted by SSML, it takes as long
- * as any other speech.
+ * as other speech.
  */
 const isSilence = (error: unknown): boolean =>
   error instanceof NothingToSpeak || error instanceof Unpronounceable;

@@ -4,9 +4,10 @@ const minuteMs = 60_000;
 export type FreeDepartures = ReturnType<typeof createFreeDepartures>;
 
 /**
- * Limits the requests of a key that are not charged because their client left before the first byte, or nothing could be heard of
- * their text, although an engine had worked or the serving was recorded. Each instance counts for itself, in fixed minutes of
- * `clock`, which returns milliseconds.
+ * Limits the requests of a key that are not charged because their client left before the first
+ * byte, or nothing could be heard of their text, although an engine had worked or the serving was
+ * recorded. Each instance counts for itself, in fixed minutes of `clock`, which returns
+ * milliseconds.
  */
 export const createFreeDepartures = (clock: () => number) => {
   let minute = Number.NaN;

@@ -4,7 +4,10 @@ const megabyte = 1024 * 1024;
 export const pipelineLimits = {
   /** Until the first bytes of a sound exist, fallbacks and queues included. */
   beginMs: 60_000,
-  /** Until a whole sound is complete. Clients of OpenAI's and other speech APIs wait for ten minutes. */
+  /**
+   * Until a whole sound is complete. Clients of OpenAI's and other speech APIs wait for ten
+   * minutes.
+   */
   wholeMs: 10 * 60_000,
   objectBytes: 64 * megabyte,
   /**

@@ -228,7 +228,10 @@ const keptReads = ({
   };
 };
 
-/** Like `withDeadline`, but a sound that has begun outlasts the deadline: the task's signal stays usable. */
+/**
+ * Like `withDeadline`, but a sound that has begun outlasts the deadline: the task's signal stays
+ * usable.
+ */
 const withStartDeadline = async <T>(
   { clock, ms, onTimeout, signal }: DeadlineOptions & { readonly clock: Clock; readonly signal: AbortSignal },
   task: (signal: AbortSignal, begun: () => void) => Promise<T>,

@@ -7,7 +7,10 @@ import type { AudioObject } from "../store/audio-store.ts";
  * the source is aborted.
  */
 export interface SharedStream {
-  /** The complete sound. `onBegun`: called when its first bytes exist. @throws the source's failure, or the signal's reason */
+  /**
+   * The complete sound. `onBegun`: called when its first bytes exist. @throws the source's failure,
+   * or the signal's reason
+   */
   readAll(signal: AbortSignal, onBegun?: () => void): Promise<AudioObject>;
   /**
    * Resolves when the first bytes are available. Chunks are shared: do not modify them. @throws the source's failure,

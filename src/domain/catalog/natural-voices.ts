@@ -53,7 +53,10 @@ const kokoroVoice = (name: string, index: number): NaturalVoice => {
   return natural(200 + index, `kokoro:${name}`, lang, name.charAt(1) === "m" ? "m" : "f");
 };
 
-/** Languages that nothing here reads in the symbols of Kokoro's model: their voices are not installed. */
+/**
+ * Languages that nothing here reads in the symbols of Kokoro's model: their voices are not
+ * installed.
+ */
 const unreadByKokoro: ReadonlySet<string> = new Set(["ja-JP", "zh-CN"]);
 
 const isKokoro = ({ voiceName }: Pick<NaturalVoice, "voiceName">): boolean => voiceName.startsWith("kokoro:");
@@ -90,7 +93,10 @@ export const voicesToChoose = (isInstalled: (voiceName: string) => boolean): rea
     .map(({ voiceName }) => voiceName)
     .filter((name) => defaultNaturalVoices.includes(name) || isInstalled(name));
 
-/** The natural voices that can be installed, of which each is the best one of a language and gender or speaks as its fallback. */
+/**
+ * The natural voices that can be installed, of which each is the best one of a language and gender
+ * or speaks as its fallback.
+ */
 export const installableVoices = (): readonly NaturalVoice[] =>
   speakingNaturalVoices(naturalVoices.filter((one) => !(isKokoro(one) && unreadByKokoro.has(one.lang))));
 

@@ -165,7 +165,10 @@ const requireSpeakable = (text: string): void => {
 /** Signs that the front end names, besides letters and digits. */
 const speakable = /[\p{L}\p{N}%&+@/=#<>~^°$£€¥¢§×÷±−→©]/u;
 
-/** The front end reads Latin letters, and ASCII's digits; the preparation names emoji, except for new ones. */
+/**
+ * The front end reads Latin letters, and ASCII's digits; the preparation names emoji, except for
+ * new ones.
+ */
 const unread = /[[\p{L}\p{N}\p{Emoji_Presentation}]--[\p{Script=Latin}\p{ASCII}]]/gv;
 
 /** From 2/3 to 5/3 of the voice's own, as flite. */
@@ -178,7 +181,10 @@ const cost = (text: string): number => {
   return letters + 4 * (text.length - letters);
 };
 
-/** It begins each text with a third of a second of silence, and ends it with as much. At commas it pauses for a quarter of a second. */
+/**
+ * It begins each text with a third of a second of silence, and ends it with as much. At commas it
+ * pauses for a quarter of a second.
+ */
 const pauses: Readonly<Record<Boundary, Pauses>> = {
   sentence: { before: 0.1, after: 0.35 },
   clause: { before: 0.05, after: 0.2 },

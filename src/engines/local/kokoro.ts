@@ -17,11 +17,16 @@ export interface KokoroOptions {
   readonly installed: ReadonlyMap<string, InstalledVoice>;
   readonly states: ModelStates;
   readonly idleMs: number;
-  /** A process that takes longer for a sentence, its start included, is killed. Default: 4 minutes. */
+  /**
+   * A process that takes longer for a sentence, its start included, is killed. Default: 4 minutes.
+   */
   readonly deadlineMs?: number;
 }
 
-/** Of what the tool is asked for. Raise it with every change of that, or names would lead to old audio; a test enforces it. */
+/**
+ * Of what the tool is asked for. Raise it with every change of that, or names would lead to old
+ * audio; a test enforces it.
+ */
 const preparation = 1;
 
 const prefix = "kokoro";
@@ -45,10 +50,15 @@ const isEnglish = (reader: KokoroReader | undefined): boolean => reader !== unde
 /** The model, its voices and the front ends; while the model is loaded, half as much again. */
 const memoryBytes = 1280 * 1024 * 1024;
 
-/** A sentence of 300 letters takes a minute on a core, which the processes of other tools may share. */
+/**
+ * A sentence of 300 letters takes a minute on a core, which the processes of other tools may share.
+ */
 const longestMs = 4 * 60_000;
 
-/** Kokoro with its installed voices: slow, in WebAssembly, by its own process. Undefined if there are none. */
+/**
+ * Kokoro with its installed voices: slow, in WebAssembly, by its own process. Undefined if there
+ * are none.
+ */
 export const kokoro = ({
   host,
   installed,

@@ -24,7 +24,10 @@ export interface LocalTool {
   version(voice: string): string;
   /** False if its bytes are not reproducible: those that were kept first are the sound. Default: true. */
   isExact?(voice: string): boolean;
-  /** True if the voice's samples do not depend on the machine: it runs in WebAssembly. Default: false. */
+  /**
+   * True if the voice's samples do not depend on the machine: it runs in WebAssembly. Default:
+   * false.
+   */
   isReproducible?(voice: string): boolean;
   /** The model of the voice, which has a queue of its own. Default: the voice shares the queue of all tools. */
   modelOf?(voice: string): ModelQueue | undefined;

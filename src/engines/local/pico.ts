@@ -27,7 +27,7 @@ export interface PicoOptions {
   readonly host: SubprocessHost;
   /** By SystemVoice.voiceName. */
   readonly installed: ReadonlyMap<string, InstalledVoice>;
-  /** Of each voice. */
+  /** Each voice has a circuit breaker of its own. */
   readonly states: ModelStates;
 }
 
@@ -104,7 +104,10 @@ const knobValues = ({ rate, pitch }: Prosody): Pick<PicoOrder, "speed" | "pitch"
   pitch: Math.round(100 * (pitch < 1 ? (2 + pitch) / 3 : 1 + (2 / 3) * (pitch - 1))),
 });
 
-/** Of a text in which the preparation has named emoji, and written other letters of Latin scripts in ASCII. */
+/**
+ * Of a text in which the preparation has named emoji, and written other letters of Latin scripts in
+ * ASCII.
+ */
 const beyondPico = /[[\p{L}\p{N}\p{Emoji_Presentation}]--[\p{ASCII}\u00a0-\u00ffŒœŠšŸŽž]]/gv;
 
 /** @throws {Unpronounceable} another voice may read its signs @throws {NothingToSpeak} */
@@ -117,7 +120,10 @@ const requireSpeakable = (text: string): void => {
 const speakable = /[\p{L}\p{N}%&@$+#^~_*=/\\|£€¥§°]/u;
 const beyondPunctuation = /[^\p{P}\p{Z}\p{C}\p{M}]/gu;
 
-/** Signs at which Pico pauses as at the end of a sentence: `¿` and `¡`, and each further one of `?!` or `!!!`. */
+/**
+ * Signs at which Pico pauses as at the end of a sentence: `¿` and `¡`, and each further one of `?!`
+ * or `!!!`.
+ */
 const pausing = /[¿¡]|(?<=[!?])[!?]/g;
 
 /** A digit or a sign is read as a word, which takes as long as four letters. */

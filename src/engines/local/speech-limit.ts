@@ -13,8 +13,9 @@ import { type LocalTool, slowestRate } from "./local-tool.ts";
 const mostSeconds = 7_200;
 
 /**
- * CPU time of tools for a whole sound: less than the time after which the pipeline stops to wait for it (`wholeMs`). Elapsed time would
- * depend on the machine's load, for which a client must not be charged. A stream may take longer.
+ * CPU time of tools for a whole sound: less than the time after which the pipeline stops to wait
+ * for it (`wholeMs`). Elapsed time would depend on the machine's load, for which a client must not
+ * be charged. A stream may take longer.
  */
 const mostCpuMs = 8 * 60_000;
 
@@ -28,7 +29,9 @@ export const requireSpeakable = (
   if (seconds > mostSeconds) throw new SpeechTooLong();
 };
 
-/** Measures the speech of one text, and the work for it, which ends when either exceeds its limit. */
+/**
+ * Measures the speech of one text, and the work for it, which ends when either exceeds its limit.
+ */
 export const createSpeechLimit = (progressive: boolean) => {
   let seconds = 0;
   let cpuMs = 0;

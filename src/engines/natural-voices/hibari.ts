@@ -22,7 +22,7 @@ export const hibariFiles = {
 
 type HibariFile = keyof typeof hibariFiles;
 
-/** Of the English front end. */
+/** The English front end reads these. */
 const english: readonly HibariFile[] = [
   "normalize.json",
   "tagger.json.gz",

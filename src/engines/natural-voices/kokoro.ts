@@ -3,8 +3,8 @@ import { hibariArchive, hibariFiles, hibariNotice } from "./hibari.ts";
 import { membersIn, type PackageArchive, type PublishedFile, type VoicePackage } from "./voice-package.ts";
 
 /**
- * The vectors of the voices, by name. Those of Japanese and Mandarin are missing: nothing here reads these languages in the symbols
- * of the model.
+ * The vectors of the voices, by name. Those of Japanese and Mandarin are missing: nothing here
+ * reads these languages in the symbols of the model.
  */
 const styles: Readonly<Record<string, string>> = {
   af_heart: "d583ccff3cdca2f7fae535cb998ac07e9fcb90f09737b9a41fa2734ec44a8f0b",

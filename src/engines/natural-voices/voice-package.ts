@@ -10,7 +10,10 @@ export interface VoicePackage {
   readonly files: Readonly<Record<string, PublishedFile>>;
   /** The files that the audio of a voice depends on. */
   readonly voices: Readonly<Record<string, readonly string[]>>;
-  /** Those that have the files, and licences. A file that several have is all their parts, in this order. */
+  /**
+   * Those that have the files, and licences. A file that several have is all their parts, in this
+   * order.
+   */
   readonly archives: readonly PackageArchive[];
   /** Further files, which only a page of their author has. */
   readonly page?: { readonly url: string; readonly files: readonly string[] };

@@ -40,7 +40,10 @@ interface ServerOptions {
   readonly fastPath: FastPath;
   readonly upgrade?: Upgrade;
   readonly maxTextCharacters: number;
-  /** How long a connection may be inactive in both directions, unless its client waits for a response to begin. */
+  /**
+   * How long a connection may be inactive in both directions, unless its client waits for a
+   * response to begin.
+   */
   readonly inactivityMs?: number;
 }
 

@@ -103,7 +103,10 @@ const joinSpans = (spans: readonly Span[], text: string): string => {
   return spoken.map((span) => (weak.has(span) ? weakened(span.phonemes) : span.phonemes)).join("");
 };
 
-/** The preparation writes numbers in words: "twenty-one" is read as 21, and "mid-nineteen sixties" as mid-1960s. */
+/**
+ * The preparation writes numbers in words: "twenty-one" is read as 21, and "mid-nineteen sixties"
+ * as mid-1960s.
+ */
 const compoundNumber = new RegExp(
   `^(?:twen|thir|for|fif|six|seven|eigh|nine)ty-|-(?:${numberNames.join("|")})$`,
   "i",

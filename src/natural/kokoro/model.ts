@@ -15,8 +15,8 @@ export interface KokoroOutputs {
 
 export interface KokoroModel {
   /**
-   * `ids`: those of symbols, without the pause at both ends. `style`: a vector of the voice. `speed`: 2 is twice as
-   * fast.
+   * `ids`: those of symbols, without the pause at both ends. `style`: a vector of the voice.
+   * `speed`: 2 is twice as fast.
    */
   run(ids: readonly number[], style: Float32Array, speed: number): Promise<KokoroOutputs>;
   close(): Promise<void>;

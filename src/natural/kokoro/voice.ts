@@ -19,7 +19,9 @@ export interface KokoroOptions {
 
 export const kokoroSampleRate = 24_000;
 
-/** Part of the recipe of audio: change it with every change of the samples of equal model outputs. */
+/**
+ * Part of the recipe of audio: change it with every change of the samples of equal model outputs.
+ */
 export const kokoroCode = "kokoro 1";
 
 const frameSamples = 600;

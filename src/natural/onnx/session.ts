@@ -42,8 +42,8 @@ export const openOnnxSession = async ({ wasm, model, innerOutput }: OnnxFiles): 
 };
 
 /**
- * The model with another output. Fields of protobuf that occur again are merged: these bytes are one more `output` of the
- * `graph`.
+ * The model with another output. Fields of protobuf that occur again are merged: these bytes are
+ * one more `output` of the `graph`.
  */
 const withOutput = (model: Uint8Array, name: string): Uint8Array<ArrayBuffer> => {
   const value = field(1, new TextEncoder().encode(name));

@@ -20,7 +20,10 @@ export interface SpokenText {
   readonly isLast: boolean;
 }
 
-/** A line of a speaker process's input, in place of an order: the text that it speaks is no longer needed. */
+/**
+ * A line of a speaker process's input, in place of an order: the text that it speaks is no longer
+ * needed.
+ */
 export const cancelLine = "cancel";
 
 /** An order in one line: JSON may contain U+2028 and U+2029, at which `readline` ends a line. */

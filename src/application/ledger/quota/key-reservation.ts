@@ -283,8 +283,8 @@ export class KeyReservation {
   }
 
   /**
-   * A returned total is final if the journal is closed: it must not count a serving that may still be lost. So nothing may be held
-   * before the wait for appends.
+   * A returned total is final if the journal is closed: it must not count a serving that may still
+   * be lost. So nothing may be held before the wait for appends.
    */
   async #return(): Promise<void> {
     await this.#stopSpending();
@@ -298,8 +298,9 @@ export class KeyReservation {
   }
 
   /**
-   * Answers a recall while characters are held. Others then recall them again: waits for a change, but answers in time. Does nothing
-   * if the last hold ends: its serving must be appended before the return.
+   * Answers a recall while characters are held. Others then recall them again: waits for a change,
+   * but answers in time. Does nothing if the last hold ends: its serving must be appended before
+   * the return.
    */
   async #reduce(): Promise<void> {
     if (this.#tally.spent === this.#tally.stated) {

@@ -38,7 +38,7 @@ const nameOf = (sequence: string, names: ReadonlyMap<string, string>): string | 
 
 const read = new Map<string, ReadonlyMap<string, string>>();
 
-/** By emoji without variation selectors. */
+/** The keys are emoji without variation selectors. */
 const namesOf = (language: string): ReadonlyMap<string, string> | undefined => {
   const row = Object.hasOwn(emojiNames, language) ? emojiNames[language] : undefined;
   if (row === undefined) return undefined;

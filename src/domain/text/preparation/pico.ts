@@ -23,15 +23,24 @@ const ellipses = /(?:…|\.{2,})(?:\s?(?:…|\.{2,}))*/gu;
 const millions = /(?<![\p{L}\d.,+-])[1-9]\d{6,8}(?![\p{L}\d]|\.\d)/gu;
 const groupEnds = /\B(?=(?:\d{3})+$)/g;
 
-/** It says "dot" at each full stop between letters, and at one after letters and digits, such as `H2O.`. */
+/**
+ * It says "dot" at each full stop between letters, and at one after letters and digits, such as
+ * `H2O.`.
+ */
 const initials =
   /(?<![\p{L}\p{M}\p{N}.@/])\p{L}(?:\.\p{L})+(?![\p{L}\p{M}\p{N}@/])(?:\.(?=\s+\p{Ll}|[,;:!?)]))?/gu;
 const numbersInWords = /(?<=\p{L})\d+(?=\p{L}(?!\p{L}))/gu;
 
-/** It takes letters and numbers before a full stop for initials and ordinal numbers, and does not end the sentence. */
+/**
+ * It takes letters and numbers before a full stop for initials and ordinal numbers, and does not
+ * end the sentence.
+ */
 const lastStops = /(?<=\d|(?<!\p{L})\p{L})\.(?=["')\]]*(?:\s*$|\s+\p{Lu}))/gu;
 
-/** Names of the number sign where Pico skips it, by language. Before a number, it says that it is one. */
+/**
+ * Names of the number sign where Pico skips it, by language. Before a number, it says that it is
+ * one.
+ */
 const hash: Readonly<Record<string, string>> = { es: "almohadilla", fr: "dièse", it: "cancelletto" };
 const hashes = /(?<![\p{L}\p{N}#&])#(?!#)(?=(\s?\d)?)/gu;
 

@@ -30,11 +30,12 @@ interface Held {
 }
 
 /**
- * Delays `free` during a call of a library. espeak-ng 1.51 uses a language after it has freed it: SetTranslator2 frees
- * the one that a word is being translated with, if it has no name for a letter. Without a delay the samples depend on
- * what the memory then contains.
- * For the time of the call, the library's own reference to `free` (in its global offset table) refers to a function
- * that keeps the memory. A library without such a reference is called as it is.
+ * Delays `free` during a call of a library. espeak-ng 1.51 uses a language after it has freed it:
+ * SetTranslator2 frees the one that a word is being translated with, if it has no name for a
+ * letter. Without a delay the samples depend on what the memory then contains.
+ * For the time of the call, the library's own reference to `free` (in its global offset table)
+ * refers to a function that keeps the memory. A library without such a reference is called as it
+ * is.
  */
 export const openDelayedFree = () => {
   const libc = openLibc();
@@ -96,7 +97,10 @@ const openLibc = () => {
   };
 };
 
-/** The offset of the library's reference to a function, or undefined. `base`: where the library is in memory. */
+/**
+ * The offset of the library's reference to a function, or undefined. `base`: where the library is
+ * in memory.
+ */
 const referenceTo = (name: string, base: bigint): bigint | undefined => {
   if (read32(base) !== elf.magic || read8(base + BigInt(elf.class.offset)) !== elf.class.is64Bit)
     return undefined;

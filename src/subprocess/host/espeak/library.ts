@@ -46,13 +46,14 @@ interface NativeEvent {
 type Receive = (samples: Buffer, events: readonly NativeEvent[]) => void;
 
 /**
- * espeak-ng's library. It keeps state between texts that no call resets (sounds differ in length after another voice),
- * so that each text gets a new copy: the library is unloaded and loaded again, which resets all its variables, and the C
- * library's random numbers, which some variants use as noise, start again. So its samples are those of the command line.
- * It reads parts of its stack that it has not written (found by Valgrind in 1.51, for words that it knows no phonemes of):
- * all calls use the same stack of koffi, where an earlier text would be left, so that it is cleared by a structure that is
- * passed by value. It uses memory after it has freed it: therefore its `free` is delayed while it speaks (delayed-free.ts).
- * Calls block; callbacks run within them.
+ * espeak-ng's library. It keeps state between texts that no call resets (sounds differ in length
+ * after another voice), so that each text gets a new copy: the library is unloaded and loaded
+ * again, which resets all its variables, and the C library's random numbers, which some variants
+ * use as noise, start again. So its samples are those of the command line. It reads parts of its
+ * stack that it has not written (found by Valgrind in 1.51, for words that it knows no phonemes
+ * of): all calls use the same stack of koffi, where an earlier text would be left, so that it is
+ * cleared by a structure that is passed by value. It uses memory after it has freed it: therefore
+ * its `free` is delayed while it speaks (delayed-free.ts). Calls block; callbacks run within them.
  * @throws {Error} the library is not installed, or not as expected
  */
 export const openEspeakLibrary = (open = openNative) => {
@@ -108,7 +109,8 @@ export const openEspeakLibrary = (open = openNative) => {
       return events;
     },
     /**
-     * The phonemes of a text in the International Phonetic Alphabet, with `^` between the parts of a phoneme.
+     * The phonemes of a text in the International Phonetic Alphabet, with `^` between the parts of
+     * a phoneme.
      * @throws {Error} there is no such voice
      */
     phonemes: (voice: string, text: string): string => {

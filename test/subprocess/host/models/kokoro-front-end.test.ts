@@ -5,7 +5,10 @@ import { espeakFrontEnd } from "../../../../src/subprocess/host/models/kokoro/es
 /** Reads each word as itself, and a number as two words. */
 const library = { phonemes: (_: string, text: string) => text.replace(/\d+/g, "two words") };
 
-/** Of misaki 0.9.4, with the library of espeak-ng 1.51 and of 1.52. A danda is a full stop here, and nothing there. */
+/**
+ * Of misaki 0.9.4, with the library of espeak-ng 1.51 and of 1.52. A danda is a full stop here, and
+ * nothing there.
+ */
 const published: readonly (readonly [voice: string, text: string, symbols: string])[] = [
   ["roa/es", "¿Qué hora es en Madrid?", "kˈe ˈoɾa ˈes en maðɾˈid?"],
   ["roa/es", "Hoy hace mucho calor, pero mañana lloverá.", "ˈoɪ ˈaθe mˈuʧo kalˈoɾ, pˌeɾo maɲˈana ʎˌoβeɾˈa."],

@@ -29,7 +29,10 @@ export const espeakFrontEnd = (library: Pick<EspeakLibrary, "phonemes">, voice: 
 
 const signsOf = (section: string): string => [...section].map((sign) => punctuation[sign] ?? "").join("");
 
-/** Words have places of their own if espeak-ng reads as many as are written; else they have that of the first. */
+/**
+ * Words have places of their own if espeak-ng reads as many as are written; else they have that of
+ * the first.
+ */
 const wordsOf = (section: string, at: number, read: (words: string) => string): SpokenWord[] => {
   const written = [...section.matchAll(/\S+/gu)].map(({ 0: word, index }) => ({
     position: at + [...section.slice(0, index)].length,

@@ -12,7 +12,10 @@ import { type EspeakLibrary, openEspeakLibrary } from "../../espeak/library.ts";
 import { createWavWriter, readLines, reportDone, reportFailure, reportReady } from "../../speaker-program.ts";
 import { espeakFrontEnd } from "./espeak-front-end.ts";
 
-/** A process with Kokoro's model, for all its voices. Front ends are loaded when a voice first needs them. */
+/**
+ * A process with Kokoro's model, for all its voices. Front ends are loaded when a voice first needs
+ * them.
+ */
 
 const wasmFile = fileURLToPath(import.meta.resolve("onnxruntime-web/ort-wasm-simd-threaded.wasm"));
 

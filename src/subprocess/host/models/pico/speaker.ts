@@ -105,7 +105,7 @@ const wordsOf = (text: string): Word[] => {
   });
 };
 
-/** In a sentence with 62 marks, Pico speaks for ever. */
+/** Pico does not end a sentence with 62 marks or more. */
 const mostMarks = 50;
 
 /** Marks before some of the words, and one after these. */
@@ -118,7 +118,7 @@ interface MarkedText {
   readonly text: string;
   /** The index of the last one. */
   readonly marks: number;
-  /** Of the same text without marks. */
+  /** How long the same text is without marks. */
   readonly spokenFrames: number;
 }
 
