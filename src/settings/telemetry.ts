@@ -47,25 +47,52 @@ const milliseconds = z
 
 /** OpenTelemetry's standard variables that enable signals. The SDK reads all other ones itself. */
 export const telemetryVariables = {
-  OTEL_SDK_DISABLED: z.string().optional(),
+  OTEL_SDK_DISABLED: z.string().optional().describe("With `true`, everything is off, `/metrics` included."),
+  /** Refused, and so not documented. */
   OTEL_CONFIG_FILE: z.undefined("is not supported: use the other OTEL_ variables").optional(),
-  OTEL_EXPORTER_OTLP_ENDPOINT: z.string().optional(),
-  OTEL_EXPORTER_OTLP_PROTOCOL: protocol.default("http/protobuf"),
+  OTEL_EXPORTER_OTLP_ENDPOINT: z
+    .string()
+    .optional()
+    .describe("The collector. Traces and metrics are exported if it is set."),
+  OTEL_EXPORTER_OTLP_PROTOCOL: protocol
+    .default("http/protobuf")
+    .describe("`grpc`, `http/json` or `http/protobuf`."),
   OTEL_TRACES_EXPORTER: z
     .string()
     .regex(/^(none|(otlp|console|zipkin)(,(otlp|console|zipkin))*)$/, "must be otlp, console, zipkin or none")
-    .optional(),
-  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: z.string().optional(),
-  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: protocol.optional(),
+    .optional()
+    .describe("`otlp`, `console` and `zipkin`, comma-separated, or `none`."),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: z
+    .string()
+    .optional()
+    .describe("The collector of traces, if it is another one."),
+  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: protocol
+    .optional()
+    .describe("The protocol for traces, if it is another one."),
   OTEL_TRACES_SAMPLER: z
     .enum(samplers, `must be one of ${samplers.join(", ")}`)
-    .default("parentbased_always_on"),
-  OTEL_TRACES_SAMPLER_ARG: share.default(1),
-  OTEL_METRICS_EXPORTER: z.enum(["otlp", "none"], "must be otlp or none").optional(),
-  OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: z.string().optional(),
-  OTEL_EXPORTER_OTLP_METRICS_PROTOCOL: protocol.optional(),
-  OTEL_METRIC_EXPORT_INTERVAL: milliseconds.default(60_000),
-  OTEL_METRIC_EXPORT_TIMEOUT: milliseconds.default(30_000),
+    .default("parentbased_always_on")
+    .describe("Which traces are exported."),
+  OTEL_TRACES_SAMPLER_ARG: share
+    .default(1)
+    .describe("The share of traces for the samplers `traceidratio` and `parentbased_traceidratio`, 0 to 1."),
+  OTEL_METRICS_EXPORTER: z
+    .enum(["otlp", "none"], "must be otlp or none")
+    .optional()
+    .describe("`otlp` or `none`."),
+  OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: z
+    .string()
+    .optional()
+    .describe("The collector of metrics, if it is another one."),
+  OTEL_EXPORTER_OTLP_METRICS_PROTOCOL: protocol
+    .optional()
+    .describe("The protocol for metrics, if it is another one."),
+  OTEL_METRIC_EXPORT_INTERVAL: milliseconds
+    .default(60_000)
+    .describe("Milliseconds between two exports of metrics."),
+  OTEL_METRIC_EXPORT_TIMEOUT: milliseconds
+    .default(30_000)
+    .describe("Milliseconds that an export of metrics may take."),
 };
 
 const variables = z.object(telemetryVariables);

