@@ -1,0 +1,86 @@
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { expect } from "chai";
+import { linesOutsideOfCode, pages, readPage, root } from "./pages.ts";
+
+const maxReadmeBytes = 8 * 1024;
+const maxColumns = 100;
+
+/** As GitHub makes it of a heading. */
+const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, "")
+    .trim()
+    .replaceAll(" ", "-");
+
+const anchorsIn = (path: string): string[] =>
+  linesOutsideOfCode(readPage(path)).flatMap((line) => {
+    const [, heading] = /^#+ (.*)$/.exec(line) ?? [];
+    return heading === undefined ? [] : [anchorOf(heading.replace(/\[([^\]]*)\]\([^)]*\)/g, "$1"))];
+  });
+
+const linksIn = (path: string): string[] =>
+  [
+    ...linesOutsideOfCode(readPage(path))
+      .join("\n")
+      .matchAll(/\]\(([^)\s]+)\)/g),
+  ]
+    .map(([, target = ""]) => target)
+    .filter((target) => !/^[a-z]+:/.test(target));
+
+const isTable = (line: string): boolean => line.startsWith("|");
+const isIndentedCode = (line: string): boolean => line.startsWith("    ");
+const isPicture = (line: string): boolean => line.startsWith("![");
+
+describe("the documents", () => {
+  it("have a README of one screen and a half", () => {
+    expect(Buffer.byteLength(readPage("README.md"))).to.be.at.most(maxReadmeBytes);
+  });
+
+  it("have links that lead to files and headings", () => {
+    const broken = pages.flatMap((path) =>
+      linksIn(path)
+        .filter((link) => {
+          const [file = "", anchor] = link.split("#");
+          const target = file === "" ? path : relative(root, join(root, dirname(path), file));
+          if (!existsSync(join(root, target))) return true;
+          return anchor !== undefined && target.endsWith(".md") && !anchorsIn(target).includes(anchor);
+        })
+        .map((link) => `${path}: ${link}`),
+    );
+    expect(broken).to.deep.equal([]);
+  });
+
+  it("are named by the code, the scripts and the settings where they are", () => {
+    const sources = ["src/engines/models/library.ts", "src/settings/environment.ts", "infra/env.example"];
+    for (const source of sources) {
+      const text = readFileSync(join(root, source), "utf8");
+      for (const [path] of text.matchAll(/\b(?:docs|infra)\/[\w/-]+\.md/g)) {
+        expect(existsSync(join(root, path)), `${source}: ${path}`).to.equal(true);
+      }
+    }
+  });
+
+  it("have lines of at most 100 columns, tables and code excepted", () => {
+    const long = pages.flatMap((path) =>
+      linesOutsideOfCode(readPage(path))
+        .filter((line) => [...line].length > maxColumns && !/\S{100}/.test(line))
+        .filter((line) => !isTable(line) && !isIndentedCode(line) && !isPicture(line))
+        .map((line) => `${path}: ${line}`),
+    );
+    expect(long).to.deep.equal([]);
+  });
+
+  it("are all reached from the README", () => {
+    const reached = new Set(["README.md"]);
+    for (const path of reached) {
+      if (!path.endsWith(".md")) continue;
+      for (const link of linksIn(path)) {
+        const [file = ""] = link.split("#");
+        if (file !== "") reached.add(relative(root, join(root, dirname(path), file)));
+      }
+    }
+    expect(pages.filter((path) => !reached.has(path))).to.deep.equal([]);
+  });
+});
