@@ -22,10 +22,12 @@ const mask = (line: string): string =>
     .replace(/\d+([.,]\d+)*/g, "#")
     .trimEnd();
 
+const toPattern = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+
 /** A line `…` stands for any number of lines. */
 const patternOf = (shown: string): RegExp => {
   const lines = shown.trimEnd().split("\n");
-  const parts = lines.map((line) => (line === "…" ? "(?:.*\\n)*?" : `${RegExp.escape(mask(line))}\\n`));
+  const parts = lines.map((line) => (line === "…" ? "(?:.*\\n)*?" : `${toPattern(mask(line))}\\n`));
   return new RegExp(`^${parts.join("")}$`);
 };
 

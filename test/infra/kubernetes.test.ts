@@ -184,8 +184,9 @@ describe("the Kubernetes manifests", () => {
     expect(isExcepted("93.184.216.34")).to.equal(false);
   });
 
-  it("contain everything that the README's overlay patches", () => {
-    const [, overlay = ""] = /```yaml\n(apiVersion: kustomize[^`]*)```/.exec(read("README.md")) ?? [];
+  it("contain everything that the overlay in docs/operate/production.md patches", () => {
+    const [, overlay = ""] =
+      /```yaml\n(apiVersion: kustomize[^`]*)```/.exec(read("../docs/operate/production.md")) ?? [];
     const { images, patches } = parse(overlay) as Overlay;
     expect(images.map(({ name, newTag }) => `${name}:${newTag}`)).to.deep.equal([
       deployment().containers[0]?.image,

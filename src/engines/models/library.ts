@@ -21,4 +21,4 @@ export const libraryVersion = (from: string = import.meta.url): string | undefin
   }
 };
 
-export const missingLibrary = `${packageName} is not installed: its models are not used. See "Models on your own machine" in README.md.`;
+export const missingLibrary = `${packageName} is not installed: its models are not used. See docs/operate/models.md.`;
