@@ -86,6 +86,7 @@ export const openFreshInstall = async (voices: "natural" | "classic"): Promise<F
     PATH: `${bin}:${process.env.PATH}`,
     HOME: folder,
     PORT: String(port),
+    BASE: `http://127.0.0.1:${port}`, // scripts/examples/websocket.js, which is run as it is
     ...providers.env,
     VOICES: voices,
     VOICE_GALLERY: "off", // its samples would be spoken during the test

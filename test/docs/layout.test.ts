@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { expect } from "chai";
 import { linesOutsideOfCode, pages, readPage, root } from "./pages.ts";
@@ -24,6 +24,7 @@ const linksIn = (path: string): string[] =>
   [
     ...linesOutsideOfCode(readPage(path))
       .join("\n")
+      .replace(/`[^`\n]*`/g, "")
       .matchAll(/\]\(([^)\s]+)\)/g),
   ]
     .map(([, target = ""]) => target)
@@ -52,14 +53,23 @@ describe("the documents", () => {
     expect(broken).to.deep.equal([]);
   });
 
-  it("are named by the code, the scripts and the settings where they are", () => {
-    const sources = ["src/engines/models/library.ts", "src/settings/environment.ts", "infra/env.example"];
-    for (const source of sources) {
-      const text = readFileSync(join(root, source), "utf8");
-      for (const [path] of text.matchAll(/\b(?:docs|infra)\/[\w/-]+\.md/g)) {
-        expect(existsSync(join(root, path)), `${source}: ${path}`).to.equal(true);
-      }
-    }
+  it("are where the code, the scripts and the deployments say that they are", () => {
+    const missing = ["src", "projections", "scripts", "infra"].flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile() && !entry.name.endsWith(".png"))
+        .map((entry) => join(entry.parentPath, entry.name))
+        .flatMap((file) =>
+          [
+            ...readFileSync(file, "utf8").matchAll(
+              /\b(?:docs\/[\w/-]+|CONTRIBUTING|README|ARCHITECTURE)\.md/g,
+            ),
+          ]
+            .map(([path]) => path)
+            .filter((path) => !existsSync(join(root, path)))
+            .map((path) => `${relative(root, file)}: ${path}`),
+        ),
+    );
+    expect(missing).to.deep.equal([]);
   });
 
   it("have lines of at most 100 columns, tables and code excepted", () => {
@@ -75,7 +85,7 @@ describe("the documents", () => {
   it("are all reached from the README", () => {
     const reached = new Set(["README.md"]);
     for (const path of reached) {
-      if (!path.endsWith(".md")) continue;
+      if (!pages.includes(path)) continue;
       for (const link of linksIn(path)) {
         const [file = ""] = link.split("#");
         if (file !== "") reached.add(relative(root, join(root, dirname(path), file)));
