@@ -4,6 +4,7 @@ import { expect } from "chai";
 import { linesOutsideOfCode, pages, readPage, root } from "./pages.ts";
 
 const maxReadmeBytes = 8 * 1024;
+const maxOverviewBytes = 12 * 1024;
 const maxColumns = 100;
 
 /** As GitHub makes it of a heading. */
@@ -39,6 +40,10 @@ describe("the documents", () => {
     expect(Buffer.byteLength(readPage("README.md"))).to.be.at.most(maxReadmeBytes);
   });
 
+  it("have an overview of the architecture of a few screens", () => {
+    expect(Buffer.byteLength(readPage("docs/architecture/overview.md"))).to.be.at.most(maxOverviewBytes);
+  });
+
   it("have links that lead to files and headings", () => {
     const broken = pages.flatMap((path) =>
       linksIn(path)
@@ -59,11 +64,7 @@ describe("the documents", () => {
         .filter((entry) => entry.isFile() && !entry.name.endsWith(".png"))
         .map((entry) => join(entry.parentPath, entry.name))
         .flatMap((file) =>
-          [
-            ...readFileSync(file, "utf8").matchAll(
-              /\b(?:docs\/[\w/-]+|CONTRIBUTING|README|ARCHITECTURE)\.md/g,
-            ),
-          ]
+          [...readFileSync(file, "utf8").matchAll(/\b(?:docs\/[\w/-]+|CONTRIBUTING|README)\.md/g)]
             .map(([path]) => path)
             .filter((path) => !existsSync(join(root, path)))
             .map((path) => `${relative(root, file)}: ${path}`),
