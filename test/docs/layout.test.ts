@@ -7,6 +7,9 @@ const maxReadmeBytes = 8 * 1024;
 const maxOverviewBytes = 12 * 1024;
 const maxColumns = 100;
 
+/** Folders of the audio store. */
+const audioFolders = ["public/", "private/", "audio/"];
+
 /** As GitHub makes it of a heading. */
 const anchorOf = (heading: string): string =>
   heading
@@ -70,6 +73,31 @@ describe("the documents", () => {
             .map((path) => `${relative(root, file)}: ${path}`),
         ),
     );
+    expect(missing).to.deep.equal([]);
+  });
+
+  it("name only files and folders of the repository in the pages on its architecture", () => {
+    const files = ["src", "projections", "test", "scripts", "infra", "voices", "docs"].flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true, withFileTypes: true }).map((entry) => {
+        const path = relative(root, join(entry.parentPath, entry.name));
+        return entry.isDirectory() ? `/${path}/` : `/${path}`;
+      }),
+    );
+    const folders = ["src", "projections", "test", "scripts", "infra", "voices"].map((name) => `/${name}/`);
+    const known = [...files, ...folders];
+    const missing = pages
+      .filter((path) => path.startsWith("docs/architecture/"))
+      .flatMap((path) =>
+        [
+          ...linesOutsideOfCode(readPage(path))
+            .join("\n")
+            .matchAll(/`([\w.-]+(?:\/[\w.-]+)*(?:\/|\.ts))`/g),
+        ]
+          .map(([, named = ""]) => named)
+          .filter((named) => !audioFolders.includes(named))
+          .filter((named) => !known.some((one) => one.endsWith(`/${named}`)))
+          .map((named) => `${path}: ${named}`),
+      );
     expect(missing).to.deep.equal([]);
   });
 
