@@ -109,7 +109,7 @@ describe("The language of a text", () => {
   it("is never another one for 2,000 English sentences, nor for the beginnings of them", () => {
     const files = [
       "*.md",
-      "docs/*.md",
+      "docs/**/*.md",
       "node_modules/{zod,koa,ws,pino,mocha,minio,commander,chai,ai}/**/*.md",
     ];
     const written = files
