@@ -76,6 +76,8 @@ export const openFreshInstall = async (voices: "natural" | "classic"): Promise<F
     freePort(),
   ]);
   await copyRepository(folder);
+  // On a busy machine the service may refuse work for a moment (503).
+  await writeFile(join(folder, ".curlrc"), "retry = 5\n");
   const bin = join(folder, "data/bin");
   await mkdir(bin, { recursive: true });
   for (const [name, script] of Object.entries(replacedPrograms)) {

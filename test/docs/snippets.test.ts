@@ -17,7 +17,7 @@ const mask = (line: string): string =>
   line
     .replace(/\b[0-9a-f]{8}-[0-9a-f-]{27}\b/g, "UUID")
     .replace(/\b[0-9a-f]{64}\b/g, "HASH")
-    .replace(/\b(vlk|vls|web|sec|whs)_\w+/g, "$1_ID")
+    .replace(/\b(vlk|vls|web|sec|whk|whsec)_[\w+/=]+/g, "$1_ID")
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME")
     .replace(/\d+([.,]\d+)*/g, "#")
     .trimEnd();
