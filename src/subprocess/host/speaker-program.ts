@@ -1,6 +1,4 @@
 import { readSync, writeSync } from "node:fs";
-import { createInterface } from "node:readline";
-import { setImmediate } from "node:timers/promises";
 import { espeakUnknownSize, wavHeader } from "../../domain/synthesis/wav-header.ts";
 import { cancelLine, type FrameKind, frameHeader, frameKinds, type SpokenText } from "./frames.ts";
 
@@ -67,40 +65,6 @@ export const createWavWriter = (sampleRate: () => number) => {
     flush,
   };
 };
-
-/** An order of a program that looks for cancellations between the steps of its synthesis. */
-export interface Order<Content> {
-  readonly content: Content;
-  /** True if the text is no longer needed. */
-  readonly isCancelled: () => Promise<boolean>;
-}
-
-/** The most time between two looks at the input, which each cost a turn of the event loop. */
-const betweenLooksMs = 5;
-
-export async function* readOrders<Content>(): AsyncGenerator<Order<Content>, void> {
-  const lines = createInterface({ input: process.stdin });
-  /** Of the orders that were read; the last one is the one that a cancellation is for. */
-  const states: { isCancelled: boolean }[] = [];
-  lines.on("line", (line) => {
-    const last = states.at(-1);
-    if (line !== cancelLine) states.push({ isCancelled: false });
-    else if (last) last.isCancelled = true;
-  });
-  for await (const line of lines) {
-    if (line === cancelLine) continue;
-    let lookedAt = performance.now();
-    const isCancelled = async (): Promise<boolean> => {
-      if (performance.now() - lookedAt > betweenLooksMs) {
-        await setImmediate(); // the input is read before
-        lookedAt = performance.now();
-      }
-      return states[0]?.isCancelled ?? false;
-    };
-    yield { content: JSON.parse(line) as Content, isCancelled };
-    states.shift();
-  }
-}
 
 /** The orders of a program whose synthesis is a single step, which no cancellation ends. */
 export function* readLines(): Generator<string, void> {

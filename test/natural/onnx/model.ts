@@ -16,11 +16,18 @@ const floats = (name: string): number[] => {
   return [...bytes(1, name), ...bytes(2, bytes(1, [...integer(1, 1), ...bytes(2, shape)]))];
 };
 
+type Operator = "Exp" | "Tanh" | "Neg";
+
 /** `y` is `x` after one operator. */
-export const modelOf = (operator: "Exp" | "Tanh" | "Neg"): Uint8Array<ArrayBuffer> => {
-  const node = [...bytes(1, "x"), ...bytes(2, "y"), ...bytes(4, operator)];
+export const modelOf = (operator: Operator): Uint8Array<ArrayBuffer> => chainOf(operator, 1);
+
+/** `y` is `x` after `count` times the same operator. */
+export const chainOf = (operator: Operator, count: number): Uint8Array<ArrayBuffer> => {
+  const valueAt = (index: number): string => (index === 0 ? "x" : index === count ? "y" : `v${index}`);
   const graph = [
-    ...bytes(1, node),
+    ...Array.from({ length: count }, (_, index) =>
+      bytes(1, [...bytes(1, valueAt(index)), ...bytes(2, valueAt(index + 1)), ...bytes(4, operator)]),
+    ).flat(),
     ...bytes(2, "graph"),
     ...bytes(11, floats("x")),
     ...bytes(12, floats("y")),

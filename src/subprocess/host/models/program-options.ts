@@ -16,8 +16,7 @@ const onnxFlags = ["--wasm-tiering-budget=2147483647"];
 const onnxEnvironment = { MALLOC_ARENA_MAX: "1", MALLOC_MMAP_THRESHOLD_: "16384" };
 
 export const programOptions: Readonly<Record<ModelProgram, ProgramOptions>> = {
-  // Longer than a run of its model on a busy machine.
-  hibari: { flags: onnxFlags, env: onnxEnvironment, endsItselfMs: 2000 },
+  hibari: { flags: onnxFlags, env: onnxEnvironment },
   // A run of its model takes many seconds.
   kokoro: { flags: onnxFlags, env: onnxEnvironment, endsItselfMs: 100 },
   pico: {},

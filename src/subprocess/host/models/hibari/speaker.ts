@@ -8,14 +8,9 @@ import { sampleRate } from "../../../../natural/hibari/waveform.ts";
 import { openOnnxSession } from "../../../../natural/onnx/session.ts";
 import type { SpeechEvent } from "../../../espeak.ts";
 import type { HibariOrder, HibariStart } from "../../../hibari.ts";
-import {
-  createWavWriter,
-  type Order,
-  readOrders,
-  reportDone,
-  reportFailure,
-  reportReady,
-} from "../../speaker-program.ts";
+import { type Order, readOrders } from "../../orders.ts";
+import { createWavWriter, reportDone, reportFailure, reportReady } from "../../speaker-program.ts";
+import { makeRunsStoppable, stopRun } from "../onnx-runtime.ts";
 
 /** A process with one voice of hibari. Samples are written while a sentence is spoken. */
 
@@ -25,17 +20,19 @@ const main = async (): Promise<void> => {
   const voice = await load();
   if (!voice) return;
   reportReady("hibari");
-  for await (const order of readOrders<HibariOrder>()) {
+  for await (const order of readOrders<HibariOrder>(stopRun)) {
     try {
       reportDone({ events: await speak(voice, order), isLast: false });
     } catch (error) {
-      reportFailure(error);
+      if (order.isCancelled()) reportDone({ events: [], isLast: false });
+      else reportFailure(error);
     }
   }
 };
 
 const load = async (): Promise<HibariVoice | undefined> => {
   try {
+    makeRunsStoppable();
     const start = JSON.parse(process.argv[2] ?? "{}") as HibariStart;
     const read = (name: string) => readFile(join(start.folder, name));
     const [wasm, model, vocabulary] = await Promise.all([
@@ -65,7 +62,7 @@ const speak = async (
   const events: SpeechEvent[] = [];
   wav.add(Buffer.alloc(0));
   for await (const { buffer } of voice.speak(content, (event) => events.push(event))) {
-    if (await isCancelled()) break;
+    if (isCancelled()) break;
     wav.add(Buffer.from(buffer));
   }
   wav.flush();

@@ -9,7 +9,9 @@ import type { FrontEnd } from "../../../../natural/phonemes.ts";
 import type { SpeechEvent } from "../../../espeak.ts";
 import type { KokoroOrder, KokoroReader, KokoroStart } from "../../../kokoro.ts";
 import { type EspeakLibrary, openEspeakLibrary } from "../../espeak/library.ts";
-import { createWavWriter, readLines, reportDone, reportFailure, reportReady } from "../../speaker-program.ts";
+import { type Order, readOrders } from "../../orders.ts";
+import { createWavWriter, reportDone, reportFailure, reportReady } from "../../speaker-program.ts";
+import { makeRunsStoppable, stopRun } from "../onnx-runtime.ts";
 import { espeakFrontEnd } from "./espeak-front-end.ts";
 
 /**
@@ -19,23 +21,25 @@ import { espeakFrontEnd } from "./espeak-front-end.ts";
 
 const wasmFile = fileURLToPath(import.meta.resolve("onnxruntime-web/ort-wasm-simd-threaded.wasm"));
 
-type Speak = (order: KokoroOrder) => Promise<SpeechEvent[]>;
+type Speak = (order: Order<KokoroOrder>) => Promise<SpeechEvent[]>;
 
 const main = async (): Promise<void> => {
   const speak = await load();
   if (!speak) return;
   reportReady("kokoro");
-  for (const line of readLines()) {
+  for await (const order of readOrders<KokoroOrder>(stopRun)) {
     try {
-      reportDone({ events: await speak(JSON.parse(line) as KokoroOrder), isLast: false });
+      reportDone({ events: await speak(order), isLast: false });
     } catch (error) {
-      reportFailure(error);
+      if (order.isCancelled()) reportDone({ events: [], isLast: false });
+      else reportFailure(error);
     }
   }
 };
 
 const load = async (): Promise<Speak | undefined> => {
   try {
+    makeRunsStoppable();
     const { folder } = JSON.parse(process.argv[2] ?? "{}") as KokoroStart;
     const read = (name: string) => readFile(join(folder, name));
     const [wasm, model, vocabulary] = await Promise.all([
@@ -60,7 +64,7 @@ const load = async (): Promise<Speak | undefined> => {
       english.set(accent, loaded);
       return loaded;
     };
-    return async ({ text, voice, reader, speed }) => {
+    return async ({ content: { text, voice, reader, speed }, isCancelled }) => {
       const { buffer, byteOffset, length } = await read(voice);
       const styles = new Float32Array(buffer, byteOffset, length / Float32Array.BYTES_PER_ELEMENT);
       const order = { text, styles, speed, frontEnd: await frontEndOf(reader) };
@@ -68,6 +72,7 @@ const load = async (): Promise<Speak | undefined> => {
       const events: SpeechEvent[] = [];
       wav.add(Buffer.alloc(0));
       for await (const { buffer } of speak(order, (event) => events.push(event))) {
+        if (isCancelled()) break;
         wav.add(Buffer.from(buffer));
         wav.flush();
       }

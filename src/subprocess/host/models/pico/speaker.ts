@@ -1,14 +1,8 @@
 import { readFileSync } from "node:fs";
 import type { SpeechEvent } from "../../../espeak.ts";
 import type { PicoOrder, PicoStart } from "../../../pico.ts";
-import {
-  createWavWriter,
-  type Order,
-  readOrders,
-  reportDone,
-  reportFailure,
-  reportReady,
-} from "../../speaker-program.ts";
+import { type Order, readOrders } from "../../orders.ts";
+import { createWavWriter, reportDone, reportFailure, reportReady } from "../../speaker-program.ts";
 import { markTag, openPicoEngine, type PicoEngine, picoText, sampleRate } from "./engine.ts";
 import type { PhoneItem } from "./phone-items.ts";
 import { wordFrames } from "./word-times.ts";
@@ -52,21 +46,22 @@ const speak = async (
   const wav = createWavWriter(() => sampleRate);
   const items: PhoneItem[] = [];
   for (const step of engine.speak(knobs + harmless)) {
-    if (await isCancelled()) return [];
+    if (isCancelled()) return [];
     if (step.samples.length > 0) wav.add(step.samples);
     items.push(...step.items);
   }
   wav.flush();
-  return eventsOf(engine, { text: harmless, knobs, items });
+  return eventsOf(engine, { text: harmless, knobs, items, isCancelled });
 };
 
-interface Spoken {
+interface Spoken extends Pick<Order<PicoOrder>, "isCancelled"> {
   readonly text: string;
   readonly knobs: string;
   readonly items: readonly PhoneItem[];
 }
 
-const eventsOf = (engine: PicoEngine, { text, knobs, items }: Spoken): readonly SpeechEvent[] => {
+const eventsOf = (engine: PicoEngine, spoken: Spoken): readonly SpeechEvent[] => {
+  const { text, knobs, items, isCancelled } = spoken;
   const words = wordsOf(text);
   const [first] = words;
   if (!first) return [];
@@ -74,7 +69,7 @@ const eventsOf = (engine: PicoEngine, { text, knobs, items }: Spoken): readonly 
   for (let from = 0; from < words.length; from += mostMarks) {
     const marks = Math.min(mostMarks, words.length - from);
     const text = knobs + markWords(words, from, marks);
-    const marked = markedItems(engine, { text, marks, spokenFrames: framesOf(items) });
+    const marked = markedItems(engine, { text, marks, spokenFrames: framesOf(items), isCancelled });
     for (const [index, frame] of wordFrames(items, marked)) frames.set(from + index, frame);
   }
   return [
@@ -114,7 +109,7 @@ const markWords = (words: readonly Word[], from: number, marks: number): string 
     .map((text, index) => (index < from || index > from + marks ? text : markTag(index - from) + text))
     .join(" ");
 
-interface MarkedText {
+interface MarkedText extends Pick<Order<PicoOrder>, "isCancelled"> {
   readonly text: string;
   /** The index of the last one. */
   readonly marks: number;
@@ -123,14 +118,15 @@ interface MarkedText {
 }
 
 /** Until the last mark: the signal, which takes most of the time, is made after it. */
-const markedItems = (engine: PicoEngine, { text, marks, spokenFrames }: MarkedText): readonly PhoneItem[] => {
+const markedItems = (engine: PicoEngine, marked: MarkedText): readonly PhoneItem[] => {
+  const { text, marks, spokenFrames, isCancelled } = marked;
   const items: PhoneItem[] = [];
   let frames = 0;
   for (const step of engine.speak(text)) {
     items.push(...step.items);
     frames += framesOf(step.items);
     const isOver = step.items.some((item) => item.kind === "mark" && item.index === marks);
-    if (isOver || frames > 2 * spokenFrames + 1000) break; // marks add a few frames
+    if (isOver || frames > 2 * spokenFrames + 1000 || isCancelled()) break; // marks add a few frames
   }
   return items;
 };

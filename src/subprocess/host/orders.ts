@@ -1,0 +1,44 @@
+import { on } from "node:events";
+import { Worker } from "node:worker_threads";
+
+/** An order of a program that can end it early. */
+export interface Order<Content> {
+  readonly content: Content;
+  /** True if the text is no longer needed. */
+  readonly isCancelled: () => boolean;
+}
+
+/** A byte of a library's memory: while it is 1, the library stops what it does. */
+export type StopByte = Uint8Array<SharedArrayBuffer>;
+
+/** What the thread that reads orders shares with the program. */
+export interface OrderReaderData {
+  /** The number of the last order that was cancelled; the first order has the number 1. */
+  readonly cancelled: Int32Array<SharedArrayBuffer>;
+  readonly stopByte: StopByte;
+}
+
+/** Without it, a thread reserves 500 MB of the process's limit. */
+const resourceLimits = { codeRangeSizeMb: 8, maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 1 };
+
+/**
+ * The orders in the program's input. A thread of its own reads them, so that a cancellation arrives
+ * in the middle of a synthesis that does not return to the event loop.
+ * @param stopByte is 1 from the cancellation of an order until the next order is taken
+ */
+export async function* readOrders<Content>(
+  stopByte: StopByte = new Uint8Array(new SharedArrayBuffer(1)),
+): AsyncGenerator<Order<Content>, void> {
+  const cancelled = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  const workerData: OrderReaderData = { cancelled, stopByte };
+  const reader = new Worker(new URL("./order-reader.ts", import.meta.url), { workerData, resourceLimits });
+  let number = 0;
+  for await (const [line] of on(reader, "message", { close: ["exit"] })) {
+    const taken = ++number;
+    const isCancelled = (): boolean => Atomics.load(cancelled, 0) >= taken;
+    // The reader writes the number before the byte: a cancellation between these lines is not lost.
+    Atomics.store(stopByte, 0, 0);
+    if (isCancelled()) Atomics.store(stopByte, 0, 1);
+    yield { content: JSON.parse(line as string) as Content, isCancelled };
+  }
+}
