@@ -8,7 +8,7 @@ import type { SpeakerProcess } from "./speaker-process.ts";
  * A text that is no longer needed may still end within this time: its process can be used again, and most texts take less
  * than the start of another one.
  */
-const defaultEndsItselfMs = 500;
+const endsItselfMs = 500;
 
 export const abandoned = new ToolFailed("abandoned", "The text is no longer needed.");
 
@@ -23,7 +23,6 @@ export interface TakenSpeaker<Order> {
 export const speakOnce = <Order>(
   orderFor: (input: string) => Order,
   take: (signal: AbortSignal) => Promise<TakenSpeaker<Order>>,
-  endsItselfMs = defaultEndsItselfMs,
 ): ToolProcess => {
   const stop = new AbortController();
   const parts: Buffer[] = [];

@@ -86,7 +86,6 @@ export const createModelPool = () => {
       speakOnce(
         (order): unknown => JSON.parse(order),
         (signal) => take(model, signal),
-        programOptions[model.program].endsItselfMs,
       ),
     kill: (): void => {
       for (const { speakers } of models.values()) for (const speaker of speakers) speaker.kill();

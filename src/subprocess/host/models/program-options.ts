@@ -1,11 +1,6 @@
 import type { ModelProgram } from "../../models.ts";
 import type { SpeakerOptions } from "../speaker-process.ts";
 
-export interface ProgramOptions extends Pick<SpeakerOptions, "flags" | "env"> {
-  /** The time within which an aborted text may end by itself. Default: that of all speakers. */
-  readonly endsItselfMs?: number;
-}
-
 /**
  * The ONNX runtime has a function whose optimization takes 300 MB and makes nothing faster. The budget is so large that only the
  * functions are optimized that take most of the time.
@@ -15,10 +10,9 @@ const onnxFlags = ["--wasm-tiering-budget=2147483647"];
 /** The optimizing compiler's memory, in blocks of 32 KB, goes back to the system when it is done: 100 MB. */
 const onnxEnvironment = { MALLOC_ARENA_MAX: "1", MALLOC_MMAP_THRESHOLD_: "16384" };
 
-export const programOptions: Readonly<Record<ModelProgram, ProgramOptions>> = {
+export const programOptions: Readonly<Record<ModelProgram, Pick<SpeakerOptions, "flags" | "env">>> = {
   hibari: { flags: onnxFlags, env: onnxEnvironment },
-  // A run of its model takes many seconds.
-  kokoro: { flags: onnxFlags, env: onnxEnvironment, endsItselfMs: 100 },
+  kokoro: { flags: onnxFlags, env: onnxEnvironment },
   pico: {},
   sherpa: {},
 };
