@@ -1,4 +1,4 @@
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { access, constants, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { VoicePackage } from "../../src/engines/natural-voices/voice-package.ts";
 import { openArchive, type ReadMember } from "./archives.ts";
@@ -12,10 +12,43 @@ const isHere = async (folder: string, file: string, sha256: string): Promise<boo
     () => false,
   );
 
+/** Called before a download. @throws {Error} in one line: the folder cannot be written */
+const prepare = async (folder: string): Promise<void> => {
+  try {
+    await mkdir(folder, { recursive: true });
+    await access(folder, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new Error(`the folder ${folder} cannot be written: ${code}`, { cause: error });
+  }
+  await removeLeftFiles(folder);
+};
+
 const put = async (folder: string, file: string, bytes: Buffer): Promise<void> => {
   const temporary = join(folder, `.${file}.${process.pid}`);
-  await writeFile(temporary, bytes, { mode: 0o644 });
-  await rename(temporary, join(folder, file));
+  try {
+    await writeFile(temporary, bytes, { mode: 0o644 });
+    await rename(temporary, join(folder, file));
+  } finally {
+    await rm(temporary, { force: true });
+  }
+};
+
+/** Removes the temporary files of processes that were killed. */
+const removeLeftFiles = async (folder: string): Promise<void> => {
+  for (const file of await readdir(folder)) {
+    const [, pid] = /^\..+\.(\d+)$/.exec(file) ?? [];
+    if (pid !== undefined && !isAnotherProcess(Number(pid))) await rm(join(folder, file), { force: true });
+  }
+};
+
+/** This process has none yet; a process of an earlier container may have had its id. */
+const isAnotherProcess = (pid: number): boolean => {
+  try {
+    return pid !== process.pid && process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM"; // another user's
+  }
 };
 
 /** The files of the archives that are missing or differ; licences have no digest. */
@@ -37,6 +70,7 @@ export const installArchives = async (voicePackage: VoicePackage, folder: string
   const { title, files, archives } = voicePackage;
   const missing = await missingFrom(voicePackage, folder);
   if (missing.length === 0) return;
+  await prepare(folder);
   console.log(`Installing the voices of ${title} …`);
   const parts = new Map<string, ReadMember[]>();
   for (const archive of archives) {
@@ -46,7 +80,6 @@ export const installArchives = async (voicePackage: VoicePackage, folder: string
     for (const file of wanted)
       parts.set(file, [...(parts.get(file) ?? []), () => read(archive.members[file] ?? file)]);
   }
-  await mkdir(folder, { recursive: true });
   for (const [file, readers] of parts) {
     const content = Buffer.concat(readers.map((read) => read(file)));
     const [, sha256 = sha256Of(content)] = files[file] ?? [];
@@ -58,12 +91,18 @@ export const installArchives = async (voicePackage: VoicePackage, folder: string
 /** The files that only the author's page has: everything works without them. */
 export const installPage = async ({ title, files, page }: VoicePackage, folder: string): Promise<void> => {
   if (!page) return;
-  const fetchFile = async (file: string): Promise<void> => {
-    const [, sha256 = ""] = files[file] ?? [];
-    if (!(await isHere(folder, file, sha256)))
-      await put(folder, file, await download(`${page.url}${file}`, sha256));
-  };
-  const results = await Promise.allSettled(page.files.map(fetchFile));
-  const [failed] = results.flatMap((one) => (one.status === "rejected" ? [one.reason as Error] : []));
-  if (failed) console.log(`natural-voices: without the further voices of ${title} (${failed.message})`);
+  const digests = page.files.map((file) => [file, files[file]?.[1] ?? ""] as const);
+  const areHere = await Promise.all(digests.map(([file, sha256]) => isHere(folder, file, sha256)));
+  const missing = digests.filter((_, index) => !areHere[index]);
+  if (missing.length === 0) return;
+  const fetchFile = async ([file, sha256]: (typeof digests)[number]): Promise<void> =>
+    put(folder, file, await download(`${page.url}${file}`, sha256));
+  try {
+    await prepare(folder);
+    const results = await Promise.allSettled(missing.map(fetchFile));
+    for (const result of results) if (result.status === "rejected") throw result.reason;
+  } catch (error) {
+    const { message } = error as Error;
+    console.log(`natural-voices: without the further voices of ${title} (${message})`);
+  }
 };

@@ -1,5 +1,6 @@
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
+import { once } from "node:events";
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -7,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { openArchive } from "../../scripts/voices/archives.ts";
-import { installArchives } from "../../scripts/voices/install-package.ts";
+import { installArchives, installPage } from "../../scripts/voices/install-package.ts";
 import { naturalVoicesFolder } from "../../src/engines/natural-voices/natural-voices.ts";
 import { voicePackages } from "../../src/engines/natural-voices/packages.ts";
 import type { VoicePackage } from "../../src/engines/natural-voices/voice-package.ts";
@@ -34,11 +35,16 @@ const run = (command: string, args: readonly string[], env: Record<string, strin
 const serveIndex = async (content: string) => {
   const files = voicePackages.flatMap(({ archives }) => archives.map(({ file }) => file));
   const links = files.map((file) => `<a href="/files/${file}#sha256=00">${file}</a>`).join("\n");
-  const server = createServer((req, res) => res.end(req.url?.startsWith("/files/") ? content : links));
+  const requests: string[] = [];
+  const server = createServer((req, res) => {
+    requests.push(req.url ?? "");
+    res.end(req.url?.startsWith("/files/") ? content : links);
+  });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}/simple/`,
+    requests,
     close: () => new Promise((resolve) => server.close(resolve)),
   };
 };
@@ -73,7 +79,47 @@ describe("scripts/natural-voices", () => {
       expect(stderr)
         .to.include("ttspico-0.3.2.tar.gz of 127.0.0.1")
         .and.to.include("is not the published file");
-      expect(await readdir(folder)).to.deep.equal([]);
+      const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+      expect(entries.filter((entry) => !entry.isDirectory())).to.deep.equal([]);
+    } finally {
+      await index.close();
+    }
+  });
+
+  it("says in a line that the folder cannot be written, before it downloads anything", async () => {
+    const index = await serveIndex("another file");
+    await writeFile(join(folder, "voices"), "a file in the way");
+    try {
+      const { code, stdout, stderr } = await install([], index.url);
+      expect([code, stdout]).to.deep.equal([1, ""]);
+      const lines = stderr.trim().split("\n");
+      expect(lines).to.have.length(defaults.length);
+      for (const line of lines)
+        expect(line).to.match(/ cannot be installed \(the folder \S+ cannot be written: E[A-Z]+\)\. /);
+      expect(index.requests).to.deep.equal([]);
+    } finally {
+      await index.close();
+    }
+  });
+
+  it("removes the temporary files of processes that were killed, and no others", async () => {
+    const index = await serveIndex("further");
+    const killed = spawn("true");
+    await once(killed, "exit");
+    const left = `.further.bin.${killed.pid}`;
+    const inUse = `.further.bin.${process.ppid}`;
+    for (const file of [left, inUse]) await writeFile(join(folder, file), "half");
+    const sha256 = createHash("sha256").update("further").digest("hex");
+    try {
+      await installPage(
+        {
+          ...{ name: "one", title: "One", licence: "MIT", voices: {}, archives: [] },
+          files: { "further.bin": [7, sha256] },
+          page: { url: new URL("/files/", index.url).href, files: ["further.bin"] },
+        },
+        folder,
+      );
+      expect((await readdir(folder)).sort()).to.deep.equal([inUse, "further.bin"]);
     } finally {
       await index.close();
     }
