@@ -13,7 +13,7 @@ import type { EngineCode, Gender, Prosody, TextFormat } from "../../domain/synth
 import { type MarkdownReading, markdownVersion, readMarkdown } from "../../domain/text/markdown.ts";
 import { type PronouncedText, pronounce } from "../../domain/text/pronounce.ts";
 import { isSsml, parseSsml } from "../../domain/text/ssml.ts";
-import type { Engine } from "../../engines/engine.ts";
+import { type Engine, noVersion } from "../../engines/engine.ts";
 import { type CatalogOf, sharedCatalog } from "../catalog/website-catalog.ts";
 import type { LexiconChoice, WebsiteLexicons } from "../lexicons/website-lexicons.ts";
 import { documentFor } from "./document-voices.ts";
@@ -112,7 +112,9 @@ export const createPlanner = (options: PlannerOptions) => {
       const takesSsml = ({ engine: code, voiceName }: Candidate): boolean => {
         const engine = findEngine(code, websiteId);
         // A voice that is not installed here is tried: else its fallback would count as the voice that was asked for.
-        return engine !== undefined && (engine.takesSsml(voiceName) || engine.version(voiceName) === "none");
+        return (
+          engine !== undefined && (engine.takesSsml(voiceName) || engine.version(voiceName) === noVersion)
+        );
       };
       const candidates = resolveVoices(catalogOf(websiteId).index, { ...request, ssml }, takesSsml);
       const find = lexicons.of(websiteId, request.lexicons);
@@ -141,9 +143,9 @@ export const createPlanner = (options: PlannerOptions) => {
         shared: sharesAudio && !isOwn && !isReplaced && !(ssml && text.includes("<voice")),
       };
     },
-    /** True if a shared plan was made from the current catalog. */
-    isCurrent: ({ catalogRevision }: SynthesisPlan): boolean =>
-      catalogOf(sharedCatalog).revision === catalogRevision,
+    /** True if a shared plan was made from the current catalog, and its voice need not be installed. */
+    isCurrent: ({ catalogRevision, renditions: [first] }: SynthesisPlan): boolean =>
+      catalogOf(sharedCatalog).revision === catalogRevision && first.recipe.tools !== noVersion,
     /** False if a website's plans may differ from shared ones. `websiteId` is called only if any website has lexicons. */
     usesSharedPlans: (websiteId: () => string | undefined): boolean =>
       lexicons.isEmpty() || !lexicons.has(websiteId() ?? sharedCatalog),

@@ -7,6 +7,7 @@ import { ffmpegEncoder } from "../../audio/formats/ffmpeg-encoder.ts";
 import { createMemoryCache } from "../../audio/pipeline/memory-cache.ts";
 import { createPipeline } from "../../audio/pipeline/pipeline.ts";
 import { isByok } from "../../domain/accounts/byok-providers.ts";
+import { noVersion } from "../../engines/engine.ts";
 import { localEngines } from "../../engines/local/engine.ts";
 import { japaneseReadings } from "../../engines/local/japanese/japanese-readings.ts";
 import type { NaturalVoices } from "../../engines/natural-voices/natural-voices.ts";
@@ -58,8 +59,9 @@ export const composeAudio = async (
     createPipeline({
       engines: ({ engine: code, websiteId = "", voice, tools }) => {
         const engine = findEngine(code, websiteId);
-        // After the credentials were replaced, the engine would store its audio under the old credentials' address.
-        if (isByok(code) && engine?.version(voice) !== tools) return undefined;
+        // After the credentials were replaced, or the voice was installed, the engine would store its audio under the
+        // address of the former.
+        if ((isByok(code) || tools === noVersion) && engine?.version(voice) !== tools) return undefined;
         return engine && telemetry.engine(engine);
       },
       encoder,

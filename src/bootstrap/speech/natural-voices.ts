@@ -1,8 +1,10 @@
 import { catalog } from "../../../projections/catalog.ts";
 import type { Check } from "../../application/health/health.ts";
+import { backgroundClock } from "../../async/clock.ts";
+import { repeat } from "../../async/repeat.ts";
 import { catalogStream } from "../../domain/catalog/catalog.ts";
 import { installCommand } from "../../domain/catalog/natural-voices.ts";
-import type { Engine } from "../../engines/engine.ts";
+import { type Engine, noVersion } from "../../engines/engine.ts";
 import { hibari } from "../../engines/local/hibari.ts";
 import { kokoro } from "../../engines/local/kokoro.ts";
 import { createModelStates } from "../../engines/local/model-states.ts";
@@ -11,34 +13,55 @@ import type { NaturalVoices } from "../../engines/natural-voices/natural-voices.
 import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
 import type { Core, Runtime } from "../core.ts";
 
-/** The tools of the natural voices that are installed. Chosen voices are loaded now. */
+/** How soon a voice is found that was installed after the start. */
+const refreshMs = 10_000;
+
+/** The tools of the natural voices. Chosen voices are loaded as soon as they are installed. */
 export const composeNaturalVoices = (
-  { settings, log }: Runtime,
+  { settings, log, resources, onError }: Runtime,
   { runner }: Core,
-  { installed, unusable }: NaturalVoices,
+  natural: NaturalVoices,
   host: SubprocessHost,
 ) => {
+  const { installed } = natural;
   const states = createModelStates({ warn: (message) => log.warn(message) });
   const { idleMs } = settings.models.limits;
   const neural = hibari({ host, installed, states, idleMs });
   const slow = kokoro({ host, installed, states, idleMs });
   const view = runner.lastKnownView(catalog);
   const chosen = (): readonly string[] => view.get(catalogStream)?.chosen?.voices ?? [];
-  for (const voiceName of chosen()) {
-    const [prefix, voice = ""] = voiceName.split(":");
-    if (neural && prefix === neural.prefix && neural.has(voice)) void neural.keepLoaded(voice);
-  }
+  const load = (voiceNames: readonly string[]): void => {
+    for (const voiceName of voiceNames) {
+      const [prefix, voice = ""] = voiceName.split(":");
+      if (prefix === neural.prefix && neural.has(voice)) void neural.keepLoaded(voice);
+    }
+  };
+  const missing = (): readonly string[] => chosen().filter((one) => !installed.has(one));
+  const refresh = async (): Promise<number> => {
+    const voices = await natural.refresh();
+    if (voices.length > 0) log.info({ voices }, "natural voices were installed");
+    load(voices.filter((one) => chosen().includes(one)));
+    return refreshMs;
+  };
+  load(chosen());
+  if (missing().length > 0)
+    log.warn(
+      `${missing().join(", ")}: not installed here, so their fallbacks speak. ${installCommand(missing())} installs natural voices, also while the service runs.`,
+    );
+  const fail = (error: unknown): void => onError("natural voices cannot be looked for", error);
+  const timing = { firstMs: refreshMs, retryMs: refreshMs, clock: backgroundClock };
+  resources.defer(repeat({ task: refresh, ...timing, onError: fail }));
   return {
-    tools: [neural, slow, pico({ host, installed, states })].filter((tool) => tool !== undefined),
+    tools: [neural, slow, pico({ host, installed, states })],
     /** Reports the chosen voices that this instance cannot speak: their fallbacks speak. */
     checkWith: (findEngine: (code: "g1") => Engine | undefined): Check => ({
       name: "voices",
       critical: false,
       probe: async () => {
         const isHere = (voiceName: string): boolean =>
-          (findEngine("g1")?.version(voiceName) ?? "none") !== "none";
+          (findEngine("g1")?.version(voiceName) ?? noVersion) !== noVersion;
         const missing = chosen().filter((one) => !isHere(one));
-        const files = unusable.map((one) => `; ${one.package}/${one.message}`).join("");
+        const files = natural.unusable.map((one) => `; ${one.package}/${one.message}`).join("");
         const hint = `install natural voices: ${installCommand(missing)}`;
         const absent = `${missing.join(", ")}: not installed here${files}; ${hint}`;
         const problems = [...(missing.length > 0 ? [absent] : []), ...states.failures()];

@@ -16,18 +16,21 @@ const require = createRequire(import.meta.url);
 
 /** The files with which a page can compute audio: those of the installed voices, and of their runtimes. */
 export const voiceFiles = ({ installed }: NaturalVoices): (() => Promise<readonly VoiceFile[]>) => {
-  const ofVoices = [...installed.values()].flatMap(
-    ({ package: { name, files, voices }, folder, voiceName }) =>
+  const ofRuntimes = lazy(() =>
+    Promise.all(Object.entries(runtimes).map(([name, module]) => runtimeFile(name, module))),
+  );
+  return async () => [...filesOf(installed).values(), ...(await ofRuntimes())];
+};
+
+const filesOf = (installed: NaturalVoices["installed"]): ReadonlyMap<string, VoiceFile> =>
+  new Map(
+    [...installed.values()].flatMap(({ package: { name, files, voices }, folder, voiceName }) =>
       (voices[voiceName.slice(name.length + 1)] ?? []).map((file): [string, VoiceFile] => {
         const [bytes = 0, digest = ""] = files[file] ?? [];
         return [`${name}/${file}`, { name: `${name}/${file}`, path: join(folder, file), bytes, digest }];
       }),
+    ),
   );
-  return lazy(async () => [
-    ...new Map(ofVoices).values(),
-    ...(await Promise.all(Object.entries(runtimes).map(([name, module]) => runtimeFile(name, module)))),
-  ]);
-};
 
 const runtimeFile = async (name: string, module: string): Promise<VoiceFile> => {
   const path = require.resolve(module);

@@ -1,3 +1,4 @@
+import { naturalVoices } from "../../domain/catalog/natural-voices.ts";
 import { type EngineCode, freeEngines } from "../../domain/synthesis/speech.ts";
 import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
 import type { Engine } from "../engine.ts";
@@ -36,10 +37,18 @@ export const localEngines = async ({
       "The library of espeak-ng cannot be used: its command line speaks, slower and without word timings.",
     );
   }
-  const tools = [...Object.values(found), ...natural].filter((tool) => tool !== undefined);
+  const classic = Object.values(found).filter((tool) => tool !== undefined);
+  // Their voices may be installed later, beside those of other tools.
+  const tools = classic.length > 0 || natural.some(hasVoices) ? [...classic, ...natural] : [];
   return freeEngines.flatMap((code) => {
     const model = models?.get(code);
     const all = model ? [...tools, model] : tools;
     return all.length === 0 ? [] : [localEngine(code, all, { host, japanese })];
   });
 };
+
+const hasVoices = ({ prefix, has }: LocalTool): boolean =>
+  naturalVoices.some(({ voiceName }) => {
+    const [ownPrefix, name = ""] = voiceName.split(":");
+    return ownPrefix === prefix && has(name);
+  });

@@ -17,7 +17,7 @@ import type { ModelStates } from "./model-states.ts";
 
 export interface HibariOptions {
   readonly host: SubprocessHost;
-  /** By SystemVoice.voiceName. */
+  /** By SystemVoice.voiceName. Voices may be added later. */
   readonly installed: ReadonlyMap<string, InstalledVoice>;
   readonly states: ModelStates;
   readonly idleMs: number;
@@ -50,17 +50,10 @@ const memoryBytes = 512 * 1024 * 1024;
 /** 24 days, the longest time of a timer. */
 const always = 2 ** 31 - 1;
 
-/** hibari with its installed voices: neural English in WebAssembly. Undefined if there are none. */
-export const hibari = ({
-  host,
-  installed,
-  states,
-  idleMs,
-  deadlineMs = 30_000,
-}: HibariOptions): Hibari | undefined => {
+/** hibari with its installed voices: neural English in WebAssembly. */
+export const hibari = ({ host, installed, states, idleMs, deadlineMs = 30_000 }: HibariOptions): Hibari => {
   const installedAs = (voice: string): InstalledVoice | undefined => installed.get(`${prefix}:${voice}`);
   const has = (voice: string): boolean => Object.hasOwn(voices, voice) && installedAs(voice) !== undefined;
-  if (!Object.keys(voices).some(has)) return undefined;
   const kept = new Set<string>();
 
   const modelOf = (voice: string): SpeechModel | undefined => {

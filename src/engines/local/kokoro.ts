@@ -13,7 +13,7 @@ import type { ModelStates } from "./model-states.ts";
 
 export interface KokoroOptions {
   readonly host: SubprocessHost;
-  /** By SystemVoice.voiceName. */
+  /** By SystemVoice.voiceName. Voices may be added later. */
   readonly installed: ReadonlyMap<string, InstalledVoice>;
   readonly states: ModelStates;
   readonly idleMs: number;
@@ -55,31 +55,28 @@ const memoryBytes = 1280 * 1024 * 1024;
  */
 const longestMs = 4 * 60_000;
 
-/**
- * Kokoro with its installed voices: slow, in WebAssembly, by its own process. Undefined if there
- * are none.
- */
+/** Kokoro with its installed voices: slow, in WebAssembly, by its own process. */
 export const kokoro = ({
   host,
   installed,
   states,
   idleMs,
   deadlineMs = longestMs,
-}: KokoroOptions): LocalTool | undefined => {
+}: KokoroOptions): LocalTool => {
   const installedAs = (voice: string): InstalledVoice | undefined => installed.get(`${prefix}:${voice}`);
-  const [one] = [...installed.values()].filter(({ package: { name } }) => name === prefix);
-  if (!one) return undefined;
-  const start: KokoroStart = { folder: one.folder };
-  // It may take all the time of a core: other tools go first.
-  const model: SpeechModel = {
-    ...{ name: prefix, program: "kokoro", start, memoryBytes, idleMs },
-    lowPriority: true,
+  const modelOf = (voice: string): SpeechModel | undefined => {
+    const { folder } = installedAs(voice) ?? {};
+    if (folder === undefined) return undefined;
+    const start: KokoroStart = { folder };
+    // It may take all the time of a core: other tools go first.
+    return { ...{ name: prefix, program: "kokoro", start, memoryBytes, idleMs }, lowPriority: true };
   };
 
   const speak: LocalTool["speak"] = async (request, signal, turn, onEvents) => {
     const { text, voice, prosody } = request;
     const reader = readerOf(voice);
-    if (!reader) throw new EngineFailed("There is no such voice.");
+    const model = modelOf(voice);
+    if (!reader || !model) throw new EngineFailed("There is no such voice.");
     requireSpeakable(text, reader);
     const speed = Math.max(prosody.rate, slowestRate);
     const order: KokoroOrder = { text, voice: `${voice}.bin`, reader, speed };
@@ -102,7 +99,7 @@ export const kokoro = ({
     },
     has: (voice) =>
       installedAs(voice) !== undefined && (isEnglish(readerOf(voice)) || host.espeak === "library"),
-    modelOf: () => model,
+    modelOf,
     knobs: () => ["rate", "volume"],
     isReproducible: (voice) => isEnglish(readerOf(voice)),
     bySentence: true,

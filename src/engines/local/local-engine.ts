@@ -3,7 +3,7 @@ import type { EngineCode } from "../../domain/synthesis/speech.ts";
 import { preparationVersion, speakersOf } from "../../domain/text/preparation/prepare.ts";
 import type { Speaker } from "../../domain/text/ssml-speaker.ts";
 import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
-import type { Engine, SpeechRequest } from "../engine.ts";
+import { type Engine, noVersion, type SpeechRequest } from "../engine.ts";
 import { gainOf } from "./gains.ts";
 import type { JapaneseReadings } from "./japanese/japanese-readings.ts";
 import type { LocalTool, LocalVoice } from "./local-tool.ts";
@@ -54,7 +54,7 @@ export const localEngine = (
       ask(
         voice,
         (tool, name) => `${tool.version(name)}; text ${preparationVersion}; icu ${process.versions.icu}`,
-      ) ?? "none",
+      ) ?? noVersion,
     isExact: (voice) => ask(voice, (tool, name) => tool.isExact?.(name)) ?? true,
     isReproducible: (voice) => ask(voice, (tool, name) => tool.isReproducible?.(name)) ?? false,
     prosody: (voice) => ask(voice, (tool, name) => tool.knobs(name)) ?? [],

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import packageJson from "@echogarden/svoxpico-wasm/package.json" with { type: "json" };
 import { tap } from "../../async/tap.ts";
-import { NothingToSpeak, Unpronounceable } from "../../domain/errors.ts";
+import { EngineFailed, NothingToSpeak, Unpronounceable } from "../../domain/errors.ts";
 import type { Prosody } from "../../domain/synthesis/speech.ts";
 import { silentSpeechError } from "../../domain/text/speakable.ts";
 import type { SpeechModel } from "../../subprocess/models.ts";
@@ -25,27 +25,25 @@ const deadlineMs = 30_000;
 
 export interface PicoOptions {
   readonly host: SubprocessHost;
-  /** By SystemVoice.voiceName. */
+  /** By SystemVoice.voiceName. Voices may be added later. */
   readonly installed: ReadonlyMap<string, InstalledVoice>;
   /** Each voice has a circuit breaker of its own. */
   readonly states: ModelStates;
 }
 
-/** SVOX Pico with its installed voices; undefined if there are none. */
-export const pico = ({ host, installed, states }: PicoOptions): LocalTool | undefined => {
-  const voices = new Map(
-    [...installed]
-      .filter(([name]) => name.startsWith(`${prefix}:`))
-      .map(([name, voice]) => [name.slice(prefix.length + 1), voice]),
-  );
-  if (voices.size === 0) return undefined;
-  const model = modelOf(voices);
+/** SVOX Pico with its installed voices. */
+export const pico = ({ host, installed, states }: PicoOptions): LocalTool => {
+  const installedAs = (voice: string): InstalledVoice | undefined => installed.get(`${prefix}:${voice}`);
+  const modelOf = (voice: string): SpeechModel | undefined => {
+    const found = installedAs(voice);
+    return found && modelIn(found);
+  };
   return {
     prefix,
     version: (voice) =>
-      `SVOX Pico ${packageJson.version}; ${voices.get(voice)?.digest}; preparation ${preparation}`,
-    has: (voice) => voices.has(voice),
-    modelOf: () => model,
+      `SVOX Pico ${packageJson.version}; ${installedAs(voice)?.digest}; preparation ${preparation}`,
+    has: (voice) => installedAs(voice) !== undefined,
+    modelOf,
     knobs: () => ["pitch", "rate", "volume"],
     isReproducible: () => true,
     bySentence: true,
@@ -56,6 +54,8 @@ export const pico = ({ host, installed, states }: PicoOptions): LocalTool | unde
     speak: async (request, signal, turn, onEvents) => {
       const { voice, text, prosody } = request;
       requireSpeakable(text);
+      const model = modelOf(voice);
+      if (!model) throw new EngineFailed("There is no such voice.");
       const order: PicoOrder = {
         ...{ voice, level, ...knobValues(prosody) },
         text: text.replace(pausing, " "),
@@ -74,20 +74,15 @@ export const pico = ({ host, installed, states }: PicoOptions): LocalTool | unde
   };
 };
 
-/** One program speaks all voices, so that their number does not multiply its processes. */
-const modelOf = (voices: ReadonlyMap<string, InstalledVoice>): SpeechModel => {
-  const files = Object.entries(Object.fromEntries(voices)).map(
-    ([
-      name,
-      {
-        folder,
-        package: { voices },
-      },
-    ]) => {
-      const [textAnalysis = "", signal = ""] = (voices[name] ?? []).map((file) => join(folder, file));
-      return [name, { textAnalysis, signal }] as const;
-    },
-  );
+/**
+ * One program speaks all voices, so that their number does not multiply its processes. It knows
+ * those that are not installed yet: it opens each for its first text.
+ */
+const modelIn = ({ folder, package: { voices } }: InstalledVoice): SpeechModel => {
+  const files = Object.entries(voices).map(([name, files]) => {
+    const [textAnalysis = "", signal = ""] = files.map((file) => join(folder, file));
+    return [name, { textAnalysis, signal }] as const;
+  });
   return {
     name: prefix,
     program: "pico",

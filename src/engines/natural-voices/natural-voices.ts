@@ -28,6 +28,11 @@ export interface NaturalVoices {
   /** By SystemVoice.voiceName. */
   readonly installed: ReadonlyMap<string, InstalledVoice>;
   readonly unusable: readonly UnusableFile[];
+  /**
+   * Reads the folder again, and adds the voices that are complete now to those that are installed,
+   * which remain so. Returns the names of the added ones. Never rejects.
+   */
+  readonly refresh: () => Promise<readonly string[]>;
 }
 
 /** Where `scripts/natural-voices` puts them by default. */
@@ -39,11 +44,23 @@ export const naturalVoicesFolder = (setting: string | undefined): string | undef
 
 /** Reads and checks the files of the folder. Never rejects: voices whose files are missing or differ are not installed. */
 export const openNaturalVoices = async (folder: string | undefined): Promise<NaturalVoices> => {
-  if (folder === undefined) return { installed: new Map(), unusable: [] };
-  const opened = await Promise.all(voicePackages.map((one) => openPackage(one, join(folder, one.name))));
+  const installed = new Map<string, InstalledVoice>();
+  let unusable: readonly UnusableFile[] = [];
+  const refresh = async (): Promise<readonly string[]> => {
+    if (folder === undefined) return [];
+    const opened = await Promise.all(voicePackages.map((one) => openPackage(one, join(folder, one.name))));
+    unusable = opened.flatMap((one) => one.unusable);
+    const added = opened.flatMap(({ voices }) => voices).filter(({ voiceName }) => !installed.has(voiceName));
+    for (const voice of added) installed.set(voice.voiceName, voice);
+    return added.map(({ voiceName }) => voiceName);
+  };
+  await refresh();
   return {
-    installed: new Map(opened.flatMap(({ voices }) => voices.map((voice) => [voice.voiceName, voice]))),
-    unusable: opened.flatMap(({ unusable }) => unusable),
+    installed,
+    get unusable() {
+      return unusable;
+    },
+    refresh,
   };
 };
 

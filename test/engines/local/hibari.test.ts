@@ -41,14 +41,11 @@ describe("The tool hibari", () => {
     await rm(folder, { recursive: true });
   });
 
-  const toolWith = (voices = installed, deadlineMs = pollTimeoutMs): Hibari => {
-    const tool = hibari({
+  const toolWith = (voices = installed, deadlineMs = pollTimeoutMs): Hibari =>
+    hibari({
       ...{ host, installed: voices, idleMs: 60_000, deadlineMs },
       states: createModelStates({ warn: () => {} }),
     });
-    if (!tool) throw new Error("no voice is installed");
-    return tool;
-  };
   const requestOf = (text: string, prosody = normalProsody): SpeechRequest => ({
     ...{ text, ssml: false, voice: "heart", lang: "en-US", prosody, format: "wav" },
   });
@@ -75,9 +72,12 @@ describe("The tool hibari", () => {
     expect(tool.has("constructor")).to.equal(false);
   });
 
-  it("is missing where no voice is installed", () => {
-    const states = createModelStates({ warn: () => {} });
-    expect(hibari({ host, installed: new Map(), states, idleMs: 1 })).to.equal(undefined);
+  it("has a voice as soon as it is installed", () => {
+    const voices = new Map<string, InstalledVoice>();
+    const tool = toolWith(voices);
+    expect(tool.has("heart")).to.equal(false);
+    for (const [name, voice] of installed) voices.set(name, voice);
+    expect(tool.has("heart")).to.equal(true);
   });
 
   it("speaks the same bytes in every process, whatever was spoken before", async () => {

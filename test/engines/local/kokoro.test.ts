@@ -67,8 +67,13 @@ describe("The tool Kokoro", () => {
     return jobs.map(({ order }) => order);
   };
 
-  it("is missing where no voice of it is installed", () => {
-    expect(kokoro({ host: hostWith(), installed: new Map(), states, idleMs: 1 })).to.equal(undefined);
+  it("has a voice as soon as it is installed", () => {
+    const installed = new Map<string, InstalledVoice>();
+    const tool = toolWith(hostWith(), installed);
+    expect([tool.has("bf_emma"), tool.modelOf?.("bf_emma")]).to.deep.equal([false, undefined]);
+    for (const [name, voice] of voicesNamed("bf_emma")) installed.set(name, voice);
+    expect(tool.has("bf_emma")).to.equal(true);
+    expect(tool.modelOf?.("bf_emma")).to.deep.include({ start: { folder: "/kokoro" } });
   });
 
   it("has its one model read each voice's language, at the rate that is asked for", async () => {
@@ -149,7 +154,7 @@ describe("Kokoro, where scripts/natural-voices --kokoro has installed it", () =>
   let host: SubprocessHost;
   let installed: ReadonlyMap<string, InstalledVoice>;
   before(async function () {
-    ({ installed } = await openNaturalVoices(naturalVoicesFolder(undefined)));
+    ({ installed } = await openNaturalVoices(naturalVoicesFolder(process.env.NATURAL_VOICES_DIR)));
     if (!installed.has("kokoro:bf_emma")) return this.skip();
     host = await openToolHost({ queueTimeoutMs: pollTimeoutMs });
   });

@@ -51,6 +51,23 @@ describe("natural voices", () => {
     expect(unusable).to.deep.equal([{ package: "pico", message: "fr-FR_ta.bin is not the published file" }]);
   });
 
+  it("are added when their files have come or were repaired, and remain when these are gone", async () => {
+    await cp(join(installedHere, "pico"), join(folder, "pico"), { recursive: true });
+    const [missing, damaged] = ["de-DE_ta.bin", "fr-FR_ta.bin"];
+    await rm(join(folder, "pico", missing));
+    await writeFile(join(folder, "pico", damaged), "damaged");
+    const natural = await openNaturalVoices(folder);
+    expect(await natural.refresh()).to.deep.equal([]);
+    expect([natural.installed.size, natural.unusable.length]).to.deep.equal([4, 1]);
+    for (const file of [missing, damaged])
+      await cp(join(installedHere, "pico", file), join(folder, "pico", file));
+    expect(await natural.refresh()).to.deep.equal(["pico:de-DE", "pico:fr-FR"]);
+    expect([natural.installed.size, natural.unusable]).to.deep.equal([6, []]);
+    await rm(join(folder, "pico"), { recursive: true });
+    expect(await natural.refresh()).to.deep.equal([]);
+    expect(natural.installed.size).to.equal(6);
+  });
+
   it("report a file that cannot be read, without its path", async () => {
     await mkdir(join(folder, "pico"));
     await symlink("en-GB_ta.bin", join(folder, "pico", "en-GB_ta.bin")); // a loop
