@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { cp, mkdir, symlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -62,8 +62,12 @@ describe("the container image", () => {
     const [, kept = ""] =
       /^RUN find node_modules\/onnxruntime-web\/dist -type f (.+) -delete$/m.exec(dockerfile) ?? [];
     const names = [...kept.matchAll(/! -name ([\w.-]+)/g)].map(([, name]) => name);
-    for (const file of ["onnxruntime-web/wasm", "onnxruntime-web/ort-wasm-simd-threaded.wasm"])
-      expect(names).to.include(basename(fileURLToPath(import.meta.resolve(file))));
+    const sources = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
+      .filter((file) => file.endsWith(".ts"))
+      .map((file) => readFileSync(join(root, "src", file), "utf8"));
+    const loaded = sources.flatMap((source) => source.match(/(?<=")onnxruntime-web\/[\w.-]+(?=")/g) ?? []);
+    const files = loaded.map((name) => basename(fileURLToPath(import.meta.resolve(name))));
+    expect(new Set(names)).to.deep.equal(new Set(files));
   });
 
   it("installs natural voices by the files alone that were copied before", async () => {
