@@ -1,4 +1,4 @@
-import { exp } from "../../natural/math/elementary.ts";
+import { exp } from "../../domain/elementary.ts";
 
 /**
  * Gains in decibels that bring each voice of the catalog to the same loudness (-23 LUFS by EBU R128, with true peaks below

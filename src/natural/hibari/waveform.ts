@@ -1,4 +1,4 @@
-import { cosineOfTurns, exp, sineOfTurns, tanh } from "../math/elementary.ts";
+import { cosineOfTurns, exp, sineOfTurns, tanh } from "../../domain/elementary.ts";
 import { createNoise } from "../math/noise.ts";
 import { createRealFft } from "../math/real-fft.ts";
 

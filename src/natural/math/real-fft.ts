@@ -1,4 +1,4 @@
-import { cosineOfTurns, sineOfTurns } from "./elementary.ts";
+import { cosineOfTurns, sineOfTurns } from "../../domain/elementary.ts";
 
 /** The transform of real signals of one size, with its tables and working memory. */
 export interface RealFft {

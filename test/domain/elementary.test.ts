@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { cosineOfTurns, exp, sineOfTurns, tanh } from "../../../src/natural/math/elementary.ts";
+import { cosineOfTurns, exp, sineOfTurns, tanh } from "../../src/domain/elementary.ts";
 
 /** From -`most` to `most`. */
 const range = (most: number, steps = 20_001): number[] =>
