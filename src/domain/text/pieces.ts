@@ -33,7 +33,7 @@ export const sentences = (text: string, lang: string, limits: PieceLimits): stri
 export const doubling =
   (first: number) =>
   (index: number): number =>
-    first * 2 ** index;
+    first * (1 << Math.min(index, 30));
 
 /** In UTF-8. */
 export const utf8Length = (text: string): number => Buffer.byteLength(text);

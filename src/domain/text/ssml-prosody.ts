@@ -1,3 +1,4 @@
+import { exp } from "../elementary.ts";
 import { type Knob, knobs, normalProsody, type Prosody } from "../synthesis/speech.ts";
 
 type Attributes = Readonly<Record<string, string>>;
@@ -33,8 +34,8 @@ export const withProsody = (outer: Prosody, attributes: Attributes): Prosody => 
 const factorOf = (knob: Knob, value: string): number => {
   const number = Number.parseFloat(value);
   if (Number.isNaN(number)) return words[knob][value] ?? 1;
-  if (value.endsWith("dB")) return 10 ** (number / 20);
-  if (value.endsWith("st")) return 2 ** (number / 12);
+  if (value.endsWith("dB")) return exp((Math.LN10 / 20) * number);
+  if (value.endsWith("st")) return exp((Math.LN2 / 12) * number);
   if (value.endsWith("Hz")) return 1;
   if (/^[+-]/.test(value)) return 1 + number / 100;
   return knob === "rate" && !value.endsWith("%") ? number : number / 100;
