@@ -1,7 +1,8 @@
 /**
  * Measures the loudness of each local voice of the catalog (EBU R128, ffmpeg's `ebur128`), and
  * writes the table of gains in src/engines/local/gains.ts to the standard output. Takes a few
- * minutes; needs espeak-ng, flite, ffmpeg and natural voices.
+ * minutes, and an hour with Kokoro; needs espeak-ng, flite, ffmpeg and natural voices. An argument
+ * is the beginning of the names of voices: others are not measured.
  */
 import { naturalVoices } from "../src/domain/catalog/natural-voices.ts";
 import { releaseSeed } from "../src/domain/catalog/seed/seed.ts";
@@ -16,6 +17,8 @@ import {
   sayNaturally,
 } from "../test/support/natural-engine.ts";
 import { openToolHost } from "../test/support/tool-host.ts";
+
+const [wanted = ""] = process.argv.slice(2);
 
 /** EBU R128's own target level. */
 const targetLufs = -23;
@@ -33,7 +36,7 @@ const textOf = (lang: string): string => {
 
 const voices = new Map<string, string>(
   releaseSeed().systemVoices.flatMap(({ voiceName = "", lang = "en" }) =>
-    /^(?:espeak|flite):/.test(voiceName) ? [[voiceName, lang] as const] : [],
+    /^(?:espeak|flite):/.test(voiceName) && voiceName.startsWith(wanted) ? [[voiceName, lang] as const] : [],
   ),
 );
 const rows = new Map<string, string[]>();
@@ -48,14 +51,17 @@ for (const [voice, lang] of voices)
 /** Natural voices speak the sentences of their language; the present gain is subtracted. */
 const host = await openToolHost();
 for (const { voiceName: voice, lang } of naturalVoices) {
-  const engine = await openNaturalEngine(host, [voice]);
+  const engine = voice.startsWith(wanted) ? await openNaturalEngine(host, [voice]) : undefined;
   if (!engine) continue;
+  const isKokoro = voice.startsWith("kokoro:");
+  const paragraphs = paragraphsOf(naturalSentences[lang] ?? [textOf(lang)]);
   const spoken: Sound[] = [];
-  for (const text of paragraphsOf(naturalSentences[lang] ?? [textOf(lang)]))
+  for (const text of isKokoro ? paragraphs.slice(0, 2) : paragraphs)
     spoken.push(await sayNaturally(engine, { voice, lang, text }));
   const { lufs, peak } = await measureLoudness(joinedSpeech(spoken));
   const present = 20 * Math.log10(gainOf(voice));
-  addRow(voice, { lufs: lufs - present, peak: peak - present });
+  // Kokoro limits its peaks, whatever the gain is.
+  addRow(voice, { lufs: lufs - present, peak: isKokoro ? -Infinity : peak - present });
 }
 await host.close();
 for (const [file, gains] of [...rows].sort()) console.log(`  "${file}": { ${gains.sort().join(", ")} },`);

@@ -1,3 +1,5 @@
+import type { PronouncedWords } from "../domain/text/pronounced-text.ts";
+
 /** What a process of Kokoro is started with. */
 export interface KokoroStart {
   /** The folder contains the model, the voices and the data of the English front end. */
@@ -7,12 +9,18 @@ export interface KokoroStart {
 /** One text for Kokoro. */
 export interface KokoroOrder {
   readonly text: string;
+  /** Words of the text whose pronunciation is given. */
+  readonly pronounced?: readonly PronouncedWords[];
   /** The voice's file. */
   readonly voice: string;
   /** Who reads the text. */
   readonly reader: KokoroReader;
   /** 2 is twice as fast. */
   readonly speed: number;
+  /** Factor of the frequency of the voice. */
+  readonly pitch: number;
+  /** Factor of the samples, those of peaks excepted. */
+  readonly gain: number;
 }
 
 /** The English front end, by its accent; or a voice of espeak-ng, for its phonemes. */

@@ -7,7 +7,7 @@ export const englishSentences: readonly string[] = [
   ...everydaySentences.slice(0, 25).map(([text]) => text),
 ];
 
-/** Plain prose, questions, exclamations, numbers and names, in the languages of SVOX Pico. */
+/** Plain prose, questions, exclamations, numbers and names, in the languages of SVOX Pico and Kokoro. */
 export const naturalSentences: Readonly<Record<string, readonly string[]>> = {
   "en-US": englishSentences,
   "en-GB": englishSentences,
@@ -218,5 +218,29 @@ export const naturalSentences: Readonly<Record<string, readonly string[]>> = {
     "Studia lo spagnolo da un anno.",
     "Il concerto è durato quasi tre ore.",
     "A colazione beve sempre il tè.",
+  ],
+  "hi-IN": [
+    "आज मौसम बहुत अच्छा है।",
+    "मेरी बहन तीन साल से दिल्ली में रहती है।",
+    "बच्चे सड़क पर खेल रहे हैं।",
+    "क्या आप मुझे नमक दे सकते हैं?",
+    "वह अपनी चाबी दफ़्तर में भूल गया।",
+    "कितना सुंदर दिन है!",
+    "बूढ़ा आदमी हर सुबह अख़बार पढ़ता था।",
+    "सर्दियों में यहाँ बहुत शांति रहती है।",
+    "उसने उसे एक लंबा पत्र लिखा।",
+    "घर के सामने एक बड़ा पेड़ है।",
+  ],
+  "pt-BR": [
+    "O trem para São Paulo sai amanhã de manhã.",
+    "Minha irmã mora em Salvador há três anos.",
+    "As crianças brincam na rua.",
+    "Você pode me passar o sal?",
+    "Ele esqueceu as chaves no escritório.",
+    "Que dia bonito!",
+    "O velho lia o jornal todas as manhãs.",
+    "No inverno, tudo fica calmo por aqui.",
+    "Ela escreveu uma longa carta para ele.",
+    "Há uma grande árvore na frente da casa.",
   ],
 };

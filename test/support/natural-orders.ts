@@ -1,16 +1,19 @@
 import { normalProsody } from "../../src/domain/synthesis/speech.ts";
 import { hibari } from "../../src/engines/local/hibari.ts";
+import { kokoro } from "../../src/engines/local/kokoro.ts";
 import type { LocalTool } from "../../src/engines/local/local-tool.ts";
 import { createModelStates } from "../../src/engines/local/model-states.ts";
 import { pico } from "../../src/engines/local/pico.ts";
 import { naturalVoicesFolder, openNaturalVoices } from "../../src/engines/natural-voices/natural-voices.ts";
 import type { HibariOrder } from "../../src/subprocess/hibari.ts";
+import type { KokoroOrder } from "../../src/subprocess/kokoro.ts";
 import type { PicoOrder } from "../../src/subprocess/pico.ts";
 import type { ModelJob, SubprocessHost } from "../../src/subprocess/subprocess-host.ts";
 
-/** The natural voices, one of each tool. */
+/** The natural voices that are installed by default, one of each tool. */
 export const naturalVoiceNames = ["hibari:heart", "pico:en-GB"] as const;
-export type NaturalVoiceName = (typeof naturalVoiceNames)[number];
+export const kokoroVoiceName = "kokoro:bf_emma";
+export type NaturalVoiceName = (typeof naturalVoiceNames)[number] | typeof kokoroVoiceName;
 
 const isWanted = new Error("The job is known.");
 
@@ -36,6 +39,7 @@ export const naturalJob = async (voiceName: NaturalVoiceName): Promise<NaturalJo
   const tools: readonly (LocalTool | undefined)[] = [
     hibari({ host, installed, states, idleMs: 60_000 }),
     pico({ host, installed, states }),
+    kokoro({ host, installed, states, idleMs: 60_000 }),
   ];
   const [prefix, voice = ""] = voiceName.split(":");
   const tool = tools.find((one) => one?.prefix === prefix);
@@ -51,6 +55,6 @@ export const naturalJob = async (voiceName: NaturalVoiceName): Promise<NaturalJo
     if (error !== isWanted) throw error;
   });
   const job = await promise;
-  const order = job.order as HibariOrder | PicoOrder;
+  const order = job.order as HibariOrder | KokoroOrder | PicoOrder;
   return { ...job, order, version: tool?.version(voice) ?? "" };
 };

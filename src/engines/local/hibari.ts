@@ -1,19 +1,22 @@
 import { join } from "node:path";
 import { tap } from "../../async/tap.ts";
-import { EngineFailed, NothingToSpeak, Unpronounceable } from "../../domain/errors.ts";
-import { pronouncedText } from "../../domain/text/pronounced-text.ts";
-import { isSpeakable, silentSpeechError } from "../../domain/text/speakable.ts";
-import { spokenText } from "../../domain/text/spoken-text.ts";
+import { EngineFailed } from "../../domain/errors.ts";
+import { silentSpeechError } from "../../domain/text/speakable.ts";
 import { hibariCode } from "../../natural/hibari/voice.ts";
-import type { SpeechEvent } from "../../subprocess/espeak.ts";
 import type { HibariOrder, HibariStart } from "../../subprocess/hibari.ts";
 import type { SpeechModel } from "../../subprocess/models.ts";
 import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
-import type { SpeechRequest } from "../engine.ts";
 import type { InstalledVoice } from "../natural-voices/natural-voices.ts";
 import { readSamples, scale } from "../pcm/read-samples.ts";
 import { type Boundary, type LocalTool, type Pauses, slowestRate } from "./local-tool.ts";
 import type { ModelStates } from "./model-states.ts";
+import {
+  pitchFactor,
+  pronouncedRequest,
+  requireReadable,
+  speakableInEnglish,
+  unreadInEnglish,
+} from "./pronounced-request.ts";
 
 export interface HibariOptions {
   readonly host: SubprocessHost;
@@ -116,17 +119,17 @@ export const hibari = ({ host, installed, states, idleMs, deadlineMs = 30_000 }:
     reportsEvents: true,
     cost,
     mostCost: 160,
-    unreadable: (text) => text.normalize("NFKC").match(unread) ?? [],
+    unreadable: unreadInEnglish,
     pauses: (boundary) => pauses[boundary],
     speak: async (request, signal, turn, onEvents) => {
       const { voice, prosody } = request;
-      const { text, pronounced, placed } = wordsOf(request);
-      requireSpeakable(text);
+      const { text, pronounced, placed } = pronouncedRequest(request);
+      requireReadable(text, speakableInEnglish);
       const order = {
         text,
         ...(pronounced && { pronounced }),
         speed: Math.max(prosody.rate, slowestRate),
-        pitch: pitchOf(request),
+        pitch: pitchFactor(prosody),
       };
       const wav = await speak(voice, order, signal, turn, onEvents && ((events) => onEvents(placed(events))));
       const samples = await readSamples(wav, () => silentSpeechError(request));
@@ -136,37 +139,8 @@ export const hibari = ({ host, installed, states, idleMs, deadlineMs = 30_000 }:
   };
 };
 
-/** The words of a request, the pronunciations that its document gives, and its events placed in the document. */
-const wordsOf = ({ text, ssml }: SpeechRequest) => {
-  type Events = readonly SpeechEvent[];
-  if (!ssml) return { text, pronounced: undefined, placed: (events: Events): Events => events };
-  const { starts } = spokenText(text, true);
-  const placed = (events: Events): Events =>
-    events.map((event) => ({ ...event, position: starts[event.position] ?? event.position }));
-  return { ...pronouncedText(text), placed };
-};
-
 type Turn = Parameters<LocalTool["speak"]>[2];
 type OnEvents = Parameters<LocalTool["speak"]>[3];
-
-/** @throws {Unpronounceable} another voice may read its signs @throws {NothingToSpeak} */
-const requireSpeakable = (text: string): void => {
-  if (speakable.test(text)) return;
-  throw isSpeakable(text) ? new Unpronounceable(text.match(/\S/gu) ?? []) : new NothingToSpeak();
-};
-
-/** Signs that the front end names, besides letters and digits. */
-const speakable = /[\p{L}\p{N}%&+@/=#<>~^°$£€¥¢§×÷±−→©]/u;
-
-/**
- * The front end reads Latin letters, and ASCII's digits; the preparation names emoji, except for
- * new ones.
- */
-const unread = /[[\p{L}\p{N}\p{Emoji_Presentation}]--[\p{Script=Latin}\p{ASCII}]]/gv;
-
-/** From 2/3 to 5/3 of the voice's own, as flite. */
-const pitchOf = ({ prosody: { pitch } }: SpeechRequest): number =>
-  pitch < 1 ? (2 + pitch) / 3 : 1 + (2 / 3) * (pitch - 1);
 
 /** A digit or a sign is read as a word, which takes as long as four letters. */
 const cost = (text: string): number => {

@@ -1,15 +1,23 @@
 import { tap } from "../../async/tap.ts";
 import { kokoroLanguages } from "../../domain/catalog/natural-voices.ts";
-import { EngineFailed, NothingToSpeak, Unpronounceable } from "../../domain/errors.ts";
-import { isSpeakable, silentSpeechError } from "../../domain/text/speakable.ts";
+import { EngineFailed } from "../../domain/errors.ts";
+import { silentSpeechError } from "../../domain/text/speakable.ts";
 import { kokoroCode } from "../../natural/kokoro/voice.ts";
 import type { KokoroOrder, KokoroReader, KokoroStart } from "../../subprocess/kokoro.ts";
 import type { SpeechModel } from "../../subprocess/models.ts";
 import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
 import type { InstalledVoice } from "../natural-voices/natural-voices.ts";
 import { readSamples, scale } from "../pcm/read-samples.ts";
+import { gainOf } from "./gains.ts";
 import { type Boundary, type LocalTool, type Pauses, slowestRate } from "./local-tool.ts";
 import type { ModelStates } from "./model-states.ts";
+import {
+  pitchFactor,
+  pronouncedRequest,
+  requireReadable,
+  speakableInEnglish,
+  unreadInEnglish,
+} from "./pronounced-request.ts";
 
 export interface KokoroOptions {
   readonly host: SubprocessHost;
@@ -73,15 +81,23 @@ export const kokoro = ({
   };
 
   const speak: LocalTool["speak"] = async (request, signal, turn, onEvents) => {
-    const { text, voice, prosody } = request;
+    const { voice, prosody } = request;
     const reader = readerOf(voice);
     const model = modelOf(voice);
     if (!reader || !model) throw new EngineFailed("There is no such voice.");
-    requireSpeakable(text, reader);
-    const speed = Math.max(prosody.rate, slowestRate);
-    const order: KokoroOrder = { text, voice: `${voice}.bin`, reader, speed };
+    const { text, pronounced, placed } = pronouncedRequest(request);
+    requireReadable(text, isEnglish(reader) ? speakableInEnglish : speakable);
+    const order: KokoroOrder = {
+      ...{ text, voice: `${voice}.bin`, reader },
+      ...(pronounced && { pronounced }),
+      speed: Math.max(prosody.rate, slowestRate),
+      pitch: pitchFactor(prosody),
+      gain: gainOf(`${prefix}:${voice}`),
+    };
     const call = states.start(prefix);
-    const wav = host.speakByModel({ model, order, deadlineMs, ...(onEvents && { onEvents }) }, signal, turn);
+    const noteEvents: typeof onEvents = onEvents && ((events) => onEvents(placed(events)));
+    const job = { model, order, deadlineMs, ...(noteEvents && { onEvents: noteEvents }) };
+    const wav = host.speakByModel(job, signal, turn);
     const watched = tap(wav, {
       onEnd: call.succeeded,
       onError: (error) => call.failed(error),
@@ -100,30 +116,22 @@ export const kokoro = ({
     has: (voice) =>
       installedAs(voice) !== undefined && (isEnglish(readerOf(voice)) || host.espeak === "library"),
     modelOf,
-    knobs: () => ["rate", "volume"],
+    knobs: () => ["pitch", "rate", "volume"],
     isReproducible: (voice) => isEnglish(readerOf(voice)),
     bySentence: true,
+    takesPhonemes: true,
+    appliesGain: true,
     reportsPhonemes: true,
     reportsEvents: true,
     cost,
-    unreadable: (text, lang) => (/^en\b/.test(lang) ? (text.normalize("NFKC").match(unread) ?? []) : []),
+    unreadable: (text, lang) => (/^en\b/.test(lang) ? unreadInEnglish(text) : []),
     pauses: (boundary) => pauses[boundary],
     speak,
   };
 };
 
-/** @throws {Unpronounceable} another voice may read its signs @throws {NothingToSpeak} */
-const requireSpeakable = (text: string, reader: KokoroReader): void => {
-  if ((isEnglish(reader) ? speakableInEnglish : speakable).test(text)) return;
-  throw isSpeakable(text) ? new Unpronounceable(text.match(/\S/gu) ?? []) : new NothingToSpeak();
-};
-
-/** What the front end of hibari reads. */
-const speakableInEnglish = /[\p{L}\p{N}%&+@/=#<>~^°$£€¥¢§×÷±−→©]/u;
+/** What espeak-ng reads. */
 const speakable = /[\p{L}\p{N}]/u;
-
-/** The front end of English reads Latin letters, and ASCII's digits. */
-const unread = /[[\p{L}\p{N}]--[\p{Script=Latin}\p{ASCII}]]/gv;
 
 /** A digit or a sign is read as a word, which takes as long as four letters. */
 const cost = (text: string): number => {

@@ -40,7 +40,7 @@ export const localEngine = (
     const { name } = (lang !== undefined && inLanguage(lang, own)) || own;
     const found = find(name);
     if (!found) throw new EngineFailed(`The engine ${code} does not have this voice.`);
-    return { ...found, lang: lang ?? own.lang, gain: gainOf(name) };
+    return { ...found, lang: lang ?? own.lang, gain: found.tool.appliesGain ? 1 : gainOf(name) };
   };
   const ask = <T>(voice: string, question: (tool: LocalTool, name: string) => T): T | undefined => {
     const found = find(voice);

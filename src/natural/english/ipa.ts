@@ -73,6 +73,9 @@ export const symbolsOfIpa = (ipa: string, accent: Accent): string | undefined =>
   }
   if (!symbol.test(symbols)) return undefined;
   const stressed = symbols.includes("ˈ") ? symbols : symbols.replace(new RegExp(vowel), "ˈ$&");
-  // The model has the stress before the vowel, IPA before the syllable.
-  return stressed.replace(new RegExp(`([ˈˌ])([^ˈˌ ]*?)(?=${vowel})`, "g"), "$2$1");
+  return stressBeforeVowels(stressed, vowel);
 };
+
+/** Models have the stress before the vowel, IPA before the syllable. */
+export const stressBeforeVowels = (symbols: string, vowel: string): string =>
+  symbols.replace(new RegExp(`([ˈˌ])([^ˈˌ ]*?)(?=${vowel})`, "g"), "$2$1");

@@ -13,12 +13,18 @@ export interface KokoroOutputs {
   readonly frames: readonly number[];
 }
 
+export interface KokoroManner {
+  /** A vector of the voice. */
+  readonly style: Float32Array;
+  /** 2 is twice as fast. */
+  readonly speed: number;
+  /** Factor of the frequency of the voice. */
+  readonly pitch: number;
+}
+
 export interface KokoroModel {
-  /**
-   * `ids`: those of symbols, without the pause at both ends. `style`: a vector of the voice.
-   * `speed`: 2 is twice as fast.
-   */
-  run(ids: readonly number[], style: Float32Array, speed: number): Promise<KokoroOutputs>;
+  /** `ids`: those of symbols, without the pause at both ends. */
+  run(ids: readonly number[], manner: KokoroManner): Promise<KokoroOutputs>;
   close(): Promise<void>;
 }
 
@@ -26,16 +32,23 @@ export interface KokoroModel {
 const pause = 0;
 /** A duration per symbol. */
 const durations = "/encoder/Clip_output_0";
+/** The frequency of the voice in each frame, in Hz. */
+const frequency = "/encoder/Squeeze_output_0";
 
 /** @throws if the file is no model of Kokoro */
 export const openKokoro = async (files: KokoroFiles): Promise<KokoroModel> => {
-  const session = await openOnnxSession({ ...files, innerOutput: durations });
-  const run: KokoroModel["run"] = async (ids, style, speed) => {
+  const session = await openOnnxSession({
+    ...files,
+    innerOutput: durations,
+    scaled: { value: frequency, input: "pitch" },
+  });
+  const run: KokoroModel["run"] = async (ids, { style, speed, pitch }) => {
     const all = BigInt64Array.from([pause, ...ids, pause], BigInt);
     const outputs = await session.run({
       tokens: new Tensor("int64", all, [1, all.length]),
       style: new Tensor("float32", style, [1, style.length]),
       speed: new Tensor("float32", [speed], [1]),
+      pitch: new Tensor("float32", [pitch], [1]),
     });
     const audio = outputs.audio?.data;
     const frames = outputs[durations]?.data;

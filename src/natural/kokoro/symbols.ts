@@ -1,3 +1,5 @@
+import { stressBeforeVowels } from "../english/ipa.ts";
+
 /**
  * What Kokoro's voices were trained with: misaki 0.9.4 (Apache-2.0), `EspeakG2P.e2m` in espeak.py.
  */
@@ -16,3 +18,32 @@ export const kokoroSymbols = (phonemes: string): string =>
     .replace(/\([a-z-]+\)/g, "")
     .replace(/\S\^\S/gu, (tied) => symbols[tied] ?? tied)
     .replace(/[\^-]/g, "");
+
+const ipaSymbols = Object.entries(symbols).flatMap(([tied, symbol]) =>
+  ["", "\u0361", "\u203f"].map((tie) => [tied.replace("^", tie), symbol] as const),
+);
+const vowel = "[AIOQWYaeiouyæøœɐɑɒɔəɚɛɜɤɨɪɯʊʌᵻ]";
+
+/**
+ * The model's symbols of a pronunciation in the International Phonetic Alphabet. Undefined if the
+ * model has no symbol for one of its sounds.
+ */
+export const symbolsOfIpa = (
+  ipa: string,
+  vocabulary: Readonly<Record<string, number>>,
+): string | undefined => {
+  let plain = ipa
+    .normalize("NFC")
+    .replace(/[^ç]/gu, (letter) => letter.normalize("NFD"))
+    .replace(/[./]/g, "")
+    .replace(/'/g, "ˈ")
+    .replace(/g/g, "ɡ")
+    .replace(/\s+/g, " ")
+    .trim();
+  // Other symbols than letters and modifiers of IPA are the model's own.
+  if (/[A-Z;:,!?—…"()“”↓→↗↘]/.test(plain)) return undefined;
+  for (const [sound, symbol] of ipaSymbols) plain = plain.replaceAll(sound, symbol);
+  if (plain === "" || ![...plain].every((symbol) => Object.hasOwn(vocabulary, symbol))) return undefined;
+  const stressed = plain.includes("ˈ") ? plain : plain.replace(new RegExp(vowel), "ˈ$&");
+  return stressBeforeVowels(stressed, vowel);
+};

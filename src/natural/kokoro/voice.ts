@@ -1,14 +1,21 @@
+import type { PronouncedWords } from "../../domain/text/pronounced-text.ts";
 import type { FrontEnd } from "../phonemes.ts";
 import { type SpokenSymbols, speakSentences, type VoiceEvent } from "../speak-sentences.ts";
 import type { KokoroModel } from "./model.ts";
 
 export interface KokoroText {
   readonly text: string;
+  /** Words of the text whose pronunciation is given. */
+  readonly pronounced?: readonly PronouncedWords[];
   readonly frontEnd: FrontEnd;
   /** The voice's vectors: one for each number of symbols, from 1 on. */
   readonly styles: Float32Array;
   /** 2 is twice as fast. */
   readonly speed: number;
+  /** Factor of the frequency of the voice. */
+  readonly pitch: number;
+  /** Factor of the samples, those of peaks excepted. */
+  readonly gain: number;
 }
 
 export interface KokoroOptions {
@@ -30,13 +37,33 @@ const styleLength = 256;
 /** Speaks texts with Kokoro's model, in parts. */
 export const createKokoro = ({ model, vocabulary }: KokoroOptions) =>
   async function* speak(
-    { text, frontEnd, styles, speed }: KokoroText,
+    { text, pronounced, frontEnd, styles, speed, pitch, gain }: KokoroText,
     onEvent: (event: VoiceEvent) => void = () => {},
   ): AsyncGenerator<Int16Array<ArrayBuffer>, void> {
     const run = async (ids: readonly number[]): Promise<SpokenSymbols> => {
       const style = styles.slice((ids.length - 1) * styleLength, ids.length * styleLength);
-      const { audio, lead, frames } = await model.run(ids, style, speed);
-      return { audio: [audio], lead: lead * frameSamples, lengths: frames.map((one) => one * frameSamples) };
+      const { audio, lead, frames } = await model.run(ids, { style, speed, pitch });
+      return {
+        audio: [audio.map((sample) => withinPeak(sample * gain))],
+        lead: lead * frameSamples,
+        lengths: frames.map((one) => one * frameSamples),
+      };
     };
-    yield* speakSentences(await frontEnd.read(text), { vocabulary, run, onEvent });
+    yield* speakSentences(await frontEnd.read(text, pronounced), { vocabulary, run, onEvent });
   };
+
+/** -1 dB: the highest peak. */
+const mostPeak = 0.89;
+/** Above it samples are compressed. */
+const knee = 0.6;
+
+/**
+ * Plosives of some voices are up to 25 dB above their loudness, and would be clipped. The curve has
+ * no edge: its slope is 1 at the knee.
+ */
+const withinPeak = (sample: number): number => {
+  const above = (Math.abs(sample) - knee) / (mostPeak - knee);
+  if (above <= 0) return sample;
+  const peak = knee + (mostPeak - knee) * (above / (1 + above));
+  return sample < 0 ? -peak : peak;
+};

@@ -19,6 +19,13 @@ export interface OnnxFiles {
   readonly model: Uint8Array<ArrayBuffer>;
   /** A value within the model that is to be an output, too. */
   readonly innerOutput?: string;
+  /** A value within the model that is multiplied by one number, which is another input. */
+  readonly scaled?: Scaling;
+}
+
+export interface Scaling {
+  readonly value: string;
+  readonly input: string;
 }
 
 /** Part of the recipe of audio: another version may round differently. */
@@ -28,10 +35,20 @@ export const onnxRuntime = `onnxruntime-web ${env.versions.web}`;
  * Loads a model. One thread, so that sums have one order: equal inputs give equal bytes on every machine.
  * @throws if WebAssembly or the runtime refuses one of the files
  */
-export const openOnnxSession = async ({ wasm, model, innerOutput }: OnnxFiles): Promise<OnnxSession> => {
+export const openOnnxSession = async ({
+  wasm,
+  model,
+  innerOutput,
+  scaled,
+}: OnnxFiles): Promise<OnnxSession> => {
   env.wasm.wasmBinary = wasm;
   env.wasm.numThreads = 1;
-  const file = innerOutput === undefined ? model : withOutput(model, innerOutput);
+  const added = [
+    ...(innerOutput === undefined ? [] : [outputField(innerOutput)]),
+    ...(scaled ? scalingFields(scaled) : []),
+  ];
+  const file = added.length === 0 ? model : withGraphFields(model, added);
+  if (scaled) file.set(outputOf(renamed(scaled.value)), placeOf(model, scaled.value));
   const session = await InferenceSession.create(file, { executionProviders: ["wasm"] });
   return {
     inputs: session.inputNames,
@@ -42,18 +59,67 @@ export const openOnnxSession = async ({ wasm, model, innerOutput }: OnnxFiles): 
 };
 
 /**
- * The model with another output. Fields of protobuf that occur again are merged: these bytes are
- * one more `output` of the `graph`.
+ * The model with more fields in its graph. Fields of protobuf that occur again are merged: the
+ * added bytes are further parts of the `graph`.
  */
-const withOutput = (model: Uint8Array, name: string): Uint8Array<ArrayBuffer> => {
-  const value = field(1, new TextEncoder().encode(name));
-  const added = field(7, field(12, value));
+const withGraphFields = (model: Uint8Array, fields: readonly Uint8Array[]): Uint8Array<ArrayBuffer> => {
+  const added = fields.flatMap((one) => [...field(7, one)]);
   const joined = new Uint8Array(model.length + added.length);
   joined.set(model);
   joined.set(added, model.length);
   return joined;
 };
 
+const outputField = (name: string): Uint8Array => field(12, field(1, encode(name)));
+
+/** An input of one number, and a node that multiplies by it what is renamed in the model. */
+const scalingFields = ({ value, input }: Scaling): readonly Uint8Array[] => {
+  const shape = field(1, oneElement);
+  const type = field(1, floats, field(2, shape));
+  return [
+    field(
+      1,
+      field(1, encode(renamed(value))),
+      field(1, encode(input)),
+      outputOf(value),
+      field(4, encode("Mul")),
+    ),
+    field(11, field(1, encode(input)), field(2, type)),
+  ];
+};
+
+/** `elem_type` FLOAT. */
+const floats = Uint8Array.of(0x08, 1);
+/** `dim_value` 1. */
+const oneElement = Uint8Array.of(0x08, 1);
+
+/** As long as before. */
+const renamed = (value: string): string => `~${value.slice(1)}`;
+
+/** The `output` of a node. */
+const outputOf = (value: string): Uint8Array => field(2, encode(value));
+
+/**
+ * Where the node that puts out a value names it; nodes that read it name it in another field.
+ * @throws {Error} the model has no such value
+ */
+const placeOf = (model: Uint8Array, value: string): number => {
+  const at = indexOf(model, outputOf(value));
+  if (at < 0) throw new Error(`The model has no value ${value}.`);
+  return at;
+};
+
+const indexOf = (bytes: Uint8Array, sought: Uint8Array): number => {
+  const [first = 0] = sought;
+  for (let at = bytes.indexOf(first); at >= 0; at = bytes.indexOf(first, at + 1))
+    if (sought.every((byte, index) => bytes[at + index] === byte)) return at;
+  return -1;
+};
+
+const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
+
 /** A field of protobuf with less than 128 bytes. */
-const field = (number: number, content: Uint8Array): Uint8Array =>
-  Uint8Array.of((number << 3) | 2, content.length, ...content);
+const field = (number: number, ...contents: readonly Uint8Array[]): Uint8Array => {
+  const content = contents.flatMap((one) => [...one]);
+  return Uint8Array.of((number << 3) | 2, content.length, ...content);
+};

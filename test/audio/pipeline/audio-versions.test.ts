@@ -21,6 +21,7 @@ import { googleProvider } from "../../../src/engines/google/provider.ts";
 import { localEngines } from "../../../src/engines/local/engine.ts";
 import { gainOf } from "../../../src/engines/local/gains.ts";
 import { hibari } from "../../../src/engines/local/hibari.ts";
+import { kokoro } from "../../../src/engines/local/kokoro.ts";
 import { createModelStates } from "../../../src/engines/local/model-states.ts";
 import { pico } from "../../../src/engines/local/pico.ts";
 import { sherpa } from "../../../src/engines/local/sherpa.ts";
@@ -34,7 +35,7 @@ import type { Exchange } from "../../../src/engines/provider-http/exchange.ts";
 import { espeakArguments } from "../../../src/subprocess/espeak.ts";
 import type { SubprocessHost } from "../../../src/subprocess/subprocess-host.ts";
 import { collect } from "../../support/collect.ts";
-import { naturalJob, naturalVoiceNames } from "../../support/natural-orders.ts";
+import { kokoroVoiceName, naturalJob, naturalVoiceNames } from "../../support/natural-orders.ts";
 import { childrenOf, until } from "../../support/processes.ts";
 import { openToolHost } from "../../support/tool-host.ts";
 
@@ -49,6 +50,7 @@ const kept: Readonly<Record<string, string>> = {
   "sherpa preparation 1; text 1": "47ea5920b0dd10f2bc527dd71e5b5493",
   "pico preparation 1; text 1": "5603a399b8dd0d5e71cc3c967b6f399f",
   "hibari preparation 1; text 1": "6afeb145182a20f342ff2d738cc87a15",
+  "kokoro preparation 1; text 1": "5a2de0780b2e7999087b6e361dff49c0",
   "samples of hibari:heart: hibari 1; onnxruntime-web 1.30.0; preparation 1":
     "7889b80e2994f866e0e98430a87011ca",
   "samples of pico:en-GB: SVOX Pico 0.2.0; preparation 1": "92a80f1241bab42cf27d5cd206f7234b",
@@ -205,6 +207,7 @@ describe("The version of audio", () => {
       const natural = [
         hibari({ host: watched, installed, states, idleMs: 1 }),
         pico({ host: watched, installed, states }),
+        kokoro({ host: watched, installed, states, idleMs: 1 }),
       ].filter((tool) => tool !== undefined);
       const [engine] = await localEngines({ host: watched, models, natural });
       if (!engine) throw new Error("There is no tool to ask.");
@@ -226,6 +229,7 @@ describe("The version of audio", () => {
       sherpa: ["sherpa:pack#3"],
       pico: ["pico:en-GB", "pico:fr-FR"],
       hibari: ["hibari:heart", "hibari:emma"],
+      kokoro: ["kokoro:af_heart", "kokoro:ff_siwis"],
     };
     for (const [tool, voices] of Object.entries(tools)) {
       it(`changes whenever ${tool} is asked for something else, or its samples are changed in another way`, async () => {
@@ -242,7 +246,7 @@ describe("The version of audio", () => {
   });
 
   describe("of a natural voice", () => {
-    for (const voiceName of naturalVoiceNames) {
+    for (const voiceName of [...naturalVoiceNames, kokoroVoiceName] as const) {
       it(`changes whenever the samples of ${voiceName} do`, async function () {
         const found = await naturalJob(voiceName);
         if (!found) return this.skip();

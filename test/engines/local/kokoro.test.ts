@@ -5,6 +5,7 @@ import { NothingToSpeak, Unpronounceable } from "../../../src/domain/errors.ts";
 import { normalProsody } from "../../../src/domain/synthesis/speech.ts";
 import { espeakUnknownSize, wavHeader } from "../../../src/domain/synthesis/wav-header.ts";
 import type { SpeechRequest } from "../../../src/engines/engine.ts";
+import { gainOf } from "../../../src/engines/local/gains.ts";
 import { kokoro } from "../../../src/engines/local/kokoro.ts";
 import type { LocalTool } from "../../../src/engines/local/local-tool.ts";
 import { createModelStates } from "../../../src/engines/local/model-states.ts";
@@ -16,6 +17,7 @@ import {
 } from "../../../src/engines/natural-voices/natural-voices.ts";
 import { onnxRuntime } from "../../../src/natural/onnx/session.ts";
 import type { SpeechEvent } from "../../../src/subprocess/espeak.ts";
+import type { KokoroOrder } from "../../../src/subprocess/kokoro.ts";
 import type { ModelJob, SubprocessHost } from "../../../src/subprocess/subprocess-host.ts";
 import { ToolFailed } from "../../../src/subprocess/tools.ts";
 import { collect } from "../../support/collect.ts";
@@ -79,13 +81,65 @@ describe("The tool Kokoro", () => {
   it("has its one model read each voice's language, at the rate that is asked for", async () => {
     const prosody = { ...normalProsody, rate: 1.5 };
     expect(await ordered(requestOf("bf_emma", "Ready.", "en-GB", prosody))).to.deep.equal([
-      { text: "Ready.", voice: "bf_emma.bin", reader: { accent: "gb" }, speed: 1.5 },
+      {
+        text: "Ready.",
+        voice: "bf_emma.bin",
+        reader: { accent: "gb" },
+        speed: 1.5,
+        pitch: 1,
+        gain: gainOf("kokoro:bf_emma"),
+      },
     ]);
     expect(await ordered(requestOf("ff_siwis", "Prêt.", "fr-FR"))).to.deep.equal([
-      { text: "Prêt.", voice: "ff_siwis.bin", reader: { espeak: "roa/fr" }, speed: 1 },
+      {
+        text: "Prêt.",
+        voice: "ff_siwis.bin",
+        reader: { espeak: "roa/fr" },
+        speed: 1,
+        pitch: 1,
+        gain: gainOf("kokoro:ff_siwis"),
+      },
     ]);
     const [model, other] = ["bf_emma", "ff_siwis"].map((voice) => toolWith().modelOf?.(voice));
     expect(model?.name).to.equal(other?.name);
+  });
+
+  it("changes the pitch from 2/3 to 5/3 of the voice's own, as hibari", async () => {
+    expect(toolWith().knobs("bf_emma")).to.deep.equal(["pitch", "rate", "volume"]);
+    const pitches: unknown[] = [];
+    for (const pitch of [0, 1, 2]) {
+      const [order] = await ordered(requestOf("bf_emma", "Ready.", "en-GB", { ...normalProsody, pitch }));
+      pitches.push((order as KokoroOrder).pitch);
+    }
+    expect(pitches).to.deep.equal([2 / 3, 1, 1 + 2 / 3]);
+  });
+
+  it("speaks words with the pronunciation that a document gives, in IPA or X-SAMPA, in all its languages", async () => {
+    const document = `<speak>La <phoneme ph="ˈka.za">casa</phoneme> <phoneme alphabet="x-sampa" ph='"kasa'>casa</phoneme></speak>`;
+    for (const voice of ["ff_siwis", "bf_emma"]) {
+      expect(toolWith().takesPhonemes).to.equal(true);
+      const [order] = await ordered({ ...requestOf(voice, document), ssml: true });
+      expect(order).to.include({ text: "La casa casa" });
+      expect((order as KokoroOrder).pronounced).to.deep.equal([
+        { start: 3, end: 7, ipa: "ˈka.za" },
+        { start: 8, end: 12, ipa: "ˈkasa" },
+      ]);
+    }
+  });
+
+  it("places the words of a document where they are written in it", async () => {
+    const host = hostWith({
+      speakByModel: async function* ({ onEvents }) {
+        onEvents?.([{ kind: "word", position: 3, length: 4, sample: 0 }]);
+        yield Buffer.concat([wavHeader(24_000, espeakUnknownSize), Buffer.alloc(4800, 1)]);
+      },
+    });
+    const document = '<speak>La <phoneme ph="kasa">casa</phoneme></speak>';
+    const request = { ...requestOf("ff_siwis", document), ssml: true };
+    const events: SpeechEvent[] = [];
+    const { pcm } = await toolWith(host).speak(request, never, {}, (some) => events.push(...some));
+    await collect(pcm);
+    expect(events.map(({ position }) => position)).to.deep.equal([document.indexOf("casa")]);
   });
 
   it("yields to all other tools, ends when it is idle, and has bounded memory and time", async () => {

@@ -1,7 +1,8 @@
 import { expect } from "chai";
+import type { PronouncedWords } from "../../../src/domain/text/pronounced-text.ts";
 import type { KokoroModel } from "../../../src/natural/kokoro/model.ts";
-import { createKokoro } from "../../../src/natural/kokoro/voice.ts";
-import type { SpokenSentence } from "../../../src/natural/phonemes.ts";
+import { createKokoro, type KokoroText } from "../../../src/natural/kokoro/voice.ts";
+import type { FrontEnd, SpokenSentence } from "../../../src/natural/phonemes.ts";
 import type { VoiceEvent } from "../../../src/natural/speak-sentences.ts";
 
 const vocabulary = { " ": 16, a: 43, b: 44 };
@@ -10,11 +11,17 @@ const frameSamples = 600;
 
 /** Each symbol takes two frames, and the pauses at both ends one. */
 const fakeModel = () => {
-  const runs: { ids: readonly number[]; style: number | undefined; length: number; speed: number }[] = [];
+  const runs: {
+    ids: readonly number[];
+    style: number | undefined;
+    length: number;
+    speed: number;
+    pitch: number;
+  }[] = [];
   const model: KokoroModel = {
-    run: async (ids, style, speed) => {
-      runs.push({ ids, style: style[0], length: style.length, speed });
-      const audio = new Float32Array(frameSamples * (2 * ids.length + 2)).fill(2);
+    run: async (ids, { style, ...manner }) => {
+      runs.push({ ids, style: style[0], length: style.length, ...manner });
+      const audio = new Float32Array(frameSamples * (2 * ids.length + 2)).fill(1.5);
       return { audio, lead: 1, frames: ids.map(() => 2) };
     },
     close: async () => {},
@@ -23,16 +30,21 @@ const fakeModel = () => {
 };
 
 describe("A voice of Kokoro", () => {
-  const speak = async (sentences: readonly SpokenSentence[]) => {
+  const given: readonly PronouncedWords[] = [{ start: 0, end: 4, ipa: "a" }];
+  const speak = async (sentences: readonly SpokenSentence[], more: Partial<KokoroText> = {}) => {
     const { model, runs } = fakeModel();
     const styles = Float32Array.from({ length: 510 * styleLength }, (_, at) => Math.floor(at / styleLength));
-    const frontEnd = { read: async () => sentences };
+    const asked: Parameters<FrontEnd["read"]>[] = [];
+    const read: FrontEnd["read"] = async (...one) => {
+      asked.push(one);
+      return sentences;
+    };
     const events: VoiceEvent[] = [];
     const chunks: Int16Array[] = [];
-    const order = { text: "text", frontEnd, styles, speed: 1.5 };
+    const order = { text: "text", frontEnd: { read }, styles, speed: 1.5, pitch: 0.8, gain: 1, ...more };
     for await (const chunk of createKokoro({ model, vocabulary })(order, (one) => events.push(one)))
       chunks.push(chunk);
-    return { runs, events, chunks };
+    return { runs, events, chunks, asked };
   };
 
   it("has another style for each number of symbols, as it was trained", async () => {
@@ -41,8 +53,8 @@ describe("A voice of Kokoro", () => {
       [{ phonemes: "a", position: 3, length: 1 }],
     ]);
     expect(runs).to.deep.equal([
-      { ids: [43, 44, 16], style: 2, length: styleLength, speed: 1.5 },
-      { ids: [43], style: 0, length: styleLength, speed: 1.5 },
+      { ids: [43, 44, 16], style: 2, length: styleLength, speed: 1.5, pitch: 0.8 },
+      { ids: [43], style: 0, length: styleLength, speed: 1.5, pitch: 0.8 },
     ]);
   });
 
@@ -61,6 +73,23 @@ describe("A voice of Kokoro", () => {
       { kind: "phoneme", position: 2, length: 1, sample: first + frameSamples, value: "b" },
     ]);
     expect(chunks.map(({ length }) => length)).to.deep.equal([first, frameSamples * 4]);
-    expect(chunks[0]?.[0]).to.equal(32_767); // clipped
+  });
+
+  it("has its gain before samples become integers, and peaks that are compressed instead of clipped", async () => {
+    const peaks: number[] = [];
+    for (const gain of [0, 0.25, 0.4, 0.4001, 1, 4, -4]) {
+      const { chunks } = await speak([[{ phonemes: "a", position: 0, length: 1 }]], { gain });
+      peaks.push((chunks[0]?.[0] ?? 0) / 32_767);
+    }
+    expect(peaks.slice(0, 3)).to.deep.equal([0, 12_288 / 32_767, 19_660 / 32_767]);
+    expect(peaks[3]).to.be.closeTo(0.4001 * 1.5, 1e-4);
+    expect(peaks[4]).to.be.within(0.7, 0.89);
+    expect(peaks[5]).to.be.within(peaks[4] ?? 1, 0.89);
+    expect(peaks[6]).to.equal(-(peaks[5] ?? 0));
+  });
+
+  it("speaks words with the pronunciation that is given for them", async () => {
+    const { asked } = await speak([[{ phonemes: "a", position: 0, length: 1 }]], { pronounced: given });
+    expect(asked).to.deep.equal([["text", given]]);
   });
 });

@@ -16,6 +16,26 @@ describe("A session of the ONNX runtime", () => {
     await session.close();
   });
 
+  it("multiplies a value within the model by a further input", async () => {
+    const scaled = { value: "y", input: "factor" };
+    const session = await openOnnxSession({ wasm, model: modelOf("Neg"), scaled });
+    expect(session.inputs).to.deep.equal(["x", "factor"]);
+    const x = new Tensor("float32", [1, -2, 0.5], [3]);
+    for (const factor of [1, 0.5]) {
+      const { y } = await session.run({ x, factor: new Tensor("float32", [factor], [1]) });
+      expect([...(y?.data ?? [])]).to.deep.equal([-factor, 2 * factor, -factor / 2]);
+    }
+    await session.close();
+  });
+
+  it("refuses to scale a value that the model does not have", async () => {
+    const scaled = { value: "z", input: "factor" };
+    const refused = await openOnnxSession({ wasm, model: modelOf("Neg"), scaled }).catch(
+      (error: unknown) => error,
+    );
+    expect(refused).to.have.property("message", "The model has no value z.");
+  });
+
   it("refuses a file that is no model", async () => {
     const model = modelOf("Neg").slice(0, -20);
     const refused = await openOnnxSession({ wasm, model }).catch((error: unknown) => error);

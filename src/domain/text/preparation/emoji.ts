@@ -1,20 +1,18 @@
 import { rewrite } from "../mapped-text.ts";
 import { languageOf } from "./language.ts";
-import type { Reader, Step } from "./reader.ts";
+import { isReadAsEnglish, type Step } from "./reader.ts";
 import { apart } from "./signs.ts";
 import { emoji, emojiNames } from "./words/emoji.ts";
-
-/** The other tools name emoji themselves, or refuse them. */
-const skipEmoji: ReadonlySet<Reader["tool"]> = new Set(["hibari", "pico"]);
 
 const one = "\\p{Extended_Pictographic}\\ufe0f?\\p{Emoji_Modifier}?";
 const sequence = `\\p{RI}{2}|${one}(?:[\\u{e0020}-\\u{e007e}]+\\u{e007f}|(?:\\u200d${one})*)|\\p{Emoji_Modifier}`;
 const sequences = new RegExp(sequence, "gu");
 const rows = new RegExp(`(?:${sequence})+`, "gu");
 
-/** Writes the names of emoji, as espeak-ng says them, for tools that would skip them. */
-export const nameEmoji: Step = (text, { tool, lang }) => {
-  if (!skipEmoji.has(tool)) return text;
+/** Writes the names of emoji, as espeak-ng says them, for readers that would skip them; others name or refuse them. */
+export const nameEmoji: Step = (text, reader) => {
+  const { tool, lang } = reader;
+  if (tool !== "pico" && !isReadAsEnglish(reader)) return text;
   const names = namesOf(languageOf(lang));
   if (!names) return text;
   return rewrite(text, rows, ({ 0: row, index, input }) => {

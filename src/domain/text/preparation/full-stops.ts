@@ -1,13 +1,14 @@
 import { rewrite } from "../mapped-text.ts";
 import { fullStopAt } from "../sentences.ts";
-import type { Step } from "./reader.ts";
+import { isReadAsEnglish, type Step } from "./reader.ts";
 
 /**
  * Removes full stops within a sentence, at which a tool would pause. espeak-ng pauses only before
  * capital letters and digits, and it knows abbreviations and ordinals by their stops.
  */
-export const dropFullStops: Step = (text, { lang, tool }) => {
-  if (tool === "hibari" || !stops.test(text.text)) return text;
+export const dropFullStops: Step = (text, reader) => {
+  const { lang, tool } = reader;
+  if (isReadAsEnglish(reader) || !stops.test(text.text)) return text;
   const pattern = tool === "flite" ? stops : beforeCapital;
   return rewrite(text, new RegExp(pattern, "gu"), ({ index }) =>
     fullStopAt(text.text, index, lang) === "none" ? "" : undefined,

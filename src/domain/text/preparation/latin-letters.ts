@@ -1,6 +1,5 @@
 import { type MappedText, rewrite } from "../mapped-text.ts";
-import { languageOf } from "./language.ts";
-import type { Reader } from "./reader.ts";
+import { isReadAsEnglish, type Reader } from "./reader.ts";
 
 /**
  * Letters that flite, which knows only ASCII, would skip. It removes accents itself: these are the
@@ -38,10 +37,10 @@ const greekNames =
 const alpha = "α".charCodeAt(0);
 const greek = greekNames.split(" ");
 
-export const asciiLetters = (text: MappedText, { tool, lang }: Reader): MappedText => {
+export const asciiLetters = (text: MappedText, reader: Reader): MappedText => {
+  const { tool } = reader;
   if (tool === "espeak") return rewrite(text, /[Ꞌꞌ]/g, () => "'"); // it skips the saltillo
-  const isKokoro = tool === "kokoro" && languageOf(lang) === "en";
-  if (tool !== "flite" && tool !== "hibari" && tool !== "pico" && !isKokoro) return text;
+  if (tool !== "flite" && tool !== "pico" && !isReadAsEnglish(reader)) return text;
   const named = rewrite(text, lonelyGreek, ([letter]) => nameOf(letter));
   return tool === "flite" ? rewrite(named, latin, ([letter]) => inAscii[letter]) : named;
 };

@@ -1,5 +1,6 @@
 import type { MappedText, Replacement } from "../mapped-text.ts";
 import type { ReadElements } from "../ssml-runs.ts";
+import { languageOf } from "./language.ts";
 
 /** Who reads a prepared text aloud, and what it reads right by itself. */
 export interface Reader {
@@ -22,5 +23,9 @@ export const readsMarkup: ReadonlySet<Reader["tool"]> = new Set(["espeak"]);
 /** Others than `all` get texts, pauses and prosody instead. */
 export const elementsReadBy = (tool: Reader["tool"]): ReadElements => {
   if (readsMarkup.has(tool)) return "all";
-  return tool === "hibari" ? "phonemes" : "none";
+  return tool === "hibari" || tool === "kokoro" ? "phonemes" : "none";
 };
+
+/** By the front end of English in `natural/english`. */
+export const isReadAsEnglish = ({ tool, lang }: Reader): boolean =>
+  tool === "hibari" || (tool === "kokoro" && languageOf(lang) === "en");

@@ -11,6 +11,7 @@ describe("Emoji", () => {
   for (const [tool, lang, text, words] of [
     ["hibari", "en-US", "Well done 👍!", "Well done thumbs up!"],
     ["hibari", "en-GB", "ok😀🎉", "ok grinning face party popper"],
+    ["kokoro", "en-GB", "Well done 👍!", "Well done thumbs up!"],
     ["pico", "en-GB", "👍🏽, ❤️", "thumbs up medium skin tone, red heart"],
     ["pico", "de-DE", "Gut 😀.", "Gut grinsendes Gesicht."],
     ["pico", "fr-FR", "🇩🇪 et 👨‍👩‍👧", "drapeau Allemagne et famille homme femme et fille"],
@@ -24,5 +25,6 @@ describe("Emoji", () => {
   it("are left to tools that name them themselves, or refuse them", () => {
     for (const tool of ["espeak", "flite", "sherpa"] as const)
       expect(written("Ok 😀.", "en-US", tool)).to.equal("Ok 😀.");
+    expect(written("Oi 😀.", "pt-BR", "kokoro")).to.equal("Oi 😀.");
   });
 });

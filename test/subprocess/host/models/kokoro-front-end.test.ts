@@ -1,6 +1,9 @@
 import { expect } from "chai";
+import type { PronouncedWords } from "../../../../src/domain/text/pronounced-text.ts";
 import { openEspeakLibrary } from "../../../../src/subprocess/host/espeak/library.ts";
 import { espeakFrontEnd } from "../../../../src/subprocess/host/models/kokoro/espeak-front-end.ts";
+
+const vocabulary = { ˈ: 1, a: 2, k: 3, s: 4, o: 5, n: 6 };
 
 /** Reads each word as itself, and a number as two words. */
 const library = { phonemes: (_: string, text: string) => text.replace(/\d+/g, "two words") };
@@ -20,8 +23,8 @@ const published: readonly (readonly [voice: string, text: string, symbols: strin
 ];
 
 describe("The front end of Kokoro for languages that espeak-ng reads", () => {
-  const read = async (text: string) =>
-    (await espeakFrontEnd(library, "roa/es").read(text))
+  const read = async (text: string, pronounced?: readonly PronouncedWords[]) =>
+    (await espeakFrontEnd(library, "roa/es", vocabulary).read(text, pronounced))
       .flat()
       .map(({ phonemes, position, length }) => [phonemes, position, length]);
 
@@ -54,6 +57,25 @@ describe("The front end of Kokoro for languages that espeak-ng reads", () => {
     );
   });
 
+  it("speaks words with the pronunciation that is given, at their places", async () => {
+    const text = "Don \u{1F642} casa, no.";
+    const start = text.indexOf("casa");
+    expect(await read(text, [{ start, end: start + 4, ipa: "ˈkaso" }])).to.deep.equal([
+      ["Don ", 0, 3],
+      ["\u{1F642}", 4, 1],
+      [" ", 0, 0],
+      ["kˈaso", 6, 4],
+      [",", 10, 0],
+      [" ", 11, 0],
+      ["no", 12, 2],
+      [".", 14, 0],
+    ]);
+  });
+
+  it("reads words as they are written if their pronunciation has a sound that the model does not have", async () => {
+    expect(await read("casa", [{ start: 0, end: 4, ipa: "θaza" }])).to.deep.equal([["casa", 0, 4]]);
+  });
+
   it("has nothing to say for signs", async () => {
     expect(await read("…!")).to.deep.equal([]);
   });
@@ -62,7 +84,7 @@ describe("The front end of Kokoro for languages that espeak-ng reads", () => {
     const native = openEspeakLibrary();
     try {
       for (const [voice, text, symbols] of published) {
-        const sentences = await espeakFrontEnd(native, voice).read(text);
+        const sentences = await espeakFrontEnd(native, voice, vocabulary).read(text);
         expect(
           sentences
             .flat()

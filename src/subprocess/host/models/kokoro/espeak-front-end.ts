@@ -1,4 +1,4 @@
-import { kokoroSymbols } from "../../../../natural/kokoro/symbols.ts";
+import { kokoroSymbols, symbolsOfIpa } from "../../../../natural/kokoro/symbols.ts";
 import type { FrontEnd, SpokenWord } from "../../../../natural/phonemes.ts";
 import type { EspeakLibrary } from "../../espeak/library.ts";
 
@@ -12,17 +12,35 @@ const signs = Object.keys(punctuation).join("");
 /** Signs, or what is between them. A sign within a number or an abbreviation is none. */
 const sections = new RegExp(`(?<words>(?:[^${signs}]|[.,:](?=[\\p{L}\\p{N}]))+)|[${signs}]+`, "gu");
 
-/** Reads texts of one language by the phonemes of espeak-ng. */
-export const espeakFrontEnd = (library: Pick<EspeakLibrary, "phonemes">, voice: string): FrontEnd => ({
-  read: async (text) => {
+/**
+ * Reads texts of one language by the phonemes of espeak-ng. `vocabulary`: the symbols of the model.
+ */
+export const espeakFrontEnd = (
+  library: Pick<EspeakLibrary, "phonemes">,
+  voice: string,
+  vocabulary: Readonly<Record<string, number>>,
+): FrontEnd => ({
+  read: async (text, pronounced = []) => {
     const read = (words: string): string => kokoroSymbols(library.phonemes(voice, words));
     const words: SpokenWord[] = [];
-    let position = 0;
-    for (const [section] of text.matchAll(sections)) {
-      if (section.charAt(0) in punctuation) words.push({ phonemes: signsOf(section), position, length: 0 });
-      else words.push(...wordsOf(section, position, read));
-      position += [...section].length;
+    let [next, position] = [0, 0];
+    const readUntil = (end: number): void => {
+      for (const [section] of text.slice(next, end).matchAll(sections)) {
+        if (section.charAt(0) in punctuation) words.push({ phonemes: signsOf(section), position, length: 0 });
+        else words.push(...wordsOf(section, position, read));
+        position += [...section].length;
+      }
+      next = end;
+    };
+    for (const { start, end, ipa } of pronounced) {
+      const phonemes = symbolsOfIpa(ipa, vocabulary);
+      if (phonemes === undefined) continue;
+      readUntil(start);
+      const { length } = [...text.slice(start, end)];
+      words.push({ phonemes, position, length });
+      [next, position] = [end, position + length];
     }
+    readUntil(text.length);
     return words.some(({ length }) => length > 0) ? [words] : [];
   },
 });

@@ -47,16 +47,14 @@ const load = async (): Promise<Speak | undefined> => {
       read("kokoro.onnx"),
       read("vocab.json"),
     ]);
-    const speak = createKokoro({
-      model: await openKokoro({ wasm, model }),
-      vocabulary: JSON.parse(vocabulary.toString("utf8")) as Record<string, number>,
-    });
+    const ids = JSON.parse(vocabulary.toString("utf8")) as Record<string, number>;
+    const speak = createKokoro({ model: await openKokoro({ wasm, model }), vocabulary: ids });
     const english = new Map<string, Promise<FrontEnd>>();
     let library: EspeakLibrary | undefined;
     const frontEndOf = async (reader: KokoroReader): Promise<FrontEnd> => {
       if ("espeak" in reader) {
         library ??= openEspeakLibrary();
-        return espeakFrontEnd(library, reader.espeak);
+        return espeakFrontEnd(library, reader.espeak, ids);
       }
       const { accent } = reader;
       const openModel = (model: Uint8Array<ArrayBuffer>) => openOnnxSession({ wasm, model });
@@ -64,10 +62,10 @@ const load = async (): Promise<Speak | undefined> => {
       english.set(accent, loaded);
       return loaded;
     };
-    return async ({ content: { text, voice, reader, speed }, isCancelled }) => {
+    return async ({ content: { voice, reader, ...spoken }, isCancelled }) => {
       const { buffer, byteOffset, length } = await read(voice);
       const styles = new Float32Array(buffer, byteOffset, length / Float32Array.BYTES_PER_ELEMENT);
-      const order = { text, styles, speed, frontEnd: await frontEndOf(reader) };
+      const order = { ...spoken, styles, frontEnd: await frontEndOf(reader) };
       const wav = createWavWriter(() => kokoroSampleRate);
       const events: SpeechEvent[] = [];
       wav.add(Buffer.alloc(0));
