@@ -52,7 +52,10 @@ export const startInProcessService = async (
     ...env,
   });
   // A model's process keeps the settings with which it was loaded.
-  const hasModels = settings.models.folder !== undefined || Object.keys(settings.modelPaths).length > 0;
+  const hasModels =
+    settings.models.folder !== undefined ||
+    Object.keys(settings.modelPaths).length > 0 ||
+    env.NATURAL_VOICES_DIR !== undefined;
   const superviseHelper = hasModels ? superviseHostProcess : shareHelper;
   const service = await composeService(settings, log, { machine: machineAt(time), superviseHelper });
   const key = deriveKey(masterKey, "access tokens");

@@ -23,6 +23,17 @@ export const descendantsOf = (pid: number): Process[] => {
 
 export const isRunning = (pid: number): boolean => look(pid).length > 0;
 
+/** The CPU time of a process so far, in hundredths of a second; 0 if it has exited. */
+export const cpuTicksOf = (pid: number): number => {
+  try {
+    const afterName = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1) ?? "";
+    const [user = 0, system = 0] = afterName.split(" ").slice(11, 13).map(Number);
+    return user + system;
+  } catch {
+    return 0;
+  }
+};
+
 /** How long a test polls for a condition: less than mocha's timeout, so that the failure names the condition. */
 export const pollTimeoutMs = 240_000;
 
