@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { backgroundClock } from "../../async/clock.ts";
 import { tap } from "../../async/tap.ts";
 import { EngineFailed } from "../../domain/errors.ts";
 import { silentSpeechError } from "../../domain/text/speakable.ts";
@@ -29,7 +30,7 @@ export interface HibariOptions {
 }
 
 export interface Hibari extends LocalTool {
-  /** Loads a voice, which then stays loaded: the next process is started as soon as one has ended. Its state reports a failure. */
+  /** Loads a voice, which then stays loaded: the next process is started soon after one has ended. Its state reports a failure. */
   keepLoaded(voice: string): Promise<void>;
 }
 
@@ -50,6 +51,12 @@ const voices: Readonly<Record<string, { readonly file: string; readonly isBritis
 /** The compiled runtime, a model and the front end; while the runtime is compiled, twice as much. */
 const memoryBytes = 512 * 1024 * 1024;
 
+/**
+ * After this time without a text, a process that has ended is replaced. A text that is repeated
+ * starts the process itself, and must not wait for it.
+ */
+const reloadMs = 2_000;
+
 /** 24 days, the longest time of a timer. */
 const always = 2 ** 31 - 1;
 
@@ -58,6 +65,8 @@ export const hibari = ({ host, installed, states, idleMs, deadlineMs = 30_000 }:
   const installedAs = (voice: string): InstalledVoice | undefined => installed.get(`${prefix}:${voice}`);
   const has = (voice: string): boolean => Object.hasOwn(voices, voice) && installedAs(voice) !== undefined;
   const kept = new Set<string>();
+  /** The use of each voice that began last. */
+  const latest = new Map<string, ReturnType<ModelStates["start"]>>();
 
   const modelOf = (voice: string): SpeechModel | undefined => {
     const known = voices[voice];
@@ -81,6 +90,7 @@ export const hibari = ({ host, installed, states, idleMs, deadlineMs = 30_000 }:
     if (!model) throw new EngineFailed("There is no such voice.");
     const call = states.start(model.name);
     let hasEnded = false;
+    latest.set(voice, call);
     const wav = host.speakByModel({ model, order, deadlineMs, ...(onEvents && { onEvents }) }, signal, turn);
     return tap(wav, {
       onEnd: () => {
@@ -90,7 +100,10 @@ export const hibari = ({ host, installed, states, idleMs, deadlineMs = 30_000 }:
       onError: (error) => call.failed(error),
       onClose: () => {
         call.ignored();
-        if (!hasEnded && kept.has(voice) && order.text !== "") void keepLoaded(voice);
+        if (hasEnded || !kept.has(voice) || order.text === "") return;
+        backgroundClock.after(reloadMs, () => {
+          if (latest.get(voice) === call) void keepLoaded(voice);
+        });
       },
     });
   };

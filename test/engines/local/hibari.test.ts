@@ -17,7 +17,7 @@ import { onnxRuntime } from "../../../src/natural/onnx/session.ts";
 import type { SpeechEvent } from "../../../src/subprocess/espeak.ts";
 import type { SubprocessHost } from "../../../src/subprocess/subprocess-host.ts";
 import { collect } from "../../support/collect.ts";
-import { childrenOf, gone, pollTimeoutMs } from "../../support/processes.ts";
+import { childrenOf, gone, pollTimeoutMs, until } from "../../support/processes.ts";
 import { rejection } from "../../support/rejection.ts";
 import { openToolHost } from "../../support/tool-host.ts";
 
@@ -138,6 +138,18 @@ describe("The tool hibari", () => {
     await host.ping();
     await gone(...speakers());
     expect((await spoken(toolWith(), requestOf(sentence))).pcm.length).to.be.above(0);
+  });
+
+  it("loads a voice that it keeps loaded again when its process was killed and no text follows", async () => {
+    const tool = toolWith();
+    await tool.keepLoaded("heart");
+    const killed = speakers();
+    const failure = rejection(speak(tool, requestOf(`${sentence} `.repeat(5))));
+    await until("the text is given to the process", () => host.stats().running > 0);
+    for (const pid of killed) process.kill(pid, "SIGKILL");
+    expect(await failure).to.have.property("reason", "killed");
+    await gone(...killed);
+    await until("the voice is loaded again", () => speakers().length > 0);
   });
 
   it("replaces a process that was killed", async () => {
