@@ -253,7 +253,8 @@ describe("The version of audio", () => {
         const { version, ...job } = found;
         const spoken: string[] = [];
         for (const change of [{}, { speed: job.order.speed * 1.25 }, { pitch: job.order.pitch * 1.25 }]) {
-          for (const text of naturalTexts) {
+          // Kokoro is slow.
+          for (const text of voiceName === kokoroVoiceName ? naturalTexts.slice(0, 1) : naturalTexts) {
             const order = { ...job.order, text, ...change };
             const audio = await collect(host.speakByModel({ ...job, order }, never));
             spoken.push(createHash("sha256").update(Buffer.concat(audio)).digest("hex"));
