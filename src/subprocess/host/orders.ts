@@ -31,7 +31,11 @@ export async function* readOrders<Content>(
 ): AsyncGenerator<Order<Content>, void> {
   const cancelled = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   const workerData: OrderReaderData = { cancelled, stopByte };
-  const reader = new Worker(new URL("./order-reader.ts", import.meta.url), { workerData, resourceLimits });
+  const reader = new Worker(new URL("./order-reader.ts", import.meta.url), {
+    ...{ workerData, resourceLimits },
+    // Else its output is connected with `process.stdout`, which makes the process's own one non-blocking.
+    ...{ stdout: true, stderr: true },
+  });
   let number = 0;
   for await (const [line] of on(reader, "message", { close: ["exit"] })) {
     const taken = ++number;

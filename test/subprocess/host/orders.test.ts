@@ -1,0 +1,27 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { expect } from "chai";
+
+const orders = new URL("../../../src/subprocess/host/orders.ts", import.meta.url).href;
+const program = `import { readOrders } from ${JSON.stringify(orders)};
+for await (const { content } of readOrders()) process.stderr.write(content);`;
+
+/** fcntl.h */
+const nonBlocking = 0o4000;
+
+describe("A program that reads orders", () => {
+  // Otherwise a write fails with EAGAIN where the service reads more slowly than the program writes.
+  it("waits when it writes more audio than the service has read", async () => {
+    const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", "-e", program], {
+      stdio: ["pipe", "pipe", "pipe"],
+    });
+    child.stdin.write('"reading"\n');
+    const [begun] = await once(child.stderr, "data");
+    expect(String(begun)).to.equal("reading");
+    const [, flags = ""] = /flags:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/fdinfo/1`, "utf8")) ?? [];
+    expect(Number.parseInt(flags, 8) & nonBlocking).to.equal(0);
+    child.stdin.end();
+    await once(child, "exit");
+  });
+});
