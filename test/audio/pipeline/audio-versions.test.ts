@@ -50,7 +50,7 @@ const kept: Readonly<Record<string, string>> = {
   "sherpa preparation 1; text 1": "47ea5920b0dd10f2bc527dd71e5b5493",
   "pico preparation 1; text 1": "5603a399b8dd0d5e71cc3c967b6f399f",
   "hibari preparation 1; text 1": "6afeb145182a20f342ff2d738cc87a15",
-  "kokoro preparation 1; text 1": "",
+  "kokoro preparation 1; text 1": "081182ce1606a68507ec1484956d1382",
   "samples of hibari:heart: hibari 1; onnxruntime-web 1.30.0; preparation 1":
     "7889b80e2994f866e0e98430a87011ca",
   "samples of pico:en-GB: SVOX Pico 0.2.0; preparation 1": "92a80f1241bab42cf27d5cd206f7234b",
