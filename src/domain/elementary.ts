@@ -3,20 +3,6 @@
  * divide and round. Their errors are below 1e-13 of the largest result.
  */
 
-/** The terms of a series, highest power first, as Horner's scheme takes them. */
-const inverseFactorials = (powers: readonly number[]): readonly number[] => {
-  const factorial = (n: number): number => (n < 2 ? 1 : n * factorial(n - 1));
-  return powers.map((power) => 1 / factorial(power));
-};
-
-const expTerms = Float64Array.from(inverseFactorials([11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0]));
-const sineTerms = Float64Array.from(inverseFactorials([13, 11, 9, 7, 5, 3, 1]), alternate);
-const cosineTerms = Float64Array.from(inverseFactorials([16, 14, 12, 10, 8, 6, 4, 2, 0]), alternate);
-
-function alternate(term: number, index: number): number {
-  return index % 2 === 0 ? term : -term;
-}
-
 const leastPower = -1022;
 const powersOfTwo = (() => {
   const powers = new Float64Array(1023 - leastPower + 1);
@@ -32,7 +18,7 @@ export const exp = (x: number): number => {
   const power = Math.floor(bounded * Math.LOG2E + 0.5);
   // ln 2 in two parts: the first one has so few digits that its product is exact.
   const rest = bounded - power * 0.693359375 + power * 0.00021219444005469057;
-  return series(expTerms, rest) * (powersOfTwo[power - leastPower] ?? 0);
+  return expSeries(rest) * (powersOfTwo[power - leastPower] ?? 0);
 };
 
 export const tanh = (x: number): number => {
@@ -50,20 +36,44 @@ export const cosineOfTurns = (turns: number): number => {
   const quarter = Math.floor(quarters + 0.5);
   const angle = (quarters - quarter) * (Math.PI / 2);
   const square = angle * angle;
-  switch (quarter & 3) {
-    case 0:
-      return series(cosineTerms, square);
-    case 1:
-      return -angle * series(sineTerms, square);
-    case 2:
-      return -series(cosineTerms, square);
-    default:
-      return angle * series(sineTerms, square);
-  }
+  const value = quarter & 1 ? angle * sineSeries(square) : cosineSeries(square);
+  return (quarter + 1) & 2 ? -value : value;
 };
 
-const series = (terms: Float64Array, x: number): number => {
-  let sum = 0;
-  for (let at = 0; at < terms.length; at++) sum = sum * x + (terms[at] as number);
-  return sum;
+/** The terms of a series, highest power first, by Horner's scheme. */
+const expSeries = (x: number): number => {
+  let sum = 1 / 39_916_800;
+  sum = sum * x + 1 / 3_628_800;
+  sum = sum * x + 1 / 362_880;
+  sum = sum * x + 1 / 40_320;
+  sum = sum * x + 1 / 5_040;
+  sum = sum * x + 1 / 720;
+  sum = sum * x + 1 / 120;
+  sum = sum * x + 1 / 24;
+  sum = sum * x + 1 / 6;
+  sum = sum * x + 1 / 2;
+  sum = sum * x + 1;
+  return sum * x + 1;
+};
+
+const sineSeries = (x: number): number => {
+  let sum = 1 / 6_227_020_800;
+  sum = sum * x - 1 / 39_916_800;
+  sum = sum * x + 1 / 362_880;
+  sum = sum * x - 1 / 5_040;
+  sum = sum * x + 1 / 120;
+  sum = sum * x - 1 / 6;
+  return sum * x + 1;
+};
+
+const cosineSeries = (x: number): number => {
+  let sum = 1 / 20_922_789_888_000;
+  sum = sum * x - 1 / 87_178_291_200;
+  sum = sum * x + 1 / 479_001_600;
+  sum = sum * x - 1 / 3_628_800;
+  sum = sum * x + 1 / 40_320;
+  sum = sum * x - 1 / 720;
+  sum = sum * x + 1 / 24;
+  sum = sum * x - 1 / 2;
+  return sum * x + 1;
 };

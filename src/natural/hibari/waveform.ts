@@ -1,5 +1,6 @@
 import { cosineOfTurns, exp, sineOfTurns, tanh } from "../../domain/elementary.ts";
-import { createNoise } from "../math/noise.ts";
+import type { Complex } from "../math/fft-passes.ts";
+import { createNoise, type Noise } from "../math/noise.ts";
 import { createRealFft } from "../math/real-fft.ts";
 
 export const sampleRate = 24_000;
@@ -35,18 +36,15 @@ export interface WaveformOptions {
  * The waveform of the spectra, a frame at a time, each in the same buffer: pulses with the frequency of the voice, filtered
  * by the spectrum of the harmonics, noise, and the rest.
  */
-export function* waveform(
-  { lh, theta, ln, lr, phi, f0 }: Spectra,
-  { pitch, seed }: WaveformOptions,
-): Generator<Float64Array, void> {
+export function* waveform(spectra: Spectra, { pitch, seed }: WaveformOptions): Generator<Float64Array, void> {
+  const { f0 } = spectra;
   const frames = f0.length;
   const source = pulses(f0, pitch);
   const noise = createNoise(seed);
   const tables = sharedTables();
   const { fft, analysis, synthesis } = tables;
   const frame = new Float64Array(windowSamples);
-  const re = new Float64Array(bins);
-  const im = new Float64Array(bins);
+  const spectrum: Complex = { re: new Float64Array(bins), im: new Float64Array(bins) };
   /** Of the frames so far; the first `frameSamples` values are those of the oldest one. */
   const sum = new Float64Array(windowSamples);
   const weight = new Float64Array(windowSamples);
@@ -60,24 +58,22 @@ export function* waveform(
 
   for (let t = 0; t < frames; t++) {
     const start = (t - framesBefore) * frameSamples;
+    let isVoiced = false;
     for (let n = 0; n < windowSamples; n++) {
-      frame[n] = mirrored(source, start + n) * (analysis[n] as number);
+      const pulse = mirrored(source, start + n);
+      isVoiced ||= pulse !== 0;
+      frame[n] = pulse * (analysis[n] as number);
     }
-    fft.forward(frame, re, im);
-    for (let bin = 0, at = t; bin < bins; bin++, at += frames) {
-      const harmonic = magnitude(lh[at] as number);
-      const turns = tanh(theta[at] as number) / 2;
-      const cosine = harmonic * cosineOfTurns(turns);
-      const sine = harmonic * sineOfTurns(turns);
-      const noisy = magnitude(ln[at] as number);
-      const rest = magnitude(lr[at] as number);
-      const restTurns = (phi[at] as number) / (2 * Math.PI);
-      const sourceRe = re[bin] as number;
-      const sourceIm = im[bin] as number;
-      re[bin] = sourceRe * cosine - sourceIm * sine + noisy * noise() + rest * cosineOfTurns(restTurns);
-      im[bin] = sourceRe * sine + sourceIm * cosine + noisy * noise() + rest * sineOfTurns(restTurns);
+    if (isVoiced) {
+      fft.forward(frame, spectrum);
+      filterPulses(spectra, t, spectrum);
+    } else {
+      spectrum.re.fill(0);
+      spectrum.im.fill(0);
     }
-    fft.inverse(re, im, frame);
+    addNoise(spectra, t, spectrum, noise);
+    addRest(spectra, t, spectrum);
+    fft.inverse(spectrum, frame);
     for (let n = 0; n < windowSamples; n++) {
       const window = synthesis[n] as number;
       sum[n] = (sum[n] as number) + (frame[n] as number) * window;
@@ -88,6 +84,67 @@ export function* waveform(
   }
   for (let t = Math.max(0, frames - framesBefore); t < frames; t++) yield takeOldest();
 }
+
+/*
+ * Of the frame that is made. Each step is a small loop over arrays: the compiler inlines the functions that it calls, which
+ * otherwise allocate their results.
+ */
+const magnitudes = new Float64Array(bins);
+const turns = new Float64Array(bins);
+const cosines = new Float64Array(bins);
+const sines = new Float64Array(bins);
+/** Real and imaginary parts in turn. */
+const noises = new Float64Array(2 * bins);
+
+const filterPulses = ({ lh, theta, f0 }: Spectra, t: number, { re, im }: Complex): void => {
+  const frames = f0.length;
+  takeMagnitudes(lh, t, frames);
+  for (let bin = 0; bin < bins; bin++) turns[bin] = tanh(theta[t + frames * bin] as number) / 2;
+  takePolar();
+  for (let bin = 0; bin < bins; bin++) {
+    const sourceRe = re[bin] as number;
+    const sourceIm = im[bin] as number;
+    const cosine = cosines[bin] as number;
+    const sine = sines[bin] as number;
+    re[bin] = sourceRe * cosine - sourceIm * sine;
+    im[bin] = sourceRe * sine + sourceIm * cosine;
+  }
+};
+
+const addNoise = ({ ln, f0 }: Spectra, t: number, { re, im }: Complex, noise: Noise): void => {
+  takeMagnitudes(ln, t, f0.length);
+  noise(noises);
+  for (let bin = 0; bin < bins; bin++) {
+    const noisy = magnitudes[bin] as number;
+    re[bin] = (re[bin] as number) + noisy * (noises[2 * bin] as number);
+    im[bin] = (im[bin] as number) + noisy * (noises[2 * bin + 1] as number);
+  }
+};
+
+const addRest = ({ lr, phi, f0 }: Spectra, t: number, { re, im }: Complex): void => {
+  const frames = f0.length;
+  takeMagnitudes(lr, t, frames);
+  for (let bin = 0; bin < bins; bin++) turns[bin] = (phi[t + frames * bin] as number) / (2 * Math.PI);
+  takePolar();
+  for (let bin = 0; bin < bins; bin++) {
+    re[bin] = (re[bin] as number) + (cosines[bin] as number);
+    im[bin] = (im[bin] as number) + (sines[bin] as number);
+  }
+};
+
+const takeMagnitudes = (logarithms: Float32Array, t: number, frames: number): void => {
+  for (let bin = 0; bin < bins; bin++) magnitudes[bin] = magnitude(logarithms[t + frames * bin] as number);
+};
+
+/** Of `magnitudes` and `turns`. */
+const takePolar = (): void => {
+  for (let bin = 0; bin < bins; bin++) {
+    cosines[bin] = (magnitudes[bin] as number) * cosineOfTurns(turns[bin] as number);
+  }
+  for (let bin = 0; bin < bins; bin++) {
+    sines[bin] = (magnitudes[bin] as number) * sineOfTurns(turns[bin] as number);
+  }
+};
 
 /** The network's own limit. */
 const magnitude = (logarithm: number): number => exp(logarithm < 7 ? logarithm : 7);

@@ -1,4 +1,5 @@
-export type Noise = () => number;
+/** Fills an array with the next values. */
+export type Noise = (values: Float64Array) => void;
 
 /** The standard deviation of the sum of four bytes. */
 const deviation = Math.sqrt((4 * (256 * 256 - 1)) / 12);
@@ -22,9 +23,11 @@ export const createNoise = (seed: number): Noise => {
     return result;
   };
   for (let round = 0; round < 15; round++) next();
-  return () => {
-    const bytes = next();
-    const sum = (bytes & 0xff) + ((bytes >>> 8) & 0xff) + ((bytes >>> 16) & 0xff) + (bytes >>> 24);
-    return (sum - mean) / deviation;
+  return (values) => {
+    for (let at = 0; at < values.length; at++) {
+      const bytes = next();
+      const sum = (bytes & 0xff) + ((bytes >>> 8) & 0xff) + ((bytes >>> 16) & 0xff) + (bytes >>> 24);
+      values[at] = (sum - mean) / deviation;
+    }
   };
 };

@@ -1,12 +1,13 @@
 import { cosineOfTurns, sineOfTurns } from "../../domain/elementary.ts";
+import { type Complex, createPass, type Radix } from "./fft-passes.ts";
 
 /** The transform of real signals of one size, with its tables and working memory. */
 export interface RealFft {
   readonly size: number;
-  /** Of `real`, which has `size` values, to the `size` / 2 + 1 values of `re` and `im`. */
-  forward(real: Float64Array, re: Float64Array, im: Float64Array): void;
+  /** Of `real`, which has `size` values, to the `size` / 2 + 1 values of `spectrum`. */
+  forward(real: Float64Array, spectrum: Complex): void;
   /** The inverse of `forward`, with its factor of 1 / `size`. */
-  inverse(re: Float64Array, im: Float64Array, real: Float64Array): void;
+  inverse(spectrum: Complex, real: Float64Array): void;
 }
 
 /** @throws {RangeError} `size` is not twice a product of 2, 3, 4 and 5 */
@@ -18,16 +19,17 @@ export const createRealFft = (size: number): RealFft => {
   const sines = Float64Array.from({ length: half + 1 }, (_, k) => -sineOfTurns(k / size));
   const zRe = new Float64Array(half);
   const zIm = new Float64Array(half);
+  const z: Complex = { re: zRe, im: zIm };
 
   return {
     size,
-    forward: (real, re, im) => {
+    forward: (real, { re, im }) => {
       // The even samples are the real parts of a complex signal of half the size, the odd ones its imaginary parts.
       for (let k = 0; k < half; k++) {
         zRe[k] = real[2 * k] as number;
         zIm[k] = real[2 * k + 1] as number;
       }
-      transform(zRe, zIm);
+      transform(z);
       for (let k = 0; k <= half; k++) {
         const a = k === half ? 0 : k;
         const b = k === 0 ? 0 : half - k;
@@ -41,7 +43,7 @@ export const createRealFft = (size: number): RealFft => {
         im[k] = evenIm + oddRe * sine + oddIm * cosine;
       }
     },
-    inverse: (re, im, real) => {
+    inverse: ({ re, im }, real) => {
       for (let k = 0; k < half; k++) {
         // The first and the last value of a real signal's transform are real.
         const aRe = re[k] as number;
@@ -60,7 +62,7 @@ export const createRealFft = (size: number): RealFft => {
         zRe[k] = evenRe - oddIm;
         zIm[k] = -(evenIm + oddRe);
       }
-      transform(zRe, zIm);
+      transform(z);
       for (let k = 0; k < half; k++) {
         real[2 * k] = (zRe[k] as number) / half;
         real[2 * k + 1] = -(zIm[k] as number) / half;
@@ -70,74 +72,29 @@ export const createRealFft = (size: number): RealFft => {
 };
 
 /** Transforms in place, without a factor: Stockham's algorithm, a pass for each factor of the size. */
-const createComplexFft = (size: number): ((re: Float64Array, im: Float64Array) => void) => {
-  const radices = factors(size);
-  const cosines = Float64Array.from({ length: size }, (_, k) => cosineOfTurns(k / size));
-  const sines = Float64Array.from({ length: size }, (_, k) => -sineOfTurns(k / size));
-  const otherRe = new Float64Array(size);
-  const otherIm = new Float64Array(size);
-  const partRe = new Float64Array(5);
-  const partIm = new Float64Array(5);
+const createComplexFft = (size: number): ((values: Complex) => void) => {
+  let length = 1;
+  const passes = factors(size).map((radix) => {
+    const pass = createPass(size, radix, length);
+    length *= radix;
+    return pass;
+  });
+  const other: Complex = { re: new Float64Array(size), im: new Float64Array(size) };
 
-  /**
-   * Joins `radix` transforms of a length each into one. `groups` of them lie side by side: value k of group g is at
-   * g + groups · k.
-   */
-  const pass = (
-    from: { readonly re: Float64Array; readonly im: Float64Array },
-    to: { readonly re: Float64Array; readonly im: Float64Array },
-    radix: number,
-    length: number,
-  ): void => {
-    const groups = size / (radix * length);
-    for (let k = 0; k < length; k++) {
-      for (let group = 0; group < groups; group++) {
-        for (let part = 0; part < radix; part++) {
-          const at = group + groups * (part + radix * k);
-          const turn = part * k * groups;
-          const re = from.re[at] as number;
-          const im = from.im[at] as number;
-          const cosine = cosines[turn] as number;
-          const sine = sines[turn] as number;
-          partRe[part] = re * cosine - im * sine;
-          partIm[part] = re * sine + im * cosine;
-        }
-        for (let out = 0; out < radix; out++) {
-          let re = partRe[0] as number;
-          let im = partIm[0] as number;
-          for (let part = 1; part < radix; part++) {
-            const turn = ((part * out) % radix) * (size / radix);
-            const cosine = cosines[turn] as number;
-            const sine = sines[turn] as number;
-            re += (partRe[part] as number) * cosine - (partIm[part] as number) * sine;
-            im += (partRe[part] as number) * sine + (partIm[part] as number) * cosine;
-          }
-          const at = group + groups * (k + length * out);
-          to.re[at] = re;
-          to.im[at] = im;
-        }
-      }
-    }
-  };
-
-  return (re, im) => {
-    let from = { re, im };
-    let to: typeof from = { re: otherRe, im: otherIm };
-    let length = 1;
-    for (const radix of radices) {
-      pass(from, to, radix, length);
-      length *= radix;
+  return (values) => {
+    let [from, to] = [values, other];
+    for (const pass of passes) {
+      pass(from, to);
       [from, to] = [to, from];
     }
-    if (from.re !== re) {
-      re.set(from.re);
-      im.set(from.im);
-    }
+    if (from === values) return;
+    values.re.set(from.re);
+    values.im.set(from.im);
   };
 };
 
-const factors = (size: number): readonly number[] => {
-  const radix = [5, 4, 3, 2].find((one) => size % one === 0);
+const factors = (size: number): readonly Radix[] => {
+  const radix = ([5, 4, 3, 2] as const).find((one) => size % one === 0);
   if (size === 1) return [];
   if (radix === undefined) throw new RangeError(`No transform of size ${size}.`);
   return [radix, ...factors(size / radix)];

@@ -1,16 +1,26 @@
 import { expect } from "chai";
+import type { Complex } from "../../../src/natural/math/fft-passes.ts";
 import { createNoise } from "../../../src/natural/math/noise.ts";
 import { createRealFft } from "../../../src/natural/math/real-fft.ts";
 
-const noiseOf = (size: number): Float64Array => Float64Array.from({ length: size }, createNoise(size));
+const noiseOf = (size: number): Float64Array => {
+  const values = new Float64Array(size);
+  createNoise(size)(values);
+  return values;
+};
+
+const spectrumOf = (size: number): Complex => ({
+  re: new Float64Array(size / 2 + 1),
+  im: new Float64Array(size / 2 + 1),
+});
 
 describe("The Fourier transform of real signals", () => {
   for (const size of [2, 8, 12, 30, 1200]) {
     it(`is the sum that defines it, for ${size} samples`, () => {
       const signal = noiseOf(size);
-      const re = new Float64Array(size / 2 + 1);
-      const im = new Float64Array(size / 2 + 1);
-      createRealFft(size).forward(signal, re, im);
+      const spectrum = spectrumOf(size);
+      const { re, im } = spectrum;
+      createRealFft(size).forward(signal, spectrum);
       for (let k = 0; k <= size / 2; k++) {
         const turn = (n: number) => (-2 * Math.PI * ((k * n) % size)) / size;
         expect(re[k]).to.be.closeTo(
@@ -26,14 +36,11 @@ describe("The Fourier transform of real signals", () => {
 
     it(`is reversed by its inverse, for ${size} samples`, () => {
       const signal = noiseOf(size);
-      const [re, im, back] = [size / 2 + 1, size / 2 + 1, size].map((length) => new Float64Array(length)) as [
-        Float64Array,
-        Float64Array,
-        Float64Array,
-      ];
+      const spectrum = spectrumOf(size);
+      const back = new Float64Array(size);
       const fft = createRealFft(size);
-      fft.forward(signal, re, im);
-      fft.inverse(re, im, back);
+      fft.forward(signal, spectrum);
+      fft.inverse(spectrum, back);
       for (const [index, value] of signal.entries()) expect(back[index]).to.be.closeTo(value, 1e-12);
     });
   }
