@@ -35,7 +35,7 @@ import { createShutdownDeadline } from "./shutdown.ts";
 import { composeSounds } from "./sounds.ts";
 import { composeAudio } from "./speech/audio.ts";
 import { composeLegacyRemoval, composeRetention } from "./speech/audio-store.ts";
-import { composeGallery, composeSpeakSamples, scheduleSamples } from "./speech/gallery.ts";
+import { composeGallery, scheduleSamples } from "./speech/gallery.ts";
 import { reportVoiceChoice } from "./speech/natural-voices.ts";
 import { composeSynthesis } from "./speech/synthesis.ts";
 import { voiceFiles } from "./speech/voice-files.ts";
@@ -132,7 +132,7 @@ export const composeService = async (
   const url = await serveHttp(runtime, application, wyoming ? [eventLog, wyoming] : [eventLog]);
 
   composeLegacyRemoval(runtime, core, audio);
-  if (gallery) scheduleSamples(composeSpeakSamples(runtime, core, audio, gallery), runtime);
+  if (gallery) scheduleSamples(runtime, core, audio, gallery);
   reportRefusedServersAtStart(runtime, core, cipher);
   reportModelRetirements(runtime, core, cipher);
   reportVoiceChoice(runtime, core);

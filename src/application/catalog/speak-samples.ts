@@ -1,6 +1,6 @@
 import type { Clock } from "../../async/clock.ts";
 import { sleep } from "../../async/sleep.ts";
-import type { Pipeline } from "../../audio/pipeline/pipeline.ts";
+import type { Pipeline, Rendition } from "../../audio/pipeline/pipeline.ts";
 import { ServiceError, Unavailable } from "../../domain/errors.ts";
 import { audioDecider, audioStream, recordSample } from "../../domain/synthesis/audio-events.ts";
 import type { ExecuteCommand } from "../execute-command.ts";
@@ -23,13 +23,15 @@ interface SpeakSamplesOptions {
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
   readonly timers: Clock;
+  /** The rest after each sample, as a multiple of the time that it took. Default: 0. */
+  readonly rest?: number;
 }
 
 const idlePollMs = 250;
 
 /**
- * Speaks the samples that the store lacks, one at a time and only while no request needs an engine. A voice that was checked is
- * checked again when the gallery lists its voices again.
+ * Speaks the samples that the store lacks, one at a time. Each one begins while no request needs an engine. A voice that was
+ * checked is checked again when the gallery lists its voices again.
  */
 export const createSpeakSamples = ({
   gallery,
@@ -38,15 +40,36 @@ export const createSpeakSamples = ({
   isIdle,
   clock,
   timers,
+  rest = 0,
 }: SpeakSamplesOptions) => {
   const checked = new WeakSet<GalleryVoice>();
 
   const isMissing = async (voice: GalleryVoice, signal: AbortSignal): Promise<boolean> =>
     !gallery.isSpoken(voice) || !(await pipeline.statObject(voice.sample.name, signal));
 
-  const speak = async ({ sample }: GalleryVoice, signal: AbortSignal): Promise<void> => {
+  /** The end of the rest after the last sample. */
+  let restsUntil = timers.now();
+
+  const awaitTurn = async (signal: AbortSignal): Promise<void> => {
+    const restMs = restsUntil - timers.now();
+    if (restMs > 0) await sleep(restMs, { clock: timers, signal });
     while (!isIdle()) await sleep(idlePollMs, { clock: timers, signal });
-    await pipeline.obtain([sample], signal);
+  };
+
+  /** A failure takes time, too. */
+  const synthesize = async (sample: Rendition, signal: AbortSignal): Promise<void> => {
+    const began = timers.now();
+    try {
+      await pipeline.obtain([sample], signal);
+    } finally {
+      const ended = timers.now();
+      restsUntil = ended + rest * (ended - began);
+    }
+  };
+
+  const speak = async ({ sample }: GalleryVoice, signal: AbortSignal): Promise<void> => {
+    await awaitTurn(signal);
+    await synthesize(sample, signal);
     const { hash, voice, recipe } = sample;
     const { engine, lang, format } = recipe;
     const at = new Date(clock()).toISOString();

@@ -27,9 +27,10 @@ export const composeSpeakSamples = (
   { execute, scheduler }: Pick<Core, "execute" | "scheduler">,
   { pipeline }: Pick<AudioParts, "pipeline">,
   gallery: ReturnType<typeof composeGallery>,
+  { rest = 0 } = {},
 ) => {
   const isIdle = (): boolean => scheduler.stats().every(({ running, queued }) => running + queued === 0);
-  return createSpeakSamples({ gallery, pipeline, execute, isIdle, clock, timers: backgroundClock });
+  return createSpeakSamples({ gallery, pipeline, execute, isIdle, clock, timers: backgroundClock, rest });
 };
 
 /** A start has more urgent work. */
@@ -37,11 +38,18 @@ const firstMs = 10_000;
 /** How long a changed catalog waits for its samples. */
 const intervalMs = 60_000;
 
+/** Samples take a seventh of the time of an engine: requests that arrive during a sample are slower. */
+const rest = 6;
+
 /** Speaks the samples of new voices in the background. */
 export const scheduleSamples = (
-  speakSamples: ReturnType<typeof composeSpeakSamples>,
-  { log, resources, onError }: Pick<Runtime, "log" | "resources" | "onError">,
+  runtime: Pick<Runtime, "clock" | "log" | "resources" | "onError">,
+  core: Pick<Core, "execute" | "scheduler">,
+  audio: Pick<AudioParts, "pipeline">,
+  gallery: ReturnType<typeof composeGallery>,
 ): void => {
+  const { log, resources, onError } = runtime;
+  const speakSamples = composeSpeakSamples(runtime, core, audio, gallery, { rest });
   const task = async (signal: AbortSignal): Promise<number> => {
     const { spoken, failed } = await speakSamples(signal);
     if (spoken > 0) log.info({ spoken }, "samples of voices were spoken for the gallery");

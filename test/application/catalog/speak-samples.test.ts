@@ -17,7 +17,7 @@ const voiceNamed = (name: string): GalleryVoice => {
 
 const setUp = (
   names: readonly string[],
-  { stored = [] as string[], fails = {} as Record<string, Error> } = {},
+  { stored = [] as string[], fails = {} as Record<string, Error>, takesMs = 0, rest = 0 } = {},
 ) => {
   const objects = new Set(stored.map((name) => voiceNamed(name).sample.name));
   const recorded = new Set(stored.map((name) => voiceNamed(name).sample.hash));
@@ -34,6 +34,7 @@ const setUp = (
     statObject: async (name) => (objects.has(name) ? ({ size: 1 } as never) : undefined),
     obtain: async ([sample]) => {
       const { voice = "", name = "" } = sample ?? {};
+      timers.advance(takesMs);
       if (fails[voice]) throw fails[voice];
       spoken.push(voice);
       objects.add(name as never);
@@ -54,6 +55,7 @@ const setUp = (
     isIdle: () => state.isIdle,
     clock: () => Date.parse(at),
     timers,
+    rest,
   });
   return {
     speakSamples,
@@ -102,6 +104,43 @@ describe("the samples of the gallery", () => {
     timers.advance(250);
     await running;
     expect(spoken).to.deep.equal(["A"]);
+  });
+
+  it("rest after each sample for a multiple of the time that it took, and wait again for requests", async () => {
+    const { run, spoken, state, timers } = setUp(["A", "B"], { takesMs: 100, rest: 6 });
+    const running = run();
+    await until(() => timers.waiting() === 1);
+    timers.advance(599);
+    expect(timers.waiting()).to.equal(1);
+    expect(spoken).to.deep.equal(["A"]);
+    state.isIdle = false;
+    timers.advance(1);
+    await until(() => timers.waiting() === 1);
+    expect(spoken).to.deep.equal(["A"]);
+    state.isIdle = true;
+    timers.advance(250);
+    await running;
+    expect(spoken).to.deep.equal(["A", "B"]);
+  });
+
+  it("rest after a failure, and before the first sample of the next run", async () => {
+    const fails = { A: new EngineFailed("it is broken", {}) };
+    const { run, spoken, state, timers } = setUp(["A"], { fails, takesMs: 100, rest: 6 });
+    await run();
+    state.voices = [voiceNamed("B")];
+    const running = run();
+    await until(() => timers.waiting() === 1);
+    expect(spoken).to.deep.equal([]);
+    timers.advance(600);
+    await running;
+    expect(spoken).to.deep.equal(["B"]);
+  });
+
+  it("follow each other without a rest if none is asked for", async () => {
+    const { run, spoken, timers } = setUp(["A", "B"], { takesMs: 100 });
+    await run();
+    expect(spoken).to.deep.equal(["A", "B"]);
+    expect(timers.now()).to.equal(200);
   });
 
   it("do not end with a voice that fails, which is tried again when the voices are listed again", async () => {
