@@ -1,8 +1,9 @@
 /**
  * Natural voices with sentences that were never spoken: milliseconds to the first byte of an mp3
  * over HTTP, one at a time with a loaded model; CPU time of all processes for a second of speech,
- * and the shares in it; and the memory of the speaker process. Compared with their limits. They are
- * meant for an idle machine: its load is printed too.
+ * and the shares in it; and the memory of the speaker process. Compared with their limits. Then the
+ * first byte while the service speaks the samples of its gallery, compared with the one without.
+ * They are meant for an idle machine: its load is printed too.
  */
 
 import { once } from "node:events";
@@ -19,9 +20,9 @@ import { naturalVoicesFolder } from "../../src/engines/natural-voices/natural-vo
 import { loadEnglish } from "../../src/natural/english/load.ts";
 import { openOnnxSession } from "../../src/natural/onnx/session.ts";
 import { harvardSentences } from "../../test/listen/harvard-sentences.ts";
-import { authorize, type Credentials, registerWebsite } from "../../test/support/client.ts";
+import { admin, authorize, type Credentials, registerWebsite } from "../../test/support/client.ts";
 import { descendantsOf } from "../../test/support/processes.ts";
-import { startService } from "../../test/support/service.ts";
+import { type RunningService, startService } from "../../test/support/service.ts";
 import { cpuMilliseconds } from "./cpu-time.ts";
 import { rssOf } from "./process-memory.ts";
 import { figuresOf } from "./side-by-side.ts";
@@ -85,24 +86,40 @@ const cpuOf = (service: number, speaker: number) => {
   return { all, service: all - ofHelper, helper: ofHelper - ofSpeaker, speaker: ofSpeaker };
 };
 
+/** A website whose voice is loaded. A busy machine may take longer than the first requests wait. */
+const warmUp = async (url: string, voice: string): Promise<Credentials> => {
+  const website = await registerWebsite(url);
+  const speak = (count: number) => listen(url, website, voice, `Warm up the voice, number ${count}.`);
+  for (let count = 0; count < 5; count++) await speak(count).catch(() => delay(1000));
+  await speak(5);
+  return website;
+};
+
+const listenToAll = async (url: string, website: Credentials, voice: string) => {
+  const firstBytes: number[] = [];
+  let seconds = 0;
+  for (const text of sentences) {
+    const heard = await listen(url, website, voice, text);
+    firstBytes.push(heard.firstByteMs);
+    seconds += heard.seconds;
+  }
+  return { firstBytes, seconds };
+};
+
+interface Spoken {
+  readonly firstBytes: readonly number[];
+  readonly seconds: number;
+}
+
 const bench = async (
   url: string,
   pid: number,
   { name, program }: (typeof voices)[number],
-): Promise<number> => {
-  const website = await registerWebsite(url);
-  for (const text of ["Warm up the voice.", "And once more.", "Never mind."]) {
-    await listen(url, website, name, text);
-  }
+): Promise<Spoken> => {
+  const website = await warmUp(url, name);
   const speaker = await speakerOf(pid, program);
   const before = cpuOf(pid, speaker);
-  const firstBytes: number[] = [];
-  let seconds = 0;
-  for (const text of sentences) {
-    const heard = await listen(url, website, name, text);
-    firstBytes.push(heard.firstByteMs);
-    seconds += heard.seconds;
-  }
+  const { firstBytes, seconds } = await listenToAll(url, website, name);
   const after = cpuOf(pid, speaker);
   await listen(url, website, name, longest);
   const mean = (seconds / sentences.length).toFixed(1);
@@ -112,7 +129,27 @@ const bench = async (
     print(`CPU time for a second of speech, ${program}, ${share}`, "s", [cpu], most.cpu);
   }
   print(`RSS of the speaker, ${program}`, "MB", [rssOf(speaker)], most.rss);
-  return seconds;
+  return { firstBytes, seconds };
+};
+
+/** `alone`: the first bytes of a service without samples to speak. */
+const benchBesideGallery = async (
+  url: string,
+  { name, program }: (typeof voices)[number],
+  alone: readonly number[],
+): Promise<void> => {
+  const website = await warmUp(url, name);
+  const samplesSpoken = async (): Promise<number> => {
+    const { body } = await admin(url, "GET", "/events?type=SampleSpoken&limit=100");
+    return (body.entries as readonly unknown[]).length;
+  };
+  while ((await samplesSpoken()) === 0) await delay(250);
+  const { firstBytes } = await listenToAll(url, website, name);
+  const named = {
+    name: `first byte while samples are spoken, against the same alone, ${program}`,
+    ...{ unit: "ms", aim: { atMost: 1.1 } },
+  };
+  console.log(JSON.stringify(figuresOf(named, { ours: firstBytes, bare: alone })));
 };
 
 /** CPU time of the English front end alone, in this process; its share is part of the speaker's. */
@@ -136,25 +173,27 @@ const benchFrontEnd = async (seconds: number): Promise<void> => {
   );
 };
 
-await inTemporaryFolder(async (folder) => {
-  const service = await startService(folder, {
-    BURST_LIMIT: "1000000",
-    VOICES: "natural",
-    VOICE_GALLERY: "off",
+const inService = (gallery: "on" | "off", run: (service: RunningService) => Promise<void>): Promise<void> =>
+  inTemporaryFolder(async (folder) => {
+    const settings = { BURST_LIMIT: "1000000", VOICES: "natural", VOICE_GALLERY: gallery };
+    const service = await startService(folder, settings);
+    try {
+      await run(service);
+    } finally {
+      await service.stop();
+    }
   });
-  console.error(
-    `load: ${loadavg()
-      .map((one) => one.toFixed(1))
-      .join(" ")}`,
-  );
-  try {
-    const [spoken = 0] = [
-      await bench(service.url, service.pid, voices[0]),
-      await bench(service.url, service.pid, voices[1]),
-    ];
-    await benchFrontEnd(spoken);
-  } finally {
-    agent.destroy();
-    await service.stop();
-  }
+
+console.error(
+  `load: ${loadavg()
+    .map((one) => one.toFixed(1))
+    .join(" ")}`,
+);
+const alone: Spoken[] = [];
+await inService("off", async ({ url, pid }) => {
+  for (const voice of voices) alone.push(await bench(url, pid, voice));
 });
+const [hibari = { firstBytes: [], seconds: 0 }] = alone;
+await benchFrontEnd(hibari.seconds);
+await inService("on", ({ url }) => benchBesideGallery(url, voices[0], hibari.firstBytes));
+agent.destroy();
