@@ -173,6 +173,15 @@ for (const voiceName of naturalVoiceNames) {
       expect(pids()).to.have.lengthOf(1).and.not.to.include(pid);
     });
 
+    it("are replaced when one fails at a text", async () => {
+      const fresh = await speak(sentence);
+      const before = pids();
+      const failing = { ...jobOf(sentence), order: { ...job.order, text: 1 } };
+      expect(await rejection(collect(host.speakByModel(failing, never)))).to.have.property("reason", "exit");
+      await gone(...before);
+      expect(await speak(sentence)).to.equal(fresh);
+    });
+
     it("are replaced when one hangs until the deadline of its text", async () => {
       const fresh = await speak(sentence);
       const [pid = 0] = pids();

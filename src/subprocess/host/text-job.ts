@@ -15,8 +15,11 @@ export const abandoned = new ToolFailed("abandoned", "The text is no longer need
 /** A speaker process for one text. */
 export interface TakenSpeaker<Order> {
   readonly speaker: SpeakerProcess<Order>;
-  /** Called when its text has ended, or its process. */
-  readonly release: () => void;
+  /**
+   * Called when its text has ended, or its process. `hasFailed`: the text has, so that the state of
+   * the process's library is unknown.
+   */
+  readonly release: (hasFailed: boolean) => void;
 }
 
 /** One text as a tool's process: it starts when its input ends. `take` rejects if it is aborted. */
@@ -44,6 +47,7 @@ export const speakOnce = <Order>(
     const whole = await text.promise;
     const { speaker, release } = await take(stop.signal);
     let late: NodeJS.Timeout | undefined;
+    let hasFailed = true;
     const endSoon = (): void => {
       late ??= setTimeout(speaker.kill, endsItselfMs);
     };
@@ -52,9 +56,10 @@ export const speakOnce = <Order>(
     try {
       spoken = yield* speaker.speak(orderFor(whole), stop.signal);
       if (spoken.isLast) await speaker.gone;
+      hasFailed = false;
     } finally {
       clearTimeout(late);
-      release();
+      release(hasFailed && !stop.signal.aborted);
     }
   }
 

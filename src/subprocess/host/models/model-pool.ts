@@ -19,7 +19,7 @@ interface Model {
 
 /**
  * The processes of each model, at most as many as it allows. One is started when a text arrives and none is idle, and
- * ends when it has been idle for long.
+ * ends when it has been idle for long, or has failed at a text.
  */
 export const createModelPool = () => {
   const models = new Map<string, Model>();
@@ -42,19 +42,16 @@ export const createModelPool = () => {
     model.speakers.add(speaker);
     void speaker.gone.then(() => forget(model, speaker));
     // One that cannot load its model is not given another text while it ends.
-    speaker.ready.catch(() => {
-      forget(model, speaker);
-      speaker.kill();
-    });
+    speaker.ready.catch(() => unload(model, speaker));
     return speaker;
+  };
+  const unload = (model: Model, speaker: Speaker): void => {
+    forget(model, speaker);
+    speaker.kill();
   };
   const rest = (model: Model, speaker: Speaker, { idleMs }: SpeechModel): void => {
     if (!model.speakers.has(speaker)) return; // it has ended
-    const unload = (): void => {
-      forget(model, speaker);
-      speaker.kill();
-    };
-    model.idle.push({ speaker, timer: setTimeout(unload, idleMs) });
+    model.idle.push({ speaker, timer: setTimeout(unload, idleMs, model, speaker) });
   };
   /** Gives the place of a text to the one that has waited longest. */
   const end = (model: Model): void => {
@@ -69,8 +66,9 @@ export const createModelPool = () => {
     try {
       if (signal.aborted) throw abandoned;
       const speaker = speakerOf(model, options);
-      const release = (): void => {
-        rest(model, speaker, options);
+      const release = (hasFailed: boolean): void => {
+        if (hasFailed) unload(model, speaker);
+        else rest(model, speaker, options);
         end(model);
       };
       return { speaker, release };
