@@ -27,7 +27,7 @@ export const placeMarks = (
   seconds = 0,
 ): Mark[] => {
   const words = wordsOf(text, lang);
-  const begun = beginnings(words, events);
+  const begun = beginnings(words, events, (range) => lettersIn(text, range));
   const marks = begun.map(({ from, to, seconds }) => markOf(text, "word", { from, to }, seconds));
   // Without word events, the words are those that the text has.
   const spoken = marks.length > 0 ? marks : words.map((word) => markOf(text, "word", word, 0));
@@ -114,20 +114,24 @@ interface Group {
 }
 
 /** The words that events begin, and those that are spoken together with them. */
-const beginnings = (words: readonly Word[], events: readonly SpokenEvent[]): Beginning[] => {
+const beginnings = (
+  words: readonly Word[],
+  events: readonly SpokenEvent[],
+  lettersOf: LettersOf,
+): Beginning[] => {
   const groups = groupsOf(words, events);
-  const pace = paceOf(groups);
+  const pace = paceOf(groups, lettersOf);
   return groups.flatMap(({ words, seconds, until }) => {
     const [first, ...others] = words.reduce(joinUnspaced, []);
     if (!first) return [];
     const spoken = [first, ...others.filter(({ from }) => until && from < until.at)];
-    const letters = lettersOf(spoken);
+    const letters = sumOf(spoken, lettersOf);
     // The next event may follow a pause.
     const duration = Math.min((until?.seconds ?? seconds) - seconds, letters * pace);
     let before = 0;
     return spoken.map(({ from, to }) => {
       const start = seconds + (duration * before) / letters;
-      before += to - from;
+      before += lettersOf({ from, to });
       return { from, to, seconds: start };
     });
   });
@@ -150,18 +154,26 @@ const groupsOf = (words: readonly Word[], events: readonly SpokenEvent[]): Group
 };
 
 /** Seconds per letter. */
-const paceOf = (groups: readonly Group[]): number => {
+const paceOf = (groups: readonly Group[], lettersOf: LettersOf): number => {
   let [seconds, letters] = [0, 0];
   for (const { words, seconds: start, until } of groups) {
     if (!until) continue;
     seconds += until.seconds - start;
-    letters += lettersOf(words);
+    letters += sumOf(words, lettersOf);
   }
   return letters === 0 ? 0 : seconds / letters;
 };
 
-const lettersOf = (words: readonly Range[]): number =>
-  words.reduce((sum, { from, to }) => sum + to - from, 0);
+type LettersOf = (range: Range) => number;
+
+/** A digit is read as a word, which takes as long as four letters. */
+const lettersIn = ({ characters }: SpokenText, { from, to }: Range): number =>
+  characters.slice(from, to).reduce((sum, character) => sum + (digit.test(character) ? 4 : 1), 0);
+
+const digit = /\p{Nd}/u;
+
+const sumOf = (words: readonly Range[], lettersOf: LettersOf): number =>
+  words.reduce((sum, word) => sum + lettersOf(word), 0);
 
 /** A joined word without an event belongs to the word before. */
 const joinUnspaced = (words: Word[], word: Word): Word[] => {

@@ -35,6 +35,12 @@ export const hibariCode = "hibari 1";
 /** The noise of every sentence is the same, so that its audio does not depend on what was spoken before. */
 const seed = 1;
 
+/**
+ * The model's sounds begin before its durations say so: by 73 ms in the median at normal speed, 51 ms
+ * at twice and 136 ms at half of it (measured by aligning its speech with that of another engine).
+ */
+const lateSamples = (speed: number): number => Math.round(600 + 1200 / speed);
+
 export const createHibariVoice = ({ model, frontEnd, vocabulary }: HibariVoiceOptions): HibariVoice => {
   async function* speak(
     { text, pronounced, speed, pitch }: HibariText,
@@ -44,7 +50,7 @@ export const createHibariVoice = ({ model, frontEnd, vocabulary }: HibariVoiceOp
       const outputs = await model.run(ids, speed);
       return {
         audio: waveform(outputs, { pitch, seed }),
-        lead: outputs.lead * frameSamples,
+        lead: Math.max(0, outputs.lead * frameSamples - lateSamples(speed)),
         lengths: outputs.frames.map((frames) => frames * frameSamples),
       };
     };

@@ -41,6 +41,13 @@ describe("The marks of a text", () => {
     ]);
   });
 
+  it("of digits that are spoken together with other words are as long as words", () => {
+    const events = [{ ...word(0, 1), until: { at: 15, seconds: 2.5 } }];
+    expect(place("5 de marzo 2026", events, "es").map(([time]) => time)).to.deep.equal([
+      1000, 1222, 1333, 1611,
+    ]);
+  });
+
   it("join words of scripts without blanks that have no event of their own", () => {
     expect(place("こんにちは世界。はい", [word(0, 0), word(8, 0.5)], "ja")).to.deep.equal([
       [0, "word", "こんにちは世界"],

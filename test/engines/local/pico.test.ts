@@ -149,6 +149,25 @@ describe("SVOX Pico", function () {
     }
   });
 
+  it("tells when each word of a date begins, and of an amount", async () => {
+    for (const [lang, text] of [
+      ["es-ES", "El 5 de marzo de 2026 hicimos 120 km."],
+      ["it-IT", "Il conto è di 48 euro."],
+      ["fr-FR", "Le 5 mars 2026, à 15 h 45."],
+    ] as const) {
+      const { marks = [] } = await sayWithPico(engine, lang, text);
+      const times = marks.filter(({ type }) => type === "word").map(({ time }) => time);
+      expect(times.length, text).to.be.at.least(text.split(" ").length - 2);
+      expect(times.slice(1).map((time, at) => time - (times[at] ?? 0) > 20)).to.not.include(false);
+    }
+  });
+
+  it("never goes back in time at a text that repeats itself", async () => {
+    const { marks = [] } = await sayWithPico(engine, "it-IT", "<b>".repeat(40), { rate: 2 });
+    const starts = marks.filter(({ type }) => type === "word").map(({ start }) => start);
+    expect(starts).to.deep.equal(starts.toSorted((a, b) => a - b));
+  });
+
   it("places words after pauses where their sound begins", async () => {
     const list = "apple, mountain, seven, river, garden, yellow, window, orange, number, animal";
     const { marks = [], samples } = await sayWithPico(engine, "en-GB", `${list}.`);

@@ -8,6 +8,7 @@ const vocabulary = { " ": 16, a: 43, b: 44, ",": 3, ".": 4, ˈ: 156 };
 
 /** Of each symbol and of the pauses at both ends. */
 const framesPerSymbol = 2;
+const framesOfLead = 6;
 
 const fakeModel = () => {
   const runs: { ids: readonly number[]; speed: number }[] = [];
@@ -19,7 +20,7 @@ const fakeModel = () => {
       return {
         ...{ lh: silence, theta: silence, ln: silence, lr: silence, phi: silence },
         f0: new Float32Array(frames),
-        lead: framesPerSymbol,
+        lead: framesOfLead,
         frames: ids.map(() => framesPerSymbol),
       };
     },
@@ -53,19 +54,21 @@ describe("A voice of hibari", () => {
     expect(samples).to.equal(300 * framesPerSymbol * (4 + 5));
   });
 
-  it("reports where sentences, words and phonemes begin, from the durations of the model", async () => {
+  it("reports where sentences, words and phonemes begin, before the durations of the model say so", async () => {
     const { events } = await speak([[word("ˈab ", 5), word("b.", 8)], [word("a", 11)]]);
-    const at = (symbols: number) => 300 * framesPerSymbol * symbols;
+    const late = 600 + 1200 / 1.5;
+    const at = (symbols: number) => 300 * (framesOfLead + framesPerSymbol * symbols) - late;
+    const second = 300 * framesPerSymbol * 8;
     expect(events).to.deep.equal([
       { kind: "sentence", position: 5, length: 0, sample: 0 },
-      { kind: "word", position: 5, length: 2, sample: at(1) },
-      { kind: "phoneme", position: 5, length: 2, sample: at(2), value: "a" },
-      { kind: "phoneme", position: 5, length: 2, sample: at(3), value: "b" },
-      { kind: "word", position: 8, length: 2, sample: at(5) },
-      { kind: "phoneme", position: 8, length: 2, sample: at(5), value: "b" },
-      { kind: "sentence", position: 11, length: 0, sample: at(8) },
-      { kind: "word", position: 11, length: 2, sample: at(9) },
-      { kind: "phoneme", position: 11, length: 2, sample: at(9), value: "a" },
+      { kind: "word", position: 5, length: 2, sample: at(0) },
+      { kind: "phoneme", position: 5, length: 2, sample: at(1), value: "a" },
+      { kind: "phoneme", position: 5, length: 2, sample: at(2), value: "b" },
+      { kind: "word", position: 8, length: 2, sample: at(4) },
+      { kind: "phoneme", position: 8, length: 2, sample: at(4), value: "b" },
+      { kind: "sentence", position: 11, length: 0, sample: second },
+      { kind: "word", position: 11, length: 2, sample: second + at(0) },
+      { kind: "phoneme", position: 11, length: 2, sample: second + at(0), value: "a" },
     ]);
   });
 

@@ -72,15 +72,16 @@ const eventsOf = (engine: PicoEngine, spoken: Spoken): readonly SpeechEvent[] =>
     const marked = markedItems(engine, { text, marks, spokenFrames: framesOf(items), isCancelled });
     for (const [index, frame] of wordFrames(items, marked)) frames.set(from + index, frame);
   }
-  return [
-    { kind: "sentence", position: first.position, length: 0, sample: 0 },
-    ...words.flatMap(({ position, length }, index): SpeechEvent[] => {
-      const frame = frames.get(index);
-      return frame === undefined
-        ? []
-        : [{ kind: "word", position, length, sample: (frame + delayFrames) * frameSamples }];
-    }),
-  ];
+  const events: SpeechEvent[] = [{ kind: "sentence", position: first.position, length: 0, sample: 0 }];
+  let last = -1;
+  for (const [index, { position, length }] of words.entries()) {
+    const frame = frames.get(index) ?? 0;
+    // Pico reads a date or an amount as one word, and tells the marks in it before it.
+    if (frame <= last) continue;
+    last = frame;
+    events.push({ kind: "word", position, length, sample: (frame + delayFrames) * frameSamples });
+  }
+  return events;
 };
 
 interface Word {
