@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { copyFile, mkdtemp, rm, truncate } from "node:fs/promises";
+import { copyFile, mkdtemp, readFile, rm, truncate } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -19,6 +19,7 @@ import type { SubprocessHost } from "../../../src/subprocess/subprocess-host.ts"
 import { collect } from "../../support/collect.ts";
 import { childrenOf, gone, pollTimeoutMs, until } from "../../support/processes.ts";
 import { rejection } from "../../support/rejection.ts";
+import { randomOf } from "../../support/speech-fuzz.ts";
 import { openToolHost } from "../../support/tool-host.ts";
 
 const sentence = "The birch canoe slid on the smooth planks.";
@@ -150,6 +151,22 @@ describe("The tool hibari", () => {
     expect(await failure).to.have.property("reason", "killed");
     await gone(...killed);
     await until("the voice is loaded again", () => speakers().length > 0);
+  });
+
+  it("speaks hundreds of unknown words without more memory", async () => {
+    const tool = toolWith();
+    const random = randomOf(1);
+    const letters = (count: number): string =>
+      Array.from({ length: count }, () => String.fromCharCode(97 + random(26))).join("");
+    await tool.keepLoaded("heart");
+    const [pid = 0] = speakers();
+    for (let text = 0; text < 24; text++) {
+      const words = Array.from({ length: 25 }, () => letters(7)).join(" ");
+      await speak(tool, requestOf(words, { ...normalProsody, rate: 2.5 }));
+    }
+    expect(speakers()).to.deep.equal([pid]);
+    const [, peak] = /VmHWM:\s+(\d+) kB/.exec(await readFile(`/proc/${pid}/status`, "utf8")) ?? [];
+    expect(Number(peak) / 1024).to.be.below(300);
   });
 
   it("replaces a process that was killed", async () => {

@@ -48,7 +48,7 @@ const featuresOf = ({ samples, sampleRate }: Sound): Float64Array[] => {
     const start = Math.round(step * hopSeconds * sampleRate - size / 2);
     for (let n = 0; n < size; n++)
       frame[n] = (samples[start + n] ?? 0) * (0.5 - 0.5 * Math.cos((2 * Math.PI * n) / size));
-    fft.forward(frame, re, im);
+    fft.forward(frame, { re, im });
     const energies = new Float64Array(bands);
     bandOf.forEach((band, bin) => {
       if (band >= 0) energies[band] = (energies[band] ?? 0) + (re[bin] ?? 0) ** 2 + (im[bin] ?? 0) ** 2;

@@ -1,3 +1,4 @@
+import { setFlagsFromString } from "node:v8";
 import createRuntime, { type OnnxRuntime } from "onnxruntime-web/ort-wasm-simd-threaded.mjs";
 import { env } from "onnxruntime-web/wasm";
 import type { StopByte } from "../orders.ts";
@@ -12,6 +13,9 @@ import type { StopByte } from "../orders.ts";
 export const makeRunsStoppable = (): void => {
   env.wasm.wasmPaths = { mjs: import.meta.url };
 };
+
+/** To be called when the first model is open: see program-options.ts. */
+export const optimizeFunctions = (): void => setFlagsFromString("--wasm-tier-up-filter=-1");
 
 /** Known when a model is open. */
 export let stopRun: StopByte | undefined;

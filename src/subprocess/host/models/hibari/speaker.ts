@@ -10,7 +10,7 @@ import type { SpeechEvent } from "../../../espeak.ts";
 import type { HibariOrder, HibariStart } from "../../../hibari.ts";
 import { type Order, readOrders } from "../../orders.ts";
 import { createWavWriter, reportDone, reportFailure, reportReady } from "../../speaker-program.ts";
-import { makeRunsStoppable, stopRun } from "../onnx-runtime.ts";
+import { makeRunsStoppable, optimizeFunctions, stopRun } from "../onnx-runtime.ts";
 
 /** A process with one voice of hibari. Samples are written while a sentence is spoken. */
 
@@ -19,6 +19,7 @@ const wasmFile = fileURLToPath(import.meta.resolve("onnxruntime-web/ort-wasm-sim
 const main = async (): Promise<void> => {
   const voice = await load();
   if (!voice) return;
+  optimizeFunctions();
   reportReady("hibari");
   for await (const order of readOrders<HibariOrder>(stopRun)) {
     try {

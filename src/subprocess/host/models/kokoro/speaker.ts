@@ -11,7 +11,7 @@ import type { KokoroOrder, KokoroReader, KokoroStart } from "../../../kokoro.ts"
 import { type EspeakLibrary, openEspeakLibrary } from "../../espeak/library.ts";
 import { type Order, readOrders } from "../../orders.ts";
 import { createWavWriter, reportDone, reportFailure, reportReady } from "../../speaker-program.ts";
-import { makeRunsStoppable, stopRun } from "../onnx-runtime.ts";
+import { makeRunsStoppable, optimizeFunctions, stopRun } from "../onnx-runtime.ts";
 import { espeakFrontEnd } from "./espeak-front-end.ts";
 
 /**
@@ -26,6 +26,7 @@ type Speak = (order: Order<KokoroOrder>) => Promise<SpeechEvent[]>;
 const main = async (): Promise<void> => {
   const speak = await load();
   if (!speak) return;
+  optimizeFunctions();
   reportReady("kokoro");
   for await (const order of readOrders<KokoroOrder>(stopRun)) {
     try {

@@ -76,13 +76,16 @@ const eventsOf = (engine: PicoEngine, spoken: Spoken): readonly SpeechEvent[] =>
   let last = -1;
   for (const [index, { position, length }] of words.entries()) {
     const frame = frames.get(index) ?? 0;
-    // Pico reads a date or an amount as one word, and tells the marks in it before it.
-    if (frame <= last) continue;
+    // Pico reads a date or an amount as one word, and tells the marks in it before it; signs take no time.
+    if (frame === last && isSign.test(words[index - 1]?.text ?? "")) events.pop();
+    else if (frame <= last) continue;
     last = frame;
     events.push({ kind: "word", position, length, sample: (frame + delayFrames) * frameSamples });
   }
   return events;
 };
+
+const isSign = /^[^\p{L}\p{N}]*$/u;
 
 interface Word {
   readonly text: string;
