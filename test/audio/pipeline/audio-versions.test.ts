@@ -54,6 +54,8 @@ const kept: Readonly<Record<string, string>> = {
   "samples of hibari:heart: hibari 1; onnxruntime-web 1.30.0; preparation 1":
     "7889b80e2994f866e0e98430a87011ca",
   "samples of pico:en-GB: SVOX Pico 0.2.0; preparation 1": "92a80f1241bab42cf27d5cd206f7234b",
+  "samples of kokoro:bf_emma: kokoro 1; onnxruntime-web 1.30.0; preparation 1":
+    "fc7ebc97eb491f6bbbffc352b42e290f",
   "google texttospeech v1": "19598d18e6010dffbc7d1e70f45153fb",
   "azure speech v1": "5f7f31fc895f87ac9c5d81fb9e7627b1",
   "openai api.openai.com/v1 gpt-4o-mini-tts": "549a174d3f59f44392e171a3153d04a7",
