@@ -25,7 +25,7 @@ const lists: Readonly<Record<string, readonly [lang: string, text: string]>> = {
   "kokoro:ef_dora": ["es-ES", "Papel, camino, tierra, puerta, cocina, tomate."],
 };
 
-const sentencesIn = (lang: string): readonly string[] => (naturalSentences[lang] ?? []).slice(0, 5);
+const sentencesIn = (lang: string): readonly string[] => (naturalSentences[lang] ?? []).slice(1, 4);
 
 /** In milliseconds, where audio of at least -40 dB begins after 30 ms without. */
 const onsetsOf = ({ samples, sampleRate }: Sound): number[] => {
