@@ -162,6 +162,17 @@ describe("SVOX Pico", function () {
     }
   });
 
+  it("speaks the halves of a sentence at which Pico fails, and marks their words", async () => {
+    const text =
+      "mains en prière distributeur de billets lampion rouge disquette télescope cocktail tropical " +
+      "personne qui s'incline chaînons peau légèrement mate voiture de course cotillons projecteur " +
+      "cinématographique peau légèrement mate personne qui se fait couper les cheveux alphabet latin peau";
+    const { marks = [], samples } = await sayWithPico(engine, "fr-FR", `🖰 ${text}`);
+    expect(samples.length / 16_000).to.be.within(10, 20);
+    const words = marks.filter(({ type }) => type === "word").length;
+    expect(words).to.be.at.least(text.split(" ").length);
+  });
+
   it("never goes back in time at a text that repeats itself", async () => {
     const { marks = [] } = await sayWithPico(engine, "it-IT", "<b>".repeat(40), { rate: 2 });
     const starts = marks.filter(({ type }) => type === "word").map(({ start }) => start);
