@@ -11,7 +11,12 @@ import { sampleRate } from "../natural/hibari/waveform.ts";
 import { openOnnxSession } from "../natural/onnx/session.ts";
 import type { VoiceEvent } from "../natural/speak-sentences.ts";
 import type { HibariOrder, HibariStart } from "../subprocess/hibari.ts";
-import { openPicoEngine, sampleRate as picoRate, picoText } from "../subprocess/host/models/pico/engine.ts";
+import {
+  openPicoEngine,
+  sampleRate as picoRate,
+  picoText,
+  speakInParts,
+} from "../subprocess/host/models/pico/engine.ts";
 import type { PicoOrder, PicoStart } from "../subprocess/pico.ts";
 import type { SubprocessHost } from "../subprocess/subprocess-host.ts";
 
@@ -82,7 +87,7 @@ const speakPico = (readFile: ReadFile): SpeakByModel =>
     });
     const { knobs, text } = picoText(given);
     yield wavHeader(picoRate, espeakUnknownSize);
-    for (const { samples } of engine.speak(knobs + text)) if (samples.length > 0) yield samples;
+    for (const { samples } of speakInParts(engine, knobs, text)) if (samples.length > 0) yield samples;
   };
 
 /** The model that was used last: others leave the memory. */

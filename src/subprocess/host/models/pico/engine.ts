@@ -101,6 +101,36 @@ export const openPicoEngine = async ({ textAnalysis, signal, wasmBinary }: PicoD
   };
 };
 
+/** A text, or a part of one. */
+export interface PicoPart {
+  readonly text: string;
+}
+
+/**
+ * Speaks a text. Pico fails at a few sentences, before their first sample, such as one of 40 French
+ * words without punctuation: then it speaks their halves. A part without samples was not spoken.
+ */
+export function* speakInParts(
+  engine: PicoEngine,
+  knobs: string,
+  text: string,
+): Generator<Step & { readonly part: PicoPart }, void> {
+  const part = { text };
+  let hasBegun = false;
+  try {
+    for (const step of engine.speak(knobs + text)) {
+      hasBegun ||= step.samples.length > 0;
+      yield { ...step, part };
+    }
+  } catch (error) {
+    const words = text.match(/\s*\S+/gu) ?? [];
+    if (hasBegun || words.length < 2) throw error;
+    const first = words.slice(0, Math.ceil(words.length / 2)).join("");
+    yield* speakInParts(engine, knobs, first);
+    yield* speakInParts(engine, knobs, text.slice(first.length));
+  }
+}
+
 const withoutTrailingZeros = (memory: Uint8Array): Uint8Array => {
   let end = memory.length;
   while (end > 0 && memory[end - 1] === 0) end--;

@@ -3,7 +3,15 @@ import type { SpeechEvent } from "../../../espeak.ts";
 import type { PicoOrder, PicoStart } from "../../../pico.ts";
 import { type Order, readOrders } from "../../orders.ts";
 import { createWavWriter, reportDone, reportFailure, reportReady } from "../../speaker-program.ts";
-import { markTag, openPicoEngine, type PicoEngine, picoText, sampleRate } from "./engine.ts";
+import {
+  markTag,
+  openPicoEngine,
+  type PicoEngine,
+  type PicoPart,
+  picoText,
+  sampleRate,
+  speakInParts,
+} from "./engine.ts";
 import type { PhoneItem } from "./phone-items.ts";
 import { wordFrames } from "./word-times.ts";
 
@@ -44,46 +52,30 @@ const speak = async (
 ): Promise<readonly SpeechEvent[]> => {
   const { knobs, text } = picoText(content);
   const wav = createWavWriter(() => sampleRate);
-  const events: SpeechEvent[] = [];
-  const rest = [text];
-  let [position, sample] = [0, 0];
-  for (let part = rest.shift(); part !== undefined; part = rest.shift()) {
-    const items: PhoneItem[] = [];
-    let samples = 0;
-    try {
-      for (const step of engine.speak(knobs + part)) {
-        if (isCancelled()) return [];
-        if (step.samples.length > 0) wav.add(step.samples);
-        samples += step.samples.length / bytesPerSample;
-        items.push(...step.items);
-      }
-    } catch (error) {
-      const halves = halvesOf(part);
-      if (samples > 0 || halves.length < 2) throw error;
-      rest.unshift(...halves);
-      continue;
-    }
-    for (const event of eventsOf(engine, { text: part, knobs, items, isCancelled }))
-      if (event.kind === "word" || position === 0)
-        events.push({ ...event, position: position + event.position, sample: sample + event.sample });
-    position += Array.from(part).length;
-    sample += samples;
+  const parts = new Map<PicoPart, { readonly items: PhoneItem[]; samples: number }>();
+  for (const { part, items, samples } of speakInParts(engine, knobs, text)) {
+    if (isCancelled()) return [];
+    const spoken = parts.get(part) ?? { items: [], samples: 0 };
+    parts.set(part, spoken);
+    if (samples.length > 0) wav.add(samples);
+    spoken.samples += samples.length / bytesPerSample;
+    spoken.items.push(...items);
   }
   wav.flush();
+  const events: SpeechEvent[] = [];
+  let [position, sample] = [0, 0];
+  for (const [{ text }, { items, samples }] of parts) {
+    if (samples === 0) continue;
+    for (const event of eventsOf(engine, { text, knobs, items, isCancelled }))
+      if (event.kind === "word" || position === 0)
+        events.push({ ...event, position: position + event.position, sample: sample + event.sample });
+    position += Array.from(text).length;
+    sample += samples;
+  }
   return events;
 };
 
 const bytesPerSample = 2;
-
-/**
- * Pico fails at a few sentences, before their first sample, such as one of 40 French words without
- * punctuation. It speaks their halves.
- */
-const halvesOf = (text: string): readonly string[] => {
-  const words = text.match(/\s*\S+/gu) ?? [];
-  const first = words.slice(0, Math.ceil(words.length / 2)).join("");
-  return words.length < 2 ? [text] : [first, text.slice(first.length)];
-};
 
 interface Spoken extends Pick<Order<PicoOrder>, "isCancelled"> {
   readonly text: string;
