@@ -1,4 +1,4 @@
-import { createReadStream } from "node:fs";
+import { Socket } from "node:net";
 import { createInterface } from "node:readline";
 import { parentPort, workerData } from "node:worker_threads";
 import { cancelLine } from "./frames.ts";
@@ -6,11 +6,12 @@ import type { OrderReaderData } from "./orders.ts";
 
 /** The thread of a speaker process that reads its input. It ends with the input. */
 
-const standardInput = 0;
+/** A stream of `fs` would block the end of a process whose main thread has failed until its input ends. */
+const input = new Socket({ fd: 0, readable: true, writable: false });
 
 const { cancelled, stopByte } = workerData as OrderReaderData;
 let read = 0;
-for await (const line of createInterface({ input: createReadStream("", { fd: standardInput }) })) {
+for await (const line of createInterface({ input })) {
   if (line === cancelLine) {
     Atomics.store(cancelled, 0, read);
     Atomics.store(stopByte, 0, 1);

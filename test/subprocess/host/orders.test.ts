@@ -5,17 +5,23 @@ import { expect } from "chai";
 
 const orders = new URL("../../../src/subprocess/host/orders.ts", import.meta.url).href;
 const program = `import { readOrders } from ${JSON.stringify(orders)};
-for await (const { content } of readOrders()) process.stderr.write(content);`;
+for await (const { content } of readOrders()) {
+  if (content === "fail") throw new Error("The order fails.");
+  process.stderr.write(content);
+}`;
 
 /** fcntl.h */
 const nonBlocking = 0o4000;
 
+const start = () =>
+  spawn(process.execPath, ["--disable-warning=ExperimentalWarning", "-e", program], {
+    stdio: ["pipe", "pipe", "pipe"],
+  });
+
 describe("A program that reads orders", () => {
   // Otherwise a write fails with EAGAIN where the service reads more slowly than the program writes.
   it("waits when it writes more audio than the service has read", async () => {
-    const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", "-e", program], {
-      stdio: ["pipe", "pipe", "pipe"],
-    });
+    const child = start();
     child.stdin.write('"reading"\n');
     const [begun] = await once(child.stderr, "data");
     expect(String(begun)).to.equal("reading");
@@ -23,5 +29,12 @@ describe("A program that reads orders", () => {
     expect(Number.parseInt(flags, 8) & nonBlocking).to.equal(0);
     child.stdin.end();
     await once(child, "exit");
+  });
+
+  it("ends when it has failed, although its input is open", async () => {
+    const child = start();
+    child.stdin.write('"fail"\n');
+    const [code] = await once(child, "exit");
+    expect(code).to.equal(1);
   });
 });
