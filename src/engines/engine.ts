@@ -77,13 +77,14 @@ export interface Speech {
   readonly leastSeconds?: number;
 }
 
+/** The version of a voice that the engine does not have. */
+export const noVersion = "none";
+
 /**
  * Synthesizes speech. @throws {EngineFailed} the engine cannot be reached or fails; its own deadline starts with its
  * slot @throws {Unpronounceable} this voice cannot pronounce any of the text; another may @throws {Invalid} path
  * `text`: no voice can @throws {Interrupted} the work was killed from outside @throws {Unavailable} no slot in time
  */
-export const noVersion = "none";
-
 export interface Engine {
   readonly code: EngineCode;
   /**
