@@ -89,7 +89,7 @@ type FileState = "good" | "missing" | { readonly why: string };
 const stateOf = async (path: string, [bytes, sha256]: PublishedFile): Promise<FileState> => {
   try {
     const found = await stat(path);
-    const isGood = found.size === bytes && (await sha256Of(path, found.mtimeMs)) === sha256;
+    const isGood = found.size === bytes && (await sha256Of(path, found.ctimeMs)) === sha256;
     return isGood ? "good" : { why: "is not the published file" };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
@@ -97,11 +97,11 @@ const stateOf = async (path: string, [bytes, sha256]: PublishedFile): Promise<Fi
   }
 };
 
-/** Tests start many services in one process. */
+/** By path and time of change: copies may keep the time of modification. Tests start many services in one process. */
 const known = new Map<string, Promise<string>>();
 
-const sha256Of = (path: string, mtimeMs: number): Promise<string> => {
-  const key = `${path} ${mtimeMs}`;
+const sha256Of = (path: string, changedMs: number): Promise<string> => {
+  const key = `${path} ${changedMs}`;
   const digest = known.get(key) ?? readSha256(path);
   known.set(key, digest);
   digest.catch(() => known.delete(key));

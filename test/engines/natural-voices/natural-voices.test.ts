@@ -1,4 +1,4 @@
-import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -66,6 +66,21 @@ describe("natural voices", () => {
     await rm(join(folder, "pico"), { recursive: true });
     expect(await natural.refresh()).to.deep.equal([]);
     expect(natural.installed.size).to.equal(6);
+  });
+
+  it("are added when a file was repaired in place, although its size and time are the same", async () => {
+    await cp(join(installedHere, "pico"), join(folder, "pico"), { recursive: true });
+    const file = join(folder, "pico", "fr-FR_ta.bin");
+    const published = await readFile(file);
+    const write = async (content: Buffer): Promise<void> => {
+      await writeFile(file, content);
+      await utimes(file, 1, 1);
+    };
+    await write(Buffer.alloc(published.length));
+    const natural = await openNaturalVoices(folder);
+    expect(natural.installed.has("pico:fr-FR")).to.equal(false);
+    await write(published);
+    expect(await natural.refresh()).to.deep.equal(["pico:fr-FR"]);
   });
 
   it("report a file that cannot be read, without its path", async () => {
