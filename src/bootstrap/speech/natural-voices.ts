@@ -30,20 +30,21 @@ export const composeNaturalVoices = (
   const slow = kokoro({ host, installed, states, idleMs });
   const view = runner.lastKnownView(catalog);
   const chosen = (): readonly string[] => view.get(catalogStream)?.chosen?.voices ?? [];
-  const load = (voiceNames: readonly string[]): void => {
+  /** One after another: all at once, on a busy machine none would be loaded in time. */
+  const load = async (voiceNames: readonly string[]): Promise<void> => {
     for (const voiceName of voiceNames) {
       const [prefix, voice = ""] = voiceName.split(":");
-      if (prefix === neural.prefix && neural.has(voice)) void neural.keepLoaded(voice);
+      if (prefix === neural.prefix && neural.has(voice)) await neural.keepLoaded(voice);
     }
   };
   const missing = (): readonly string[] => chosen().filter((one) => !installed.has(one));
   const refresh = async (): Promise<number> => {
     const voices = await natural.refresh();
     if (voices.length > 0) log.info({ voices }, "natural voices were installed");
-    load(voices.filter((one) => chosen().includes(one)));
+    void load(voices.filter((one) => chosen().includes(one)));
     return refreshMs;
   };
-  load(chosen());
+  void load(chosen());
   if (missing().length > 0)
     log.warn(
       `${missing().join(", ")}: not installed here, so their fallbacks speak. ${installCommand(missing())} installs natural voices, also while the service runs.`,
