@@ -59,7 +59,7 @@ export const speakOnce = <Order>(
       hasFailed = false;
     } finally {
       clearTimeout(late);
-      release(hasFailed && !stop.signal.aborted);
+      release(hasFailed);
     }
   }
 
