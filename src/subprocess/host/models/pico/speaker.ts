@@ -90,6 +90,7 @@ const eventsOf = (engine: PicoEngine, spoken: Spoken): readonly SpeechEvent[] =>
   if (!first) return [];
   const frames = new Map<number, number>();
   for (let from = 0; from < words.length; from += mostMarks) {
+    if (isCancelled()) return [];
     const marks = Math.min(mostMarks, words.length - from);
     const text = knobs + markWords(words, from, marks);
     const marked = markedItems(engine, { text, marks, spokenFrames: framesOf(items), isCancelled });
