@@ -173,6 +173,17 @@ describe("SVOX Pico", function () {
     expect(words).to.be.at.least(text.split(" ").length);
   });
 
+  it("goes on after the sentences before one at which Pico fails, and marks the words of both", async () => {
+    const text =
+      "\u{65e5}`\u{131}%\\1.3:45 (a)W@\u{1d49c}?!?!\u{0}%\u{201d}1." +
+      "$5 `\u{131}10 000 &#65;\u{131}`\u{e0041}```\n\u{2192}\u{1f1e9}\u{1f1ea}&#65;\u{bd} a\u{301}\u{327}\u{1f642}";
+    const { marks = [], samples } = await sayWithPico(engine, "it-IT", text, { rate: 0.5, pitch: 2 });
+    expect(samples.length / 16_000).to.be.within(65, 75);
+    const starts = marks.filter(({ type }) => type === "word").map(({ start }) => start);
+    expect(starts).to.deep.equal(starts.toSorted((a, b) => a - b));
+    expect(starts.at(-1)).to.be.at.least(text.lastIndexOf(" "));
+  });
+
   it("never goes back in time at a text that repeats itself", async () => {
     const { marks = [] } = await sayWithPico(engine, "it-IT", "<b>".repeat(40), { rate: 2 });
     const starts = marks.filter(({ type }) => type === "word").map(({ start }) => start);

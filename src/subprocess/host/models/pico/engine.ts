@@ -101,14 +101,15 @@ export const openPicoEngine = async ({ textAnalysis, signal, wasmBinary }: PicoD
   };
 };
 
-/** A text, or a part of one. */
+/** A text, or a part of one; its text is known when all of its steps are made. */
 export interface PicoPart {
   readonly text: string;
 }
 
 /**
  * Speaks a text. Pico fails at a few sentences, before their first sample, such as one of 40 French
- * words without punctuation: then it speaks their halves. A part without samples was not spoken.
+ * words without punctuation: then what follows the sentences before it is spoken by itself, and a
+ * first sentence in halves. A part without samples was not spoken.
  */
 export function* speakInParts(
   engine: PicoEngine,
@@ -116,20 +117,57 @@ export function* speakInParts(
   text: string,
 ): Generator<Step & { readonly part: PicoPart }, void> {
   const part = { text };
-  let hasBegun = false;
+  let bytes = 0;
   try {
     for (const step of engine.speak(knobs + text)) {
-      hasBegun ||= step.samples.length > 0;
+      bytes += step.samples.length;
       yield { ...step, part };
     }
   } catch (error) {
-    const words = text.match(/\s*\S+/gu) ?? [];
-    if (hasBegun || words.length < 2) throw error;
-    const first = words.slice(0, Math.ceil(words.length / 2)).join("");
-    yield* speakInParts(engine, knobs, first);
-    yield* speakInParts(engine, knobs, text.slice(first.length));
+    const end = bytes > 0 ? endOfSentences(engine, knobs, text, bytes) : middleOf(text);
+    if (end === undefined) throw error;
+    part.text = text.slice(0, end);
+    if (bytes === 0) yield* speakInParts(engine, knobs, part.text);
+    yield* speakInParts(engine, knobs, text.slice(end));
   }
 }
+
+/** The end of the first half of the words. Undefined if there is one word at most. */
+const middleOf = (text: string): number | undefined => {
+  const words = text.match(/\s*\S+/gu) ?? [];
+  return words.length < 2 ? undefined : words.slice(0, Math.ceil(words.length / 2)).join("").length;
+};
+
+/** The end of the sentences whose samples take so many bytes. Undefined if there is none. */
+const endOfSentences = (
+  engine: PicoEngine,
+  knobs: string,
+  text: string,
+  bytes: number,
+): number | undefined => {
+  const ends = [...text.matchAll(/[.!?:;]/g)].map(({ index }) => index + 1);
+  let [from, to] = [0, ends.length];
+  while (from < to) {
+    const middle = Math.floor((from + to) / 2);
+    const end = ends[middle] as number;
+    const spoken = bytesOf(engine, knobs + text.slice(0, end));
+    if (spoken === bytes) return end;
+    if (spoken < bytes) from = middle + 1;
+    else to = middle;
+  }
+  return undefined;
+};
+
+/** Infinity if it fails: then the text has the sentence at which Pico fails. */
+const bytesOf = (engine: PicoEngine, text: string): number => {
+  let bytes = 0;
+  try {
+    for (const { samples } of engine.speak(text)) bytes += samples.length;
+    return bytes;
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
+};
 
 const withoutTrailingZeros = (memory: Uint8Array): Uint8Array => {
   let end = memory.length;
