@@ -88,8 +88,9 @@ export const noVersion = "none";
 export interface Engine {
   readonly code: EngineCode;
   /**
-   * What the bytes of this voice depend on besides the request: part of every recipe. The version of its tool, model or API,
-   * and that of the service's own preparation of text and prosody for it. `noVersion` if the engine does not have the voice.
+   * What the bytes of this voice depend on besides the request: part of every recipe. The version
+   * of its tool, model or API, and that of the service's own preparation of text and prosody for
+   * it. `noVersion` if the engine does not have the voice.
    */
   version(voice: string): string;
   /** False if the same request may have other bytes: those that were kept first are the sound. Default: true. */

@@ -19,7 +19,9 @@ const codeIn = (text: string): string[] => [...text.matchAll(/`([^`]+)`/g)].map(
 const isPath = (code: string): boolean => /^[\w.-]+\/[\w./-]*$|^[\w.-]+\.(ts|md|json|yml)$/.test(code);
 const pathsIn = (text: string): string[] => codeIn(text).filter(isPath);
 
-/** The path in the repository. The name of something new stands for the folder that it is added to. */
+/**
+ * The path in the repository. The name of something new stands for the folder that it is added to.
+ */
 const resolved = (path: string): string | undefined => {
   const [existing = ""] = path.split(/(?:NAME|RESOURCE|PRODUCT|COMMIT)/);
   return [join("src", existing), existing].find((candidate) => existsSync(join(root, candidate)));

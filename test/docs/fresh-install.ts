@@ -17,7 +17,10 @@ export interface FreshInstall {
   readonly folder: string;
   /** What `scripts/quickstart` printed. */
   readonly greeting: string;
-  /** Writes the named files, runs the commands in one shell, in order, and returns the output of each. */
+  /**
+   * Writes the named files, runs the commands in one shell, in order, and returns the output of
+   * each.
+   */
   type(snippets: readonly Snippet[]): Promise<readonly Typed[]>;
   close(): Promise<void>;
 }
@@ -44,8 +47,8 @@ const commandsIn = ({ language, text }: Snippet): Omit<Typed, "printed">[] => {
 };
 
 /**
- * Commands that need what a test does not have: other machines, and hours. `npm start` starts the service
- * in the background, on any port, with the page's settings.
+ * Commands that need what a test does not have: other machines, and hours. `npm start` starts the
+ * service in the background, on any port, with the page's settings.
  */
 const replacedPrograms: Readonly<Record<string, string>> = {
   npm: `[ "$*" = start ] || exit 1

@@ -56,7 +56,9 @@ const parsers: Readonly<Record<string, (text: string) => unknown>> = {
   },
 };
 
-/** Run elsewhere (html, css: web-page.test.ts), compared with a file that is run (js), or pictures. */
+/**
+ * Run elsewhere (html, css: web-page.test.ts), compared with a file that is run (js), or pictures.
+ */
 const otherLanguages = ["html", "css", "js", "mermaid", "text", ""];
 
 describe("the snippets of the documents", () => {

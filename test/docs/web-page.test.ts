@@ -22,7 +22,7 @@ describe("the page about web pages", () => {
   });
   after(() => site.close());
 
-  /** With the address and the key of the test's service. */
+  /** Puts the address and the key of the test's service into a page. */
   const adapt = (html: string): string =>
     html.replaceAll("http://127.0.0.1:8080", site.service.url).replaceAll("vlk_…", site.website.apiKey);
 

@@ -71,14 +71,17 @@ const openService = async () => {
       await folder.remove();
     },
     speakOnce,
-    /** Repeats a request that has waited for too long, as clients do: voices are slow on a busy machine. */
+    /**
+     * Repeats a request that has waited for too long, as clients do: voices are slow on a busy
+     * machine.
+     */
     speak: async (query: Query): Promise<Spoken> => {
       for (;;) {
         const spoken = await speakOnce(query);
         if (!isOverload(spoken.error)) return spoken;
       }
     },
-    /** By a response that begins when all of the text is spoken. */
+    /** Asks for a response that begins when all of the text is spoken. */
     speakWhole: async (voice: string, input: string): Promise<void> => {
       const response = await fetch(`${url()}/openai/v1/audio/speech`, {
         method: "POST",
@@ -95,7 +98,7 @@ const openService = async () => {
       expect(bytes.length).to.be.above(1_000_000);
     },
     ask,
-    /** Voids follow when a client has left. */
+    /** Compares the usage of the key with what its requests cost. */
     expectCharges: async (): Promise<void> => {
       const { used, requests }: typeof charged = await json("/v2/usage");
       expect({ used, requests }).to.deep.equal(charged);
@@ -229,7 +232,7 @@ for (const { voice, tool, name, file } of voices) {
       });
     }
 
-    // Pico's process loads voices one by one, and goes on.
+    // A process of Pico loads each voice when it first speaks: those that are loaded still speak.
     if (tool === "hibari") {
       it("starts a process that cannot load its files three times, and then no more", async () => {
         await service.start();

@@ -161,7 +161,7 @@ describe("The texts and phonemes of natural voices", () => {
     });
   }
 
-  it("have phonemes that the caller is told", () => {
+  it("have phonemes, which the response reports", () => {
     expect([...pronounced].map((phonemes) => phonemes.length > 4)).to.include(true);
   });
 

@@ -44,7 +44,7 @@ const onsetsOf = ({ samples, sampleRate }: Sound): number[] => {
   return found;
 };
 
-/** In seconds, between sounds. */
+/** The longest silence between two parts of the audio, in seconds. */
 const longestPauseOf = ({ samples, sampleRate }: Sound): number => {
   let [longest, last] = [0, 0];
   for (const [at, sample] of samples.entries()) {

@@ -7,7 +7,10 @@ import { openToolHost } from "../support/tool-host.ts";
 import { medianOf } from "../support/word-onsets.ts";
 import { naturalSentences } from "./natural-sentences.ts";
 
-/** Natural voices, and the voice of espeak-ng that reads the same words. Its marks are those of its own samples. */
+/**
+ * Natural voices, and the voice of espeak-ng that reads the same words. Its marks are those of its
+ * own samples.
+ */
 const voices = [
   { voice: "hibari:heart", lang: "en-US", other: "espeak:gmw/en-US" },
   { voice: "pico:en-GB", lang: "en-GB", other: "espeak:gmw/en-GB-x-rp" },

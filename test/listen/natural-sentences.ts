@@ -7,7 +7,10 @@ export const englishSentences: readonly string[] = [
   ...everydaySentences.slice(0, 25).map(([text]) => text),
 ];
 
-/** Plain prose, questions, exclamations, numbers and names, in the languages of SVOX Pico and Kokoro. */
+/**
+ * Plain prose, questions, exclamations, numbers and names, in the languages of SVOX Pico and
+ * Kokoro.
+ */
 export const naturalSentences: Readonly<Record<string, readonly string[]>> = {
   "en-US": englishSentences,
   "en-GB": englishSentences,

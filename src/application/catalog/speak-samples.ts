@@ -30,8 +30,8 @@ interface SpeakSamplesOptions {
 const idlePollMs = 250;
 
 /**
- * Speaks the samples that the store lacks, one at a time. Each one begins while no request needs an engine. A voice that was
- * checked is checked again when the gallery lists its voices again.
+ * Speaks the samples that the store lacks, one at a time. Each one begins while no request needs an
+ * engine. A voice that was checked is checked again when the gallery lists its voices again.
  */
 export const createSpeakSamples = ({
   gallery,

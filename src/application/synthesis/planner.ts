@@ -143,7 +143,9 @@ export const createPlanner = (options: PlannerOptions) => {
         shared: sharesAudio && !isOwn && !isReplaced && !(ssml && text.includes("<voice")),
       };
     },
-    /** True if a shared plan was made from the current catalog, and its voice need not be installed. */
+    /**
+     * True if a shared plan was made from the current catalog, and its voice need not be installed.
+     */
     isCurrent: ({ catalogRevision, renditions: [first] }: SynthesisPlan): boolean =>
       catalogOf(sharedCatalog).revision === catalogRevision && first.recipe.tools !== noVersion,
     /** False if a website's plans may differ from shared ones. `websiteId` is called only if any website has lexicons. */

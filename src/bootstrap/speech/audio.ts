@@ -59,8 +59,8 @@ export const composeAudio = async (
     createPipeline({
       engines: ({ engine: code, websiteId = "", voice, tools }) => {
         const engine = findEngine(code, websiteId);
-        // After the credentials were replaced, or the voice was installed, the engine would store its audio under the
-        // address of the former.
+        // After the credentials were replaced, or the voice was installed, the engine would store
+        // its audio under the address of the former.
         if ((isByok(code) || tools === noVersion) && engine?.version(voice) !== tools) return undefined;
         return engine && telemetry.engine(engine);
       },

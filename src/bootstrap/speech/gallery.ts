@@ -38,7 +38,9 @@ const firstMs = 10_000;
 /** How long a changed catalog waits for its samples. */
 const intervalMs = 60_000;
 
-/** Samples take a seventh of the time of an engine: requests that arrive during a sample are slower. */
+/**
+ * Samples take a seventh of the time of an engine: requests that arrive during a sample are slower.
+ */
 const rest = 6;
 
 /** Speaks the samples of new voices in the background. */

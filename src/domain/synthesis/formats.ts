@@ -1,9 +1,9 @@
 import { fixedRateFormats, lamePadding, mp3Options, opusOptions } from "./fixed-rate-formats.ts";
 
 /**
- * An output format. The table below is the only list of formats: to add one, see the tasks in CONTRIBUTING.md. Every
- * format can be streamed: its first bytes do not depend on later ones, except for the length in some headers
- * (`hasLengthInHeader`), which a stream leaves out.
+ * An output format. The table below is the only list of formats: to add one, see the tasks in
+ * CONTRIBUTING.md. Every format can be streamed: its first bytes do not depend on later ones,
+ * except for the length in some headers (`hasLengthInHeader`), which a stream leaves out.
  */
 export interface FormatTraits {
   /** Of object names and URLs, without the dot. */

@@ -30,7 +30,10 @@ export interface HibariOptions {
 }
 
 export interface Hibari extends LocalTool {
-  /** Loads a voice, which then stays loaded: the next process is started soon after one has ended. Its state reports a failure. */
+  /**
+   * Loads a voice, which then stays loaded: the next process is started soon after one has ended.
+   * Its state reports a failure.
+   */
   keepLoaded(voice: string): Promise<void>;
 }
 

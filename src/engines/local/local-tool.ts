@@ -40,7 +40,10 @@ export interface LocalTool {
   readonly bySentence?: boolean;
   /** True if it takes documents with `<phoneme>`. Default: false. */
   readonly takesPhonemes?: boolean;
-  /** True if `speak` applies the voice's gain, because its peaks would be clipped before. Default: false. */
+  /**
+   * True if `speak` applies the voice's gain, because its peaks would be clipped before. Default:
+   * false.
+   */
   readonly appliesGain?: boolean;
   /** True if `speak` reports events. */
   readonly reportsEvents: boolean;

@@ -97,7 +97,10 @@ const stateOf = async (path: string, [bytes, sha256]: PublishedFile): Promise<Fi
   }
 };
 
-/** By path and time of change: copies may keep the time of modification. Tests start many services in one process. */
+/**
+ * By path and time of change: copies may keep the time of modification. Tests start many services
+ * in one process.
+ */
 const known = new Map<string, Promise<string>>();
 
 const sha256Of = (path: string, changedMs: number): Promise<string> => {

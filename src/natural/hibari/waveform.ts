@@ -86,8 +86,8 @@ export function* waveform(spectra: Spectra, { pitch, seed }: WaveformOptions): G
 }
 
 /*
- * Of the frame that is made. Each step is a small loop over arrays: the compiler inlines the functions that it calls, which
- * otherwise allocate their results.
+ * These arrays hold the frame that is made. Each step is a small loop over arrays: the compiler
+ * inlines the functions that it calls, which otherwise allocate their results.
  */
 const magnitudes = new Float64Array(bins);
 const turns = new Float64Array(bins);
@@ -136,7 +136,7 @@ const takeMagnitudes = (logarithms: Float32Array, t: number, frames: number): vo
   for (let bin = 0; bin < bins; bin++) magnitudes[bin] = magnitude(logarithms[t + frames * bin] as number);
 };
 
-/** Of `magnitudes` and `turns`. */
+/** Computes the real and imaginary parts of `magnitudes` and `turns`. */
 const takePolar = (): void => {
   for (let bin = 0; bin < bins; bin++) {
     cosines[bin] = (magnitudes[bin] as number) * cosineOfTurns(turns[bin] as number);

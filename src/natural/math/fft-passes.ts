@@ -9,7 +9,7 @@ export interface Complex {
 export type Pass = (from: Complex, to: Complex) => void;
 
 interface Joint {
-  /** Of the transforms that are joined. */
+  /** How many values each of the joined transforms has. */
   readonly length: number;
   readonly groups: number;
   /** The factor of part p of value k at radix · k + p. */
@@ -17,8 +17,9 @@ interface Joint {
 }
 
 /**
- * Joins as many transforms of `length` values as the radix into one. `size` / (radix · `length`) groups of them lie side
- * by side: value k of group g is at g + groups · k. The samples of voices depend on the order of the operations.
+ * Joins as many transforms of `length` values as the radix into one. `size` / (radix · `length`)
+ * groups of them lie side by side: value k of group g is at g + groups · k. The samples of voices
+ * depend on the order of the operations.
  */
 export const createPass = (size: number, radix: Radix, length: number): Pass => {
   const groups = size / (radix * length);

@@ -6,7 +6,10 @@ import type { OrderReaderData } from "./orders.ts";
 
 /** The thread of a speaker process that reads its input. It ends with the input. */
 
-/** A stream of `fs` would block the end of a process whose main thread has failed until its input ends. */
+/**
+ * A stream of `fs` would block the end of a process whose main thread has failed until its input
+ * ends.
+ */
 const input = new Socket({ fd: 0, readable: true, writable: false });
 
 const { cancelled, stopByte } = workerData as OrderReaderData;

@@ -18,7 +18,7 @@ export interface OrderReaderData {
   readonly stopByte: StopByte;
 }
 
-/** Without it, a thread reserves 500 MB of the process's limit. */
+/** A thread without limits reserves 500 MB of what the process may have. */
 const resourceLimits = { codeRangeSizeMb: 8, maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 1 };
 
 /**
@@ -32,9 +32,12 @@ export async function* readOrders<Content>(
   const cancelled = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   const workerData: OrderReaderData = { cancelled, stopByte };
   const reader = new Worker(new URL("./order-reader.ts", import.meta.url), {
-    ...{ workerData, resourceLimits },
-    // Else its output is connected with `process.stdout`, which makes the process's own one non-blocking.
-    ...{ stdout: true, stderr: true },
+    workerData,
+    resourceLimits,
+    // Otherwise its output is connected with `process.stdout`, which makes the process's own one
+    // non-blocking.
+    stdout: true,
+    stderr: true,
   });
   let number = 0;
   for await (const [line] of on(reader, "message", { close: ["exit"] })) {

@@ -14,7 +14,7 @@ describe("The noise of natural voices", () => {
     expect(first(1)).not.to.deep.equal(first(2));
   });
 
-  it("goes on with the next values at the next call", () => {
+  it("returns the values that follow at the next call", () => {
     const noise = createNoise(1);
     const halves = [new Float64Array(50), new Float64Array(50)];
     for (const half of halves) noise(half);

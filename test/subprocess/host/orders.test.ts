@@ -19,7 +19,8 @@ const start = () =>
   });
 
 describe("A program that reads orders", () => {
-  // Otherwise a write fails with EAGAIN where the service reads more slowly than the program writes.
+  // Otherwise a write fails with EAGAIN where the service reads more slowly than the program
+  // writes.
   it("waits when it writes more audio than the service has read", async () => {
     const child = start();
     child.stdin.write('"reading"\n');

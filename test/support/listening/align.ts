@@ -5,8 +5,8 @@ const hopSeconds = 0.005;
 const windowSeconds = 0.025;
 
 /**
- * Where the moments of one voice's speech are in another voice's speech of the same words: dynamic time warping of their
- * spectra, independent of what either voice reports. Seconds.
+ * Where the moments of one voice's speech are in another voice's speech of the same words: dynamic
+ * time warping of their spectra, independent of what either voice reports. Seconds.
  */
 export const alignSpeech = (from: Sound, to: Sound): ((seconds: number) => number) => {
   const [one, other] = [audiblePart(from), audiblePart(to)];
@@ -77,7 +77,10 @@ const normalised = (levels: readonly Float64Array[]): Float64Array[] => {
   return features;
 };
 
-/** For each step of the first speech the mean of the steps of the second one that are aligned with it. */
+/**
+ * For each step of the first speech the mean of the steps of the second one that are aligned with
+ * it.
+ */
 const warp = (one: readonly Float64Array[], other: readonly Float64Array[]): number[] => {
   const width = other.length + 1;
   const costs = new Float64Array((one.length + 1) * width).fill(Number.POSITIVE_INFINITY);

@@ -9,7 +9,10 @@ const sequence = `\\p{RI}{2}|${one}(?:[\\u{e0020}-\\u{e007e}]+\\u{e007f}|(?:\\u2
 const sequences = new RegExp(sequence, "gu");
 const rows = new RegExp(`(?:${sequence})+`, "gu");
 
-/** Writes the names of emoji, as espeak-ng says them, for readers that would skip them; others name or refuse them. */
+/**
+ * Writes the names of emoji, as espeak-ng says them, for readers that would skip them; others name
+ * or refuse them.
+ */
 export const nameEmoji: Step = (text, reader) => {
   const { tool, lang } = reader;
   if (tool !== "pico" && !isReadAsEnglish(reader)) return text;

@@ -26,6 +26,6 @@ export const elementsReadBy = (tool: Reader["tool"]): ReadElements => {
   return tool === "hibari" || tool === "kokoro" ? "phonemes" : "none";
 };
 
-/** By the front end of English in `natural/english`. */
+/** True if the front end in `natural/english` reads the text. */
 export const isReadAsEnglish = ({ tool, lang }: Reader): boolean =>
   tool === "hibari" || (tool === "kokoro" && languageOf(lang) === "en");

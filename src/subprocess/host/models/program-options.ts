@@ -5,8 +5,8 @@ import type { SpeakerOptions } from "../speaker-process.ts";
 const noFunction = 1_000_000;
 
 /**
- * The ONNX runtime has a function whose optimization takes 350 MB and makes nothing faster. Its first
- * call is when a model is opened: V8 never optimizes functions whose first call is before
+ * The ONNX runtime has a function whose optimization takes 350 MB and makes nothing faster. Its
+ * first call is when a model is opened: V8 never optimizes functions whose first call is before
  * `optimizeFunctions`, because of the filter. The budget is so large that only the functions are
  * optimized that take most of the time.
  */

@@ -100,7 +100,8 @@ const eventsOf = (engine: PicoEngine, spoken: Spoken): readonly SpeechEvent[] =>
   let last = -1;
   for (const [index, { position, length }] of words.entries()) {
     const frame = frames.get(index) ?? 0;
-    // Pico reads a date or an amount as one word, and tells the marks in it before it; signs take no time.
+    // Pico reads a date or an amount as one word, and tells the marks in it before it; signs take
+    // no time.
     if (frame === last && isSign.test(words[index - 1]?.text ?? "")) events.pop();
     else if (frame <= last) continue;
     last = frame;
@@ -158,7 +159,8 @@ const markedItems = (engine: PicoEngine, marked: MarkedText): readonly PhoneItem
       if (isOver || frames > 2 * spokenFrames + 1000 || isCancelled()) break; // marks add a few frames
     }
   } catch {
-    // It may fail with the marks alone. The audio is complete; these words have no marks of their own.
+    // It may fail with the marks alone. The audio is complete; these words have no marks of their
+    // own.
   }
   return items;
 };
