@@ -12,8 +12,8 @@ import type { JournalRegistry } from "./journal/journal-registry.ts";
 import { JournalWriter } from "./journal/journal-writer.ts";
 import { Reservations } from "./quota/reservations.ts";
 import type { RecentCharges } from "./recent-charges.ts";
-import { spentBy } from "./usage-accounts/journal-totals.ts";
 import { Postings } from "./usage-accounts/postings.ts";
+import { spentBy } from "./usage-accounts/usage-reader.ts";
 
 interface IncarnationOptions {
   readonly store: EventStore;

@@ -2,19 +2,16 @@ import { z } from "zod";
 import { evolveKey, initialKey, type Key, type KeyEvent, keyStream } from "../../domain/accounts/key.ts";
 import type { Plan } from "../../domain/accounts/plan.ts";
 import { Invalid, NotFound } from "../../domain/errors.ts";
+import type { JournalEvent } from "../../domain/ledger/journal.ts";
 import { monthOf, startOfMonth } from "../../domain/ledger/month.ts";
 import { sealsStream } from "../../domain/ledger/seals/seal.ts";
 import { type UsageCount, usageAccountStream } from "../../domain/ledger/usage-accounts/usage-account.ts";
-import { type SumOf, totalsBy, UsageSum } from "../../domain/ledger/usage-accounts/usage-sum.ts";
+import { addEntries, type SumOf, totalsBy, UsageSum } from "../../domain/ledger/usage-accounts/usage-sum.ts";
 import { parse } from "../../domain/validation.ts";
 import { type EventStore, type RecordedEvent, readEvent } from "../../eventstore/event-store.ts";
 import { readLedgerEnd } from "../ledger/journal/ledger-end.ts";
-import {
-  type AsOf,
-  addRange,
-  type UsageReader,
-  type UsageRequest,
-} from "../ledger/usage-accounts/usage-reader.ts";
+import { type AsOf, readRanges } from "../ledger/usage-accounts/read-charges.ts";
+import type { UsageReader, UsageRequest } from "../ledger/usage-accounts/usage-reader.ts";
 import { throwUnavailable } from "../store-error.ts";
 import { readCorrections } from "./corrections.ts";
 import { eventTime, instant, month as monthName } from "./events/event-time.ts";
@@ -163,8 +160,10 @@ const correctionsOf = async (
       sums.set(of, sum);
       return sum;
     };
-    for (const { journal, from, through } of data.journals)
-      await addRange({ store, journal, asOf: {}, sumOf, signal }, from, through);
+    for (const { journal, from, through } of data.journals) {
+      for await (const event of readRanges(store, journal, [[from, through]], { signal }))
+        addEntries(event as unknown as JournalEvent, sumOf);
+    }
     for (const [of, { requests, characters }] of [...sums].sort())
       if (requests !== 0) found.push({ at: data.at, month: of, requests, characters });
   }

@@ -14,8 +14,10 @@ import { createKeys, type Keys } from "../../../src/application/accounts/keys.ts
 import { createWebsites, type Websites } from "../../../src/application/accounts/websites.ts";
 import { createExecuteCommand } from "../../../src/application/execute-command.ts";
 import { createCarryOverUsage } from "../../../src/application/ledger/quota/carry-over.ts";
-import { totalsByJournal } from "../../../src/application/ledger/usage-accounts/journal-totals.ts";
-import { createUsageReader } from "../../../src/application/ledger/usage-accounts/usage-reader.ts";
+import {
+  createUsageReader,
+  totalsByJournal,
+} from "../../../src/application/ledger/usage-accounts/usage-reader.ts";
 import { createCommandHandler } from "../../../src/eventstore/command-handler.ts";
 import type { EventStore, NewEvent, RecordedEvent } from "../../../src/eventstore/event-store.ts";
 import { openSqliteEventStore } from "../../../src/eventstore/sqlite/sqlite-event-store.ts";

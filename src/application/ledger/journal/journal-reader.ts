@@ -36,21 +36,24 @@ const endOf = (last: RecordedEvent, closedRevision: number | undefined): Journal
   closedRevision,
 });
 
-/**
- * The revision that the last `JournalPosted` names, or the last one up to a log position: the accounts include the journal up to
- * it; -1 without. @throws {EventStoreUnavailable}
- */
-export const readPostedMark = async (
-  store: EventStore,
-  journal: string,
-  asOfPosition = Number.POSITIVE_INFINITY,
-): Promise<number> => {
+/** The revision up to which the accounts include the journal, as its last `JournalPosted` says; -1 without. @throws {EventStoreUnavailable} */
+export const readPostedUpTo = async (store: EventStore, journal: string): Promise<number> => {
   for await (const event of store.readStream(journalStream(journal), { direction: "backwards" })) {
-    if (event.type !== "JournalPosted" || event.position > asOfPosition || !isWellFormed(event)) continue;
-    return (event.data as JournalPosted).through;
+    if (event.type === "JournalPosted" && isWellFormed(event)) return (event.data as JournalPosted).through;
   }
   return -1;
 };
+
+/** The journal's events after the revision up to which everything is posted, as far as a last revision. @throws {EventStoreUnavailable} */
+export async function* readUnposted(
+  store: EventStore,
+  journal: string,
+  last?: number,
+): AsyncGenerator<RecordedEvent, void, undefined> {
+  const from = (await readPostedUpTo(store, journal)) + 1;
+  const limit = last === undefined ? {} : { limit: Math.max(0, last - from + 1) };
+  yield* store.readStream(journalStream(journal), { from, ...limit });
+}
 
 /** A process acts on an entry within seconds, unless it waits for the event store. */
 const marginMs = 60_000;

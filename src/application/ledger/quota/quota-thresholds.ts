@@ -1,6 +1,6 @@
 import pLimit from "p-limit";
 import type { Clock } from "../../../async/clock.ts";
-import { type JournalEvent, journalStream } from "../../../domain/ledger/journal.ts";
+import type { JournalEvent } from "../../../domain/ledger/journal.ts";
 import { monthOf } from "../../../domain/ledger/month.ts";
 import { type QuotaEvent, quotaDecider, quotaStream } from "../../../domain/ledger/quota.ts";
 import { crossThresholds, nextThreshold, thresholdDecider } from "../../../domain/ledger/quota-threshold.ts";
@@ -11,9 +11,10 @@ import {
 import type { CommandHandler } from "../../../eventstore/command-handler.ts";
 import type { EventStore } from "../../../eventstore/event-store.ts";
 import { repeat } from "../../repeat.ts";
+import { readUnposted } from "../journal/journal-reader.ts";
 import { listOpenJournals } from "../journal/journal-registry.ts";
 import type { OnCharged } from "../ledger.ts";
-import { readMarks, type UsageReader } from "../usage-accounts/usage-reader.ts";
+import type { UsageReader } from "../usage-accounts/usage-reader.ts";
 
 /** The thresholds that a key has crossed in a month, in order. */
 export interface CrossedThresholds {
@@ -138,8 +139,8 @@ export class QuotaThresholds {
   async #addTails(upTo: number): Promise<void> {
     const { store } = this.#options;
     // As of just before the own journal was opened.
-    for (const [journal, mark] of await readMarks(store, await listOpenJournals(store, upTo - 1))) {
-      for await (const event of store.readStream(journalStream(journal), { from: mark + 1 })) {
+    for (const journal of await listOpenJournals(store, upTo - 1)) {
+      for await (const event of readUnposted(store, journal)) {
         if (event.position > upTo) break;
         this.add([event as unknown as JournalEvent]);
       }

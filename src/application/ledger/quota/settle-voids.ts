@@ -11,7 +11,7 @@ import type { CommandHandler } from "../../../eventstore/command-handler.ts";
 import type { EventStore } from "../../../eventstore/event-store.ts";
 import { isoClock } from "../../iso-clock.ts";
 import { readLastMinute } from "../journal/journal-reader.ts";
-import { postedBy } from "../usage-accounts/journal-totals.ts";
+import { postedBy } from "../usage-accounts/usage-reader.ts";
 
 export interface SettleVoidsOptions {
   readonly store: EventStore;

@@ -1,6 +1,5 @@
 import { type Clock, systemClock } from "../../../async/clock.ts";
 import { exponentialBackoff, retry } from "../../../async/retry.ts";
-import { journalStream } from "../../../domain/ledger/journal.ts";
 import { addMonths, monthOf } from "../../../domain/ledger/month.ts";
 import {
   closeUsageAccount,
@@ -13,7 +12,7 @@ import { usageAccountDigest } from "../../../domain/ledger/usage-accounts/usage-
 import { closingId } from "../../../domain/ledger/usage-accounts/usage-event-ids.ts";
 import { type EventStore, readEvent, WrongExpectedRevision } from "../../../eventstore/event-store.ts";
 import { eventTime } from "../../usage/events/event-time.ts";
-import { readPostedMark } from "../journal/journal-reader.ts";
+import { readUnposted } from "../journal/journal-reader.ts";
 import { listOpenJournals } from "../journal/journal-registry.ts";
 
 export interface CloseUsageAccountsOptions {
@@ -106,8 +105,7 @@ function* accountsToClose(apiKeys: () => Iterable<string>, newest: string): Gene
 /** True if every open journal has posted its entries before this time. */
 const isPosted = async (store: EventStore, before: number): Promise<boolean> => {
   for (const journal of await listOpenJournals(store)) {
-    const from = (await readPostedMark(store, journal)) + 1;
-    for await (const event of store.readStream(journalStream(journal), { from })) {
+    for await (const event of readUnposted(store, journal)) {
       if (Date.parse(eventTime(event)) >= before) break;
       if (event.type !== "JournalPosted" && event.type !== "JournalClosed") return false;
     }

@@ -4,7 +4,7 @@ import { type JournalEvent, journalStream } from "../../../domain/ledger/journal
 import { UsageAccountIsClosed } from "../../../domain/ledger/usage-accounts/usage-account.ts";
 import { addEntries, type UsageSum } from "../../../domain/ledger/usage-accounts/usage-sum.ts";
 import { type EventStore, readEvent } from "../../../eventstore/event-store.ts";
-import { readPostedMark } from "../journal/journal-reader.ts";
+import { readUnposted } from "../journal/journal-reader.ts";
 import { NumberLists } from "./number-lists.ts";
 import {
   createUsagePoster,
@@ -38,10 +38,9 @@ export const postOnBehalf = async (
   closedRevision: number,
 ): Promise<void> => {
   const { store, journal } = options;
-  const from = (await readPostedMark(store, journal)) + 1;
   const poster = createUsagePoster({ ...options, since: await positionBefore(store, journal) });
   const limit = pLimit(maxConcurrent);
-  const accounts = await readUnposted(options, poster, limit, { from, closedRevision });
+  const accounts = await unpostedAccounts(options, poster, limit, closedRevision);
   const unposted = accounts.filter(({ entries }) => entries.through >= 0);
   await limit.map(unposted, async ({ posted, ...account }) => {
     try {
@@ -63,18 +62,15 @@ const positionBefore = async (store: EventStore, journal: string): Promise<numbe
   return (first?.position ?? 0) - 1;
 };
 
-const readUnposted = async (
+const unpostedAccounts = async (
   { store, journal }: Pick<UsagePosterOptions, "store" | "journal">,
   poster: UsagePoster,
   limit: ReturnType<typeof pLimit>,
-  { from, closedRevision }: { from: number; closedRevision: number },
+  closedRevision: number,
 ): Promise<Account[]> => {
   const accounts = new Map<string, Account>();
   const lists = new NumberLists();
-  for await (const recorded of store.readStream(journalStream(journal), {
-    from,
-    limit: closedRevision - from + 1,
-  })) {
+  for await (const recorded of readUnposted(store, journal, closedRevision)) {
     const event = recorded as unknown as JournalEvent;
     let digest: string | undefined;
     const unknown = accountsOf(event).filter(([name]) => !accounts.has(name));

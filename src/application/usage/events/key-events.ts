@@ -1,5 +1,7 @@
+import pLimit from "p-limit";
 import { keyStream } from "../../../domain/accounts/key.ts";
 import { NotFound } from "../../../domain/errors.ts";
+import { journalStream } from "../../../domain/ledger/journal.ts";
 import { usageAccountStream } from "../../../domain/ledger/usage-accounts/usage-account.ts";
 import {
   type EventBatch,
@@ -8,9 +10,10 @@ import {
   readEvent,
 } from "../../../eventstore/event-store.ts";
 import { readLedgerEnd } from "../../ledger/journal/ledger-end.ts";
+import { type JournalPart, planJournals, readRanges } from "../../ledger/usage-accounts/read-charges.ts";
+import { openEnd, type Range } from "../../ledger/usage-accounts/revision-ranges.ts";
 import { readCorrections } from "../corrections.ts";
-import { journalRanges, readRanges } from "../key-journals.ts";
-import { cursorOf, mergeByPosition } from "./event-cursor.ts";
+import { cursorOf, type EventCursor, mergeByPosition } from "./event-cursor.ts";
 import { eventTime } from "./event-time.ts";
 
 export interface KeyEventsRequest {
@@ -67,7 +70,8 @@ const openKeyEvents = async (
   now: number,
   { apiKey, from, since, until, signal }: KeyEventsRequest,
 ): Promise<KeyEvents> => {
-  const streams = await streamsOf(store, apiKey, now);
+  const accounts = (await monthsOf(store, apiKey, now)).map((month) => ({ apiKey, month }));
+  const streams = [keyStream(apiKey), ...accounts.map(({ month }) => usageAccountStream(apiKey, month))];
   const ends = await Promise.all(
     streams.map((stream) => readEvent(store, stream, { direction: "backwards" })),
   );
@@ -75,22 +79,42 @@ const openKeyEvents = async (
   const upTo = Math.max(await readLedgerEnd(store), ...ends.map((end) => end?.position ?? 0));
   const firsts = await Promise.all(ends.map((end) => end && firstFrom(store, end, from)));
   const found = firsts.filter((first) => first !== undefined);
-  // Also of accounts that had no event to deliver: a journal may be posted and retired between these reads.
-  const starts = streams.map((stream, index) => ({
-    stream,
-    revision: firsts[index]?.revision ?? (ends[index]?.revision ?? -1) + 1,
-  }));
-  const ranges = await journalRanges(store, starts, { since, signal });
+  const journals = await planJournals(store, {
+    accounts,
+    signal,
+    useOf: ({ posting, position }) => {
+      // Earlier postings name only events that are earlier still.
+      if (position < from) return "end";
+      return since !== undefined && Date.parse(posting.until) < since ? "nothing" : "entries";
+    },
+  });
   const cursors = [
     ...found.map((first) =>
       cursorOf(first, () =>
         store.readStream(first.stream, { from: first.revision + 1, ...(signal && { signal }) }),
       ),
     ),
-    ...(await readRanges(store, ranges, { until, signal })),
+    ...(await journalCursors(store, journals, { until, signal })),
   ];
   return { events: between(mergeByPosition(cursors), { from, upTo, signal }), upTo };
 };
+
+const maxConcurrentReads = 8;
+
+/** A cursor for each journal. */
+const journalCursors = (
+  store: EventStore,
+  journals: ReadonlyMap<string, JournalPart>,
+  { until, signal }: Pick<KeyEventsRequest, "until" | "signal">,
+): Promise<EventCursor[]> =>
+  pLimit(maxConcurrentReads).map(journals, async ([journal, part]) => {
+    const [range, ...others] = part.ranges();
+    const [first, last] = range ?? [openEnd, openEnd];
+    const head = range && (await readEvent(store, journalStream(journal), { from: first }));
+    const rest = first < last ? [[first + 1, last] as Range, ...others] : others;
+    const asOf = until === undefined ? {} : { time: until - 1 };
+    return cursorOf(head, () => readRanges(store, journal, rest, { asOf, signal }));
+  });
 
 async function* between(
   events: AsyncIterable<RecordedEvent>,
@@ -104,16 +128,13 @@ async function* between(
 }
 
 /** Accounts are named after the clocks of other instances, which may differ. */
-const streamsOf = async (store: EventStore, apiKey: string, now: number): Promise<string[]> => {
+const monthsOf = async (store: EventStore, apiKey: string, now: number): Promise<string[]> => {
   const issued = await readEvent(store, keyStream(apiKey));
   if (!issued) throw new NotFound("There is no such key.");
   const at = Date.parse(eventTime(issued));
   const since = Math.min(Number.isNaN(at) ? issued.created : at, issued.created);
   const latest = Math.max(now, ...(await readCorrections(store)).map(({ until }) => until));
-  return [
-    keyStream(apiKey),
-    ...monthsBetween(since, latest).map((month) => usageAccountStream(apiKey, month)),
-  ];
+  return monthsBetween(since, latest);
 };
 
 /** `yyyy-mm`, from the month before the first time to the month after the last one. */

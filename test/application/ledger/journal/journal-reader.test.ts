@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { closeJournal } from "../../../../src/application/ledger/journal/close-journal.ts";
-import { readJournalEnd, readPostedMark } from "../../../../src/application/ledger/journal/journal-reader.ts";
+import { readJournalEnd, readPostedUpTo } from "../../../../src/application/ledger/journal/journal-reader.ts";
 import { JournalWriter } from "../../../../src/application/ledger/journal/journal-writer.ts";
 import { eventDigest } from "../../../../src/domain/ledger/canonical.ts";
 import { journalStream } from "../../../../src/domain/ledger/journal.ts";
@@ -71,7 +71,7 @@ describe("the reader of a journal", () => {
   it("finds the end of a journal, open or closed, also if postings follow its end", async () => {
     const { store } = temporary;
     expect(await readJournalEnd(store, journal)).to.equal(undefined);
-    expect(await readPostedMark(store, journal)).to.equal(-1);
+    expect(await readPostedUpTo(store, journal)).to.equal(-1);
     const own = writer();
     own.addServing(serving(), 0, () => {});
     own.markPosted(0);
@@ -96,7 +96,7 @@ describe("the reader of a journal", () => {
       closed: true,
       closedRevision: 2,
     });
-    expect(await readPostedMark(store, journal)).to.equal(2);
+    expect(await readPostedUpTo(store, journal)).to.equal(2);
   });
 
   describe("after a journal was closed", () => {

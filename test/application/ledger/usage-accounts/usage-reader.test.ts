@@ -1,7 +1,10 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { postedBy, spentBy } from "../../../../src/application/ledger/usage-accounts/journal-totals.ts";
-import { createUsageReader } from "../../../../src/application/ledger/usage-accounts/usage-reader.ts";
+import {
+  createUsageReader,
+  postedBy,
+  spentBy,
+} from "../../../../src/application/ledger/usage-accounts/usage-reader.ts";
 import { postedTotals } from "../../../../src/domain/ledger/usage-accounts/usage-sum.ts";
 import type { EventStore } from "../../../../src/eventstore/event-store.ts";
 import { openEventStoreDB } from "../../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
