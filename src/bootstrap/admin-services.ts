@@ -19,6 +19,8 @@ import { createCatalogService } from "../application/catalog/catalog.ts";
 import type { ExecuteCommand } from "../application/execute-command.ts";
 import { createCarryOverUsage } from "../application/ledger/quota/carry-over.ts";
 import { createChargeReader } from "../application/ledger/usage-accounts/charge-reader.ts";
+import type { KnownEntries } from "../application/ledger/usage-accounts/known-entries.ts";
+import type { ChargesSource } from "../application/ledger/usage-accounts/read-charges.ts";
 import { createUsageReader, totalsByJournal } from "../application/ledger/usage-accounts/usage-reader.ts";
 import { createLexicons } from "../application/lexicons/lexicons.ts";
 import type { UrgentTime } from "../application/urgent-time.ts";
@@ -47,6 +49,8 @@ export const adminViewsOf = ({ view }: { view<S>(projection: Projection<S>): Vie
 
 interface AdminServicesOptions {
   readonly store: EventStore;
+  /** Without it, unposted entries are read from the journals. */
+  readonly knownEntries?: KnownEntries;
   /** The same log with malformed events as stored: an audit omits nothing. */
   readonly storeAsWritten: EventStore;
   readonly views: AdminViews;
@@ -73,6 +77,7 @@ interface AdminServicesOptions {
 /** The services behind the admin API and the command line, and a key's report of its own usage. */
 export const composeAdminServices = ({
   store,
+  knownEntries,
   storeAsWritten,
   views,
   handler,
@@ -89,7 +94,8 @@ export const composeAdminServices = ({
   namesWebsites = true,
 }: AdminServicesOptions) => {
   const { websites, keys: keysView, credentials, catalog, lexicons, deliveries } = views;
-  const usageReader = createUsageReader({ store });
+  const charges = { store, known: knownEntries };
+  const usageReader = createUsageReader(charges);
   const commands = { execute, clock, random: randomBytes };
   const keys = createKeys({
     ...commands,
@@ -101,7 +107,11 @@ export const composeAdminServices = ({
         ? createCountUsage({ readCountedUsage, accounts: usageReader })
         : usageReader.countsOf,
     }),
-    carryOverUsage: createCarryOverUsage(handler, (...account) => totalsByJournal(store, ...account), clock),
+    carryOverUsage: createCarryOverUsage(
+      handler,
+      (...account) => totalsByJournal(charges, ...account),
+      clock,
+    ),
   });
   const webhooks = new WebhooksService({
     ...commands,
@@ -126,30 +136,32 @@ export const composeAdminServices = ({
     webhooks,
     catalog: createCatalogService({ ...commands, catalog, findInstalled }),
     lexicons: createLexicons({ ...commands, websites, lexicons }),
-    ...composeReports({ store, storeAsWritten, clock, isClockRight }, usageReader, keysView),
+    ...composeReports({ charges, storeAsWritten, clock, isClockRight }, usageReader, keysView),
   };
 };
 
 /** The reports of the log's events and of usage. */
 const composeReports = (
   {
-    store,
+    charges,
     storeAsWritten,
     clock,
     isClockRight,
-  }: Pick<AdminServicesOptions, "store" | "storeAsWritten" | "clock" | "isClockRight">,
+  }: Pick<AdminServicesOptions, "storeAsWritten" | "clock" | "isClockRight"> & {
+    readonly charges: ChargesSource;
+  },
   accounts: ReturnType<typeof createUsageReader>,
   keys: AdminViews["keys"],
 ) => {
   const queue = createReportQueue();
-  const reportUsage = createUsageReport({ store, accounts, clock, isClockRight });
+  const reportUsage = createUsageReport({ store: charges.store, accounts, clock, isClockRight });
   return {
     audit: createAudit({ store: storeAsWritten, clock }),
     countEvents: createCountEvents({ store: storeAsWritten, queue: createReportQueue(), clock }),
     reportUsage,
     reportOwnUsage: createOwnUsage({ reportUsage, queue }),
     reportUsageBuckets: createUsageBuckets({
-      readCharges: createChargeReader({ store }),
+      readCharges: createChargeReader(charges),
       queue,
       keys: (apiKey) => (apiKey === undefined ? allKeys(keys) : [findKey(keys, apiKey) ?? []].flat()),
       clock,

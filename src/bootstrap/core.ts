@@ -9,6 +9,7 @@ import type { ClockCheck } from "../application/health/clock-check.ts";
 import { readLastTime } from "../application/health/last-time.ts";
 import { createProviderActivities } from "../application/health/provider-activity.ts";
 import { readRegistrySnapshot } from "../application/ledger/journal/journal-registry.ts";
+import { KnownEntries } from "../application/ledger/usage-accounts/known-entries.ts";
 import { repeat } from "../application/repeat.ts";
 import { createUrgentTime } from "../application/urgent-time.ts";
 import { createCountedUsage } from "../application/usage/counted-usage.ts";
@@ -85,8 +86,10 @@ export const composeCore = async (
   const scheduler = createScheduler({ onStart: telemetry.started });
   const providerActivities = createProviderActivities({ clock });
   const cipher = createLazyCipher(settings, startHandler, clock);
+  const knownEntries = new KnownEntries();
   const parts = {
     store,
+    knownEntries,
     /** The same log with malformed events as stored. */
     storeAsWritten: events,
     refuseAppends,

@@ -12,6 +12,7 @@ import type { JournalRegistry } from "./journal/journal-registry.ts";
 import { JournalWriter } from "./journal/journal-writer.ts";
 import { Reservations } from "./quota/reservations.ts";
 import type { RecentCharges } from "./recent-charges.ts";
+import type { KnownEntries } from "./usage-accounts/known-entries.ts";
 import { Postings } from "./usage-accounts/postings.ts";
 import { spentBy } from "./usage-accounts/usage-reader.ts";
 
@@ -23,6 +24,7 @@ interface IncarnationOptions {
   readonly timers: Clock;
   readonly registry: JournalRegistry;
   readonly recentCharges: RecentCharges;
+  readonly knownEntries: KnownEntries;
   /** Closes the journal of any process. @throws {Unavailable} */
   readonly closeJournal: (journal: string, reason: JournalClosed["reason"]) => Promise<number>;
   readonly deadlineMs?: number;
@@ -39,7 +41,7 @@ interface IncarnationOptions {
 
 /** Registers a new journal and opens everything that belongs to it. @throws {Unavailable} */
 export const openIncarnation = async (options: IncarnationOptions): Promise<Incarnation> => {
-  const { registry, recentCharges, closeJournal, deadlineMs, onError } = options;
+  const { registry, recentCharges, knownEntries, closeJournal, deadlineMs, onError } = options;
   const { store, handler, clock, timers } = options;
   const journal = uuidv7(clock());
   const after = await registry.open(journal);
@@ -70,10 +72,11 @@ export const openIncarnation = async (options: IncarnationOptions): Promise<Inca
     after,
     waitForAppends: writer.appended,
     fence: async (other) => void (await closeJournal(other, "unresponsive")),
-    spentBy: (...request) => spentBy(store, ...request).catch(throwUnavailable),
+    spentBy: (...request) => spentBy({ store, known: knownEntries }, ...request).catch(throwUnavailable),
     onFenced: () => discard(),
   });
   const postings = new Postings({ ...shared, onError, since: after, markPosted: writer.markPosted });
+  knownEntries.addOwn(journal, postings);
   const stop = (): void => {
     stopping.abort(new OutcomeUnknown("The service is shutting down.", 2));
     reservations.stop();

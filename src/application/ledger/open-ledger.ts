@@ -25,11 +25,14 @@ import {
   type CloseUsageAccountsOptions,
   createCloseUsageAccounts,
 } from "./usage-accounts/close-usage-accounts.ts";
+import { KnownEntries } from "./usage-accounts/known-entries.ts";
 
 export interface OpenLedgerOptions {
   /** Must deliver well-formed events only: see `validatedEventStore`. */
   readonly store: EventStore;
   readonly handler: CommandHandler;
+  /** Gets the unposted entries of this process, and those of others. */
+  readonly knownEntries?: KnownEntries;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
   /** For deadlines, retries and schedules. */
@@ -89,10 +92,21 @@ const defaults = {
 
 /** Opens this process's journal and everything that records servings. @throws {Unavailable} @throws {EventStoreUnavailable} */
 export const openLedger = async (given: OpenLedgerOptions): Promise<OpenLedger> => {
-  const options = { ...defaults, ...given };
+  const { knownEntries = new KnownEntries() } = given;
+  const options = { ...defaults, ...given, knownEntries };
   const { store, handler, clock, timers, onError } = options;
   const registry = createJournalRegistry(handler, clock);
-  const recentCharges = new RecentCharges({ ...options, onFollowed: options.onOthersRecorded });
+  const recentCharges = new RecentCharges({
+    ...options,
+    onFollowed: options.onOthersRecorded,
+    onBatch: knownEntries.follow,
+    onFollowing: (after) => {
+      options.onFollowing(after);
+      void knownEntries
+        .catchUp(store)
+        .catch((error) => onError("unposted entries of other instances could not be read", error));
+    },
+  });
   const close = (journal: string, reason: JournalClosed["reason"]) =>
     closeJournal(store, clock, journal, reason, timers).catch(throwUnavailable);
   const idempotencyKeys = createIdempotencyKeys(options);

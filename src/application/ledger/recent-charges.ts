@@ -21,6 +21,8 @@ interface RecentChargesOptions {
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
   readonly timers?: Clock;
+  /** Called with the same events, and with those of the registry. */
+  readonly onBatch?: (events: readonly RecordedEvent[]) => void;
   /** Called with the durable events of other processes, from the first journal's opening on. */
   readonly onFollowed?: (events: readonly JournalEvent[]) => void;
   /** Called once, before `onFollowed`: events up to this position of the log are not followed. */
@@ -54,6 +56,7 @@ export class RecentCharges {
   constructor(options: RecentChargesOptions) {
     this.#options = {
       timers: systemClock,
+      onBatch: () => {},
       onFollowed: () => {},
       onFollowing: () => {},
       onError: () => {},
@@ -137,13 +140,15 @@ export class RecentCharges {
   }
 
   readonly #addBatch = (batch: EventBatch): void => {
-    const isOthersJournal = ({ stream }: RecordedEvent): boolean =>
-      stream.startsWith(journalPrefix) && !this.#ownStreams.has(stream);
-    const others = batch.events.filter(isOthersJournal) as unknown as readonly JournalEvent[];
+    const ofOthers = batch.events.filter(({ stream }) => !this.#ownStreams.has(stream));
+    const others = ofOthers.filter(({ stream }) =>
+      stream.startsWith(journalPrefix),
+    ) as unknown as readonly JournalEvent[];
     for (const event of others) {
       addEvent(this.#objects, event);
       addSentParts(this.#objects, event);
     }
+    this.#options.onBatch(ofOthers);
     this.#options.onFollowed(others);
     this.#position = batch.position;
     this.#nextBatch.resolve();

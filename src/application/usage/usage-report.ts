@@ -5,11 +5,10 @@ import { Invalid, NotFound } from "../../domain/errors.ts";
 import type { JournalEvent } from "../../domain/ledger/journal.ts";
 import { monthOf, startOfMonth } from "../../domain/ledger/month.ts";
 import { sealsStream } from "../../domain/ledger/seals/seal.ts";
-import { type UsageCount, usageAccountStream } from "../../domain/ledger/usage-accounts/usage-account.ts";
+import type { UsageCount } from "../../domain/ledger/usage-accounts/usage-account.ts";
 import { addEntries, type SumOf, totalsBy, UsageSum } from "../../domain/ledger/usage-accounts/usage-sum.ts";
 import { parse } from "../../domain/validation.ts";
 import { type EventStore, type RecordedEvent, readEvent } from "../../eventstore/event-store.ts";
-import { readLedgerEnd } from "../ledger/journal/ledger-end.ts";
 import { type AsOf, readRanges } from "../ledger/usage-accounts/read-charges.ts";
 import type { UsageReader, UsageRequest } from "../ledger/usage-accounts/usage-reader.ts";
 import { throwUnavailable } from "../store-error.ts";
@@ -80,7 +79,7 @@ export type ReportUsage = (request: UsageReportRequest) => Promise<UsageReport>;
 
 export interface UsageReportParts {
   readonly store: EventStore;
-  readonly accounts: Pick<UsageReader, "usageOf">;
+  readonly accounts: Pick<UsageReader, "beginUsage">;
   readonly clock?: () => number;
   /** False if the clock may differ from the event store's by more than 60 s: finality then rests on the store's times. */
   readonly isClockRight?: () => boolean;
@@ -119,12 +118,12 @@ const report = async (
   const until = time ?? positionTime ?? now;
   const asOf = new Date(until).toISOString();
   const month = named ?? monthOf(asOf);
-  const streams = [keyStream(apiKey), usageAccountStream(apiKey, month)];
   const sealedAt = isClockRight() ? undefined : await lastSealedAt(store);
-  const asOfPosition = position ?? (await readLedgerEnd(store, { streams }));
+  const usage = await accounts.beginUsage({ apiKey, month }, [keyStream(apiKey)]);
+  const asOfPosition = position ?? usage.end;
   const limit = { time, position: asOfPosition };
   const { key, quotas } = await keyAsOf(store.readStream(keyStream(apiKey), signal && { signal }), limit);
-  const sum = await accounts.usageOf({ apiKey, month, asOf: limit, signal });
+  const sum = await usage.read({ asOf: limit, signal });
   const corrections = await correctionsOf(store, { apiKey, month, asOf: limit, signal });
   const stored = sealedAt === undefined ? now : Math.max(sealedAt, await storedAt(store, asOfPosition));
   return {

@@ -26,10 +26,11 @@ export const composeLedger = async (
   { onCrossed, onRecorded }: LedgerListeners,
 ): Promise<OpenLedger> => {
   const { clock, telemetry, resources, shutdownTimeLeft, onError } = runtime;
-  const { store, handler, runner, clockCheck, requireMeasuredClock } = core;
+  const { store, knownEntries, handler, runner, clockCheck, requireMeasuredClock } = core;
   const thresholds = composeThresholds(runtime, core, onCrossed);
   const opened = await openLedger({
     store,
+    knownEntries,
     handler,
     clock,
     untilVisible: (position) => untilVisible(runner, position),
@@ -55,14 +56,14 @@ export const composeLedger = async (
 
 const composeThresholds = (
   { clock, onError }: Runtime,
-  { store, handler, runner }: Core,
+  { store, knownEntries, handler, runner }: Core,
   onCrossed: OnCrossed,
 ): QuotaThresholds => {
   const view = runner.view(keys);
   return new QuotaThresholds({
     store,
     handler,
-    usage: createUsageReader({ store }),
+    usage: createUsageReader({ store, known: knownEntries }),
     quotaOf: (apiKey) => findKey(view, apiKey)?.plan.monthlyCharacters,
     onCrossed,
     clock,

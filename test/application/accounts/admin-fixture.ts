@@ -59,7 +59,7 @@ export const openAdminServices = async (): Promise<AdminFixture> => {
     countUsage: accounts.countsOf,
     carryOverUsage: createCarryOverUsage(
       handler,
-      (...account) => totalsByJournal(store, ...account),
+      (...account) => totalsByJournal({ store }, ...account),
       parts.clock,
     ),
   });

@@ -1,7 +1,6 @@
 import { type Charge, chargesOf } from "../../../domain/ledger/charges.ts";
 import { addMonths, monthOf } from "../../../domain/ledger/month.ts";
-import type { EventStore } from "../../../eventstore/event-store.ts";
-import { type Posted, readCharges, type Use } from "./read-charges.ts";
+import { beginCharges, type ChargesSource, type SummedUp, type Use } from "./read-charges.ts";
 
 /** Times in milliseconds since the epoch. */
 export interface ChargesRequest {
@@ -28,16 +27,17 @@ const dayMs = 86_400_000;
 const toleranceMs = 300_000;
 
 export const createChargeReader =
-  ({ store }: { readonly store: EventStore }): ReadCharges =>
+  (source: ChargesSource): ReadCharges =>
   async (request, onCharge) => {
     const { apiKeys, from, to, asOf, signal } = request;
     const months = monthsOf(request);
-    await readCharges(store, {
-      accounts: apiKeys.flatMap((apiKey) => months.map((month) => ({ apiKey, month }))),
+    const accounts = apiKeys.flatMap((apiKey) => months.map((month) => ({ apiKey, month })));
+    const reading = await beginCharges(source, accounts);
+    await reading.read({
       asOf: { time: asOf },
       signal,
-      useOf: (posted) => useOf(posted, request),
-      onPosting: ({ cells }, { apiKey }) => {
+      useOf: (summedUp) => useOf(summedUp, request),
+      onSums: ({ cells }, { apiKey }) => {
         for (const { day, engine, requests, characters } of cells) {
           if (placeOf(Date.parse(day), request) === "inside")
             onCharge({ apiKey, servedAt: `${day}T00:00:00.000Z`, engine, requests, characters });
@@ -64,13 +64,13 @@ const monthsOf = ({ from, to, asOf }: ChargesRequest): string[] => {
 };
 
 /** Without voids, the sums name every day that has an entry. With voids, entries of a day may add up to nothing. */
-const useOf = ({ posting, isWhole }: Posted, request: ChargesRequest): Use => {
+const useOf = ({ sums, at, isWhole }: SummedUp, request: ChargesRequest): Use => {
   const { byDay, from } = request;
   // Earlier postings have only entries that are earlier still.
-  if (Date.parse(posting.at) < from - toleranceMs) return "end";
-  if (Date.parse(posting.until) < from) return "nothing";
-  const hasVoids = posting.voided.requests !== 0 || posting.voided.characters !== 0;
-  const places = new Set(posting.cells.map(({ day }) => placeOf(Date.parse(day), request)));
+  if (Date.parse(at) < from - toleranceMs) return "end";
+  if (Date.parse(sums.until) < from) return "nothing";
+  const hasVoids = sums.voided.requests !== 0 || sums.voided.characters !== 0;
+  const places = new Set(sums.cells.map(({ day }) => placeOf(Date.parse(day), request)));
   if (!hasVoids && !places.has("inside") && !places.has("partly")) return "nothing";
   const isExact = byDay && isWhole && (hasVoids ? hasWholeDays(request) : !places.has("partly"));
   return isExact ? "sums" : "entries";

@@ -6,12 +6,8 @@ import { addEntries, type UsageSum } from "../../../domain/ledger/usage-accounts
 import { type EventStore, readEvent } from "../../../eventstore/event-store.ts";
 import { readUnposted } from "../journal/journal-reader.ts";
 import { NumberLists } from "./number-lists.ts";
-import {
-  createUsagePoster,
-  UnpostedEntries,
-  type UsagePoster,
-  type UsagePosterOptions,
-} from "./usage-poster.ts";
+import { UnpostedEntries } from "./unposted-entries.ts";
+import { createUsagePoster, type UsagePoster, type UsagePosterOptions } from "./usage-poster.ts";
 
 interface Account {
   readonly apiKey: string;

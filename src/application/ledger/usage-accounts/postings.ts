@@ -4,16 +4,18 @@ import { PerKey } from "../../../domain/accounts/per-key.ts";
 import { Unavailable } from "../../../domain/errors.ts";
 import type { JournalEvent } from "../../../domain/ledger/journal.ts";
 import { addMonths, monthOf } from "../../../domain/ledger/month.ts";
-import { UsageAccountIsClosed } from "../../../domain/ledger/usage-accounts/usage-account.ts";
+import { type AccountId, UsageAccountIsClosed } from "../../../domain/ledger/usage-accounts/usage-account.ts";
 import { addEntries, type SumOf } from "../../../domain/ledger/usage-accounts/usage-sum.ts";
-import { keyNumberOf } from "../../access/key-numbers.ts";
+import { findKeyNumber, keyNumberOf } from "../../access/key-numbers.ts";
 import { repeat } from "../../repeat.ts";
 import type { FlushedEvent } from "../journal/journal-flush.ts";
 import { NumberLists } from "./number-lists.ts";
-import { createUsagePoster, UnpostedEntries, type UsagePosterOptions } from "./usage-poster.ts";
+import { type KnownAccount, type KnownJournal, UnpostedEntries } from "./unposted-entries.ts";
+import { createUsagePoster, type UsagePosterOptions } from "./usage-poster.ts";
 
 /** An event of the own journal that is durable. */
-export type PostableEvent = JournalEvent & Pick<FlushedEvent, "revision" | "digest" | "keyNumbers">;
+export type PostableEvent = JournalEvent &
+  Pick<FlushedEvent, "revision" | "position" | "digest" | "keyNumbers">;
 
 export interface PostingsOptions extends UsagePosterOptions {
   /** Called about once a minute if it has changed: the revision up to which all entries are posted. */
@@ -39,12 +41,14 @@ interface AccountEntries {
   since: number;
   /** Being posted. It stays the same until it is posted, because the outcome of an append may be unknown. */
   posting: UnpostedEntries | undefined;
+  /** The log position of the last posting; -1 without. */
+  position: number;
   /** Settles when the attempt that is queued has ended. */
   queued: Promise<void> | undefined;
 }
 
 /** Sums up the own journal and posts the sums to the accounts, in the background. */
-export class Postings {
+export class Postings implements KnownJournal {
   readonly #options: Required<PostingsOptions>;
   readonly #poster: ReturnType<typeof createUsagePoster>;
   readonly #limit: ReturnType<typeof pLimit>;
@@ -52,11 +56,17 @@ export class Postings {
   /** By month. An account stays here after it is posted, with its last posted revision. */
   readonly #months = new Map<string, PerKey<AccountEntries>>();
   /** The event that is being added, and its accounts. */
-  #event: Pick<PostableEvent, "revision" | "digest" | "keyNumbers"> = { revision: -1, digest: "" };
+  #event: Pick<PostableEvent, "revision" | "position" | "digest" | "keyNumbers"> = {
+    revision: -1,
+    position: -1,
+    digest: "",
+  };
   #touched: AccountEntries[] = [];
   #now = 0;
   #lastEntry = -1;
   #marked = -1;
+  /** As the last `JournalPosted` says. */
+  #postedUpTo = -1;
   /** The first failure of this round. After an `Unavailable`, the rest of the round is skipped. */
   #failure: unknown;
   #isStopped = false;
@@ -81,8 +91,32 @@ export class Postings {
       this.#touched.length = 0;
       addEntries(event, this.#sumOf);
       if (this.#touched.length > 0) this.#lastEntry = event.revision;
+      if (event.type === "JournalPosted") this.#postedUpTo = event.data.through;
       for (const account of this.#touched) if (this.#isFull(account)) void this.#enqueue(account);
     }
+  }
+
+  get last(): number {
+    return this.#event.revision;
+  }
+
+  get position(): number {
+    return this.#event.position;
+  }
+
+  get postedUpTo(): number {
+    return this.#postedUpTo;
+  }
+
+  entriesOf({ apiKey, month }: AccountId): KnownAccount {
+    const account = this.#months.get(month)?.get(findKeyNumber(apiKey) ?? -1);
+    if (!account) return { first: 0, entries: [] };
+    const { from, posting, unposted, position } = account;
+    return {
+      first: from,
+      entries: [posting, unposted].filter((entries) => entries !== undefined),
+      position,
+    };
   }
 
   /** Ends the schedule, whatever is unposted. */
@@ -137,6 +171,7 @@ export class Postings {
       unposted: undefined,
       since: 0,
       posting: undefined,
+      position: -1,
       queued: undefined,
     };
     const accounts = this.#months.get(month) ?? new PerKey<AccountEntries>();
@@ -182,7 +217,8 @@ export class Postings {
     const { posting } = account;
     if (!posting || this.#failure instanceof Unavailable) return;
     try {
-      await this.#poster.post({ apiKey, month, from, entries: posting });
+      const position = await this.#poster.post({ apiKey, month, from, entries: posting });
+      account.position = Math.max(account.position, position);
     } catch (error) {
       if (!(error instanceof UsageAccountIsClosed)) {
         this.#failure ??= error;

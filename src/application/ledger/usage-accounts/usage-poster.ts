@@ -7,58 +7,10 @@ import {
   usageAccountStream,
 } from "../../../domain/ledger/usage-accounts/usage-account.ts";
 import { postingId } from "../../../domain/ledger/usage-accounts/usage-event-ids.ts";
-import { isInRange, postedTotals, UsageSum } from "../../../domain/ledger/usage-accounts/usage-sum.ts";
+import { postedTotals } from "../../../domain/ledger/usage-accounts/usage-sum.ts";
 import { createCommandHandler, type StreamSnapshot } from "../../../eventstore/command-handler.ts";
 import type { EventStore, RecordedEvent } from "../../../eventstore/event-store.ts";
-import type { NumberList, NumberLists } from "./number-lists.ts";
-
-/** Entries of one key and month that are to be posted together. Mutable: it is on the path of every serving. */
-export class UnpostedEntries extends UsageSum implements NumberList {
-  /** The revisions of the first and the last event with an entry; -1 without any. */
-  first = -1;
-  through = -1;
-  /** Of the last event. */
-  digest = "";
-  #lastRangeFirst = -1;
-  readonly #lists: NumberLists;
-  /** The list has two numbers for each range but the last: from its first to its last revision, and from there to the next range. */
-  firstBlock = 0;
-  lastBlock = 0;
-  usedBytes = 0;
-
-  /** `lists`: shared by all entries. */
-  constructor(lists: NumberLists) {
-    super();
-    this.#lists = lists;
-  }
-
-  /** Adds an event with entries, later than those before. */
-  addEvent(revision: number, digest: string): void {
-    if (this.first < 0) {
-      this.first = revision;
-      this.#lastRangeFirst = revision;
-    } else if (!isInRange(revision, this.through)) {
-      this.#lists.append(this, this.through - this.#lastRangeFirst);
-      this.#lists.append(this, revision - this.through);
-      this.#lastRangeFirst = revision;
-    }
-    this.through = revision;
-    this.digest = digest;
-  }
-
-  /** As in `UsagePosted`. */
-  get ranges(): number[] {
-    const ranges = [this.first];
-    for (const distance of this.#lists.read(this)) ranges.push((ranges.at(-1) as number) + distance);
-    ranges.push(this.through);
-    return ranges;
-  }
-
-  /** Frees the memory of the ranges. */
-  release(): void {
-    this.#lists.clear(this);
-  }
-}
+import type { UnpostedEntries } from "./unposted-entries.ts";
 
 export interface Posting {
   readonly apiKey: string;
@@ -73,11 +25,11 @@ export interface UsagePoster {
   /** The last revision of the journal that is posted to the account; -1 before the first posting. @throws {Unavailable} */
   lastPostedRevision(apiKey: string, month: string): Promise<number>;
   /**
-   * Posts. Idempotent.
+   * Posts. Idempotent. Resolves with a log position at or after the posting's.
    * @throws {Unavailable} {OutcomeUnknown} repeat it with the same entries
    * @throws {UsageAccountIsClosed} @throws {PostingOutOfOrder}
    */
-  post(posting: Posting): Promise<void>;
+  post(posting: Posting): Promise<number>;
 }
 
 export interface UsagePosterOptions {
@@ -131,7 +83,10 @@ export const createUsagePoster = ({
       const id = postingId(journal, apiKey, month, through);
       const at = new Date(clock()).toISOString();
       const posting = { journal, from, through, ranges, digest, ...postedTotals(entries), at };
-      await execute(apiKey, month, (state) => postUsage(state, posting).map((event) => ({ id, ...event })));
+      const { position } = await execute(apiKey, month, (state) =>
+        postUsage(state, posting).map((event) => ({ id, ...event })),
+      );
+      return position;
     },
   };
 };

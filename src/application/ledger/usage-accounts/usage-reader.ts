@@ -1,16 +1,23 @@
+import { journalStream } from "../../../domain/ledger/journal.ts";
 import {
+  type AccountId,
   addUsage,
   noUsage,
   type UsageCount,
+  type UsagePosted,
   usageAccountStream,
 } from "../../../domain/ledger/usage-accounts/usage-account.ts";
 import { addEntries, addPosting, UsageSum } from "../../../domain/ledger/usage-accounts/usage-sum.ts";
-import type { EventStore } from "../../../eventstore/event-store.ts";
 import { readJournalEnd } from "../journal/journal-reader.ts";
-import { readLedgerEnd } from "../journal/ledger-end.ts";
-import { type Account, type AsOf, readCharges } from "./read-charges.ts";
+import {
+  type AsOf,
+  beginCharges,
+  type ChargesReading,
+  type ChargesRequest,
+  type ChargesSource,
+} from "./read-charges.ts";
 
-export interface UsageRequest extends Account {
+export interface UsageRequest extends AccountId {
   readonly asOf?: AsOf;
   readonly signal?: AbortSignal | undefined;
 }
@@ -24,45 +31,69 @@ export interface UsageCounts {
 export type UsageReader = ReturnType<typeof createUsageReader>;
 
 /** Reads usage from the accounts, and the entries that are not posted yet from the journals. */
-export const createUsageReader = ({ store }: { readonly store: EventStore }) => ({
+export const createUsageReader = (source: ChargesSource) => ({
   /** @throws {EventStoreUnavailable} */
-  usageOf: async ({ apiKey, month, ...request }: UsageRequest): Promise<UsageSum> => {
-    const sum = new UsageSum();
-    await readCharges(store, {
-      ...request,
-      accounts: [{ apiKey, month }],
-      onPosting: (posting) => addPosting(sum, posting),
-      onEvent: (event, neededBy) => addEntries(event, (key, of) => neededBy(key, of) && sum),
-    });
-    return sum;
+  usageOf: async ({ apiKey, month, ...request }: UsageRequest): Promise<UsageSum> =>
+    await readUsage(await beginCharges(source, [{ apiKey, month }]), request),
+
+  /**
+   * Begins to read an account. `end`: up to this position of the log it can be read, and the streams, too.
+   * @throws {EventStoreUnavailable}
+   */
+  beginUsage: async (account: AccountId, streams: readonly string[]) => {
+    const stream = usageAccountStream(account.apiKey, account.month);
+    const reading = await beginCharges(source, [account], [...streams, stream]);
+    return {
+      end: reading.end,
+      read: (request: Omit<UsageRequest, keyof AccountId>) => readUsage(reading, request),
+    };
   },
 
   /** The month's usage of many keys. Reads the end of each account, and the unposted entries once. @throws {EventStoreUnavailable} */
   countsOf: async (apiKeys: readonly string[], month: string): Promise<UsageCounts> => {
-    const position = await readLedgerEnd(store);
+    const accounts = apiKeys.map((apiKey) => ({ apiKey, month }));
+    const { end, read } = await beginCharges(source, accounts);
     const counts = new Map<string, { posted: UsageCount; unposted: UsageSum }>();
-    for (const apiKey of apiKeys) counts.set(apiKey, { posted: noUsage, unposted: new UsageSum() });
-    await readCharges(store, {
-      accounts: apiKeys.map((apiKey) => ({ apiKey, month })),
-      asOf: { position },
+    const countOf = (apiKey: string) => {
+      const count = counts.get(apiKey) ?? { posted: noUsage, unposted: new UsageSum() };
+      counts.set(apiKey, count);
+      return count;
+    };
+    await read({
+      asOf: { position: end },
       useOf: ({ isWhole }) => (isWhole ? "balance" : "entries"),
-      onPosting: ({ balance }, { apiKey }) => {
-        const count = counts.get(apiKey);
-        if (count) count.posted = balance;
+      onBalance: (balance, { apiKey }) => {
+        countOf(apiKey).posted = balance;
       },
+      onSums: (sums, { apiKey }) => addPosting(countOf(apiKey).unposted, sums),
       onEvent: (event, neededBy) =>
-        addEntries(event, (apiKey, of) => neededBy(apiKey, of) && counts.get(apiKey)?.unposted),
+        addEntries(event, (apiKey, of) => neededBy(apiKey, of) && countOf(apiKey).unposted),
     });
-    const total = new Map(
-      [...counts].map(([apiKey, { posted, unposted }]) => [apiKey, addUsage(posted, unposted)]),
-    );
-    return { asOfPosition: position, counts: total };
+    const total = new Map<string, UsageCount>();
+    for (const apiKey of apiKeys) {
+      const { posted, unposted } = countOf(apiKey);
+      total.set(apiKey, addUsage(posted, unposted));
+    }
+    return { asOfPosition: end, counts: total };
   },
 });
 
+const readUsage = async (
+  { read }: Pick<ChargesReading, "read">,
+  request: Pick<ChargesRequest, "asOf" | "journal" | "signal">,
+): Promise<UsageSum> => {
+  const sum = new UsageSum();
+  await read({
+    ...request,
+    onSums: (sums) => addPosting(sum, sums),
+    onEvent: (event, neededBy) => addEntries(event, (key, of) => neededBy(key, of) && sum),
+  });
+  return sum;
+};
+
 /** The month's characters of the key by journal, without voided ones. @throws {EventStoreUnavailable} */
 export const totalsByJournal = async (
-  store: EventStore,
+  source: ChargesSource,
   apiKey: string,
   month: string,
 ): Promise<{ readonly journal: string; readonly total: number }[]> => {
@@ -72,9 +103,9 @@ export const totalsByJournal = async (
     sums.set(journal, sum);
     return sum;
   };
-  await readCharges(store, {
-    accounts: [{ apiKey, month }],
-    onPosting: (posting) => addPosting(sumOf(posting.journal), posting),
+  const { read } = await beginCharges(source, [{ apiKey, month }]);
+  await read({
+    onSums: (posted, _, journal) => addPosting(sumOf(journal), posted),
     onEvent: (event, neededBy, journal) =>
       addEntries(event, (key, of) => neededBy(key, of) && sumOf(journal)),
   });
@@ -83,24 +114,15 @@ export const totalsByJournal = async (
 
 /** The characters that a closed journal holds of the key and month; negative if more were voided. @throws {EventStoreUnavailable} */
 export const spentBy = async (
-  store: EventStore,
+  source: ChargesSource,
   journal: string,
   apiKey: string,
   month: string,
 ): Promise<number> => {
-  const end = await readJournalEnd(store, journal);
+  const end = await readJournalEnd(source.store, journal);
   if (!end?.closed) throw new Error(`journal ${journal} is not closed`);
-  let characters = 0;
-  const sum = new UsageSum();
-  await readCharges(store, {
-    accounts: [{ apiKey, month }],
-    journal,
-    onPosting: (posting) => {
-      characters += posting.characters;
-    },
-    onEvent: (event, neededBy) => addEntries(event, (key, of) => neededBy(key, of) && sum),
-  });
-  return characters + sum.characters;
+  const reading = await beginCharges(source, [{ apiKey, month }], [journalStream(journal)]);
+  return (await readUsage(reading, { journal })).characters;
 };
 
 /**
@@ -108,15 +130,15 @@ export const spentBy = async (
  * was closed are missing. @throws {EventStoreUnavailable}
  */
 export const postedBy = async (
-  store: EventStore,
+  { store }: Pick<ChargesSource, "store">,
   journal: string,
   apiKey: string,
   month: string,
 ): Promise<number> => {
   let characters = 0;
   for await (const { type, data } of store.readStream(usageAccountStream(apiKey, month))) {
-    if (type === "UsagePosted" && "journal" in data && data.journal === journal)
-      characters += (data as unknown as { characters: number }).characters;
+    const posting = data as UsagePosted;
+    if (type === "UsagePosted" && posting.journal === journal) characters += posting.characters;
   }
   return characters;
 };

@@ -9,8 +9,7 @@ import {
   type RecordedEvent,
   readEvent,
 } from "../../../eventstore/event-store.ts";
-import { readLedgerEnd } from "../../ledger/journal/ledger-end.ts";
-import { type JournalPart, planJournals, readRanges } from "../../ledger/usage-accounts/read-charges.ts";
+import { beginCharges, type JournalPart, readRanges } from "../../ledger/usage-accounts/read-charges.ts";
 import { openEnd, type Range } from "../../ledger/usage-accounts/revision-ranges.ts";
 import { readCorrections } from "../corrections.ts";
 import { cursorOf, type EventCursor, mergeByPosition } from "./event-cursor.ts";
@@ -75,17 +74,17 @@ const openKeyEvents = async (
   const ends = await Promise.all(
     streams.map((stream) => readEvent(store, stream, { direction: "backwards" })),
   );
+  const reading = await beginCharges({ store }, accounts);
   // All events up to this position are readable now. Including later appends could leave a gap.
-  const upTo = Math.max(await readLedgerEnd(store), ...ends.map((end) => end?.position ?? 0));
+  const upTo = Math.max(reading.end, ...ends.map((end) => end?.position ?? 0));
   const firsts = await Promise.all(ends.map((end) => end && firstFrom(store, end, from)));
   const found = firsts.filter((first) => first !== undefined);
-  const journals = await planJournals(store, {
-    accounts,
+  const journals = await reading.plan({
     signal,
-    useOf: ({ posting, position }) => {
+    useOf: ({ sums, position }) => {
       // Earlier postings name only events that are earlier still.
       if (position < from) return "end";
-      return since !== undefined && Date.parse(posting.until) < since ? "nothing" : "entries";
+      return since !== undefined && Date.parse(sums.until) < since ? "nothing" : "entries";
     },
   });
   const cursors = [

@@ -88,8 +88,14 @@ export const usageAccountPrefix = "usage-";
 export const usageAccountStream = (apiKey: string, month: string): string =>
   `${usageAccountPrefix}${apiKey}-${month}`;
 
-/** The key and the month of an account. */
-export const parseUsageAccountStream = (stream: string): { apiKey: string; month: string } => ({
+/** What an account is of. */
+export interface AccountId {
+  readonly apiKey: string;
+  /** `yyyy-mm` */
+  readonly month: string;
+}
+
+export const parseUsageAccountStream = (stream: string): AccountId => ({
   apiKey: stream.slice(usageAccountPrefix.length, -"-yyyy-mm".length),
   month: stream.slice(-"yyyy-mm".length),
 });

@@ -4,6 +4,7 @@ import {
   type ChargesRequest,
   createChargeReader,
 } from "../../../../src/application/ledger/usage-accounts/charge-reader.ts";
+import { KnownEntries } from "../../../../src/application/ledger/usage-accounts/known-entries.ts";
 import { type Charge, chargesOf } from "../../../../src/domain/ledger/charges.ts";
 import type { EventStore } from "../../../../src/eventstore/event-store.ts";
 import { openEventStoreDB } from "../../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
@@ -25,9 +26,9 @@ describe("the reader of charges", () => {
 
   afterEach(() => remove?.());
 
-  const read = async (request: ChargesRequest, width: number) => {
+  const read = async (request: ChargesRequest, width: number, known?: KnownEntries) => {
     const charges: Charge[] = [];
-    await createChargeReader({ store })(request, (charge) => void charges.push(charge));
+    await createChargeReader({ store, known })(request, (charge) => void charges.push(charge));
     return sumsOf(charges, width);
   };
 
@@ -44,7 +45,8 @@ describe("the reader of charges", () => {
       fc.boolean(),
       async (actions, times, asOf, byDay) => {
         const prefix = `c${runs++}-`;
-        const { entries } = await runActions(store, actions, prefix);
+        const known = new KnownEntries();
+        const { entries } = await runActions(store, actions, prefix, known);
         const [from, to] = [Math.min(...times), Math.max(...times) + 1];
         const apiKeys = keyNames.slice(0, 2).map((key) => prefix + key);
         const width = byDay ? day : minute;
@@ -55,7 +57,9 @@ describe("the reader of charges", () => {
             const at = Date.parse(servedAt);
             return apiKeys.includes(apiKey) && from <= at && at < to;
           });
-        expect(await read({ apiKeys, from, to, asOf, byDay }, width)).to.deep.equal(sumsOf(expected, width));
+        const request = { apiKeys, from, to, asOf, byDay };
+        expect(await read(request, width)).to.deep.equal(sumsOf(expected, width));
+        expect(await read(request, width, known)).to.deep.equal(sumsOf(expected, width));
       },
     );
     await fc.assert(property, { numRuns });

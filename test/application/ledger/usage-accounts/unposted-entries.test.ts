@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { NumberLists } from "../../../../src/application/ledger/usage-accounts/number-lists.ts";
-import { UnpostedEntries } from "../../../../src/application/ledger/usage-accounts/usage-poster.ts";
+import { UnpostedEntries } from "../../../../src/application/ledger/usage-accounts/unposted-entries.ts";
 import { addRevision } from "../../../../src/domain/ledger/usage-accounts/usage-sum.ts";
 
 describe("unposted entries", () => {

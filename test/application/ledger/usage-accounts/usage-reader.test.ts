@@ -1,14 +1,19 @@
 import { expect } from "chai";
 import fc from "fast-check";
+import { KnownEntries } from "../../../../src/application/ledger/usage-accounts/known-entries.ts";
 import {
   createUsageReader,
   postedBy,
   spentBy,
 } from "../../../../src/application/ledger/usage-accounts/usage-reader.ts";
+import { journalStream } from "../../../../src/domain/ledger/journal.ts";
 import { postedTotals } from "../../../../src/domain/ledger/usage-accounts/usage-sum.ts";
 import type { EventStore } from "../../../../src/eventstore/event-store.ts";
 import { openEventStoreDB } from "../../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
+import { synthesesServed } from "../../../support/build-journal-events.ts";
+import { collect } from "../../../support/collect.ts";
 import { startEventStoreDBProcess } from "../../../support/eventstoredb-process.ts";
+import { serving } from "../../../support/servings.ts";
 import { openTemporaryStore } from "../../../support/temporary-store.ts";
 import { plainSum } from "./posted-journal.ts";
 import { action, type Entry, keyNames, months, runActions } from "./random-postings.ts";
@@ -47,13 +52,15 @@ for (const [name, numRuns, open] of stores) {
 
     it("finds every entry once, now and as of any position and time, however entries were posted", async () => {
       let runs = 0;
-      const reader = createUsageReader({ store });
       const property = fc.asyncProperty(
         fc.array(action, { maxLength: 40 }),
         fc.nat(),
         async (actions, cut) => {
           const prefix = `k${runs++}-`;
-          const { entries, closed, errors } = await runActions(store, actions, prefix);
+          const known = new KnownEntries();
+          const { entries, closed, errors } = await runActions(store, actions, prefix, known);
+          const source = cut % 2 === 0 ? { store, known } : { store };
+          const reader = createUsageReader(source);
           expect(errors).to.deep.equal([]);
           const { position, event } = entries[cut % entries.length] ?? { position: 0, event: undefined };
           const time = Date.parse(event?.data.at ?? "2026-11-30T22:00:00.000Z");
@@ -81,9 +88,62 @@ for (const [name, numRuns, open] of stores) {
               expect(counts.get(apiKey)).to.deep.equal({ requests, characters });
               for (const one of closed) {
                 const own = entries.filter((entry) => entry.journal === one);
-                expect(await spentBy(store, one, apiKey, month)).to.equal(expected(own).characters);
-                expect(await postedBy(store, one, apiKey, month)).to.equal(expected(own).characters);
+                expect(await spentBy(source, one, apiKey, month)).to.equal(expected(own).characters);
+                expect(await postedBy({ store }, one, apiKey, month)).to.equal(expected(own).characters);
               }
+            }
+          }
+        },
+      );
+      await fc.assert(property, { numRuns });
+    });
+
+    it("finds every entry once while entries are recorded, posted and followed", async () => {
+      let runs = 0;
+      const property = fc.asyncProperty(
+        fc.array(action, { maxLength: 30 }),
+        fc.array(fc.constantFrom("post", "check", "follow", "serve"), { minLength: 1, maxLength: 12 }),
+        async (actions, meanwhile) => {
+          const prefix = `m${runs++}-`;
+          const known = new KnownEntries();
+          const { entries, opened } = await runActions(store, actions, prefix, known);
+          const steps = [...meanwhile];
+          let at = Date.parse("2027-01-01T00:00:00.000Z");
+          const disturb = async (): Promise<void> => {
+            const step = steps.shift();
+            if (step === "post") for (const { advance } of opened) await advance(15 * 60_000);
+            else if (step === "check") for (const { advance } of opened) await advance(60_000);
+            else if (step === "follow")
+              known.follow(await collect(store.readStream(journalStream(opened[1]?.log.journal ?? ""))));
+            else if (step === "serve")
+              for (const { record } of opened)
+                await record(
+                  synthesesServed(new Date(at++).toISOString(), [serving({ apiKey: `${prefix}a` })]),
+                );
+          };
+          let disturbances = Promise.resolve();
+          const disturbed: EventStore = {
+            ...store,
+            async *readStream(...read) {
+              disturbances = disturbances.then(disturb);
+              await disturbances;
+              yield* store.readStream(...read);
+            },
+          };
+          const reader = createUsageReader({ store: disturbed, known });
+          for (const month of months) {
+            for (const key of keyNames) {
+              const apiKey = prefix + key;
+              const expected = plainSum(
+                entries.map(({ event }) => event),
+                apiKey,
+                month,
+              );
+              // What is served meanwhile is of a later month.
+              expect(totalsOf(await reader.usageOf({ apiKey, month }))).to.deep.equal(expected);
+              const { counts } = await reader.countsOf([apiKey], month);
+              const { requests, characters } = expected;
+              expect(counts.get(apiKey)).to.deep.equal({ requests, characters });
             }
           }
         },
