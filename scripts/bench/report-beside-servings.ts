@@ -1,0 +1,131 @@
+/**
+ * The time for one key's usage report beside 2,000 servings a second of 1,000 keys on two instances, after 383,000 servings that
+ * are not posted: with the entries that an instance keeps in memory, and by reading the journals instead. On both stores.
+ */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { type OpenLedger, openLedger } from "../../src/application/ledger/open-ledger.ts";
+import { KnownEntries } from "../../src/application/ledger/usage-accounts/known-entries.ts";
+import { createUsageReader } from "../../src/application/ledger/usage-accounts/usage-reader.ts";
+import { createUsageReport } from "../../src/application/usage/usage-report.ts";
+import { createCommandHandler } from "../../src/eventstore/command-handler.ts";
+import type { EventStore } from "../../src/eventstore/event-store.ts";
+import { openEventStoreDB } from "../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
+import { openSqliteEventStore } from "../../src/eventstore/sqlite/sqlite-event-store.ts";
+import { validatedEventStore } from "../../src/eventstore/validated-event-store.ts";
+import { startEventStoreDBProcess } from "../../test/support/eventstoredb-process.ts";
+import { append, issued } from "../../test/support/logged-events.ts";
+import { testPrincipal } from "../../test/support/principal.ts";
+import { servedAudio } from "../../test/support/served-audio.ts";
+import { milliseconds, sideBySide } from "./side-by-side.ts";
+import { inTemporaryFolder } from "./temporary-folder.ts";
+
+const keys = Array.from({ length: 1_000 }, (_, n) => `vlk_${String(n).padStart(4, "0")}`);
+const newKey = "vlk_new";
+const instances = 2;
+const [unposted, perSecond] = [383_000 / instances, 2_000 / instances];
+const inFlight = 256;
+const tickMs = 10;
+
+const openStore = async (address: string): Promise<EventStore> =>
+  validatedEventStore(
+    address.startsWith("esdb:")
+      ? await openEventStoreDB({ url: address })
+      : await openSqliteEventStore({ path: address }),
+  );
+
+const open = async (store: EventStore, knownEntries: KnownEntries): Promise<OpenLedger> =>
+  await openLedger({
+    store,
+    handler: createCommandHandler({ store }),
+    clock: Date.now,
+    untilVisible: async () => {},
+    knownEntries,
+    onError: (what, error) => console.error(what, error),
+  });
+
+let serial = 0;
+const serve = ({ ledger }: OpenLedger): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const apiKey = keys[(serial * 7_919) % keys.length] ?? "";
+    const hash = (serial % 64).toString(16).padStart(64, "0");
+    const served = servedAudio({ requestId: crypto.randomUUID(), hash, characters: 20 + (serial++ % 100) });
+    ledger.record(testPrincipal({ apiKey }), served, (error) => (error ? reject(error) : resolve()));
+  });
+
+const serveUnposted = async (opened: OpenLedger): Promise<void> => {
+  let left = unposted;
+  const serveInTurn = async (): Promise<void> => {
+    while (left-- > 0) await serve(opened);
+  };
+  await Promise.all(Array.from({ length: inFlight }, serveInTurn));
+};
+
+const serveSteadily = (opened: OpenLedger): void => {
+  const began = performance.now();
+  let served = 0;
+  setInterval(() => {
+    const due = ((performance.now() - began) / 1_000) * perSecond;
+    for (; served < due; served++) void serve(opened).catch(console.error);
+  }, tickMs).unref();
+};
+
+/** The other instance: writes a line when its servings are recorded, and serves until its standard input ends. */
+const runInstance = async (address: string): Promise<void> => {
+  const opened = await open(await openStore(address), new KnownEntries());
+  await serveUnposted(opened);
+  console.log("recorded");
+  serveSteadily(opened);
+  process.stdin.resume();
+  await once(process.stdin, "end");
+  process.exit();
+};
+
+const bench = async (name: string, address: string): Promise<void> => {
+  const store = await openStore(address);
+  for (const apiKey of [...keys, newKey]) await append(store, issued(apiKey));
+  const known = new KnownEntries();
+  const own = await open(store, known);
+  const other = spawn(process.execPath, [...process.execArgv, fileURLToPath(import.meta.url), address], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  const recorded = once(createInterface(other.stdout), "line");
+  await serveUnposted(own);
+  await recorded;
+  await own.ledger.wasChargedByAny("nobody", ["hash"]);
+  serveSteadily(own);
+  const reports = [{ store, known }, { store }].map((source) =>
+    createUsageReport({ store, accounts: createUsageReader(source) }),
+  );
+  const [fromMemory, fromJournals] = reports;
+  for (const apiKeys of [keys, [newKey]]) {
+    const [ours, bare] = [fromMemory, fromJournals].map((report, which) => {
+      let turn = which;
+      return () => milliseconds(() => report?.({ apiKey: apiKeys[(turn++ * 37) % apiKeys.length] ?? "" }));
+    });
+    await sideBySide({
+      name: `report of ${apiKeys.length === 1 ? "a new key" : "a key"} beside 2,000 servings/s, 383,000 unposted, ${name}`,
+      unit: "ms",
+      aim: { atMost: 0.1 },
+      rounds: 5,
+      warmUps: 0,
+      ours: ours ?? (() => Promise.reject()),
+      bare: bare ?? (() => Promise.reject()),
+    });
+  }
+  other.stdin.end();
+  await once(other, "exit");
+};
+
+const [address] = process.argv.slice(2);
+if (address !== undefined) await runInstance(address);
+await inTemporaryFolder(async (folder) => {
+  await bench("SQLite", join(folder, "events.db"));
+  const node = await startEventStoreDBProcess();
+  await bench("EventStoreDB (a small node in its place)", node.url);
+  await node.kill();
+});
+process.exit();
