@@ -40,3 +40,28 @@ export const repeat = ({
     await running;
   };
 };
+
+/**
+ * Runs a task that never rejects again and again, with a pause before each run. `pauseMs` may depend on earlier runs. The returned
+ * function ends it after the current run.
+ */
+export const repeatEvery = (
+  pauseMs: number | (() => number),
+  clock: Clock,
+  task: () => Promise<void>,
+): (() => void) => {
+  const pause = typeof pauseMs === "number" ? () => pauseMs : pauseMs;
+  const end = repeat({
+    task: async () => {
+      await task();
+      return pause();
+    },
+    firstMs: pause(),
+    retryMs: pause(),
+    clock,
+    onError: (error) => {
+      throw error;
+    },
+  });
+  return () => void end();
+};

@@ -10,7 +10,7 @@ import { readLastTime } from "../application/health/last-time.ts";
 import { createProviderActivities } from "../application/health/provider-activity.ts";
 import { readRegistrySnapshot } from "../application/ledger/journal/journal-registry.ts";
 import { KnownEntries } from "../application/ledger/usage-accounts/known-entries.ts";
-import { repeat } from "../application/repeat.ts";
+import { repeatEvery } from "../async/repeat.ts";
 import { createUrgentTime } from "../application/urgent-time.ts";
 import { createCountedUsage } from "../application/usage/counted-usage.ts";
 import { createUsageOverview } from "../application/usage/usage-overview.ts";
@@ -140,7 +140,7 @@ const clockCheckMs = 1_000;
 
 /** Compares the clock with the uptime each second. While it may be wrong, also with the event store's. */
 const watchClock = (events: EventStore, clockCheck: ClockCheck): (() => void) =>
-  repeat(clockCheckMs, backgroundClock, async () => {
+  repeatEvery(clockCheckMs, backgroundClock, async () => {
     await clockCheck.check();
     if (clockCheck.isProbeNeeded()) await events.ping().catch(() => {});
   });

@@ -5,7 +5,7 @@ import { monthOf } from "../../domain/ledger/month.ts";
 import type { VoidedServing } from "../../domain/ledger/serving.ts";
 import { type CommandHandler, createCommandHandler } from "../../eventstore/command-handler.ts";
 import type { EventStore } from "../../eventstore/event-store.ts";
-import { repeat } from "../repeat.ts";
+import { repeatEvery } from "../../async/repeat.ts";
 import { throwUnavailable } from "../store-error.ts";
 import { createBackgroundTasks } from "./background-tasks.ts";
 import { createLedger } from "./create-ledger.ts";
@@ -160,7 +160,7 @@ export const openLedger = async (given: OpenLedgerOptions): Promise<OpenLedger> 
   );
   // A slow event store must not prevent the start: otherwise the first request opens the journal.
   await incarnations.open().catch((error) => onError("no journal could be opened yet", error));
-  const stopChecks = repeat(checkMs, timers, async () => {
+  const stopChecks = repeatEvery(checkMs, timers, async () => {
     if (timers.now() - lastFlushAt >= idleMs) await incarnations.close("idle");
     await maintain(incarnations.current?.writer.journal);
   });

@@ -1,5 +1,5 @@
 /**
- * One value per key, by the key's number (`application/access/key-numbers.ts`). On the path of each request, because with 100,000 active keys nearly each look-up of
+ * One value per key, by the key's number (`key-numbers.ts`). On the path of each request, because with 100,000 active keys nearly each look-up of
  * a key in a map reads memory that no cache holds, several times.
  */
 export class PerKey<T> {

@@ -10,7 +10,7 @@ import {
 } from "../../../domain/ledger/usage-accounts/usage-account.ts";
 import type { CommandHandler } from "../../../eventstore/command-handler.ts";
 import type { EventStore } from "../../../eventstore/event-store.ts";
-import { repeat } from "../../repeat.ts";
+import { repeatEvery } from "../../../async/repeat.ts";
 import { readUnposted } from "../journal/journal-reader.ts";
 import { listOpenJournals } from "../journal/journal-registry.ts";
 import type { OnCharged } from "../ledger.ts";
@@ -89,7 +89,7 @@ export class QuotaThresholds {
 
   constructor(options: QuotaThresholdsOptions) {
     this.#options = { keysPerCheck: 10_000, ...options };
-    this.stop = repeat(
+    this.stop = repeatEvery(
       () => this.#pauseMs,
       options.timers,
       () => this.check(),

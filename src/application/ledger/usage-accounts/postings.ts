@@ -7,7 +7,7 @@ import { addMonths, monthOf } from "../../../domain/ledger/month.ts";
 import { type AccountId, UsageAccountIsClosed } from "../../../domain/ledger/usage-accounts/usage-account.ts";
 import { addEntries, type SumOf } from "../../../domain/ledger/usage-accounts/usage-sum.ts";
 import { findKeyNumber, keyNumberOf } from "../../access/key-numbers.ts";
-import { repeat } from "../../repeat.ts";
+import { repeatEvery } from "../../../async/repeat.ts";
 import type { FlushedEvent } from "../journal/journal-flush.ts";
 import { NumberLists } from "./number-lists.ts";
 import { type KnownAccount, type KnownJournal, UnpostedEntries } from "./unposted-entries.ts";
@@ -76,7 +76,7 @@ export class Postings implements KnownJournal {
     this.#options = { maxServings: 1_000, maxAgeMs: 15 * 60_000, maxConcurrent: 8, ...options };
     this.#poster = createUsagePoster(options);
     this.#limit = pLimit(this.#options.maxConcurrent);
-    this.#endSchedule = repeat(this.#checkInterval, options.timers, async () => {
+    this.#endSchedule = repeatEvery(this.#checkInterval, options.timers, async () => {
       await this.post();
       this.#forgetOldMonths();
       await this.#mark();

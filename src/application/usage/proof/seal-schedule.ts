@@ -1,5 +1,5 @@
 import type { Clock } from "../../../async/clock.ts";
-import { repeat } from "../../repeat.ts";
+import { repeatEvery } from "../../../async/repeat.ts";
 import type { Seals } from "./seals.ts";
 
 export interface SealScheduleOptions {
@@ -31,7 +31,7 @@ export const scheduleSeals = ({ seals, timers, onError }: SealScheduleOptions) =
       hasFailed = true;
     }
   };
-  const stop = repeat(checkMs, timers, () => {
+  const stop = repeatEvery(checkMs, timers, () => {
     checking = check();
     return checking;
   });
