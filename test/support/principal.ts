@@ -1,4 +1,4 @@
-import { keyNumberOf } from "../../src/application/access/key-numbers.ts";
+import { keyNumberOf } from "../../src/domain/accounts/key-numbers.ts";
 import type { Principal } from "../../src/application/access/principal.ts";
 import type { Plan } from "../../src/domain/accounts/plan.ts";
 

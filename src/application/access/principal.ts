@@ -1,8 +1,8 @@
 import type { SuspensionCause } from "../../domain/accounts/event-shapes.ts";
 import type { IssuedKey } from "../../domain/accounts/key.ts";
+import { keyNumberOf } from "../../domain/accounts/key-numbers.ts";
 import type { Plan } from "../../domain/accounts/plan.ts";
 import { createInterner } from "../../domain/interner.ts";
-import { keyNumberOf } from "./key-numbers.ts";
 
 /** A key with its current permissions, for which a request is made. */
 export interface ActingKey {

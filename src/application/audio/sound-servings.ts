@@ -5,7 +5,7 @@ import { journalPrefix, type SynthesesServed } from "../../domain/ledger/journal
 import type { Provenance, SoundServed } from "../../domain/ledger/serving.ts";
 import { parse } from "../../domain/validation.ts";
 import type { EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
-import { throwUnavailable } from "../store-error.ts";
+import { throwUnavailable } from "../../eventstore/store-error.ts";
 import { period } from "../usage/events/event-time.ts";
 import type { ReportQueue } from "../usage/report-queue.ts";
 import { positionBefore, readPeriodEnd } from "../usage/seal-times.ts";

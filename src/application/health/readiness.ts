@@ -1,4 +1,4 @@
-import { isoClock } from "../iso-clock.ts";
+import { isoClock } from "../../async/iso-clock.ts";
 import type { CheckHealth, ComponentHealth } from "./health.ts";
 
 /** A dependency, and the time since when it has had this status (ISO 8601, UTC). */

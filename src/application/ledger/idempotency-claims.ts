@@ -6,7 +6,7 @@ import { Unavailable } from "../../domain/errors.ts";
 import { type IdempotencyKeyClaimed, idempotencyStream } from "../../domain/ledger/idempotency.ts";
 import { OutcomeUnknown } from "../../eventstore/command-handler.ts";
 import type { EventStore } from "../../eventstore/event-store.ts";
-import { throwUnavailable } from "../store-error.ts";
+import { throwUnavailable } from "../../eventstore/store-error.ts";
 import type { BackgroundTasks } from "./background-tasks.ts";
 import type { IdempotencyKeys, IdempotentRequest } from "./idempotency-keys.ts";
 import { readJournalEnd } from "./journal/journal-reader.ts";

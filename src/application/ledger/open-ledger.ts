@@ -1,12 +1,12 @@
 import { backgroundClock, type Clock } from "../../async/clock.ts";
+import { repeatEvery } from "../../async/repeat.ts";
 import { sleep } from "../../async/sleep.ts";
 import type { JournalClosed, JournalEvent } from "../../domain/ledger/journal.ts";
 import { monthOf } from "../../domain/ledger/month.ts";
 import type { VoidedServing } from "../../domain/ledger/serving.ts";
 import { type CommandHandler, createCommandHandler } from "../../eventstore/command-handler.ts";
 import type { EventStore } from "../../eventstore/event-store.ts";
-import { repeatEvery } from "../../async/repeat.ts";
-import { throwUnavailable } from "../store-error.ts";
+import { throwUnavailable } from "../../eventstore/store-error.ts";
 import { createBackgroundTasks } from "./background-tasks.ts";
 import { createLedger } from "./create-ledger.ts";
 import { createIdempotencyClaims } from "./idempotency-claims.ts";

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { inTimeSlices } from "../../async/time-slices.ts";
 import { parse } from "../../domain/validation.ts";
 import { type EventStore, EventStoreUnavailable, type RecordedEvent } from "../../eventstore/event-store.ts";
-import { toUnavailable } from "../store-error.ts";
+import { toUnavailable } from "../../eventstore/store-error.ts";
 import { type AuditEntry, auditEntries } from "./audit-entries.ts";
 import { type EventFilter, entryFilter } from "./events/event-filter.ts";
 import { period } from "./events/event-time.ts";

@@ -2,9 +2,9 @@ import type { ProjectionRunner } from "../../../projections/runner/runner.ts";
 import { readUsageTotals, type UsageTotals, usageTotals } from "../../../projections/usage-totals.ts";
 import type { Clock } from "../../async/clock.ts";
 import type { EventStore } from "../../eventstore/event-store.ts";
+import { throwUnavailable } from "../../eventstore/store-error.ts";
 import { readLedgerEnd } from "../ledger/journal/ledger-end.ts";
 import type { UsageReader } from "../ledger/usage-accounts/usage-reader.ts";
-import { throwUnavailable } from "../store-error.ts";
 
 /** The totals of all servings up to a position of the log. */
 export interface CountedUsage {

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { findKeyNumber, keyNumberOf } from "../../../src/application/access/key-numbers.ts";
+import { findKeyNumber, keyNumberOf } from "../../../src/domain/accounts/key-numbers.ts";
 
 describe("the number of a key", () => {
   it("stays the same, and is another one for each key", () => {

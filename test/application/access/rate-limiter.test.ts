@@ -1,7 +1,6 @@
 import { expect } from "chai";
 import { rate } from "../../../projections/rate.ts";
 import { createProjectionRunner, type ProjectionRunner } from "../../../projections/runner/runner.ts";
-import { keyNumberOf } from "../../../src/application/access/key-numbers.ts";
 import {
   createRateLimiter,
   type LimitedKey,
@@ -9,6 +8,7 @@ import {
   type RateLimiterOptions,
 } from "../../../src/application/access/rate-limiter.ts";
 import { RateReports, type ReportedCounter } from "../../../src/application/access/rate-reports.ts";
+import { keyNumberOf } from "../../../src/domain/accounts/key-numbers.ts";
 import { PerKey } from "../../../src/domain/accounts/per-key.ts";
 import { freePlan, type Plan } from "../../../src/domain/accounts/plan.ts";
 import {

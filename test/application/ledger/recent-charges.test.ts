@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import { keyNumberOf } from "../../../src/application/access/key-numbers.ts";
 import { createJournalRegistry } from "../../../src/application/ledger/journal/journal-registry.ts";
 import { JournalWriter } from "../../../src/application/ledger/journal/journal-writer.ts";
 import { RecentCharges } from "../../../src/application/ledger/recent-charges.ts";
+import { keyNumberOf } from "../../../src/domain/accounts/key-numbers.ts";
 import { journalStream } from "../../../src/domain/ledger/journal.ts";
 import { journalRegistryStream } from "../../../src/domain/ledger/journal-registry.ts";
 import type { Serving } from "../../../src/domain/ledger/serving.ts";

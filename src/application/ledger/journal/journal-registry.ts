@@ -1,3 +1,4 @@
+import { isoClock } from "../../../async/iso-clock.ts";
 import { isWellFormed } from "../../../domain/event-shapes.ts";
 import {
   type JournalRegistryEvent,
@@ -9,7 +10,6 @@ import {
 } from "../../../domain/ledger/journal-registry.ts";
 import type { CommandHandler, StreamSnapshot } from "../../../eventstore/command-handler.ts";
 import type { EventStore, RecordedEvent } from "../../../eventstore/event-store.ts";
-import { isoClock } from "../../iso-clock.ts";
 
 /** The registry of the installation's journals. Both commands are idempotent. */
 export interface JournalRegistry {

@@ -1,4 +1,5 @@
 import { createDeadlineQueue, type DeadlineQueue } from "../../../async/deadline-queue.ts";
+import { isoClock } from "../../../async/iso-clock.ts";
 import { Unavailable } from "../../../domain/errors.ts";
 import {
   type Chained,
@@ -11,7 +12,6 @@ import { monthOf } from "../../../domain/ledger/month.ts";
 import type { Serving, StreamEnd, VoidedServing } from "../../../domain/ledger/serving.ts";
 import { OutcomeUnknown } from "../../../eventstore/command-handler.ts";
 import type { AppendResult, EventStoreUnavailable } from "../../../eventstore/event-store.ts";
-import { isoClock } from "../../iso-clock.ts";
 import { FlushSchedule } from "./flush-schedule.ts";
 import { appendToJournal } from "./journal-append.ts";
 import {

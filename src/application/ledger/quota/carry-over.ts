@@ -1,6 +1,6 @@
+import { isoClock } from "../../../async/iso-clock.ts";
 import { carryOverUsage, quotaDecider, quotaStream, type SpentTotal } from "../../../domain/ledger/quota.ts";
 import type { CommandHandler } from "../../../eventstore/command-handler.ts";
-import { isoClock } from "../../iso-clock.ts";
 
 /**
  * Counts a key's usage of the month against a quota that its plan has received since. Call it before the plan is changed,

@@ -1,5 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { withDeadline } from "../../../async/deadline.ts";
+import { keyNumberOf } from "../../../domain/accounts/key-numbers.ts";
 import { Unavailable } from "../../../domain/errors.ts";
 import { JournalFenced } from "../../../domain/ledger/journal.ts";
 import {
@@ -14,7 +15,6 @@ import {
   returnReservation,
 } from "../../../domain/ledger/quota.ts";
 import type { Outcome } from "../../../eventstore/command-handler.ts";
-import { keyNumberOf } from "../../access/key-numbers.ts";
 import { RecalledHolders, type SettlementContext } from "./recalled-holders.ts";
 import { WaitingRequests } from "./waiting-requests.ts";
 

@@ -1,5 +1,6 @@
 import pLimit from "p-limit";
 import type { Clock } from "../../../async/clock.ts";
+import { repeatEvery } from "../../../async/repeat.ts";
 import type { JournalEvent } from "../../../domain/ledger/journal.ts";
 import { monthOf } from "../../../domain/ledger/month.ts";
 import { type QuotaEvent, quotaDecider, quotaStream } from "../../../domain/ledger/quota.ts";
@@ -10,7 +11,6 @@ import {
 } from "../../../domain/ledger/usage-accounts/usage-account.ts";
 import type { CommandHandler } from "../../../eventstore/command-handler.ts";
 import type { EventStore } from "../../../eventstore/event-store.ts";
-import { repeatEvery } from "../../../async/repeat.ts";
 import { readUnposted } from "../journal/journal-reader.ts";
 import { listOpenJournals } from "../journal/journal-registry.ts";
 import type { OnCharged } from "../ledger.ts";

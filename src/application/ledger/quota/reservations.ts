@@ -1,13 +1,13 @@
 import pLimit from "p-limit";
 import { type Clock, systemClock } from "../../../async/clock.ts";
+import { isoClock } from "../../../async/iso-clock.ts";
+import { findKeyNumber, keyNumberOf } from "../../../domain/accounts/key-numbers.ts";
 import { Unavailable } from "../../../domain/errors.ts";
 import { JournalFenced } from "../../../domain/ledger/journal.ts";
 import { parseQuotaStream, type QuotaEvent, quotaPrefix } from "../../../domain/ledger/quota.ts";
 import type { CommandHandler } from "../../../eventstore/command-handler.ts";
 import type { EventStore, RecordedEvent } from "../../../eventstore/event-store.ts";
 import { type Following, follow } from "../../../eventstore/follow-events.ts";
-import { findKeyNumber, keyNumberOf } from "../../access/key-numbers.ts";
-import { isoClock } from "../../iso-clock.ts";
 import { KeyReservation, type ReservationContext } from "./key-reservation.ts";
 import { Tallies } from "./tallies.ts";
 

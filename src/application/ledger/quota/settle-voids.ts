@@ -1,4 +1,5 @@
 import pLimit from "p-limit";
+import { isoClock } from "../../../async/iso-clock.ts";
 import { monthOf } from "../../../domain/ledger/month.ts";
 import {
   type Quota,
@@ -9,7 +10,6 @@ import {
 } from "../../../domain/ledger/quota.ts";
 import type { CommandHandler } from "../../../eventstore/command-handler.ts";
 import type { EventStore } from "../../../eventstore/event-store.ts";
-import { isoClock } from "../../iso-clock.ts";
 import { readLastMinute } from "../journal/journal-reader.ts";
 import { postedBy } from "../usage-accounts/usage-reader.ts";
 

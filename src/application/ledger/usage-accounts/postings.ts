@@ -1,13 +1,13 @@
 import pLimit from "p-limit";
+import { repeatEvery } from "../../../async/repeat.ts";
 import { inTimeSlices } from "../../../async/time-slices.ts";
+import { findKeyNumber, keyNumberOf } from "../../../domain/accounts/key-numbers.ts";
 import { PerKey } from "../../../domain/accounts/per-key.ts";
 import { Unavailable } from "../../../domain/errors.ts";
 import type { JournalEvent } from "../../../domain/ledger/journal.ts";
 import { addMonths, monthOf } from "../../../domain/ledger/month.ts";
 import { type AccountId, UsageAccountIsClosed } from "../../../domain/ledger/usage-accounts/usage-account.ts";
 import { addEntries, type SumOf } from "../../../domain/ledger/usage-accounts/usage-sum.ts";
-import { findKeyNumber, keyNumberOf } from "../../access/key-numbers.ts";
-import { repeatEvery } from "../../../async/repeat.ts";
 import type { FlushedEvent } from "../journal/journal-flush.ts";
 import { NumberLists } from "./number-lists.ts";
 import { type KnownAccount, type KnownJournal, UnpostedEntries } from "./unposted-entries.ts";

@@ -3,7 +3,7 @@ import { inTimeSlices } from "../../../async/time-slices.ts";
 import { Invalid } from "../../../domain/errors.ts";
 import { parse } from "../../../domain/validation.ts";
 import type { EventStore } from "../../../eventstore/event-store.ts";
-import { throwUnavailable } from "../../store-error.ts";
+import { throwUnavailable } from "../../../eventstore/store-error.ts";
 import { auditEntries } from "../audit-entries.ts";
 import type { ReportQueue } from "../report-queue.ts";
 import { positionBefore, readPeriodEnd } from "../seal-times.ts";

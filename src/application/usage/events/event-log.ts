@@ -4,7 +4,7 @@ import { inTimeSlices } from "../../../async/time-slices.ts";
 import { Unavailable } from "../../../domain/errors.ts";
 import { parse } from "../../../domain/validation.ts";
 import type { EventBatch, EventStore, RecordedEvent } from "../../../eventstore/event-store.ts";
-import { toUnavailable } from "../../store-error.ts";
+import { toUnavailable } from "../../../eventstore/store-error.ts";
 import { type AuditPlace, isBefore } from "../audit.ts";
 import { type AuditEntry, auditEntries } from "../audit-entries.ts";
 import { positionBefore, readPeriodEnd } from "../seal-times.ts";

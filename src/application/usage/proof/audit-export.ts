@@ -3,7 +3,7 @@ import { provenEvent } from "../../../domain/ledger/proven-event.ts";
 import type { NoteSigner } from "../../../domain/ledger/seals/note-signer.ts";
 import { sealsStream } from "../../../domain/ledger/seals/seal.ts";
 import { type EventMetadata, type EventStore, readEvent } from "../../../eventstore/event-store.ts";
-import { toUnavailable } from "../../store-error.ts";
+import { toUnavailable } from "../../../eventstore/store-error.ts";
 import { readSealedEvents } from "./sealed-log.ts";
 import type { Seals } from "./seals.ts";
 

@@ -9,7 +9,7 @@ import { provenEvent } from "../../../domain/ledger/proven-event.ts";
 import { isCovered, sealsStream } from "../../../domain/ledger/seals/seal.ts";
 import type { Checkpoint, NoteVerifier } from "../../../domain/ledger/seals/seal-note.ts";
 import { type EventStore, EventStoreDamaged } from "../../../eventstore/event-store.ts";
-import { toUnavailable } from "../../store-error.ts";
+import { toUnavailable } from "../../../eventstore/store-error.ts";
 import { readLog } from "./sealed-log.ts";
 
 export interface VerifyOptions {

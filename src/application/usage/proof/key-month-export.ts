@@ -21,7 +21,7 @@ import {
 import type { UsageAccountEvent } from "../../../domain/ledger/usage-accounts/usage-account.ts";
 import { parse } from "../../../domain/validation.ts";
 import { type EventStore, type RecordedEvent, readEvent } from "../../../eventstore/event-store.ts";
-import { toUnavailable } from "../../store-error.ts";
+import { toUnavailable } from "../../../eventstore/store-error.ts";
 import { cursorOf, mergeByPosition } from "../events/event-cursor.ts";
 import { month as monthName } from "../events/event-time.ts";
 import { sealIntervalMs } from "./seal-schedule.ts";

@@ -25,8 +25,8 @@ import {
   type RecordedEvent,
   WrongExpectedRevision,
 } from "../../../eventstore/event-store.ts";
+import { toUnavailable } from "../../../eventstore/store-error.ts";
 import { uuidv7 } from "../../../eventstore/uuid.ts";
-import { toUnavailable } from "../../store-error.ts";
 import { lastEvent, readablePosition, readJournalHeads, readSealedEvents } from "./sealed-log.ts";
 
 export interface RecordedSeal {

@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import { keyNumberOf } from "../../../../src/application/access/key-numbers.ts";
 import type { FlushedEvent } from "../../../../src/application/ledger/journal/journal-flush.ts";
 import { JournalWriter } from "../../../../src/application/ledger/journal/journal-writer.ts";
 import type { JournalWriterOptions } from "../../../../src/application/ledger/journal/journal-writer-options.ts";
+import { keyNumberOf } from "../../../../src/domain/accounts/key-numbers.ts";
 import { eventDigest } from "../../../../src/domain/ledger/canonical.ts";
 import { type Chained, JournalFenced, journalStream } from "../../../../src/domain/ledger/journal.ts";
 import { monthOf } from "../../../../src/domain/ledger/month.ts";

@@ -1,10 +1,10 @@
 import { setImmediate } from "node:timers/promises";
 import { expect } from "chai";
-import { keyNumberOf } from "../../../../src/application/access/key-numbers.ts";
 import { closeJournal } from "../../../../src/application/ledger/journal/close-journal.ts";
 import type { FlushedEvent, LostEntries } from "../../../../src/application/ledger/journal/journal-flush.ts";
 import { JournalWriter } from "../../../../src/application/ledger/journal/journal-writer.ts";
 import type { JournalWriterOptions } from "../../../../src/application/ledger/journal/journal-writer-options.ts";
+import { keyNumberOf } from "../../../../src/domain/accounts/key-numbers.ts";
 import { Unavailable } from "../../../../src/domain/errors.ts";
 import { eventDigest } from "../../../../src/domain/ledger/canonical.ts";
 import { JournalFenced, journalStream } from "../../../../src/domain/ledger/journal.ts";

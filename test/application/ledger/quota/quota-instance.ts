@@ -1,6 +1,6 @@
-import { keyNumberOf } from "../../../../src/application/access/key-numbers.ts";
 import { type Hold, Reservations } from "../../../../src/application/ledger/quota/reservations.ts";
 import type { Clock } from "../../../../src/async/clock.ts";
+import { keyNumberOf } from "../../../../src/domain/accounts/key-numbers.ts";
 import { JournalFenced } from "../../../../src/domain/ledger/journal.ts";
 import { QuotaExceeded } from "../../../../src/domain/ledger/quota.ts";
 import { createCommandHandler } from "../../../../src/eventstore/command-handler.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { keyNumberOf } from "../../../../src/application/access/key-numbers.ts";
 import { createCarryOverUsage } from "../../../../src/application/ledger/quota/carry-over.ts";
 import { type Hold, Reservations } from "../../../../src/application/ledger/quota/reservations.ts";
+import { keyNumberOf } from "../../../../src/domain/accounts/key-numbers.ts";
 import { Unavailable } from "../../../../src/domain/errors.ts";
 import { JournalFenced } from "../../../../src/domain/ledger/journal.ts";
 import { QuotaExceeded } from "../../../../src/domain/ledger/quota.ts";

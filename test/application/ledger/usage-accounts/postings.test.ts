@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import { keyNumberOf } from "../../../../src/application/access/key-numbers.ts";
 import { NumberLists } from "../../../../src/application/ledger/usage-accounts/number-lists.ts";
 import { Postings } from "../../../../src/application/ledger/usage-accounts/postings.ts";
 import { systemClock } from "../../../../src/async/clock.ts";
+import { keyNumberOf } from "../../../../src/domain/accounts/key-numbers.ts";
 import { Unavailable } from "../../../../src/domain/errors.ts";
 import {
   type UsageAccountEvent,

@@ -1,5 +1,5 @@
 import { Unavailable } from "../domain/errors.ts";
-import { EventStoreUnavailable } from "../eventstore/event-store.ts";
+import { EventStoreUnavailable } from "./event-store.ts";
 
 const retryAfterSeconds = 1;
 
