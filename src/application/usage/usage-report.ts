@@ -122,9 +122,11 @@ const report = async (
   const usage = await accounts.beginUsage({ apiKey, month }, [keyStream(apiKey)]);
   const asOfPosition = position ?? usage.end;
   const limit = { time, position: asOfPosition };
-  const { key, quotas } = await keyAsOf(store.readStream(keyStream(apiKey), signal && { signal }), limit);
-  const sum = await usage.read({ asOf: limit, signal });
-  const corrections = await correctionsOf(store, { apiKey, month, asOf: limit, signal });
+  const [{ key, quotas }, sum, corrections] = await Promise.all([
+    keyAsOf(store.readStream(keyStream(apiKey), signal && { signal }), limit),
+    usage.read({ asOf: limit, signal }),
+    correctionsOf(store, { apiKey, month, asOf: limit, signal }),
+  ]);
   const stored = sealedAt === undefined ? now : Math.max(sealedAt, await storedAt(store, asOfPosition));
   return {
     apiKey,

@@ -1,6 +1,7 @@
 import pLimit from "p-limit";
 import { type Clock, systemClock } from "../../../async/clock.ts";
-import { exponentialBackoff, retry } from "../../../async/retry.ts";
+import { lazy } from "../../../async/lazy.ts";
+import { exponentialBackoff, type Outcome, retry } from "../../../async/retry.ts";
 import { isWellFormed } from "../../../domain/event-shapes.ts";
 import { type JournalEvent, journalStream } from "../../../domain/ledger/journal.ts";
 import {
@@ -101,7 +102,7 @@ export const beginCharges = async (
   const snapshot = await known?.snapshot(selected.all);
   const { account, position = -1 } = snapshot ?? {};
   const posted = account ? [usageAccountStream(account.apiKey, account.month)] : [];
-  const delayAfter = (outcome: { readonly value: number } | { readonly error: unknown }, attempt: number) =>
+  const delayAfter = (outcome: Outcome<number>, attempt: number) =>
     "value" in outcome && outcome.value < position && attempt < maxEndReads
       ? exponentialBackoff(endDelayMs, attempt)
       : undefined;
@@ -109,7 +110,11 @@ export const beginCharges = async (
   const end = await retry({ delayAfter, clock: timers }, () =>
     readLedgerEnd(store, { streams: [...streams, ...posted] }),
   );
-  const source = { store, selected, snapshot: end < position ? undefined : snapshot };
+  const source = {
+    store,
+    selected,
+    snapshot: end < position ? undefined : snapshot,
+  };
   return {
     end,
     read: (consumer) => readCharges(source, consumer),
@@ -158,18 +163,23 @@ const planJournals = async (
   request: ChargesRequest,
 ): Promise<ReadonlyMap<string, JournalPart>> => {
   if (selected.all.length === 0) return new Map();
+  const open = request.journal === undefined ? await listOpenJournals(store) : [request.journal];
   // The order matters: what is posted after this is counted once, because its account names its last revision.
-  const unposted = await findUnposted(store, request.journal, snapshot);
+  const unposted = new Map<string, number>();
+  await pLimit(maxConcurrentReads).map(open, async (journal) => {
+    const postedUpTo = snapshot?.postedUpTo.get(journal) ?? (await readPostedUpTo(store, journal));
+    unposted.set(journal, postedUpTo);
+  });
   const journals = new Map<string, JournalPart>();
   const partOf = (journal: string): JournalPart => {
-    const part = journals.get(journal) ?? new JournalPart(selected, unposted.get(journal)?.postedUpTo);
+    const part = journals.get(journal) ?? new JournalPart(selected, unposted.get(journal));
     journals.set(journal, part);
     return part;
   };
   for (const journal of unposted.keys()) partOf(journal);
-  const oldest = Math.min(...[...unposted.values()].map(({ position }) => position));
+  const readOldest = lazy(() => positionOfUnposted(store, unposted));
   await pLimit(maxConcurrentReads).map(selected.all, async (account) => {
-    await readAccount(store, request, { account, oldest, partOf });
+    await readAccount(store, request, { account, readOldest, partOf });
     if (!snapshot) return;
     const isReached = snapshot.position <= (request.asOf?.position ?? snapshot.position);
     for (const [journal, known] of snapshot.partsOf(account)) {
@@ -179,33 +189,22 @@ const planJournals = async (
   return journals;
 };
 
-interface Unposted {
-  /** Everything up to this revision is posted. */
-  readonly postedUpTo: number;
-  /** The log position of the next event: postings before it do not include it. */
-  readonly position: number;
-}
-
-/** The open journals that have events after the revision up to which everything is posted. */
-const findUnposted = async (
+/** The log position of the first event that may be unposted: earlier postings do not include it. */
+const positionOfUnposted = async (
   store: EventStore,
-  journal: string | undefined,
-  snapshot: KnownSnapshot | undefined,
-): Promise<Map<string, Unposted>> => {
-  const journals = journal === undefined ? await listOpenJournals(store) : [journal];
-  const found = new Map<string, Unposted>();
-  await pLimit(maxConcurrentReads).map(journals, async (name) => {
-    const postedUpTo = snapshot?.postedUpTo.get(name) ?? (await readPostedUpTo(store, name));
-    const next = await readEvent(store, journalStream(name), { from: postedUpTo + 1 });
-    if (next) found.set(name, { postedUpTo, position: next.position });
+  /** By journal, the revision up to which everything is posted. */
+  unposted: ReadonlyMap<string, number>,
+): Promise<number> => {
+  const positions = await pLimit(maxConcurrentReads).map(unposted, async ([journal, postedUpTo]) => {
+    const next = await readEvent(store, journalStream(journal), { from: postedUpTo + 1 });
+    return next?.position ?? Number.POSITIVE_INFINITY;
   });
-  return found;
+  return Math.min(...positions);
 };
 
 interface AccountRead {
   readonly account: AccountId;
-  /** The log position of the first event that may be unposted. */
-  readonly oldest: number;
+  readonly readOldest: () => Promise<number>;
   readonly partOf: (journal: string) => JournalPart;
 }
 
@@ -213,12 +212,12 @@ interface AccountRead {
 const readAccount = async (
   store: EventStore,
   { asOf = {}, journal, signal, useOf = sumsOrEntries, ...consumer }: ChargesRequest,
-  { account, oldest, partOf }: AccountRead,
+  { account, readOldest, partOf }: AccountRead,
 ): Promise<void> => {
   const options = { direction: "backwards", ...(signal && { signal }) } as const;
   let isEnough = false;
   for await (const event of store.readStream(usageAccountStream(account.apiKey, account.month), options)) {
-    if (isEnough && event.position < oldest) return;
+    if (isEnough && event.position < (await readOldest())) return;
     if (event.type !== "UsagePosted" || !isWellFormed(event)) continue;
     const { position } = event;
     const posting = event.data as UsagePosted;
