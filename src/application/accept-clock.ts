@@ -6,12 +6,12 @@ import { sealsStream } from "../domain/ledger/seals/seal.ts";
 import { logStream } from "../domain/log-format.ts";
 import type { CommandHandler } from "../eventstore/command-handler.ts";
 import { type EventStore, type RecordedEvent, readEvent } from "../eventstore/event-store.ts";
+import { eventTime } from "../eventstore/event-time.ts";
 import { throwUnavailable } from "../eventstore/store-error.ts";
 import type { CommandContext } from "./execute-command.ts";
 import type { ClockCheck } from "./health/clock-check.ts";
 import { readRegistryBackwards } from "./ledger/journal/journal-registry.ts";
 import { readCorrections } from "./usage/corrections.ts";
-import { eventTime } from "./usage/events/event-time.ts";
 
 export interface AcceptedClock {
   /** The time that this machine's clock showed. ISO 8601, UTC. */

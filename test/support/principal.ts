@@ -1,5 +1,5 @@
-import { keyNumberOf } from "../../src/domain/accounts/key-numbers.ts";
 import type { Principal } from "../../src/application/access/principal.ts";
+import { keyNumberOf } from "../../src/domain/accounts/key-numbers.ts";
 import type { Plan } from "../../src/domain/accounts/plan.ts";
 
 interface Options {

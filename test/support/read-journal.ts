@@ -1,9 +1,9 @@
-import { eventTime } from "../../src/application/usage/events/event-time.ts";
 import { eventDigest } from "../../src/domain/ledger/canonical.ts";
 import { type JournalEvent, journalStream } from "../../src/domain/ledger/journal.ts";
 import type { Serving, StreamEnd, VoidedServing } from "../../src/domain/ledger/serving.ts";
 import { expandServings } from "../../src/domain/ledger/serving-columns.ts";
 import type { EventStore, RecordedEvent } from "../../src/eventstore/event-store.ts";
+import { eventTime } from "../../src/eventstore/event-time.ts";
 
 /** The content of one event of a journal. */
 export interface JournalEntries {

@@ -6,7 +6,7 @@ import type { Provenance, SoundServed } from "../../domain/ledger/serving.ts";
 import { parse } from "../../domain/validation.ts";
 import type { EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
 import { throwUnavailable } from "../../eventstore/store-error.ts";
-import { period } from "../usage/events/event-time.ts";
+import { period } from "../usage/events/period.ts";
 import type { ReportQueue } from "../usage/report-queue.ts";
 import { positionBefore, readPeriodEnd } from "../usage/seal-times.ts";
 

@@ -2,9 +2,9 @@ import { journalStream } from "../../domain/ledger/journal.ts";
 import { journalRegistryStream } from "../../domain/ledger/journal-registry.ts";
 import { sealsStream } from "../../domain/ledger/seals/seal.ts";
 import { type EventStore, readEvent } from "../../eventstore/event-store.ts";
+import { eventTime } from "../../eventstore/event-time.ts";
 import { readJournalRegistry } from "../ledger/journal/journal-registry.ts";
 import { readCorrections } from "../usage/corrections.ts";
-import { eventTime } from "../usage/events/event-time.ts";
 
 /**
  * The latest time that a start can know of the log: at the ends of the journals and the seals, without those of a wrong clock that was

@@ -4,12 +4,11 @@ import { JournalFenced } from "../../domain/ledger/journal.ts";
 import { QuotaExceeded } from "../../domain/ledger/quota.ts";
 import type { Receipt, Serving } from "../../domain/ledger/serving.ts";
 import { OutcomeUnknown } from "../../eventstore/command-handler.ts";
-import type { ActingKey } from "../access/principal.ts";
 import type { BackgroundTasks } from "./background-tasks.ts";
 import type { IdempotencyClaims } from "./idempotency-claims.ts";
 import type { IdempotencyKeys } from "./idempotency-keys.ts";
 import type { Incarnation, Incarnations } from "./incarnations.ts";
-import type { Admission, Ledger, NewRequest, OnCharged, RecordCallback } from "./ledger.ts";
+import type { Admission, ChargedKey, Ledger, NewRequest, OnCharged, RecordCallback } from "./ledger.ts";
 import type { Hold } from "./quota/reservations.ts";
 import { ReservationsClosed } from "./quota/reservations.ts";
 import { type SuspendForQuotaOptions, suspendForQuota } from "./quota/suspend-for-quota.ts";
@@ -78,7 +77,7 @@ const endingWith =
 
 /** Who is charged, and what is held for the request. */
 interface Charge {
-  readonly principal: ActingKey;
+  readonly principal: ChargedKey;
   readonly hold?: Hold | undefined;
 }
 
@@ -190,7 +189,7 @@ class Recorder {
   /** Opens an incarnation, or reserves the characters of the serving. @throws {KeyIsSuspended} @throws {Unavailable} */
   async #openOrReserve(
     incarnation: Incarnation | undefined,
-    principal: ActingKey,
+    principal: ChargedKey,
     serving: Serving,
   ): Promise<Obstacle> {
     if (!incarnation) await this.#options.incarnations.open();
@@ -203,7 +202,7 @@ class Recorder {
 
   async #reserveCharacters(
     incarnation: Incarnation,
-    principal: ActingKey,
+    principal: ChargedKey,
     requestId: string,
     characters: number,
   ): Promise<void> {
@@ -264,7 +263,7 @@ class Recorder {
   readonly #reportFailedCallback = (error: unknown): void =>
     this.#options.onError("a request could not be answered", error);
 
-  async admit(principal: ActingKey, request: NewRequest, signal: AbortSignal): Promise<Admission> {
+  async admit(principal: ChargedKey, request: NewRequest, signal: AbortSignal): Promise<Admission> {
     this.#requireReady(firstAttempt.number, firstAttempt.obstacle);
     const { apiKey } = principal;
     const { requestId, characters, idempotency } = request;
@@ -285,7 +284,7 @@ class Recorder {
   }
 
   /** Holds characters of a key with a quota. @throws {KeyIsSuspended} @throws {Unavailable} */
-  async #hold(principal: ActingKey, requestId: string, characters: number): Promise<Hold | undefined> {
+  async #hold(principal: ChargedKey, requestId: string, characters: number): Promise<Hold | undefined> {
     const { apiKey, plan } = principal;
     if (plan.monthlyCharacters === null || characters === 0) return undefined;
     for (let attempt = 1; attempt <= maxAttempts; attempt++) {

@@ -1,7 +1,15 @@
+import type { Plan } from "../../domain/accounts/plan.ts";
 import type { Idempotency, Receipt, Serving, StreamEnd, VoidedServing } from "../../domain/ledger/serving.ts";
-import type { ActingKey } from "../access/principal.ts";
 import type { OpenClaim } from "./idempotency-claims.ts";
 import type { Hold } from "./quota/reservations.ts";
+
+/** The key that is charged. */
+export interface ChargedKey {
+  readonly apiKey: string;
+  /** As `keyNumberOf`. */
+  readonly keyNumber: number;
+  readonly plan: Plan;
+}
 
 /** The ledger of servings: each is recorded before its audio leaves, never beyond the quota. */
 export interface Ledger {
@@ -12,7 +20,7 @@ export interface Ledger {
    *  - {Unavailable} when the event store does not answer: nothing may be served, and what the log may hold of the request
    *    is voided in the background
    */
-  record(principal: ActingKey, served: NewServing, done: RecordCallback, admission?: Admission): void;
+  record(principal: ChargedKey, served: NewServing, done: RecordCallback, admission?: Admission): void;
   /** Records the end of a recorded stream, in the background. */
   recordStreamEnd(receipt: Receipt, ended: StreamOutcome): void;
   /** Voids a recorded serving in the background: its caller received no audio. */
@@ -25,7 +33,7 @@ export interface Ledger {
    * @throws {KeyIsSuspended} when the request would exceed the quota: the key is now suspended
    * @throws {Invalid} for an Idempotency-Key of another request @throws {Unavailable} @throws the signal's reason
    */
-  admit(principal: ActingKey, request: NewRequest, signal: AbortSignal): Promise<Admission>;
+  admit(principal: ChargedKey, request: NewRequest, signal: AbortSignal): Promise<Admission>;
   /** Whether any process has charged the key for one of the objects within ten minutes. @throws {Unavailable} */
   wasChargedByAny(apiKey: string, hashes: readonly string[]): Promise<boolean>;
   /** The same, as far as this process knows. */

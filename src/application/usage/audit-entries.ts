@@ -3,7 +3,7 @@ import { type JournalEvent, journalPrefix } from "../../domain/ledger/journal.ts
 import { withheldMember } from "../../domain/ledger/proven-event.ts";
 import { expandServings } from "../../domain/ledger/serving-columns.ts";
 import type { EventMetadata, RecordedEvent } from "../../eventstore/event-store.ts";
-import { eventTime } from "./events/event-time.ts";
+import { eventTime } from "../../eventstore/event-time.ts";
 
 /** An event in an audit, or one of the servings, voided servings or ends of streams that an event holds. */
 export interface AuditEntry {

@@ -5,8 +5,8 @@ import { type EventStore, EventStoreUnavailable, type RecordedEvent } from "../.
 import { toUnavailable } from "../../eventstore/store-error.ts";
 import { type AuditEntry, auditEntries } from "./audit-entries.ts";
 import { type EventFilter, entryFilter } from "./events/event-filter.ts";
-import { period } from "./events/event-time.ts";
 import { readKeyEvents } from "./events/key-events.ts";
+import { period } from "./events/period.ts";
 import { positionBefore } from "./seal-times.ts";
 
 /** Without a filter: the whole log. */

@@ -9,11 +9,12 @@ import type { UsageCount } from "../../domain/ledger/usage-accounts/usage-accoun
 import { addEntries, type SumOf, totalsBy, UsageSum } from "../../domain/ledger/usage-accounts/usage-sum.ts";
 import { parse } from "../../domain/validation.ts";
 import { type EventStore, type RecordedEvent, readEvent } from "../../eventstore/event-store.ts";
+import { eventTime } from "../../eventstore/event-time.ts";
 import { throwUnavailable } from "../../eventstore/store-error.ts";
 import { type AsOf, readRanges } from "../ledger/usage-accounts/read-charges.ts";
 import type { UsageReader, UsageRequest } from "../ledger/usage-accounts/usage-reader.ts";
 import { readCorrections } from "./corrections.ts";
-import { eventTime, instant, month as monthName } from "./events/event-time.ts";
+import { instant, month as monthName } from "./events/period.ts";
 
 export interface UsageReportRequest {
   readonly apiKey: string;

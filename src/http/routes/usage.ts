@@ -1,6 +1,6 @@
 import type { Context } from "koa";
 import { z } from "zod";
-import { instantError, month } from "../../application/usage/events/event-time.ts";
+import { instantError, month } from "../../application/usage/events/period.ts";
 import type { OwnUsage, ReportOwnUsage } from "../../application/usage/own-usage.ts";
 import { Forbidden } from "../../domain/errors.ts";
 import { addMonths } from "../../domain/ledger/month.ts";

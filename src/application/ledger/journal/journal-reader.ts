@@ -3,7 +3,7 @@ import { isOfType } from "../../../domain/event-type.ts";
 import { eventDigest } from "../../../domain/ledger/canonical.ts";
 import { type JournalEvent, type JournalPosted, journalStream } from "../../../domain/ledger/journal.ts";
 import type { EventStore, RecordedEvent } from "../../../eventstore/event-store.ts";
-import { eventTime } from "../../usage/events/event-time.ts";
+import { eventTime } from "../../../eventstore/event-time.ts";
 
 export interface JournalEnd {
   /** The last revision. */

@@ -11,7 +11,7 @@ import {
 import { usageAccountDigest } from "../../../domain/ledger/usage-accounts/usage-account-digest.ts";
 import { closingId } from "../../../domain/ledger/usage-accounts/usage-event-ids.ts";
 import { type EventStore, readEvent, WrongExpectedRevision } from "../../../eventstore/event-store.ts";
-import { eventTime } from "../../usage/events/event-time.ts";
+import { eventTime } from "../../../eventstore/event-time.ts";
 import { readUnposted } from "../journal/journal-reader.ts";
 import { listOpenJournals } from "../journal/journal-registry.ts";
 

@@ -11,7 +11,7 @@ import {
   usageAccountStream,
 } from "../../../domain/ledger/usage-accounts/usage-account.ts";
 import { type EventStore, type RecordedEvent, readEvent } from "../../../eventstore/event-store.ts";
-import { eventTime } from "../../usage/events/event-time.ts";
+import { eventTime } from "../../../eventstore/event-time.ts";
 import { readPostedUpTo } from "../journal/journal-reader.ts";
 import { listOpenJournals } from "../journal/journal-registry.ts";
 import { readLedgerEnd } from "../journal/ledger-end.ts";

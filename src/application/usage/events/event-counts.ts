@@ -8,8 +8,8 @@ import { auditEntries } from "../audit-entries.ts";
 import type { ReportQueue } from "../report-queue.ts";
 import { positionBefore, readPeriodEnd } from "../seal-times.ts";
 import { type EventFilter, entryFilter } from "./event-filter.ts";
-import { instant } from "./event-time.ts";
 import { readKeyBatches } from "./key-events.ts";
+import { instant } from "./period.ts";
 
 export interface CountRequest extends EventFilter {
   readonly from: string;

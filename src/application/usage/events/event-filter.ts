@@ -3,7 +3,7 @@ import { keyStream } from "../../../domain/accounts/key.ts";
 import { journalPrefix } from "../../../domain/ledger/journal.ts";
 import { usageAccountStream } from "../../../domain/ledger/usage-accounts/usage-account.ts";
 import type { AuditEntry } from "../audit-entries.ts";
-import type { period } from "./event-time.ts";
+import type { period } from "./period.ts";
 
 export interface EventFilter {
   /** A key's own stream, its accounts, and its entries in journals. */

@@ -9,8 +9,8 @@ import { type AuditPlace, isBefore } from "../audit.ts";
 import { type AuditEntry, auditEntries } from "../audit-entries.ts";
 import { positionBefore, readPeriodEnd } from "../seal-times.ts";
 import { type EventFilter, entryFilter } from "./event-filter.ts";
-import { period } from "./event-time.ts";
 import { readKeyBatches } from "./key-events.ts";
+import { period } from "./period.ts";
 
 export interface EventsRequest extends EventFilter {
   /** Starts after this place. Default: at `from`, or at the log's beginning. */

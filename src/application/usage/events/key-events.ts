@@ -9,11 +9,11 @@ import {
   type RecordedEvent,
   readEvent,
 } from "../../../eventstore/event-store.ts";
+import { eventTime } from "../../../eventstore/event-time.ts";
 import { beginCharges, type JournalPart, readRanges } from "../../ledger/usage-accounts/read-charges.ts";
 import { openEnd, type Range } from "../../ledger/usage-accounts/revision-ranges.ts";
 import { readCorrections } from "../corrections.ts";
 import { cursorOf, type EventCursor, mergeByPosition } from "./event-cursor.ts";
-import { eventTime } from "./event-time.ts";
 
 export interface KeyEventsRequest {
   readonly apiKey: string;

@@ -23,7 +23,7 @@ import { parse } from "../../../domain/validation.ts";
 import { type EventStore, type RecordedEvent, readEvent } from "../../../eventstore/event-store.ts";
 import { toUnavailable } from "../../../eventstore/store-error.ts";
 import { cursorOf, mergeByPosition } from "../events/event-cursor.ts";
-import { month as monthName } from "../events/event-time.ts";
+import { month as monthName } from "../events/period.ts";
 import { sealIntervalMs } from "./seal-schedule.ts";
 import { lastEvent, readSealedEvents } from "./sealed-log.ts";
 import type { Seals } from "./seals.ts";
