@@ -4,7 +4,7 @@ import {
   type UsageAccount,
   type UsageAccountEvent,
   usageAccountPrefix,
-} from "../src/domain/ledger/usage-accounts/usage-account.ts";
+} from "../src/domain/ledger/accounts/usage-account.ts";
 import type { Projection } from "./projection.ts";
 
 /** A key's usage in one month, as far as it is posted. */

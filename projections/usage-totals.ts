@@ -1,7 +1,11 @@
-import { type JournalEvent, journalPrefix, type SynthesesServed } from "../src/domain/ledger/journal.ts";
-import { journalRegistryStream } from "../src/domain/ledger/journal-registry.ts";
+import {
+  type JournalEvent,
+  journalPrefix,
+  type SynthesesServed,
+} from "../src/domain/ledger/journal/journal.ts";
+import { journalRegistryStream } from "../src/domain/ledger/journal/journal-registry.ts";
+import type { VoidedServing } from "../src/domain/ledger/journal/serving.ts";
 import { monthOf } from "../src/domain/ledger/month.ts";
-import type { VoidedServing } from "../src/domain/ledger/serving.ts";
 import type { Projection } from "./projection.ts";
 import type { View } from "./runner/view.ts";
 

@@ -39,7 +39,7 @@ const table: readonly Row[] = [
     projection: monthlyQuota,
     module: "monthly-quota",
     exported: "monthlyQuota",
-    shapes: ["ledger/usage-accounts/usage-account", "usageAccountShapes"],
+    shapes: ["ledger/accounts/usage-account", "usageAccountShapes"],
   },
   { projection: rate, module: "rate", exported: "rate", shapes: ["ledger/rate", "rateShapes"] },
 ];

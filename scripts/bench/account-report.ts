@@ -1,9 +1,9 @@
 // The time for a usage report as of a time, as of a position and as of now, of a key with 5,000,000 servings among 100,000 keys.
 // Takes about two minutes and 1 GB: scripts/node scripts/bench/account-report.ts [servings] [keys]
 import { join } from "node:path";
-import type { AsOf } from "../../src/application/ledger/usage-accounts/read-charges.ts";
-import { createUsageReader } from "../../src/application/ledger/usage-accounts/usage-reader.ts";
 import { openSqliteEventStore } from "../../src/eventstore/sqlite/sqlite-event-store.ts";
+import type { AsOf } from "../../src/ledger/accounts/read-charges.ts";
+import { createUsageReader } from "../../src/ledger/accounts/usage-reader.ts";
 import { busyKey, month, otherKeys, writeAccounts } from "./accounts.ts";
 import { inTemporaryFolder } from "./temporary-folder.ts";
 

@@ -1,13 +1,10 @@
-import { eventDigest } from "../../src/domain/ledger/canonical.ts";
-import { type JournalEvent, journalStream } from "../../src/domain/ledger/journal.ts";
-import { journalRegistryStream } from "../../src/domain/ledger/journal-registry.ts";
-import { ServingColumns } from "../../src/domain/ledger/serving-columns.ts";
-import {
-  type UsagePosted,
-  usageAccountStream,
-} from "../../src/domain/ledger/usage-accounts/usage-account.ts";
-import { postingId } from "../../src/domain/ledger/usage-accounts/usage-event-ids.ts";
-import { addEntries, postedTotals, UsageSum } from "../../src/domain/ledger/usage-accounts/usage-sum.ts";
+import { type UsagePosted, usageAccountStream } from "../../src/domain/ledger/accounts/usage-account.ts";
+import { postingId } from "../../src/domain/ledger/accounts/usage-event-ids.ts";
+import { addEntries, postedTotals, UsageSum } from "../../src/domain/ledger/accounts/usage-sum.ts";
+import { eventDigest } from "../../src/domain/ledger/journal/canonical.ts";
+import { type JournalEvent, journalStream } from "../../src/domain/ledger/journal/journal.ts";
+import { journalRegistryStream } from "../../src/domain/ledger/journal/journal-registry.ts";
+import { ServingColumns } from "../../src/domain/ledger/journal/serving-columns.ts";
 import type { EventStore, NewEvent } from "../../src/eventstore/event-store.ts";
 import { uuidv7 } from "../../src/eventstore/uuid.ts";
 

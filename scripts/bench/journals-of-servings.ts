@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { eventDigest } from "../../src/domain/ledger/canonical.ts";
-import { type JournalEvent, journalStream } from "../../src/domain/ledger/journal.ts";
-import type { Serving } from "../../src/domain/ledger/serving.ts";
-import { ServingColumns } from "../../src/domain/ledger/serving-columns.ts";
+import { eventDigest } from "../../src/domain/ledger/journal/canonical.ts";
+import { type JournalEvent, journalStream } from "../../src/domain/ledger/journal/journal.ts";
+import type { Serving } from "../../src/domain/ledger/journal/serving.ts";
+import { ServingColumns } from "../../src/domain/ledger/journal/serving-columns.ts";
 import type { EventStore, NewEvent } from "../../src/eventstore/event-store.ts";
 import { uuidv7 } from "../../src/eventstore/uuid.ts";
 

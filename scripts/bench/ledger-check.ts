@@ -1,4 +1,4 @@
-import { journalPrefix, type SynthesesServed } from "../../src/domain/ledger/journal.ts";
+import { journalPrefix, type SynthesesServed } from "../../src/domain/ledger/journal/journal.ts";
 import type { EventStore, RecordedEvent } from "../../src/eventstore/event-store.ts";
 
 /** What the clients of a load have seen. */

@@ -1,5 +1,5 @@
-import { journalRegistryStream } from "../domain/ledger/journal-registry.ts";
-import { usageAccountPrefix } from "../domain/ledger/usage-accounts/usage-account.ts";
+import { usageAccountPrefix } from "../domain/ledger/accounts/usage-account.ts";
+import { journalRegistryStream } from "../domain/ledger/journal/journal-registry.ts";
 import { formatRefusal, formatRefusal1, logStream, servingOfFormat1 } from "../domain/log-format.ts";
 import { type EventStore, readEvent } from "../eventstore/event-store.ts";
 

@@ -17,23 +17,23 @@ import type { Providers } from "../application/accounts/list-provider-voices.ts"
 import { createWebsites } from "../application/accounts/websites.ts";
 import { createCatalogService } from "../application/catalog/catalog.ts";
 import type { ExecuteCommand } from "../application/execute-command.ts";
-import { createCarryOverUsage } from "../application/ledger/quota/carry-over.ts";
-import { createChargeReader } from "../application/ledger/usage-accounts/charge-reader.ts";
-import type { KnownEntries } from "../application/ledger/usage-accounts/known-entries.ts";
-import type { ChargesSource } from "../application/ledger/usage-accounts/read-charges.ts";
-import { createUsageReader, totalsByJournal } from "../application/ledger/usage-accounts/usage-reader.ts";
 import { createLexicons } from "../application/lexicons/lexicons.ts";
 import type { UrgentTime } from "../application/urgent-time.ts";
-import { createAudit } from "../application/usage/audit.ts";
-import { createCountUsage, type ReadCountedUsage } from "../application/usage/counted-usage.ts";
-import { createCountEvents } from "../application/usage/events/event-counts.ts";
-import { createOwnUsage } from "../application/usage/own-usage.ts";
-import { createReportQueue } from "../application/usage/report-queue.ts";
-import { createUsageBuckets } from "../application/usage/usage-buckets.ts";
-import { createUsageReport } from "../application/usage/usage-report.ts";
 import { WebhooksService } from "../application/webhooks/webhooks.ts";
 import type { CommandHandler } from "../eventstore/command-handler.ts";
 import type { EventStore } from "../eventstore/event-store.ts";
+import { createChargeReader } from "../ledger/accounts/charge-reader.ts";
+import type { KnownEntries } from "../ledger/accounts/known-entries.ts";
+import type { ChargesSource } from "../ledger/accounts/read-charges.ts";
+import { createUsageReader, totalsByJournal } from "../ledger/accounts/usage-reader.ts";
+import { createAudit } from "../ledger/audit/audit.ts";
+import { createCountEvents } from "../ledger/audit/event-counts.ts";
+import { createCarryOverUsage } from "../ledger/quota/carry-over.ts";
+import { createCountUsage, type ReadCountedUsage } from "../ledger/reports/counted-usage.ts";
+import { createOwnUsage } from "../ledger/reports/own-usage.ts";
+import { createReportQueue } from "../ledger/reports/report-queue.ts";
+import { createUsageBuckets } from "../ledger/reports/usage-buckets.ts";
+import { createUsageReport } from "../ledger/reports/usage-report.ts";
 
 export type AdminViews = ReturnType<typeof adminViewsOf>;
 

@@ -1,11 +1,11 @@
 import { createDeleteAudio } from "../application/audio/delete-audio.ts";
 import { createCountServings } from "../application/audio/sound-servings.ts";
 import { createSounds } from "../application/audio/sounds.ts";
-import { createReportQueue } from "../application/usage/report-queue.ts";
 import { createCdnPurge } from "../audio/cdn-purge.ts";
 import type { AudioStore } from "../audio/store/audio-store.ts";
 import type { CommandHandler } from "../eventstore/command-handler.ts";
 import type { EventStore } from "../eventstore/event-store.ts";
+import { createReportQueue } from "../ledger/reports/report-queue.ts";
 import type { Runtime } from "./core.ts";
 
 /** What operators can do with stored audio. `forget`: called with the hash of deleted audio. */

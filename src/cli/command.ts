@@ -10,9 +10,9 @@ import type { Sounds } from "../application/audio/sounds.ts";
 import type { CatalogService } from "../application/catalog/catalog.ts";
 import type { CommandContext } from "../application/execute-command.ts";
 import type { LexiconsService } from "../application/lexicons/lexicons.ts";
-import type { Audit } from "../application/usage/audit.ts";
-import type { ReportUsage } from "../application/usage/usage-report.ts";
 import type { WebhooksService } from "../application/webhooks/webhooks.ts";
+import type { Audit } from "../ledger/audit/audit.ts";
+import type { ReportUsage } from "../ledger/reports/usage-report.ts";
 
 /** The services that commands call. */
 export interface Services {

@@ -1,13 +1,13 @@
 import { credentialsShapes, keyShapes, masterKeyShapes, websiteShapes } from "./accounts/event-shapes.ts";
 import { catalogShapes, platformShapes } from "./catalog/event-shapes.ts";
-import { clockShapes } from "./ledger/clock.ts";
+import { usageAccountShapes } from "./ledger/accounts/usage-account.ts";
 import { idempotencyShapes } from "./ledger/idempotency.ts";
-import { journalShapes, type SynthesesServed } from "./ledger/journal.ts";
-import { journalRegistryShapes } from "./ledger/journal-registry.ts";
-import { quotaShapes } from "./ledger/quota.ts";
+import { clockShapes } from "./ledger/journal/clock.ts";
+import { journalShapes, type SynthesesServed } from "./ledger/journal/journal.ts";
+import { journalRegistryShapes } from "./ledger/journal/journal-registry.ts";
+import { quotaShapes } from "./ledger/quota/quota.ts";
 import { rateShapes } from "./ledger/rate.ts";
 import { sealShapes } from "./ledger/seals/seal.ts";
-import { usageAccountShapes } from "./ledger/usage-accounts/usage-account.ts";
 import { lexiconShapes } from "./lexicons/event-shapes.ts";
 import { logShapes } from "./log-format.ts";
 import { anyObject, type Check, type Members, object } from "./shape.ts";

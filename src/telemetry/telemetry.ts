@@ -2,7 +2,6 @@ import type { RunnerStatus } from "../../projections/runner/runner.ts";
 import type { Authenticator } from "../application/access/authentication.ts";
 import type { RateLimiter } from "../application/access/rate-limiter.ts";
 import type { CheckHealth } from "../application/health/health.ts";
-import type { Ledger } from "../application/ledger/ledger.ts";
 import type { Streaming } from "../application/synthesis/delivery.ts";
 import type { DeliveryOutcome } from "../application/webhooks/dispatcher.ts";
 import type { ResourceStats } from "../async/scheduler/scheduler.ts";
@@ -10,7 +9,7 @@ import type { Encoder } from "../audio/formats/encoder.ts";
 import type { Pipeline } from "../audio/pipeline/pipeline.ts";
 import type { RetentionStats } from "../audio/retention/retention.ts";
 import type { AudioStore } from "../audio/store/audio-store.ts";
-import type { JournalEvent } from "../domain/ledger/journal.ts";
+import type { JournalEvent } from "../domain/ledger/journal/journal.ts";
 import type { EngineCode } from "../domain/synthesis/speech.ts";
 import type { Engine } from "../engines/engine.ts";
 import type { Exchange } from "../engines/provider-http/exchange.ts";
@@ -19,6 +18,7 @@ import type { CommandHandler } from "../eventstore/command-handler.ts";
 import type { EventStore } from "../eventstore/event-store.ts";
 import type { RequestObserver } from "../http/kernel/observer.ts";
 import type { Upgrade } from "../http/kernel/server.ts";
+import type { Ledger } from "../ledger/ledger.ts";
 
 /**
  * Decorators that count, time and trace. Each takes a component and returns one with the same contract. The components do

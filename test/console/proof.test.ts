@@ -3,11 +3,11 @@ import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { build } from "esbuild";
 import fc from "fast-check";
-import { createKeyMonthExport } from "../../src/application/usage/proof/key-month-export.ts";
 import { createDeferredVerifiers, type Subtle } from "../../src/console/proof/deferred-verifiers.ts";
 import { createHash as createBrowserHash, hash } from "../../src/console/proof/node-crypto.ts";
 import type { Verdict, verify as Verify } from "../../src/console/proof/verify.ts";
-import { sealing, signer, writeBusyDay } from "../application/usage/proof/sealed-store.ts";
+import { createKeyMonthExport } from "../../src/ledger/proof/key-month-export.ts";
+import { sealing, signer, writeBusyDay } from "../ledger/proof/sealed-store.ts";
 import { collect } from "../support/collect.ts";
 import { openTemporaryStore } from "../support/temporary-store.ts";
 

@@ -10,18 +10,21 @@ import { websiteDecider, websiteStream } from "../../src/domain/accounts/website
 import { catalogDecider, catalogStream } from "../../src/domain/catalog/catalog.ts";
 import { platformDecider, platformStream } from "../../src/domain/catalog/platform.ts";
 import { eventTypes, isWellFormed } from "../../src/domain/event-shapes.ts";
-import { idempotencyDecider, idempotencyStream } from "../../src/domain/ledger/idempotency.ts";
-import { journalStream } from "../../src/domain/ledger/journal.ts";
-import { journalRegistryDecider, journalRegistryStream } from "../../src/domain/ledger/journal-registry.ts";
-import { quotaDecider, quotaPrefix, quotaStream } from "../../src/domain/ledger/quota.ts";
-import { thresholdDecider } from "../../src/domain/ledger/quota-threshold.ts";
-import { rateStream } from "../../src/domain/ledger/rate.ts";
-import { sealsStream } from "../../src/domain/ledger/seals/seal.ts";
 import {
   postingDecider,
   usageAccountDecider,
   usageAccountStream,
-} from "../../src/domain/ledger/usage-accounts/usage-account.ts";
+} from "../../src/domain/ledger/accounts/usage-account.ts";
+import { idempotencyDecider, idempotencyStream } from "../../src/domain/ledger/idempotency.ts";
+import { journalStream } from "../../src/domain/ledger/journal/journal.ts";
+import {
+  journalRegistryDecider,
+  journalRegistryStream,
+} from "../../src/domain/ledger/journal/journal-registry.ts";
+import { quotaDecider, quotaPrefix, quotaStream } from "../../src/domain/ledger/quota/quota.ts";
+import { thresholdDecider } from "../../src/domain/ledger/quota/quota-threshold.ts";
+import { rateStream } from "../../src/domain/ledger/rate.ts";
+import { sealsStream } from "../../src/domain/ledger/seals/seal.ts";
 import { lexiconsDecider, lexiconsStream } from "../../src/domain/lexicons/lexicons.ts";
 import { audioDecider, audioStream } from "../../src/domain/synthesis/audio-events.ts";
 import { deliveryDecider, deliveryPrefix, deliveryStream } from "../../src/domain/webhooks/delivery.ts";

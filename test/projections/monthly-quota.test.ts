@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { monthlyQuota } from "../../projections/monthly-quota.ts";
-import type { UsageAccountEvent } from "../../src/domain/ledger/usage-accounts/usage-account.ts";
+import type { UsageAccountEvent } from "../../src/domain/ledger/accounts/usage-account.ts";
 import type { RecordedEvent } from "../../src/eventstore/event-store.ts";
 import { accountClosed, anyPostings, usagePosted } from "../support/usage-account-events.ts";
 import { recordEvents } from "./fold-events.ts";

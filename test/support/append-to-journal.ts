@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
-import type { PostableEvent } from "../../src/application/ledger/usage-accounts/postings.ts";
-import { eventDigest } from "../../src/domain/ledger/canonical.ts";
-import { type JournalEvent, journalStream } from "../../src/domain/ledger/journal.ts";
+import { eventDigest } from "../../src/domain/ledger/journal/canonical.ts";
+import { type JournalEvent, journalStream } from "../../src/domain/ledger/journal/journal.ts";
 import type { EventStore } from "../../src/eventstore/event-store.ts";
+import type { PostableEvent } from "../../src/ledger/accounts/postings.ts";
 
 /** A journal whose events are appended one by one, without its writer. */
 export interface JournalAppender {

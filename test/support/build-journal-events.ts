@@ -1,6 +1,6 @@
-import type { JournalEvent } from "../../src/domain/ledger/journal.ts";
-import type { Serving, StreamEnd, VoidedServing } from "../../src/domain/ledger/serving.ts";
-import { ServingColumns } from "../../src/domain/ledger/serving-columns.ts";
+import type { JournalEvent } from "../../src/domain/ledger/journal/journal.ts";
+import type { Serving, StreamEnd, VoidedServing } from "../../src/domain/ledger/journal/serving.ts";
+import { ServingColumns } from "../../src/domain/ledger/journal/serving-columns.ts";
 import { serving, voided } from "./servings.ts";
 
 export const synthesesServed = (

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { journalStream } from "../../src/domain/ledger/journal.ts";
-import { journalRegistryStream } from "../../src/domain/ledger/journal-registry.ts";
+import { journalStream } from "../../src/domain/ledger/journal/journal.ts";
+import { journalRegistryStream } from "../../src/domain/ledger/journal/journal-registry.ts";
 import type { EventStore } from "../../src/eventstore/event-store.ts";
 import { synthesesServed } from "./build-journal-events.ts";
 

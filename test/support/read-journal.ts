@@ -1,7 +1,7 @@
-import { eventDigest } from "../../src/domain/ledger/canonical.ts";
-import { type JournalEvent, journalStream } from "../../src/domain/ledger/journal.ts";
-import type { Serving, StreamEnd, VoidedServing } from "../../src/domain/ledger/serving.ts";
-import { expandServings } from "../../src/domain/ledger/serving-columns.ts";
+import { eventDigest } from "../../src/domain/ledger/journal/canonical.ts";
+import { type JournalEvent, journalStream } from "../../src/domain/ledger/journal/journal.ts";
+import type { Serving, StreamEnd, VoidedServing } from "../../src/domain/ledger/journal/serving.ts";
+import { expandServings } from "../../src/domain/ledger/journal/serving-columns.ts";
 import type { EventStore, RecordedEvent } from "../../src/eventstore/event-store.ts";
 import { eventTime } from "../../src/eventstore/event-time.ts";
 

@@ -1,4 +1,4 @@
-import type { NewServing } from "../../src/application/ledger/ledger.ts";
+import type { NewServing } from "../../src/ledger/ledger.ts";
 
 /** An answer with audio to record. */
 export const servedAudio = (changes: Partial<NewServing> = {}): NewServing => ({

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { Serving, VoidedServing } from "../../src/domain/ledger/serving.ts";
+import type { Serving, VoidedServing } from "../../src/domain/ledger/journal/serving.ts";
 import { engineCodes } from "../../src/domain/synthesis/speech.ts";
 import { anyCharacter } from "./any-character.ts";
 

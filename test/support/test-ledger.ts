@@ -1,14 +1,10 @@
 import type { Principal } from "../../src/application/access/principal.ts";
-import type { Ledger, NewServing } from "../../src/application/ledger/ledger.ts";
-import {
-  type OpenLedger,
-  type OpenLedgerOptions,
-  openLedger,
-} from "../../src/application/ledger/open-ledger.ts";
-import { journalPrefix } from "../../src/domain/ledger/journal.ts";
-import type { Receipt, Serving, StreamEnd, VoidedServing } from "../../src/domain/ledger/serving.ts";
+import { journalPrefix } from "../../src/domain/ledger/journal/journal.ts";
+import type { Receipt, Serving, StreamEnd, VoidedServing } from "../../src/domain/ledger/journal/serving.ts";
 import { createCommandHandler } from "../../src/eventstore/command-handler.ts";
 import type { EventStore } from "../../src/eventstore/event-store.ts";
+import type { Ledger, NewServing } from "../../src/ledger/ledger.ts";
+import { type OpenLedger, type OpenLedgerOptions, openLedger } from "../../src/ledger/open-ledger.ts";
 import { collect } from "./collect.ts";
 import { readJournal } from "./read-journal.ts";
 

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { UsageAccountEvent, UsagePosted } from "../../src/domain/ledger/usage-accounts/usage-account.ts";
+import type { UsageAccountEvent, UsagePosted } from "../../src/domain/ledger/accounts/usage-account.ts";
 
 export const usagePosted = (members: Partial<UsagePosted> = {}): UsageAccountEvent => {
   const { requests = 1, characters = 11 } = members;

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import type { Ledger } from "../../src/application/ledger/ledger.ts";
 import { OutcomeUnknown } from "../../src/eventstore/command-handler.ts";
+import type { Ledger } from "../../src/ledger/ledger.ts";
 import { createServingCounter, instrumentLedger } from "../../src/telemetry/decorators/ledger.ts";
 import { createCounter, type Instruments } from "../../src/telemetry/instruments.ts";
 import { createManualClock } from "../support/manual-clock.ts";

@@ -2,7 +2,7 @@ import { keyStream } from "../../domain/accounts/key.ts";
 import { NotFound } from "../../domain/errors.ts";
 import type { EventStore } from "../../eventstore/event-store.ts";
 import { throwUnavailable } from "../../eventstore/store-error.ts";
-import { type AuditEntry, auditEntries } from "../usage/audit-entries.ts";
+import { type AuditEntry, auditEntries } from "../../ledger/audit/audit-entries.ts";
 
 export interface KeyHistoryRequest {
   readonly apiKey: string;

@@ -21,9 +21,9 @@ import { requireWebsite, websiteDecider, websiteStream } from "../../domain/acco
 import { NotFound } from "../../domain/errors.ts";
 import { monthOf } from "../../domain/ledger/month.ts";
 import { throwUnavailable } from "../../eventstore/store-error.ts";
+import type { UsageReader } from "../../ledger/accounts/usage-reader.ts";
 import { hashSecret } from "../access/secrets.ts";
 import type { CommandContext, ExecuteCommand } from "../execute-command.ts";
-import type { UsageReader } from "../ledger/usage-accounts/usage-reader.ts";
 import type { CommandTime, UrgentTime } from "../urgent-time.ts";
 import { newApiKey, newSecret, newSecretId, type Random } from "./identifiers.ts";
 

@@ -1,14 +1,14 @@
 import { inTimeSlices } from "../../async/time-slices.ts";
 import { Invalid } from "../../domain/errors.ts";
 import { isWellFormed } from "../../domain/event-shapes.ts";
-import { journalPrefix, type SynthesesServed } from "../../domain/ledger/journal.ts";
-import type { Provenance, SoundServed } from "../../domain/ledger/serving.ts";
+import { journalPrefix, type SynthesesServed } from "../../domain/ledger/journal/journal.ts";
+import type { Provenance, SoundServed } from "../../domain/ledger/journal/serving.ts";
 import { parse } from "../../domain/validation.ts";
 import type { EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
 import { throwUnavailable } from "../../eventstore/store-error.ts";
-import { period } from "../usage/events/period.ts";
-import type { ReportQueue } from "../usage/report-queue.ts";
-import { positionBefore, readPeriodEnd } from "../usage/seal-times.ts";
+import { period } from "../../ledger/audit/period.ts";
+import { positionBefore, readPeriodEnd } from "../../ledger/audit/seal-times.ts";
+import type { ReportQueue } from "../../ledger/reports/report-queue.ts";
 
 /** How often a sound was served in a period. */
 export interface SoundServings extends SoundServed {

@@ -1,5 +1,5 @@
-import type { JournalEvent } from "../../domain/ledger/journal.ts";
-import type { Provenance } from "../../domain/ledger/serving.ts";
+import type { JournalEvent } from "../../domain/ledger/journal/journal.ts";
+import type { Provenance } from "../../domain/ledger/journal/serving.ts";
 
 /** What this instance did in one hour (UTC). */
 export interface ActivityHour {

@@ -1,10 +1,10 @@
-import { journalStream } from "../../domain/ledger/journal.ts";
-import { journalRegistryStream } from "../../domain/ledger/journal-registry.ts";
+import { journalStream } from "../../domain/ledger/journal/journal.ts";
+import { journalRegistryStream } from "../../domain/ledger/journal/journal-registry.ts";
 import { sealsStream } from "../../domain/ledger/seals/seal.ts";
 import { type EventStore, readEvent } from "../../eventstore/event-store.ts";
 import { eventTime } from "../../eventstore/event-time.ts";
-import { readJournalRegistry } from "../ledger/journal/journal-registry.ts";
-import { readCorrections } from "../usage/corrections.ts";
+import { readCorrections } from "../../ledger/journal/corrections.ts";
+import { readJournalRegistry } from "../../ledger/journal/journal-registry.ts";
 
 /**
  * The latest time that a start can know of the log: at the ends of the journals and the seals, without those of a wrong clock that was

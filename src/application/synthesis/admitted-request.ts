@@ -11,9 +11,9 @@ import {
   Unavailable,
   Unpronounceable,
 } from "../../domain/errors.ts";
-import type { Idempotency, Provenance, Receipt } from "../../domain/ledger/serving.ts";
+import type { Idempotency, Provenance, Receipt } from "../../domain/ledger/journal/serving.ts";
+import type { Admission, Ledger, NewServing } from "../../ledger/ledger.ts";
 import type { ActingKey } from "../access/principal.ts";
-import type { Admission, Ledger, NewServing } from "../ledger/ledger.ts";
 import type { FreeDepartures } from "./free-departures.ts";
 import type { SynthesisPlan } from "./planner.ts";
 

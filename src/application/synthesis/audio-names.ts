@@ -4,7 +4,7 @@ import { Invalid } from "../../domain/errors.ts";
 import type { AudioFormat } from "../../domain/synthesis/formats.ts";
 import { objectName, publicUrlPath, type Recipe } from "../../domain/synthesis/recipe.ts";
 import type { EngineCode, Knob } from "../../domain/synthesis/speech.ts";
-import type { Ledger } from "../ledger/ledger.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
 import type { Planner, SynthesisRequest } from "./planner.ts";
 
 /** The name of the audio that answers a request. It is the same whether the audio exists or not. */

@@ -1,9 +1,9 @@
 import type { AudioMemory, Rendition } from "../../audio/pipeline/pipeline.ts";
 import { ServiceError, Unavailable } from "../../domain/errors.ts";
-import type { Provenance, StreamKind } from "../../domain/ledger/serving.ts";
+import type { Provenance, StreamKind } from "../../domain/ledger/journal/serving.ts";
 import { formats, type MimeType } from "../../domain/synthesis/formats.ts";
 import type { Knob } from "../../domain/synthesis/speech.ts";
-import type { Ledger, StreamOutcome } from "../ledger/ledger.ts";
+import type { Ledger, StreamOutcome } from "../../ledger/ledger.ts";
 import { type AdmittedRequest, isCallersFault } from "./admitted-request.ts";
 
 /** A sound that is still being synthesized. Its first bytes exist, and the ledger holds its serving. */

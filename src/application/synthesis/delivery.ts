@@ -1,9 +1,9 @@
 import type { AudioMemory, CachedSound, Rendition, Sound } from "../../audio/pipeline/pipeline.ts";
 import { isByok } from "../../domain/accounts/byok-providers.ts";
 import { NotFound } from "../../domain/errors.ts";
-import type { Receipt, StreamKind } from "../../domain/ledger/serving.ts";
+import type { Receipt, StreamKind } from "../../domain/ledger/journal/serving.ts";
+import type { RecordCallback } from "../../ledger/ledger.ts";
 import type { ActingKey } from "../access/principal.ts";
-import type { RecordCallback } from "../ledger/ledger.ts";
 import {
   AdmittedRequest,
   type DeliveryOptions,

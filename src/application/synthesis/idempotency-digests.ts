@@ -1,5 +1,5 @@
 import { createHmac, type KeyObject } from "node:crypto";
-import type { Idempotency } from "../../domain/ledger/serving.ts";
+import type { Idempotency } from "../../domain/ledger/journal/serving.ts";
 import type { SynthesisRequest } from "./planner.ts";
 
 /** In characters of base64url: 132 bits make collisions negligible. */

@@ -6,7 +6,7 @@ import { allWebhooks } from "../../../projections/webhooks.ts";
 import type { Clock } from "../../async/clock.ts";
 import type { Key } from "../../domain/accounts/key.ts";
 import { Unavailable } from "../../domain/errors.ts";
-import { thresholdId } from "../../domain/ledger/usage-accounts/usage-event-ids.ts";
+import { thresholdId } from "../../domain/ledger/accounts/usage-event-ids.ts";
 import {
   deliveryDecider,
   deliveryStream,
@@ -25,7 +25,7 @@ import {
   webhooksStream,
 } from "../../domain/webhooks/webhooks.ts";
 import type { CommandHandler } from "../../eventstore/command-handler.ts";
-import type { CrossedThresholds } from "../ledger/quota/quota-thresholds.ts";
+import type { CrossedThresholds } from "../../ledger/quota/quota-thresholds.ts";
 import { gone, type SendOptions, sendMessage } from "./send-message.ts";
 
 export type DeliveryOutcome = "succeeded" | "failed" | "abandoned";

@@ -1,4 +1,4 @@
-import type { Provenance } from "../../domain/ledger/serving.ts";
+import type { Provenance } from "../../domain/ledger/journal/serving.ts";
 import type { Replacement } from "../../domain/lexicons/replacements.ts";
 import type { AudioFormat } from "../../domain/synthesis/formats.ts";
 import type { Recipe } from "../../domain/synthesis/recipe.ts";

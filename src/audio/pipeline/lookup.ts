@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import { createSingleFlight } from "../../async/single-flight.ts";
 import { Unavailable } from "../../domain/errors.ts";
-import type { Provenance } from "../../domain/ledger/serving.ts";
+import type { Provenance } from "../../domain/ledger/journal/serving.ts";
 import { legacyName } from "../../domain/synthesis/legacy-names.ts";
 import { marksName } from "../../domain/synthesis/marks.ts";
 import type { Recipe } from "../../domain/synthesis/recipe.ts";

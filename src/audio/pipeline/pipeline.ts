@@ -2,7 +2,7 @@ import { type Clock, systemClock } from "../../async/clock.ts";
 import { type DeadlineOptions, withDeadline } from "../../async/deadline.ts";
 import { createScheduler, type Scheduler } from "../../async/scheduler/scheduler.ts";
 import { EngineFailed, Unavailable, Unpronounceable } from "../../domain/errors.ts";
-import type { Provenance } from "../../domain/ledger/serving.ts";
+import type { Provenance } from "../../domain/ledger/journal/serving.ts";
 import { marksName } from "../../domain/synthesis/marks.ts";
 import type { SpokenPhoneme } from "../../domain/synthesis/phonemes.ts";
 import { withoutSizes } from "../formats/containers.ts";

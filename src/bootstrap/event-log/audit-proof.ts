@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { obtainEventLogId } from "../../application/event-log-id.ts";
-import { createAuditExport } from "../../application/usage/proof/audit-export.ts";
-import { verifyLog } from "../../application/usage/proof/audit-verify.ts";
 import type { AuditProof } from "../../cli/commands/audit-proof.ts";
+import { createAuditExport } from "../../ledger/proof/audit-export.ts";
+import { verifyLog } from "../../ledger/proof/audit-verify.ts";
 import type { Settings } from "../../settings.ts";
 import { composeClock, type Machine } from "../clock/compose-clock.ts";
 import { createLazyCipher, obtainMasterKeys } from "../master-key.ts";

@@ -1,14 +1,11 @@
 import { allKeys, findKey, keys } from "../../../projections/keys.ts";
-import { type OpenLedger, openLedger } from "../../application/ledger/open-ledger.ts";
-import {
-  QuotaThresholds,
-  type QuotaThresholdsOptions,
-} from "../../application/ledger/quota/quota-thresholds.ts";
-import { createUsageReader } from "../../application/ledger/usage-accounts/usage-reader.ts";
 import { untilVisible } from "../../application/until-visible.ts";
 import { backgroundClock } from "../../async/clock.ts";
 import { sleep } from "../../async/sleep.ts";
-import type { JournalEvent } from "../../domain/ledger/journal.ts";
+import type { JournalEvent } from "../../domain/ledger/journal/journal.ts";
+import { createUsageReader } from "../../ledger/accounts/usage-reader.ts";
+import { type OpenLedger, openLedger } from "../../ledger/open-ledger.ts";
+import { QuotaThresholds, type QuotaThresholdsOptions } from "../../ledger/quota/quota-thresholds.ts";
 import type { Core, Runtime } from "../core.ts";
 
 type OnCrossed = QuotaThresholdsOptions["onCrossed"];

@@ -1,7 +1,7 @@
-import { createKeyMonthExport } from "../../application/usage/proof/key-month-export.ts";
-import { createSeals } from "../../application/usage/proof/seals.ts";
 import { createNoteSigner } from "../../domain/ledger/seals/note-signer.ts";
 import type { EventStore } from "../../eventstore/event-store.ts";
+import { createKeyMonthExport } from "../../ledger/proof/key-month-export.ts";
+import { createSeals } from "../../ledger/proof/seals.ts";
 import type { Settings } from "../../settings.ts";
 import { deriveKeys, type MasterKeys } from "../master-key.ts";
 import { parseSealKeys, recordSealKeys } from "./seal-keys.ts";

@@ -20,11 +20,11 @@ import { usageTotals } from "../../../projections/usage-totals.ts";
 import { verifiedOrigins } from "../../../projections/verified-origins.ts";
 import { webhooks } from "../../../projections/webhooks.ts";
 import { websites } from "../../../projections/websites.ts";
-import { positionBefore } from "../../application/usage/seal-times.ts";
 import { backgroundClock } from "../../async/clock.ts";
 import { exponentialBackoff, type RetryOptions, retry } from "../../async/retry.ts";
 import type { EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
 import { validatedEventStore } from "../../eventstore/validated-event-store.ts";
+import { positionBefore } from "../../ledger/audit/seal-times.ts";
 
 /** The views that requests need. Without one of them nothing can be served. */
 const serving: readonly Projection<unknown>[] = [

@@ -7,7 +7,6 @@ import { createByokVoices } from "../../application/catalog/byok-voices.ts";
 import { createVoiceReports } from "../../application/catalog/voice-reports.ts";
 import { createVoices } from "../../application/catalog/voices.ts";
 import { type CatalogOf, createWebsiteCatalogs } from "../../application/catalog/website-catalog.ts";
-import type { Ledger } from "../../application/ledger/ledger.ts";
 import { createWebsiteLexicons } from "../../application/lexicons/website-lexicons.ts";
 import { createAudioNames } from "../../application/synthesis/audio-names.ts";
 import { createDelivery } from "../../application/synthesis/delivery.ts";
@@ -20,6 +19,7 @@ import { nativeVoices } from "../../domain/catalog/seed/native-voices.ts";
 import { configuredVoices } from "../../engines/configured-voices.ts";
 import { voicesRevision } from "../../engines/models/voices.ts";
 import { voicesOfServers } from "../../engines/self-hosted/voices.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
 import type { Core, Runtime } from "../core.ts";
 import type { AudioParts } from "./audio.ts";
 

@@ -1,12 +1,6 @@
 import { createReadStream } from "node:fs";
 import { open, readFile, rm } from "node:fs/promises";
 import type { Command } from "commander";
-import type { ExportAudit } from "../../application/usage/proof/audit-export.ts";
-import {
-  type VerifiedLog,
-  type VerifyOptions,
-  verifyExport,
-} from "../../application/usage/proof/audit-verify.ts";
 import type { LogSummary } from "../../domain/ledger/proof/log-verifier.ts";
 import { NotGenuine, NotSealed } from "../../domain/ledger/proof/not-genuine.ts";
 import { createNoteVerifier } from "../../domain/ledger/seals/note-signer.ts";
@@ -16,6 +10,8 @@ import {
   openNote,
   parseCheckpoint,
 } from "../../domain/ledger/seals/seal-note.ts";
+import type { ExportAudit } from "../../ledger/proof/audit-export.ts";
+import { type VerifiedLog, type VerifyOptions, verifyExport } from "../../ledger/proof/audit-verify.ts";
 import { operator, print, Remarked } from "../command.ts";
 
 /** The services that the commands call. */

@@ -1,7 +1,7 @@
 import type { Writable } from "node:stream";
 import { InvalidArgumentError, Option } from "commander";
-import { type AuditPlace, type AuditRequest, auditPlace } from "../../application/usage/audit.ts";
-import { type AuditFormat, auditFormats, auditText } from "../../application/usage/audit-format.ts";
+import { type AuditPlace, type AuditRequest, auditPlace } from "../../ledger/audit/audit.ts";
+import { type AuditFormat, auditFormats, auditText } from "../../ledger/audit/audit-format.ts";
 import type { Register } from "../command.ts";
 
 interface AuditOptions extends Omit<AuditRequest, "apiKey" | "signal"> {

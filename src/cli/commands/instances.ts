@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { InstanceStatus, ProviderStatus } from "../../application/health/instance-status.ts";
-import type { UsageOverview } from "../../application/usage/usage-overview.ts";
+import type { UsageOverview } from "../../ledger/reports/usage-overview.ts";
 import { printing } from "../command.ts";
 import { count, fields, table } from "../layout.ts";
 

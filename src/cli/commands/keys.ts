@@ -1,9 +1,9 @@
 import { Argument } from "commander";
 import type { KeyDetails, NewKey, NewSecret } from "../../application/accounts/keys.ts";
-import type { AuditEntry } from "../../application/usage/audit-entries.ts";
 import { reason as reasonText } from "../../domain/accounts/key.ts";
 import { type Plan, tiers } from "../../domain/accounts/plan.ts";
 import { parse } from "../../domain/validation.ts";
+import type { AuditEntry } from "../../ledger/audit/audit-entries.ts";
 import { operator, printing, type Register, writing } from "../command.ts";
 import { count, fields, table } from "../layout.ts";
 import {

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from "commander";
-import type { UsageReport, UsageReportRequest } from "../../application/usage/usage-report.ts";
+import type { UsageReport, UsageReportRequest } from "../../ledger/reports/usage-report.ts";
 import type { Register } from "../command.ts";
 import { count, fields, table } from "../layout.ts";
 

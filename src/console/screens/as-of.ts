@@ -1,8 +1,8 @@
 import type { VNode } from "preact";
 import { useMemo } from "preact/hooks";
-import type { AuditEntry } from "../../application/usage/audit-entries.ts";
-import type { EventsPage } from "../../application/usage/events/event-log.ts";
-import type { UsageReport } from "../../application/usage/usage-report.ts";
+import type { AuditEntry } from "../../ledger/audit/audit-entries.ts";
+import type { EventsPage } from "../../ledger/audit/event-log.ts";
+import type { UsageReport } from "../../ledger/reports/usage-report.ts";
 import type { Api, Query } from "../api.ts";
 import { Field, fieldsOf, valueIn } from "../components/field.ts";
 import { Plot } from "../components/plot.ts";

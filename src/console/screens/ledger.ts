@@ -1,8 +1,8 @@
 import type { VNode } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
-import type { AuditEntry } from "../../application/usage/audit-entries.ts";
-import type { EventCounts } from "../../application/usage/events/event-counts.ts";
-import type { EventsPage } from "../../application/usage/events/event-log.ts";
+import type { AuditEntry } from "../../ledger/audit/audit-entries.ts";
+import type { EventCounts } from "../../ledger/audit/event-counts.ts";
+import type { EventsPage } from "../../ledger/audit/event-log.ts";
 import { isAbort, type Query } from "../api.ts";
 import { CopyButton } from "../components/copy-button.ts";
 import { Dialog } from "../components/dialog.ts";

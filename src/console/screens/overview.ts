@@ -1,7 +1,7 @@
 import type { VNode } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { InstanceStatus } from "../../application/health/instance-status.ts";
-import type { UsageOverview, UsagePeriod } from "../../application/usage/usage-overview.ts";
+import type { UsageOverview, UsagePeriod } from "../../ledger/reports/usage-overview.ts";
 import { Plot } from "../components/plot.ts";
 import { Badge, Empty, Figure, Loaded } from "../components/status.ts";
 import { badgeColumn, type Column, numberColumn, Table } from "../components/table.ts";

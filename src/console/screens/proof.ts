@@ -1,7 +1,7 @@
 import type { VNode } from "preact";
 import { useEffect } from "preact/hooks";
-import type { UsageReport } from "../../application/usage/usage-report.ts";
 import type { KeyMonth } from "../../domain/ledger/proof/key-month-verifier.ts";
+import type { UsageReport } from "../../ledger/reports/usage-report.ts";
 import { type Api, chunksOf } from "../api.ts";
 import { Field, fieldsOf } from "../components/field.ts";
 import { Plot } from "../components/plot.ts";

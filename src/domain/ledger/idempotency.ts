@@ -1,6 +1,6 @@
 import { Invalid } from "../errors.ts";
 import { type DataOf, type EventOf, flag, optional, text, utcTime } from "../shape.ts";
-import type { Idempotency } from "./serving.ts";
+import type { Idempotency } from "./journal/serving.ts";
 
 /**
  * The uses of one Idempotency-Key of one API key. Stream `idempotency-{apiKey}-{digest}`. The journals alone charge: this stream

@@ -1,9 +1,9 @@
 import type { Context } from "koa";
 import { z } from "zod";
-import { instantError, month } from "../../application/usage/events/period.ts";
-import type { OwnUsage, ReportOwnUsage } from "../../application/usage/own-usage.ts";
 import { Forbidden } from "../../domain/errors.ts";
 import { addMonths } from "../../domain/ledger/month.ts";
+import { instantError, month } from "../../ledger/audit/period.ts";
+import type { OwnUsage, ReportOwnUsage } from "../../ledger/reports/own-usage.ts";
 import type { Caller } from "../access/gate.ts";
 import { noStore } from "../caching/cache-control.ts";
 import { disconnectSignal } from "../kernel/middleware.ts";

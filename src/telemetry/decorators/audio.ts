@@ -2,7 +2,7 @@ import type { Streaming } from "../../application/synthesis/delivery.ts";
 import type { Encoder } from "../../audio/formats/encoder.ts";
 import type { Pipeline, Rendition } from "../../audio/pipeline/pipeline.ts";
 import type { AudioStore } from "../../audio/store/audio-store.ts";
-import type { Provenance } from "../../domain/ledger/serving.ts";
+import type { Provenance } from "../../domain/ledger/journal/serving.ts";
 import type { Instruments } from "../instruments.ts";
 import { runOperation, startOperation, trackStream } from "../operation.ts";
 import { isRecording, withSpan } from "../spans.ts";

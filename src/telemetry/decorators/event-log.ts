@@ -1,5 +1,5 @@
 import { SpanKind } from "@opentelemetry/api";
-import type { SynthesesServed } from "../../domain/ledger/journal.ts";
+import type { SynthesesServed } from "../../domain/ledger/journal/journal.ts";
 import type { CommandHandler } from "../../eventstore/command-handler.ts";
 import { type EventStore, type NewEvent, WrongExpectedRevision } from "../../eventstore/event-store.ts";
 import type { Instruments } from "../instruments.ts";

@@ -1,7 +1,7 @@
-import type { Ledger, RecordCallback } from "../../application/ledger/ledger.ts";
 import { KeyIsSuspended } from "../../domain/errors.ts";
-import type { JournalEvent, SynthesesServed } from "../../domain/ledger/journal.ts";
-import type { ServingDetails } from "../../domain/ledger/serving.ts";
+import type { JournalEvent, SynthesesServed } from "../../domain/ledger/journal/journal.ts";
+import type { ServingDetails } from "../../domain/ledger/journal/serving.ts";
+import type { Ledger, RecordCallback } from "../../ledger/ledger.ts";
 import type { Counter, Instruments } from "../instruments.ts";
 import { isRecording, markFailed, startSpan, traceparentOf } from "../spans.ts";
 

@@ -13,14 +13,11 @@ import { createKeyHistory, type ReadKeyHistory } from "../../../src/application/
 import { createKeys, type Keys } from "../../../src/application/accounts/keys.ts";
 import { createWebsites, type Websites } from "../../../src/application/accounts/websites.ts";
 import { createExecuteCommand } from "../../../src/application/execute-command.ts";
-import { createCarryOverUsage } from "../../../src/application/ledger/quota/carry-over.ts";
-import {
-  createUsageReader,
-  totalsByJournal,
-} from "../../../src/application/ledger/usage-accounts/usage-reader.ts";
 import { createCommandHandler } from "../../../src/eventstore/command-handler.ts";
 import type { EventStore, NewEvent, RecordedEvent } from "../../../src/eventstore/event-store.ts";
 import { openSqliteEventStore } from "../../../src/eventstore/sqlite/sqlite-event-store.ts";
+import { createUsageReader, totalsByJournal } from "../../../src/ledger/accounts/usage-reader.ts";
+import { createCarryOverUsage } from "../../../src/ledger/quota/carry-over.ts";
 import { collect } from "../../support/collect.ts";
 
 /** The admin services over a real store in a temporary folder. */

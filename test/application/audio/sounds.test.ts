@@ -1,7 +1,6 @@
 import { expect } from "chai";
 import { createCountServings } from "../../../src/application/audio/sound-servings.ts";
 import { createSounds, type Sounds } from "../../../src/application/audio/sounds.ts";
-import { createReportQueue } from "../../../src/application/usage/report-queue.ts";
 import { CdnUnavailable } from "../../../src/audio/cdn-purge.ts";
 import {
   type AudioStore,
@@ -10,7 +9,8 @@ import {
 } from "../../../src/audio/store/audio-store.ts";
 import { openFilesystemAudioStore } from "../../../src/audio/store/filesystem/filesystem-audio-store.ts";
 import { Invalid, NotFound, Unavailable } from "../../../src/domain/errors.ts";
-import { journalStream } from "../../../src/domain/ledger/journal.ts";
+import { journalStream } from "../../../src/domain/ledger/journal/journal.ts";
+import { createReportQueue } from "../../../src/ledger/reports/report-queue.ts";
 import { synthesesServed } from "../../support/build-journal-events.ts";
 import { append } from "../../support/logged-events.ts";
 import { createManualClock } from "../../support/manual-clock.ts";

@@ -1,6 +1,4 @@
 import { expect } from "chai";
-import type { Ledger } from "../../../src/application/ledger/ledger.ts";
-import type { OpenLedger } from "../../../src/application/ledger/open-ledger.ts";
 import { createDelivery, type Streaming } from "../../../src/application/synthesis/delivery.ts";
 import { createFreeDepartures } from "../../../src/application/synthesis/free-departures.ts";
 import type { SynthesisPlan } from "../../../src/application/synthesis/planner.ts";
@@ -15,6 +13,8 @@ import {
   Unavailable,
 } from "../../../src/domain/errors.ts";
 import { type CommandHandler, createCommandHandler } from "../../../src/eventstore/command-handler.ts";
+import type { Ledger } from "../../../src/ledger/ledger.ts";
+import type { OpenLedger } from "../../../src/ledger/open-ledger.ts";
 import { renditionOf } from "../../audio/pipeline/renditions.ts";
 import { collect } from "../../support/collect.ts";
 import { until } from "../../support/manual-clock.ts";

@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import type { OpenLedger } from "../../../src/application/ledger/open-ledger.ts";
 import {
   createDelivery,
   type Selection,
@@ -21,15 +20,16 @@ import {
   Unavailable,
   Unpronounceable,
 } from "../../../src/domain/errors.ts";
-import type { Idempotency } from "../../../src/domain/ledger/serving.ts";
+import type { Idempotency } from "../../../src/domain/ledger/journal/serving.ts";
 import { createCommandHandler } from "../../../src/eventstore/command-handler.ts";
+import type { OpenLedger } from "../../../src/ledger/open-ledger.ts";
 import { renditionOf } from "../../audio/pipeline/renditions.ts";
+import { type DisturbedStore, disturbedStore } from "../../ledger/disturbed-store.ts";
 import { createManualClock, until } from "../../support/manual-clock.ts";
 import { testPrincipal } from "../../support/principal.ts";
 import { rejection } from "../../support/rejection.ts";
 import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
 import { openTestLedger, readLedger } from "../../support/test-ledger.ts";
-import { type DisturbedStore, disturbedStore } from "../ledger/disturbed-store.ts";
 
 const at = "2026-11-21T10:00:00.000Z";
 const principal = testPrincipal();

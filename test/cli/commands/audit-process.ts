@@ -1,10 +1,11 @@
 // Runs the command line in a separate process over the event store of the first argument.
-import { createUsageReader } from "../../../src/application/ledger/usage-accounts/usage-reader.ts";
-import { createAudit } from "../../../src/application/usage/audit.ts";
-import { createUsageReport } from "../../../src/application/usage/usage-report.ts";
+
 import type { Services } from "../../../src/cli/command.ts";
 import { createProgram, run } from "../../../src/cli/program.ts";
 import { openSqliteEventStore } from "../../../src/eventstore/sqlite/sqlite-event-store.ts";
+import { createUsageReader } from "../../../src/ledger/accounts/usage-reader.ts";
+import { createAudit } from "../../../src/ledger/audit/audit.ts";
+import { createUsageReport } from "../../../src/ledger/reports/usage-report.ts";
 
 const [path = "", ...args] = process.argv.slice(2);
 const store = await openSqliteEventStore({ path });

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect } from "chai";
-import { createAudit } from "../../../src/application/usage/audit.ts";
+import { createAudit } from "../../../src/ledger/audit/audit.ts";
 import { collect } from "../../support/collect.ts";
 import { parseCsv } from "../../support/csv.ts";
 import { append, busyMonth } from "../../support/logged-events.ts";

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { expect } from "chai";
-import type { UsageReport } from "../../../src/application/usage/usage-report.ts";
+import type { UsageReport } from "../../../src/ledger/reports/usage-report.ts";
 import { type Browser, openBrowser } from "../../support/browser.ts";
 import { type ConsolePage, openConsole } from "../../support/console-page.ts";
 import { type InProcessService, startServiceForBrowser } from "../../support/in-process-service.ts";

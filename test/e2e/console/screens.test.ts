@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { UsageOverview } from "../../../src/application/usage/usage-overview.ts";
+import type { UsageOverview } from "../../../src/ledger/reports/usage-overview.ts";
 import { type Browser, openBrowser } from "../../support/browser.ts";
 import { type ConsolePage, openConsole } from "../../support/console-page.ts";
 import { type InProcessService, startServiceForBrowser } from "../../support/in-process-service.ts";

@@ -1,13 +1,10 @@
-import { closeJournal } from "../../../src/application/ledger/journal/close-journal.ts";
-import {
-  createJournalRegistry,
-  listOpenJournals,
-} from "../../../src/application/ledger/journal/journal-registry.ts";
-import { createRecoverJournal } from "../../../src/application/ledger/journal/recover-journal.ts";
-import { createUsageReader } from "../../../src/application/ledger/usage-accounts/usage-reader.ts";
 import { systemClock } from "../../../src/async/clock.ts";
 import { createCommandHandler } from "../../../src/eventstore/command-handler.ts";
 import type { EventStore } from "../../../src/eventstore/event-store.ts";
+import { createUsageReader } from "../../../src/ledger/accounts/usage-reader.ts";
+import { closeJournal } from "../../../src/ledger/journal/close-journal.ts";
+import { createJournalRegistry, listOpenJournals } from "../../../src/ledger/journal/journal-registry.ts";
+import { createRecoverJournal } from "../../../src/ledger/session/recover-journal.ts";
 import { admin, synthesize } from "../../support/client.ts";
 import { charactersPerText, type LimitedKey } from "./load.ts";
 import type { RecordedServings } from "./recorded-servings.ts";

@@ -1,6 +1,6 @@
-import { journalPrefix } from "../../../src/domain/ledger/journal.ts";
+import { journalPrefix } from "../../../src/domain/ledger/journal/journal.ts";
+import type { Serving, VoidedServing } from "../../../src/domain/ledger/journal/serving.ts";
 import { monthOf } from "../../../src/domain/ledger/month.ts";
-import type { Serving, VoidedServing } from "../../../src/domain/ledger/serving.ts";
 import type { EventStore } from "../../../src/eventstore/event-store.ts";
 import { entriesOf } from "../../support/read-journal.ts";
 import type { Observed } from "./load.ts";

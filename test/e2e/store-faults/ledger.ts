@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
-import type { Serving } from "../../../src/domain/ledger/serving.ts";
+import type { Serving } from "../../../src/domain/ledger/journal/serving.ts";
 import { openEventStoreDB } from "../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
 import { pollTimeoutMs } from "../../support/processes.ts";
 import { readLedger } from "../../support/test-ledger.ts";

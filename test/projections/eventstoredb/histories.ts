@@ -11,8 +11,8 @@ import {
   seedCatalog,
 } from "../../../src/domain/catalog/catalog.ts";
 import { releaseSeed } from "../../../src/domain/catalog/seed/seed.ts";
+import { usageAccountStream } from "../../../src/domain/ledger/accounts/usage-account.ts";
 import { rateStream } from "../../../src/domain/ledger/rate.ts";
-import { usageAccountStream } from "../../../src/domain/ledger/usage-accounts/usage-account.ts";
 import { accountClosed, anyPostings, usagePosted } from "../../support/usage-account-events.ts";
 import type { LogEvent } from "../fold-events.ts";
 

@@ -1,8 +1,8 @@
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import type { KeyDetails } from "../../../application/accounts/keys.ts";
-import type { AuditEntry } from "../../../application/usage/audit-entries.ts";
-import type { UsageReport } from "../../../application/usage/usage-report.ts";
+import type { AuditEntry } from "../../../ledger/audit/audit-entries.ts";
+import type { UsageReport } from "../../../ledger/reports/usage-report.ts";
 import { Confirm } from "../../components/dialog.ts";
 import { Field, valueIn } from "../../components/field.ts";
 import { type Listed, PageButtons, usePages } from "../../components/pages.ts";

@@ -1,4 +1,4 @@
-import type { UsageReport } from "../../../application/usage/usage-report.ts";
+import type { UsageReport } from "../../../ledger/reports/usage-report.ts";
 import { dayMs, monthEnd, monthStart } from "../../format.ts";
 import { sumOf } from "../../usage.ts";
 

@@ -1,9 +1,9 @@
 import { isOfType } from "../../event-type.ts";
-import { eventDigest } from "../canonical.ts";
-import { journalPrefix } from "../journal.ts";
-import { journalRegistryStream } from "../journal-registry.ts";
-import type { ProvenEvent } from "../proven-event.ts";
-import { quotaStream } from "../quota.ts";
+import { type UsageCount, usageAccountStream } from "../accounts/usage-account.ts";
+import { eventDigest } from "../journal/canonical.ts";
+import { journalPrefix } from "../journal/journal.ts";
+import { journalRegistryStream } from "../journal/journal-registry.ts";
+import { quotaStream } from "../quota/quota.ts";
 import { type InclusionProof, provesInclusion } from "../seals/merkle-proof.ts";
 import {
   eventLeaf,
@@ -14,7 +14,6 @@ import {
   withoutEnvelopes,
 } from "../seals/seal.ts";
 import type { Checkpoint, NoteVerifier } from "../seals/seal-note.ts";
-import { type UsageCount, usageAccountStream } from "../usage-accounts/usage-account.ts";
 import { isWellFormedProof, requireForm, runChecks } from "./event-form.ts";
 import { createOrderCheck } from "./event-order.ts";
 import { createExportReader, type ExportedEvent } from "./export-lines.ts";
@@ -22,6 +21,7 @@ import { createJournalChains } from "./journal-chains.ts";
 import { readLines } from "./lines.ts";
 import { NotGenuine, nameOf } from "./not-genuine.ts";
 import { PostingsCheck } from "./postings-check.ts";
+import type { ProvenEvent } from "./proven-event.ts";
 import { keyPrefix, QuotaCheck } from "./quota-check.ts";
 import { readCheckpoint } from "./seal-check.ts";
 import { createTimeCheck, type Remarks } from "./time-check.ts";

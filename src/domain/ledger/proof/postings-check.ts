@@ -1,11 +1,6 @@
 import { createHash, type Hash } from "node:crypto";
 import { isOfType } from "../../event-type.ts";
 import { servingOfFormat1 } from "../../log-format.ts";
-import { canonicalJson, eventDigest } from "../canonical.ts";
-import { type JournalEvent, journalPrefix } from "../journal.ts";
-import type { JournalRegistryEvent } from "../journal-registry.ts";
-import type { ProvenEvent } from "../proven-event.ts";
-import { hasReached, quotaThresholds } from "../quota-threshold.ts";
 import {
   type AccountClosed,
   addUsage,
@@ -17,11 +12,16 @@ import {
   type UsagePosted,
   usageAccountPrefix,
   usageAccountStream,
-} from "../usage-accounts/usage-account.ts";
-import { postingId, thresholdId } from "../usage-accounts/usage-event-ids.ts";
-import { addEntries, addPosting, addRevision, postedTotals, UsageSum } from "../usage-accounts/usage-sum.ts";
+} from "../accounts/usage-account.ts";
+import { postingId, thresholdId } from "../accounts/usage-event-ids.ts";
+import { addEntries, addPosting, addRevision, postedTotals, UsageSum } from "../accounts/usage-sum.ts";
+import { canonicalJson, eventDigest } from "../journal/canonical.ts";
+import { type JournalEvent, journalPrefix } from "../journal/journal.ts";
+import type { JournalRegistryEvent } from "../journal/journal-registry.ts";
+import { hasReached, quotaThresholds } from "../quota/quota-threshold.ts";
 import { journalTypes } from "./journal-chains.ts";
 import { NotGenuine, nameOf } from "./not-genuine.ts";
+import type { ProvenEvent } from "./proven-event.ts";
 
 /** A journal event's entries for one account. */
 interface Entries {

@@ -1,10 +1,14 @@
 import type { KeyEvent } from "../../accounts/key.ts";
 import { isOfType } from "../../event-type.ts";
-import { type Charge, chargesOf } from "../charges.ts";
-import { type JournalEvent, journalPrefix } from "../journal.ts";
-import type { JournalRegistryEvent } from "../journal-registry.ts";
+import {
+  parseUsageAccountStream,
+  type UsageAccountEvent,
+  usageAccountPrefix,
+} from "../accounts/usage-account.ts";
+import { type Charge, chargesOf } from "../journal/charges.ts";
+import { type JournalEvent, journalPrefix } from "../journal/journal.ts";
+import type { JournalRegistryEvent } from "../journal/journal-registry.ts";
 import { monthOf } from "../month.ts";
-import type { ProvenEvent } from "../proven-event.ts";
 import {
   type JournalTotal,
   parseQuotaStream,
@@ -13,14 +17,10 @@ import {
   quotaDecider,
   quotaPrefix,
   quotaStream,
-} from "../quota.ts";
-import {
-  parseUsageAccountStream,
-  type UsageAccountEvent,
-  usageAccountPrefix,
-} from "../usage-accounts/usage-account.ts";
+} from "../quota/quota.ts";
 import { journalTypes } from "./journal-chains.ts";
 import { NotGenuine, nameOf } from "./not-genuine.ts";
+import type { ProvenEvent } from "./proven-event.ts";
 
 /** As in accounts/key.ts, which browsers do not load. */
 export const keyPrefix = "key-";

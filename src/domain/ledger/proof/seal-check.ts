@@ -1,6 +1,5 @@
 import { equalBytes, toHex } from "../../bytes.ts";
 import { isOfType } from "../../event-type.ts";
-import type { ProvenEvent } from "../proven-event.ts";
 import { appendLeaf, emptyTree, type MerkleTree, rootOf } from "../seals/merkle.ts";
 import {
   eventLeaf,
@@ -16,6 +15,7 @@ import {
 import { type Checkpoint, type NoteVerifier, openNote, parseCheckpoint } from "../seals/seal-note.ts";
 import type { createJournalChains } from "./journal-chains.ts";
 import { NotGenuine, NotSealed, nameOf } from "./not-genuine.ts";
+import type { ProvenEvent } from "./proven-event.ts";
 
 /** What must be known of a seal before its event: it covers an earlier part of the log. */
 export interface SealPlan extends Pick<Sealed, "position" | "at"> {

@@ -10,10 +10,10 @@ import {
   text,
   utcTime,
 } from "../../shape.ts";
-import { canonicalJson } from "../canonical.ts";
-import { journalPrefix, journalStream } from "../journal.ts";
-import { journalRegistryStream } from "../journal-registry.ts";
-import type { ProvenEvent } from "../proven-event.ts";
+import { canonicalJson } from "../journal/canonical.ts";
+import { journalPrefix, journalStream } from "../journal/journal.ts";
+import { journalRegistryStream } from "../journal/journal-registry.ts";
+import type { ProvenEvent } from "../proof/proven-event.ts";
 import { leafHash } from "./merkle.ts";
 
 /** The last event of a journal at or before the seal's position. */

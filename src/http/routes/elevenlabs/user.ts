@@ -1,6 +1,6 @@
 import type { Context } from "koa";
 import { z } from "zod";
-import type { ReportOwnUsage } from "../../../application/usage/own-usage.ts";
+import type { ReportOwnUsage } from "../../../ledger/reports/own-usage.ts";
 import type { Caller } from "../../access/gate.ts";
 import { noStore } from "../../caching/cache-control.ts";
 import { disconnectSignal, websiteOf } from "../../kernel/middleware.ts";

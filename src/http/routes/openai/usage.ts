@@ -1,5 +1,7 @@
 import type { Context } from "koa";
 import { z } from "zod";
+import { Invalid } from "../../../domain/errors.ts";
+import { parse } from "../../../domain/validation.ts";
 import {
   bucketLimits,
   bucketWidths,
@@ -8,9 +10,7 @@ import {
   type ReportUsageBuckets,
   type UsageBuckets,
   type UsageRow,
-} from "../../../application/usage/usage-buckets.ts";
-import { Invalid } from "../../../domain/errors.ts";
-import { parse } from "../../../domain/validation.ts";
+} from "../../../ledger/reports/usage-buckets.ts";
 import { noStore } from "../../caching/cache-control.ts";
 import { disconnectSignal } from "../../kernel/middleware.ts";
 import { namedSchema } from "../../kernel/named-schema.ts";

@@ -4,7 +4,7 @@ import type { Logger } from "pino";
 import type { Sound, Synthesis } from "../../../application/synthesis/delivery.ts";
 import type { SynthesisPlan } from "../../../application/synthesis/planner.ts";
 import type { UnreadAudio } from "../../../application/synthesis/unread-audio.ts";
-import type { Receipt } from "../../../domain/ledger/serving.ts";
+import type { Receipt } from "../../../domain/ledger/journal/serving.ts";
 import type { ApiCors } from "../../access/cors.ts";
 import { type Caller, type Gate, limitHeaders, requireAdmission } from "../../access/gate.ts";
 import { isInternalError } from "../../kernel/errors/error-types.ts";

@@ -1,9 +1,9 @@
 import { expect } from "chai";
-import { createJournalRegistry } from "../../../../src/application/ledger/journal/journal-registry.ts";
-import { createUsageReader } from "../../../../src/application/ledger/usage-accounts/usage-reader.ts";
-import { createUsageReport, type UsageReport } from "../../../../src/application/usage/usage-report.ts";
 import { createCommandHandler } from "../../../../src/eventstore/command-handler.ts";
 import { usageOperation } from "../../../../src/http/routes/admin/ledger/usage-and-audit.ts";
+import { createUsageReader } from "../../../../src/ledger/accounts/usage-reader.ts";
+import { createJournalRegistry } from "../../../../src/ledger/journal/journal-registry.ts";
+import { createUsageReport, type UsageReport } from "../../../../src/ledger/reports/usage-report.ts";
 import { createJournalAppender } from "../../../support/append-to-journal.ts";
 import { synthesesServed } from "../../../support/build-journal-events.ts";
 import { append, issued } from "../../../support/logged-events.ts";

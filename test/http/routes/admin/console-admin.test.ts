@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { KeyDetails } from "../../../../src/application/accounts/keys.ts";
-import type { UsageOverview } from "../../../../src/application/usage/usage-overview.ts";
+import type { UsageOverview } from "../../../../src/ledger/reports/usage-overview.ts";
 import { admin, type Credentials, registerWebsite } from "../../../support/client.ts";
 import { ask, type InProcessService, startInProcessService } from "../../../support/in-process-service.ts";
 import { adminToken } from "../../../support/service.ts";

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { expect } from "chai";
-import { journalPrefix } from "../../../../src/domain/ledger/journal.ts";
+import { journalPrefix } from "../../../../src/domain/ledger/journal/journal.ts";
 import { authorize, type Credentials, registerWebsite } from "../../../support/client.ts";
 import { type EventStoreDBNode, startEventStoreDBNode } from "../../../support/eventstoredb-node/node.ts";
 import { ask, type InProcessService, startInProcessService } from "../../../support/in-process-service.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { AuditEntry } from "../../../../application/usage/audit-entries.ts";
+import type { AuditEntry } from "../../../../ledger/audit/audit-entries.ts";
 import { namedSchema } from "../../../kernel/named-schema.ts";
 import { count } from "../admin-operation.ts";
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { auditPlace } from "../../../../application/usage/audit.ts";
-import type { CountEvents, EventCounts } from "../../../../application/usage/events/event-counts.ts";
-import type { EventLog, EventsPage } from "../../../../application/usage/events/event-log.ts";
+import { auditPlace } from "../../../../ledger/audit/audit.ts";
+import type { CountEvents, EventCounts } from "../../../../ledger/audit/event-counts.ts";
+import type { EventLog, EventsPage } from "../../../../ledger/audit/event-log.ts";
 import { disconnectSignal } from "../../../kernel/middleware.ts";
 import { namedSchema } from "../../../kernel/named-schema.ts";
 import { type Operation, queryParams } from "../../../kernel/operation.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { ExportKeyMonth } from "../../../../application/usage/proof/key-month-export.ts";
+import type { ExportKeyMonth } from "../../../../ledger/proof/key-month-export.ts";
 import { disconnectSignal } from "../../../kernel/middleware.ts";
 import { namedSchema } from "../../../kernel/named-schema.ts";
 import { type Operation, pathParams, queryParams } from "../../../kernel/operation.ts";

@@ -1,9 +1,9 @@
 import type { Context } from "koa";
 import { z } from "zod";
-import { type Audit, auditPlace } from "../../../../application/usage/audit.ts";
-import { type AuditFormat, auditFormats, auditText } from "../../../../application/usage/audit-format.ts";
-import { type UsageCloudEvent, usageEventType } from "../../../../application/usage/events/cloud-event.ts";
-import type { ReportUsage, UsageReport } from "../../../../application/usage/usage-report.ts";
+import { type Audit, auditPlace } from "../../../../ledger/audit/audit.ts";
+import { type AuditFormat, auditFormats, auditText } from "../../../../ledger/audit/audit-format.ts";
+import { type UsageCloudEvent, usageEventType } from "../../../../ledger/audit/cloud-event.ts";
+import type { ReportUsage, UsageReport } from "../../../../ledger/reports/usage-report.ts";
 import { vary } from "../../../kernel/headers.ts";
 import { disconnectSignal } from "../../../kernel/middleware.ts";
 import { namedSchema } from "../../../kernel/named-schema.ts";

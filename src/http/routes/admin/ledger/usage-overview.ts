@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { ShowUsage, UsageOverview } from "../../../../application/usage/usage-overview.ts";
+import type { ShowUsage, UsageOverview } from "../../../../ledger/reports/usage-overview.ts";
 import { namedSchema } from "../../../kernel/named-schema.ts";
 import type { Operation } from "../../../kernel/operation.ts";
 import { adminOperation, count, ok, time } from "../admin-operation.ts";

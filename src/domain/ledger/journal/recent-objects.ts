@@ -1,0 +1,202 @@
+import { PerKey } from "../../accounts/per-key.ts";
+
+const maxPerGeneration = 50_000;
+const maxPerKeyAndGeneration = 5_000;
+const maxHeavyKeys = 10;
+
+/**
+ * The objects for which keys were charged within a window. Holds 150,000 objects at most; when there are more, the oldest are
+ * forgotten. A key holds a tenth at most, so that one key cannot displace the others. Times are in milliseconds since the epoch.
+ *
+ * Two generations replace single deletions: the older one is dropped as a whole when it is older than the window, or when the
+ * newer one is full. Keys with very many objects have generations of their own.
+ */
+export class RecentObjects {
+  readonly #windowMs: number;
+  #newer = new Generation(0);
+  #older = new Generation(0);
+  /** By key. The one whose objects were added first is dropped first. */
+  readonly #heavy = new Map<number, Generation>();
+
+  constructor(windowMs: number) {
+    this.#windowMs = windowMs;
+  }
+
+  /**
+   * Add older charges first: what was added first is forgotten first. `unsent`: bytes that the charge pays for, and that were not
+   * sent with it.
+   */
+  add(keyNumber: number, hash: string, at: number, unsent = 0): void {
+    // The time is earlier than the generation's start after a wrong clock was corrected.
+    if (this.#newer.size >= maxPerGeneration || Math.abs(at - this.#newer.startedAt) > this.#windowMs) {
+      this.#older = this.#newer;
+      this.#newer = new Generation(at);
+    }
+    if (this.#newer.add(keyNumber, hash, at, unsent) >= maxPerKeyAndGeneration) this.#separate(keyNumber);
+  }
+
+  #separate(keyNumber: number): void {
+    this.#heavy.delete(keyNumber);
+    this.#heavy.set(keyNumber, this.#newer.remove(keyNumber));
+    const [first] = this.#heavy.keys();
+    if (first !== undefined && this.#heavy.size > maxHeavyKeys) this.#heavy.delete(first);
+  }
+
+  /** Forgets one charge of this time. Call it once for each voided charge, after `add`. */
+  delete(keyNumber: number, hash: string, at: number): void {
+    this.#generationsOf(keyNumber).some((generation) => generation.delete(keyNumber, hash, at));
+  }
+
+  has(keyNumber: number, hash: string, now: number): boolean {
+    const since = now - this.#windowMs;
+    return this.#generationsOf(keyNumber).some((generation) => generation.has(keyNumber, hash, since));
+  }
+
+  /** The bytes of the object that are paid for and not sent. */
+  unsent(keyNumber: number, hash: string, now: number): number {
+    const since = now - this.#windowMs;
+    return this.#generationsOf(keyNumber).reduce(
+      (sum, generation) => sum + generation.unsent(keyNumber, hash, since),
+      0,
+    );
+  }
+
+  /** Sends bytes that are paid for; with a negative number, takes that back. */
+  send(keyNumber: number, hash: string, bytes: number): void {
+    let left = bytes;
+    for (const generation of this.#generationsOf(keyNumber)) left -= generation.send(keyNumber, hash, left);
+  }
+
+  #generationsOf(keyNumber: number): Generation[] {
+    const heavy = this.#heavy.get(keyNumber);
+    return heavy ? [this.#newer, this.#older, heavy] : [this.#newer, this.#older];
+  }
+}
+
+/**
+ * The charges of a key for an object at the last two times: a charge may be voided while others, of the same or an earlier
+ * time, stay. A time counts only if its count is not 0. Times are relative to the generation's start, because V8 stores small
+ * integers in place.
+ */
+interface Charges {
+  readonly hash: string;
+  last: number;
+  lastCount: number;
+  earlier: number;
+  earlierCount: number;
+  /** Bytes that are paid for and not sent. */
+  unsent: number;
+}
+
+/** A key's only object, or its objects by hash: with 100,000 active keys, which mostly have one, a map for each would take 20 MB. */
+type KeyObjects = Charges | Map<string, Charges>;
+
+type Keys = PerKey<KeyObjects> | Map<number, KeyObjects | undefined>;
+
+class Generation {
+  readonly startedAt: number;
+  readonly #keys: Keys;
+  #size = 0;
+
+  constructor(startedAt: number, keys: Keys = new PerKey()) {
+    this.startedAt = startedAt;
+    this.#keys = keys;
+  }
+
+  /** The number of all keys' objects. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Returns the number of the key's objects. */
+  add(keyNumber: number, hash: string, at: number, unsent: number): number {
+    const objects = this.#keys.get(keyNumber);
+    const known = find(objects, hash);
+    if (known) {
+      addCharge(known, at - this.startedAt);
+      known.unsent += unsent;
+    } else {
+      const charges = { hash, last: at - this.startedAt, lastCount: 1, earlier: 0, earlierCount: 0, unsent };
+      if (objects instanceof Map) objects.set(hash, charges);
+      else this.#keys.set(keyNumber, objects ? mapOf(objects, charges) : charges);
+      this.#size += 1;
+    }
+    return sizeOf(this.#keys.get(keyNumber));
+  }
+
+  has(keyNumber: number, hash: string, since: number): boolean {
+    const charges = find(this.#keys.get(keyNumber), hash);
+    return charges !== undefined && charges.lastCount > 0 && charges.last >= since - this.startedAt;
+  }
+
+  unsent(keyNumber: number, hash: string, since: number): number {
+    if (!this.has(keyNumber, hash, since)) return 0;
+    return find(this.#keys.get(keyNumber), hash)?.unsent ?? 0;
+  }
+
+  /** Returns the number of bytes that were subtracted. */
+  send(keyNumber: number, hash: string, bytes: number): number {
+    const charges = find(this.#keys.get(keyNumber), hash);
+    if (!charges) return 0;
+    const sent = Math.min(bytes, charges.unsent);
+    charges.unsent -= sent;
+    return sent;
+  }
+
+  /** False if there is no charge of this time. */
+  delete(keyNumber: number, hash: string, at: number): boolean {
+    const charges = find(this.#keys.get(keyNumber), hash);
+    if (charges === undefined || !deleteCharge(charges, at - this.startedAt)) return false;
+    if (charges.lastCount === 0) charges.unsent = 0;
+    return true;
+  }
+
+  /** Removes the key's objects. Returns a generation of these objects only. */
+  remove(keyNumber: number): Generation {
+    const objects = this.#keys.get(keyNumber);
+    this.#keys.set(keyNumber, undefined);
+    this.#size -= sizeOf(objects);
+    return new Generation(this.startedAt, new Map([[keyNumber, objects]]));
+  }
+}
+
+const find = (objects: KeyObjects | undefined, hash: string): Charges | undefined => {
+  if (objects instanceof Map) return objects.get(hash);
+  return objects?.hash === hash ? objects : undefined;
+};
+
+const sizeOf = (objects: KeyObjects | undefined): number => {
+  if (objects instanceof Map) return objects.size;
+  return objects ? 1 : 0;
+};
+
+const mapOf = (...objects: readonly Charges[]): Map<string, Charges> =>
+  new Map(objects.map((charges) => [charges.hash, charges]));
+
+const addCharge = (charges: Charges, at: number): void => {
+  if (charges.lastCount === 0 || at > charges.last) {
+    charges.earlier = charges.last;
+    charges.earlierCount = charges.lastCount;
+    charges.last = at;
+    charges.lastCount = 1;
+  } else if (at === charges.last) charges.lastCount += 1;
+  else if (charges.earlierCount === 0 || at > charges.earlier) {
+    charges.earlier = at;
+    charges.earlierCount = 1;
+  } else if (at === charges.earlier) charges.earlierCount += 1;
+};
+
+/** False if there is no charge of this time. Without charges the entry stays, because a deletion would have to be counted. */
+const deleteCharge = (charges: Charges, at: number): boolean => {
+  if (charges.lastCount > 0 && at === charges.last) {
+    charges.lastCount -= 1;
+    if (charges.lastCount > 0) return true;
+    charges.last = charges.earlier;
+    charges.lastCount = charges.earlierCount;
+    charges.earlierCount = 0;
+    return true;
+  }
+  if (charges.earlierCount === 0 || at !== charges.earlier) return false;
+  charges.earlierCount -= 1;
+  return true;
+};

@@ -1,0 +1,101 @@
+import { type Checked, code, count, flag, listOf, object, optional, text, utcTime } from "../../shape.ts";
+import type { AudioFormat } from "../../synthesis/formats.ts";
+import type { EngineCode } from "../../synthesis/speech.ts";
+
+/** Where the audio came from. */
+export type Provenance = "miss" | "coalesced" | "memory" | "store";
+
+/** Server-sent events, raw audio bytes, WebSocket frames, or events of the Wyoming protocol. */
+export type StreamKind = "sse" | "audio" | "websocket" | "wyoming";
+
+/** Digests of an Idempotency-Key and its request. */
+const idempotency = object({ key: text, request: text });
+export interface Idempotency extends Checked<typeof idempotency> {
+  /** The digest that version 0.1.0 records as `request`. Only compared, never recorded. */
+  readonly formerRequest?: string;
+}
+
+export const soundServed = object({
+  /** The audio's content address. */
+  hash: text,
+  engine: code<EngineCode>(),
+  /** The requested friendly name, or the system voice's name. */
+  voice: text,
+  lang: text,
+  format: code<AudioFormat>(),
+});
+export type SoundServed = Checked<typeof soundServed>;
+
+/** The rare members of a serving. */
+export const servingDetails = object({
+  /** True for a partial answer (206). */
+  partial: optional(flag),
+  /** Of a partial response with private audio: its bytes and those of the whole audio. */
+  part: optional(object({ bytes: count, size: count })),
+  /** How it was streamed; absent for whole answers. */
+  stream: optional(code<StreamKind>()),
+  /** True if an engine worked for the request, and its caller received no audio: it left, or its request failed by its own fault. */
+  undelivered: optional(flag),
+  idempotency: optional(idempotency),
+  /** True if an earlier serving with the same Idempotency-Key was charged. */
+  repeat: optional(flag),
+  /** The system voices that failed before. */
+  failed: optional(listOf(text)),
+  /** W3C trace context, if the request is traced. */
+  traceparent: optional(text),
+});
+export type ServingDetails = Checked<typeof servingDetails>;
+
+/** An answer with audio. Its time is that of the journal event that holds it. */
+export interface Serving extends SoundServed, ServingDetails {
+  readonly apiKey: string;
+  readonly requestId: string;
+  /** Charged code points: 0 for a repeat, and for a part of an object that was charged shortly before. */
+  readonly characters: number;
+  readonly cached: Provenance;
+}
+
+/** A recorded serving. */
+export interface Receipt {
+  readonly journal: string;
+  readonly serving: Serving;
+  /** ISO 8601, UTC. */
+  readonly at: string;
+  /** True if the charge is being voided, because a concurrent request with the same Idempotency-Key is charged. */
+  readonly isVoided?: true;
+}
+
+/** Returns the charge of a serving. */
+export const voidedServing = object({
+  apiKey: text,
+  requestId: text,
+  /** Code points returned to the quota: those of the serving. */
+  characters: count,
+  hash: text,
+  engine: code<EngineCode>(),
+  voice: text,
+  /** The time of the serving. It decides the month and the day. */
+  servedAt: utcTime,
+  /** The journal that holds the serving, if it is another one. */
+  journal: optional(text),
+  /**
+   * `unanswered`: the caller received no audio, and the request does not count. `repeat`: a concurrent request with the same
+   * Idempotency-Key was charged; the request counts, without characters.
+   */
+  reason: code<"unanswered" | "repeat">(),
+});
+export type VoidedServing = Checked<typeof voidedServing>;
+
+/** The end of a recorded stream. It does not change the charge. */
+export const streamEnd = object({
+  apiKey: text,
+  /** The request id of its serving. */
+  requestId: text,
+  hash: text,
+  /** `left`: the listener left before the end; `failed`: the service or the upstream failed. */
+  outcome: code<"whole" | "left" | "failed">(),
+  /** Audio bytes and chunks that were written to the connection. */
+  bytes: count,
+  chunks: count,
+});
+export type StreamEnd = Checked<typeof streamEnd>;

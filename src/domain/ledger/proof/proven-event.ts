@@ -1,0 +1,56 @@
+import { hash } from "node:crypto";
+import { canonicalJson } from "../journal/canonical.ts";
+
+/** An event as exports contain it and seals cover it. */
+export interface ProvenEvent {
+  readonly position: number;
+  readonly stream: string;
+  readonly revision: number;
+  readonly id: string;
+  readonly type: string;
+  /** When the store appended it, in milliseconds since the epoch. */
+  readonly created: number;
+  /** The data, without what is withheld. */
+  readonly data: object;
+  readonly metadata: object;
+}
+
+/** Members that an auditor does not need, but an attacker could use. */
+const withheld: ReadonlyMap<string, string> = new Map([
+  ["SecretCreated", "hash"],
+  ["CredentialsSet", "ciphertext"],
+  ["CredentialsReencrypted", "ciphertext"],
+  ["WebhookAdded", "ciphertext"],
+  ["WebhookSecretRotated", "ciphertext"],
+  ["WebhookSecretReencrypted", "ciphertext"],
+]);
+
+export const withheldMember = (type: string): string | undefined => withheld.get(type);
+
+/** Replaces a withheld member with its SHA-256. Both members have 256 random bits or more: the digest discloses nothing. */
+export const provenEvent = ({
+  position,
+  stream,
+  revision,
+  id,
+  type,
+  created,
+  data,
+  metadata,
+}: ProvenEvent): ProvenEvent => ({
+  position,
+  stream,
+  revision,
+  id,
+  type,
+  created,
+  data: committed(type, data),
+  metadata,
+});
+
+const committed = (type: string, data: object): object => {
+  const member = withheldMember(type);
+  if (member === undefined) return data;
+  const value = Reflect.get(Object(data), member);
+  return value === undefined ? data : { ...data, [member]: { sha256: hash("sha256", canonicalJson(value)) } };
+};

@@ -1,0 +1,86 @@
+import { type Charge, chargesOf } from "../../domain/ledger/journal/charges.ts";
+import { addMonths, monthOf } from "../../domain/ledger/month.ts";
+import { beginCharges, type ChargesSource, type SummedUp, type Use } from "./read-charges.ts";
+
+/** Times in milliseconds since the epoch. */
+export interface ChargesRequest {
+  readonly apiKeys: readonly string[];
+  /** Only charges of servings from this time on. */
+  readonly from: number;
+  /** Only charges of servings before this time. */
+  readonly to: number;
+  /** Only what was recorded up to this time. */
+  readonly asOf: number;
+  /** True: the charges of a posting and a day may be one sum, at the day's midnight, if the whole day lies within the times. */
+  readonly byDay: boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Receives each charge once, in no particular order, or sums of charges. */
+export type OnCharge = (charge: Charge) => void;
+
+/** Reads the charges of keys between two times. @throws {EventStoreUnavailable} */
+export type ReadCharges = (request: ChargesRequest, onCharge: OnCharge) => Promise<void>;
+
+const dayMs = 86_400_000;
+/** More than the clocks of two instances may differ. */
+const toleranceMs = 300_000;
+
+export const createChargeReader =
+  (source: ChargesSource): ReadCharges =>
+  async (request, onCharge) => {
+    const { apiKeys, from, to, asOf, signal } = request;
+    const months = monthsOf(request);
+    const accounts = apiKeys.flatMap((apiKey) => months.map((month) => ({ apiKey, month })));
+    const reading = await beginCharges(source, accounts);
+    await reading.read({
+      asOf: { time: asOf },
+      signal,
+      useOf: (summedUp) => useOf(summedUp, request),
+      onSums: ({ cells }, { apiKey }) => {
+        for (const { day, engine, requests, characters } of cells) {
+          if (placeOf(Date.parse(day), request) === "inside")
+            onCharge({ apiKey, servedAt: `${day}T00:00:00.000Z`, engine, requests, characters });
+        }
+      },
+      onEvent: (event, neededBy) => {
+        for (const charge of chargesOf(event)) {
+          const { apiKey, servedAt } = charge;
+          const at = Date.parse(servedAt);
+          if (from <= at && at < to && neededBy(apiKey, monthOf(servedAt))) onCharge(charge);
+        }
+      },
+    });
+  };
+
+/** The months of the servings, `yyyy-mm`. */
+const monthsOf = ({ from, to, asOf }: ChargesRequest): string[] => {
+  const months: string[] = [];
+  const last = monthOf(new Date(Math.max(from, Math.min(to - 1, asOf))).toISOString());
+  for (let month = monthOf(new Date(from).toISOString()); month <= last; month = addMonths(month, 1)) {
+    months.push(month);
+  }
+  return months;
+};
+
+/** Without voids, the sums name every day that has an entry. With voids, entries of a day may add up to nothing. */
+const useOf = ({ sums, at, isWhole }: SummedUp, request: ChargesRequest): Use => {
+  const { byDay, from } = request;
+  // Earlier postings have only entries that are earlier still.
+  if (Date.parse(at) < from - toleranceMs) return "end";
+  if (Date.parse(sums.until) < from) return "nothing";
+  const hasVoids = sums.voided.requests !== 0 || sums.voided.characters !== 0;
+  const places = new Set(sums.cells.map(({ day }) => placeOf(Date.parse(day), request)));
+  if (!hasVoids && !places.has("inside") && !places.has("partly")) return "nothing";
+  const isExact = byDay && isWhole && (hasVoids ? hasWholeDays(request) : !places.has("partly"));
+  return isExact ? "sums" : "entries";
+};
+
+const hasWholeDays = ({ from, to, asOf }: ChargesRequest): boolean =>
+  from % dayMs === 0 && (to % dayMs === 0 || to > asOf);
+
+/** Nothing is recorded after `asOf`: a day that ends later is inside. */
+const placeOf = (day: number, { from, to, asOf }: ChargesRequest): "inside" | "outside" | "partly" => {
+  if (day + dayMs <= from || day >= to) return "outside";
+  return day >= from && (day + dayMs <= to || to > asOf) ? "inside" : "partly";
+};

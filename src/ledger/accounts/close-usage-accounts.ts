@@ -1,0 +1,143 @@
+import { type Clock, systemClock } from "../../async/clock.ts";
+import { exponentialBackoff, retry } from "../../async/retry.ts";
+import {
+  closeUsageAccount,
+  evolveUsageAccount,
+  initialUsageAccount,
+  type UsageAccountEvent,
+  usageAccountStream,
+} from "../../domain/ledger/accounts/usage-account.ts";
+import { usageAccountDigest } from "../../domain/ledger/accounts/usage-account-digest.ts";
+import { closingId } from "../../domain/ledger/accounts/usage-event-ids.ts";
+import { addMonths, monthOf } from "../../domain/ledger/month.ts";
+import { type EventStore, readEvent, WrongExpectedRevision } from "../../eventstore/event-store.ts";
+import { eventTime } from "../../eventstore/event-time.ts";
+import { readUnposted } from "../journal/journal-reader.ts";
+import { listOpenJournals } from "../journal/journal-registry.ts";
+
+export interface CloseUsageAccountsOptions {
+  readonly store: EventStore;
+  /** Every key, in a stable order. */
+  readonly apiKeys: () => Iterable<string>;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  /** Rejects with {Unavailable} if this machine's clock may be wrong: it would close the account of the current month. */
+  readonly requireMeasuredClock?: () => Promise<void>;
+  /** For the delays after conflicts. Default: real time. */
+  readonly timers?: Clock;
+  readonly onError: (what: string, error: unknown) => void;
+  /** The maximum number of keys per call. Default 200. */
+  readonly keysPerStep?: number;
+}
+
+/**
+ * Closes accounts of past months, some keys per call. It iterates over all keys, because any of them may have an
+ * account, and an instance does not know what others have posted. With 100,000 keys and a call per minute, a month is closed
+ * after eight hours. A failure interrupts it. After a restart the iteration starts again; an account that is already closed
+ * costs a read of one event.
+ *
+ * A month is closed a day after its end, and only when every open journal has posted what is older than an hour: what is
+ * posted later can only be a void, and those follow their servings within minutes.
+ */
+export type CloseUsageAccounts = () => Promise<void>;
+
+type Account = readonly [apiKey: string, month: string];
+
+/** Reads may lag behind the event that a conflict was about. */
+const maxAttempts = 8;
+const conflictDelayMs = { firstMs: 10, maxMs: 1_000 };
+const closingMarginMs = 24 * 60 * 60_000;
+const postingMarginMs = 60 * 60_000;
+/** After a longer shutdown, older months remain open. Their reports are right nevertheless. */
+const monthsBack = 2;
+
+export const createCloseUsageAccounts = ({
+  store,
+  apiKeys,
+  clock,
+  requireMeasuredClock = async () => {},
+  timers = systemClock,
+  onError,
+  keysPerStep = 200,
+}: CloseUsageAccountsOptions): CloseUsageAccounts => {
+  let walked = "";
+  let remaining: Iterator<Account, undefined> = [].values();
+  /** The one that is being closed. After a failure the next call continues with it. */
+  let account: Account | undefined;
+
+  const step = async (): Promise<void> => {
+    await requireMeasuredClock();
+    const newest = lastClosableMonth(clock());
+    if (newest !== walked) {
+      if (!(await isPosted(store, clock() - postingMarginMs))) return;
+      walked = newest;
+      remaining = accountsToClose(apiKeys, newest);
+      account = undefined;
+    }
+    for (let keys = 0; keys < keysPerStep; keys++) {
+      account ??= remaining.next().value;
+      if (!account) return;
+      await close({ store, timers }, account, new Date(clock()).toISOString());
+      account = undefined;
+    }
+  };
+
+  return async () => {
+    try {
+      await step();
+    } catch (error) {
+      if (!account) walked = ""; // the keys could not be read: the next call starts again
+      onError("the accounts of past months could not be closed", error);
+    }
+  };
+};
+
+/** The last month that ended at least a day ago. */
+const lastClosableMonth = (now: number): string =>
+  addMonths(monthOf(new Date(now - closingMarginMs).toISOString()), -1);
+
+function* accountsToClose(apiKeys: () => Iterable<string>, newest: string): Generator<Account, undefined> {
+  for (let back = 0; back < monthsBack; back++) {
+    for (const apiKey of apiKeys()) yield [apiKey, addMonths(newest, -back)];
+  }
+}
+
+/** True if every open journal has posted its entries before this time. */
+const isPosted = async (store: EventStore, before: number): Promise<boolean> => {
+  for (const journal of await listOpenJournals(store)) {
+    for await (const event of readUnposted(store, journal)) {
+      if (Date.parse(eventTime(event)) >= before) break;
+      if (event.type !== "JournalPosted" && event.type !== "JournalClosed") return false;
+    }
+  }
+  return true;
+};
+
+/** Repeats after conflicts, because a void may be posted in between. */
+const close = async (
+  { store, timers = systemClock }: Pick<CloseUsageAccountsOptions, "store" | "timers">,
+  account: Account,
+  at: string,
+): Promise<void> => {
+  const delayAfter = (outcome: object, attempt: number) =>
+    "error" in outcome && outcome.error instanceof WrongExpectedRevision && attempt < maxAttempts
+      ? exponentialBackoff(conflictDelayMs, attempt)
+      : undefined;
+  await retry({ delayAfter, clock: timers }, () => closeOnce(store, account, at));
+};
+
+/** Reads the whole account: the digest covers all of its events. @throws {WrongExpectedRevision} if another event was appended */
+const closeOnce = async (store: EventStore, [apiKey, month]: Account, at: string): Promise<void> => {
+  const stream = usageAccountStream(apiKey, month);
+  const last = await readEvent(store, stream, { direction: "backwards" });
+  if (last?.type === "AccountClosed") return;
+  const events: UsageAccountEvent[] = [];
+  for await (const event of store.readStream(stream)) events.push(event as unknown as UsageAccountEvent);
+  if (events.length === 0) return;
+  const account = events.reduce(evolveUsageAccount, initialUsageAccount());
+  const closing = closeUsageAccount(account, { digest: usageAccountDigest(events), at });
+  const id = closingId(apiKey, month);
+  const metadata = { actor: "system" };
+  const newEvents = closing.map((event) => ({ id, ...event, metadata }));
+  if (newEvents.length > 0) await store.append(stream, newEvents, events.length - 1);
+};

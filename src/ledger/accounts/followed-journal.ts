@@ -1,0 +1,108 @@
+import { inTimeSlices } from "../../async/time-slices.ts";
+import type { AccountId } from "../../domain/ledger/accounts/usage-account.ts";
+import { addEntries, type SumOf } from "../../domain/ledger/accounts/usage-sum.ts";
+import type { JournalEvent } from "../../domain/ledger/journal/journal.ts";
+import type { RecordedEvent } from "../../eventstore/event-store.ts";
+import { NumberLists } from "./number-lists.ts";
+import { type KnownAccount, type KnownJournal, UnpostedEntries } from "./unposted-entries.ts";
+
+/** Of entries that are posted in part, or not all included, the events are read: at most this many servings. */
+const maxServingsTogether = 200;
+/** An account is posted after 1,000 servings: more than these are unposted only while its process does not reach the event store. */
+const maxServings = 4_000;
+
+interface FollowedAccount {
+  /** The entries before this revision are not known. */
+  first: number;
+  readonly entries: UnpostedEntries[];
+}
+
+/** The unposted entries of another process's journal, from its events. */
+export class FollowedJournal implements KnownJournal {
+  readonly first: number;
+  #last: number;
+  #position = -1;
+  #postedUpTo: number | undefined;
+  readonly #months = new Map<string, Map<string, FollowedAccount>>();
+  readonly #lists = new NumberLists();
+  #size = 0;
+
+  /** `postedUpTo`: everything up to this revision is posted; undefined: it is not known. */
+  constructor(first: number, postedUpTo = first === 0 ? -1 : undefined) {
+    this.first = first;
+    this.#last = first - 1;
+    this.#postedUpTo = postedUpTo;
+  }
+
+  get last(): number {
+    return this.#last;
+  }
+
+  get position(): number {
+    return this.#position;
+  }
+
+  get postedUpTo(): number | undefined {
+    return this.#postedUpTo;
+  }
+
+  /** The number of sums that are kept. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Adds the next event. Has no effect if it was added before. */
+  add(event: JournalEvent & RecordedEvent): void {
+    const { revision, position } = event;
+    if (revision <= this.#last) return;
+    this.#last = revision;
+    this.#position = position;
+    const sumOf: SumOf = (apiKey, month) => this.#entriesFor(apiKey, month, revision);
+    addEntries(event, sumOf);
+    if (event.type !== "JournalPosted" || event.data.through <= (this.#postedUpTo ?? -1)) return;
+    this.#postedUpTo = event.data.through;
+    void this.#forgetPosted(event.data.through);
+  }
+
+  entriesOf({ apiKey, month }: AccountId): KnownAccount {
+    return this.#months.get(month)?.get(apiKey) ?? { first: this.first, entries: [] };
+  }
+
+  #entriesFor(apiKey: string, month: string, revision: number): UnpostedEntries {
+    const accounts = this.#months.get(month) ?? new Map<string, FollowedAccount>();
+    this.#months.set(month, accounts);
+    const account = accounts.get(apiKey) ?? { first: this.first, entries: [] };
+    accounts.set(apiKey, account);
+    let last = account.entries.at(-1);
+    if (last === undefined || servingsOf(last) >= maxServingsTogether) {
+      last = new UnpostedEntries(this.#lists);
+      account.entries.push(last);
+      this.#size += 1;
+      if (account.entries.length * maxServingsTogether > maxServings) this.#forgetFirst(account);
+    }
+    last.addEvent(revision, "");
+    return last;
+  }
+
+  #forgetFirst(account: FollowedAccount): void {
+    const forgotten = account.entries.shift();
+    if (!forgotten) return;
+    account.first = forgotten.through + 1;
+    forgotten.release();
+    this.#size -= 1;
+  }
+
+  async #forgetPosted(postedUpTo: number): Promise<void> {
+    for (const accounts of this.#months.values()) {
+      for await (const [apiKey, account] of inTimeSlices(accounts)) {
+        while ((account.entries[0]?.through ?? Number.POSITIVE_INFINITY) <= postedUpTo)
+          this.#forgetFirst(account);
+        // `first` of an account that is forgotten is again that of the journal, below what is posted.
+        if (account.entries.length === 0) accounts.delete(apiKey);
+      }
+    }
+  }
+}
+
+/** Served and voided ones: `requests` is their difference. */
+const servingsOf = ({ requests, voided }: UnpostedEntries): number => requests + 2 * voided.requests;

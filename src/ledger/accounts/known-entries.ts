@@ -1,0 +1,139 @@
+import { exponentialBackoff } from "../../async/retry.ts";
+import { sleep } from "../../async/sleep.ts";
+import { inTimeSlices } from "../../async/time-slices.ts";
+import { isOfType } from "../../domain/event-type.ts";
+import type { AccountId } from "../../domain/ledger/accounts/usage-account.ts";
+import { postedTotals } from "../../domain/ledger/accounts/usage-sum.ts";
+import { type JournalEvent, journalPrefix, journalStream } from "../../domain/ledger/journal/journal.ts";
+import type { JournalRegistryEvent } from "../../domain/ledger/journal/journal-registry.ts";
+import type { EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
+import { readPostedUpTo } from "../journal/journal-reader.ts";
+import { listOpenJournals } from "../journal/journal-registry.ts";
+import { FollowedJournal } from "./followed-journal.ts";
+import type { KnownJournal, UnpostedEntries } from "./unposted-entries.ts";
+
+/** The totals of entries at the time of a snapshot. */
+export interface KnownTotals extends ReturnType<typeof postedTotals> {
+  readonly first: number;
+  readonly through: number;
+  readonly entries: UnpostedEntries;
+}
+
+/** What was known of the accounts at one moment. */
+export interface KnownSnapshot {
+  /** Valid for reads that show the log at least up to this position, and of this account's stream. */
+  readonly position: number;
+  readonly account: AccountId | undefined;
+  /** By journal, the revision up to which everything is posted; undefined if it must be read. */
+  readonly postedUpTo: ReadonlyMap<string, number | undefined>;
+  partsOf(account: AccountId): ReadonlyMap<string, KnownPart>;
+}
+
+export interface KnownPart {
+  readonly first: number;
+  readonly last: number;
+  readonly totals: readonly KnownTotals[];
+}
+
+const catchUpDelayMs = { firstMs: 20, maxMs: 1_000 };
+/** Bounds the memory: entries of 300 bytes for each, and about two bytes for each of their servings. */
+const maxFollowedEntries = 200_000;
+
+/**
+ * The unposted entries of all journals, as far as this process knows them: of its own journals from its postings, and of all others
+ * from their events, which it follows. Whatever is missing here is read from the journals.
+ */
+export class KnownEntries {
+  readonly #own = new Map<string, KnownJournal>();
+  readonly #followed = new Map<string, FollowedJournal>();
+  readonly #maxFollowed: number;
+
+  constructor({ maxFollowed = maxFollowedEntries }: { readonly maxFollowed?: number } = {}) {
+    this.#maxFollowed = maxFollowed;
+  }
+
+  addOwn(journal: string, known: KnownJournal): void {
+    this.#own.set(journal, known);
+  }
+
+  /** Adds events of the registry, and of journals of other processes. Events that were added before are left out. */
+  readonly follow = (events: readonly RecordedEvent[]): void => {
+    for (const event of events) {
+      if (isOfType<JournalRegistryEvent, RecordedEvent>(event, ["JournalRetired"])) {
+        this.#own.delete(event.data.journal);
+        this.#followed.delete(event.data.journal);
+      } else if (event.stream.startsWith(journalPrefix)) this.#add(event);
+    }
+  };
+
+  #add(event: RecordedEvent): void {
+    const journal = event.stream.slice(journalPrefix.length);
+    if (this.#own.has(journal)) return;
+    const known = this.#followed.get(journal);
+    // After a gap it starts anew.
+    const followed = known && event.revision <= known.last + 1 ? known : new FollowedJournal(event.revision);
+    this.#followed.set(journal, followed);
+    followed.add(event as unknown as JournalEvent & RecordedEvent);
+    let size = 0;
+    for (const one of this.#followed.values()) size += one.size;
+    if (size > this.#maxFollowed) this.#followed.clear();
+  }
+
+  /** Reads what was unposted in the journals of other processes before this one began to follow them. @throws {EventStoreUnavailable} */
+  async catchUp(store: EventStore): Promise<void> {
+    for (const journal of await listOpenJournals(store)) {
+      if (!this.#own.has(journal)) await this.#readUnposted(store, journal);
+    }
+    const open = await listOpenJournals(store);
+    for (const journal of this.#followed.keys()) if (!open.includes(journal)) this.#followed.delete(journal);
+  }
+
+  async #readUnposted(store: EventStore, journal: string): Promise<void> {
+    const postedUpTo = await readPostedUpTo(store, journal);
+    const read = new FollowedJournal(postedUpTo + 1, postedUpTo);
+    for (let attempt = 1; ; attempt++) {
+      for await (const event of store.readStream(journalStream(journal), { from: read.last + 1 })) {
+        read.add(event as unknown as JournalEvent & RecordedEvent);
+        if (read.size > this.#maxFollowed) return;
+      }
+      const followed = this.#followed.get(journal);
+      if (followed && followed.first <= read.first) return;
+      if (!followed || followed.last <= read.last) break;
+      await sleep(exponentialBackoff(catchUpDelayMs, attempt));
+    }
+    this.#followed.set(journal, read);
+  }
+
+  async snapshot(accounts: readonly AccountId[]): Promise<KnownSnapshot> {
+    const journals = new Map<string, KnownJournal>([...this.#own, ...this.#followed]);
+    const postedUpTo = new Map([...journals].map(([journal, known]) => [journal, known.postedUpTo]));
+    const parts = new Map<AccountId, Map<string, KnownPart>>();
+    let [position, lastPosted] = [-1, -1];
+    let lastAccount: AccountId | undefined;
+    for await (const account of inTimeSlices(accounts)) {
+      const ofAccount = new Map<string, KnownPart>();
+      for (const [journal, known] of journals) {
+        const { first, entries, position: posted = -1 } = known.entriesOf(account);
+        ofAccount.set(journal, { first, last: known.last, totals: entries.map(totalsOf) });
+        if (posted > lastPosted) [lastPosted, lastAccount] = [posted, account];
+      }
+      parts.set(account, ofAccount);
+    }
+    for (const known of journals.values()) position = Math.max(position, known.position);
+    return {
+      position: Math.max(position, lastPosted),
+      account: lastAccount,
+      postedUpTo,
+      partsOf: (account) => parts.get(account) ?? noParts,
+    };
+  }
+}
+
+const noParts: ReadonlyMap<string, KnownPart> = new Map();
+
+const totalsOf = (entries: UnpostedEntries): KnownTotals => ({
+  ...postedTotals(entries),
+  first: entries.first,
+  through: entries.through,
+  entries,
+});

@@ -1,0 +1,383 @@
+import pLimit from "p-limit";
+import { type Clock, systemClock } from "../../async/clock.ts";
+import { lazy } from "../../async/lazy.ts";
+import { exponentialBackoff, type Outcome, retry } from "../../async/retry.ts";
+import { isWellFormed } from "../../domain/event-shapes.ts";
+import {
+  type AccountId,
+  type UsageCount,
+  type UsagePosted,
+  usageAccountStream,
+} from "../../domain/ledger/accounts/usage-account.ts";
+import { type JournalEvent, journalStream } from "../../domain/ledger/journal/journal.ts";
+import { type EventStore, type RecordedEvent, readEvent } from "../../eventstore/event-store.ts";
+import { eventTime } from "../../eventstore/event-time.ts";
+import { readPostedUpTo } from "../journal/journal-reader.ts";
+import { listOpenJournals } from "../journal/journal-registry.ts";
+import { readLedgerEnd } from "../journal/ledger-end.ts";
+import type { KnownEntries, KnownPart, KnownSnapshot, KnownTotals } from "./known-entries.ts";
+import { openEnd, type Range, rangesIn, sortRanges, uniteRanges } from "./revision-ranges.ts";
+
+/** Entries up to a time (milliseconds since the epoch), a log position, or both; inclusive. Default: all. */
+export interface AsOf {
+  readonly time?: number | undefined;
+  readonly position?: number | undefined;
+}
+
+/**
+ * What is needed of a posting: its `sums`; the `balance` of the account after it, and so none of the earlier ones; the `entries` that
+ * it sums up; `nothing`; or the `end`: neither it nor any earlier one.
+ */
+export type Use = "sums" | "balance" | "entries" | "nothing" | "end";
+
+/** The sums of a posting, or those of entries that no posting sums up. */
+export type Sums = Pick<UsagePosted, "requests" | "characters" | "voided" | "cells" | "until">;
+
+export interface SummedUp {
+  readonly sums: Sums;
+  /** When it was posted; the time of the last entry if it was not. */
+  readonly at: string;
+  /** The log position of the posting; infinity without one. */
+  readonly position: number;
+  /** Whether all of its entries are included. */
+  readonly isWhole: boolean;
+}
+
+export interface ChargesRequest {
+  readonly asOf?: AsOf | undefined;
+  /** Only the entries of this journal. */
+  readonly journal?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /**
+   * Called with the postings of each account, the latest one first, then with what is not posted. Default: the sums if all entries
+   * are included, else the entries. What is not posted has no balance: its sums are used instead.
+   */
+  readonly useOf?: (summedUp: SummedUp, account: AccountId) => Use;
+  readonly onSums?: (sums: Sums, account: AccountId, journal: string) => void;
+  readonly onBalance?: (balance: UsageCount, account: AccountId) => void;
+}
+
+/** The account if the entries that it has in the event are needed. Call it for each event in turn. */
+export type NeededBy = (apiKey: string, month: string) => AccountId | undefined;
+
+export interface ChargesConsumer extends ChargesRequest {
+  /** Called with events of journals, those of each journal in order. */
+  readonly onEvent: (event: JournalEvent, neededBy: NeededBy, journal: string) => void;
+}
+
+export interface ChargesReading {
+  /** Up to this position the log can be read without gaps. */
+  readonly end: number;
+  /**
+   * Reads each charge of the accounts once, from a sum or from the journal's event, whatever is posted meanwhile. Each event of a
+   * journal is read at most once for all accounts. @throws {EventStoreUnavailable}
+   */
+  read(consumer: ChargesConsumer): Promise<void>;
+  /** Reads the accounts, and returns which events of journals are needed. @throws {EventStoreUnavailable} */
+  plan(request: ChargesRequest): Promise<ReadonlyMap<string, JournalPart>>;
+}
+
+export interface ChargesSource {
+  readonly store: EventStore;
+  /** Without it, unposted entries are read from the journals. */
+  readonly known?: KnownEntries | undefined;
+  readonly timers?: Clock;
+}
+
+const maxConcurrentReads = 8;
+const endDelayMs = { firstMs: 5, maxMs: 160 };
+/** About 5 s in all. A server under load shows an event after 200 ms. */
+const maxEndReads = 40;
+
+/**
+ * Begins to read the charges of accounts. `streams`: those whose ends the position must include, too.
+ * @throws {EventStoreUnavailable}
+ */
+export const beginCharges = async (
+  { store, known, timers = systemClock }: ChargesSource,
+  accounts: readonly AccountId[],
+  streams: readonly string[] = [],
+): Promise<ChargesReading> => {
+  const selected = new SelectedAccounts(accounts);
+  const snapshot = await known?.snapshot(selected.all);
+  const { account, position = -1 } = snapshot ?? {};
+  const posted = account ? [usageAccountStream(account.apiKey, account.month)] : [];
+  const delayAfter = (outcome: Outcome<number>, attempt: number) =>
+    "value" in outcome && outcome.value < position && attempt < maxEndReads
+      ? exponentialBackoff(endDelayMs, attempt)
+      : undefined;
+  // What this process knows may not be readable yet. Then the accounts would lack what they are known to include.
+  const end = await retry({ delayAfter, clock: timers }, () =>
+    readLedgerEnd(store, { streams: [...streams, ...posted] }),
+  );
+  const source = {
+    store,
+    selected,
+    snapshot: end < position ? undefined : snapshot,
+  };
+  return {
+    end,
+    read: (consumer) => readCharges(source, consumer),
+    plan: (request) => planJournals(source, request),
+  };
+};
+
+interface Source {
+  readonly store: EventStore;
+  readonly selected: SelectedAccounts;
+  readonly snapshot: KnownSnapshot | undefined;
+}
+
+const readCharges = async (source: Source, { onEvent, ...request }: ChargesConsumer): Promise<void> => {
+  const journals = await planJournals(source, request);
+  await pLimit(maxConcurrentReads).map(journals, async ([journal, part]) => {
+    for await (const event of readRanges(source.store, journal, part.ranges(), request)) {
+      onEvent(event as unknown as JournalEvent, part.neededBy(event.revision), journal);
+    }
+  });
+};
+
+/** The events of a journal in ranges that do not overlap, in order, as far as `asOf` includes them. @throws {EventStoreUnavailable} */
+export async function* readRanges(
+  store: EventStore,
+  journal: string,
+  ranges: readonly Range[],
+  { asOf = {}, signal }: Pick<ChargesRequest, "asOf" | "signal"> = {},
+): AsyncGenerator<RecordedEvent, void, undefined> {
+  for (const [from, last] of ranges) {
+    const options = { from, ...(last < openEnd && { limit: last - from + 1 }), ...(signal && { signal }) };
+    for await (const event of store.readStream(journalStream(journal), options)) {
+      // Positions and times never go backwards within a journal.
+      if (!isWithin(asOf, event.position, eventTime(event))) return;
+      yield event;
+    }
+  }
+}
+
+/** An event whose time cannot be parsed is included. */
+const isWithin = ({ time, position }: AsOf, at: number, until: string): boolean =>
+  (position === undefined || at <= position) && !(time !== undefined && Date.parse(until) > time);
+
+const planJournals = async (
+  { store, selected, snapshot }: Source,
+  request: ChargesRequest,
+): Promise<ReadonlyMap<string, JournalPart>> => {
+  if (selected.all.length === 0) return new Map();
+  const open = request.journal === undefined ? await listOpenJournals(store) : [request.journal];
+  // The order matters: what is posted after this is counted once, because its account names its last revision.
+  const unposted = new Map<string, number>();
+  await pLimit(maxConcurrentReads).map(open, async (journal) => {
+    const postedUpTo = snapshot?.postedUpTo.get(journal) ?? (await readPostedUpTo(store, journal));
+    unposted.set(journal, postedUpTo);
+  });
+  const journals = new Map<string, JournalPart>();
+  const partOf = (journal: string): JournalPart => {
+    const part = journals.get(journal) ?? new JournalPart(selected, unposted.get(journal));
+    journals.set(journal, part);
+    return part;
+  };
+  for (const journal of unposted.keys()) partOf(journal);
+  const readOldest = lazy(() => positionOfUnposted(store, unposted));
+  await pLimit(maxConcurrentReads).map(selected.all, async (account) => {
+    await readAccount(store, request, { account, readOldest, partOf });
+    if (!snapshot) return;
+    const isReached = snapshot.position <= (request.asOf?.position ?? snapshot.position);
+    for (const [journal, known] of snapshot.partsOf(account)) {
+      if (unposted.has(journal)) addKnown(request, { account, journal, known, isReached }, partOf(journal));
+    }
+  });
+  return journals;
+};
+
+/** The log position of the first event that may be unposted: earlier postings do not include it. */
+const positionOfUnposted = async (
+  store: EventStore,
+  /** By journal, the revision up to which everything is posted. */
+  unposted: ReadonlyMap<string, number>,
+): Promise<number> => {
+  const positions = await pLimit(maxConcurrentReads).map(unposted, async ([journal, postedUpTo]) => {
+    const next = await readEvent(store, journalStream(journal), { from: postedUpTo + 1 });
+    return next?.position ?? Number.POSITIVE_INFINITY;
+  });
+  return Math.min(...positions);
+};
+
+interface AccountRead {
+  readonly account: AccountId;
+  readonly readOldest: () => Promise<number>;
+  readonly partOf: (journal: string) => JournalPart;
+}
+
+/** Reads backwards, until no earlier posting is needed, or can include an event that may be unposted. */
+const readAccount = async (
+  store: EventStore,
+  { asOf = {}, journal, signal, useOf = sumsOrEntries, ...consumer }: ChargesRequest,
+  { account, readOldest, partOf }: AccountRead,
+): Promise<void> => {
+  const options = { direction: "backwards", ...(signal && { signal }) } as const;
+  let isEnough = false;
+  for await (const event of store.readStream(usageAccountStream(account.apiKey, account.month), options)) {
+    if (isEnough && event.position < (await readOldest())) return;
+    if (event.type !== "UsagePosted" || !isWellFormed(event)) continue;
+    const { position } = event;
+    const posting = event.data as UsagePosted;
+    if (journal !== undefined && posting.journal !== journal) continue;
+    const part = partOf(posting.journal);
+    part.addPosting(account, posting.through);
+    if (isEnough) continue;
+    const isWhole = isWithin(asOf, position, posting.until);
+    const use = useOf({ sums: posting, at: posting.at, position, isWhole }, account);
+    if (use === "entries") part.need(account, rangesIn(posting.ranges));
+    else if (use === "sums") consumer.onSums?.(posting, account, posting.journal);
+    else if (use === "balance") consumer.onBalance?.(posting.balance, account);
+    isEnough = use === "balance" || use === "end";
+  }
+};
+
+const sumsOrEntries = ({ isWhole }: SummedUp): Use => (isWhole ? "sums" : "entries");
+
+interface KnownRead {
+  readonly account: AccountId;
+  readonly journal: string;
+  readonly known: KnownPart;
+  /** Whether `asOf` includes the position of all that is known. */
+  readonly isReached: boolean;
+}
+
+/** Adds what is known of an account's unposted entries. Its postings were read before. */
+const addKnown = (
+  { asOf = {}, useOf = sumsOrEntries, onSums }: ChargesRequest,
+  { account, journal, known, isReached }: KnownRead,
+  part: JournalPart,
+): void => {
+  const posted = part.postedUpTo(account);
+  part.addKnown(account, known);
+  for (const sums of known.totals) {
+    if (sums.through <= posted) continue;
+    const isWhole = isReached && isWithin(asOf, -1, sums.until);
+    const summedUp = { sums, at: sums.until, position: Number.POSITIVE_INFINITY, isWhole };
+    const use = sums.first > posted ? useOf(summedUp, account) : "entries";
+    if (use === "sums" || use === "balance") onSums?.(sums, account, journal);
+    else if (use === "entries") part.need(account, rangesAfter(posted, sums));
+  }
+};
+
+/** The revisions of known entries after a posted one. */
+const rangesAfter = (posted: number, { first, through, entries }: KnownTotals): Range[] => {
+  // Their memory may have been freed meanwhile, because they were posted.
+  const ranges: Range[] = entries.isReleased ? [[first, through]] : rangesIn(entries.ranges);
+  return ranges
+    .filter(([from, last]) => last > posted && from <= through)
+    .map(([from, last]) => [Math.max(from, posted + 1), Math.min(last, through)]);
+};
+
+class SelectedAccounts {
+  readonly #months = new Map<string, Map<string, AccountId>>();
+  readonly all: readonly AccountId[];
+
+  constructor(accounts: readonly AccountId[]) {
+    const all: AccountId[] = [];
+    for (const account of accounts) {
+      const ofMonth = this.#months.get(account.month) ?? new Map<string, AccountId>();
+      this.#months.set(account.month, ofMonth);
+      if (ofMonth.has(account.apiKey)) continue;
+      ofMonth.set(account.apiKey, account);
+      all.push(account);
+    }
+    this.all = all;
+  }
+
+  find(apiKey: string, month: string): AccountId | undefined {
+    return this.#months.get(month)?.get(apiKey);
+  }
+}
+
+interface AccountPart {
+  /** The last revision that is posted to the account. */
+  postedUpTo: number;
+  /** Up to this revision, entries are posted, or summed up, or in `ranges`. */
+  knownUpTo: number;
+  readonly ranges: Range[];
+  /** The first of the ranges that does not end before the last revision asked for. */
+  next: number;
+}
+
+/** The events of a journal that are needed, and by which accounts. */
+export class JournalPart {
+  readonly #selected: SelectedAccounts;
+  /** Everything up to this revision is posted; undefined if everything is. */
+  readonly #postedUpTo: number | undefined;
+  readonly #accounts = new Map<AccountId, AccountPart>();
+
+  constructor(selected: SelectedAccounts, postedUpTo: number | undefined) {
+    this.#selected = selected;
+    this.#postedUpTo = postedUpTo;
+  }
+
+  addPosting(account: AccountId, through: number): void {
+    const part = this.#partOf(account);
+    part.postedUpTo = Math.max(part.postedUpTo, through);
+  }
+
+  /** The last revision up to which the account's entries are posted, as far as its postings were added. */
+  postedUpTo(account: AccountId): number {
+    return Math.max(this.#postedUpTo ?? -1, this.#accounts.get(account)?.postedUpTo ?? -1);
+  }
+
+  /** Call it after the account's postings were added. */
+  addKnown(account: AccountId, { first, last }: KnownPart): void {
+    const posted = this.postedUpTo(account);
+    if (posted + 1 < first) this.need(account, [[posted + 1, first - 1]]);
+    const part = this.#partOf(account);
+    part.knownUpTo = Math.max(part.knownUpTo, last);
+  }
+
+  need(account: AccountId, ranges: readonly Range[]): void {
+    this.#partOf(account).ranges.push(...ranges);
+  }
+
+  #partOf(account: AccountId): AccountPart {
+    const part = this.#accounts.get(account) ?? { postedUpTo: -1, knownUpTo: -1, ranges: [], next: 0 };
+    this.#accounts.set(account, part);
+    return part;
+  }
+
+  /** The needed revisions as ranges that do not overlap, in order. */
+  ranges(): Range[] {
+    const all: Range[] = [];
+    for (const { ranges } of this.#accounts.values()) for (const range of sortRanges(ranges)) all.push(range);
+    if (this.#postedUpTo !== undefined) all.push([this.#firstUnknown(this.#postedUpTo), openEnd]);
+    return uniteRanges(all);
+  }
+
+  #firstUnknown(postedUpTo: number): number {
+    if (this.#accounts.size < this.#selected.all.length) return postedUpTo + 1;
+    let last = openEnd;
+    for (const part of this.#accounts.values()) last = Math.min(last, lastOf(part));
+    return Math.max(postedUpTo, last) + 1;
+  }
+
+  /** Call it after `ranges`, with revisions that do not decrease. */
+  neededBy(revision: number): NeededBy {
+    return (apiKey, month) => {
+      const account = this.#selected.find(apiKey, month);
+      return account && this.#isNeeded(account, revision) ? account : undefined;
+    };
+  }
+
+  #isNeeded(account: AccountId, revision: number): boolean {
+    const part = this.#accounts.get(account);
+    if (
+      this.#postedUpTo !== undefined &&
+      revision > Math.max(this.#postedUpTo, part === undefined ? -1 : lastOf(part))
+    )
+      return true;
+    if (!part) return false;
+    while ((part.ranges[part.next]?.[1] ?? openEnd) < revision) part.next += 1;
+    const [first] = part.ranges[part.next] ?? [Number.POSITIVE_INFINITY];
+    return first <= revision;
+  }
+}
+
+/** The last revision before the account's entries that only the journal's events have. */
+const lastOf = ({ postedUpTo, knownUpTo }: AccountPart): number => Math.max(postedUpTo, knownUpTo);

@@ -1,0 +1,74 @@
+import type { AccountId } from "../../domain/ledger/accounts/usage-account.ts";
+import { isInRange, UsageSum } from "../../domain/ledger/accounts/usage-sum.ts";
+import type { NumberList, NumberLists } from "./number-lists.ts";
+
+/** Entries of one key and month that are to be posted together. Mutable: it is on the path of every serving. */
+export class UnpostedEntries extends UsageSum implements NumberList {
+  /** The revisions of the first and the last event with an entry; -1 without any. */
+  first = -1;
+  through = -1;
+  /** Of the last event. */
+  digest = "";
+  isReleased = false;
+  #lastRangeFirst = -1;
+  readonly #lists: NumberLists;
+  /** The list has two numbers for each range but the last: from its first to its last revision, and from there to the next range. */
+  firstBlock = 0;
+  lastBlock = 0;
+  usedBytes = 0;
+
+  /** `lists`: shared by all entries. */
+  constructor(lists: NumberLists) {
+    super();
+    this.#lists = lists;
+  }
+
+  /** Adds an event with entries, later than those before. */
+  addEvent(revision: number, digest: string): void {
+    if (this.first < 0) {
+      this.first = revision;
+      this.#lastRangeFirst = revision;
+    } else if (!isInRange(revision, this.through)) {
+      this.#lists.append(this, this.through - this.#lastRangeFirst);
+      this.#lists.append(this, revision - this.through);
+      this.#lastRangeFirst = revision;
+    }
+    this.through = revision;
+    this.digest = digest;
+  }
+
+  /** As in `UsagePosted`. */
+  get ranges(): number[] {
+    const ranges = [this.first];
+    for (const distance of this.#lists.read(this)) ranges.push((ranges.at(-1) as number) + distance);
+    ranges.push(this.through);
+    return ranges;
+  }
+
+  /** Frees the memory of the ranges, which are unknown after it. */
+  release(): void {
+    this.#lists.clear(this);
+    this.isReleased = true;
+  }
+}
+
+/** What this process knows of a journal without reading it: the unposted entries, by account, up to a last revision. */
+export interface KnownJournal {
+  /** -1 without events. */
+  readonly last: number;
+  /** A log position at or after that of the last revision. */
+  readonly position: number;
+  /** As the last `JournalPosted` up to `last` says; -1 without; undefined if it is not known. */
+  readonly postedUpTo: number | undefined;
+  entriesOf(account: AccountId): KnownAccount;
+}
+
+/** One account's entries in a journal. */
+export interface KnownAccount {
+  /** The entries from this revision up to the last one that is known are those of `entries`, or are posted. */
+  readonly first: number;
+  /** In order. They grow. */
+  readonly entries: readonly UnpostedEntries[];
+  /** The log position of the account's last posting, if what is posted is left out of `entries`. */
+  readonly position?: number;
+}

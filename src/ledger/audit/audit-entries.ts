@@ -1,0 +1,70 @@
+import { isWellFormed } from "../../domain/event-shapes.ts";
+import { type JournalEvent, journalPrefix } from "../../domain/ledger/journal/journal.ts";
+import { expandServings } from "../../domain/ledger/journal/serving-columns.ts";
+import { withheldMember } from "../../domain/ledger/proof/proven-event.ts";
+import type { EventMetadata, RecordedEvent } from "../../eventstore/event-store.ts";
+import { eventTime } from "../../eventstore/event-time.ts";
+
+/** An event in an audit, or one of the servings, voided servings or ends of streams that an event holds. */
+export interface AuditEntry {
+  /** The event's position. It increases over the whole log, with gaps. */
+  readonly position: number;
+  /** Counts from 0 within the event. An audit of one key leaves out the entries of other keys. */
+  readonly index: number;
+  readonly stream: string;
+  /** Counts from 0 within the stream, without gaps. An audit of one key leaves out events of journals. */
+  readonly revision: number;
+  /** The event's id. */
+  readonly id: string;
+  readonly type: string;
+  /** When it happened, ISO 8601 UTC. */
+  readonly at: string;
+  readonly data: object;
+  readonly metadata: EventMetadata;
+}
+
+/** The event's entries, in order. `apiKey`: of the events of journals, only the entries of this key. */
+export const auditEntries = (event: RecordedEvent, apiKey?: string): AuditEntry[] => {
+  const { position, stream, revision, id } = event;
+  const common = { position, stream, revision, id, at: eventTime(event) };
+  const parts = isWellFormed(event) ? partsOf(event as unknown as JournalEvent) : undefined;
+  if (!parts) {
+    if (apiKey !== undefined && stream.startsWith(journalPrefix)) return [];
+    const { type, data, metadata } = event;
+    return [{ ...common, index: 0, type, data: redact(type, data), metadata }];
+  }
+  return parts.entries.flatMap(({ traceparent, ...data }, index) => {
+    if (apiKey !== undefined && data.apiKey !== apiKey) return [];
+    const request = { correlationId: data.requestId, ...(traceparent !== undefined && { traceparent }) };
+    const metadata = { ...event.metadata, actor: parts.actorOf(data.apiKey), ...request };
+    return [{ ...common, index, type: parts.type, data, metadata }];
+  });
+};
+
+interface Parts {
+  readonly type: string;
+  readonly entries: readonly {
+    readonly apiKey: string;
+    readonly requestId: string;
+    readonly traceparent?: string;
+  }[];
+  readonly actorOf: (apiKey: string) => string;
+}
+
+const partsOf = ({ type, data }: JournalEvent): Parts | undefined => {
+  switch (type) {
+    case "SynthesesServed":
+      return { type: "SynthesisServed", entries: expandServings(data), actorOf: (apiKey) => `key:${apiKey}` };
+    case "ServingsVoided":
+      return { type: "ServingVoided", entries: data.servings, actorOf: () => "system" };
+    case "StreamsEnded":
+      return { type: "StreamEnded", entries: data.streams, actorOf: (apiKey) => `key:${apiKey}` };
+    default:
+      return undefined;
+  }
+};
+
+const redact = (type: string, data: object): object => {
+  const member = withheldMember(type);
+  return member === undefined ? data : { ...data, [member]: "[withheld]" };
+};

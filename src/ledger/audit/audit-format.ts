@@ -1,0 +1,46 @@
+import { stringify } from "csv-stringify/sync";
+import type { AuditEntry } from "./audit-entries.ts";
+import { usageCloudEvent } from "./cloud-event.ts";
+
+export const auditFormats = ["ndjson", "csv", "cloudevents"] as const;
+export type AuditFormat = (typeof auditFormats)[number];
+
+/** Characters per chunk. With the store's batch, this bounds the memory. */
+const chunkLength = 64 * 1024;
+
+/**
+ * The entries as text, in chunks of complete lines. NDJSON: one entry per line. CSV (RFC 4180): a header, then one entry
+ * per row, with `data` and `metadata` as JSON; a leading `'` escapes cells that a spreadsheet would evaluate. CloudEvents:
+ * only what is charged, and what is voided, one JSON event per line.
+ * The first chunk follows the first entries, so an immediate failure precedes any text.
+ */
+export async function* auditText(
+  entries: AsyncIterable<AuditEntry>,
+  format: AuditFormat,
+): AsyncGenerator<string> {
+  const { head, line } = renderers[format];
+  let chunk = head;
+  for await (const entry of entries) {
+    chunk += line(entry);
+    if (chunk.length < chunkLength) continue;
+    yield chunk;
+    chunk = "";
+  }
+  if (chunk !== "") yield chunk;
+}
+
+const columns = ["position", "index", "stream", "revision", "id", "type", "at", "data", "metadata"];
+
+/** With a given delimiter, a lone CR or LF in a cell is quoted only when `quote_record_delimiter` says so. */
+const csv = { columns, record_delimiter: "windows", quote_record_delimiter: true, escape_formulas: true };
+
+const cloudEventLine = (entry: AuditEntry): string => {
+  const event = usageCloudEvent(entry);
+  return event ? `${JSON.stringify(event)}\n` : "";
+};
+
+const renderers: Record<AuditFormat, { readonly head: string; line(entry: AuditEntry): string }> = {
+  ndjson: { head: "", line: (entry) => `${JSON.stringify(entry)}\n` },
+  cloudevents: { head: "", line: cloudEventLine },
+  csv: { head: stringify([], { ...csv, header: true }), line: (entry) => stringify([entry], csv) },
+};

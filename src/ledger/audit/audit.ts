@@ -1,0 +1,103 @@
+import { z } from "zod";
+import { inTimeSlices } from "../../async/time-slices.ts";
+import { parse } from "../../domain/validation.ts";
+import { type EventStore, EventStoreUnavailable, type RecordedEvent } from "../../eventstore/event-store.ts";
+import { toUnavailable } from "../../eventstore/store-error.ts";
+import { type AuditEntry, auditEntries } from "./audit-entries.ts";
+import { type EventFilter, entryFilter } from "./event-filter.ts";
+import { readKeyEvents } from "./key-events.ts";
+import { period } from "./period.ts";
+import { positionBefore } from "./seal-times.ts";
+
+/** Without a filter: the whole log. */
+export interface AuditRequest extends EventFilter {
+  /** Starts after this place, that of the last entry received. */
+  readonly after?: AuditPlace | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The place of an entry in the log. Without an index: after all entries of the event. */
+export interface AuditPlace {
+  readonly position: number;
+  readonly index?: number;
+}
+
+/** `<position>` or `<position>.<index>`. */
+export const auditPlace = z
+  .string()
+  .regex(/^\d{1,15}(\.\d{1,6})?$/, { error: "Must be the <position> or <position>.<index> of an entry." })
+  .transform((text): AuditPlace => {
+    const [position, index] = text.split(".");
+    return { position: Number(position), ...(index !== undefined && { index: Number(index) }) };
+  });
+
+/**
+ * Replays the log in order of position, up to its current end. An interrupted replay throws, so a replay that ends is
+ * complete.
+ * @throws {Invalid} at once, for a bad time.
+ * @throws {NotFound} from the iteration, for a key that was never issued.
+ * @throws {Unavailable} from the iteration, when the event store cannot be read: continue with `after`.
+ */
+export type Audit = (request: AuditRequest) => AsyncIterable<AuditEntry>;
+
+export const createAudit =
+  ({ store, clock = Date.now }: { store: EventStore; clock?: () => number }): Audit =>
+  ({ apiKey, stream, type, after, signal, ...request }) => {
+    const times = parse(period, { from: request.from, to: request.to });
+    const { from: since, to: until } = times;
+    const events =
+      apiKey === undefined
+        ? readLog(store, { stream, after, since, signal })
+        : readKeyEvents(store, clock(), { apiKey, from: firstPosition(after), since, until, signal });
+    const matches = entryFilter({ stream, type }, times);
+    return replay(events, apiKey, (entry) => matches(entry) && !isBefore(entry, after));
+  };
+
+async function* replay(
+  events: AsyncIterable<RecordedEvent>,
+  apiKey: string | undefined,
+  isIncluded: (entry: AuditEntry) => boolean,
+): AsyncGenerator<AuditEntry> {
+  try {
+    for await (const event of events) {
+      for (const entry of auditEntries(event, apiKey)) if (isIncluded(entry)) yield entry;
+    }
+  } catch (error) {
+    throw toUnavailable(error);
+  }
+}
+
+const firstPosition = (after: AuditPlace | undefined): number =>
+  after ? after.position + (after.index === undefined ? 1 : 0) : 0;
+
+/** Omits the per-minute request counts: they are trimmed by age and prove nothing. */
+async function* readLog(
+  store: EventStore,
+  {
+    stream,
+    after,
+    since,
+    signal,
+  }: Pick<AuditRequest, "stream" | "after" | "signal"> & { readonly since: number | undefined },
+): AsyncGenerator<RecordedEvent> {
+  const started = after?.index === undefined ? undefined : await store.eventAt(after.position);
+  if (started) yield started;
+  const first = since === undefined ? 0 : ((await positionBefore(store, since)) ?? 0);
+  const position = Math.max(first, after?.position ?? 0);
+  const options = {
+    ...(position > 0 && { after: position }),
+    ...(stream && { prefixes: [stream] }),
+    ...(signal && { signal }),
+  };
+  for await (const { events, caughtUp } of store.subscribe(options)) {
+    for await (const event of inTimeSlices(events, signal))
+      if (!event.stream.startsWith("rate-")) yield event;
+    if (caughtUp) return;
+  }
+  signal?.throwIfAborted();
+  throw new EventStoreUnavailable("the subscription ended before the end of the log");
+}
+
+/** Whether the place includes the entry already. */
+export const isBefore = ({ position, index }: AuditEntry, after: AuditPlace | undefined): boolean =>
+  position === after?.position && index <= (after.index ?? index);

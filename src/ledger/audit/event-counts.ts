@@ -1,0 +1,119 @@
+import { z } from "zod";
+import { inTimeSlices } from "../../async/time-slices.ts";
+import { Invalid } from "../../domain/errors.ts";
+import { parse } from "../../domain/validation.ts";
+import type { EventStore } from "../../eventstore/event-store.ts";
+import { throwUnavailable } from "../../eventstore/store-error.ts";
+import type { ReportQueue } from "../reports/report-queue.ts";
+import { auditEntries } from "./audit-entries.ts";
+import { type EventFilter, entryFilter } from "./event-filter.ts";
+import { readKeyBatches } from "./key-events.ts";
+import { instant } from "./period.ts";
+import { positionBefore, readPeriodEnd } from "./seal-times.ts";
+
+export interface CountRequest extends EventFilter {
+  readonly from: string;
+  readonly to: string;
+  readonly signal: AbortSignal;
+}
+
+/** The entries of one minute. */
+export interface MinuteCount {
+  /** Its beginning, ISO 8601 UTC. */
+  readonly minute: string;
+  readonly entries: number;
+  readonly byType: Readonly<Record<string, number>>;
+  /** The positions of its first and its last event. */
+  readonly first: number;
+  readonly last: number;
+}
+
+export interface EventCounts {
+  /** Minutes without entries are left out. */
+  readonly minutes: readonly MinuteCount[];
+  readonly entries: number;
+  /** The position up to which the log was read. */
+  readonly asOfPosition: number;
+}
+
+/**
+ * Counts the entries of at most a day by minute. Reads the log from the last seal before it.
+ * Of one key, only what its accounts name.
+ * @throws {Invalid} @throws {NotFound} for a key that was never issued @throws {Unavailable} if too many counts are waiting, this one takes too long, or the event store cannot be read
+ */
+export type CountEvents = (request: CountRequest) => Promise<EventCounts>;
+
+const dayMs = 24 * 60 * 60_000;
+const period = z.object({ from: instant, to: instant });
+
+export const createCountEvents =
+  ({
+    store,
+    queue,
+    clock = Date.now,
+  }: {
+    readonly store: EventStore;
+    /** Milliseconds since the epoch. */
+    readonly clock?: () => number;
+    /** Counts wait here for their turn: each may read a whole day of the log. */
+    readonly queue: ReportQueue;
+  }): CountEvents =>
+  async ({ signal, ...request }) => {
+    const times = parse(period, { from: request.from, to: request.to });
+    if (times.to <= times.from || times.to - times.from > dayMs) {
+      throw new Invalid([{ path: ["to"], message: "Must be after `from`, by at most 24 hours." }]);
+    }
+    return await queue
+      .run("event counts", signal, (limited) =>
+        count({ ...request, store, times, now: clock(), signal: limited }),
+      )
+      .catch(throwUnavailable);
+  };
+
+interface Count extends Pick<EventFilter, "apiKey" | "stream" | "type"> {
+  readonly store: EventStore;
+  readonly times: z.output<typeof period>;
+  readonly now: number;
+  readonly signal: AbortSignal;
+}
+
+const count = async ({ store, apiKey, stream, type, times, now, signal }: Count): Promise<EventCounts> => {
+  const isIncluded = entryFilter({ apiKey, stream, type }, times);
+  const counted = new Map<
+    string,
+    MinuteCount & { entries: number; last: number; byType: Record<string, number> }
+  >();
+  const after = await positionBefore(store, times.from);
+  const isPast = await readPeriodEnd(store, times.to);
+  let [entries, asOfPosition] = [0, after ?? 0];
+  const options = { ...(after !== undefined && { after }), ...(stream && { prefixes: [stream] }), signal };
+  const ofKey = { since: times.from, until: times.to, from: after === undefined ? 0 : after + 1, signal };
+  const batches =
+    apiKey === undefined ? store.subscribe(options) : readKeyBatches(store, now, { apiKey, ...ofKey });
+  for await (const batch of batches) {
+    for await (const event of inTimeSlices(batch.events, signal)) {
+      asOfPosition = event.position;
+      if (event.stream.startsWith("rate-")) continue;
+      for (const entry of auditEntries(event, apiKey).filter(isIncluded)) {
+        const minute = `${entry.at.slice(0, 16)}:00.000Z`;
+        const known = counted.get(minute) ?? {
+          minute,
+          entries: 0,
+          byType: {},
+          first: event.position,
+          last: 0,
+        };
+        known.entries += 1;
+        known.last = event.position;
+        known.byType[entry.type] = (known.byType[entry.type] ?? 0) + 1;
+        counted.set(minute, known);
+        entries += 1;
+      }
+    }
+    if (batch.caughtUp) asOfPosition = Math.max(asOfPosition, batch.position);
+    if (batch.caughtUp || (apiKey === undefined && isPast(batch.events.at(-1)))) break;
+  }
+  signal.throwIfAborted();
+  const minutes = [...counted.values()].sort((a, b) => (a.minute < b.minute ? -1 : 1));
+  return { minutes, entries, asOfPosition };
+};

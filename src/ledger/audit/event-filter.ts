@@ -1,0 +1,38 @@
+import type { z } from "zod";
+import { keyStream } from "../../domain/accounts/key.ts";
+import { usageAccountStream } from "../../domain/ledger/accounts/usage-account.ts";
+import { journalPrefix } from "../../domain/ledger/journal/journal.ts";
+import type { AuditEntry } from "./audit-entries.ts";
+import type { period } from "./period.ts";
+
+export interface EventFilter {
+  /** A key's own stream, its accounts, and its entries in journals. */
+  readonly apiKey?: string | undefined;
+  /** Streams whose names begin with this text. */
+  readonly stream?: string | undefined;
+  readonly type?: string | undefined;
+  /** A date or an ISO 8601 time, inclusive, compared with the entries' `at`. */
+  readonly from?: string | undefined;
+  /** A date or an ISO 8601 time, exclusive, compared with the entries' `at`. */
+  readonly to?: string | undefined;
+}
+
+/** Times are compared as numbers: zones and precision may differ. An entry with an unparsable time is always included. */
+export const entryFilter =
+  (
+    { apiKey, stream, type }: EventFilter,
+    { from, to }: z.output<typeof period>,
+  ): ((entry: AuditEntry) => boolean) =>
+  (entry) => {
+    if (type !== undefined && entry.type !== type) return false;
+    if (stream !== undefined && !entry.stream.startsWith(stream)) return false;
+    if (apiKey !== undefined && !isOfKey(entry, apiKey)) return false;
+    if (from === undefined && to === undefined) return true;
+    const time = Date.parse(entry.at);
+    return !(from !== undefined && time < from) && !(to !== undefined && time >= to);
+  };
+
+const isOfKey = ({ stream, data }: AuditEntry, apiKey: string): boolean =>
+  stream.startsWith(journalPrefix)
+    ? (data as { apiKey?: unknown }).apiKey === apiKey
+    : stream === keyStream(apiKey) || stream.startsWith(usageAccountStream(apiKey, ""));

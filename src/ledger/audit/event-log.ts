@@ -1,0 +1,205 @@
+import type { z } from "zod";
+import type { Clock } from "../../async/clock.ts";
+import { inTimeSlices } from "../../async/time-slices.ts";
+import { Unavailable } from "../../domain/errors.ts";
+import { parse } from "../../domain/validation.ts";
+import type { EventBatch, EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
+import { toUnavailable } from "../../eventstore/store-error.ts";
+import { type AuditPlace, isBefore } from "./audit.ts";
+import { type AuditEntry, auditEntries } from "./audit-entries.ts";
+import { type EventFilter, entryFilter } from "./event-filter.ts";
+import { readKeyBatches } from "./key-events.ts";
+import { period } from "./period.ts";
+import { positionBefore, readPeriodEnd } from "./seal-times.ts";
+
+export interface EventsRequest extends EventFilter {
+  /** Starts after this place. Default: at `from`, or at the log's beginning. */
+  readonly after?: AuditPlace | undefined;
+  readonly limit: number;
+  /** How long to wait for an entry at the end of the log. */
+  readonly waitMs?: number;
+  readonly signal: AbortSignal;
+}
+
+export interface EventsPage {
+  readonly entries: readonly AuditEntry[];
+  /** The place at which the next page starts: `<position>` or `<position>.<index>`. Absent for an empty log. */
+  readonly next?: string;
+  /** The position up to which the log was read. */
+  readonly asOfPosition: number;
+  /** False: there may be more entries, so continue at `next`. True: the end of the log was reached. */
+  readonly caughtUp: boolean;
+}
+
+/** Entries of the log in pages of bounded work. */
+export interface EventLog {
+  /**
+   * Reads at most about `maxScanned` events, so a page of rare entries may be empty before the end of the log. Of a key's entries it reads
+   * the key's streams and the events of journals that they name, unless it waits.
+   * @throws {Invalid} for a bad time @throws {NotFound} for a key that was never issued @throws {Unavailable} if too many requests are waiting, or the event store cannot be read
+   */
+  page(request: EventsRequest): Promise<EventsPage>;
+  /** Ends all waiting, at shutdown. */
+  drain(): Promise<void>;
+}
+
+const maxScanned = 20_000;
+/** Each holds a subscription and a connection. */
+const maxWaiting = 50;
+
+export const createEventLog = ({
+  store,
+  clock = Date.now,
+  timers,
+}: {
+  /** Events as stored. */
+  readonly store: EventStore;
+  /** Milliseconds since the epoch. */
+  readonly clock?: () => number;
+  readonly timers: Clock;
+}): EventLog => {
+  const stopped = new AbortController();
+  let waiting = 0;
+  return {
+    page: async ({ waitMs = 0, signal, ...request }) => {
+      const times = parse(period, { from: request.from, to: request.to });
+      const waits = waitMs > 0;
+      if (waits && waiting >= maxWaiting) throw tooManyWaiting();
+      waiting += Number(waits);
+      const ended = new AbortController();
+      const cancel = timers.after(waitMs, () => ended.abort());
+      try {
+        const after = request.after ?? (await startOf(store, times.from));
+        const isIncluded = entryFilter(request, times);
+        const stop = AbortSignal.any([signal, ended.signal, stopped.signal]);
+        const read = { ...request, after, times, now: clock(), signal: waits ? stop : signal };
+        const source =
+          waits || request.apiKey === undefined ? await readLog(store, read) : readOfKey(store, read);
+        const started = after?.index === undefined ? undefined : await store.eventAt(after.position);
+        return await readPage({ ...request, ...source, after, started, isIncluded, waits, signal });
+      } catch (error) {
+        throw toUnavailable(error);
+      } finally {
+        cancel();
+        waiting -= Number(waits);
+      }
+    },
+    drain: async () => stopped.abort(),
+  };
+};
+
+const tooManyWaiting = (): Unavailable =>
+  new Unavailable(`${maxWaiting} requests are waiting for events already. Try again later.`, 20);
+
+const startOf = async (store: EventStore, from: number | undefined): Promise<AuditPlace | undefined> => {
+  const position = from === undefined ? undefined : await positionBefore(store, from);
+  return position === undefined ? undefined : { position };
+};
+
+interface Read extends Pick<EventFilter, "apiKey" | "stream"> {
+  readonly after: AuditPlace | undefined;
+  readonly times: z.output<typeof period>;
+  readonly now: number;
+  readonly signal: AbortSignal;
+}
+
+/** Events after a place of the log. */
+interface Source {
+  readonly read: () => AsyncIterable<EventBatch>;
+  /** Whether no event that is stored after the batch is of the period. */
+  readonly isOver: (batch: EventBatch) => boolean;
+}
+
+const readLog = async (
+  store: EventStore,
+  { after, stream, times: { to }, signal }: Read,
+): Promise<Source> => {
+  const isPast = to === undefined ? () => false : await readPeriodEnd(store, to);
+  return {
+    read: () =>
+      store.subscribe({
+        ...(after && { after: after.position }),
+        ...(stream && { prefixes: [stream] }),
+        signal,
+      }),
+    isOver: ({ events }) => isPast(events.at(-1)),
+  };
+};
+
+const readOfKey = (store: EventStore, { apiKey = "", after, times, now, signal }: Read): Source => ({
+  read: () =>
+    readKeyBatches(store, now, {
+      apiKey,
+      from: after ? after.position + 1 : 0,
+      since: times.from,
+      until: times.to,
+      signal,
+    }),
+  isOver: () => false,
+});
+
+interface Scan extends Source {
+  readonly apiKey?: string | undefined;
+  readonly after: AuditPlace | undefined;
+  /** The event of the place, if it has further entries. */
+  readonly started: RecordedEvent | undefined;
+  readonly limit: number;
+  readonly waits: boolean;
+  readonly isIncluded: (entry: AuditEntry) => boolean;
+  readonly signal: AbortSignal;
+}
+
+/** Ends at the limit, after `maxScanned` events, or at the end of the log: then, if it waits, with the next entry or with the batches. */
+const readPage = async ({
+  apiKey,
+  after,
+  started,
+  limit,
+  waits,
+  isIncluded,
+  read,
+  isOver,
+  signal,
+}: Scan): Promise<EventsPage> => {
+  const entries: AuditEntry[] = [];
+  let [asOfPosition, scanned, caughtUp] = [after?.position ?? 0, 0, false];
+  let next = after;
+
+  /** False when the page is full. */
+  const add = (event: RecordedEvent): boolean => {
+    if (event.stream.startsWith("rate-")) return true;
+    for (const entry of auditEntries(event, apiKey)) {
+      if (isBefore(entry, after) || !isIncluded(entry)) continue;
+      if (entries.length === limit) return false;
+      entries.push(entry);
+      next = { position: entry.position, index: entry.index };
+    }
+    next = { position: event.position };
+    return true;
+  };
+  const page = (): EventsPage => ({
+    entries,
+    ...(next && { next: placeText(next) }),
+    asOfPosition,
+    caughtUp,
+  });
+
+  if (started && !add(started)) return page();
+  for await (const batch of read()) {
+    for await (const event of inTimeSlices(batch.events, signal)) {
+      if (!add(event)) return page();
+      asOfPosition = event.position;
+      scanned += 1;
+    }
+    asOfPosition = Math.max(asOfPosition, batch.position);
+    next = { position: asOfPosition };
+    caughtUp = batch.caughtUp || isOver(batch);
+    if (caughtUp && (!waits || entries.length > 0)) return page();
+    if (scanned >= maxScanned) return page();
+  }
+  signal.throwIfAborted();
+  return page();
+};
+
+const placeText = ({ position, index }: AuditPlace): string =>
+  index === undefined ? String(position) : `${position}.${index}`;

@@ -1,0 +1,172 @@
+import pLimit from "p-limit";
+import { keyStream } from "../../domain/accounts/key.ts";
+import { NotFound } from "../../domain/errors.ts";
+import { usageAccountStream } from "../../domain/ledger/accounts/usage-account.ts";
+import { journalStream } from "../../domain/ledger/journal/journal.ts";
+import {
+  type EventBatch,
+  type EventStore,
+  type RecordedEvent,
+  readEvent,
+} from "../../eventstore/event-store.ts";
+import { eventTime } from "../../eventstore/event-time.ts";
+import { beginCharges, type JournalPart, readRanges } from "../accounts/read-charges.ts";
+import { openEnd, type Range } from "../accounts/revision-ranges.ts";
+import { readCorrections } from "../journal/corrections.ts";
+import { cursorOf, type EventCursor, mergeByPosition } from "./event-cursor.ts";
+
+export interface KeyEventsRequest {
+  readonly apiKey: string;
+  /** Only events at this position or later. */
+  readonly from: number;
+  /** Only events of journals from this time on, and before the other one. Milliseconds since the epoch. */
+  readonly since?: number | undefined;
+  readonly until?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * The events of one key, in order of position, up to the current end of the log: of its own stream, of its accounts, and those
+ * events of journals that the accounts name or that are not posted yet. The latter hold entries of other keys as well. At most
+ * one page per stream that is being read is in memory.
+ * @throws {NotFound} for a key that was never issued @throws {EventStoreUnavailable}
+ */
+export async function* readKeyEvents(
+  store: EventStore,
+  now: number,
+  request: KeyEventsRequest,
+): AsyncGenerator<RecordedEvent, void, undefined> {
+  yield* (await openKeyEvents(store, now, request)).events;
+}
+
+/** The same in batches, as a subscription delivers them. The last one has `caughtUp`. @throws {NotFound} @throws {EventStoreUnavailable} */
+export async function* readKeyBatches(
+  store: EventStore,
+  now: number,
+  request: KeyEventsRequest,
+): AsyncGenerator<EventBatch, void, undefined> {
+  const { events, upTo } = await openKeyEvents(store, now, request);
+  let batch: RecordedEvent[] = [];
+  for await (const event of events) {
+    batch.push(event);
+    if (batch.length < eventsPerBatch) continue;
+    yield { events: batch, position: event.position, caughtUp: false };
+    batch = [];
+  }
+  yield { events: batch, position: upTo, caughtUp: true };
+}
+
+const eventsPerBatch = 100;
+
+interface KeyEvents {
+  readonly events: AsyncIterable<RecordedEvent>;
+  /** No later event is read. */
+  readonly upTo: number;
+}
+
+const openKeyEvents = async (
+  store: EventStore,
+  now: number,
+  { apiKey, from, since, until, signal }: KeyEventsRequest,
+): Promise<KeyEvents> => {
+  const accounts = (await monthsOf(store, apiKey, now)).map((month) => ({ apiKey, month }));
+  const streams = [keyStream(apiKey), ...accounts.map(({ month }) => usageAccountStream(apiKey, month))];
+  const ends = await Promise.all(
+    streams.map((stream) => readEvent(store, stream, { direction: "backwards" })),
+  );
+  const reading = await beginCharges({ store }, accounts);
+  // All events up to this position are readable now. Including later appends could leave a gap.
+  const upTo = Math.max(reading.end, ...ends.map((end) => end?.position ?? 0));
+  const firsts = await Promise.all(ends.map((end) => end && firstFrom(store, end, from)));
+  const found = firsts.filter((first) => first !== undefined);
+  const journals = await reading.plan({
+    signal,
+    useOf: ({ sums, position }) => {
+      // Earlier postings name only events that are earlier still.
+      if (position < from) return "end";
+      return since !== undefined && Date.parse(sums.until) < since ? "nothing" : "entries";
+    },
+  });
+  const cursors = [
+    ...found.map((first) =>
+      cursorOf(first, () =>
+        store.readStream(first.stream, { from: first.revision + 1, ...(signal && { signal }) }),
+      ),
+    ),
+    ...(await journalCursors(store, journals, { until, signal })),
+  ];
+  return { events: between(mergeByPosition(cursors), { from, upTo, signal }), upTo };
+};
+
+const maxConcurrentReads = 8;
+
+/** A cursor for each journal. */
+const journalCursors = (
+  store: EventStore,
+  journals: ReadonlyMap<string, JournalPart>,
+  { until, signal }: Pick<KeyEventsRequest, "until" | "signal">,
+): Promise<EventCursor[]> =>
+  pLimit(maxConcurrentReads).map(journals, async ([journal, part]) => {
+    const [range, ...others] = part.ranges();
+    const [first, last] = range ?? [openEnd, openEnd];
+    const head = range && (await readEvent(store, journalStream(journal), { from: first }));
+    const rest = first < last ? [[first + 1, last] as Range, ...others] : others;
+    const asOf = until === undefined ? {} : { time: until - 1 };
+    return cursorOf(head, () => readRanges(store, journal, rest, { asOf, signal }));
+  });
+
+async function* between(
+  events: AsyncIterable<RecordedEvent>,
+  { from, upTo, signal }: Pick<KeyEventsRequest, "from" | "signal"> & Pick<KeyEvents, "upTo">,
+): AsyncGenerator<RecordedEvent, void, undefined> {
+  for await (const event of events) {
+    signal?.throwIfAborted();
+    if (event.position > upTo) return;
+    if (event.position >= from) yield event;
+  }
+}
+
+/** Accounts are named after the clocks of other instances, which may differ. */
+const monthsOf = async (store: EventStore, apiKey: string, now: number): Promise<string[]> => {
+  const issued = await readEvent(store, keyStream(apiKey));
+  if (!issued) throw new NotFound("There is no such key.");
+  const at = Date.parse(eventTime(issued));
+  const since = Math.min(Number.isNaN(at) ? issued.created : at, issued.created);
+  const latest = Math.max(now, ...(await readCorrections(store)).map(({ until }) => until));
+  return monthsBetween(since, latest);
+};
+
+/** `yyyy-mm`, from the month before the first time to the month after the last one. */
+const monthsBetween = (first: number, last: number): string[] => {
+  const months: string[] = [];
+  const end = monthIndex(Math.max(first, last)) + 1;
+  for (let month = monthIndex(first) - 1; month <= end; month++) {
+    months.push(new Date(Date.UTC(2000, month - 24_000)).toISOString().slice(0, 7));
+  }
+  return months;
+};
+
+/** Months since year 0. */
+const monthIndex = (time: number): number => {
+  const date = new Date(time);
+  return date.getUTCFullYear() * 12 + date.getUTCMonth();
+};
+
+/** The first event of the stream at the position or later, found by bisection: positions grow with revisions. */
+const firstFrom = async (
+  store: EventStore,
+  end: RecordedEvent,
+  position: number,
+): Promise<RecordedEvent | undefined> => {
+  if (end.position < position) return undefined;
+  if (position <= 0) return readEvent(store, end.stream);
+  let first = end;
+  let low = 0;
+  while (low < first.revision) {
+    const middle = Math.floor((low + first.revision) / 2);
+    const event = await readEvent(store, end.stream, { from: middle });
+    if (event && event.position >= position) first = event;
+    else low = middle + 1;
+  }
+  return first;
+};

@@ -1,0 +1,51 @@
+import { type Sealed, sealsStream } from "../../domain/ledger/seals/seal.ts";
+import { type EventStore, type RecordedEvent, readEvent } from "../../eventstore/event-store.ts";
+import { readCorrections } from "../journal/corrections.ts";
+
+/** An event's own time may be this much later or earlier than the time at which it was stored. */
+const timeToleranceMs = 5 * 60_000;
+
+/**
+ * A position such that no later event is missing which happened at the time or later: that of the last seal well before it, found by
+ * bisection. Undefined: the log's beginning. Seals are an hour apart. @throws {EventStoreUnavailable}
+ */
+export const positionBefore = async (store: EventStore, given: number): Promise<number | undefined> => {
+  const corrections = await readCorrections(store);
+  const time = Math.min(given, ...corrections.filter(({ until }) => until >= given).map(({ at }) => at));
+  const last = await readEvent(store, sealsStream, { direction: "backwards" });
+  if (!last) return undefined;
+  let [low, high] = [0, last.revision];
+  let found: number | undefined;
+  while (low <= high) {
+    const middle = Math.floor((low + high) / 2);
+    const seal = await readEvent(store, sealsStream, { from: middle });
+    if (seal && timeOf(seal) <= time - timeToleranceMs) {
+      found = positionOf(seal) ?? found;
+      low = middle + 1;
+    } else {
+      high = middle - 1;
+    }
+  }
+  return found;
+};
+
+/**
+ * Returns whether no event that is stored after this one is of a time before `to`. Times go back where a wrong clock was corrected.
+ * @throws {EventStoreUnavailable}
+ */
+export const readPeriodEnd = async (
+  store: EventStore,
+  to: number,
+): Promise<(event: RecordedEvent | undefined) => boolean> => {
+  const corrected = (await readCorrections(store)).at(-1)?.position ?? -1;
+  return (event) => event !== undefined && event.position > corrected && event.created > to + timeToleranceMs;
+};
+
+/** The seal covers what was readable before this time. The clock of the process that sealed may have been behind the store's. */
+const timeOf = ({ data, created }: RecordedEvent): number =>
+  Math.max(created, Date.parse((data as Partial<Sealed>).at ?? ""));
+
+const positionOf = ({ data }: RecordedEvent): number | undefined => {
+  const { position } = data as Partial<Sealed>;
+  return Number.isSafeInteger(position) && (position as number) >= 0 ? position : undefined;
+};

@@ -1,0 +1,57 @@
+import type { Clock } from "../async/clock.ts";
+import { untilAborted } from "../async/deadline.ts";
+import { exponentialBackoff, type RetryOptions, retry } from "../async/retry.ts";
+import { Unavailable } from "../domain/errors.ts";
+import { JournalFenced } from "../domain/ledger/journal/journal.ts";
+
+/** Above this, requests are refused until the event store has recovered. */
+const maxPending = 10_000;
+const backoff = { firstMs: 50, maxMs: 2_000 };
+
+export type BackgroundTasks = ReturnType<typeof createBackgroundTasks>;
+
+/** Work on the ledger that no caller waits for. */
+export const createBackgroundTasks = ({
+  timers,
+  onError,
+}: {
+  readonly timers: Clock;
+  readonly onError: (what: string, error: unknown) => void;
+}) => {
+  const tasks = new Set<Promise<void>>();
+  const closing = new AbortController();
+  const { signal } = closing;
+  return {
+    /** Runs the task, and repeats it while the event store is unavailable or its journal is closed. Reports any other error. */
+    run: (task: () => Promise<void>): void => {
+      const work = retry({ delayAfter, clock: timers, signal }, () => untilAborted(task(), signal))
+        .catch((error) => onError("an entry of the ledger was lost", error))
+        .finally(() => tasks.delete(work));
+      tasks.add(work);
+    },
+    /** The number of tasks that have not ended. */
+    get pending(): number {
+      return tasks.size;
+    },
+    /** Resolves when nothing is pending. */
+    drained: async (): Promise<void> => {
+      while (tasks.size > 0) await Promise.all(tasks);
+    },
+    /** Ends all tasks, and reports each. */
+    close: (): void => closing.abort(new Unavailable("The service is shutting down.", 2)),
+    /** @throws {Unavailable} after `close`, and if too many tasks are pending, with those whose entries wait in a journal's writer */
+    throwIfUnavailable: (waitingEntries: number): void => {
+      signal.throwIfAborted();
+      if (tasks.size + waitingEntries >= maxPending) throw tooManyPending();
+    },
+  };
+};
+
+const delayAfter: RetryOptions<void>["delayAfter"] = (outcome, attempt) =>
+  "error" in outcome && isTransient(outcome.error) ? exponentialBackoff(backoff, attempt) : undefined;
+
+const isTransient = (error: unknown): boolean =>
+  error instanceof Unavailable || error instanceof JournalFenced;
+
+const tooManyPending = (): Unavailable =>
+  new Unavailable("Too many requests wait for the event store to recover.", 2);

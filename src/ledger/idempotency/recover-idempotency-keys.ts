@@ -1,0 +1,60 @@
+import pLimit from "p-limit";
+import { idempotencyMs } from "../../domain/ledger/idempotency.ts";
+import type { Serving, VoidedServing } from "../../domain/ledger/journal/serving.ts";
+import { expandServings } from "../../domain/ledger/journal/serving-columns.ts";
+import type { EventStore } from "../../eventstore/event-store.ts";
+import { voidOf } from "../journal/journal-flush.ts";
+import { readLastMinute } from "../journal/journal-reader.ts";
+import type { IdempotencyKeys, IdempotentRequest } from "./idempotency-keys.ts";
+
+export interface RecoverIdempotencyKeysOptions {
+  readonly store: EventStore;
+  readonly idempotencyKeys: Pick<IdempotencyKeys, "recover">;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  /** Takes the voids of charges whose Idempotency-Key has charged another request. */
+  readonly onVoided: (voids: readonly VoidedServing[]) => void;
+}
+
+/**
+ * A request with an Idempotency-Key is charged before the use of its key is recorded. Records what a process that is gone did
+ * not: then a repeat is free. If the repeat came first and is charged, the charge in this journal is voided. Idempotent.
+ * @throws {Unavailable} @throws {EventStoreUnavailable}
+ */
+export type RecoverIdempotencyKeys = (journal: string) => Promise<void>;
+
+const maxConcurrent = 8;
+
+export const createRecoverIdempotencyKeys =
+  ({ store, idempotencyKeys, clock, onVoided }: RecoverIdempotencyKeysOptions): RecoverIdempotencyKeys =>
+  async (journal) => {
+    const servings = await readRecoverableServings(store, journal, clock() - idempotencyMs);
+    await pLimit(maxConcurrent).map(servings, async (serving) => {
+      if (!(await idempotencyKeys.recover(serving))) return;
+      onVoided([{ ...voidOf(serving, serving.at), journal, reason: "repeat" }]);
+    });
+  };
+
+type RecoverableServing = Serving & IdempotentRequest & { readonly at: string };
+
+/** Those of the journal's last minute that are charged and not voided. */
+const readRecoverableServings = async (
+  store: EventStore,
+  journal: string,
+  oldest: number,
+): Promise<RecoverableServing[]> => {
+  const servings: RecoverableServing[] = [];
+  const voided = new Set<string>();
+  for await (const event of readLastMinute(store, journal)) {
+    if (Date.parse(event.data.at) < oldest) break;
+    if (event.type === "ServingsVoided")
+      for (const { requestId } of event.data.servings) voided.add(requestId);
+    if (event.type !== "SynthesesServed" || event.data.details === undefined) continue;
+    for (const serving of expandServings(event.data)) {
+      const { idempotency, repeat, requestId } = serving;
+      if (idempotency && !repeat && !voided.has(requestId))
+        servings.push({ ...serving, idempotency, at: event.data.at });
+    }
+  }
+  return servings.toReversed();
+};

@@ -1,0 +1,73 @@
+import { type Clock, systemClock } from "../../async/clock.ts";
+import { exponentialBackoff } from "../../async/retry.ts";
+import { sleep } from "../../async/sleep.ts";
+import { type JournalClosed, journalStream } from "../../domain/ledger/journal/journal.ts";
+import {
+  type EventStore,
+  EventStoreUnavailable,
+  WrongExpectedRevision,
+} from "../../eventstore/event-store.ts";
+import { uuidv7 } from "../../eventstore/uuid.ts";
+import { type JournalEnd, readJournalEnd } from "./journal-reader.ts";
+
+const readDelayMs = { firstMs: 5, maxMs: 160 };
+/** About 6 s in all. A server under load shows an event after 200 ms. */
+const maxReads = 40;
+
+/**
+ * Closes the journal, so that its process can no longer append. Idempotent: after an error, call it again.
+ * Resolves with the revision of `JournalClosed`.
+ * @throws {EventStoreUnavailable} the journal may be closed, now or later
+ */
+export const closeJournal = async (
+  store: EventStore,
+  /** Milliseconds since the epoch. */
+  clock: () => number,
+  journal: string,
+  reason: JournalClosed["reason"],
+  timers: Clock = systemClock,
+): Promise<number> => {
+  let end = await readJournalEnd(store, journal);
+  for (;;) {
+    if (end?.closedRevision !== undefined) return end.closedRevision;
+    try {
+      return await appendClosed(store, clock(), journal, reason, end);
+    } catch (error) {
+      if (!(error instanceof WrongExpectedRevision)) throw error;
+      // The journal's process is alive and keeps appending: try again as soon as the conflict is readable.
+      end = await readFrom(store, journal, error.actual, timers);
+    }
+  }
+};
+
+const appendClosed = async (
+  store: EventStore,
+  now: number,
+  journal: string,
+  reason: JournalClosed["reason"],
+  end: JournalEnd | undefined,
+): Promise<number> => {
+  const time = new Date(now).toISOString();
+  const at = end && end.at > time ? end.at : time;
+  const data: JournalClosed = { at, previous: end?.digest ?? null, reason };
+  const event = { id: uuidv7(now), type: "JournalClosed", data, metadata: { actor: "system" } };
+  return (await store.append(journalStream(journal), [event], end?.revision ?? "none")).revision;
+};
+
+/**
+ * Reads until the revision is visible: a store may refuse appends because of events that reads do not show yet. In a cluster
+ * such an event may be lost with its leader. @throws {EventStoreUnavailable} if it does not become visible
+ */
+const readFrom = async (
+  store: EventStore,
+  journal: string,
+  revision: number,
+  timers: Clock,
+): Promise<JournalEnd | undefined> => {
+  for (let attempt = 1; attempt <= maxReads; attempt++) {
+    const end = await readJournalEnd(store, journal);
+    if ((end?.revision ?? -1) >= revision) return end;
+    await sleep(exponentialBackoff(readDelayMs, attempt), { clock: timers });
+  }
+  throw new EventStoreUnavailable(`revision ${revision} of a journal is not readable yet`);
+};

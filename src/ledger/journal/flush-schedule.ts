@@ -1,0 +1,72 @@
+import type { Clock } from "../../async/clock.ts";
+
+/** Most of such an append is latency: of a distant store, or of a slow disk. */
+const longAppendMs = 4;
+const maxDelayMs = 5;
+
+/**
+ * From this many servings in progress on, a flush takes half of them: the store writes one half while this process answers the
+ * other; otherwise it would often wait for a flush of nearly all. Fewer are not divided: each append has a cost of its own.
+ */
+const minDivided = { afterShortAppend: 32, afterLongAppend: 256 };
+
+/**
+ * When the next flush starts, and how many servings it takes. Servings in progress are those that wait and those just answered, whose
+ * clients send their next requests now.
+ *
+ * After a long append the flush waits for these requests. If it started at once, they would wait for two appends: that of the
+ * flush before them and their own.
+ */
+export class FlushSchedule {
+  readonly #timers: Clock;
+  readonly #start: () => void;
+  /** The number of servings that the last append answered. */
+  #answered = 0;
+  #sentAt = 0;
+  /** The duration of the last append; zero before the first. */
+  #appendMs = 0;
+  #delay: { readonly servings: number; readonly stop: () => void } | undefined;
+
+  /** `start` starts a flush whose delay has passed. */
+  constructor(timers: Clock, start: () => void) {
+    this.#timers = timers;
+    this.#start = start;
+  }
+
+  /** The most servings that the next flush takes. */
+  maxServings(waiting: number): number {
+    const inProgress = waiting + this.#answered;
+    const min = this.#isLong ? minDivided.afterLongAppend : minDivided.afterShortAppend;
+    return inProgress < min ? inProgress : Math.ceil(inProgress / 2);
+  }
+
+  get #isLong(): boolean {
+    return this.#appendMs >= longAppendMs;
+  }
+
+  /** A flush was sent. Ends its delay. */
+  sent(): void {
+    this.#delay?.stop();
+    this.#delay = undefined;
+    this.#sentAt = this.#timers.now();
+  }
+
+  /** The append of that flush has ended. Delays the next flush if the append was long. Returns whether it does. */
+  delayNext({ answered, waiting }: { readonly answered: number; readonly waiting: number }): boolean {
+    this.#answered = answered;
+    this.#appendMs = this.#timers.now() - this.#sentAt;
+    const servings = this.maxServings(waiting);
+    if (!this.#isLong || waiting >= servings) return false;
+    const stop = this.#timers.after(Math.min(this.#appendMs / 2, maxDelayMs), () => {
+      this.#delay = undefined;
+      this.#start();
+    });
+    this.#delay = { servings, stop };
+    return true;
+  }
+
+  /** False as soon as enough servings wait, or the delay has passed. */
+  isDelayed(waiting: number): boolean {
+    return this.#delay !== undefined && waiting < this.#delay.servings;
+  }
+}

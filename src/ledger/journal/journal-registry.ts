@@ -1,0 +1,83 @@
+import { isoClock } from "../../async/iso-clock.ts";
+import { isWellFormed } from "../../domain/event-shapes.ts";
+import {
+  type JournalRegistryEvent,
+  journalRegistryDecider,
+  journalRegistryStream,
+  type OpenJournals,
+  openJournal,
+  retireJournal,
+} from "../../domain/ledger/journal/journal-registry.ts";
+import type { CommandHandler, StreamSnapshot } from "../../eventstore/command-handler.ts";
+import type { EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
+
+/** The registry of the installation's journals. Both commands are idempotent. */
+export interface JournalRegistry {
+  /** Call it before the journal's first event. Resolves with a log position at or after the registration. @throws {Unavailable} */
+  open(journal: string): Promise<number>;
+  /** Call it when the journal is closed and fully posted. @throws {Unavailable} */
+  retire(journal: string): Promise<void>;
+}
+
+export const createJournalRegistry = (
+  handler: Pick<CommandHandler, "execute">,
+  /** Milliseconds since the epoch. */
+  clock: () => number,
+): JournalRegistry => {
+  const now = isoClock(clock);
+  const execute = (decide: (open: OpenJournals, at: string) => JournalRegistryEvent[]) =>
+    handler.execute(journalRegistryDecider, journalRegistryStream, (open) => decide(open, now()), {
+      actor: "system",
+    });
+  return {
+    open: async (journal) => (await execute((open, at) => openJournal(open, journal, at))).position,
+    retire: async (journal) => {
+      await execute((open, at) => retireJournal(open, journal, at));
+    },
+  };
+};
+
+/** The registry's events, the last one first. Malformed ones, and those of other programs, are left out. */
+export async function* readRegistryBackwards(
+  store: EventStore,
+  options: { readonly limit?: number } = {},
+): AsyncGenerator<RecordedEvent & JournalRegistryEvent, void, undefined> {
+  for await (const event of store.readStream(journalRegistryStream, { direction: "backwards", ...options })) {
+    if (isJournalsEvent(event)) yield event;
+  }
+}
+
+const isJournalsEvent = (event: RecordedEvent): event is RecordedEvent & JournalRegistryEvent =>
+  (event.type === "JournalOpened" || event.type === "JournalRetired") && isWellFormed(event);
+
+/** The registry's state from its last event. @throws {EventStoreUnavailable} */
+export const readJournalRegistry = async (
+  store: EventStore,
+): Promise<StreamSnapshot<OpenJournals> | undefined> => {
+  // A page of the stream is read only if the last event is not the registry's.
+  for (const options of [{ limit: 1 }, {}]) {
+    for await (const { data, revision, position } of readRegistryBackwards(store, options)) {
+      return { state: data.open, revision, position };
+    }
+  }
+  return undefined;
+};
+
+/** For the command handler: only the registry's last event is read. */
+export const readRegistrySnapshot =
+  (store: EventStore) =>
+  async (stream: string): Promise<StreamSnapshot | undefined> =>
+    stream === journalRegistryStream ? await readJournalRegistry(store) : undefined;
+
+/** The journals that are opened and not retired, now or as of a log position. @throws {EventStoreUnavailable} */
+export const listOpenJournals = async (
+  store: EventStore,
+  asOfPosition = Number.POSITIVE_INFINITY,
+): Promise<OpenJournals> => {
+  const last = await readJournalRegistry(store);
+  if (!last || last.position <= asOfPosition) return last?.state ?? [];
+  for await (const { data, position } of readRegistryBackwards(store)) {
+    if (position <= asOfPosition) return data.open;
+  }
+  return [];
+};

@@ -1,0 +1,46 @@
+import { backgroundClock, type Clock } from "../../async/clock.ts";
+import type { Serving, VoidedServing } from "../../domain/ledger/journal/serving.ts";
+import type { EventStore } from "../../eventstore/event-store.ts";
+import type { FlushedEvent, LostEntries } from "./journal-flush.ts";
+
+export interface JournalWriterOptions {
+  readonly store: EventStore;
+  readonly journal: string;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  /** For deadlines and delays. Default: real time. */
+  readonly timers?: Clock;
+  /** Ends all repetitions, because the process ends. `close` then rejects. Default: never. */
+  readonly signal?: AbortSignal;
+  /** How long a serving may wait to become durable. Default 5,000. */
+  readonly deadlineMs?: number;
+  /** How many servings may wait. Default 10,000. */
+  readonly maxPending?: number;
+  /** The size of one append, approximately. Default 60,000. */
+  readonly maxFlushBytes?: number;
+  /** Called after each durable flush, in order, before the callbacks of its servings. */
+  readonly onFlushed?: (events: readonly FlushedEvent[]) => void;
+  /** Called when a charge is taken back: its void is durable, or the store has refused its flush after its deadline. */
+  readonly onVoided?: (voided: VoidedServing) => void;
+  /** Called with a serving that has an Idempotency-Key and became durable after its deadline: release the key, then void it. */
+  readonly onExpired?: (serving: Serving, at: string) => void;
+  /** Called once if another process has closed the journal, before its servings fail. Add the lost entries to the next journal. */
+  readonly onFenced?: (lost: LostEntries) => void;
+  /** Called with errors of callbacks, and with permanent errors of the store: servings then fail, other entries are repeated. */
+  readonly onError?: (error: unknown) => void;
+}
+
+const ignore = (): void => {};
+
+export const defaultOptions: Required<Omit<JournalWriterOptions, "store" | "journal" | "clock">> = {
+  timers: backgroundClock,
+  signal: new AbortController().signal,
+  deadlineMs: 5_000,
+  maxPending: 10_000,
+  maxFlushBytes: 60_000,
+  onFlushed: ignore,
+  onVoided: ignore,
+  onExpired: ignore,
+  onFenced: ignore,
+  onError: ignore,
+};

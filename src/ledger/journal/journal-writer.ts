@@ -1,0 +1,310 @@
+import { createDeadlineQueue, type DeadlineQueue } from "../../async/deadline-queue.ts";
+import { isoClock } from "../../async/iso-clock.ts";
+import { Unavailable } from "../../domain/errors.ts";
+import {
+  type Chained,
+  type JournalClosed,
+  JournalFenced,
+  journalStream,
+  nearestTimeInMonth,
+} from "../../domain/ledger/journal/journal.ts";
+import type { Serving, StreamEnd, VoidedServing } from "../../domain/ledger/journal/serving.ts";
+import { monthOf } from "../../domain/ledger/month.ts";
+import { OutcomeUnknown } from "../../eventstore/command-handler.ts";
+import type { AppendResult, EventStoreUnavailable } from "../../eventstore/event-store.ts";
+import { FlushSchedule } from "./flush-schedule.ts";
+import { appendToJournal } from "./journal-append.ts";
+import {
+  closingFlush,
+  collectFlush,
+  type Flush,
+  flushedEvents,
+  takeLostEntries,
+  voidOf,
+} from "./journal-flush.ts";
+import { defaultOptions, type JournalWriterOptions } from "./journal-writer-options.ts";
+import {
+  type PendingServing,
+  runReporting,
+  type ServingCallback,
+  WaitingEntries,
+} from "./pending-entries.ts";
+
+/** Clocks are corrected by less than this without notice. */
+const correctedMs = 60_000;
+
+/** This process's writer of its journal. One append is in flight; what is added meanwhile waits for a later flush. */
+export class JournalWriter {
+  readonly journal: string;
+  readonly #options: Required<JournalWriterOptions>;
+  readonly #now: () => string;
+  readonly #deadlines: DeadlineQueue<PendingServing>;
+  readonly #waiting = new WaitingEntries();
+  readonly #schedule: FlushSchedule;
+  /** The last durable event. */
+  #revision = -1;
+  #digest: string | null = null;
+  #at = "";
+  #isAheadOfClock = false;
+  #month = "";
+  /** Until the end of this turn of the event loop the month stays the same. Then a flush starts, unless one is in flight or delayed. */
+  #isTurnEndScheduled = false;
+  #inFlight: Flush | undefined;
+  #closing: { reason: JournalClosed["reason"]; closed: PromiseWithResolvers<number> } | undefined;
+  #closedRevision: number | undefined;
+  #lastStoreError: EventStoreUnavailable | undefined;
+
+  constructor(options: JournalWriterOptions) {
+    this.#options = { ...defaultOptions, ...options };
+    const { journal, clock, deadlineMs, timers } = this.#options;
+    this.journal = journal;
+    this.#now = isoClock(clock);
+    this.#deadlines = createDeadlineQueue(deadlineMs, this.#expire, timers);
+    this.#schedule = new FlushSchedule(timers, () => {
+      if (!this.#options.signal.aborted) this.#startFlush();
+    });
+  }
+
+  /** Entries that are not durable yet. */
+  get pending(): number {
+    return (this.#inFlight?.entries ?? 0) + this.#waiting.length;
+  }
+
+  /** Voids and ends of streams among them. */
+  get backgroundEntries(): number {
+    const { voids = [], streams = [] } = this.#inFlight ?? {};
+    return voids.length + streams.length + this.#waiting.backgroundEntries;
+  }
+
+  /** The month (yyyy-mm) of servings that are added in this turn of the event loop. It never goes backwards. */
+  month = (): string => {
+    this.#scheduleTurnEnd();
+    return this.#month;
+  };
+
+  /**
+   * The last event is more than 60 s later than the clock, which was corrected: further events would have its time. Close the journal,
+   * and continue in another one. As of this turn of the event loop, after `month`.
+   */
+  get isAheadOfClock(): boolean {
+    return this.#isAheadOfClock;
+  }
+
+  /**
+   * Adds a serving to a later flush. Calls `done` once, never before this method returns: without an error when the serving is
+   * durable, with the time of its event (empty after an error); otherwise with
+   * - {Unavailable}: it is not in the journal and never will be: its deadline passed before it was sent, or too many wait;
+   * - {OutcomeUnknown}: its deadline passed after it was sent. If it becomes durable, the writer voids it in a later flush;
+   * - {JournalFenced}: the journal is closed, and it is not in it: add it to the next journal.
+   */
+  addServing = (serving: Serving, keyNumber: number, done: ServingCallback): void => {
+    const refusal = this.#refusal();
+    if (refusal) {
+      queueMicrotask(() => this.#call(() => done(refusal, "")));
+      return;
+    }
+    const month = this.month();
+    const entry: PendingServing = { serving, keyNumber, month, done, isExpired: false, place: undefined };
+    this.#waiting.servings.add(entry);
+    this.#deadlines.add(entry);
+  };
+
+  #refusal(): Error | undefined {
+    if (this.#isClosed) return new JournalFenced(this.journal);
+    if (this.#deadlines.size < this.#options.maxPending) return undefined;
+    return new Unavailable("Too many requests wait for the event store.", 2);
+  }
+
+  get #isClosed(): boolean {
+    return this.#closing !== undefined || this.#closedRevision !== undefined;
+  }
+
+  /** Adds voids to the next flush. @throws {JournalFenced} after `close` or `onFenced` */
+  addVoids = (servings: readonly VoidedServing[]): void =>
+    this.#addToNextFlush(({ voids }) => {
+      for (const one of servings) voids.add(one);
+    });
+
+  /** Adds the end of a stream to the next flush. @throws {JournalFenced} after `close` or `onFenced` */
+  addStreamEnd = (end: StreamEnd): void => this.#addToNextFlush(({ streams }) => streams.add(end));
+
+  #addToNextFlush(add: (waiting: WaitingEntries) => void): void {
+    if (this.#isClosed) throw new JournalFenced(this.journal);
+    add(this.#waiting);
+    this.#scheduleTurnEnd();
+  }
+
+  /** Records in the next flush that the accounts include all entries up to this revision. Does nothing in a closed journal. */
+  markPosted = (through: number): void => {
+    this.#waiting.postedMark = through;
+    this.#scheduleTurnEnd();
+  };
+
+  /** Resolves when everything added so far is durable, servings have failed, or the journal is fenced. Never rejects. */
+  flushed = (): Promise<void> => this.#notified(this.#waiting.untilTaken());
+
+  /** As `flushed`, without the voids and ends of streams that the store has refused. They are repeated, perhaps much later. */
+  appended = (): Promise<void> => this.#notified(this.#waiting.untilSent());
+
+  #notified(taken: Promise<void>): Promise<void> {
+    if (!this.#inFlight) this.#waiting.notifyTaken();
+    return taken;
+  }
+
+  /**
+   * Flushes, then appends `JournalClosed`. Adding is an error from now on. Resolves when the journal is closed, also if another
+   * process has closed it, with the last revision; -1 if it has no event: then nothing is appended.
+   */
+  close = (reason: "shutdown" | "idle"): Promise<number> => {
+    if (this.#closedRevision !== undefined) return Promise.resolve(this.#closedRevision);
+    this.#closing ??= { reason, closed: Promise.withResolvers() };
+    this.#scheduleTurnEnd();
+    return this.#closing.closed.promise;
+  };
+
+  #scheduleTurnEnd(): void {
+    if (this.#isTurnEndScheduled) return;
+    this.#isTurnEndScheduled = true;
+    setImmediate(this.#endTurn);
+    const now = this.#now();
+    const month = monthOf(now);
+    if (month > this.#month) this.#month = month;
+    this.#isAheadOfClock = now < this.#at && Date.parse(this.#at) - Date.parse(now) > correctedMs;
+  }
+
+  #endTurn = (): void => {
+    this.#isTurnEndScheduled = false;
+    const isDelayed = !this.#isClosed && this.#schedule.isDelayed(this.#waiting.servings.length);
+    if (!this.#inFlight && !isDelayed) this.#startFlush();
+  };
+
+  #startOrDelayFlush(last: Flush): void {
+    const answered = last.servings.filter(({ isExpired }) => !isExpired).length;
+    const waiting = this.#waiting.servings.length;
+    if (!this.#isClosed && this.#schedule.delayNext({ answered, waiting })) this.#waiting.notifyTaken();
+    else this.#startFlush();
+  }
+
+  #startFlush(): void {
+    this.#waiting.notifyTaken();
+    if (this.#closedRevision !== undefined) return;
+    this.#inFlight = this.#nextFlush();
+    if (this.#inFlight) void this.#append(this.#inFlight);
+  }
+
+  #nextFlush(): Flush | undefined {
+    const { refused } = this.#waiting;
+    const entries = refused.isDue ? refused : this.#waiting;
+    if (entries.isEmpty) {
+      if (!this.#closing || !refused.isEmpty) return undefined;
+      if (this.#revision >= 0)
+        return closingFlush(this.#closing.reason, this.#nextLink(this.month()), this.#options.clock());
+      this.#end(-1);
+      return undefined;
+    }
+    const link = this.#nextLink(entries.servings.first?.month ?? this.month());
+    const { maxFlushBytes: maxBytes, clock } = this.#options;
+    const maxServings = this.#schedule.maxServings(entries.servings.length);
+    return collectFlush(entries, link, { maxBytes, maxServings }, clock());
+  }
+
+  #nextLink(month: string): Chained {
+    const now = this.#now();
+    return { at: nearestTimeInMonth(now > this.#at ? now : this.#at, month), previous: this.#digest };
+  }
+
+  /** Never rejects. */
+  async #append(flush: Flush): Promise<void> {
+    const { store, timers, signal } = this.#options;
+    this.#schedule.sent();
+    const appended = await appendToJournal(journalStream(this.journal), flush.events, this.#revision, {
+      store,
+      timers,
+      signal,
+      onUnavailable: (error) => {
+        this.#lastStoreError = error;
+      },
+    }).catch((error: unknown) => ({ error }));
+    this.#inFlight = undefined;
+    if ("error" in appended) return this.#fail(flush, appended.error);
+    const { end, fencedRevision } = appended;
+    if (end) this.#record(flush, end);
+    if (fencedRevision === undefined) this.#startOrDelayFlush(flush);
+    if (end) this.#report(flush, end);
+    if (fencedRevision !== undefined && this.#closedRevision === undefined)
+      this.#fence(end ? undefined : flush, fencedRevision);
+  }
+
+  #record(flush: Flush, { revision }: AppendResult): void {
+    this.#revision = revision;
+    this.#digest = flush.links.at(-1)?.digest ?? null;
+    this.#at = flush.at;
+    this.#waiting.refused.accepted();
+    for (const { serving, isExpired } of flush.servings) if (isExpired) this.#void(serving, flush.at);
+    if (flush.isClosing) this.#end(revision);
+  }
+
+  /** Its caller was refused before it became durable. */
+  #void(serving: Serving, at: string): void {
+    if (serving.idempotency) this.#call(() => this.#options.onExpired(serving, at));
+    else this.#waiting.voids.add(voidOf(serving, at));
+  }
+
+  #report(flush: Flush, end: AppendResult): void {
+    const { onFlushed, onVoided } = this.#options;
+    this.#call(() => onFlushed(flushedEvents(flush, end)));
+    for (const one of flush.voids) this.#call(() => onVoided(one));
+    this.#answer(flush.servings, undefined, flush.at);
+  }
+
+  #fence(lost: Flush | undefined, revision: number): void {
+    const servings = [...(lost?.servings ?? []), ...this.#waiting.servings.takeAll()];
+    const entries = takeLostEntries(lost, this.#waiting, this.journal);
+    this.#end(revision);
+    this.#call(() => this.#options.onFenced(entries));
+    this.#answer(servings, new JournalFenced(this.journal), "");
+  }
+
+  #end(revision: number): void {
+    this.#closedRevision = revision;
+    this.#waiting.notifyTaken();
+    this.#closing?.closed.resolve(revision);
+  }
+
+  #fail(flush: Flush, error: unknown): void {
+    const { signal, onError } = this.#options;
+    if (!signal.aborted) onError(error);
+    if (flush.isClosing || signal.aborted) {
+      this.#closing?.closed.reject(error);
+      this.#closing = undefined;
+    }
+    if (!signal.aborted) this.#continueWithout(flush);
+    this.#answer(flush.servings, error as Error, "");
+  }
+
+  /** The store has refused the flush: nothing of it is stored. */
+  #continueWithout(flush: Flush): void {
+    const { timers, onVoided } = this.#options;
+    this.#waiting.refused.refuse(flush, { timers, repeat: () => this.#scheduleTurnEnd() });
+    this.#startFlush();
+    for (const { serving, isExpired } of flush.servings)
+      if (isExpired) this.#call(() => onVoided(voidOf(serving, flush.at)));
+  }
+
+  #answer(servings: readonly PendingServing[], error: Error | undefined, at: string): void {
+    for (const entry of servings) if (this.#deadlines.delete(entry)) this.#call(() => entry.done(error, at));
+  }
+
+  readonly #call = (callback: () => void): void => runReporting(callback, this.#options.onError);
+
+  /** Servings expire in order: one that still waits is the first. */
+  #expire = (entry: PendingServing): void => {
+    const isWaiting = this.#waiting.servings.first === entry;
+    if (isWaiting) this.#waiting.servings.takeFirst();
+    entry.isExpired = true;
+    const cause = this.#lastStoreError;
+    const Expired = isWaiting ? Unavailable : OutcomeUnknown;
+    const error = new Expired("The event store gave no answer in time.", 2, { cause });
+    this.#call(() => entry.done(error, ""));
+  };
+}

@@ -1,0 +1,172 @@
+import type { Clock } from "../../async/clock.ts";
+import type { Queued } from "../../async/deadline-queue.ts";
+import { exponentialBackoff } from "../../async/retry.ts";
+import type { Serving, StreamEnd, VoidedServing } from "../../domain/ledger/journal/serving.ts";
+
+export interface PendingServing extends Queued<PendingServing> {
+  readonly serving: Serving;
+  /** Of the serving's key. */
+  readonly keyNumber: number;
+  readonly month: string;
+  readonly done: ServingCallback;
+  /** Its deadline has passed, and `done` was called. */
+  isExpired: boolean;
+}
+
+export type ServingCallback = (error: Error | undefined, at: string) => void;
+
+/** Calls back. An error that is thrown must not keep other callbacks, or the next flush, from running: it is reported. */
+export const runReporting = (callback: () => void, onError: (error: unknown) => void): void => {
+  try {
+    callback();
+  } catch (error) {
+    onError(error);
+  }
+};
+
+/** Entries that wait for a flush of a journal. */
+export class PendingEntries {
+  readonly servings = new PendingItems<PendingServing>();
+  readonly voids = new PendingItems<VoidedServing>();
+  readonly streams = new PendingItems<StreamEnd>();
+  postedMark: number | undefined;
+  readonly #queues = [this.servings, this.voids, this.streams] as const;
+  #listeners: { readonly targets: readonly number[]; readonly resolve: () => void }[] = [];
+
+  get length(): number {
+    return this.#queues.reduce((sum, { length }) => sum + length, 0);
+  }
+
+  /** Voids and ends of streams: entries that no request waits for. */
+  get backgroundEntries(): number {
+    return this.voids.length + this.streams.length;
+  }
+
+  get isEmpty(): boolean {
+    return this.#queues.every(({ length }) => length === 0) && this.postedMark === undefined;
+  }
+
+  /** Resolves at the first `notifyTaken` after everything that waits now was taken. */
+  untilTaken(): Promise<void> {
+    const targets = this.#queues.map(({ added }) => added);
+    return new Promise((resolve) => this.#listeners.push({ targets, resolve }));
+  }
+
+  notifyTaken(): void {
+    const isTaken = (targets: readonly number[]) =>
+      this.#queues.every(({ taken }, index) => taken >= (targets[index] ?? 0));
+    const listeners = this.#listeners;
+    this.#listeners = listeners.filter(({ targets }) => !isTaken(targets));
+    for (const { targets, resolve } of listeners) if (isTaken(targets)) resolve();
+  }
+}
+
+const repeatDelayMs = { firstMs: 1_000, maxMs: 60_000 };
+
+/** Entries of a flush that the store has refused with a permanent error. They are repeated alone: the error may be theirs. */
+export class RefusedEntries extends PendingEntries {
+  #attempts = 0;
+  #isDue = false;
+
+  /** True when the next attempt is to be made. */
+  get isDue(): boolean {
+    return this.#isDue && !this.isEmpty;
+  }
+
+  refuse(
+    { voids, streams, postedMark = -1 }: RefusableEntries,
+    { timers, repeat }: { readonly timers: Clock; readonly repeat: () => void },
+  ): void {
+    for (const one of voids) this.voids.add(one);
+    for (const end of streams) this.streams.add(end);
+    if (postedMark >= 0) this.postedMark = Math.max(postedMark, this.postedMark ?? -1);
+    this.#isDue = false;
+    if (this.isEmpty) return;
+    this.#attempts += 1;
+    timers.after(exponentialBackoff(repeatDelayMs, this.#attempts), () => {
+      this.#isDue = true;
+      repeat();
+    });
+  }
+
+  /** The store has accepted a flush. */
+  accepted(): void {
+    if (this.isEmpty) this.#attempts = 0;
+  }
+}
+
+/** What waits for the next flush, and what a permanent error of the store keeps from it. */
+export class WaitingEntries extends PendingEntries {
+  readonly refused = new RefusedEntries();
+
+  override get length(): number {
+    return super.length + this.refused.length;
+  }
+
+  override get backgroundEntries(): number {
+    return super.backgroundEntries + this.refused.backgroundEntries;
+  }
+
+  override async untilTaken(): Promise<void> {
+    await Promise.all([this.untilSent(), this.refused.untilTaken()]);
+  }
+
+  /** As `untilTaken`, without the refused entries, which may be repeated much later. */
+  untilSent(): Promise<void> {
+    return super.untilTaken();
+  }
+
+  override notifyTaken(): void {
+    super.notifyTaken();
+    this.refused.notifyTaken();
+  }
+}
+
+export interface RefusableEntries {
+  readonly voids: readonly VoidedServing[];
+  readonly streams: readonly StreamEnd[];
+  readonly postedMark: number | undefined;
+}
+
+/** A queue that counts. */
+export class PendingItems<T> {
+  readonly #waiting: T[] = [];
+  #added = 0;
+
+  add(item: T): void {
+    this.#added += 1;
+    this.#waiting.push(item);
+  }
+
+  get first(): T | undefined {
+    return this.#waiting[0];
+  }
+
+  get length(): number {
+    return this.#waiting.length;
+  }
+
+  /** How many items were ever added. */
+  get added(): number {
+    return this.#added;
+  }
+
+  /** How many items were ever taken. */
+  get taken(): number {
+    return this.#added - this.#waiting.length;
+  }
+
+  takeFirst(): T | undefined {
+    return this.#waiting.shift();
+  }
+
+  /** Takes items from the front as long as `accept` returns true. */
+  takeWhile(accept: (item: T) => boolean): T[] {
+    const end = this.#waiting.findIndex((item) => !accept(item));
+    return this.#waiting.splice(0, end < 0 ? this.#waiting.length : end);
+  }
+
+  takeAll(): T[] {
+    return this.#waiting.splice(0);
+  }
+}

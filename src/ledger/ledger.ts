@@ -1,0 +1,78 @@
+import type { Plan } from "../domain/accounts/plan.ts";
+import type {
+  Idempotency,
+  Receipt,
+  Serving,
+  StreamEnd,
+  VoidedServing,
+} from "../domain/ledger/journal/serving.ts";
+import type { OpenClaim } from "./idempotency/idempotency-claims.ts";
+import type { Hold } from "./quota/reservations.ts";
+
+/** The key that is charged. */
+export interface ChargedKey {
+  readonly apiKey: string;
+  /** As `keyNumberOf`. */
+  readonly keyNumber: number;
+  readonly plan: Plan;
+}
+
+/** The ledger of servings: each is recorded before its audio leaves, never beyond the quota. */
+export interface Ledger {
+  /**
+   * Records an answer with audio. The audio may leave only after `done` is called without an error, which is
+   *  - {KeyIsSuspended} when it would exceed the quota: the key is now suspended
+   *  - {Invalid} when its Idempotency-Key was used with another request
+   *  - {Unavailable} when the event store does not answer: nothing may be served, and what the log may hold of the request
+   *    is voided in the background
+   */
+  record(principal: ChargedKey, served: NewServing, done: RecordCallback, admission?: Admission): void;
+  /** Records the end of a recorded stream, in the background. */
+  recordStreamEnd(receipt: Receipt, ended: StreamOutcome): void;
+  /** Voids a recorded serving in the background: its caller received no audio. */
+  voidServing(receipt: Receipt): void;
+  /** Records the entries that a closed journal has lost in the next one, in the background. */
+  recordLost(voids: readonly VoidedServing[], streams: readonly StreamEnd[]): void;
+  /**
+   * Decides on a request before any work: claims its Idempotency-Key and holds its characters, so that `record` cannot fail
+   * for want of them. Waits for a request in progress with the same key and parameters.
+   * @throws {KeyIsSuspended} when the request would exceed the quota: the key is now suspended
+   * @throws {Invalid} for an Idempotency-Key of another request @throws {Unavailable} @throws the signal's reason
+   */
+  admit(principal: ChargedKey, request: NewRequest, signal: AbortSignal): Promise<Admission>;
+  /** Whether any process has charged the key for one of the objects within ten minutes. @throws {Unavailable} */
+  wasChargedByAny(apiKey: string, hashes: readonly string[]): Promise<boolean>;
+  /** The same, as far as this process knows. */
+  wasCharged(apiKey: string, hash: string): boolean;
+  /** Voids and ends of streams that are not durable yet. */
+  readonly backgroundEntries: number;
+  /** Resolves when all of them were given to the journal's writer. */
+  drained(): Promise<void>;
+  /** Refuses everything from now on, and reports what is pending as lost. */
+  close(): void;
+}
+
+export type NewServing = Omit<Serving, "apiKey" | "repeat">;
+export type RecordCallback = (error: Error | undefined, receipt: Receipt | undefined) => void;
+export type StreamOutcome = Pick<StreamEnd, "hash" | "outcome" | "bytes" | "chunks">;
+
+/** A request before any work. */
+export interface NewRequest {
+  readonly requestId: string;
+  /** The characters that it will be charged at most. */
+  readonly characters: number;
+  readonly idempotency?: Idempotency | undefined;
+}
+
+/** A request that was admitted. It ends with `record`, or with `release`. */
+export interface Admission {
+  /** True if another request with its Idempotency-Key is charged. */
+  readonly isRepeat: boolean;
+  readonly hold: Hold | undefined;
+  readonly claim: OpenClaim | undefined;
+  /** Ends it without a charge. Has no effect after `record`. */
+  release(): void;
+}
+
+/** `month`: `yyyy-mm`. `mayHaveQuota`: false if the key had no quota when the request was authenticated. */
+export type OnCharged = (apiKey: string, month: string, characters: number, mayHaveQuota: boolean) => void;

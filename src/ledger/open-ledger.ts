@@ -1,0 +1,203 @@
+import { backgroundClock, type Clock } from "../async/clock.ts";
+import { repeatEvery } from "../async/repeat.ts";
+import { sleep } from "../async/sleep.ts";
+import type { JournalClosed, JournalEvent } from "../domain/ledger/journal/journal.ts";
+import type { VoidedServing } from "../domain/ledger/journal/serving.ts";
+import { monthOf } from "../domain/ledger/month.ts";
+import { type CommandHandler, createCommandHandler } from "../eventstore/command-handler.ts";
+import type { EventStore } from "../eventstore/event-store.ts";
+import { throwUnavailable } from "../eventstore/store-error.ts";
+import { type CloseUsageAccountsOptions, createCloseUsageAccounts } from "./accounts/close-usage-accounts.ts";
+import { KnownEntries } from "./accounts/known-entries.ts";
+import { createBackgroundTasks } from "./background-tasks.ts";
+import { createLedger } from "./create-ledger.ts";
+import { createIdempotencyClaims } from "./idempotency/idempotency-claims.ts";
+import { createIdempotencyKeys } from "./idempotency/idempotency-keys.ts";
+import { createRecoverIdempotencyKeys } from "./idempotency/recover-idempotency-keys.ts";
+import { closeJournal } from "./journal/close-journal.ts";
+import { createJournalRegistry } from "./journal/journal-registry.ts";
+import type { Ledger, OnCharged } from "./ledger.ts";
+import { settleVoids } from "./quota/settle-voids.ts";
+import { Incarnations } from "./session/incarnations.ts";
+import { openIncarnation } from "./session/open-incarnation.ts";
+import { RecentCharges } from "./session/recent-charges.ts";
+import { createRecoverJournal, type RecoverJournalOptions } from "./session/recover-journal.ts";
+import { createSweepSilentJournals, type SweepOptions } from "./session/sweep-silent-journals.ts";
+
+export interface OpenLedgerOptions {
+  /** Must deliver well-formed events only: see `validatedEventStore`. */
+  readonly store: EventStore;
+  readonly handler: CommandHandler;
+  /** Gets the unposted entries of this process, and those of others. */
+  readonly knownEntries?: KnownEntries;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  /** For deadlines, retries and schedules. */
+  readonly timers?: Clock;
+  /** Resolves when this instance's views show the position. */
+  readonly untilVisible: (position: number) => Promise<void>;
+  /** All keys, for closing the accounts of past months. */
+  readonly apiKeys?: () => Iterable<string>;
+  /** @throws {Unavailable} if this machine's clock is wrong */
+  readonly requireCorrectClock?: () => void;
+  /** Rejects with {Unavailable} if this machine's clock may be wrong. */
+  readonly requireMeasuredClock?: () => Promise<void>;
+  /** Called with the own journal's events when they are durable. */
+  readonly onRecorded?: (events: readonly JournalEvent[]) => void;
+  /** Called with each durable serving in the own journal, except those that are voided because their deadline has passed. */
+  readonly onCharged?: OnCharged;
+  /** Called with the durable events of other processes' journals. */
+  readonly onOthersRecorded?: (events: readonly JournalEvent[]) => void;
+  /** Called once, before `onOthersRecorded`, which is not called for events up to this position of the log. */
+  readonly onFollowing?: (after: number) => void;
+  /** Called when a request does not fit into the key's quota. */
+  readonly onQuotaExceeded?: (apiKey: string) => void;
+  /** How long a request may wait for its append. Default 5,000. */
+  readonly deadlineMs?: number;
+  readonly onError: (what: string, error: unknown) => void;
+}
+
+export interface OpenLedger {
+  readonly ledger: Ledger;
+  /** Entries of journals that are not durable yet. */
+  readonly pendingEntries: () => number;
+  /** Resolves when everything recorded so far is durable. */
+  drained(): Promise<void>;
+  /**
+   * Records what is pending, returns reserved characters and closes the journal. Waits at most `timeoutMs` for an event store
+   * that is not available.
+   */
+  close(timeoutMs: number): Promise<void>;
+}
+
+/** An unused journal is closed after this time, so that its month can be closed. */
+const idleMs = 10 * 60_000;
+/** How often idle journals are closed, and those of processes that are gone are recovered. */
+const checkMs = 60_000;
+
+const defaults = {
+  timers: backgroundClock,
+  apiKeys: () => [],
+  requireCorrectClock: () => {},
+  requireMeasuredClock: async () => {},
+  onRecorded: () => {},
+  onCharged: () => {},
+  onOthersRecorded: () => {},
+  onFollowing: () => {},
+  onQuotaExceeded: () => {},
+};
+
+/** Opens this process's journal and everything that records servings. @throws {Unavailable} @throws {EventStoreUnavailable} */
+export const openLedger = async (given: OpenLedgerOptions): Promise<OpenLedger> => {
+  const { knownEntries = new KnownEntries() } = given;
+  const options = { ...defaults, ...given, knownEntries };
+  const { store, handler, clock, timers, onError } = options;
+  const registry = createJournalRegistry(handler, clock);
+  const recentCharges = new RecentCharges({
+    ...options,
+    onFollowed: options.onOthersRecorded,
+    onBatch: knownEntries.follow,
+    onFollowing: (after) => {
+      options.onFollowing(after);
+      void knownEntries
+        .catchUp(store)
+        .catch((error) => onError("unposted entries of other instances could not be read", error));
+    },
+  });
+  const close = (journal: string, reason: JournalClosed["reason"]) =>
+    closeJournal(store, clock, journal, reason, timers).catch(throwUnavailable);
+  const idempotencyKeys = createIdempotencyKeys(options);
+  const onVoided = (voids: readonly VoidedServing[]) => ledger.recordLost(voids, []);
+  const recoverIdempotencyKeys = createRecoverIdempotencyKeys({ ...options, idempotencyKeys, onVoided });
+  const maintain = createMaintenance({ ...options, closeJournal: close, registry, recoverIdempotencyKeys });
+  let lastFlushAt = timers.now();
+  const noteFlush = (): void => {
+    lastFlushAt = timers.now();
+  };
+  // With queues of its own: commands of a journal that was abandoned may wait for the event store in the others.
+  const settlements = createCommandHandler({ store, clock, timers });
+  const incarnations = new Incarnations({
+    create: () =>
+      openIncarnation({
+        ...options,
+        registry,
+        recentCharges,
+        closeJournal: close,
+        onFlushed: (events) => {
+          noteFlush();
+          options.onRecorded(events);
+        },
+        onUnusable: (incarnation) => incarnations.discard(incarnation),
+        onExpired: (receipt) => {
+          const { apiKey, characters } = receipt.serving;
+          options.onCharged(apiKey, monthOf(receipt.at), characters, true); // it is not voided if it was repeated
+          ledger.voidServing(receipt);
+        },
+        onLost: ({ voids, streams }) => ledger.recordLost(voids, streams),
+      }).finally(noteFlush),
+    // Only a process whose reservations were settled, or differ from the quota stream, discards an open journal.
+    fence: (journal) => close(journal, "unresponsive"),
+    settleVoids: (journal) => settleVoids({ ...options, handler: settlements }, journal),
+    retire: registry.retire,
+    onError,
+  });
+  const background = createBackgroundTasks(options);
+  const claims = createIdempotencyClaims(
+    {
+      ...options,
+      idempotencyKeys,
+      openJournal: async () => (await incarnations.open()).writer.journal,
+      closeJournal: (journal) => close(journal, "unresponsive"),
+    },
+    background,
+  );
+  const ledger = createLedger(
+    { ...options, incarnations, recentCharges, idempotencyKeys, claims },
+    background,
+  );
+  // A slow event store must not prevent the start: otherwise the first request opens the journal.
+  await incarnations.open().catch((error) => onError("no journal could be opened yet", error));
+  const stopChecks = repeatEvery(checkMs, timers, async () => {
+    if (timers.now() - lastFlushAt >= idleMs) await incarnations.close("idle");
+    await maintain(incarnations.current?.writer.journal);
+  });
+
+  return {
+    ledger,
+    pendingEntries: () => incarnations.pending,
+    drained: () => ledger.drained().then(() => incarnations.current?.writer.flushed()),
+    close: async (timeoutMs) => {
+      stopChecks();
+      await Promise.race([closeJournals(ledger, incarnations), sleep(timeoutMs, { clock: timers })]);
+      ledger.close();
+      incarnations.stop();
+      recentCharges.close();
+      reportLost(incarnations.pending, onError);
+    },
+  };
+};
+
+/** Recovers the journals of processes that are gone, then closes the usage accounts of past months. */
+const createMaintenance = (
+  options: RecoverJournalOptions & CloseUsageAccountsOptions & Omit<SweepOptions, "recoverJournal">,
+) => {
+  const recoverJournal = createRecoverJournal(options);
+  const sweepSilentJournals = createSweepSilentJournals({ ...options, recoverJournal });
+  const closeAccounts = createCloseUsageAccounts(options);
+  return async (ownJournal: string | undefined): Promise<void> => {
+    await sweepSilentJournals(ownJournal);
+    await closeAccounts();
+  };
+};
+
+const reportLost = (pending: number, onError: OpenLedgerOptions["onError"]): void => {
+  if (pending > 0) onError("entries of the journal may be lost", new Error(`${pending} are not durable`));
+};
+
+/** A journal that is fenced at the last moment hands its entries over to a further one. */
+const closeJournals = async (ledger: Ledger, incarnations: Incarnations): Promise<void> => {
+  do {
+    await ledger.drained();
+    await incarnations.close("shutdown");
+  } while (ledger.backgroundEntries > 0);
+};

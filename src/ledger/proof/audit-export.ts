@@ -1,0 +1,46 @@
+import { createExportWriter } from "../../domain/ledger/proof/export-lines.ts";
+import { provenEvent } from "../../domain/ledger/proof/proven-event.ts";
+import type { NoteSigner } from "../../domain/ledger/seals/note-signer.ts";
+import { sealsStream } from "../../domain/ledger/seals/seal.ts";
+import { type EventMetadata, type EventStore, readEvent } from "../../eventstore/event-store.ts";
+import { toUnavailable } from "../../eventstore/store-error.ts";
+import { readSealedEvents } from "./sealed-log.ts";
+import type { Seals } from "./seals.ts";
+
+/**
+ * Seals the log. Yields the text of an export of everything that the seal covers, and of the seal, in chunks of complete lines.
+ * @throws as `Seals.seal` does @throws {Unavailable} when the event store cannot be read
+ */
+export type ExportAudit = (metadata: EventMetadata) => AsyncIterable<string>;
+
+/** Characters per chunk. */
+const chunkLength = 64 * 1024;
+
+export const createAuditExport = ({
+  store,
+  seals,
+  signer,
+}: {
+  readonly store: EventStore;
+  readonly seals: Seals;
+  readonly signer: NoteSigner;
+}): ExportAudit =>
+  async function* (metadata) {
+    const { revision, data } = await seals.seal(metadata);
+    const writer = createExportWriter(signer);
+    let chunk = "";
+    try {
+      for await (const event of readSealedEvents(store, { journals: true })) {
+        if (event.position > data.position) break;
+        chunk += writer.add(provenEvent(event));
+        if (chunk.length < chunkLength) continue;
+        yield chunk;
+        chunk = "";
+      }
+      const seal = await readEvent(store, sealsStream, { from: revision });
+      if (seal) chunk += writer.add(provenEvent(seal));
+    } catch (error) {
+      throw toUnavailable(error);
+    }
+    yield chunk + writer.end();
+  };

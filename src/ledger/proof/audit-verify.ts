@@ -1,0 +1,83 @@
+import { isKnownStream, isWellFormed } from "../../domain/event-shapes.ts";
+import { requireForm } from "../../domain/ledger/proof/event-form.ts";
+import { createExportReader, isSealLine, peekEvent } from "../../domain/ledger/proof/export-lines.ts";
+import { readLines } from "../../domain/ledger/proof/lines.ts";
+import { createLogVerifier, type LogSummary } from "../../domain/ledger/proof/log-verifier.ts";
+import { NotGenuine } from "../../domain/ledger/proof/not-genuine.ts";
+import { provenEvent } from "../../domain/ledger/proof/proven-event.ts";
+import { addToPlan, type SealPlan } from "../../domain/ledger/proof/seal-check.ts";
+import { isCovered, sealsStream } from "../../domain/ledger/seals/seal.ts";
+import type { Checkpoint, NoteVerifier } from "../../domain/ledger/seals/seal-note.ts";
+import { type EventStore, EventStoreDamaged } from "../../eventstore/event-store.ts";
+import { toUnavailable } from "../../eventstore/store-error.ts";
+import { readLog } from "./sealed-log.ts";
+
+export interface VerifyOptions {
+  /** The keys that seals may be signed with. */
+  readonly keys: readonly NoteVerifier[];
+  /** A checkpoint that the auditor has kept: one of the seals must be this one. */
+  readonly kept?: Checkpoint | undefined;
+}
+
+export interface VerifiedLog extends LogSummary {
+  /** The number of events in streams that are trimmed, which no seal covers: only their form is checked. */
+  readonly uncovered: number;
+}
+
+/**
+ * Verifies the log of the event store, up to its current end. `store`: events as stored.
+ * @throws {NotGenuine} @throws {Unavailable} when the event store cannot be read
+ */
+export const verifyLog = async (store: EventStore, options: VerifyOptions): Promise<VerifiedLog> => {
+  try {
+    await store.checkIntegrity();
+    const plan: SealPlan[] = [];
+    let lastSeal = -1; // also if it is malformed: then it is not in the plan, and the verifier refuses it
+    for await (const event of store.readStream(sealsStream)) {
+      addToPlan(plan, event);
+      lastSeal = event.revision;
+    }
+    const verifier = createLogVerifier({ ...options, plan });
+    let uncovered = 0;
+    for await (const event of readLog(store)) {
+      const { stream, revision } = event;
+      if (isKnownStream(stream)) requireForm(event, isWellFormed);
+      const isLaterSeal = stream === sealsStream && revision > lastSeal;
+      if (isLaterSeal) break;
+      if (isCovered(stream)) verifier.add(provenEvent(event));
+      else if (isKnownStream(stream)) uncovered += 1;
+    }
+    return { ...verifier.end(), uncovered };
+  } catch (error) {
+    if (error instanceof EventStoreDamaged) throw new NotGenuine(error.message);
+    throw toUnavailable(error);
+  }
+};
+
+/**
+ * Verifies an export, which `open` opens for two reads: seals cover what precedes them, so their positions are needed first.
+ * @throws {NotGenuine} @throws the errors of `open`
+ */
+export const verifyExport = async (
+  open: () => AsyncIterable<Uint8Array>,
+  options: VerifyOptions,
+): Promise<LogSummary> => {
+  const verifier = createLogVerifier({ ...options, plan: await readPlan(open()) });
+  const reader = createExportReader(options.keys);
+  for await (const line of readLines(open())) {
+    const exported = reader.read(line);
+    if (exported) verifier.add(exported.event);
+  }
+  reader.end();
+  return verifier.end();
+};
+
+const readPlan = async (chunks: AsyncIterable<Uint8Array>): Promise<SealPlan[]> => {
+  const plan: SealPlan[] = [];
+  for await (const line of readLines(chunks)) {
+    if (!isSealLine(line)) continue;
+    const event = peekEvent(line);
+    if (event?.stream === sealsStream) addToPlan(plan, event);
+  }
+  return plan;
+};

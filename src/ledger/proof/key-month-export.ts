@@ -1,0 +1,226 @@
+import pLimit from "p-limit";
+import { keyStream } from "../../domain/accounts/key.ts";
+import { NotFound, Unavailable } from "../../domain/errors.ts";
+import { isOfType } from "../../domain/event-type.ts";
+import type { UsageAccountEvent } from "../../domain/ledger/accounts/usage-account.ts";
+import { journalPrefix, journalStream } from "../../domain/ledger/journal/journal.ts";
+import {
+  type JournalRegistryEvent,
+  journalRegistryStream,
+} from "../../domain/ledger/journal/journal-registry.ts";
+import { createExportWriter } from "../../domain/ledger/proof/export-lines.ts";
+import { type KeyMonth, keyMonthStreams } from "../../domain/ledger/proof/key-month-verifier.ts";
+import { provenEvent } from "../../domain/ledger/proof/proven-event.ts";
+import type { QuotaEvent } from "../../domain/ledger/quota/quota.ts";
+import { createProofBuilder, type InclusionProof } from "../../domain/ledger/seals/merkle-proof.ts";
+import type { NoteSigner } from "../../domain/ledger/seals/note-signer.ts";
+import {
+  eventLeaf,
+  type JournalHead,
+  journalLeaf,
+  type SealEvent,
+  sealLeaf,
+  sealsStream,
+} from "../../domain/ledger/seals/seal.ts";
+import { parse } from "../../domain/validation.ts";
+import { type EventStore, type RecordedEvent, readEvent } from "../../eventstore/event-store.ts";
+import { toUnavailable } from "../../eventstore/store-error.ts";
+import { cursorOf, mergeByPosition } from "../audit/event-cursor.ts";
+import { month as monthName } from "../audit/period.ts";
+import { sealIntervalMs } from "./seal-schedule.ts";
+import { lastEvent, readSealedEvents } from "./sealed-log.ts";
+import type { Seals } from "./seals.ts";
+
+export interface KeyMonthRequest {
+  readonly apiKey: string;
+  /** `yyyy-mm`, UTC. Default: the current month. */
+  readonly month?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Seals the log if that is due, and yields the text of an export that proves one key's month as of the last seal, in chunks of complete lines: what
+ * `createKeyMonthVerifier` verifies. Reads the sealed streams of the whole log once, to prove that the seal covers the events.
+ * @throws {Invalid} for a bad month @throws {NotFound} for a key that was never issued
+ * @throws as `Seals.sealIfDue` does
+ * @throws {Unavailable} when the event store cannot be read
+ */
+export type ExportKeyMonth = (request: KeyMonthRequest) => AsyncIterable<string>;
+
+type Seal = RecordedEvent & SealEvent;
+
+/** Characters per chunk. */
+const chunkLength = 64 * 1024;
+/** Each reads the sealed streams of the whole log. */
+const maxConcurrentPasses = 1;
+const maxConcurrentReads = 8;
+
+export const createKeyMonthExport = ({
+  store,
+  seals,
+  signer,
+  clock,
+}: {
+  readonly store: EventStore;
+  readonly seals: Pick<Seals, "sealIfDue">;
+  readonly signer: NoteSigner;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+}): ExportKeyMonth => {
+  const limit = pLimit(maxConcurrentPasses);
+
+  return async function* ({
+    apiKey,
+    month: requested = new Date(clock()).toISOString().slice(0, 7),
+    signal,
+  }) {
+    const keyMonth = { apiKey, month: parse(monthName, requested) };
+    try {
+      await requireKey(store, apiKey);
+      await seals.sealIfDue(sealIntervalMs, { actor: "system" }, signal);
+      const seal = await lastSeal(store);
+      const journals = await journalsOf(store, keyMonth, seal.data.position);
+      const proofs = await limit(() => {
+        signal?.throwIfAborted();
+        return proveInclusion(store, seal, { streams: keyMonthStreams(keyMonth), journals, signal });
+      });
+      yield* exportText(store, { keyMonth, seal, journals, proofs, signer, signal });
+    } catch (error) {
+      throw toUnavailable(error);
+    }
+  };
+};
+
+const lastSeal = async (store: EventStore): Promise<Seal> => {
+  const seal = await lastEvent(store, sealsStream);
+  if (seal && isSeal(seal)) return seal;
+  throw new Unavailable("The last seal of the log is malformed.", 60);
+};
+
+const requireKey = async (store: EventStore, apiKey: string): Promise<void> => {
+  if (!(await readEvent(store, keyStream(apiKey)))) throw new NotFound("There is no such key.");
+};
+
+const isSeal = (event: RecordedEvent): event is Seal => isOfType<SealEvent, RecordedEvent>(event, ["Sealed"]);
+
+/** The journals that the account and the quota name, and those that were open at the position. */
+const journalsOf = async (
+  store: EventStore,
+  keyMonth: KeyMonth,
+  upTo: number,
+): Promise<ReadonlySet<string>> => {
+  const journals = new Set<string>();
+  const [, account = "", quota = ""] = keyMonthStreams(keyMonth);
+  for (const stream of [account, quota]) {
+    for await (const event of store.readStream(stream)) {
+      if (event.position > upTo) break;
+      for (const journal of namedJournals(event)) journals.add(journal);
+    }
+  }
+  for await (const event of store.readStream(journalRegistryStream, { direction: "backwards" })) {
+    if (event.position > upTo) continue;
+    if (!isOfType<JournalRegistryEvent, RecordedEvent>(event, ["JournalOpened", "JournalRetired"])) continue;
+    for (const journal of event.data.open) journals.add(journal);
+    break;
+  }
+  return journals;
+};
+
+const namedJournals = (event: RecordedEvent): string[] => {
+  if (isOfType<UsageAccountEvent, RecordedEvent>(event, ["UsagePosted"])) {
+    return "journal" in event.data ? [event.data.journal] : [];
+  }
+  const totals = ["CharactersReserved", "ReservationReturned", "ReservationSettled"] as const;
+  if (!isOfType<QuotaEvent, RecordedEvent>(event, totals)) return [];
+  return "journal" in event.data ? [event.data.journal] : [];
+};
+
+interface Selection {
+  readonly streams: readonly string[];
+  readonly journals: ReadonlySet<string>;
+  readonly signal?: AbortSignal | undefined;
+}
+
+const nameOfEvent = (stream: string, revision: number): string => `${stream} ${revision}`;
+
+/** Builds the tree of the seal. The proofs have the names of their events. */
+const proveInclusion = async (
+  store: EventStore,
+  last: Seal,
+  { streams, journals, signal }: Selection,
+): Promise<ReadonlyMap<string, InclusionProof>> => {
+  const builder = createProofBuilder();
+  const followed = new Set(streams);
+  const seals = sealsUpTo(store, last);
+  let seal: Seal | undefined = (await seals.next()).value;
+
+  const addHead = (head: JournalHead): void => {
+    const name = nameOfEvent(journalStream(head.journal), head.revision);
+    builder.add(journalLeaf(head), journals.has(head.journal) ? name : undefined);
+  };
+  const addSeal = async ({ revision, data }: Seal): Promise<void> => {
+    for (const head of data.journals) addHead(head);
+    builder.add(sealLeaf(revision, data));
+    seal = (await seals.next()).value;
+  };
+
+  for await (const event of readSealedEvents(store)) {
+    signal?.throwIfAborted();
+    while (seal && event.position > seal.data.position) await addSeal(seal);
+    if (!seal) break;
+    const { stream, revision } = event;
+    builder.add(
+      eventLeaf(provenEvent(event)),
+      followed.has(stream) ? nameOfEvent(stream, revision) : undefined,
+    );
+  }
+  while (seal) await addSeal(seal);
+  return builder.proofs();
+};
+
+async function* sealsUpTo(store: EventStore, last: Seal): AsyncGenerator<Seal, undefined> {
+  for await (const event of store.readStream(sealsStream, { limit: last.revision + 1 })) {
+    if (isSeal(event)) yield event;
+  }
+  return undefined;
+}
+
+interface ExportParts {
+  readonly keyMonth: KeyMonth;
+  readonly seal: Seal;
+  readonly journals: ReadonlySet<string>;
+  readonly proofs: ReadonlyMap<string, InclusionProof>;
+  readonly signer: NoteSigner;
+  readonly signal: AbortSignal | undefined;
+}
+
+async function* exportText(
+  store: EventStore,
+  { keyMonth, seal, journals, proofs, signer, signal }: ExportParts,
+): AsyncGenerator<string> {
+  const writer = createExportWriter(signer);
+  let chunk = writer.add(provenEvent(seal));
+  const streams = [
+    ...keyMonthStreams(keyMonth),
+    ...[...journals].map((journal) => `${journalPrefix}${journal}`),
+  ];
+  const reads = pLimit(maxConcurrentReads);
+  const cursors = await Promise.all(
+    streams.map((stream) =>
+      reads(async () =>
+        cursorOf(await readEvent(store, stream), () =>
+          store.readStream(stream, { from: 1, ...(signal && { signal }) }),
+        ),
+      ),
+    ),
+  );
+  for await (const event of mergeByPosition(cursors)) {
+    signal?.throwIfAborted();
+    if (event.position > seal.data.position) break;
+    chunk += writer.add(provenEvent(event), proofs.get(nameOfEvent(event.stream, event.revision)));
+    if (chunk.length < chunkLength) continue;
+    yield chunk;
+    chunk = "";
+  }
+  yield chunk + writer.end();
+}

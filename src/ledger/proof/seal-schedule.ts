@@ -1,0 +1,51 @@
+import type { Clock } from "../../async/clock.ts";
+import { repeatEvery } from "../../async/repeat.ts";
+import type { Seals } from "./seals.ts";
+
+export interface SealScheduleOptions {
+  readonly seals: Pick<Seals, "sealIfDue">;
+  readonly timers: Clock;
+  /** Called with the first failure of several in a row. */
+  readonly onError: (what: string, error: unknown) => void;
+}
+
+/** Each process that notices that a seal is due appends it. */
+export const sealIntervalMs = 60 * 60_000;
+const checkMs = 60_000;
+
+export type SealSchedule = ReturnType<typeof scheduleSeals>;
+
+/** Seals the log every hour. The first process that notices that a seal is due appends it. */
+export const scheduleSeals = ({ seals, timers, onError }: SealScheduleOptions) => {
+  let hasFailed = false;
+  let checking = Promise.resolve();
+  const stopped = new AbortController();
+
+  const check = async (): Promise<void> => {
+    try {
+      await seals.sealIfDue(sealIntervalMs, { actor: "system" }, stopped.signal);
+      hasFailed = false;
+    } catch (error) {
+      if (stopped.signal.aborted) return;
+      if (!hasFailed) onError("the log could not be sealed", error);
+      hasFailed = true;
+    }
+  };
+  const stop = repeatEvery(checkMs, timers, () => {
+    checking = check();
+    return checking;
+  });
+
+  return {
+    /** A health check. @throws while the log cannot be sealed */
+    probe: async (): Promise<void> => {
+      if (hasFailed) throw new Error("the log could not be sealed, see the log");
+    },
+    /** Abandons a seal whose events are still being read: the first seal of a long log can take seconds. Resolves when no seal is in progress. */
+    stop: async (): Promise<void> => {
+      stop();
+      stopped.abort();
+      await checking;
+    },
+  };
+};

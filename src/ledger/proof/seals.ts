@@ -1,0 +1,178 @@
+import { type Clock, systemClock } from "../../async/clock.ts";
+import { exponentialBackoff, retry } from "../../async/retry.ts";
+import { equalBytes, fromHex, toHex } from "../../domain/bytes.ts";
+import { Unavailable } from "../../domain/errors.ts";
+import { isWellFormed } from "../../domain/event-shapes.ts";
+import { provenEvent } from "../../domain/ledger/proof/proven-event.ts";
+import { appendLeaf, emptyTree, type MerkleTree, rootOf } from "../../domain/ledger/seals/merkle.ts";
+import type { NoteSigner } from "../../domain/ledger/seals/note-signer.ts";
+import {
+  eventLeaf,
+  journalLeaf,
+  type Sealed,
+  sealLeaf,
+  sealsStream,
+} from "../../domain/ledger/seals/seal.ts";
+import {
+  checkpointText,
+  type NoteVerifier,
+  openNote,
+  parseCheckpoint,
+} from "../../domain/ledger/seals/seal-note.ts";
+import {
+  type EventMetadata,
+  type EventStore,
+  type RecordedEvent,
+  WrongExpectedRevision,
+} from "../../eventstore/event-store.ts";
+import { toUnavailable } from "../../eventstore/store-error.ts";
+import { uuidv7 } from "../../eventstore/uuid.ts";
+import { lastEvent, readablePosition, readJournalHeads, readSealedEvents } from "./sealed-log.ts";
+
+export interface RecordedSeal {
+  /** The seal's number, from 0: its revision in the stream `seals`. */
+  readonly revision: number;
+  readonly data: Sealed;
+}
+
+export interface Seals {
+  /**
+   * Seals the log up to its current end. Reads only what follows the last seal.
+   * @throws {Unavailable} when the event store cannot be read or written, or this machine's clock is wrong
+   * @throws {BadSeal} when the last seal is not genuine: nothing may continue it
+   */
+  seal(metadata: EventMetadata): Promise<RecordedSeal>;
+  /**
+   * Seals the log unless that was done within the interval, by any process.
+   * @throws as `seal` does, and the signal's reason
+   */
+  sealIfDue(intervalMs: number, metadata: EventMetadata, signal?: AbortSignal): Promise<void>;
+}
+
+/** The last seal in the log is malformed, damaged, or signed with an unknown key. */
+export class BadSeal extends Error {
+  override readonly name = "BadSeal";
+}
+
+export interface SealsOptions {
+  /** Events as stored: malformed ones are sealed too. */
+  readonly store: EventStore;
+  readonly signer: NoteSigner;
+  /** The keys that earlier seals may be signed with, that of `signer` included. */
+  readonly keys: readonly NoteVerifier[];
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  /** Rejects with {Unavailable} if this machine's clock may be wrong: a seal of the future would delay all that follow. */
+  readonly requireMeasuredClock: () => Promise<void>;
+  /** For the delays after a conflict. Default: real time. */
+  readonly timers?: Clock;
+}
+
+/** The clocks of instances are off by less. A seal that is later than this was made with a wrong clock. */
+const wrongMs = 2 * 60_000;
+/** Attempts while other processes seal at the same time. */
+const maxAttempts = 10;
+
+export const createSeals = ({
+  store,
+  signer,
+  keys,
+  clock,
+  requireMeasuredClock,
+  timers = systemClock,
+}: SealsOptions): Seals => {
+  const attempt = async (metadata: EventMetadata, signal?: AbortSignal): Promise<RecordedSeal> => {
+    await requireMeasuredClock();
+    const last = await readLastSeal(store, keys);
+    const lastTime = last ? Date.parse(last.data.at) : 0;
+    const now = clock();
+    const at = new Date(lastTime - now > wrongMs ? now : Math.max(now, lastTime)).toISOString();
+    const data = await prepareSeal({ store, signer, signal }, last, at);
+    signal?.throwIfAborted();
+    const event = { id: uuidv7(clock()), type: "Sealed", data, metadata };
+    const { revision } = await store.append(sealsStream, [event], last?.revision ?? "none");
+    return { revision, data };
+  };
+
+  return {
+    seal: async (metadata) => {
+      const delayAfter = (outcome: object, attempts: number) =>
+        "error" in outcome && outcome.error instanceof WrongExpectedRevision && attempts < maxAttempts
+          ? exponentialBackoff({ firstMs: 20, maxMs: 1_000 }, attempts)
+          : undefined;
+      try {
+        return await retry({ delayAfter, clock: timers }, () => attempt(metadata));
+      } catch (error) {
+        if (error instanceof WrongExpectedRevision) {
+          throw new Unavailable("Other processes keep sealing the log.", 1, { cause: error });
+        }
+        throw toUnavailable(error);
+      }
+    },
+    sealIfDue: async (intervalMs, metadata, signal) => {
+      try {
+        const last = await readLastSeal(store, keys);
+        const age = last ? clock() - Date.parse(last.data.at) : Number.POSITIVE_INFINITY;
+        if (age < intervalMs && age > -wrongMs) return;
+        await attempt(metadata, signal);
+      } catch (error) {
+        if (error instanceof WrongExpectedRevision) return; // another process sealed the log
+        throw toUnavailable(error);
+      }
+    },
+  };
+};
+
+interface LastSeal extends RecordedSeal {
+  readonly tree: MerkleTree;
+}
+
+/** @throws {BadSeal} */
+const readLastSeal = async (
+  store: EventStore,
+  keys: readonly NoteVerifier[],
+): Promise<LastSeal | undefined> => {
+  const event = await lastEvent(store, sealsStream);
+  if (!event) return undefined;
+  const { revision } = event;
+  if (!isSealedEvent(event)) throw new BadSeal(`seal ${revision} is malformed`);
+  const { data } = event;
+  const tree = { size: data.size, edge: data.edge.map(fromHex) };
+  const text = openNote(data.note, keys);
+  if (text === undefined) {
+    throw new BadSeal(`seal ${revision} is not signed with a known key: add its verifier key to seal.pub`);
+  }
+  const { size, root } = parseCheckpoint(text) ?? {};
+  if (size !== tree.size || !root || !equalBytes(root, rootOf(tree))) {
+    throw new BadSeal(`seal ${revision} does not have the tree that its note signs`);
+  }
+  return { revision, data, tree };
+};
+
+const isSealedEvent = (event: RecordedEvent): event is RecordedEvent & { readonly data: Sealed } =>
+  event.type === "Sealed" && isWellFormed(event);
+
+/**
+ * A seal that continues the last one. Positions are readable in order: when a read has shown one position, a read that starts
+ * later misses no event before it. So the streams are read after `readablePosition`, and the journals after both.
+ */
+const prepareSeal = async (
+  { store, signer, signal }: Pick<SealsOptions, "store" | "signer"> & { signal: AbortSignal | undefined },
+  last: LastSeal | undefined,
+  at: string,
+): Promise<Sealed> => {
+  const after = last?.data.position ?? -1;
+  let position = Math.max(after, await readablePosition(store));
+  let tree = last?.tree ?? emptyTree;
+  for await (const event of readSealedEvents(store, { after, signal })) {
+    tree = appendLeaf(tree, eventLeaf(provenEvent(event)));
+    position = Math.max(position, event.position);
+  }
+  const known = last?.data.journals ?? [];
+  const journals = await readJournalHeads(store, { after, known, upTo: position, signal });
+  for (const journal of journals) tree = appendLeaf(tree, journalLeaf(journal));
+  tree = appendLeaf(tree, sealLeaf((last?.revision ?? -1) + 1, { position, at }));
+  const { size, edge } = tree;
+  const note = signer.sign(checkpointText({ origin: signer.name, size, root: rootOf(tree) }));
+  return { position, journals, size, edge: edge.map(toHex), note, at };
+};

@@ -1,0 +1,31 @@
+import { isoClock } from "../../async/iso-clock.ts";
+import {
+  carryOverUsage,
+  quotaDecider,
+  quotaStream,
+  type SpentTotal,
+} from "../../domain/ledger/quota/quota.ts";
+import type { CommandHandler } from "../../eventstore/command-handler.ts";
+
+/**
+ * Counts a key's usage of the month against a quota that its plan has received since. Call it before the plan is changed,
+ * and again afterwards for what was spent in between. Idempotent. @throws {Unavailable}
+ */
+export type CarryOverUsage = (apiKey: string, month: string) => Promise<void>;
+
+export const createCarryOverUsage = (
+  handler: Pick<CommandHandler, "execute">,
+  /** What each journal has spent in the month, from the accounts and the journals' tails. */
+  totalsOf: (apiKey: string, month: string) => Promise<readonly SpentTotal[]>,
+  /** Milliseconds since the epoch. */
+  clock: () => number,
+): CarryOverUsage => {
+  const now = isoClock(clock);
+  return async (apiKey, month) => {
+    const totals = await totalsOf(apiKey, month);
+    const stream = quotaStream(apiKey, month);
+    await handler.execute(quotaDecider, stream, (quota) => carryOverUsage(quota, totals, now()), {
+      actor: "system",
+    });
+  };
+};

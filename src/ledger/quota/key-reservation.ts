@@ -1,0 +1,346 @@
+import { setImmediate } from "node:timers/promises";
+import { withDeadline } from "../../async/deadline.ts";
+import { keyNumberOf } from "../../domain/accounts/key-numbers.ts";
+import { Unavailable } from "../../domain/errors.ts";
+import { JournalFenced } from "../../domain/ledger/journal/journal.ts";
+import {
+  type OwnShare,
+  type Quota,
+  type QuotaEvent,
+  QuotaExceeded,
+  quotaDecider,
+  quotaStream,
+  reduceReservation,
+  reserveCharacters,
+  returnReservation,
+} from "../../domain/ledger/quota/quota.ts";
+import type { Outcome } from "../../eventstore/command-handler.ts";
+import { RecalledHolders, type SettlementContext } from "./recalled-holders.ts";
+import { WaitingRequests } from "./waiting-requests.ts";
+
+/** The characters of one key and month in one journal. Kept small: there is one for each active key. */
+export class Tally {
+  /** Charged characters, including appends in flight and held ones. Negative if more was voided in this journal than charged. */
+  spent = 0;
+  /** The part of `spent` that requests in progress hold. */
+  held = 0;
+  /** The reserved total: what may be spent. Negative infinity: nothing is reserved. */
+  reservedTotal = Number.NEGATIVE_INFINITY;
+  /** The total of the journal's last event in the quota stream; undefined if it has none. */
+  stated: number | undefined = undefined;
+  /** How often its reservation was returned because it was idle. */
+  idleReturns = 0;
+  /** Present while characters are reserved, wanted or to be returned. */
+  reservation: KeyReservation | undefined = undefined;
+}
+
+/** What all reservations of one journal share. */
+export interface ReservationContext extends SettlementContext {
+  readonly waitForAppends: () => Promise<void>;
+  /** This journal turned out to be fenced. */
+  readonly onFenced: () => void;
+}
+
+const metadata = { actor: "system" };
+
+/** As long as a serving waits for the event store by default. */
+const appendTimeoutMs = 5_000;
+
+/** A reservation is idle after a minute, then 4, 16, 64 minutes, 4, 17, 68, 273 hours: at most eight times in a month. */
+const idleFactor = 4;
+const maxIdleReturns = 8;
+
+/**
+ * One journal's reservation of one key and month. At most one command of it runs at a time. What may be spent is lowered
+ * before a return is appended, and raised only after a reservation is durable.
+ */
+export class KeyReservation {
+  readonly apiKey: string;
+  readonly keyNumber: number;
+  readonly month: string;
+  readonly #context: ReservationContext;
+  readonly #tally: Tally;
+  readonly #waiting = new WaitingRequests();
+  #quota = 0;
+  /** The last own event that is known to be in the stream reserves characters. */
+  #isReserved = false;
+  /** By total, the own appends whose outcome is unknown: true if they reserve characters. */
+  readonly #unresolved = new Map<number, boolean>();
+  /** The log positions of this journal's last event in the stream, and of the last recall by another journal. */
+  #ownPosition = -1;
+  #recallPosition = -1;
+  #isReturnDue = false;
+  #isRunning = false;
+  #running = Promise.resolve();
+  #isAbandoned = false;
+  readonly #recalled: RecalledHolders;
+  #holdEnds = Promise.withResolvers<void>();
+  #spentBefore = Number.NaN;
+  #idleChecks = 0;
+
+  constructor(context: ReservationContext, apiKey: string, month: string, tally: Tally) {
+    this.#context = context;
+    this.apiKey = apiKey;
+    this.keyNumber = keyNumberOf(apiKey);
+    this.month = month;
+    this.#tally = tally;
+    this.#recalled = new RecalledHolders(context, apiKey, month);
+  }
+
+  get quota(): number {
+    return this.#quota;
+  }
+
+  reserve(characters: number, quota: number): Promise<void> {
+    // Reserved under a higher quota: it must not be spent before others have been asked.
+    if (quota < this.#quota) this.#tally.reservedTotal = Number.NEGATIVE_INFINITY;
+    if (quota !== this.#quota) this.changed();
+    this.#quota = quota;
+    this.#idleChecks = 0;
+    const granted = this.#waiting.add(characters);
+    this.#start();
+    return granted;
+  }
+
+  /** Another journal has recalled the reservations, at this position of the log. */
+  recall(position: number): void {
+    this.#recallPosition = Math.max(this.#recallPosition, position);
+    this.holdEnded();
+    this.changed();
+    if (this.#isRecalled) this.#start();
+  }
+
+  /**
+   * Call it when spent characters were voided. Others recall characters from journals with a reservation only: without one, this
+   * journal states its lower total at once.
+   */
+  refunded(): void {
+    if (!this.hasRefund) return;
+    this.changed();
+    this.#start();
+  }
+
+  /** A request in progress was recorded or has failed, or nobody may wait for it any longer. */
+  holdEnded(): void {
+    this.#holdEnds.resolve();
+    this.#holdEnds = Promise.withResolvers();
+  }
+
+  /** The journal ends: what is recorded later is in the next one. */
+  dropHolds(): void {
+    this.#tally.spent -= this.#tally.held;
+    this.#tally.held = 0;
+    this.holdEnded();
+  }
+
+  /** Another journal's share has changed. */
+  changed(): void {
+    this.#recalled.changed();
+  }
+
+  /** Returns what is unspent and states what is spent. Resolves when it is done, or has failed. */
+  async returnUnspent(): Promise<void> {
+    this.#isReturnDue = true;
+    this.changed();
+    this.#start();
+    await this.#running;
+  }
+
+  /** Rejects the waiting requests and returns what is unspent. */
+  async close(error: Error): Promise<void> {
+    this.#waiting.rejectAll(error);
+    await this.returnUnspent();
+  }
+
+  /** Rejects the waiting requests and sends no further commands. */
+  abandon(error: Error): void {
+    this.#isAbandoned = true;
+    this.#tally.reservedTotal = Number.NEGATIVE_INFINITY;
+    this.#waiting.rejectAll(error);
+    this.holdEnded();
+    this.changed();
+  }
+
+  /**
+   * Called regularly. Returns what is reserved after `maxIdleChecks` calls without spending. Each return makes the next one
+   * later, unless `isReturnedSoon`: a key that is used now and then must not cost two appends each time. True if nothing is reserved,
+   * wanted or to be stated: the reservation can be forgotten.
+   */
+  checkIdle(maxIdleChecks: number, isReturnedSoon: boolean): boolean {
+    if (this.#isRunning) return false;
+    const { spent, stated } = this.#tally;
+    this.#idleChecks = spent === this.#spentBefore ? this.#idleChecks + 1 : 0;
+    this.#spentBefore = spent;
+    const factor = isReturnedSoon ? 1 : idleFactor ** Math.min(this.#tally.idleReturns, maxIdleReturns);
+    const isUnused = this.#tally.held === 0;
+    const isIdle = isUnused && this.#idleChecks >= maxIdleChecks * (this.#isHolding ? factor : 1);
+    const isStated = stated === undefined ? spent >= 0 : stated === spent;
+    const isComplete = !this.#isHolding && this.#unresolved.size === 0 && isStated;
+    if (isIdle && isComplete) return true;
+    if (isIdle && this.#isHolding) this.#tally.idleReturns += 1;
+    if (isIdle) void this.returnUnspent();
+    else if (this.#isRecalled || this.#isReturnDue || this.hasRefund) this.#start();
+    return false;
+  }
+
+  /** Other journals still count characters that were voided here, and will not recall them. */
+  get hasRefund(): boolean {
+    return !this.#isReserved && this.#tally.spent < (this.#tally.stated ?? 0);
+  }
+
+  /** The outcome of an append is unknown. */
+  get isUncertain(): boolean {
+    return this.#unresolved.size > 0;
+  }
+
+  /** The last own event in the stream reserves characters, or may do so. */
+  get #isHolding(): boolean {
+    return this.#isReserved || [...this.#unresolved.values()].includes(true);
+  }
+
+  get #isRecalled(): boolean {
+    return this.#isHolding && this.#recallPosition > this.#ownPosition;
+  }
+
+  #start(): void {
+    if (this.#isRunning) return;
+    this.#isRunning = true;
+    this.#running = this.#run();
+  }
+
+  async #run(): Promise<void> {
+    try {
+      for (;;) {
+        this.#waiting.grant(this.#tally.reservedTotal - this.#tally.spent);
+        if (this.#isAbandoned) return;
+        if (this.#isRecalled || this.#isReturnDue || this.hasRefund) await this.#return();
+        else if (!this.#waiting.isEmpty) await this.#reserve();
+        else return;
+      }
+    } catch (error) {
+      if (error instanceof JournalFenced) this.#context.onFenced();
+      this.#waiting.rejectAll(error);
+    } finally {
+      this.#isRunning = false;
+    }
+  }
+
+  async #reserve(): Promise<void> {
+    const startedAt = this.#recalled.now();
+    const quota = this.#quota;
+    const wanted = this.#waiting.characters;
+    let spent = 0;
+    try {
+      const { events, state } = await this.#execute((current, own) => {
+        spent = own.spent;
+        return reserveCharacters(current, {
+          ...own,
+          reservedTotal: this.#tally.reservedTotal,
+          wanted,
+          quota,
+        });
+      });
+      const [event] = events;
+      if (event?.type !== "CharactersReserved") {
+        return await this.#recalled.waitForReturns(state, startedAt);
+      }
+      this.#tally.reservedTotal = quota > this.#quota ? Number.NEGATIVE_INFINITY : event.data.total;
+    } catch (error) {
+      if (!(error instanceof QuotaExceeded)) throw error;
+      const { reservedTotal } = this.#tally;
+      const unknown = await this.#untilAppended();
+      // A recall must be answered soon; then the reservation is tried again.
+      if (this.#isAbandoned || quota !== this.#quota || this.#isRecalled) return;
+      this.#tally.reservedTotal = reservedTotal;
+      if (this.#tally.spent < spent) return; // a serving has failed: there is room for another
+      this.#waiting.refuse(wanted.length, error.quota - error.used, unknown ?? error);
+    }
+    this.#recalled.forget();
+  }
+
+  /**
+   * Servings in flight and requests in progress count as spent, and may fail, or be voided by the next flush. Resolves with an
+   * error if this takes too long.
+   */
+  async #untilAppended(): Promise<Error | undefined> {
+    const onTimeout = () =>
+      new Unavailable("It is not known yet whether the quota is used up: try again.", 2);
+    const appended = async (): Promise<undefined> => {
+      await this.#stopSpending();
+      await this.#context.waitForAppends();
+      while (this.#tally.held > 0 && !this.#isAbandoned && !this.#isRecalled) await this.#holdEnds.promise;
+      await this.#context.waitForAppends();
+    };
+    const deadline = { clock: this.#context.timers, ms: appendTimeoutMs, onTimeout };
+    return await withDeadline(deadline, appended).catch((error: Error) => error);
+  }
+
+  /** From now on only requests in progress add servings, of the characters that they hold. */
+  async #stopSpending(): Promise<void> {
+    // Requests that were granted characters in this turn spend them first.
+    await setImmediate();
+    this.#tally.reservedTotal = Number.NEGATIVE_INFINITY;
+  }
+
+  /**
+   * A returned total is final if the journal is closed: it must not count a serving that may still
+   * be lost. So nothing may be held before the wait for appends.
+   */
+  async #return(): Promise<void> {
+    await this.#stopSpending();
+    const wasHeld = this.#tally.held > 0;
+    await this.#context.waitForAppends();
+    // Servings that a fenced journal lost still count as spent here.
+    if (this.#isAbandoned) return;
+    if (!wasHeld) await this.#execute(returnReservation);
+    else if (this.#tally.held > 0) await this.#reduce();
+    if (!wasHeld || this.#tally.held > 0) this.#isReturnDue = false;
+  }
+
+  /**
+   * Answers a recall while characters are held. Others then recall them again: waits for a change,
+   * but answers in time. Does nothing if the last hold ends: its serving must be appended before
+   * the return.
+   */
+  async #reduce(): Promise<void> {
+    if (this.#tally.spent === this.#tally.stated) {
+      const { timers, recallTimeoutMs } = this.#context;
+      const cancel = timers.after(recallTimeoutMs / 2, () => this.holdEnded());
+      await this.#holdEnds.promise;
+      cancel();
+      if (this.#isAbandoned) return;
+    }
+    if (this.#tally.held > 0) await this.#execute(reduceReservation);
+  }
+
+  /** Keeps track of what the stream may say about this journal, whether the outcome is known or not. */
+  async #execute(decide: (state: Quota, own: OwnShare) => QuotaEvent[]): Promise<Outcome<Quota, QuotaEvent>> {
+    const { journal, handler, now } = this.#context;
+    const expected = [this.#tally.stated, ...this.#unresolved.keys()];
+    const sent = new Map<number, boolean>();
+    const decideAndRecord = (state: Quota): QuotaEvent[] => {
+      sent.clear(); // The handler decides again after a conflict; the events of the first decision were not appended.
+      const events = decide(state, { journal, expected, spent: this.#tally.spent, at: now() });
+      for (const event of events) {
+        if ("total" in event.data) sent.set(event.data.total, event.type === "CharactersReserved");
+      }
+      return events;
+    };
+    const stream = quotaStream(this.apiKey, this.month);
+    try {
+      const outcome = await handler.execute(quotaDecider, stream, decideAndRecord, metadata);
+      for (const { type, data } of outcome.events) {
+        if (!("total" in data)) continue;
+        this.#tally.stated = data.total;
+        this.#ownPosition = outcome.position;
+        this.#unresolved.clear();
+        this.#isReserved = type === "CharactersReserved";
+      }
+      return outcome;
+    } catch (error) {
+      for (const [total, isReservation] of sent)
+        this.#unresolved.set(total, isReservation || this.#unresolved.get(total) === true);
+      throw error;
+    }
+  }
+}

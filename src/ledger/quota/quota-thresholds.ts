@@ -1,0 +1,299 @@
+import pLimit from "p-limit";
+import type { Clock } from "../../async/clock.ts";
+import { repeatEvery } from "../../async/repeat.ts";
+import {
+  type QuotaThresholdCrossed,
+  usageAccountStream,
+} from "../../domain/ledger/accounts/usage-account.ts";
+import type { JournalEvent } from "../../domain/ledger/journal/journal.ts";
+import { monthOf } from "../../domain/ledger/month.ts";
+import { type QuotaEvent, quotaDecider, quotaStream } from "../../domain/ledger/quota/quota.ts";
+import {
+  crossThresholds,
+  nextThreshold,
+  thresholdDecider,
+} from "../../domain/ledger/quota/quota-threshold.ts";
+import type { CommandHandler } from "../../eventstore/command-handler.ts";
+import type { EventStore } from "../../eventstore/event-store.ts";
+import type { UsageReader } from "../accounts/usage-reader.ts";
+import { readUnposted } from "../journal/journal-reader.ts";
+import { listOpenJournals } from "../journal/journal-registry.ts";
+import type { OnCharged } from "../ledger.ts";
+
+/** The thresholds that a key has crossed in a month, in order. */
+export interface CrossedThresholds {
+  readonly apiKey: string;
+  /** `yyyy-mm` */
+  readonly month: string;
+  readonly crossed: readonly QuotaThresholdCrossed[];
+}
+
+export interface QuotaThresholdsOptions {
+  readonly store: EventStore;
+  readonly handler: Pick<CommandHandler, "execute">;
+  readonly usage: Pick<UsageReader, "countsOf">;
+  /** The monthly quota of the key's plan; null or undefined without one. @throws {Unavailable} */
+  readonly quotaOf: (apiKey: string) => number | null | undefined;
+  /** Called with all thresholds of the key and month, also with those that were known before. */
+  readonly onCrossed: (crossed: CrossedThresholds) => Promise<void>;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  readonly timers: Clock;
+  readonly onError: (what: string, error: unknown) => void;
+  /** The maximum number of keys per check. Default 10,000. */
+  readonly keysPerCheck?: number;
+}
+
+/** A key of the current month. */
+interface Watched {
+  /** The characters that were counted. */
+  counted: number;
+  /** The check after which it was counted last, and `counted` at that check and at the one before. */
+  check: number;
+  atCheck: number;
+  beforeCheck: number;
+  /** Added to `counted`, it is at least the key's usage. Undefined before the first read. */
+  base: number | undefined;
+  /** Undefined if the account was not read. */
+  crossed: readonly QuotaThresholdCrossed[] | undefined;
+}
+
+const maxConcurrentReads = 8;
+/**
+ * A check reads the journals' tails: all that no account has yet, which may be gigabytes while very many keys are busy. The pause
+ * after it is this many times as long as the check.
+ */
+const pauseFactor = 20;
+const minPauseMs = 10_000;
+const maxPauseMs = 10 * 60_000;
+
+/**
+ * Notices which parts of its quota a key has used, and records each once per month in the key's usage account. Every instance
+ * counts the servings of all instances, except its own servings of keys without a quota; the count only decides when the exact
+ * usage is read.
+ */
+export class QuotaThresholds {
+  readonly #options: Required<QuotaThresholdsOptions>;
+  /** By key, of the latest month. */
+  #watched = new Map<string, Watched>();
+  #month = "";
+  /** Keys whose usage must be read, by month. */
+  readonly #due = new Map<string, Set<string>>();
+  #checks = 0;
+  /** Up to this position of the log, the next check must count the tails of open journals. */
+  #tailsUpTo: number | undefined = Number.POSITIVE_INFINITY;
+  #hasFailed = false;
+  /** The duration of the last check; 0 if it failed, which may have taken long because it waited. */
+  #checkMs = 0;
+  #running: Promise<void> = Promise.resolve();
+  /** The check that starts after the running one. */
+  #next: Promise<void> | undefined;
+  /** Ends the schedule. */
+  readonly stop: () => void;
+
+  constructor(options: QuotaThresholdsOptions) {
+    this.#options = { keysPerCheck: 10_000, ...options };
+    this.stop = repeatEvery(
+      () => this.#pauseMs,
+      options.timers,
+      () => this.check(),
+    );
+  }
+
+  get #pauseMs(): number {
+    return Math.max(minPauseMs, Math.min(this.#checkMs * pauseFactor, maxPauseMs));
+  }
+
+  /** Ends the schedule, and checks until nothing is left, or a check fails. */
+  async close(): Promise<void> {
+    this.stop();
+    do await this.check();
+    while (this.#due.size > 0 && !this.#hasFailed);
+  }
+
+  /**
+   * Counts durable events that this process's journal does not contain. An event may be counted twice. Voids are not counted: a read may have
+   * included them already, and the count must never be below the usage.
+   */
+  readonly add = (events: readonly JournalEvent[]): void => {
+    for (const { type, data } of events) {
+      if (type !== "SynthesesServed") continue;
+      const sums = new Array<number>(data.keys.length).fill(0);
+      for (const [index, characters] of data.characters.entries()) {
+        const key = data.key[index] as number;
+        sums[key] = (sums[key] ?? 0) + characters;
+      }
+      const month = monthOf(data.at);
+      for (const [index, apiKey] of data.keys.entries()) this.count(apiKey, month, sums[index] ?? 0, true);
+    }
+  };
+
+  /**
+   * The next check counts the tails of open journals, also of processes that are gone, only up to this position of the log. Call
+   * it when later events are given to `add`. Without it, the first check counts all of them.
+   */
+  readonly countTails = (upTo: number): void => {
+    this.#tailsUpTo = upTo;
+  };
+
+  /** The next check reads the key's usage: its quota may be lower than before. */
+  readonly recheck = (apiKey: string): void =>
+    this.#addDue(apiKey, monthOf(new Date(this.#options.clock()).toISOString()));
+
+  async #addTails(upTo: number): Promise<void> {
+    const { store } = this.#options;
+    // As of just before the own journal was opened.
+    for (const journal of await listOpenJournals(store, upTo - 1)) {
+      for await (const event of readUnposted(store, journal)) {
+        if (event.position > upTo) break;
+        this.add([event as unknown as JournalEvent]);
+      }
+    }
+  }
+
+  /** Counts a durable serving. It is on the path of every serving, so it reads no plan for a key without a quota. */
+  readonly count: OnCharged = (apiKey, month, characters, mayHaveQuota) => {
+    if (characters === 0) return;
+    if (month > this.#month) {
+      this.#month = month;
+      this.#watched = new Map();
+    }
+    const watched = month === this.#month ? this.#watched.get(apiKey) : undefined;
+    if (!watched) {
+      if (mayHaveQuota) this.#addDue(apiKey, month);
+      return;
+    }
+    if (watched.check !== this.#checks) {
+      watched.beforeCheck = watched.check === this.#checks - 1 ? watched.atCheck : watched.counted;
+      watched.atCheck = watched.counted;
+      watched.check = this.#checks;
+    }
+    watched.counted += characters;
+    this.#addIfReached(apiKey, watched);
+  };
+
+  #addIfReached(apiKey: string, watched: Watched): void {
+    const { base = Number.POSITIVE_INFINITY, counted, crossed = [] } = watched;
+    const next = this.#nextOf(apiKey, crossed);
+    if (next !== undefined && base + counted >= next) this.#addDue(apiKey, this.#month);
+  }
+
+  /** The characters of the key's next threshold. A key whose plan cannot be read now is checked. */
+  #nextOf(apiKey: string, crossed: readonly QuotaThresholdCrossed[]): number | undefined {
+    try {
+      const quota = this.#options.quotaOf(apiKey);
+      return quota === null || quota === undefined ? undefined : nextThreshold(crossed, quota);
+    } catch {
+      return 0;
+    }
+  }
+
+  #addDue(apiKey: string, month: string): void {
+    if (this.#nextOf(apiKey, []) === undefined) return;
+    const keys = this.#due.get(month) ?? new Set<string>();
+    this.#due.set(month, keys.add(apiKey));
+  }
+
+  /** Records what was crossed before the call. Failures are reported, and repeated by the next call. */
+  check(): Promise<void> {
+    this.#next ??= this.#running.then(() => {
+      this.#next = undefined;
+      this.#running = this.#checkDue();
+      return this.#running;
+    });
+    return this.#next;
+  }
+
+  async #checkDue(): Promise<void> {
+    const { timers } = this.#options;
+    const startedAt = timers.now();
+    this.#hasFailed = false;
+    try {
+      if (this.#tailsUpTo !== undefined) await this.#addTails(this.#tailsUpTo);
+      this.#tailsUpTo = undefined;
+      this.#checks += 1;
+      for (const month of [...this.#due.keys()]) await this.#checkMonth(month);
+    } catch (error) {
+      this.#hasFailed = true;
+      this.#options.onError("crossed thresholds of quotas could not be recorded", error);
+    }
+    this.#checkMs = this.#hasFailed ? 0 : timers.now() - startedAt;
+  }
+
+  async #checkMonth(month: string): Promise<void> {
+    const due = this.#due.get(month) ?? new Set<string>();
+    const keys = due.values().take(this.#options.keysPerCheck).toArray();
+    for (const apiKey of keys) due.delete(apiKey);
+    if (due.size === 0) this.#due.delete(month);
+    try {
+      await this.#checkKeys(keys, month);
+    } catch (error) {
+      for (const apiKey of keys) this.#addDue(apiKey, month);
+      throw error;
+    }
+  }
+
+  /** First the reserved characters of each key, of which its usage is at most a part. */
+  async #checkKeys(keys: readonly string[], month: string): Promise<void> {
+    const reached: string[] = [];
+    await pLimit(maxConcurrentReads).map(keys, async (apiKey) => {
+      const reserved = await this.#reservedBy(apiKey, month);
+      const watched = this.#watchedOf(apiKey, month);
+      const next = this.#nextOf(apiKey, watched.crossed ?? []);
+      if (next === undefined) return;
+      if (reserved >= next) reached.push(apiKey);
+      else watched.base = reserved - countedBefore(watched, this.#checks);
+    });
+    if (reached.length === 0) return;
+    const { counts } = await this.#options.usage.countsOf(reached, month);
+    await pLimit(maxConcurrentReads).map(reached, (apiKey) =>
+      this.#checkUsage(apiKey, month, counts.get(apiKey)?.characters ?? 0),
+    );
+  }
+
+  async #checkUsage(apiKey: string, month: string, characters: number): Promise<void> {
+    const watched = this.#watchedOf(apiKey, month);
+    const next = this.#nextOf(apiKey, watched.crossed ?? []);
+    if (next === undefined) return;
+    if (watched.crossed === undefined || characters >= next) {
+      const { clock, handler, quotaOf, onCrossed } = this.#options;
+      const at = new Date(clock()).toISOString();
+      const quota = quotaOf(apiKey) ?? Number.POSITIVE_INFINITY;
+      const { state } = await handler.execute(
+        thresholdDecider,
+        usageAccountStream(apiKey, month),
+        (thresholds) => crossThresholds(thresholds, { apiKey, month, characters, quota, at }),
+        { actor: "system" },
+      );
+      if (state.crossed.length > 0) await onCrossed({ apiKey, month, crossed: state.crossed });
+      watched.crossed = state.crossed;
+    }
+    // What was counted shortly before may not have been readable yet.
+    watched.base = characters - countedBefore(watched, this.#checks);
+    if (month === this.#month) this.#addIfReached(apiKey, watched);
+  }
+
+  async #reservedBy(apiKey: string, month: string): Promise<number> {
+    let quota = quotaDecider.initial();
+    for await (const { type, data } of this.#options.store.readStream(quotaStream(apiKey, month))) {
+      quota = quotaDecider.evolve(quota, { type, data } as QuotaEvent);
+    }
+    return quota.total;
+  }
+
+  /** Not kept for a past month. */
+  #watchedOf(apiKey: string, month: string): Watched {
+    const known = month === this.#month ? this.#watched.get(apiKey) : undefined;
+    if (known) return known;
+    const check = this.#checks;
+    const watched = { counted: 0, check, atCheck: 0, beforeCheck: 0, base: undefined, crossed: undefined };
+    if (month === this.#month) this.#watched.set(apiKey, watched);
+    return watched;
+  }
+}
+
+/** What was counted up to the check before the last one. */
+const countedBefore = ({ counted, check, atCheck, beforeCheck }: Watched, checks: number): number => {
+  if (check === checks) return beforeCheck;
+  return check === checks - 1 ? atCheck : counted;
+};

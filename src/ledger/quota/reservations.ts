@@ -1,0 +1,233 @@
+import pLimit from "p-limit";
+import { type Clock, systemClock } from "../../async/clock.ts";
+import { isoClock } from "../../async/iso-clock.ts";
+import { findKeyNumber, keyNumberOf } from "../../domain/accounts/key-numbers.ts";
+import { Unavailable } from "../../domain/errors.ts";
+import { JournalFenced } from "../../domain/ledger/journal/journal.ts";
+import { parseQuotaStream, type QuotaEvent, quotaPrefix } from "../../domain/ledger/quota/quota.ts";
+import type { CommandHandler } from "../../eventstore/command-handler.ts";
+import type { EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
+import { type Following, follow } from "../../eventstore/follow-events.ts";
+import { KeyReservation, type ReservationContext } from "./key-reservation.ts";
+import { Tallies } from "./tallies.ts";
+
+export interface ReservationsOptions {
+  readonly journal: string;
+  readonly handler: CommandHandler;
+  readonly store: EventStore;
+  /** A position of the log before this journal's first reservation: recalls are followed from there. */
+  readonly after: number;
+  /** Milliseconds since the epoch. */
+  readonly clock?: () => number;
+  readonly timers?: Clock;
+  /** Resolves when all servings and voids added so far are in the journal, or it is known that they are not. */
+  readonly waitForAppends: () => Promise<void>;
+  /** Closes another journal. Idempotent. */
+  readonly fence: (journal: string) => Promise<void>;
+  /** The characters of a closed journal's entries, without voided ones. */
+  readonly spentBy: (journal: string, apiKey: string, month: string) => Promise<number>;
+  /** Called once if another process has settled a reservation of this journal. */
+  readonly onFenced: () => void;
+  /** How long other journals may take to answer a recall. Default 2,000. */
+  readonly recallTimeoutMs?: number;
+  /** How long a reservation may be unused before its first return in a month; longer before later ones. Default 60,000. */
+  readonly idleMs?: number;
+}
+
+/** Characters that count as spent while their request is in progress. */
+export interface Hold {
+  /** Spends them for a serving of this month. False if they cannot be used: then they are returned, and `trySpend` decides. */
+  take(reservations: Reservations, month: string, characters: number): boolean;
+  /** Returns them. Has no effect after `take`. */
+  release(): void;
+}
+
+/** `close` was called. */
+export class ReservationsClosed extends Unavailable {}
+
+const checksPerIdleTime = 6;
+/** Above this number, idle reservations are returned after the idle time, whatever they cost later: it bounds the memory. */
+const maxHeldForLong = 100_000;
+const returnsAtOnce = 256;
+const retryAfterSeconds = 1;
+
+/** One journal's share of the monthly quotas. It ends with its journal: a new journal begins with new reservations. */
+export class Reservations {
+  readonly #context: ReservationContext;
+  readonly #idleMs: number;
+  readonly #tallies = new Tallies();
+  readonly #active = new Set<KeyReservation>();
+  readonly #following: Following;
+  #stopChecks: (() => void) | undefined;
+  #ended: Error | undefined;
+  /** Characters were voided after `close`. */
+  #hasLateRefund = false;
+
+  constructor(options: ReservationsOptions) {
+    const { clock = Date.now, timers = systemClock, recallTimeoutMs = 2_000, idleMs = 60_000 } = options;
+    const onFenced = (): void => {
+      if (this.#ended instanceof JournalFenced) return;
+      this.abandon();
+      options.onFenced();
+    };
+    this.#context = { ...options, now: isoClock(clock), timers, recallTimeoutMs, onFenced };
+    this.#idleMs = idleMs;
+    this.#following = follow({
+      store: options.store,
+      prefixes: [quotaPrefix],
+      after: options.after,
+      onBatch: ({ events }) => {
+        for (const event of events) this.#onEvent(event);
+      },
+      timers,
+    });
+  }
+
+  /**
+   * Spends characters of a key's month if this journal holds them. False: call `reserve`, then try again. With `quota`
+   * null (no quota) it only counts them.
+   */
+  trySpend(keyNumber: number, month: string, characters: number, quota: number | null): boolean {
+    if (quota === null) this.#tallies.spend(keyNumber, month, characters);
+    else if (characters > 0) {
+      const tally = this.#tallies.findOrAdd(keyNumber, month);
+      const { spent, reservedTotal, reservation } = tally;
+      if (spent + characters > reservedTotal || reservation === undefined || quota < reservation.quota)
+        return false;
+      tally.spent += characters;
+    }
+    return true;
+  }
+
+  /** Holds characters if this journal has reserved them. Undefined: call `reserve`, then try again. */
+  hold(apiKey: string, month: string, characters: number, quota: number): Hold | undefined {
+    const keyNumber = keyNumberOf(apiKey);
+    if (!this.trySpend(keyNumber, month, characters, quota)) return undefined;
+    const tally = this.#tallies.findOrAdd(keyNumber, month);
+    tally.held += characters;
+    let isOpen = true;
+    /** False if the characters were spent or returned already. */
+    const end = (): boolean => {
+      if (!isOpen || this.#ended) return false;
+      isOpen = false;
+      tally.held -= characters;
+      tally.reservation?.holdEnded();
+      return true;
+    };
+    const release = (unused = characters): void => {
+      if (end()) this.refund(apiKey, month, unused);
+    };
+    return {
+      take: (reservations, servedMonth, served) => {
+        const isUsable = isOpen && !this.#ended && reservations === this && servedMonth === month;
+        release(isUsable ? characters - served : characters);
+        return isUsable;
+      },
+      release: () => release(),
+    };
+  }
+
+  /**
+   * Reserves characters, so that they can be spent in this turn of the event loop. Requests are served in order.
+   * @throws {QuotaExceeded} if they are not available in any journal
+   * @throws {Unavailable} if the event store does not answer
+   * @throws {ReservationsClosed} if the journal is being closed: use the next journal
+   * @throws {JournalFenced} if this journal was closed, or its reservation settled, by another process: use the next journal
+   */
+  async reserve(apiKey: string, month: string, characters: number, quota: number): Promise<void> {
+    if (this.#ended) throw this.#ended;
+    if (characters > 0) await this.#reservation(apiKey, month).reserve(characters, quota);
+  }
+
+  /** Returns characters that were spent but not served, or voided. */
+  refund(apiKey: string, month: string, characters: number): void {
+    const keyNumber = keyNumberOf(apiKey);
+    if (!this.#tallies.isKept(keyNumber, month)) return;
+    const tally = this.#tallies.findOrAdd(keyNumber, month);
+    tally.spent -= characters;
+    if (tally.spent >= (tally.stated ?? 0)) return;
+    if (this.#ended) this.#hasLateRefund = true;
+    else this.#reservation(apiKey, month).refunded();
+  }
+
+  /**
+   * True after the end, if a quota stream may state more than this journal has spent, without a reservation that others can recall.
+   */
+  get mayOverstate(): boolean {
+    if (this.#ended instanceof JournalFenced || this.#hasLateRefund) return true;
+    return [...this.#active].some(({ hasRefund, isUncertain }) => hasRefund || isUncertain);
+  }
+
+  /** Returns everything that is unspent, as far as the event store can be reached. */
+  async close(): Promise<void> {
+    const closing = new ReservationsClosed("The journal is being closed.", retryAfterSeconds);
+    this.#endWith(closing);
+    const atOnce = pLimit(returnsAtOnce);
+    await atOnce.map(this.#active, (reservation) => reservation.close(closing));
+    this.#following.close();
+  }
+
+  /** Ends the regular checks and the subscription, because the process ends. Reserves nothing more. */
+  stop(): void {
+    this.#endWith(new ReservationsClosed("The service is shutting down.", retryAfterSeconds));
+    this.#following.close();
+  }
+
+  #endWith(reason: Error): void {
+    if (!this.#ended) for (const reservation of this.#active) reservation.dropHolds();
+    this.#ended ??= reason;
+    this.#stopChecks?.();
+  }
+
+  /** Ends without any append, because the journal was fenced. */
+  abandon(): void {
+    const fenced = new JournalFenced(this.#context.journal);
+    this.#ended = fenced;
+    this.#stopChecks?.();
+    this.#following.close();
+    for (const reservation of this.#active) reservation.abandon(fenced);
+  }
+
+  #reservation(apiKey: string, month: string): KeyReservation {
+    const tally = this.#tallies.findOrAdd(keyNumberOf(apiKey), month);
+    if (tally.reservation) return tally.reservation;
+    const reservation = new KeyReservation(this.#context, apiKey, month, tally);
+    tally.reservation = reservation;
+    this.#active.add(reservation);
+    this.#stopChecks ??= this.#checkLater();
+    return reservation;
+  }
+
+  #checkLater(): () => void {
+    return this.#context.timers.after(this.#idleMs / checksPerIdleTime, () => {
+      const isCrowded = this.#active.size > maxHeldForLong;
+      for (const reservation of this.#active) {
+        const isReturnedSoon = isCrowded || this.#tallies.isPast(reservation.month);
+        if (!reservation.checkIdle(checksPerIdleTime, isReturnedSoon)) continue;
+        this.#active.delete(reservation);
+        this.#tallies.release(reservation.keyNumber, reservation.month);
+      }
+      this.#stopChecks = this.#active.size > 0 ? this.#checkLater() : undefined;
+    });
+  }
+
+  #onEvent({ stream, type, data, position }: RecordedEvent): void {
+    const event = { type, data } as QuotaEvent;
+    const isOwn = "journal" in event.data && event.data.journal === this.#context.journal;
+    if (isOwn && event.type === "ReservationSettled") this.#context.onFenced();
+    if (isOwn) return;
+    const { apiKey, month } = parseQuotaStream(stream);
+    const keyNumber = findKeyNumber(apiKey);
+    if (keyNumber === undefined) return; // nothing was spent here
+    const reservation = this.#tallies.find(keyNumber, month)?.reservation;
+    if (event.type === "UsageCarriedOver") this.#correctCarriedOver(apiKey, keyNumber, month);
+    else if (event.type === "ReservationsRecalled") reservation?.recall(position);
+    else reservation?.changed();
+  }
+
+  /** This journal may have spent more since its total was read. */
+  #correctCarriedOver(apiKey: string, keyNumber: number, month: string): void {
+    if (this.#tallies.hasSpent(keyNumber, month) && !this.#ended)
+      void this.#reservation(apiKey, month).returnUnspent();
+  }
+}

@@ -1,0 +1,110 @@
+import type { ProjectionRunner } from "../../../projections/runner/runner.ts";
+import { readUsageTotals, type UsageTotals, usageTotals } from "../../../projections/usage-totals.ts";
+import type { Clock } from "../../async/clock.ts";
+import type { EventStore } from "../../eventstore/event-store.ts";
+import { throwUnavailable } from "../../eventstore/store-error.ts";
+import type { UsageReader } from "../accounts/usage-reader.ts";
+import { readLedgerEnd } from "../journal/ledger-end.ts";
+
+/** The totals of all servings up to a position of the log. */
+export interface CountedUsage {
+  readonly totals: UsageTotals;
+  readonly asOfPosition: number;
+  /** False while the view reads what was recorded before the request. */
+  readonly isComplete: boolean;
+}
+
+/** Waits for what any instance recorded before, for two seconds at most. @throws {Unavailable} */
+export type ReadCountedUsage = () => Promise<CountedUsage>;
+
+const maxWaitMs = 2_000;
+const idleMs = 10 * 60_000;
+
+export interface CountedUsageOptions {
+  readonly store: EventStore;
+  /** Starts to read the log into `usageTotals`; the runner repeats what fails. */
+  readonly startRunner: () => Pick<
+    ProjectionRunner,
+    "lastKnownView" | "waitForPosition" | "status" | "close"
+  >;
+  readonly timers: Clock;
+  /** Default: two seconds. */
+  readonly withinMs?: number;
+}
+
+/**
+ * Follows the log from the first read until ten minutes after the last one. Only operators and auditors ask for the usage of
+ * all keys, and adding up every serving of every instance would cost each of them several per cent of its work.
+ */
+export const createCountedUsage = ({
+  store,
+  startRunner,
+  timers,
+  withinMs = maxWaitMs,
+}: CountedUsageOptions) => {
+  let runner: ReturnType<typeof startRunner> | undefined;
+  let ended: Promise<unknown> = Promise.resolve();
+  let cancelTimer = () => {};
+
+  const stop = (): void => {
+    const stopped = runner;
+    runner = undefined;
+    ended = Promise.all([ended, stopped?.close()]);
+  };
+  const follow = (): ReturnType<typeof startRunner> => {
+    cancelTimer();
+    cancelTimer = timers.after(idleMs, stop);
+    runner ??= startRunner();
+    return runner;
+  };
+
+  const read: ReadCountedUsage = async () => {
+    const { lastKnownView, waitForPosition, status } = follow();
+    const end = await readLedgerEnd(store).catch(throwUnavailable);
+    await waitForPosition(end, AbortSignal.timeout(withinMs)).catch(() => {});
+    const { position, failed } = status();
+    return {
+      totals: readUsageTotals(lastKnownView(usageTotals)),
+      asOfPosition: Math.max(0, position),
+      isComplete: position >= end && failed.length === 0,
+    };
+  };
+
+  return {
+    read,
+    /** Undefined while nobody asks. */
+    status: () => runner?.status(),
+    close: async (): Promise<void> => {
+      cancelTimer();
+      stop();
+      await ended;
+    },
+  };
+};
+
+/** The keys of the largest page of a list. */
+const maxKeysRead = 1_000;
+
+/**
+ * Counts the usage of keys: of a page from their accounts, which reads the end of each, and of more keys from the totals. Until
+ * these are complete, all are read from their accounts.
+ */
+export const createCountUsage = ({
+  readCountedUsage,
+  accounts,
+  keysRead = maxKeysRead,
+}: {
+  readonly readCountedUsage: ReadCountedUsage;
+  readonly accounts: Pick<UsageReader, "countsOf">;
+  /** The number of keys up to which accounts are read. */
+  readonly keysRead?: number;
+}): UsageReader["countsOf"] => {
+  const none = { requests: 0, characters: 0 };
+  return async (apiKeys, month) => {
+    if (apiKeys.length <= keysRead) return await accounts.countsOf(apiKeys, month);
+    const { totals, asOfPosition, isComplete } = await readCountedUsage();
+    if (!isComplete) return await accounts.countsOf(apiKeys, month);
+    const counts = totals.months[month] ?? {};
+    return { asOfPosition, counts: new Map(apiKeys.map((apiKey) => [apiKey, counts[apiKey] ?? none])) };
+  };
+};

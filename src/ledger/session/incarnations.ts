@@ -1,0 +1,149 @@
+import { Unavailable } from "../../domain/errors.ts";
+import type { Postings } from "../accounts/postings.ts";
+import type { JournalWriter } from "../journal/journal-writer.ts";
+import type { Reservations } from "../quota/reservations.ts";
+
+/**
+ * One life of this process in the ledger, from the opening of a journal to its end. It holds everything that belongs to
+ * that journal; nothing of it is used for the next one. A process that continues after its journal was closed starts its
+ * next incarnation.
+ */
+export interface Incarnation {
+  readonly writer: JournalWriter;
+  readonly reservations: Reservations;
+  readonly postings: Postings;
+  /** Ends all repeated work on the journal, because the process ends. */
+  stop(): void;
+}
+
+interface IncarnationsOptions {
+  /** Registers a new journal. @throws {Unavailable} */
+  readonly create: () => Promise<Incarnation>;
+  /** Closes a journal against its writer. Idempotent. @throws {Unavailable} */
+  readonly fence: (journal: string) => Promise<unknown>;
+  /** Settles the quotas of a closed and posted journal's last voids. */
+  readonly settleVoids: (journal: string) => Promise<void>;
+  /** Removes a closed and posted journal from the list of open ones. */
+  readonly retire: (journal: string) => Promise<void>;
+  readonly onError: (what: string, error: unknown) => void;
+}
+
+type Close = (incarnation: Incarnation) => Promise<unknown>;
+
+/** The journals of this process, one after the other. */
+export class Incarnations {
+  readonly #options: IncarnationsOptions;
+  #current: Incarnation | undefined;
+  #isStopped = false;
+  #opening: Promise<Incarnation> | undefined;
+  readonly #ended = new WeakSet<Incarnation>();
+  readonly #ending = new Map<Incarnation, Promise<void>>();
+
+  constructor(options: IncarnationsOptions) {
+    this.#options = options;
+  }
+
+  /** Undefined before the first one is open, and after one was fenced or closed. */
+  get current(): Incarnation | undefined {
+    return this.#current;
+  }
+
+  /** Entries that are not durable yet, those of journals that are being closed included. */
+  get pending(): number {
+    return this.#sumOfWriters("pending");
+  }
+
+  /** Voids and ends of streams among them. */
+  get backgroundEntries(): number {
+    return this.#sumOfWriters("backgroundEntries");
+  }
+
+  #sumOfWriters(count: "pending" | "backgroundEntries"): number {
+    let sum = this.#current?.writer[count] ?? 0;
+    for (const { writer } of this.#ending.keys()) sum += writer[count];
+    return sum;
+  }
+
+  /** The current one; opens one if there is none. @throws {Unavailable} */
+  async open(): Promise<Incarnation> {
+    if (this.#current) return this.#current;
+    this.#opening ??= this.#start();
+    return await this.#opening;
+  }
+
+  async #start(): Promise<Incarnation> {
+    try {
+      const created = await this.#options.create();
+      if (this.#isStopped) {
+        created.stop();
+        throw new Unavailable("The service is shutting down.", 2);
+      }
+      this.#current = created;
+      return created;
+    } finally {
+      this.#opening = undefined;
+    }
+  }
+
+  /** Call it when the journal was or must be closed. Closes, posts and retires it in the background. The next request opens a new one. */
+  discard(incarnation: Incarnation): void {
+    this.#end(incarnation, async ({ writer }) => {
+      await this.#options.fence(writer.journal);
+      await writer.close("idle"); // It finds the journal closed, and hands over what is lost.
+    });
+  }
+
+  /** Closes, posts and retires the journal in the background, with what is pending. The next request opens a new one. */
+  renew(incarnation: Incarnation): void {
+    this.#end(incarnation, (ended) => closeInOrder(ended, "idle"));
+  }
+
+  /**
+   * Closes the current one: records what is pending, returns reserved characters, posts, and retires the journal. Resolves
+   * when no journal is being closed any more.
+   */
+  async close(reason: "shutdown" | "idle"): Promise<void> {
+    await this.#opening?.catch(() => {});
+    if (this.#current) this.#end(this.#current, (incarnation) => closeInOrder(incarnation, reason));
+    await Promise.all(this.#ending.values());
+  }
+
+  /** Once for each. A journal that is not closed, posted and settled completely is recovered by a later sweep. */
+  #end(incarnation: Incarnation, close: Close): void {
+    if (this.#current === incarnation) this.#current = undefined;
+    if (this.#ended.has(incarnation)) return;
+    this.#ended.add(incarnation);
+    const closing = this.#endWith(incarnation, close).finally(() => this.#ending.delete(incarnation));
+    this.#ending.set(incarnation, closing);
+  }
+
+  async #endWith(incarnation: Incarnation, close: Close): Promise<void> {
+    const { writer, reservations, postings } = incarnation;
+    try {
+      await close(incarnation);
+      await postings.close();
+      if (reservations.mayOverstate) await this.#options.settleVoids(writer.journal);
+      await this.#options.retire(writer.journal);
+    } catch (error) {
+      postings.stop();
+      this.#options.onError(`the journal ${writer.journal} could not be closed, posted or settled`, error);
+    }
+  }
+
+  /** Ends all repeated work on journals that could not be closed in time, and opens no further one. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#current?.stop();
+    for (const incarnation of this.#ending.keys()) incarnation.stop();
+  }
+}
+
+const closeInOrder = async (
+  { writer, reservations }: Incarnation,
+  reason: "shutdown" | "idle",
+): Promise<void> => {
+  // A flush may add voids, of servings that came too late. The returned totals exclude them.
+  while (writer.pending > 0) await writer.flushed();
+  await reservations.close();
+  await writer.close(reason);
+};

@@ -1,0 +1,91 @@
+import type { Clock } from "../../async/clock.ts";
+import type { JournalClosed } from "../../domain/ledger/journal/journal.ts";
+import type { Receipt } from "../../domain/ledger/journal/serving.ts";
+import { monthOf } from "../../domain/ledger/month.ts";
+import { type CommandHandler, OutcomeUnknown } from "../../eventstore/command-handler.ts";
+import type { EventStore } from "../../eventstore/event-store.ts";
+import { throwUnavailable } from "../../eventstore/store-error.ts";
+import { uuidv7 } from "../../eventstore/uuid.ts";
+import type { KnownEntries } from "../accounts/known-entries.ts";
+import { Postings } from "../accounts/postings.ts";
+import { spentBy } from "../accounts/usage-reader.ts";
+import type { FlushedEvent, LostEntries } from "../journal/journal-flush.ts";
+import type { JournalRegistry } from "../journal/journal-registry.ts";
+import { JournalWriter } from "../journal/journal-writer.ts";
+import { Reservations } from "../quota/reservations.ts";
+import type { Incarnation } from "./incarnations.ts";
+import type { RecentCharges } from "./recent-charges.ts";
+
+interface IncarnationOptions {
+  readonly store: EventStore;
+  readonly handler: CommandHandler;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  readonly timers: Clock;
+  readonly registry: JournalRegistry;
+  readonly recentCharges: RecentCharges;
+  readonly knownEntries: KnownEntries;
+  /** Closes the journal of any process. @throws {Unavailable} */
+  readonly closeJournal: (journal: string, reason: JournalClosed["reason"]) => Promise<number>;
+  readonly deadlineMs?: number;
+  /** Called with the journal's events when they are durable. */
+  readonly onFlushed: (events: readonly FlushedEvent[]) => void;
+  /** Called when the journal cannot be used any more. */
+  readonly onUnusable: (incarnation: Incarnation) => void;
+  /** Called with a serving with an Idempotency-Key that is durable, and whose caller was refused. */
+  readonly onExpired: (receipt: Receipt) => void;
+  /** Called with the entries that belong into the next journal. */
+  readonly onLost: (lost: LostEntries) => void;
+  readonly onError: (what: string, error: unknown) => void;
+}
+
+/** Registers a new journal and opens everything that belongs to it. @throws {Unavailable} */
+export const openIncarnation = async (options: IncarnationOptions): Promise<Incarnation> => {
+  const { registry, recentCharges, knownEntries, closeJournal, deadlineMs, onError } = options;
+  const { store, handler, clock, timers } = options;
+  const journal = uuidv7(clock());
+  const after = await registry.open(journal);
+  await recentCharges.follow(journal, after).catch(throwUnavailable);
+  const shared = { store, clock, timers, journal };
+  const stopping = new AbortController();
+  const writer = new JournalWriter({
+    ...shared,
+    signal: stopping.signal,
+    ...(deadlineMs !== undefined && { deadlineMs }),
+    onFlushed: (events) => {
+      postings.add(events);
+      recentCharges.add(events);
+      options.onFlushed(events);
+    },
+    onVoided: ({ apiKey, servedAt, characters }) =>
+      reservations.refund(apiKey, monthOf(servedAt), characters),
+    onExpired: (serving, at) => options.onExpired({ journal, serving, at }),
+    onFenced: (lost) => {
+      discard();
+      options.onLost(lost);
+    },
+    onError: (error) => onError("servings could not be recorded", error),
+  });
+  const reservations = new Reservations({
+    ...shared,
+    handler,
+    after,
+    waitForAppends: writer.appended,
+    fence: async (other) => void (await closeJournal(other, "unresponsive")),
+    spentBy: (...request) => spentBy({ store, known: knownEntries }, ...request).catch(throwUnavailable),
+    onFenced: () => discard(),
+  });
+  const postings = new Postings({ ...shared, onError, since: after, markPosted: writer.markPosted });
+  knownEntries.addOwn(journal, postings);
+  const stop = (): void => {
+    stopping.abort(new OutcomeUnknown("The service is shutting down.", 2));
+    reservations.stop();
+    postings.stop();
+  };
+  const incarnation: Incarnation = { writer, reservations, postings, stop };
+  const discard = (): void => {
+    reservations.abandon();
+    options.onUnusable(incarnation);
+  };
+  return incarnation;
+};

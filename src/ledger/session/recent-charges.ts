@@ -1,0 +1,245 @@
+import { type Clock, systemClock } from "../../async/clock.ts";
+import { untilAborted, withDeadline } from "../../async/deadline.ts";
+import { shareNext } from "../../async/share-next.ts";
+import { inTimeSlices } from "../../async/time-slices.ts";
+import { findKeyNumber, keyNumberOf } from "../../domain/accounts/key-numbers.ts";
+import { Unavailable } from "../../domain/errors.ts";
+import { type JournalEvent, journalPrefix, journalStream } from "../../domain/ledger/journal/journal.ts";
+import { journalRegistryStream } from "../../domain/ledger/journal/journal-registry.ts";
+import { RecentObjects } from "../../domain/ledger/journal/recent-objects.ts";
+import type { Serving, ServingDetails } from "../../domain/ledger/journal/serving.ts";
+import { expandServings } from "../../domain/ledger/journal/serving-columns.ts";
+import type { EventBatch, EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
+import { type Following, follow } from "../../eventstore/follow-events.ts";
+import { throwUnavailable } from "../../eventstore/store-error.ts";
+import type { FlushedEvent } from "../journal/journal-flush.ts";
+import { readRegistryBackwards } from "../journal/journal-registry.ts";
+import { readLedgerEnd } from "../journal/ledger-end.ts";
+
+interface RecentChargesOptions {
+  readonly store: EventStore;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  readonly timers?: Clock;
+  /** Called with the same events, and with those of the registry. */
+  readonly onBatch?: (events: readonly RecordedEvent[]) => void;
+  /** Called with the durable events of other processes, from the first journal's opening on. */
+  readonly onFollowed?: (events: readonly JournalEvent[]) => void;
+  /** Called once, before `onFollowed`: events up to this position of the log are not followed. */
+  readonly onFollowing?: (after: number) => void;
+  /** Called when the subscription fails. It is repeated. */
+  readonly onError?: (what: string, error: unknown) => void;
+}
+
+type OwnEvent = JournalEvent & Pick<FlushedEvent, "keyNumbers">;
+
+/** A part of an object is free for this long after its key was charged for the object. */
+const freePartMs = 10 * 60_000;
+/** Usually the other journals' events are followed within milliseconds. */
+const maxCatchUpMs = 5_000;
+/** Those that come during a read wait for the next one, which must have time too. */
+const maxEndReadMs = 2_000;
+/** Bounds the start of a process after ten busy minutes. */
+const maxServingsRead = 500_000;
+
+/** The objects for which keys were charged within 10 minutes, by any process. */
+export class RecentCharges {
+  readonly #options: Required<RecentChargesOptions>;
+  #objects = new RecentObjects(freePartMs);
+  #following: Following | undefined;
+  #position = -1;
+  #isClosed = false;
+  #nextBatch = Promise.withResolvers<void>();
+  /** Their events are added when they are durable. Each event must be added once, because charges are counted. */
+  readonly #ownStreams = new Set<string>();
+
+  constructor(options: RecentChargesOptions) {
+    this.#options = {
+      timers: systemClock,
+      onBatch: () => {},
+      onFollowed: () => {},
+      onFollowing: () => {},
+      onError: () => {},
+      ...options,
+    };
+  }
+
+  wasCharged(apiKey: string, hash: string): boolean {
+    const keyNumber = findKeyNumber(apiKey);
+    return keyNumber !== undefined && this.#objects.has(keyNumber, hash, this.#options.clock());
+  }
+
+  /**
+   * Whether the part is paid for by a charge within ten minutes. Free engines' audio is public: a charge pays for all of its
+   * parts. A charge of private audio pays for as many bytes as the audio has.
+   */
+  isPaid({ apiKey, hash, part }: Pick<Serving, "apiKey" | "hash" | "part">): boolean {
+    if (!this.wasCharged(apiKey, hash)) return false;
+    const unsent = this.#objects.unsent(findKeyNumber(apiKey) as number, hash, this.#options.clock());
+    return part === undefined || countedBytes(part) <= unsent;
+  }
+
+  /** Call it once for each paid part of private audio that this process sends. The returned function takes it back. */
+  send({ apiKey, hash, part }: Pick<Serving, "apiKey" | "hash" | "part">): () => void {
+    const keyNumber = findKeyNumber(apiKey);
+    const bytes = part ? countedBytes(part) : 0;
+    if (keyNumber === undefined || bytes === 0) return () => {};
+    this.#objects.send(keyNumber, hash, bytes);
+    return () => this.#objects.send(keyNumber, hash, -bytes);
+  }
+
+  /** Adds durable events of this process. Their paid parts were counted by `send`. */
+  readonly add = (events: readonly OwnEvent[]): void => {
+    for (const event of events) addEvent(this.#objects, event);
+  };
+
+  /** Resolves when everything that any process recorded before the call is included. @throws {Unavailable} */
+  async catchUp(): Promise<void> {
+    await this.#withDeadline(maxCatchUpMs, async (signal) => {
+      const end = await this.#readEndOfOthers().catch(throwUnavailable);
+      while (this.#position < end) await untilAborted(this.#nextBatch.promise, signal);
+    });
+  }
+
+  readonly #readEndOfOthers = shareNext(() =>
+    this.#withDeadline(maxEndReadMs, () =>
+      readLedgerEnd(this.#options.store, { isLeftOut: (stream) => this.#ownStreams.has(stream) }),
+    ),
+  );
+
+  #withDeadline<T>(ms: number, task: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    return withDeadline({ clock: this.#options.timers, ms, onTimeout: notFollowed }, task);
+  }
+
+  /**
+   * Follows all journals but this process's own, from the log position at which that one was opened. Call it again when the
+   * process opens its next journal. The first call also reads the last 10 minutes.
+   * @throws {EventStoreUnavailable}
+   */
+  async follow(ownJournal: string, position: number): Promise<void> {
+    const { store, clock, timers, onError } = this.#options;
+    if (this.#following === undefined) {
+      this.#position = position;
+      // Only a complete read counts: each event must be added once.
+      this.#objects = await readRecent(store, { since: clock() - freePartMs, upTo: position });
+    }
+    if (this.#isClosed) return;
+    if (this.#following === undefined) this.#options.onFollowing(position);
+    const ownStream = journalStream(ownJournal);
+    this.#ownStreams.add(ownStream);
+    this.#following?.close();
+    this.#following = follow({
+      store,
+      prefixes: [journalPrefix, journalRegistryStream],
+      except: ownStream,
+      after: this.#position,
+      onBatch: this.#addBatch,
+      onError: (error) => onError("the journals of other instances cannot be followed", error),
+      timers,
+    });
+  }
+
+  readonly #addBatch = (batch: EventBatch): void => {
+    const ofOthers = batch.events.filter(({ stream }) => !this.#ownStreams.has(stream));
+    const others = ofOthers.filter(({ stream }) =>
+      stream.startsWith(journalPrefix),
+    ) as unknown as readonly JournalEvent[];
+    for (const event of others) {
+      addEvent(this.#objects, event);
+      addSentParts(this.#objects, event);
+    }
+    this.#options.onBatch(ofOthers);
+    this.#options.onFollowed(others);
+    this.#position = batch.position;
+    this.#nextBatch.resolve();
+    this.#nextBatch = Promise.withResolvers();
+  };
+
+  close(): void {
+    this.#isClosed = true;
+    this.#following?.close();
+  }
+}
+
+const notFollowed = (): Unavailable =>
+  new Unavailable("What other instances have recorded cannot be read now.", 1);
+
+const addEvent = (objects: RecentObjects, event: OwnEvent): void => {
+  if (event.type === "SynthesesServed") {
+    const { keys, sounds, key, sound, characters, details } = event.data;
+    const keyNumbers = event.keyNumbers ?? keys.map(keyNumberOf);
+    const at = Date.parse(event.data.at);
+    for (let index = 0; index < characters.length; index++) {
+      const keyNumber = keyNumbers[key[index] ?? -1];
+      const hash = sounds[sound[index] ?? -1]?.hash;
+      if (characters[index] !== 0 && keyNumber !== undefined && hash !== undefined)
+        objects.add(keyNumber, hash, at, unsentOf(details?.[index]));
+    }
+  } else if (event.type === "ServingsVoided") {
+    for (const { apiKey, hash, servedAt } of event.data.servings) {
+      const keyNumber = findKeyNumber(apiKey);
+      if (keyNumber !== undefined) objects.delete(keyNumber, hash, Date.parse(servedAt));
+    }
+  }
+};
+
+/** Counts the parts of private audio that were sent without a charge, because they were paid for. */
+const addSentParts = (objects: RecentObjects, event: JournalEvent): void => {
+  if (event.type !== "SynthesesServed" || event.data.details === undefined) return;
+  for (const { apiKey, hash, characters, part, repeat } of expandServings(event.data)) {
+    const keyNumber = findKeyNumber(apiKey);
+    if (part && characters === 0 && !repeat && keyNumber !== undefined)
+      objects.send(keyNumber, hash, countedBytes(part));
+  }
+};
+
+/** Safari requests the first two bytes of each sound before it requests all of them. */
+const probeBytes = 2;
+
+const countedBytes = ({ bytes }: { readonly bytes: number }): number => (bytes <= probeBytes ? 0 : bytes);
+
+/** The bytes that a charge pays for and that were not sent with it; none after a whole response. */
+const unsentOf = ({ part }: Pick<ServingDetails, "part"> = {}): number =>
+  part ? part.size - countedBytes(part) : 0;
+
+/** Reads the journals that were open within the window up to a position: of each an equal share, the newest events. */
+const readRecent = async (
+  store: EventStore,
+  { since, upTo }: { readonly since: number; readonly upTo: number },
+): Promise<RecentObjects> => {
+  const objects = new RecentObjects(freePartMs);
+  const served: (JournalEvent & RecordedEvent)[] = [];
+  const voids: JournalEvent[] = [];
+  const journals = await recentJournals(store, since);
+  for (const journal of journals) {
+    let servingsLeft = maxServingsRead / journals.size;
+    for await (const recorded of store.readStream(journalStream(journal), { direction: "backwards" })) {
+      if (recorded.position > upTo) continue;
+      const event = recorded as unknown as JournalEvent & RecordedEvent;
+      if (Date.parse(event.data.at) < since || servingsLeft <= 0) break;
+      if (event.type === "ServingsVoided") voids.push(event);
+      if (event.type !== "SynthesesServed") continue;
+      served.push(event);
+      servingsLeft -= event.data.requestIds.length;
+    }
+  }
+  served.sort((a, b) => a.position - b.position);
+  for await (const event of inTimeSlices(served)) {
+    addEvent(objects, event);
+    addSentParts(objects, event);
+  }
+  // A void comes after its serving.
+  for (const event of voids) addEvent(objects, event);
+  return objects;
+};
+
+/** Those that are open, and those that were retired since. */
+const recentJournals = async (store: EventStore, since: number): Promise<Set<string>> => {
+  const journals = new Set<string>();
+  for await (const { data } of readRegistryBackwards(store)) {
+    for (const journal of data.open) journals.add(journal);
+    if (Date.parse(data.at) < since) break;
+    journals.add(data.journal);
+  }
+  return journals;
+};

@@ -1,0 +1,93 @@
+import type { Clock } from "../../async/clock.ts";
+import { journalStream } from "../../domain/ledger/journal/journal.ts";
+import { journalRegistryStream } from "../../domain/ledger/journal/journal-registry.ts";
+import { type EventStore, type RecordedEvent, readEvent } from "../../eventstore/event-store.ts";
+import { listOpenJournals, readRegistryBackwards } from "../journal/journal-registry.ts";
+import type { RecoverJournal } from "./recover-journal.ts";
+
+export interface SweepOptions {
+  readonly store: EventStore;
+  readonly recoverJournal: RecoverJournal;
+  readonly timers: Clock;
+  readonly onError: (what: string, error: unknown) => void;
+  /** A journal is recovered after this time without an event. Default 15 minutes. */
+  readonly silenceMs?: number;
+}
+
+/**
+ * Recovers the journals of processes that are gone: those without an event for 15 minutes, and closed ones that were not
+ * retired within a minute. Skips `own`. Never rejects: failures are reported, and the next sweep tries again.
+ */
+export type SweepSilentJournals = (own?: string) => Promise<void>;
+
+const correctedMs = 60_000;
+/** The process that closed a journal usually posts and retires it itself, within a moment. */
+const retirementMs = 60_000;
+
+export const createSweepSilentJournals = ({
+  store,
+  recoverJournal,
+  timers,
+  onError,
+  silenceMs = 15 * 60_000,
+}: SweepOptions): SweepSilentJournals => {
+  const storeTime = createStoreTime(timers);
+
+  const sweep = async (own: string | undefined): Promise<void> => {
+    const open = await listOpenJournals(store);
+    const ends = new Map<string, RecordedEvent>();
+    for (const journal of open) {
+      const end =
+        (await readEvent(store, journalStream(journal), { direction: "backwards" })) ??
+        (await openingOf(store, journal));
+      if (!end) continue;
+      storeTime.observe(end);
+      if (journal !== own) ends.set(journal, end);
+    }
+    const registry = await readEvent(store, journalRegistryStream, { direction: "backwards" });
+    if (registry) storeTime.observe(registry);
+    for (const [journal, { type, created }] of ends) {
+      // An event of the future is one of a wrong clock. The process that recorded it has closed its journal, or is gone.
+      const silentMs = Math.abs(storeTime.now() - created);
+      if (silentMs < (type === "JournalClosed" ? retirementMs : silenceMs)) continue;
+      await recoverJournal(journal, "silent").catch((error) =>
+        onError(`the silent journal ${journal} could not be recovered`, error),
+      );
+    }
+  };
+
+  return async (own) => {
+    try {
+      await sweep(own);
+    } catch (error) {
+      onError("silent journals could not be found", error);
+    }
+  };
+};
+
+/**
+ * A lower bound of the store's clock, which this process cannot read: the time of an event that was seen, and the time since.
+ * The clocks of processes differ; that of the store is the same for all.
+ */
+const createStoreTime = (timers: Clock) => {
+  let offset = Number.NEGATIVE_INFINITY;
+  let last: Pick<RecordedEvent, "position" | "created"> | undefined;
+  return {
+    /** A later event with a much earlier time follows a correction of the log's times. */
+    observe: ({ position, created }: RecordedEvent): void => {
+      if (last && position <= last.position) return;
+      const isCorrected = last !== undefined && last.created - created > correctedMs;
+      offset = isCorrected ? created - timers.now() : Math.max(offset, created - timers.now());
+      last = { position, created };
+    },
+    now: (): number => timers.now() + offset,
+  };
+};
+
+/** The registration of a journal without events. */
+const openingOf = async (store: EventStore, journal: string): Promise<RecordedEvent | undefined> => {
+  for await (const event of readRegistryBackwards(store)) {
+    if (event.type === "JournalOpened" && event.data.journal === journal) return event;
+  }
+  return undefined;
+};

@@ -1,0 +1,33 @@
+import type { Receipt, Serving, VoidedServing } from "../domain/ledger/journal/serving.ts";
+import type { IdempotencyKeys, IdempotentRequest } from "./idempotency/idempotency-keys.ts";
+import { voidOf } from "./journal/journal-flush.ts";
+import type { Incarnations } from "./session/incarnations.ts";
+
+export type IdempotentServing = Serving & IdempotentRequest;
+
+export const hasIdempotencyKey = (serving: Serving): serving is IdempotentServing =>
+  serving.idempotency !== undefined;
+
+interface VoidOptions {
+  readonly incarnations: Incarnations;
+  readonly idempotencyKeys: IdempotencyKeys;
+}
+
+/** Voids a charge, unless a repeat was served on it. @throws {Unavailable} @throws {JournalFenced}: call it again */
+export const voidUnlessRepeated = async (options: VoidOptions, receipt: Receipt): Promise<void> => {
+  const { serving } = receipt;
+  const isReleased =
+    !hasIdempotencyKey(serving) || serving.repeat || (await options.idempotencyKeys.release(serving));
+  if (isReleased) await voidCharge(options, receipt, "unanswered");
+};
+
+/** Voids a charge in the current journal, which may be a later one. @throws as `voidUnlessRepeated` does */
+export const voidCharge = async (
+  { incarnations }: Pick<VoidOptions, "incarnations">,
+  { journal, serving, at }: Receipt,
+  reason: VoidedServing["reason"],
+): Promise<void> => {
+  const voided = { ...voidOf(serving, at), reason };
+  const { writer } = await incarnations.open();
+  writer.addVoids([writer.journal === journal ? voided : { ...voided, journal }]);
+};

@@ -1,0 +1,116 @@
+import { expect } from "chai";
+import { journalPrefix, journalStream } from "../../../src/domain/ledger/journal/journal.ts";
+import type { EventStore } from "../../../src/eventstore/event-store.ts";
+import { KnownEntries } from "../../../src/ledger/accounts/known-entries.ts";
+import { createUsageReader } from "../../../src/ledger/accounts/usage-reader.ts";
+import type { OpenLedger } from "../../../src/ledger/open-ledger.ts";
+import { synthesesServed } from "../../support/build-journal-events.ts";
+import { collect } from "../../support/collect.ts";
+import { testPrincipal } from "../../support/principal.ts";
+import { servedAudio } from "../../support/served-audio.ts";
+import { serving } from "../../support/servings.ts";
+import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
+import { openTestLedger, record } from "../../support/test-ledger.ts";
+import { openPostedJournal } from "./posted-journal.ts";
+
+const now = Date.parse("2026-11-05T10:00:00.000Z");
+const month = "2026-11";
+const servings = 60;
+/** The ends of journals, their first unposted events, and what was recorded since the last followed event. */
+const fewEvents = 12;
+
+/** Counts the events of journals that are read. */
+const countingStore = (store: EventStore) => {
+  const counting = {
+    ...store,
+    read: 0,
+    async *readStream(...[stream, options]: Parameters<EventStore["readStream"]>) {
+      for await (const event of store.readStream(stream, options)) {
+        if (stream.startsWith(journalPrefix)) counting.read += 1;
+        yield event;
+      }
+    },
+  };
+  return counting;
+};
+
+describe("a report of a process that records and follows servings", () => {
+  let temporary: TemporaryStore;
+  const opened: OpenLedger[] = [];
+
+  beforeEach(async () => {
+    temporary = await openTemporaryStore();
+  });
+
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map(({ close }) => close(0)));
+    await temporary.remove();
+  });
+
+  const openInstance = async (knownEntries = new KnownEntries()): Promise<OpenLedger> => {
+    const instance = await openTestLedger(temporary.store, () => now, { knownEntries });
+    opened.push(instance);
+    return instance;
+  };
+
+  /** Each serving has an event of its own. */
+  const serve = async ({ ledger }: OpenLedger): Promise<void> => {
+    for (let n = 0; n < servings; n++) {
+      const principal = testPrincipal({ apiKey: n % 2 === 0 ? "k" : "other", monthlyCharacters: null });
+      await record(ledger, principal, servedAudio({ requestId: crypto.randomUUID(), characters: 2 }));
+    }
+  };
+
+  const readOf = async (known: KnownEntries) => {
+    const store = countingStore(temporary.store);
+    const reader = createUsageReader({ store, known });
+    const { characters } = await reader.usageOf({ apiKey: "k", month });
+    const { counts } = await reader.countsOf(["k", "new"], month);
+    expect(counts.get("k")?.characters).to.equal(characters);
+    expect(counts.get("new")?.characters).to.equal(0);
+    return { characters, read: store.read };
+  };
+
+  it("reads few events of journals, however many of its own and of others are not posted", async () => {
+    const known = new KnownEntries();
+    const [own, other] = [await openInstance(known), await openInstance()];
+    await serve(own);
+    await serve(other);
+    // Follows all that other instances have recorded.
+    await own.ledger.wasChargedByAny("nobody", ["hash"]);
+    const { characters, read } = await readOf(known);
+    expect(characters).to.equal(2 * servings);
+    expect(read).to.be.lessThan(fewEvents);
+    expect((await readOf(new KnownEntries())).read).to.be.greaterThan(2 * servings);
+  });
+
+  it("reads few events of journals that were not posted when the process began", async () => {
+    await serve(await openInstance());
+    const known = new KnownEntries();
+    await openInstance(known);
+    await known.catchUp(temporary.store);
+    const { characters, read } = await readOf(known);
+    expect(characters).to.equal(servings);
+    expect(read).to.be.lessThan(fewEvents);
+  });
+
+  it("reads no journal for no key", async () => {
+    const known = new KnownEntries();
+    await serve(await openInstance(known));
+    for (const source of [{ store: temporary.store }, { store: temporary.store, known }]) {
+      expect((await createUsageReader(source).countsOf([], month)).counts.size).to.equal(0);
+    }
+  });
+
+  it("is right if more is unposted than a process keeps in memory", async () => {
+    const known = new KnownEntries({ maxFollowed: 10 });
+    const { log, record: add } = await openPostedJournal(temporary.store);
+    for (let n = 0; n < 50; n++) {
+      const at = new Date(now + n).toISOString();
+      await add(synthesesServed(at, [serving({ apiKey: n % 2 === 0 ? `k${n}` : "k", characters: 2 })]));
+    }
+    for (const event of await collect(temporary.store.readStream(journalStream(log.journal))))
+      known.follow([event]);
+    expect((await readOf(known)).characters).to.equal(50);
+  });
+});

@@ -1,0 +1,89 @@
+import { expect } from "chai";
+import { FlushSchedule } from "../../../src/ledger/journal/flush-schedule.ts";
+import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
+
+describe("the schedule of a journal's flushes", () => {
+  let timers: ManualClock;
+  let started: number;
+  let schedule: FlushSchedule;
+
+  beforeEach(() => {
+    timers = createManualClock();
+    started = 0;
+    schedule = new FlushSchedule(timers, () => {
+      started += 1;
+    });
+  });
+
+  /** Appends a flush. Returns whether the next one is delayed. */
+  const append = ({ answered = 16, ms = 8, waiting = 0 }): boolean => {
+    schedule.sent();
+    timers.advance(ms);
+    return schedule.delayNext({ answered, waiting });
+  };
+
+  const delayAfter = (ms: number): number => {
+    if (!append({ ms })) return 0;
+    const begin = timers.now();
+    const before = started;
+    while (started === before) timers.advance(0.25);
+    return timers.now() - begin;
+  };
+
+  it("takes all of fewer than 32 servings in progress, and half of more", () => {
+    append({ ms: 1 });
+    expect(schedule.maxServings(15)).to.equal(31);
+    expect(schedule.maxServings(16)).to.equal(16);
+    expect(schedule.maxServings(85)).to.equal(51);
+  });
+
+  it("takes all of fewer than 256 servings in progress after a long append, and half of more", () => {
+    append({ answered: 128, ms: 4 });
+    expect(schedule.maxServings(127)).to.equal(255);
+    expect(schedule.maxServings(128)).to.equal(128);
+  });
+
+  it("delays a flush by half of a long append's duration, at most 5 ms", () => {
+    expect([0, 1, 3.75, 4, 8, 10, 12, 30_000].map(delayAfter)).to.deep.equal([0, 0, 0, 2, 4, 5, 5, 5]);
+  });
+
+  it("creates no timer after a short append", () => {
+    expect(append({ ms: 3.75 })).to.equal(false);
+    expect(timers.waiting()).to.equal(0);
+  });
+
+  it("does not delay servings after an append that answered none", () => {
+    expect(append({ answered: 0, waiting: 3 })).to.equal(false);
+    expect(timers.waiting()).to.equal(0);
+  });
+
+  it("ends the delay when as many servings wait as were in progress", () => {
+    expect(append({ answered: 12, waiting: 4 })).to.equal(true);
+    expect(schedule.isDelayed(15)).to.equal(true);
+    expect(schedule.isDelayed(16)).to.equal(false);
+  });
+
+  it("ends the delay when half of 256 or more servings in progress wait", () => {
+    expect(append({ answered: 156, waiting: 100 })).to.equal(true);
+    expect(schedule.isDelayed(127)).to.equal(true);
+    expect(schedule.isDelayed(128)).to.equal(false);
+    expect(append({ answered: 128, waiting: 128 })).to.equal(false);
+  });
+
+  it("starts a delayed flush when the delay has passed", () => {
+    append({ ms: 8 });
+    timers.advance(3.75);
+    expect(started).to.equal(0);
+    expect(schedule.isDelayed(0)).to.equal(true);
+    timers.advance(0.25);
+    expect(started).to.equal(1);
+    expect(schedule.isDelayed(0)).to.equal(false);
+  });
+
+  it("does not start a second flush if one was sent during the delay", () => {
+    append({ ms: 8 });
+    schedule.sent();
+    expect(timers.waiting()).to.equal(0);
+    expect(schedule.isDelayed(0)).to.equal(false);
+  });
+});

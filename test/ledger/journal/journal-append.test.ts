@@ -1,0 +1,47 @@
+import { expect } from "chai";
+import { type Clock, systemClock } from "../../../src/async/clock.ts";
+import {
+  type EventStore,
+  EventStoreUnavailable,
+  WrongExpectedRevision,
+} from "../../../src/eventstore/event-store.ts";
+import { closeJournal } from "../../../src/ledger/journal/close-journal.ts";
+import { appendToJournal } from "../../../src/ledger/journal/journal-append.ts";
+import { event } from "../../contracts/event-store/events.ts";
+import { rejection } from "../../support/rejection.ts";
+import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
+
+const stream = "journal-j1";
+/** Delays pass at once. */
+const timers: Clock = { ...systemClock, after: (_, run) => systemClock.after(0, run) };
+
+describe("a conflict about an event that is lost with a cluster's leader", () => {
+  let temporary: TemporaryStore;
+  beforeEach(async () => {
+    temporary = await openTemporaryStore();
+  });
+  afterEach(() => temporary.remove());
+
+  /** A store whose first appends conflict with an event that it never shows. */
+  const conflicting = (conflicts: number): EventStore => ({
+    ...temporary.store,
+    append: (...args) =>
+      conflicts-- > 0
+        ? Promise.reject(new WrongExpectedRevision(stream, args[2], 0))
+        : temporary.store.append(...args),
+  });
+
+  it("does not keep the journal's process from appending", async () => {
+    const options = { timers, signal: new AbortController().signal, onUnavailable: () => {} };
+    const store = conflicting(1);
+    const { end } = await appendToJournal(stream, [event()], -1, { ...options, store });
+    expect(end?.revision).to.equal(0);
+  });
+
+  it("ends an attempt to close the journal, and the next one closes it", async () => {
+    const store = conflicting(1);
+    const close = () => closeJournal(store, Date.now, "j1", "silent", timers);
+    expect(await rejection(close())).to.be.instanceOf(EventStoreUnavailable);
+    expect(await close()).to.equal(0);
+  });
+});
