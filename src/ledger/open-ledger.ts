@@ -97,12 +97,6 @@ export const openLedger = async (given: OpenLedgerOptions): Promise<OpenLedger> 
     ...options,
     onFollowed: options.onOthersRecorded,
     onBatch: knownEntries.follow,
-    onFollowing: (after) => {
-      options.onFollowing(after);
-      void knownEntries
-        .catchUp(store)
-        .catch((error) => onError("unposted entries of other instances could not be read", error));
-    },
   });
   const close = (journal: string, reason: JournalClosed["reason"]) =>
     closeJournal(store, clock, journal, reason, timers).catch(throwUnavailable);

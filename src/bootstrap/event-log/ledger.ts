@@ -40,7 +40,11 @@ export const composeLedger = async (
     },
     onCharged: thresholds.count,
     onOthersRecorded: thresholds.add,
-    onFollowing: thresholds.countTails,
+    onFollowing: (after) => {
+      thresholds.countUnposted(after);
+      // It reads what other instances have not posted, which reports need, too.
+      void thresholds.check();
+    },
     onQuotaExceeded: thresholds.recheck,
     onError,
   });
@@ -61,6 +65,7 @@ const composeThresholds = (
     store,
     handler,
     usage: createUsageReader({ store, known: knownEntries }),
+    known: knownEntries,
     quotaOf: (apiKey) => findKey(view, apiKey)?.plan.monthlyCharacters,
     onCrossed,
     clock,

@@ -12,14 +12,14 @@ const maxServingsTogether = 200;
 const maxServings = 4_000;
 
 interface FollowedAccount {
-  /** The entries before this revision are not known. */
-  first: number;
+  /** The entries up to this revision are not kept; -1: all are. */
+  forgottenUpTo: number;
   readonly entries: UnpostedEntries[];
 }
 
 /** The unposted entries of another process's journal, from its events. */
 export class FollowedJournal implements KnownJournal {
-  readonly first: number;
+  #first: number;
   #last: number;
   #position = -1;
   #postedUpTo: number | undefined;
@@ -29,9 +29,14 @@ export class FollowedJournal implements KnownJournal {
 
   /** `postedUpTo`: everything up to this revision is posted; undefined: it is not known. */
   constructor(first: number, postedUpTo = first === 0 ? -1 : undefined) {
-    this.first = first;
+    this.#first = first;
     this.#last = first - 1;
     this.#postedUpTo = postedUpTo;
+  }
+
+  /** The entries from this revision on are known. */
+  get first(): number {
+    return this.#first;
   }
 
   get last(): number {
@@ -64,15 +69,40 @@ export class FollowedJournal implements KnownJournal {
     void this.#forgetPosted(event.data.through);
   }
 
+  /** Adds what is known of the revisions right before the first one. False if some are missing in between. */
+  prepend(earlier: FollowedJournal): boolean {
+    if (earlier.#last + 1 !== this.#first) return false;
+    for (const [month, accounts] of earlier.#months) {
+      for (const [apiKey, { forgottenUpTo, entries }] of accounts) {
+        const account = this.#accountOf(apiKey, month);
+        // Between these entries and the account's some would be missing.
+        if (account.forgottenUpTo >= 0) continue;
+        account.forgottenUpTo = forgottenUpTo;
+        account.entries.unshift(...entries);
+        this.#size += entries.length;
+      }
+    }
+    this.#first = earlier.#first;
+    this.#postedUpTo ??= earlier.#postedUpTo;
+    return true;
+  }
+
   entriesOf({ apiKey, month }: AccountId): KnownAccount {
-    return this.#months.get(month)?.get(apiKey) ?? { first: this.first, entries: [] };
+    const account = this.#months.get(month)?.get(apiKey);
+    const first = Math.max(this.#first, (account?.forgottenUpTo ?? -1) + 1);
+    return { first, entries: account?.entries ?? [] };
+  }
+
+  #accountOf(apiKey: string, month: string): FollowedAccount {
+    const accounts = this.#months.get(month) ?? new Map<string, FollowedAccount>();
+    this.#months.set(month, accounts);
+    const account = accounts.get(apiKey) ?? { forgottenUpTo: -1, entries: [] };
+    accounts.set(apiKey, account);
+    return account;
   }
 
   #entriesFor(apiKey: string, month: string, revision: number): UnpostedEntries {
-    const accounts = this.#months.get(month) ?? new Map<string, FollowedAccount>();
-    this.#months.set(month, accounts);
-    const account = accounts.get(apiKey) ?? { first: this.first, entries: [] };
-    accounts.set(apiKey, account);
+    const account = this.#accountOf(apiKey, month);
     let last = account.entries.at(-1);
     if (last === undefined || servingsOf(last) >= maxServingsTogether) {
       last = new UnpostedEntries(this.#lists);
@@ -87,7 +117,7 @@ export class FollowedJournal implements KnownJournal {
   #forgetFirst(account: FollowedAccount): void {
     const forgotten = account.entries.shift();
     if (!forgotten) return;
-    account.first = forgotten.through + 1;
+    account.forgottenUpTo = forgotten.through;
     forgotten.release();
     this.#size -= 1;
   }
@@ -97,7 +127,6 @@ export class FollowedJournal implements KnownJournal {
       for await (const [apiKey, account] of inTimeSlices(accounts)) {
         while ((account.entries[0]?.through ?? Number.POSITIVE_INFINITY) <= postedUpTo)
           this.#forgetFirst(account);
-        // `first` of an account that is forgotten is again that of the journal, below what is posted.
         if (account.entries.length === 0) accounts.delete(apiKey);
       }
     }

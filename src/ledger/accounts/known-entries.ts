@@ -10,6 +10,7 @@ import type { EventStore, RecordedEvent } from "../../eventstore/event-store.ts"
 import { readPostedUpTo } from "../journal/journal-reader.ts";
 import { listOpenJournals } from "../journal/journal-registry.ts";
 import { FollowedJournal } from "./followed-journal.ts";
+import { openEnd } from "./revision-ranges.ts";
 import type { KnownJournal, UnpostedEntries } from "./unposted-entries.ts";
 
 /** The totals of entries at the time of a snapshot. */
@@ -35,6 +36,12 @@ export interface KnownPart {
   readonly totals: readonly KnownTotals[];
 }
 
+export interface CatchUpOptions {
+  readonly upTo: number;
+  readonly onEvent: (event: JournalEvent & RecordedEvent) => void;
+}
+
+const noEvents: CatchUpOptions = { upTo: -1, onEvent: () => {} };
 const catchUpDelayMs = { firstMs: 20, maxMs: 1_000 };
 /** Bounds the memory: entries of 300 bytes for each, and about two bytes for each of their servings. */
 const maxFollowedEntries = 200_000;
@@ -74,34 +81,54 @@ export class KnownEntries {
     const followed = known && event.revision <= known.last + 1 ? known : new FollowedJournal(event.revision);
     this.#followed.set(journal, followed);
     followed.add(event as unknown as JournalEvent & RecordedEvent);
-    let size = 0;
-    for (const one of this.#followed.values()) size += one.size;
-    if (size > this.#maxFollowed) this.#followed.clear();
+    this.#forgetIfTooMany();
   }
 
-  /** Reads what was unposted in the journals of other processes before this one began to follow them. @throws {EventStoreUnavailable} */
-  async catchUp(store: EventStore): Promise<void> {
-    for (const journal of await listOpenJournals(store)) {
-      if (!this.#own.has(journal)) await this.#readUnposted(store, journal);
+  /**
+   * Reads what is unposted in the journals of other processes, as far as it was recorded before this one followed them. `onEvent` is
+   * called with each event up to a log position. After an error, call it again. @throws {EventStoreUnavailable}
+   */
+  async catchUp(store: EventStore, { upTo, onEvent }: CatchUpOptions = noEvents): Promise<void> {
+    const journals = new Set(await listOpenJournals(store));
+    // Those that were retired meanwhile, too.
+    if (upTo >= 0) for (const journal of await listOpenJournals(store, upTo - 1)) journals.add(journal);
+    for (const journal of journals) {
+      if (this.#own.has(journal)) continue;
+      await this.#readUnposted(store, journal, (event) => {
+        if (event.position <= upTo) onEvent(event);
+      });
     }
     const open = await listOpenJournals(store);
     for (const journal of this.#followed.keys()) if (!open.includes(journal)) this.#followed.delete(journal);
   }
 
-  async #readUnposted(store: EventStore, journal: string): Promise<void> {
+  async #readUnposted(store: EventStore, journal: string, onEvent: CatchUpOptions["onEvent"]): Promise<void> {
     const postedUpTo = await readPostedUpTo(store, journal);
     const read = new FollowedJournal(postedUpTo + 1, postedUpTo);
+    if (!this.#followed.has(journal)) this.#followed.set(journal, read);
+    /** Set when events are followed that were not read. */
+    const followed = (): FollowedJournal | undefined => {
+      const one = this.#followed.get(journal);
+      return one === read ? undefined : one;
+    };
     for (let attempt = 1; ; attempt++) {
       for await (const event of store.readStream(journalStream(journal), { from: read.last + 1 })) {
-        read.add(event as unknown as JournalEvent & RecordedEvent);
-        if (read.size > this.#maxFollowed) return;
+        if (event.revision >= (followed()?.first ?? openEnd)) break;
+        const journalEvent = event as unknown as JournalEvent & RecordedEvent;
+        onEvent(journalEvent);
+        read.add(journalEvent);
       }
-      const followed = this.#followed.get(journal);
-      if (followed && followed.first <= read.first) return;
-      if (!followed || followed.last <= read.last) break;
+      const later = followed();
+      if (later === undefined || later.first <= read.last || later.prepend(read)) break;
       await sleep(exponentialBackoff(catchUpDelayMs, attempt));
     }
-    this.#followed.set(journal, read);
+    this.#forgetIfTooMany();
+  }
+
+  #forgetIfTooMany(): void {
+    let size = 0;
+    for (const one of this.#followed.values()) size += one.size;
+    if (size > this.#maxFollowed) this.#followed.clear();
   }
 
   async snapshot(accounts: readonly AccountId[]): Promise<KnownSnapshot> {

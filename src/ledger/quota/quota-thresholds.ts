@@ -15,9 +15,8 @@ import {
 } from "../../domain/ledger/quota/quota-threshold.ts";
 import type { CommandHandler } from "../../eventstore/command-handler.ts";
 import type { EventStore } from "../../eventstore/event-store.ts";
+import { KnownEntries } from "../accounts/known-entries.ts";
 import type { UsageReader } from "../accounts/usage-reader.ts";
-import { readUnposted } from "../journal/journal-reader.ts";
-import { listOpenJournals } from "../journal/journal-registry.ts";
 import type { OnCharged } from "../ledger.ts";
 
 /** The thresholds that a key has crossed in a month, in order. */
@@ -32,6 +31,8 @@ export interface QuotaThresholdsOptions {
   readonly store: EventStore;
   readonly handler: Pick<CommandHandler, "execute">;
   readonly usage: Pick<UsageReader, "countsOf">;
+  /** Gets the unposted entries that are read. */
+  readonly known?: Pick<KnownEntries, "catchUp">;
   /** The monthly quota of the key's plan; null or undefined without one. @throws {Unavailable} */
   readonly quotaOf: (apiKey: string) => number | null | undefined;
   /** Called with all thresholds of the key and month, also with those that were known before. */
@@ -80,8 +81,8 @@ export class QuotaThresholds {
   /** Keys whose usage must be read, by month. */
   readonly #due = new Map<string, Set<string>>();
   #checks = 0;
-  /** Up to this position of the log, the next check must count the tails of open journals. */
-  #tailsUpTo: number | undefined = Number.POSITIVE_INFINITY;
+  /** Up to this position of the log, the next check must count what open journals have not posted. */
+  #unpostedUpTo: number | undefined = Number.POSITIVE_INFINITY;
   #hasFailed = false;
   /** The duration of the last check; 0 if it failed, which may have taken long because it waited. */
   #checkMs = 0;
@@ -92,7 +93,7 @@ export class QuotaThresholds {
   readonly stop: () => void;
 
   constructor(options: QuotaThresholdsOptions) {
-    this.#options = { keysPerCheck: 10_000, ...options };
+    this.#options = { keysPerCheck: 10_000, known: new KnownEntries(), ...options };
     this.stop = repeatEvery(
       () => this.#pauseMs,
       options.timers,
@@ -129,26 +130,20 @@ export class QuotaThresholds {
   };
 
   /**
-   * The next check counts the tails of open journals, also of processes that are gone, only up to this position of the log. Call
-   * it when later events are given to `add`. Without it, the first check counts all of them.
+   * The next check counts what open journals have not posted, also those of processes that are gone, only up to this position of the
+   * log. Call it when later events are given to `add`. Without it, the first check counts all of it.
    */
-  readonly countTails = (upTo: number): void => {
-    this.#tailsUpTo = upTo;
+  readonly countUnposted = (upTo: number): void => {
+    this.#unpostedUpTo = upTo;
   };
 
   /** The next check reads the key's usage: its quota may be lower than before. */
   readonly recheck = (apiKey: string): void =>
     this.#addDue(apiKey, monthOf(new Date(this.#options.clock()).toISOString()));
 
-  async #addTails(upTo: number): Promise<void> {
-    const { store } = this.#options;
-    // As of just before the own journal was opened.
-    for (const journal of await listOpenJournals(store, upTo - 1)) {
-      for await (const event of readUnposted(store, journal)) {
-        if (event.position > upTo) break;
-        this.add([event as unknown as JournalEvent]);
-      }
-    }
+  async #addUnposted(upTo: number): Promise<void> {
+    const { store, known } = this.#options;
+    await known.catchUp(store, { upTo, onEvent: (event) => this.add([event]) });
   }
 
   /** Counts a durable serving. It is on the path of every serving, so it reads no plan for a key without a quota. */
@@ -209,8 +204,8 @@ export class QuotaThresholds {
     const startedAt = timers.now();
     this.#hasFailed = false;
     try {
-      if (this.#tailsUpTo !== undefined) await this.#addTails(this.#tailsUpTo);
-      this.#tailsUpTo = undefined;
+      if (this.#unpostedUpTo !== undefined) await this.#addUnposted(this.#unpostedUpTo);
+      this.#unpostedUpTo = undefined;
       this.#checks += 1;
       for (const month of [...this.#due.keys()]) await this.#checkMonth(month);
     } catch (error) {

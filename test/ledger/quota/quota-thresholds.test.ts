@@ -13,6 +13,7 @@ import { createCommandHandler } from "../../../src/eventstore/command-handler.ts
 import { type EventStore, EventStoreUnavailable } from "../../../src/eventstore/event-store.ts";
 import { openEventStoreDB } from "../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
 import { validatedEventStore } from "../../../src/eventstore/validated-event-store.ts";
+import { KnownEntries } from "../../../src/ledger/accounts/known-entries.ts";
 import { createUsageReader } from "../../../src/ledger/accounts/usage-reader.ts";
 import type { OpenLedger } from "../../../src/ledger/open-ledger.ts";
 import { readSealedEvents } from "../../../src/ledger/proof/sealed-log.ts";
@@ -58,8 +59,10 @@ const openInstance = async (
   const crossings: CrossedThresholds[] = [];
   const errors: unknown[] = [];
   const reads: string[][] = [];
+  const knownEntries = new KnownEntries();
   const thresholds = new QuotaThresholds({
     store,
+    known: knownEntries,
     handler: createCommandHandler({ store, clock: () => now }),
     usage: {
       countsOf: (keys, of) => {
@@ -78,10 +81,11 @@ const openInstance = async (
     ...options,
   });
   const opened = await openTestLedger(store, () => now, {
+    knownEntries,
     onCharged: thresholds.count,
     onQuotaExceeded: thresholds.recheck,
     onOthersRecorded: thresholds.add,
-    onFollowing: thresholds.countTails,
+    onFollowing: thresholds.countUnposted,
     ...(options.onError && { onError: options.onError }),
   });
   const principal = (apiKey: string) => testPrincipal({ apiKey, monthlyCharacters: quotas[apiKey] ?? null });
