@@ -11,7 +11,7 @@ import type { Admission, ChargedKey, Ledger, NewRequest, OnCharged, RecordCallba
 import type { Hold } from "./quota/reservations.ts";
 import { ReservationsClosed } from "./quota/reservations.ts";
 import { type SuspendForQuotaOptions, suspendForQuota } from "./quota/suspend-for-quota.ts";
-import type { Incarnation, Incarnations } from "./session/incarnations.ts";
+import type { Incarnation, Incarnations } from "./session/sessions.ts";
 import type { RecentCharges } from "./session/recent-charges.ts";
 import {
   hasIdempotencyKey,

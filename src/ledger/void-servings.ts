@@ -1,7 +1,7 @@
 import type { Receipt, Serving, VoidedServing } from "../domain/ledger/journal/serving.ts";
 import type { IdempotencyKeys, IdempotentRequest } from "./idempotency/idempotency-keys.ts";
 import { voidOf } from "./journal/journal-flush.ts";
-import type { Incarnations } from "./session/incarnations.ts";
+import type { Incarnations } from "./session/sessions.ts";
 
 export type IdempotentServing = Serving & IdempotentRequest;
 

@@ -13,7 +13,7 @@ import type { FlushedEvent, LostEntries } from "../journal/journal-flush.ts";
 import type { JournalRegistry } from "../journal/journal-registry.ts";
 import { JournalWriter } from "../journal/journal-writer.ts";
 import { Reservations } from "../quota/reservations.ts";
-import type { Incarnation } from "./incarnations.ts";
+import type { Incarnation } from "./sessions.ts";
 import type { RecentCharges } from "./recent-charges.ts";
 
 interface IncarnationOptions {
