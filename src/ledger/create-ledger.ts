@@ -11,7 +11,7 @@ import type { Admission, ChargedKey, Ledger, NewRequest, OnCharged, RecordCallba
 import type { Hold } from "./quota/reservations.ts";
 import { ReservationsClosed } from "./quota/reservations.ts";
 import { type SuspendForQuotaOptions, suspendForQuota } from "./quota/suspend-for-quota.ts";
-import type { Incarnation, Incarnations } from "./session/sessions.ts";
+import type { Session, Sessions } from "./session/sessions.ts";
 import type { RecentCharges } from "./session/recent-charges.ts";
 import {
   hasIdempotencyKey,
@@ -21,7 +21,7 @@ import {
 } from "./void-servings.ts";
 
 export interface LedgerOptions extends SuspendForQuotaOptions {
-  readonly incarnations: Incarnations;
+  readonly sessions: Sessions;
   readonly recentCharges: Pick<RecentCharges, "wasCharged" | "isPaid" | "send" | "catchUp">;
   readonly idempotencyKeys: IdempotencyKeys;
   readonly claims: IdempotencyClaims;
@@ -60,7 +60,7 @@ export const createLedger = (options: LedgerOptions, background: BackgroundTasks
     wasChargedByAny: (apiKey, hashes) => recorder.wasChargedByAny(apiKey, hashes),
     wasCharged: (apiKey, hash) => options.recentCharges.wasCharged(apiKey, hash),
     get backgroundEntries() {
-      return background.pending + options.incarnations.backgroundEntries;
+      return background.pending + options.sessions.backgroundEntries;
     },
     drained: background.drained,
     close: background.close,
@@ -95,9 +95,9 @@ class Recorder {
       this.record(charge, serving, done, { number: number + 1, obstacle: next });
     try {
       this.#requireReady(number, obstacle);
-      const incarnation = this.#options.incarnations.current;
-      if (incarnation && this.#spendAndServe(incarnation, charge, serving, done, again)) return;
-      this.#openOrReserve(incarnation, charge.principal, serving)
+      const session = this.#options.sessions.current;
+      if (session && this.#spendAndServe(session, charge, serving, done, again)) return;
+      this.#openOrReserve(session, charge.principal, serving)
         .then(again, (error) => done(error, undefined))
         .catch(this.#reportFailedCallback);
     } catch (error) {
@@ -107,24 +107,24 @@ class Recorder {
 
   /** @throws {Unavailable} */
   #requireReady(attempt: number, obstacle: Obstacle): void {
-    this.#background.throwIfUnavailable(this.#options.incarnations.backgroundEntries);
+    this.#background.throwIfUnavailable(this.#options.sessions.backgroundEntries);
     if (attempt > maxAttempts) throw new Unavailable(obstacles[obstacle], 2);
     this.#options.requireCorrectClock();
   }
 
-  /** False if the incarnation has not reserved enough characters. */
+  /** False if the session has not reserved enough characters. */
   #spendAndServe(
-    incarnation: Incarnation,
+    session: Session,
     { principal: { plan, keyNumber }, hold }: Charge,
     given: Serving,
     done: RecordCallback,
     again: (obstacle: Obstacle) => void,
   ): boolean {
-    const { writer, reservations } = incarnation;
+    const { writer, reservations } = session;
     const { apiKey } = given;
     const month = writer.month();
     if (writer.isAheadOfClock) {
-      this.#options.incarnations.renew(incarnation);
+      this.#options.sessions.renew(session);
       again("fenced");
       return true;
     }
@@ -141,7 +141,7 @@ class Recorder {
       }
       unsend?.();
       if (error instanceof JournalFenced) {
-        this.#options.incarnations.discard(incarnation);
+        this.#options.sessions.discard(session);
         return again("fenced");
       }
       // With an unknown outcome the writer takes the charge back as soon as it knows.
@@ -171,10 +171,10 @@ class Recorder {
 
   /** Whether any process has charged the key for one of the objects shortly before. @throws {Unavailable} */
   async wasChargedByAny(apiKey: string, hashes: readonly string[]): Promise<boolean> {
-    const { incarnations, recentCharges } = this.#options;
+    const { sessions, recentCharges } = this.#options;
     const isKnown = () => hashes.some((hash) => recentCharges.wasCharged(apiKey, hash));
     if (isKnown()) return true;
-    await incarnations.open(); // Only then are the other journals followed.
+    await sessions.open(); // Only then are the other journals followed.
     await recentCharges.catchUp();
     return isKnown();
   }
@@ -186,33 +186,33 @@ class Recorder {
     return partial && !undelivered && isKept && this.#options.recentCharges.isPaid(serving) ? 0 : characters;
   }
 
-  /** Opens an incarnation, or reserves the characters of the serving. @throws {KeyIsSuspended} @throws {Unavailable} */
+  /** Opens a session, or reserves the characters of the serving. @throws {KeyIsSuspended} @throws {Unavailable} */
   async #openOrReserve(
-    incarnation: Incarnation | undefined,
+    session: Session | undefined,
     principal: ChargedKey,
     serving: Serving,
   ): Promise<Obstacle> {
-    if (!incarnation) await this.#options.incarnations.open();
+    if (!session) await this.#options.sessions.open();
     else {
       const characters = this.#chargedCharacters(serving);
-      await this.#reserveCharacters(incarnation, principal, serving.requestId, characters);
+      await this.#reserveCharacters(session, principal, serving.requestId, characters);
     }
     return "reservationUsed";
   }
 
   async #reserveCharacters(
-    incarnation: Incarnation,
+    session: Session,
     principal: ChargedKey,
     requestId: string,
     characters: number,
   ): Promise<void> {
     const { apiKey, plan } = principal;
     if (plan.monthlyCharacters === null) return;
-    const { writer, reservations } = incarnation;
+    const { writer, reservations } = session;
     try {
       await reservations.reserve(apiKey, writer.month(), characters, plan.monthlyCharacters);
     } catch (error) {
-      if (error instanceof JournalFenced) this.#options.incarnations.discard(incarnation);
+      if (error instanceof JournalFenced) this.#options.sessions.discard(session);
       else if (error instanceof ReservationsClosed)
         return; // The next attempt uses the next journal.
       else if (error instanceof QuotaExceeded) await suspendForQuota(this.#options, apiKey, error, requestId);
@@ -256,8 +256,8 @@ class Recorder {
     this.#background.run(() => voidUnlessRepeated(this.#options, receipt));
   }
 
-  addInBackground(add: (writer: Incarnation["writer"]) => void): void {
-    this.#background.run(async () => add((await this.#options.incarnations.open()).writer));
+  addInBackground(add: (writer: Session["writer"]) => void): void {
+    this.#background.run(async () => add((await this.#options.sessions.open()).writer));
   }
 
   readonly #reportFailedCallback = (error: unknown): void =>
@@ -288,11 +288,11 @@ class Recorder {
     const { apiKey, plan } = principal;
     if (plan.monthlyCharacters === null || characters === 0) return undefined;
     for (let attempt = 1; attempt <= maxAttempts; attempt++) {
-      const incarnation = await this.#options.incarnations.open();
-      const { writer, reservations } = incarnation;
+      const session = await this.#options.sessions.open();
+      const { writer, reservations } = session;
       const hold = reservations.hold(apiKey, writer.month(), characters, plan.monthlyCharacters);
       if (hold) return hold;
-      await this.#reserveCharacters(incarnation, principal, requestId, characters);
+      await this.#reserveCharacters(session, principal, requestId, characters);
     }
     throw new Unavailable(obstacles.reservationUsed, 2);
   }

@@ -18,8 +18,8 @@ import { closeJournal } from "./journal/close-journal.ts";
 import { createJournalRegistry } from "./journal/journal-registry.ts";
 import type { Ledger, OnCharged } from "./ledger.ts";
 import { settleVoids } from "./quota/settle-voids.ts";
-import { Incarnations } from "./session/sessions.ts";
-import { openIncarnation } from "./session/open-session.ts";
+import { Sessions } from "./session/sessions.ts";
+import { openSession } from "./session/open-session.ts";
 import { RecentCharges } from "./session/recent-charges.ts";
 import { createRecoverJournal, type RecoverJournalOptions } from "./session/recover-journal.ts";
 import { createSweepSilentJournals, type SweepOptions } from "./session/sweep-silent-journals.ts";
@@ -110,9 +110,9 @@ export const openLedger = async (given: OpenLedgerOptions): Promise<OpenLedger> 
   };
   // With queues of its own: commands of a journal that was abandoned may wait for the event store in the others.
   const settlements = createCommandHandler({ store, clock, timers });
-  const incarnations = new Incarnations({
+  const sessions = new Sessions({
     create: () =>
-      openIncarnation({
+      openSession({
         ...options,
         registry,
         recentCharges,
@@ -121,7 +121,7 @@ export const openLedger = async (given: OpenLedgerOptions): Promise<OpenLedger> 
           noteFlush();
           options.onRecorded(events);
         },
-        onUnusable: (incarnation) => incarnations.discard(incarnation),
+        onUnusable: (session) => sessions.discard(session),
         onExpired: (receipt) => {
           const { apiKey, characters } = receipt.serving;
           options.onCharged(apiKey, monthOf(receipt.at), characters, true); // it is not voided if it was repeated
@@ -140,33 +140,33 @@ export const openLedger = async (given: OpenLedgerOptions): Promise<OpenLedger> 
     {
       ...options,
       idempotencyKeys,
-      openJournal: async () => (await incarnations.open()).writer.journal,
+      openJournal: async () => (await sessions.open()).writer.journal,
       closeJournal: (journal) => close(journal, "unresponsive"),
     },
     background,
   );
   const ledger = createLedger(
-    { ...options, incarnations, recentCharges, idempotencyKeys, claims },
+    { ...options, sessions, recentCharges, idempotencyKeys, claims },
     background,
   );
   // A slow event store must not prevent the start: otherwise the first request opens the journal.
-  await incarnations.open().catch((error) => onError("no journal could be opened yet", error));
+  await sessions.open().catch((error) => onError("no journal could be opened yet", error));
   const stopChecks = repeatEvery(checkMs, timers, async () => {
-    if (timers.now() - lastFlushAt >= idleMs) await incarnations.close("idle");
-    await maintain(incarnations.current?.writer.journal);
+    if (timers.now() - lastFlushAt >= idleMs) await sessions.close("idle");
+    await maintain(sessions.current?.writer.journal);
   });
 
   return {
     ledger,
-    pendingEntries: () => incarnations.pending,
-    drained: () => ledger.drained().then(() => incarnations.current?.writer.flushed()),
+    pendingEntries: () => sessions.pending,
+    drained: () => ledger.drained().then(() => sessions.current?.writer.flushed()),
     close: async (timeoutMs) => {
       stopChecks();
-      await Promise.race([closeJournals(ledger, incarnations), sleep(timeoutMs, { clock: timers })]);
+      await Promise.race([closeJournals(ledger, sessions), sleep(timeoutMs, { clock: timers })]);
       ledger.close();
-      incarnations.stop();
+      sessions.stop();
       recentCharges.close();
-      reportLost(incarnations.pending, onError);
+      reportLost(sessions.pending, onError);
     },
   };
 };
@@ -189,9 +189,9 @@ const reportLost = (pending: number, onError: OpenLedgerOptions["onError"]): voi
 };
 
 /** A journal that is fenced at the last moment hands its entries over to a further one. */
-const closeJournals = async (ledger: Ledger, incarnations: Incarnations): Promise<void> => {
+const closeJournals = async (ledger: Ledger, sessions: Sessions): Promise<void> => {
   do {
     await ledger.drained();
-    await incarnations.close("shutdown");
+    await sessions.close("shutdown");
   } while (ledger.backgroundEntries > 0);
 };

@@ -1,7 +1,7 @@
 import type { Receipt, Serving, VoidedServing } from "../domain/ledger/journal/serving.ts";
 import type { IdempotencyKeys, IdempotentRequest } from "./idempotency/idempotency-keys.ts";
 import { voidOf } from "./journal/journal-flush.ts";
-import type { Incarnations } from "./session/sessions.ts";
+import type { Sessions } from "./session/sessions.ts";
 
 export type IdempotentServing = Serving & IdempotentRequest;
 
@@ -9,7 +9,7 @@ export const hasIdempotencyKey = (serving: Serving): serving is IdempotentServin
   serving.idempotency !== undefined;
 
 interface VoidOptions {
-  readonly incarnations: Incarnations;
+  readonly sessions: Sessions;
   readonly idempotencyKeys: IdempotencyKeys;
 }
 
@@ -23,11 +23,11 @@ export const voidUnlessRepeated = async (options: VoidOptions, receipt: Receipt)
 
 /** Voids a charge in the current journal, which may be a later one. @throws as `voidUnlessRepeated` does */
 export const voidCharge = async (
-  { incarnations }: Pick<VoidOptions, "incarnations">,
+  { sessions }: Pick<VoidOptions, "sessions">,
   { journal, serving, at }: Receipt,
   reason: VoidedServing["reason"],
 ): Promise<void> => {
   const voided = { ...voidOf(serving, at), reason };
-  const { writer } = await incarnations.open();
+  const { writer } = await sessions.open();
   writer.addVoids([writer.journal === journal ? voided : { ...voided, journal }]);
 };

@@ -13,10 +13,10 @@ import type { FlushedEvent, LostEntries } from "../journal/journal-flush.ts";
 import type { JournalRegistry } from "../journal/journal-registry.ts";
 import { JournalWriter } from "../journal/journal-writer.ts";
 import { Reservations } from "../quota/reservations.ts";
-import type { Incarnation } from "./sessions.ts";
+import type { Session } from "./sessions.ts";
 import type { RecentCharges } from "./recent-charges.ts";
 
-interface IncarnationOptions {
+interface SessionOptions {
   readonly store: EventStore;
   readonly handler: CommandHandler;
   /** Milliseconds since the epoch. */
@@ -31,7 +31,7 @@ interface IncarnationOptions {
   /** Called with the journal's events when they are durable. */
   readonly onFlushed: (events: readonly FlushedEvent[]) => void;
   /** Called when the journal cannot be used any more. */
-  readonly onUnusable: (incarnation: Incarnation) => void;
+  readonly onUnusable: (session: Session) => void;
   /** Called with a serving with an Idempotency-Key that is durable, and whose caller was refused. */
   readonly onExpired: (receipt: Receipt) => void;
   /** Called with the entries that belong into the next journal. */
@@ -40,7 +40,7 @@ interface IncarnationOptions {
 }
 
 /** Registers a new journal and opens everything that belongs to it. @throws {Unavailable} */
-export const openIncarnation = async (options: IncarnationOptions): Promise<Incarnation> => {
+export const openSession = async (options: SessionOptions): Promise<Session> => {
   const { registry, recentCharges, knownEntries, closeJournal, deadlineMs, onError } = options;
   const { store, handler, clock, timers } = options;
   const journal = uuidv7(clock());
@@ -82,10 +82,10 @@ export const openIncarnation = async (options: IncarnationOptions): Promise<Inca
     reservations.stop();
     postings.stop();
   };
-  const incarnation: Incarnation = { writer, reservations, postings, stop };
+  const session: Session = { writer, reservations, postings, stop };
   const discard = (): void => {
     reservations.abandon();
-    options.onUnusable(incarnation);
+    options.onUnusable(session);
   };
-  return incarnation;
+  return session;
 };

@@ -6,9 +6,9 @@ import type { Reservations } from "../quota/reservations.ts";
 /**
  * One life of this process in the ledger, from the opening of a journal to its end. It holds everything that belongs to
  * that journal; nothing of it is used for the next one. A process that continues after its journal was closed starts its
- * next incarnation.
+ * next session.
  */
-export interface Incarnation {
+export interface Session {
   readonly writer: JournalWriter;
   readonly reservations: Reservations;
   readonly postings: Postings;
@@ -16,9 +16,9 @@ export interface Incarnation {
   stop(): void;
 }
 
-interface IncarnationsOptions {
+interface SessionsOptions {
   /** Registers a new journal. @throws {Unavailable} */
-  readonly create: () => Promise<Incarnation>;
+  readonly create: () => Promise<Session>;
   /** Closes a journal against its writer. Idempotent. @throws {Unavailable} */
   readonly fence: (journal: string) => Promise<unknown>;
   /** Settles the quotas of a closed and posted journal's last voids. */
@@ -28,23 +28,23 @@ interface IncarnationsOptions {
   readonly onError: (what: string, error: unknown) => void;
 }
 
-type Close = (incarnation: Incarnation) => Promise<unknown>;
+type Close = (session: Session) => Promise<unknown>;
 
 /** The journals of this process, one after the other. */
-export class Incarnations {
-  readonly #options: IncarnationsOptions;
-  #current: Incarnation | undefined;
+export class Sessions {
+  readonly #options: SessionsOptions;
+  #current: Session | undefined;
   #isStopped = false;
-  #opening: Promise<Incarnation> | undefined;
-  readonly #ended = new WeakSet<Incarnation>();
-  readonly #ending = new Map<Incarnation, Promise<void>>();
+  #opening: Promise<Session> | undefined;
+  readonly #ended = new WeakSet<Session>();
+  readonly #ending = new Map<Session, Promise<void>>();
 
-  constructor(options: IncarnationsOptions) {
+  constructor(options: SessionsOptions) {
     this.#options = options;
   }
 
   /** Undefined before the first one is open, and after one was fenced or closed. */
-  get current(): Incarnation | undefined {
+  get current(): Session | undefined {
     return this.#current;
   }
 
@@ -65,13 +65,13 @@ export class Incarnations {
   }
 
   /** The current one; opens one if there is none. @throws {Unavailable} */
-  async open(): Promise<Incarnation> {
+  async open(): Promise<Session> {
     if (this.#current) return this.#current;
     this.#opening ??= this.#start();
     return await this.#opening;
   }
 
-  async #start(): Promise<Incarnation> {
+  async #start(): Promise<Session> {
     try {
       const created = await this.#options.create();
       if (this.#isStopped) {
@@ -86,16 +86,16 @@ export class Incarnations {
   }
 
   /** Call it when the journal was or must be closed. Closes, posts and retires it in the background. The next request opens a new one. */
-  discard(incarnation: Incarnation): void {
-    this.#end(incarnation, async ({ writer }) => {
+  discard(session: Session): void {
+    this.#end(session, async ({ writer }) => {
       await this.#options.fence(writer.journal);
       await writer.close("idle"); // It finds the journal closed, and hands over what is lost.
     });
   }
 
   /** Closes, posts and retires the journal in the background, with what is pending. The next request opens a new one. */
-  renew(incarnation: Incarnation): void {
-    this.#end(incarnation, (ended) => closeInOrder(ended, "idle"));
+  renew(session: Session): void {
+    this.#end(session, (ended) => closeInOrder(ended, "idle"));
   }
 
   /**
@@ -104,23 +104,23 @@ export class Incarnations {
    */
   async close(reason: "shutdown" | "idle"): Promise<void> {
     await this.#opening?.catch(() => {});
-    if (this.#current) this.#end(this.#current, (incarnation) => closeInOrder(incarnation, reason));
+    if (this.#current) this.#end(this.#current, (session) => closeInOrder(session, reason));
     await Promise.all(this.#ending.values());
   }
 
   /** Once for each. A journal that is not closed, posted and settled completely is recovered by a later sweep. */
-  #end(incarnation: Incarnation, close: Close): void {
-    if (this.#current === incarnation) this.#current = undefined;
-    if (this.#ended.has(incarnation)) return;
-    this.#ended.add(incarnation);
-    const closing = this.#endWith(incarnation, close).finally(() => this.#ending.delete(incarnation));
-    this.#ending.set(incarnation, closing);
+  #end(session: Session, close: Close): void {
+    if (this.#current === session) this.#current = undefined;
+    if (this.#ended.has(session)) return;
+    this.#ended.add(session);
+    const closing = this.#endWith(session, close).finally(() => this.#ending.delete(session));
+    this.#ending.set(session, closing);
   }
 
-  async #endWith(incarnation: Incarnation, close: Close): Promise<void> {
-    const { writer, reservations, postings } = incarnation;
+  async #endWith(session: Session, close: Close): Promise<void> {
+    const { writer, reservations, postings } = session;
     try {
-      await close(incarnation);
+      await close(session);
       await postings.close();
       if (reservations.mayOverstate) await this.#options.settleVoids(writer.journal);
       await this.#options.retire(writer.journal);
@@ -134,12 +134,12 @@ export class Incarnations {
   stop(): void {
     this.#isStopped = true;
     this.#current?.stop();
-    for (const incarnation of this.#ending.keys()) incarnation.stop();
+    for (const session of this.#ending.keys()) session.stop();
   }
 }
 
 const closeInOrder = async (
-  { writer, reservations }: Incarnation,
+  { writer, reservations }: Session,
   reason: "shutdown" | "idle",
 ): Promise<void> => {
   // A flush may add voids, of servings that came too late. The returned totals exclude them.

@@ -44,15 +44,15 @@ const journalStream = (journal: string): string => `journal-${journal}`;
 export class QuotaInstance {
   readonly #options: InstanceOptions;
   readonly #handler;
-  #incarnation: Incarnation;
-  #incarnations = 1;
+  #session: Session;
+  #sessions = 1;
   #held = 0;
 
   constructor(options: InstanceOptions) {
     this.#options = options;
     const { store, timers, clock, random, deadlineMs = 5_000 } = options;
     this.#handler = createCommandHandler({ store, timers, clock, random, deadlineMs });
-    this.#incarnation = this.#open();
+    this.#session = this.#open();
   }
 
   /** Charges the characters. `quota` null: without a limit. With `work` they are held first, and charged after it. */
@@ -65,7 +65,7 @@ export class QuotaInstance {
   ): Promise<Answer> {
     let hold: Hold | undefined;
     for (;;) {
-      const { reservations } = this.#incarnation;
+      const { reservations } = this.#session;
       try {
         if (work && quota !== null && !hold) {
           hold = reservations.hold(apiKey, month, characters, quota);
@@ -81,7 +81,7 @@ export class QuotaInstance {
             return "failed";
           }
         }
-        const { reservations: current, journal } = this.#incarnation;
+        const { reservations: current, journal } = this.#session;
         const isHeld = hold?.take(current, month, characters) ?? false;
         while (!isHeld && !current.trySpend(keyNumberOf(apiKey), month, characters, quota)) {
           await current.reserve(apiKey, month, characters, quota ?? 0);
@@ -99,35 +99,35 @@ export class QuotaInstance {
 
   /** Returns the charge of an earlier request. */
   async void(apiKey: string, month: string, characters: number): Promise<void> {
-    const { reservations, journal } = this.#incarnation;
+    const { reservations, journal } = this.#session;
     await journal.add({ apiKey, month, characters: -characters }).catch(() => {});
     if (!journal.isFenced) reservations.refund(apiKey, month, characters);
   }
 
   /** Characters that are being appended, or held. */
   get inFlight(): number {
-    return this.#incarnation.journal.inFlight + this.#held;
+    return this.#session.journal.inFlight + this.#held;
   }
 
   get journal(): string {
-    return this.#incarnation.journal.name;
+    return this.#session.journal.name;
   }
 
-  get incarnations(): number {
-    return this.#incarnations;
+  get sessions(): number {
+    return this.#sessions;
   }
 
   close(): Promise<void> {
-    return this.#incarnation.reservations.close();
+    return this.#session.reservations.close();
   }
 
-  #open(): Incarnation {
+  #open(): Session {
     const { name, store, timers, clock } = this.#options;
-    const journal = new TestJournal(store, `${name}.${this.#incarnations}`, timers);
+    const journal = new TestJournal(store, `${name}.${this.#sessions}`, timers);
     const replace = (): void => {
-      if (this.#incarnation.journal !== journal) return;
-      this.#incarnations += 1;
-      this.#incarnation = this.#open();
+      if (this.#session.journal !== journal) return;
+      this.#sessions += 1;
+      this.#session = this.#open();
     };
     const reservations = new Reservations({
       journal: journal.name,
@@ -149,7 +149,7 @@ export class QuotaInstance {
   }
 }
 
-interface Incarnation {
+interface Session {
   readonly reservations: Reservations;
   readonly journal: TestJournal;
 }
