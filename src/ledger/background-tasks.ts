@@ -2,7 +2,7 @@ import type { Clock } from "../async/clock.ts";
 import { untilAborted } from "../async/deadline.ts";
 import { exponentialBackoff, type RetryOptions, retry } from "../async/retry.ts";
 import { Unavailable } from "../domain/errors.ts";
-import { JournalFenced } from "../domain/ledger/journal/journal.ts";
+import { JournalTakenOver } from "../domain/ledger/journal/journal.ts";
 
 /** Above this, requests are refused until the event store has recovered. */
 const maxPending = 10_000;
@@ -51,7 +51,7 @@ const delayAfter: RetryOptions<void>["delayAfter"] = (outcome, attempt) =>
   "error" in outcome && isTransient(outcome.error) ? exponentialBackoff(backoff, attempt) : undefined;
 
 const isTransient = (error: unknown): boolean =>
-  error instanceof Unavailable || error instanceof JournalFenced;
+  error instanceof Unavailable || error instanceof JournalTakenOver;
 
 const tooManyPending = (): Unavailable =>
   new Unavailable("Too many requests wait for the event store to recover.", 2);

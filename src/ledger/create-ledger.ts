@@ -1,6 +1,6 @@
 import type { Clock } from "../async/clock.ts";
 import { Unavailable } from "../domain/errors.ts";
-import { JournalFenced } from "../domain/ledger/journal/journal.ts";
+import { JournalTakenOver } from "../domain/ledger/journal/journal.ts";
 import type { Receipt, Serving } from "../domain/ledger/journal/serving.ts";
 import { QuotaExceeded } from "../domain/ledger/quota/quota.ts";
 import { OutcomeUnknown } from "../eventstore/command-handler.ts";
@@ -11,8 +11,8 @@ import type { Admission, ChargedKey, Ledger, NewRequest, OnCharged, RecordCallba
 import type { Hold } from "./quota/reservations.ts";
 import { ReservationsClosed } from "./quota/reservations.ts";
 import { type SuspendForQuotaOptions, suspendForQuota } from "./quota/suspend-for-quota.ts";
-import type { Session, Sessions } from "./session/sessions.ts";
 import type { RecentCharges } from "./session/recent-charges.ts";
+import type { Session, Sessions } from "./session/sessions.ts";
 import {
   hasIdempotencyKey,
   type IdempotentServing,
@@ -125,7 +125,7 @@ class Recorder {
     const month = writer.month();
     if (writer.isAheadOfClock) {
       this.#options.sessions.renew(session);
-      again("fenced");
+      again("takenOver");
       return true;
     }
     const characters = this.#chargedCharacters(given);
@@ -140,9 +140,9 @@ class Recorder {
         return done(undefined, { journal: writer.journal, serving, at });
       }
       unsend?.();
-      if (error instanceof JournalFenced) {
+      if (error instanceof JournalTakenOver) {
         this.#options.sessions.discard(session);
-        return again("fenced");
+        return again("takenOver");
       }
       // With an unknown outcome the writer takes the charge back as soon as it knows.
       if (!(error instanceof OutcomeUnknown)) reservations.refund(apiKey, month, characters);
@@ -212,7 +212,7 @@ class Recorder {
     try {
       await reservations.reserve(apiKey, writer.month(), characters, plan.monthlyCharacters);
     } catch (error) {
-      if (error instanceof JournalFenced) this.#options.sessions.discard(session);
+      if (error instanceof JournalTakenOver) this.#options.sessions.discard(session);
       else if (error instanceof ReservationsClosed)
         return; // The next attempt uses the next journal.
       else if (error instanceof QuotaExceeded) await suspendForQuota(this.#options, apiKey, error, requestId);
@@ -304,7 +304,7 @@ const repeated: Admission = { isRepeat: true, hold: undefined, claim: undefined,
 type Obstacle = keyof typeof obstacles;
 
 const obstacles = {
-  fenced: "Other instances have closed this instance's journal several times: try again.",
+  takenOver: "Other instances have closed this instance's journal several times: try again.",
   reservationUsed:
     "Other requests have used the characters reserved for this request several times: try again.",
 };

@@ -18,10 +18,10 @@ import { closeJournal } from "./journal/close-journal.ts";
 import { createJournalRegistry } from "./journal/journal-registry.ts";
 import type { Ledger, OnCharged } from "./ledger.ts";
 import { settleVoids } from "./quota/settle-voids.ts";
-import { Sessions } from "./session/sessions.ts";
 import { openSession } from "./session/open-session.ts";
 import { RecentCharges } from "./session/recent-charges.ts";
 import { createRecoverJournal, type RecoverJournalOptions } from "./session/recover-journal.ts";
+import { Sessions } from "./session/sessions.ts";
 import { createSweepSilentJournals, type SweepOptions } from "./session/sweep-silent-journals.ts";
 
 export interface OpenLedgerOptions {
@@ -130,7 +130,7 @@ export const openLedger = async (given: OpenLedgerOptions): Promise<OpenLedger> 
         onLost: ({ voids, streams }) => ledger.recordLost(voids, streams),
       }).finally(noteFlush),
     // Only a process whose reservations were settled, or differ from the quota stream, discards an open journal.
-    fence: (journal) => close(journal, "unresponsive"),
+    takeOver: (journal) => close(journal, "unresponsive"),
     settleVoids: (journal) => settleVoids({ ...options, handler: settlements }, journal),
     retire: registry.retire,
     onError,
@@ -145,10 +145,7 @@ export const openLedger = async (given: OpenLedgerOptions): Promise<OpenLedger> 
     },
     background,
   );
-  const ledger = createLedger(
-    { ...options, sessions, recentCharges, idempotencyKeys, claims },
-    background,
-  );
+  const ledger = createLedger({ ...options, sessions, recentCharges, idempotencyKeys, claims }, background);
   // A slow event store must not prevent the start: otherwise the first request opens the journal.
   await sessions.open().catch((error) => onError("no journal could be opened yet", error));
   const stopChecks = repeatEvery(checkMs, timers, async () => {
@@ -188,7 +185,7 @@ const reportLost = (pending: number, onError: OpenLedgerOptions["onError"]): voi
   if (pending > 0) onError("entries of the journal may be lost", new Error(`${pending} are not durable`));
 };
 
-/** A journal that is fenced at the last moment hands its entries over to a further one. */
+/** A journal that is taken over at the last moment hands its entries over to a further one. */
 const closeJournals = async (ledger: Ledger, sessions: Sessions): Promise<void> => {
   do {
     await ledger.drained();

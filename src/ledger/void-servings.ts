@@ -13,7 +13,7 @@ interface VoidOptions {
   readonly idempotencyKeys: IdempotencyKeys;
 }
 
-/** Voids a charge, unless a repeat was served on it. @throws {Unavailable} @throws {JournalFenced}: call it again */
+/** Voids a charge, unless a repeat was served on it. @throws {Unavailable} @throws {JournalTakenOver}: call it again */
 export const voidUnlessRepeated = async (options: VoidOptions, receipt: Receipt): Promise<void> => {
   const { serving } = receipt;
   const isReleased =

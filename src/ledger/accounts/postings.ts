@@ -19,7 +19,7 @@ export type PostableEvent = JournalEvent &
 
 export interface PostingsOptions extends UsagePosterOptions {
   /** Called about once a minute if it has changed: the revision up to which all entries are posted. */
-  readonly markPosted: (through: number) => void;
+  readonly notePosted: (through: number) => void;
   readonly onError: (what: string, error: unknown) => void;
   /** An account is posted when it has this many servings. Default 1,000. */
   readonly maxServings?: number;
@@ -64,7 +64,7 @@ export class Postings implements KnownJournal {
   #touched: AccountEntries[] = [];
   #now = 0;
   #lastEntry = -1;
-  #marked = -1;
+  #notedUpTo = -1;
   /** As the last `JournalPosted` says. */
   #postedUpTo = -1;
   /** The first failure of this round. After an `Unavailable`, the rest of the round is skipped. */
@@ -79,7 +79,7 @@ export class Postings implements KnownJournal {
     this.#endSchedule = repeatEvery(this.#checkInterval, options.timers, async () => {
       await this.post();
       this.#forgetOldMonths();
-      await this.#mark();
+      await this.#notePosted();
     });
   }
 
@@ -232,13 +232,13 @@ export class Postings implements KnownJournal {
   }
 
   /** Entries that are added meanwhile have the initial `first` or a later revision. */
-  async #mark(): Promise<void> {
+  async #notePosted(): Promise<void> {
     let first = this.#lastEntry + 1;
     for await (const account of inTimeSlices(this.#accounts()))
       first = Math.min(first, firstUnposted(account) ?? first);
-    if (first - 1 <= this.#marked) return;
-    this.#marked = first - 1;
-    this.#options.markPosted(this.#marked);
+    if (first - 1 <= this.#notedUpTo) return;
+    this.#notedUpTo = first - 1;
+    this.#options.notePosted(this.#notedUpTo);
   }
 
   /** The entries of a month end soon after it. Only a void can arrive later. */

@@ -23,7 +23,7 @@ export interface JournalAppended {
   /** The end of the append; undefined if its events are not in the stream and never will be. */
   readonly end: AppendResult | undefined;
   /** The last revision, if another process has closed the journal. */
-  readonly fencedRevision?: number;
+  readonly takenOverRevision?: number;
 }
 
 const appendDelayMs = { firstMs: 10, maxMs: 500 };
@@ -69,14 +69,14 @@ const readAfterConflict = (
 ): Promise<JournalAppended | undefined> => {
   let reads = 0;
   return repeat(options, readDelayMs, async () => {
-    let fencedRevision = revision;
+    let takenOverRevision = revision;
     let end: AppendResult | undefined;
     for await (const event of options.store.readStream(stream, { from: revision + 1 })) {
-      fencedRevision = event.revision;
-      if (event.id === events.at(-1)?.id) end = { revision: fencedRevision, position: event.position };
-      if (event.type === "JournalClosed") return { end, fencedRevision };
+      takenOverRevision = event.revision;
+      if (event.id === events.at(-1)?.id) end = { revision: takenOverRevision, position: event.position };
+      if (event.type === "JournalClosed") return { end, takenOverRevision };
     }
-    if (fencedRevision >= actual) return { end, fencedRevision };
+    if (takenOverRevision >= actual) return { end, takenOverRevision };
     if (++reads === maxReads) return undefined;
     throw new EventStoreUnavailable("the closed journal is not readable yet");
   });

@@ -23,7 +23,7 @@ export interface Flush {
   readonly streams: readonly StreamEnd[];
   /** The number of all these. */
   readonly entries: number;
-  readonly postedMark: number | undefined;
+  readonly postedUpTo: number | undefined;
   /** It ends with `JournalClosed`. */
   readonly isClosing: boolean;
 }
@@ -62,8 +62,8 @@ export const collectFlush = (
   { maxBytes, maxServings }: FlushLimits,
   now: number,
 ): Flush => {
-  const { postedMark } = pending;
-  pending.postedMark = undefined;
+  const { postedUpTo } = pending;
+  pending.postedUpTo = undefined;
   const background = (maxBytes - envelopeBytes) * backgroundShare;
   const voids = takeUpTo(pending.voids, background);
   const streams = takeUpTo(pending.streams, background);
@@ -80,15 +80,15 @@ export const collectFlush = (
     create.push((link) => ({ type: "ServingsVoided", data: { ...link, servings: voids.items } }));
   if (streams.items.length > 0)
     create.push((link) => ({ type: "StreamsEnded", data: { ...link, streams: streams.items } }));
-  if (postedMark !== undefined)
-    create.push((link) => ({ type: "JournalPosted", data: { ...link, through: postedMark } }));
+  if (postedUpTo !== undefined)
+    create.push((link) => ({ type: "JournalPosted", data: { ...link, through: postedUpTo } }));
   return {
     ...createEvents(create, chained, now),
     servings,
     voids: voids.items,
     streams: streams.items,
     entries: servings.length + voids.items.length + streams.items.length,
-    postedMark,
+    postedUpTo,
     isClosing: false,
   };
 };
@@ -99,7 +99,7 @@ export const closingFlush = (reason: JournalClosed["reason"], chained: Chained, 
   voids: [],
   streams: [],
   entries: 0,
-  postedMark: undefined,
+  postedUpTo: undefined,
   isClosing: true,
 });
 

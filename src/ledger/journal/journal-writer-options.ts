@@ -25,7 +25,7 @@ export interface JournalWriterOptions {
   /** Called with a serving that has an Idempotency-Key and became durable after its deadline: release the key, then void it. */
   readonly onExpired?: (serving: Serving, at: string) => void;
   /** Called once if another process has closed the journal, before its servings fail. Add the lost entries to the next journal. */
-  readonly onFenced?: (lost: LostEntries) => void;
+  readonly onTakenOver?: (lost: LostEntries) => void;
   /** Called with errors of callbacks, and with permanent errors of the store: servings then fail, other entries are repeated. */
   readonly onError?: (error: unknown) => void;
 }
@@ -41,6 +41,6 @@ export const defaultOptions: Required<Omit<JournalWriterOptions, "store" | "jour
   onFlushed: ignore,
   onVoided: ignore,
   onExpired: ignore,
-  onFenced: ignore,
+  onTakenOver: ignore,
   onError: ignore,
 };

@@ -4,7 +4,7 @@ import { Unavailable } from "../../domain/errors.ts";
 import {
   type Chained,
   type JournalClosed,
-  JournalFenced,
+  JournalTakenOver,
   journalStream,
   nearestTimeInMonth,
 } from "../../domain/ledger/journal/journal.ts";
@@ -95,7 +95,7 @@ export class JournalWriter {
    * durable, with the time of its event (empty after an error); otherwise with
    * - {Unavailable}: it is not in the journal and never will be: its deadline passed before it was sent, or too many wait;
    * - {OutcomeUnknown}: its deadline passed after it was sent. If it becomes durable, the writer voids it in a later flush;
-   * - {JournalFenced}: the journal is closed, and it is not in it: add it to the next journal.
+   * - {JournalTakenOver}: the journal is closed, and it is not in it: add it to the next journal.
    */
   addServing = (serving: Serving, keyNumber: number, done: ServingCallback): void => {
     const refusal = this.#refusal();
@@ -110,7 +110,7 @@ export class JournalWriter {
   };
 
   #refusal(): Error | undefined {
-    if (this.#isClosed) return new JournalFenced(this.journal);
+    if (this.#isClosed) return new JournalTakenOver(this.journal);
     if (this.#deadlines.size < this.#options.maxPending) return undefined;
     return new Unavailable("Too many requests wait for the event store.", 2);
   }
@@ -119,28 +119,28 @@ export class JournalWriter {
     return this.#closing !== undefined || this.#closedRevision !== undefined;
   }
 
-  /** Adds voids to the next flush. @throws {JournalFenced} after `close` or `onFenced` */
+  /** Adds voids to the next flush. @throws {JournalTakenOver} after `close` or `onTakenOver` */
   addVoids = (servings: readonly VoidedServing[]): void =>
     this.#addToNextFlush(({ voids }) => {
       for (const one of servings) voids.add(one);
     });
 
-  /** Adds the end of a stream to the next flush. @throws {JournalFenced} after `close` or `onFenced` */
+  /** Adds the end of a stream to the next flush. @throws {JournalTakenOver} after `close` or `onTakenOver` */
   addStreamEnd = (end: StreamEnd): void => this.#addToNextFlush(({ streams }) => streams.add(end));
 
   #addToNextFlush(add: (waiting: WaitingEntries) => void): void {
-    if (this.#isClosed) throw new JournalFenced(this.journal);
+    if (this.#isClosed) throw new JournalTakenOver(this.journal);
     add(this.#waiting);
     this.#scheduleTurnEnd();
   }
 
   /** Records in the next flush that the accounts include all entries up to this revision. Does nothing in a closed journal. */
-  markPosted = (through: number): void => {
-    this.#waiting.postedMark = through;
+  notePosted = (through: number): void => {
+    this.#waiting.postedUpTo = through;
     this.#scheduleTurnEnd();
   };
 
-  /** Resolves when everything added so far is durable, servings have failed, or the journal is fenced. Never rejects. */
+  /** Resolves when everything added so far is durable, servings have failed, or the journal is taken over. Never rejects. */
   flushed = (): Promise<void> => this.#notified(this.#waiting.untilTaken());
 
   /** As `flushed`, without the voids and ends of streams that the store has refused. They are repeated, perhaps much later. */
@@ -227,12 +227,12 @@ export class JournalWriter {
     }).catch((error: unknown) => ({ error }));
     this.#inFlight = undefined;
     if ("error" in appended) return this.#fail(flush, appended.error);
-    const { end, fencedRevision } = appended;
+    const { end, takenOverRevision } = appended;
     if (end) this.#record(flush, end);
-    if (fencedRevision === undefined) this.#startOrDelayFlush(flush);
+    if (takenOverRevision === undefined) this.#startOrDelayFlush(flush);
     if (end) this.#report(flush, end);
-    if (fencedRevision !== undefined && this.#closedRevision === undefined)
-      this.#fence(end ? undefined : flush, fencedRevision);
+    if (takenOverRevision !== undefined && this.#closedRevision === undefined)
+      this.#handOver(end ? undefined : flush, takenOverRevision);
   }
 
   #record(flush: Flush, { revision }: AppendResult): void {
@@ -257,12 +257,12 @@ export class JournalWriter {
     this.#answer(flush.servings, undefined, flush.at);
   }
 
-  #fence(lost: Flush | undefined, revision: number): void {
+  #handOver(lost: Flush | undefined, revision: number): void {
     const servings = [...(lost?.servings ?? []), ...this.#waiting.servings.takeAll()];
     const entries = takeLostEntries(lost, this.#waiting, this.journal);
     this.#end(revision);
-    this.#call(() => this.#options.onFenced(entries));
-    this.#answer(servings, new JournalFenced(this.journal), "");
+    this.#call(() => this.#options.onTakenOver(entries));
+    this.#answer(servings, new JournalTakenOver(this.journal), "");
   }
 
   #end(revision: number): void {

@@ -29,7 +29,7 @@ export class PendingEntries {
   readonly servings = new PendingItems<PendingServing>();
   readonly voids = new PendingItems<VoidedServing>();
   readonly streams = new PendingItems<StreamEnd>();
-  postedMark: number | undefined;
+  postedUpTo: number | undefined;
   readonly #queues = [this.servings, this.voids, this.streams] as const;
   #listeners: { readonly targets: readonly number[]; readonly resolve: () => void }[] = [];
 
@@ -43,7 +43,7 @@ export class PendingEntries {
   }
 
   get isEmpty(): boolean {
-    return this.#queues.every(({ length }) => length === 0) && this.postedMark === undefined;
+    return this.#queues.every(({ length }) => length === 0) && this.postedUpTo === undefined;
   }
 
   /** Resolves at the first `notifyTaken` after everything that waits now was taken. */
@@ -74,12 +74,12 @@ export class RefusedEntries extends PendingEntries {
   }
 
   refuse(
-    { voids, streams, postedMark = -1 }: RefusableEntries,
+    { voids, streams, postedUpTo = -1 }: RefusableEntries,
     { timers, repeat }: { readonly timers: Clock; readonly repeat: () => void },
   ): void {
     for (const one of voids) this.voids.add(one);
     for (const end of streams) this.streams.add(end);
-    if (postedMark >= 0) this.postedMark = Math.max(postedMark, this.postedMark ?? -1);
+    if (postedUpTo >= 0) this.postedUpTo = Math.max(postedUpTo, this.postedUpTo ?? -1);
     this.#isDue = false;
     if (this.isEmpty) return;
     this.#attempts += 1;
@@ -125,7 +125,7 @@ export class WaitingEntries extends PendingEntries {
 export interface RefusableEntries {
   readonly voids: readonly VoidedServing[];
   readonly streams: readonly StreamEnd[];
-  readonly postedMark: number | undefined;
+  readonly postedUpTo: number | undefined;
 }
 
 /** A queue that counts. */

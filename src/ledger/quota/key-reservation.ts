@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { withDeadline } from "../../async/deadline.ts";
 import { keyNumberOf } from "../../domain/accounts/key-numbers.ts";
 import { Unavailable } from "../../domain/errors.ts";
-import { JournalFenced } from "../../domain/ledger/journal/journal.ts";
+import { JournalTakenOver } from "../../domain/ledger/journal/journal.ts";
 import {
   type OwnShare,
   type Quota,
@@ -37,8 +37,8 @@ export class Tally {
 /** What all reservations of one journal share. */
 export interface ReservationContext extends SettlementContext {
   readonly waitForAppends: () => Promise<void>;
-  /** This journal turned out to be fenced. */
-  readonly onFenced: () => void;
+  /** This journal turned out to be taken over. */
+  readonly onTakenOver: () => void;
 }
 
 const metadata = { actor: "system" };
@@ -218,7 +218,7 @@ export class KeyReservation {
         else return;
       }
     } catch (error) {
-      if (error instanceof JournalFenced) this.#context.onFenced();
+      if (error instanceof JournalTakenOver) this.#context.onTakenOver();
       this.#waiting.rejectAll(error);
     } finally {
       this.#isRunning = false;
@@ -290,7 +290,7 @@ export class KeyReservation {
     await this.#stopSpending();
     const wasHeld = this.#tally.held > 0;
     await this.#context.waitForAppends();
-    // Servings that a fenced journal lost still count as spent here.
+    // Servings that a journal that was taken over lost still count as spent here.
     if (this.#isAbandoned) return;
     if (!wasHeld) await this.#execute(returnReservation);
     else if (this.#tally.held > 0) await this.#reduce();

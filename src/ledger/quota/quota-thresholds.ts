@@ -61,7 +61,7 @@ interface Watched {
 
 const maxConcurrentReads = 8;
 /**
- * A check reads the journals' tails: all that no account has yet, which may be gigabytes while very many keys are busy. The pause
+ * A check reads what no account has yet, which may be gigabytes while very many keys are busy. The pause
  * after it is this many times as long as the check.
  */
 const pauseFactor = 20;

@@ -19,7 +19,7 @@ export interface SettlementContext {
   readonly timers: Clock;
   /** How long other journals have to answer a recall. */
   readonly recallTimeoutMs: number;
-  readonly fence: (journal: string) => Promise<void>;
+  readonly takeOver: (journal: string) => Promise<void>;
   readonly spentBy: (journal: string, apiKey: string, month: string) => Promise<number>;
 }
 
@@ -79,9 +79,9 @@ export class RecalledHolders {
   }
 
   async #settle(holders: readonly Holder[]): Promise<void> {
-    const { handler, fence, spentBy, now } = this.#context;
+    const { handler, takeOver, spentBy, now } = this.#context;
     const closed = holders.map(async ({ journal }) => {
-      await fence(journal);
+      await takeOver(journal);
       return { journal, total: await spentBy(journal, this.#apiKey, this.#month) };
     });
     const totals = await Promise.all(closed);

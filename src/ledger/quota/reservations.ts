@@ -3,7 +3,7 @@ import { type Clock, systemClock } from "../../async/clock.ts";
 import { isoClock } from "../../async/iso-clock.ts";
 import { findKeyNumber, keyNumberOf } from "../../domain/accounts/key-numbers.ts";
 import { Unavailable } from "../../domain/errors.ts";
-import { JournalFenced } from "../../domain/ledger/journal/journal.ts";
+import { JournalTakenOver } from "../../domain/ledger/journal/journal.ts";
 import { parseQuotaStream, type QuotaEvent, quotaPrefix } from "../../domain/ledger/quota/quota.ts";
 import type { CommandHandler } from "../../eventstore/command-handler.ts";
 import type { EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
@@ -23,11 +23,11 @@ export interface ReservationsOptions {
   /** Resolves when all servings and voids added so far are in the journal, or it is known that they are not. */
   readonly waitForAppends: () => Promise<void>;
   /** Closes another journal. Idempotent. */
-  readonly fence: (journal: string) => Promise<void>;
+  readonly takeOver: (journal: string) => Promise<void>;
   /** The characters of a closed journal's entries, without voided ones. */
   readonly spentBy: (journal: string, apiKey: string, month: string) => Promise<number>;
   /** Called once if another process has settled a reservation of this journal. */
-  readonly onFenced: () => void;
+  readonly onTakenOver: () => void;
   /** How long other journals may take to answer a recall. Default 2,000. */
   readonly recallTimeoutMs?: number;
   /** How long a reservation may be unused before its first return in a month; longer before later ones. Default 60,000. */
@@ -65,12 +65,12 @@ export class Reservations {
 
   constructor(options: ReservationsOptions) {
     const { clock = Date.now, timers = systemClock, recallTimeoutMs = 2_000, idleMs = 60_000 } = options;
-    const onFenced = (): void => {
-      if (this.#ended instanceof JournalFenced) return;
+    const onTakenOver = (): void => {
+      if (this.#ended instanceof JournalTakenOver) return;
       this.abandon();
-      options.onFenced();
+      options.onTakenOver();
     };
-    this.#context = { ...options, now: isoClock(clock), timers, recallTimeoutMs, onFenced };
+    this.#context = { ...options, now: isoClock(clock), timers, recallTimeoutMs, onTakenOver };
     this.#idleMs = idleMs;
     this.#following = follow({
       store: options.store,
@@ -132,7 +132,7 @@ export class Reservations {
    * @throws {QuotaExceeded} if they are not available in any journal
    * @throws {Unavailable} if the event store does not answer
    * @throws {ReservationsClosed} if the journal is being closed: use the next journal
-   * @throws {JournalFenced} if this journal was closed, or its reservation settled, by another process: use the next journal
+   * @throws {JournalTakenOver} if this journal was closed, or its reservation settled, by another process: use the next journal
    */
   async reserve(apiKey: string, month: string, characters: number, quota: number): Promise<void> {
     if (this.#ended) throw this.#ended;
@@ -154,7 +154,7 @@ export class Reservations {
    * True after the end, if a quota stream may state more than this journal has spent, without a reservation that others can recall.
    */
   get mayOverstate(): boolean {
-    if (this.#ended instanceof JournalFenced || this.#hasLateRefund) return true;
+    if (this.#ended instanceof JournalTakenOver || this.#hasLateRefund) return true;
     return [...this.#active].some(({ hasRefund, isUncertain }) => hasRefund || isUncertain);
   }
 
@@ -179,13 +179,13 @@ export class Reservations {
     this.#stopChecks?.();
   }
 
-  /** Ends without any append, because the journal was fenced. */
+  /** Ends without any append, because the journal was taken over. */
   abandon(): void {
-    const fenced = new JournalFenced(this.#context.journal);
-    this.#ended = fenced;
+    const takenOver = new JournalTakenOver(this.#context.journal);
+    this.#ended = takenOver;
     this.#stopChecks?.();
     this.#following.close();
-    for (const reservation of this.#active) reservation.abandon(fenced);
+    for (const reservation of this.#active) reservation.abandon(takenOver);
   }
 
   #reservation(apiKey: string, month: string): KeyReservation {
@@ -214,7 +214,7 @@ export class Reservations {
   #onEvent({ stream, type, data, position }: RecordedEvent): void {
     const event = { type, data } as QuotaEvent;
     const isOwn = "journal" in event.data && event.data.journal === this.#context.journal;
-    if (isOwn && event.type === "ReservationSettled") this.#context.onFenced();
+    if (isOwn && event.type === "ReservationSettled") this.#context.onTakenOver();
     if (isOwn) return;
     const { apiKey, month } = parseQuotaStream(stream);
     const keyNumber = findKeyNumber(apiKey);

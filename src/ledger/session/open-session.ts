@@ -13,8 +13,8 @@ import type { FlushedEvent, LostEntries } from "../journal/journal-flush.ts";
 import type { JournalRegistry } from "../journal/journal-registry.ts";
 import { JournalWriter } from "../journal/journal-writer.ts";
 import { Reservations } from "../quota/reservations.ts";
-import type { Session } from "./sessions.ts";
 import type { RecentCharges } from "./recent-charges.ts";
+import type { Session } from "./sessions.ts";
 
 interface SessionOptions {
   readonly store: EventStore;
@@ -60,7 +60,7 @@ export const openSession = async (options: SessionOptions): Promise<Session> => 
     onVoided: ({ apiKey, servedAt, characters }) =>
       reservations.refund(apiKey, monthOf(servedAt), characters),
     onExpired: (serving, at) => options.onExpired({ journal, serving, at }),
-    onFenced: (lost) => {
+    onTakenOver: (lost) => {
       discard();
       options.onLost(lost);
     },
@@ -71,11 +71,11 @@ export const openSession = async (options: SessionOptions): Promise<Session> => 
     handler,
     after,
     waitForAppends: writer.appended,
-    fence: async (other) => void (await closeJournal(other, "unresponsive")),
+    takeOver: async (other) => void (await closeJournal(other, "unresponsive")),
     spentBy: (...request) => spentBy({ store, known: knownEntries }, ...request).catch(throwUnavailable),
-    onFenced: () => discard(),
+    onTakenOver: () => discard(),
   });
-  const postings = new Postings({ ...shared, onError, since: after, markPosted: writer.markPosted });
+  const postings = new Postings({ ...shared, onError, since: after, notePosted: writer.notePosted });
   knownEntries.addOwn(journal, postings);
   const stop = (): void => {
     stopping.abort(new OutcomeUnknown("The service is shutting down.", 2));

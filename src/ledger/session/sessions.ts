@@ -20,7 +20,7 @@ interface SessionsOptions {
   /** Registers a new journal. @throws {Unavailable} */
   readonly create: () => Promise<Session>;
   /** Closes a journal against its writer. Idempotent. @throws {Unavailable} */
-  readonly fence: (journal: string) => Promise<unknown>;
+  readonly takeOver: (journal: string) => Promise<unknown>;
   /** Settles the quotas of a closed and posted journal's last voids. */
   readonly settleVoids: (journal: string) => Promise<void>;
   /** Removes a closed and posted journal from the list of open ones. */
@@ -43,7 +43,7 @@ export class Sessions {
     this.#options = options;
   }
 
-  /** Undefined before the first one is open, and after one was fenced or closed. */
+  /** Undefined before the first one is open, and after one was taken over or closed. */
   get current(): Session | undefined {
     return this.#current;
   }
@@ -88,7 +88,7 @@ export class Sessions {
   /** Call it when the journal was or must be closed. Closes, posts and retires it in the background. The next request opens a new one. */
   discard(session: Session): void {
     this.#end(session, async ({ writer }) => {
-      await this.#options.fence(writer.journal);
+      await this.#options.takeOver(writer.journal);
       await writer.close("idle"); // It finds the journal closed, and hands over what is lost.
     });
   }

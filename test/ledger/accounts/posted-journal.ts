@@ -55,7 +55,7 @@ export const openPostedJournal = async (
     since,
     clock,
     timers,
-    markPosted: (through) => {
+    notePosted: (through) => {
       const at = new Date(clock()).toISOString();
       const data = { through, at, previous: null };
       work = work.then(async () => postings.add([await log.append({ type: "JournalPosted", data })]));

@@ -135,7 +135,7 @@ describe("postings", () => {
       since: -1,
       clock: () => Date.parse(at),
       timers: { now: systemClock.now, after: (ms, run) => systemClock.after(Math.min(ms, 50), run) },
-      markPosted: () => {},
+      notePosted: () => {},
       onError: () => {},
       maxAgeMs: Number.POSITIVE_INFINITY,
     });

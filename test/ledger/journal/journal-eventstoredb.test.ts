@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
-import { JournalFenced, journalStream } from "../../../src/domain/ledger/journal/journal.ts";
+import { JournalTakenOver, journalStream } from "../../../src/domain/ledger/journal/journal.ts";
 import { type EventStore, EventStoreUnavailable } from "../../../src/eventstore/event-store.ts";
 import { openEventStoreDB } from "../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
 import { closeJournal } from "../../../src/ledger/journal/close-journal.ts";
@@ -61,7 +61,7 @@ describe("a journal on EventStoreDB", () => {
         expect(failure).to.equal(undefined);
         timers.advance(100);
         await failed;
-        expect(failure).to.be.instanceOf(JournalFenced);
+        expect(failure).to.be.instanceOf(JournalTakenOver);
         expect(await closing).to.equal(0);
         expect(await writer.close("shutdown")).to.equal(0);
       }));

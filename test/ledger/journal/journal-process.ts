@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { keyNumberOf } from "../../../src/domain/accounts/key-numbers.ts";
 import { eventDigest } from "../../../src/domain/ledger/journal/canonical.ts";
-import { type Chained, JournalFenced, journalStream } from "../../../src/domain/ledger/journal/journal.ts";
+import { type Chained, JournalTakenOver, journalStream } from "../../../src/domain/ledger/journal/journal.ts";
 import type { Serving, VoidedServing } from "../../../src/domain/ledger/journal/serving.ts";
 import { monthOf } from "../../../src/domain/ledger/month.ts";
 import { OutcomeUnknown } from "../../../src/eventstore/command-handler.ts";
@@ -60,8 +60,8 @@ export class JournalProcess {
     }
   }
 
-  markPosted(): void {
-    this.#writer.markPosted(0);
+  notePosted(): void {
+    this.#writer.notePosted(0);
   }
 
   flush(): Promise<void> {
@@ -75,7 +75,7 @@ export class JournalProcess {
   #serve(one: Serving): void {
     const month = this.#writer.month();
     this.#writer.addServing(one, keyNumberOf(one.apiKey), (error, at) => {
-      if (error instanceof JournalFenced) return this.#serve(one);
+      if (error instanceof JournalTakenOver) return this.#serve(one);
       expect(this.answers.has(one.requestId), "answered twice").to.equal(false);
       this.answers.set(one.requestId, error ? { error } : { at, month });
     });
@@ -94,7 +94,7 @@ export class JournalProcess {
       ...this.#options,
       journal,
       onFlushed: (events) => flushed.push(...events),
-      onFenced: ({ voids }) => {
+      onTakenOver: ({ voids }) => {
         this.#fences += 1;
         this.#writer = this.#openWriter();
         this.#void(voids);

@@ -45,7 +45,7 @@ describe("the reader of a journal", () => {
     own.addServing(serving(), 0, () => {});
     own.addVoids([voided(serving(), at)]);
     own.addStreamEnd(end);
-    own.markPosted(7);
+    own.notePosted(7);
     await own.close("idle");
     const entries = await collect(readJournal(store, journal));
     const stored = await collect(store.readStream(journalStream(journal)));
@@ -74,7 +74,7 @@ describe("the reader of a journal", () => {
     expect(await readPostedUpTo(store, journal)).to.equal(-1);
     const own = writer();
     own.addServing(serving(), 0, () => {});
-    own.markPosted(0);
+    own.notePosted(0);
     await own.flushed();
     expect(await readJournalEnd(store, journal)).to.deep.include({
       revision: 1,

@@ -106,7 +106,7 @@ describe("the writer of a journal, when appends take long", () => {
     createWriter(30_000);
     const refused = serve().catch(() => undefined);
     await settled(refused);
-    writer.markPosted(0);
+    writer.notePosted(0);
     await timers.runUntil(() => appends.length === 2);
     expect(appends.map(({ at }) => at)).to.deep.equal([0, 30_000]);
   });

@@ -123,7 +123,7 @@ describe("the writer of a journal, under any schedule", () => {
         case "void":
           return process.void();
         case "mark posted":
-          return process.markPosted();
+          return process.notePosted();
       }
     };
     for (const one of actions) await perform(one);

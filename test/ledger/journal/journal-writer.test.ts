@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { keyNumberOf } from "../../../src/domain/accounts/key-numbers.ts";
 import { Unavailable } from "../../../src/domain/errors.ts";
 import { eventDigest } from "../../../src/domain/ledger/journal/canonical.ts";
-import { JournalFenced, journalStream } from "../../../src/domain/ledger/journal/journal.ts";
+import { JournalTakenOver, journalStream } from "../../../src/domain/ledger/journal/journal.ts";
 import type { Serving, VoidedServing } from "../../../src/domain/ledger/journal/serving.ts";
 import { OutcomeUnknown } from "../../../src/eventstore/command-handler.ts";
 import { closeJournal } from "../../../src/ledger/journal/close-journal.ts";
@@ -52,7 +52,7 @@ describe("the writer of a journal", () => {
       deadlineMs,
       onFlushed: (events) => flushed.push(...events),
       onVoided: (one) => takenBack.push(one),
-      onFenced: (entries) => lost.push(entries),
+      onTakenOver: (entries) => lost.push(entries),
       ...options,
     });
 
@@ -171,7 +171,7 @@ describe("the writer of a journal", () => {
       bytes: 4,
       chunks: 1,
     });
-    writer.markPosted(0);
+    writer.notePosted(0);
     await serve(writer);
     await writer.close("shutdown");
     const events = await stored();
@@ -289,18 +289,18 @@ describe("the writer of a journal", () => {
   });
 
   describe("when another process closes the journal", () => {
-    it("fails servings that are not durable with JournalFenced, and passes on the voids", async () => {
+    it("fails servings that are not durable with JournalTakenOver, and passes on the voids", async () => {
       const writer = createWriter();
       await serve(writer);
       await closeJournal(temporary.store, () => now, journal, "silent");
       writer.addVoids([voided(serving(), "2026-11-05T10:00:00.000Z")]);
       const failures = numbered(3).map((one) => failureOf(serve(writer, one)));
-      for (const failure of failures) expect(await failure).to.be.instanceOf(JournalFenced);
+      for (const failure of failures) expect(await failure).to.be.instanceOf(JournalTakenOver);
       expect(lost).to.deep.equal([
         { voids: [{ ...voided(serving(), "2026-11-05T10:00:00.000Z"), journal }], streams: [] },
       ]);
-      expect(await failureOf(serve(writer))).to.be.instanceOf(JournalFenced);
-      expect(() => writer.addVoids([])).to.throw(JournalFenced);
+      expect(await failureOf(serve(writer))).to.be.instanceOf(JournalTakenOver);
+      expect(() => writer.addVoids([])).to.throw(JournalTakenOver);
       expect(await types()).to.deep.equal(["SynthesesServed", "JournalClosed"]);
     });
 
@@ -312,7 +312,7 @@ describe("the writer of a journal", () => {
       await closeJournal(temporary.store, () => now, journal, "silent");
       const second = failureOf(serve(writer, serving({ requestId: "second" })));
       await whileTimePasses(first);
-      expect(await whileTimePasses(second)).to.be.instanceOf(JournalFenced);
+      expect(await whileTimePasses(second)).to.be.instanceOf(JournalTakenOver);
       expect(await requestIds()).to.deep.equal(["first"]);
       expect(flushed.map(({ type }) => type)).to.deep.equal(["SynthesesServed"]);
     });
@@ -350,7 +350,7 @@ describe("the writer of a journal", () => {
       await until(() => timers.waiting() === 2);
       expect(lost).to.deep.equal([]);
       store.readsFail = false;
-      expect(await whileTimePasses(failure)).to.be.instanceOf(JournalFenced);
+      expect(await whileTimePasses(failure)).to.be.instanceOf(JournalTakenOver);
       expect(await writer.close("shutdown")).to.equal(0);
     });
   });
@@ -405,14 +405,14 @@ describe("the writer of a journal", () => {
       const writer = createWriter();
       const last = serve(writer);
       const closing = writer.close("idle");
-      expect(await failureOf(serve(writer))).to.be.instanceOf(JournalFenced);
+      expect(await failureOf(serve(writer))).to.be.instanceOf(JournalTakenOver);
       expect(() =>
         writer.addStreamEnd({ apiKey: "", requestId: "", hash: "", outcome: "left", bytes: 0, chunks: 0 }),
-      ).to.throw(JournalFenced);
+      ).to.throw(JournalTakenOver);
       await last;
       expect(await closing).to.equal(1);
       expect(await writer.close("shutdown")).to.equal(1);
-      writer.markPosted(1);
+      writer.notePosted(1);
       await writer.flushed();
       expect((await stored()).at(-1)).to.deep.include({ type: "JournalClosed", revision: 1 });
       expect(lost).to.deep.equal([]);
@@ -422,10 +422,10 @@ describe("the writer of a journal", () => {
       const writer = createWriter();
       expect(await writer.close("idle")).to.equal(-1);
       expect(await stored()).to.deep.equal([]);
-      expect(await failureOf(serve(writer))).to.be.instanceOf(JournalFenced);
+      expect(await failureOf(serve(writer))).to.be.instanceOf(JournalTakenOver);
     });
 
-    it("recognises its own closing event, and is not fenced by it", async () => {
+    it("recognises its own closing event, and is not taken over by it", async () => {
       const writer = createWriter({ store: forgetful(), deadlineMs: never });
       await serve(writer);
       store.disturb("answer lost");
@@ -526,7 +526,7 @@ describe("the writer of a journal", () => {
       bytes: 0,
       chunks: 0,
     });
-    writer.markPosted(0);
+    writer.notePosted(0);
     expect(await failureOf(serve(writer, serving({ requestId: "r-2" })))).to.be.instanceOf(RangeError);
     await serve(writer, serving({ requestId: "r-3" }));
     expect(writer.pending).to.equal(2);
@@ -565,7 +565,7 @@ describe("the writer of a journal", () => {
     writer.addVoids([voided(serving(), at)]);
     await until(() => timers.waiting() > 0);
     await closeJournal(temporary.store, () => now, journal, "silent");
-    expect(await failureOf(serve(writer, serving({ requestId: "r-2" })))).to.be.instanceOf(JournalFenced);
+    expect(await failureOf(serve(writer, serving({ requestId: "r-2" })))).to.be.instanceOf(JournalTakenOver);
     expect(lost.flatMap(({ voids }) => voids)).to.deep.equal([{ ...voided(serving(), at), journal }]);
     expect(writer.pending).to.equal(0);
   });

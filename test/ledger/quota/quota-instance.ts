@@ -1,6 +1,6 @@
 import type { Clock } from "../../../src/async/clock.ts";
 import { keyNumberOf } from "../../../src/domain/accounts/key-numbers.ts";
-import { JournalFenced } from "../../../src/domain/ledger/journal/journal.ts";
+import { JournalTakenOver } from "../../../src/domain/ledger/journal/journal.ts";
 import { QuotaExceeded } from "../../../src/domain/ledger/quota/quota.ts";
 import { createCommandHandler } from "../../../src/eventstore/command-handler.ts";
 import {
@@ -89,7 +89,7 @@ export class QuotaInstance {
         await journal.add({ apiKey, month, characters });
         return "served";
       } catch (error) {
-        if (error instanceof JournalFenced) continue;
+        if (error instanceof JournalTakenOver) continue;
         if (!(error instanceof QuotaExceeded)) return "unavailable";
         this.#options.onExceeded?.(error, characters);
         return "exceeded";
@@ -101,7 +101,7 @@ export class QuotaInstance {
   async void(apiKey: string, month: string, characters: number): Promise<void> {
     const { reservations, journal } = this.#session;
     await journal.add({ apiKey, month, characters: -characters }).catch(() => {});
-    if (!journal.isFenced) reservations.refund(apiKey, month, characters);
+    if (!journal.isTakenOver) reservations.refund(apiKey, month, characters);
   }
 
   /** Characters that are being appended, or held. */
@@ -137,11 +137,11 @@ export class QuotaInstance {
       timers,
       clock,
       waitForAppends: () => journal.flushed(),
-      fence: (other) => closeJournal(store, other),
+      takeOver: (other) => closeJournal(store, other),
       spentBy: (other, apiKey, month) => spentBy(store, other, apiKey, month),
-      onFenced: replace,
+      onTakenOver: replace,
     });
-    journal.onFenced = () => {
+    journal.onTakenOver = () => {
       reservations.abandon();
       replace();
     };
@@ -163,8 +163,8 @@ class TestJournal {
   #flush: Promise<void> | undefined;
   #revision = -1;
   #sending: readonly Entry[] = [];
-  isFenced = false;
-  onFenced = (): void => {};
+  isTakenOver = false;
+  onTakenOver = (): void => {};
 
   constructor(store: EventStore, name: string, timers: Clock) {
     this.#store = store;
@@ -173,7 +173,7 @@ class TestJournal {
   }
 
   add(entry: Entry): Promise<void> {
-    if (this.isFenced) return Promise.reject(new JournalFenced(this.name));
+    if (this.isTakenOver) return Promise.reject(new JournalTakenOver(this.name));
     return new Promise((resolve, reject) => {
       this.#waiting.push({ entry, resolve, reject });
       this.#flush ??= this.#flushAll();
@@ -187,7 +187,7 @@ class TestJournal {
   /** The charged characters that are not durable yet. */
   get inFlight(): number {
     const entries = [...this.#sending, ...this.#waiting.map(({ entry }) => entry)];
-    return this.isFenced ? 0 : entries.reduce((sum, { characters }) => sum + Math.max(0, characters), 0);
+    return this.isTakenOver ? 0 : entries.reduce((sum, { characters }) => sum + Math.max(0, characters), 0);
   }
 
   async #flushAll(): Promise<void> {
@@ -198,9 +198,10 @@ class TestJournal {
         await this.#append({ entries: this.#sending });
         for (const { resolve } of batch) resolve();
       } catch {
-        this.isFenced = true;
-        this.onFenced();
-        for (const { reject } of [...batch, ...this.#waiting.splice(0)]) reject(new JournalFenced(this.name));
+        this.isTakenOver = true;
+        this.onTakenOver();
+        for (const { reject } of [...batch, ...this.#waiting.splice(0)])
+          reject(new JournalTakenOver(this.name));
       }
       this.#sending = [];
     }

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { keyNumberOf } from "../../../src/domain/accounts/key-numbers.ts";
 import { Unavailable } from "../../../src/domain/errors.ts";
-import { JournalFenced } from "../../../src/domain/ledger/journal/journal.ts";
+import { JournalTakenOver } from "../../../src/domain/ledger/journal/journal.ts";
 import { QuotaExceeded } from "../../../src/domain/ledger/quota/quota.ts";
 import {
   type CommandHandler,
@@ -22,7 +22,7 @@ interface Instance {
   readonly process: SimulatedProcess;
   readonly handler: CommandHandler;
   readonly reservations: Reservations;
-  isFenced: boolean;
+  isTakenOver: boolean;
 }
 
 describe("reservations of a journal", () => {
@@ -44,13 +44,13 @@ describe("reservations of a journal", () => {
     const handler = createCommandHandler({ store, timers, clock, deadlineMs });
     const reservations = new Reservations({
       ...{ journal, handler, store, timers, clock, waitForAppends, after: -1 },
-      fence: async (other) => void fenced.push(other),
+      takeOver: async (other) => void fenced.push(other),
       spentBy: async () => spentBy,
-      onFenced: () => {
-        instance.isFenced = true;
+      onTakenOver: () => {
+        instance.isTakenOver = true;
       },
     });
-    const instance: Instance = { process, handler, reservations, isFenced: false };
+    const instance: Instance = { process, handler, reservations, isTakenOver: false };
     return instance;
   };
 
@@ -316,9 +316,11 @@ describe("reservations of a journal", () => {
     expect(events().slice(2)).to.deep.equal(["ReservationSettled a 10", "CharactersReserved b 990"]);
     a.process.thaw();
     await pass(1_000);
-    expect(a.isFenced).to.equal(true);
+    expect(a.isTakenOver).to.equal(true);
     expect(a.reservations.trySpend(keyNumberOf(apiKey), month, 1, quota)).to.equal(false);
-    expect(await rejection(a.reservations.reserve(apiKey, month, 1, quota))).to.be.instanceOf(JournalFenced);
+    expect(await rejection(a.reservations.reserve(apiKey, month, 1, quota))).to.be.instanceOf(
+      JournalTakenOver,
+    );
   });
 
   it("refuse an exhausted key at once, without an append", async () => {

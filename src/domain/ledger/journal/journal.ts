@@ -66,8 +66,8 @@ export const journalPrefix = "journal-";
 export const journalStream = (journal: string): string => `${journalPrefix}${journal}`;
 
 /** The journal was closed, or its reservations were settled, by another process: entries that were not durable are not in it. Continue in a new journal. */
-export class JournalFenced extends Error {
-  override readonly name = "JournalFenced";
+export class JournalTakenOver extends Error {
+  override readonly name = "JournalTakenOver";
 
   constructor(journal: string) {
     super(`Another process has closed the journal ${journal}.`);

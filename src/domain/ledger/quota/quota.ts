@@ -9,7 +9,7 @@ import {
   text,
   utcTime,
 } from "../../shape.ts";
-import { JournalFenced } from "../journal/journal.ts";
+import { JournalTakenOver } from "../journal/journal.ts";
 
 const journalTotal = {
   journal: text,
@@ -164,7 +164,7 @@ export interface ReserveCharacters extends OwnShare {
  * Reserves for as many of the waiting requests as possible, in order. If the first one does not fit and other journals
  * hold reservations, recalls them. No events: they are recalled already, and have yet to answer.
  * @throws {QuotaExceeded} if the first request does not fit and no other journal holds a reservation
- * @throws {JournalFenced}
+ * @throws {JournalTakenOver}
  */
 export const reserveCharacters = (state: Quota, command: ReserveCharacters): QuotaEvent[] => {
   const { journal, spent, reservedTotal, wanted, quota, at } = command;
@@ -186,7 +186,7 @@ export const reserveCharacters = (state: Quota, command: ReserveCharacters): Quo
 /**
  * States what the journal has spent, and that it holds nothing more. No event if the stream says so already, unless an
  * earlier append whose outcome is unknown may still arrive.
- * @throws {JournalFenced}
+ * @throws {JournalTakenOver}
  */
 export const returnReservation = (state: Quota, command: OwnShare): QuotaEvent[] => {
   const { journal, expected, spent, at } = command;
@@ -198,7 +198,7 @@ export const returnReservation = (state: Quota, command: OwnShare): QuotaEvent[]
 
 /**
  * Gives back what is not spent, and keeps the reservation: some of the characters are held for requests in progress. If the process
- * dies, other journals settle it. @throws {JournalFenced}
+ * dies, other journals settle it. @throws {JournalTakenOver}
  */
 export const reduceReservation = (state: Quota, command: OwnShare): QuotaEvent[] => {
   ownShare(state, command);
@@ -244,10 +244,10 @@ export const otherHolders = (state: Quota, journal: string): Holder[] =>
       isRecalled: status === "recalled",
     }));
 
-/** @throws {JournalFenced} if its reservation is settled, or has another total than its process knows */
+/** @throws {JournalTakenOver} if its reservation is settled, or has another total than its process knows */
 const ownShare = (state: Quota, { journal, expected }: OwnShare): Share | undefined => {
   const share = state.shares.get(journal);
-  if (share?.status === "settled" || !expected.includes(share?.stated)) throw new JournalFenced(journal);
+  if (share?.status === "settled" || !expected.includes(share?.stated)) throw new JournalTakenOver(journal);
   return share;
 };
 

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { JournalFenced } from "../../../../src/domain/ledger/journal/journal.ts";
+import { JournalTakenOver } from "../../../../src/domain/ledger/journal/journal.ts";
 import {
   carryOverUsage,
   parseQuotaStream,
@@ -106,8 +106,8 @@ describe("the monthly quota of a key", () => {
       [quotaAfter(reserved("a", 5)), [undefined, 6]],
       [quotaAfter(), [5]],
     ] as const) {
-      expect(() => reserveCharacters(state, command({ expected }))).to.throw(JournalFenced);
-      expect(() => returnReservation(state, command({ expected }))).to.throw(JournalFenced);
+      expect(() => reserveCharacters(state, command({ expected }))).to.throw(JournalTakenOver);
+      expect(() => returnReservation(state, command({ expected }))).to.throw(JournalTakenOver);
     }
   });
 
