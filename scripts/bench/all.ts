@@ -19,6 +19,7 @@ const benches = [
   "public-audio.ts",
   "crowded-speech.ts",
   "distant-instance.ts",
+  "report-beside-servings.ts",
 ];
 
 const pathOf = (name: string): string => fileURLToPath(new URL(name, import.meta.url));

@@ -13,6 +13,7 @@ import { openEventStoreDB } from "../../src/eventstore/eventstoredb/eventstoredb
 import { openSqliteEventStore } from "../../src/eventstore/sqlite/sqlite-event-store.ts";
 import { validatedEventStore } from "../../src/eventstore/validated-event-store.ts";
 import { KnownEntries } from "../../src/ledger/accounts/known-entries.ts";
+import type { ChargesSource } from "../../src/ledger/accounts/read-charges.ts";
 import { createUsageReader } from "../../src/ledger/accounts/usage-reader.ts";
 import { type OpenLedger, openLedger } from "../../src/ledger/open-ledger.ts";
 import { createUsageReport } from "../../src/ledger/reports/usage-report.ts";
@@ -64,13 +65,15 @@ const serveUnposted = async (opened: OpenLedger): Promise<void> => {
   await Promise.all(Array.from({ length: inFlight }, serveInTurn));
 };
 
-const serveSteadily = (opened: OpenLedger): void => {
+/** The returned function ends it. */
+const serveSteadily = (opened: OpenLedger): (() => void) => {
   const began = performance.now();
   let served = 0;
-  setInterval(() => {
+  const timer = setInterval(() => {
     const due = ((performance.now() - began) / 1_000) * perSecond;
     for (; served < due; served++) void serve(opened).catch(console.error);
-  }, tickMs).unref();
+  }, tickMs);
+  return () => clearInterval(timer);
 };
 
 /** The other instance: writes a line when its servings are recorded, and serves until its standard input ends. */
@@ -96,28 +99,31 @@ const bench = async (name: string, address: string): Promise<void> => {
   await serveUnposted(own);
   await recorded;
   await own.ledger.wasChargedByAny("nobody", ["hash"]);
-  serveSteadily(own);
-  const reports = [{ store, known }, { store }].map((source) =>
-    createUsageReport({ store, accounts: createUsageReader(source) }),
-  );
-  const [fromMemory, fromJournals] = reports;
-  for (const apiKeys of [keys, [newKey]]) {
-    const [ours, bare] = [fromMemory, fromJournals].map((report, which) => {
-      let turn = which;
-      return () => milliseconds(() => report?.({ apiKey: apiKeys[(turn++ * 37) % apiKeys.length] ?? "" }));
-    });
+  const stop = serveSteadily(own);
+  const timeOf = (source: ChargesSource, apiKeys: readonly string[]) => {
+    const report = createUsageReport({ store, accounts: createUsageReader(source) });
+    let turn = 0;
+    return () => milliseconds(() => report({ apiKey: apiKeys[(turn++ * 37) % apiKeys.length] ?? "" }));
+  };
+  for (const [whose, apiKeys] of [
+    ["a key", keys],
+    ["a new key", [newKey]],
+  ] as const) {
     await sideBySide({
-      name: `report of ${apiKeys.length === 1 ? "a new key" : "a key"} beside 2,000 servings/s, 383,000 unposted, ${name}`,
+      name: `report of ${whose} beside 2,000 servings/s, 383,000 unposted, ${name}`,
       unit: "ms",
       aim: { atMost: 0.1 },
       rounds: 5,
-      warmUps: 0,
-      ours: ours ?? (() => Promise.reject()),
-      bare: bare ?? (() => Promise.reject()),
+      warmUps: 1,
+      ours: timeOf({ store, known }, apiKeys),
+      bare: timeOf({ store }, apiKeys),
     });
   }
+  stop();
   other.stdin.end();
   await once(other, "exit");
+  await own.close(10_000);
+  await store.close();
 };
 
 const [address] = process.argv.slice(2);

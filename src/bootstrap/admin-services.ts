@@ -154,10 +154,11 @@ const composeReports = (
   keys: AdminViews["keys"],
 ) => {
   const queue = createReportQueue();
+  const asWritten = { ...charges, store: storeAsWritten };
   const reportUsage = createUsageReport({ store: charges.store, accounts, clock, isClockRight });
   return {
-    audit: createAudit({ store: storeAsWritten, clock }),
-    countEvents: createCountEvents({ store: storeAsWritten, queue: createReportQueue(), clock }),
+    audit: createAudit({ ...asWritten, clock }),
+    countEvents: createCountEvents({ ...asWritten, queue: createReportQueue(), clock }),
     reportUsage,
     reportOwnUsage: createOwnUsage({ reportUsage, queue }),
     reportUsageBuckets: createUsageBuckets({

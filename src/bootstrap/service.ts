@@ -94,7 +94,12 @@ export const composeService = async (
     naturalVoices: core.naturalVoices,
   });
   const sounds = composeSounds(runtime, core, async () => audio.audioStore, audio.pipeline.forget);
-  const eventLog = createEventLog({ store: core.storeAsWritten, clock, timers: backgroundClock });
+  const eventLog = createEventLog({
+    store: core.storeAsWritten,
+    known: core.knownEntries,
+    clock,
+    timers: backgroundClock,
+  });
   const others = followOthers(core, audio.pipeline.forget, onFatal, onError);
   resources.defer(async () => others.close());
   const access = composeAccess(runtime, core, masterKeys);

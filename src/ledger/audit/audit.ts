@@ -3,6 +3,7 @@ import { inTimeSlices } from "../../async/time-slices.ts";
 import { parse } from "../../domain/validation.ts";
 import { type EventStore, EventStoreUnavailable, type RecordedEvent } from "../../eventstore/event-store.ts";
 import { toUnavailable } from "../../eventstore/store-error.ts";
+import type { ChargesSource } from "../accounts/read-charges.ts";
 import { type AuditEntry, auditEntries } from "./audit-entries.ts";
 import { type EventFilter, entryFilter } from "./event-filter.ts";
 import { readKeyEvents } from "./key-events.ts";
@@ -41,14 +42,14 @@ export const auditPlace = z
 export type Audit = (request: AuditRequest) => AsyncIterable<AuditEntry>;
 
 export const createAudit =
-  ({ store, clock = Date.now }: { store: EventStore; clock?: () => number }): Audit =>
+  ({ clock = Date.now, ...source }: ChargesSource & { readonly clock?: () => number }): Audit =>
   ({ apiKey, stream, type, after, signal, ...request }) => {
     const times = parse(period, { from: request.from, to: request.to });
     const { from: since, to: until } = times;
     const events =
       apiKey === undefined
-        ? readLog(store, { stream, after, since, signal })
-        : readKeyEvents(store, clock(), { apiKey, from: firstPosition(after), since, until, signal });
+        ? readLog(source.store, { stream, after, since, signal })
+        : readKeyEvents(source, clock(), { apiKey, from: firstPosition(after), since, until, signal });
     const matches = entryFilter({ stream, type }, times);
     return replay(events, apiKey, (entry) => matches(entry) && !isBefore(entry, after));
   };

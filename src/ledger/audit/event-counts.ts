@@ -2,8 +2,8 @@ import { z } from "zod";
 import { inTimeSlices } from "../../async/time-slices.ts";
 import { Invalid } from "../../domain/errors.ts";
 import { parse } from "../../domain/validation.ts";
-import type { EventStore } from "../../eventstore/event-store.ts";
 import { throwUnavailable } from "../../eventstore/store-error.ts";
+import type { ChargesSource } from "../accounts/read-charges.ts";
 import type { ReportQueue } from "../reports/report-queue.ts";
 import { auditEntries } from "./audit-entries.ts";
 import { type EventFilter, entryFilter } from "./event-filter.ts";
@@ -48,11 +48,10 @@ const period = z.object({ from: instant, to: instant });
 
 export const createCountEvents =
   ({
-    store,
     queue,
     clock = Date.now,
-  }: {
-    readonly store: EventStore;
+    ...source
+  }: ChargesSource & {
     /** Milliseconds since the epoch. */
     readonly clock?: () => number;
     /** Counts wait here for their turn: each may read a whole day of the log. */
@@ -65,19 +64,20 @@ export const createCountEvents =
     }
     return await queue
       .run("event counts", signal, (limited) =>
-        count({ ...request, store, times, now: clock(), signal: limited }),
+        count({ ...request, source, times, now: clock(), signal: limited }),
       )
       .catch(throwUnavailable);
   };
 
 interface Count extends Pick<EventFilter, "apiKey" | "stream" | "type"> {
-  readonly store: EventStore;
+  readonly source: ChargesSource;
   readonly times: z.output<typeof period>;
   readonly now: number;
   readonly signal: AbortSignal;
 }
 
-const count = async ({ store, apiKey, stream, type, times, now, signal }: Count): Promise<EventCounts> => {
+const count = async ({ source, apiKey, stream, type, times, now, signal }: Count): Promise<EventCounts> => {
+  const { store } = source;
   const isIncluded = entryFilter({ apiKey, stream, type }, times);
   const counted = new Map<
     string,
@@ -89,7 +89,7 @@ const count = async ({ store, apiKey, stream, type, times, now, signal }: Count)
   const options = { ...(after !== undefined && { after }), ...(stream && { prefixes: [stream] }), signal };
   const ofKey = { since: times.from, until: times.to, from: after === undefined ? 0 : after + 1, signal };
   const batches =
-    apiKey === undefined ? store.subscribe(options) : readKeyBatches(store, now, { apiKey, ...ofKey });
+    apiKey === undefined ? store.subscribe(options) : readKeyBatches(source, now, { apiKey, ...ofKey });
   for await (const batch of batches) {
     for await (const event of inTimeSlices(batch.events, signal)) {
       asOfPosition = event.position;

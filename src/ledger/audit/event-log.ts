@@ -5,6 +5,7 @@ import { Unavailable } from "../../domain/errors.ts";
 import { parse } from "../../domain/validation.ts";
 import type { EventBatch, EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
 import { toUnavailable } from "../../eventstore/store-error.ts";
+import type { ChargesSource } from "../accounts/read-charges.ts";
 import { type AuditPlace, isBefore } from "./audit.ts";
 import { type AuditEntry, auditEntries } from "./audit-entries.ts";
 import { type EventFilter, entryFilter } from "./event-filter.ts";
@@ -48,16 +49,15 @@ const maxScanned = 20_000;
 const maxWaiting = 50;
 
 export const createEventLog = ({
-  store,
   clock = Date.now,
   timers,
-}: {
-  /** Events as stored. */
-  readonly store: EventStore;
+  ...source
+}: ChargesSource & {
   /** Milliseconds since the epoch. */
   readonly clock?: () => number;
   readonly timers: Clock;
 }): EventLog => {
+  const { store } = source;
   const stopped = new AbortController();
   let waiting = 0;
   return {
@@ -73,10 +73,10 @@ export const createEventLog = ({
         const isIncluded = entryFilter(request, times);
         const stop = AbortSignal.any([signal, ended.signal, stopped.signal]);
         const read = { ...request, after, times, now: clock(), signal: waits ? stop : signal };
-        const source =
-          waits || request.apiKey === undefined ? await readLog(store, read) : readOfKey(store, read);
+        const events =
+          waits || request.apiKey === undefined ? await readLog(store, read) : readOfKey(source, read);
         const started = after?.index === undefined ? undefined : await store.eventAt(after.position);
-        return await readPage({ ...request, ...source, after, started, isIncluded, waits, signal });
+        return await readPage({ ...request, ...events, after, started, isIncluded, waits, signal });
       } catch (error) {
         throw toUnavailable(error);
       } finally {
@@ -126,9 +126,9 @@ const readLog = async (
   };
 };
 
-const readOfKey = (store: EventStore, { apiKey = "", after, times, now, signal }: Read): Source => ({
+const readOfKey = (source: ChargesSource, { apiKey = "", after, times, now, signal }: Read): Source => ({
   read: () =>
-    readKeyBatches(store, now, {
+    readKeyBatches(source, now, {
       apiKey,
       from: after ? after.position + 1 : 0,
       since: times.from,

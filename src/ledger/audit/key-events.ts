@@ -10,7 +10,7 @@ import {
   readEvent,
 } from "../../eventstore/event-store.ts";
 import { eventTime } from "../../eventstore/event-time.ts";
-import { beginCharges, type JournalPart, readRanges } from "../accounts/read-charges.ts";
+import { beginCharges, type ChargesSource, type JournalPart, readRanges } from "../accounts/read-charges.ts";
 import { openEnd, type Range } from "../accounts/revision-ranges.ts";
 import { readCorrections } from "../journal/corrections.ts";
 import { cursorOf, type EventCursor, mergeByPosition } from "./event-cursor.ts";
@@ -32,20 +32,20 @@ export interface KeyEventsRequest {
  * @throws {NotFound} for a key that was never issued @throws {EventStoreUnavailable}
  */
 export async function* readKeyEvents(
-  store: EventStore,
+  source: ChargesSource,
   now: number,
   request: KeyEventsRequest,
 ): AsyncGenerator<RecordedEvent, void, undefined> {
-  yield* (await openKeyEvents(store, now, request)).events;
+  yield* (await openKeyEvents(source, now, request)).events;
 }
 
 /** The same in batches, as a subscription delivers them. The last one has `caughtUp`. @throws {NotFound} @throws {EventStoreUnavailable} */
 export async function* readKeyBatches(
-  store: EventStore,
+  source: ChargesSource,
   now: number,
   request: KeyEventsRequest,
 ): AsyncGenerator<EventBatch, void, undefined> {
-  const { events, upTo } = await openKeyEvents(store, now, request);
+  const { events, upTo } = await openKeyEvents(source, now, request);
   let batch: RecordedEvent[] = [];
   for await (const event of events) {
     batch.push(event);
@@ -65,16 +65,17 @@ interface KeyEvents {
 }
 
 const openKeyEvents = async (
-  store: EventStore,
+  source: ChargesSource,
   now: number,
   { apiKey, from, since, until, signal }: KeyEventsRequest,
 ): Promise<KeyEvents> => {
+  const { store } = source;
   const accounts = (await monthsOf(store, apiKey, now)).map((month) => ({ apiKey, month }));
   const streams = [keyStream(apiKey), ...accounts.map(({ month }) => usageAccountStream(apiKey, month))];
   const ends = await Promise.all(
     streams.map((stream) => readEvent(store, stream, { direction: "backwards" })),
   );
-  const reading = await beginCharges({ store }, accounts);
+  const reading = await beginCharges(source, accounts);
   // All events up to this position are readable now. Including later appends could leave a gap.
   const upTo = Math.max(reading.end, ...ends.map((end) => end?.position ?? 0));
   const firsts = await Promise.all(ends.map((end) => end && firstFrom(store, end, from)));

@@ -61,8 +61,8 @@ interface Watched {
 
 const maxConcurrentReads = 8;
 /**
- * A check reads what no account has yet, which may be gigabytes while very many keys are busy. The pause
- * after it is this many times as long as the check.
+ * The first check reads what no account has yet, which may be gigabytes while very many keys are busy. The pause after a check is
+ * this many times as long as the check.
  */
 const pauseFactor = 20;
 const minPauseMs = 10_000;

@@ -14,8 +14,8 @@ export interface ReportQueue {
 }
 
 /**
- * A report reads the tails of all open journals, so its cost grows with the traffic of other keys. Therefore few reports run
- * at once, one of each key.
+ * A report by hour reads journal events, which hold servings of other keys, too, and a report just after the start reads what is
+ * unposted of all keys. Therefore few reports run at once, one of each key.
  */
 const limits = { concurrency: 2, concurrencyPerKey: 1, queueLimit: 200, queueLimitPerKey: 4 };
 
