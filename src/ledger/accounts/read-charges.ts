@@ -1,7 +1,6 @@
 import pLimit from "p-limit";
 import { type Clock, systemClock } from "../../async/clock.ts";
 import { lazy } from "../../async/lazy.ts";
-import { exponentialBackoff, type Outcome, retry } from "../../async/retry.ts";
 import { isWellFormed } from "../../domain/event-shapes.ts";
 import {
   type AccountId,
@@ -12,6 +11,7 @@ import {
 import { type JournalEvent, journalStream } from "../../domain/ledger/journal/journal.ts";
 import { type EventStore, type RecordedEvent, readEvent } from "../../eventstore/event-store.ts";
 import { eventTime } from "../../eventstore/event-time.ts";
+import { readUntil } from "../../eventstore/read-until.ts";
 import { readPostedUpTo } from "../journal/journal-reader.ts";
 import { listOpenJournals } from "../journal/journal-registry.ts";
 import { readLedgerEnd } from "../journal/ledger-end.ts";
@@ -85,9 +85,6 @@ export interface ChargesSource {
 }
 
 const maxConcurrentReads = 8;
-const endDelayMs = { firstMs: 5, maxMs: 160 };
-/** About 5 s in all. A server under load shows an event after 200 ms. */
-const maxEndReads = 40;
 
 /**
  * Begins to read the charges of accounts. `streams`: those whose ends the position must include, too.
@@ -102,13 +99,11 @@ export const beginCharges = async (
   const snapshot = await known?.snapshot(selected.all);
   const { account, position = -1 } = snapshot ?? {};
   const posted = account ? [usageAccountStream(account.apiKey, account.month)] : [];
-  const delayAfter = (outcome: Outcome<number>, attempt: number) =>
-    "value" in outcome && outcome.value < position && attempt < maxEndReads
-      ? exponentialBackoff(endDelayMs, attempt)
-      : undefined;
   // What this process knows may not be readable yet. Then the accounts would lack what they are known to include.
-  const end = await retry({ delayAfter, clock: timers }, () =>
-    readLedgerEnd(store, { streams: [...streams, ...posted] }),
+  const end = await readUntil(
+    (readable) => readable >= position,
+    { clock: timers },
+    () => readLedgerEnd(store, { streams: [...streams, ...posted] }),
   );
   const source = {
     store,

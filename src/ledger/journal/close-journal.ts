@@ -1,18 +1,13 @@
 import { type Clock, systemClock } from "../../async/clock.ts";
-import { exponentialBackoff } from "../../async/retry.ts";
-import { sleep } from "../../async/sleep.ts";
 import { type JournalClosed, journalStream } from "../../domain/ledger/journal/journal.ts";
 import {
   type EventStore,
   EventStoreUnavailable,
   WrongExpectedRevision,
 } from "../../eventstore/event-store.ts";
+import { readUntil } from "../../eventstore/read-until.ts";
 import { uuidv7 } from "../../eventstore/uuid.ts";
 import { type JournalEnd, readJournalEnd } from "./journal-reader.ts";
-
-const readDelayMs = { firstMs: 5, maxMs: 160 };
-/** About 6 s in all. A server under load shows an event after 200 ms. */
-const maxReads = 40;
 
 /**
  * Closes the journal, so that its process can no longer append. Idempotent: after an error, call it again.
@@ -64,10 +59,8 @@ const readFrom = async (
   revision: number,
   timers: Clock,
 ): Promise<JournalEnd | undefined> => {
-  for (let attempt = 1; attempt <= maxReads; attempt++) {
-    const end = await readJournalEnd(store, journal);
-    if ((end?.revision ?? -1) >= revision) return end;
-    await sleep(exponentialBackoff(readDelayMs, attempt), { clock: timers });
-  }
+  const isVisible = (end: JournalEnd | undefined): boolean => (end?.revision ?? -1) >= revision;
+  const end = await readUntil(isVisible, { clock: timers }, () => readJournalEnd(store, journal));
+  if (isVisible(end)) return end;
   throw new EventStoreUnavailable(`revision ${revision} of a journal is not readable yet`);
 };

@@ -1,6 +1,5 @@
 import type { Clock } from "../../async/clock.ts";
-import { exponentialBackoff } from "../../async/retry.ts";
-import { sleep } from "../../async/sleep.ts";
+import { exponentialBackoff, type Outcome, retry } from "../../async/retry.ts";
 import {
   type AppendResult,
   type EventStore,
@@ -8,6 +7,7 @@ import {
   type NewEvent,
   WrongExpectedRevision,
 } from "../../eventstore/event-store.ts";
+import { readUntil } from "../../eventstore/read-until.ts";
 
 export interface JournalAppendOptions {
   readonly store: EventStore;
@@ -26,11 +26,7 @@ export interface JournalAppended {
   readonly takenOverRevision?: number;
 }
 
-const appendDelayMs = { firstMs: 10, maxMs: 500 };
-/** EventStoreDB indexes after 12 ms (median, 200 ms at most) under load. */
-const readDelayMs = { firstMs: 5, maxMs: 160 };
-/** About 6 s in all. */
-const maxReads = 40;
+const delayMs = { firstMs: 10, maxMs: 500 };
 
 /**
  * Appends after the revision (-1: none). Repeats with the same ids and the same expectation until the store knows the outcome.
@@ -46,7 +42,7 @@ export const appendToJournal = async (
   const append = () => options.store.append(stream, events, expected);
   for (;;) {
     try {
-      return { end: await repeat(options, appendDelayMs, append) };
+      return { end: await whileUnavailable(options, append) };
     } catch (error) {
       if (!(error instanceof WrongExpectedRevision)) throw error;
       const appended = await readAfterConflict(stream, events, error.actual, revision, options);
@@ -60,41 +56,41 @@ export const appendToJournal = async (
  * the conflict: reads again until they show the closing event, or the revision that the conflict named. Undefined if they do
  * not within seconds: in a cluster that event may be lost with its leader, and then the append succeeds.
  */
-const readAfterConflict = (
+const readAfterConflict = async (
   stream: string,
   events: readonly NewEvent[],
   actual: number,
   revision: number,
   options: JournalAppendOptions,
 ): Promise<JournalAppended | undefined> => {
-  let reads = 0;
-  return repeat(options, readDelayMs, async () => {
+  const { store, timers: clock, signal } = options;
+  const read = async () => {
     let takenOverRevision = revision;
     let end: AppendResult | undefined;
-    for await (const event of options.store.readStream(stream, { from: revision + 1 })) {
+    for await (const event of store.readStream(stream, { from: revision + 1 })) {
       takenOverRevision = event.revision;
       if (event.id === events.at(-1)?.id) end = { revision: takenOverRevision, position: event.position };
-      if (event.type === "JournalClosed") return { end, takenOverRevision };
+      if (event.type === "JournalClosed") return { end, takenOverRevision, isVisible: true };
     }
-    if (takenOverRevision >= actual) return { end, takenOverRevision };
-    if (++reads === maxReads) return undefined;
-    throw new EventStoreUnavailable("the closed journal is not readable yet");
-  });
+    return { end, takenOverRevision, isVisible: takenOverRevision >= actual };
+  };
+  const { isVisible, ...appended } = await readUntil(
+    (found) => found.isVisible,
+    { clock, signal },
+    () => whileUnavailable(options, read),
+  );
+  return isVisible ? appended : undefined;
 };
 
 /** Repeats while the store is unavailable. */
-const repeat = async <T>(
-  { timers, signal, onUnavailable }: JournalAppendOptions,
-  delayMs: { readonly firstMs: number; readonly maxMs: number },
-  attempt: () => Promise<T>,
+const whileUnavailable = <T>(
+  { timers: clock, signal, onUnavailable }: JournalAppendOptions,
+  task: () => Promise<T>,
 ): Promise<T> => {
-  for (let attempts = 1; ; attempts++) {
-    try {
-      return await attempt();
-    } catch (error) {
-      if (!(error instanceof EventStoreUnavailable)) throw error;
-      onUnavailable(error);
-      await sleep(exponentialBackoff(delayMs, attempts), { clock: timers, signal });
-    }
-  }
+  const delayAfter = (outcome: Outcome<T>, attempt: number): number | undefined => {
+    if (!("error" in outcome && outcome.error instanceof EventStoreUnavailable)) return undefined;
+    onUnavailable(outcome.error);
+    return exponentialBackoff(delayMs, attempt);
+  };
+  return retry({ delayAfter, clock, signal }, task);
 };

@@ -1,0 +1,26 @@
+import { exponentialBackoff, retry } from "../async/retry.ts";
+import type { WaitOptions } from "../async/sleep.ts";
+
+const delayMs = { firstMs: 5, maxMs: 160 };
+/** About 6 s in all. EventStoreDB indexes after 12 ms (median, 200 ms at most) under load. */
+const maxReads = 40;
+
+/**
+ * Reads until the result shows what is known to be stored: reads may lag behind the answers to appends. Resolves with the last
+ * result in any case, because in a cluster an event may be lost with its leader.
+ */
+export const readUntil = <T>(
+  isVisible: (result: T) => boolean,
+  wait: WaitOptions,
+  read: () => Promise<T>,
+): Promise<T> =>
+  retry(
+    {
+      ...wait,
+      delayAfter: (outcome, attempt) =>
+        "value" in outcome && !isVisible(outcome.value) && attempt < maxReads
+          ? exponentialBackoff(delayMs, attempt)
+          : undefined,
+    },
+    read,
+  );
