@@ -1,6 +1,6 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { Unavailable } from "../../src/domain/errors.ts";
 import { type EventBatch, type EventStore, EventStoreUnavailable } from "../../src/eventstore/event-store.ts";
+import { type Following, follow } from "../../src/eventstore/follow-events.ts";
 import { hasPrefix, type Projection } from "../projection.ts";
 import { createLag, type Lag } from "./lag.ts";
 import { beforeFirst, RunningProjection } from "./running-projection.ts";
@@ -59,7 +59,6 @@ export interface RunnerOptions {
   readonly onError?: (message: string, error: unknown) => void;
 }
 
-const resubscribeDelayMs = { first: 50, max: 2_000 };
 const retryAfterSeconds = 5;
 
 export const createProjectionRunner = (options: RunnerOptions): ProjectionRunner =>
@@ -92,7 +91,7 @@ class Runner implements ProjectionRunner {
   readonly #stop = new AbortController();
   #position = beforeFirst;
   #isLive = false;
-  #following: Promise<void> = Promise.resolve();
+  #following: Following | undefined;
   #eventsSinceSnapshot = 0;
   #savingSnapshots: Promise<void> | undefined;
 
@@ -106,9 +105,37 @@ class Runner implements ProjectionRunner {
 
   start = async (): Promise<void> => {
     await this.#restoreSnapshots();
+    const { store, except, uptime, startTimeoutMs, onError } = this.#options;
     const started = Promise.withResolvers<void>();
-    this.#following = this.#follow(started.resolve);
-    this.#following.catch(started.reject);
+    let hasStarted = false;
+    let failingSince: number | undefined;
+    // Events that are delivered again after an error are skipped by their positions.
+    const following = follow({
+      store,
+      except,
+      prefixes: this.#prefixes,
+      after: this.#position,
+      onBatch: (batch) => {
+        this.#apply(batch);
+        failingSince = undefined;
+        if (!batch.caughtUp) return;
+        hasStarted = true;
+        started.resolve();
+      },
+      onError: (error) => {
+        onError("the subscription to the event store failed", error);
+        failingSince ??= uptime();
+        if (hasStarted || uptime() - failingSince < startTimeoutMs) return;
+        following.close();
+        started.reject(error);
+      },
+      onInterrupted: () => {
+        this.#isLive = false;
+        this.#lag.lost();
+      },
+    });
+    this.#following = following;
+    if (this.#stop.signal.aborted) following.close();
     await started.promise;
   };
 
@@ -123,37 +150,6 @@ class Runner implements ProjectionRunner {
       onError(`the snapshot of ${one.projection.name} is ignored`, new Error("it belongs to another log"));
     }
     this.#position = Math.min(...running.map(({ position }) => position));
-  }
-
-  /** Follows the log until `close`. Events that are delivered again after an error are skipped by their positions. */
-  async #follow(onCaughtUp: () => void): Promise<void> {
-    const { store, except, uptime, startTimeoutMs, onError } = this.#options;
-    const { signal } = this.#stop;
-    let hasStarted = false;
-    let failingSince: number | undefined;
-    let delayMs = resubscribeDelayMs.first;
-    while (!signal.aborted) {
-      try {
-        const options = { after: this.#position, prefixes: this.#prefixes, except, signal };
-        for await (const batch of store.subscribe(options)) {
-          this.#apply(batch);
-          delayMs = resubscribeDelayMs.first;
-          failingSince = undefined;
-          if (!batch.caughtUp) continue;
-          hasStarted = true;
-          onCaughtUp();
-        }
-      } catch (error) {
-        onError("the subscription to the event store failed", error);
-        failingSince ??= uptime();
-        if (!hasStarted && uptime() - failingSince >= startTimeoutMs) throw error;
-      }
-      if (signal.aborted) return;
-      this.#isLive = false;
-      this.#lag.lost();
-      await delay(delayMs, undefined, { signal }).catch(() => {});
-      delayMs = Math.min(delayMs * 2, resubscribeDelayMs.max);
-    }
   }
 
   #apply(batch: EventBatch): void {
@@ -259,7 +255,8 @@ class Runner implements ProjectionRunner {
 
   close = async (): Promise<void> => {
     this.#stop.abort();
-    await this.#following.catch(() => {}); // `start` has rejected with it.
+    this.#following?.close();
+    await this.#following?.ended;
     await this.#savingSnapshots;
     for (const { reject } of this.#waiters) reject(new EventStoreUnavailable("the views are closed"));
     this.#waiters.clear();

@@ -1,25 +1,28 @@
 import { type Clock, systemClock } from "../async/clock.ts";
-import { exponentialBackoff } from "../async/retry.ts";
-import { sleep } from "../async/sleep.ts";
+import { exponentialBackoff, type Outcome, retry } from "../async/retry.ts";
 import type { EventBatch, EventStore } from "./event-store.ts";
 
 export interface FollowOptions {
   readonly store: EventStore;
   readonly prefixes: readonly string[];
   /** Leaves out this stream. */
-  readonly except?: string;
+  readonly except?: string | undefined;
   /** Only events at later positions. Default: from the beginning. */
   readonly after?: number;
   /** If it throws, the batch is delivered again. */
   readonly onBatch: (batch: EventBatch) => void | Promise<void>;
-  /** Called before each new attempt. */
+  /** Called when a subscription has failed. It is repeated. */
   readonly onError?: (error: unknown) => void;
+  /** Called before each new attempt, also after a subscription that ended without an error. */
+  readonly onInterrupted?: () => void;
   readonly timers?: Clock;
 }
 
 export interface Following {
   /** Resolves when the events as of the start are delivered, or at `close`. */
   readonly caughtUp: Promise<void>;
+  /** Resolves after `close`, when no batch is being delivered. */
+  readonly ended: Promise<void>;
   close(): void;
 }
 
@@ -33,6 +36,7 @@ export const follow = ({
   after,
   onBatch,
   onError = () => {},
+  onInterrupted = () => {},
   timers = systemClock,
 }: FollowOptions): Following => {
   const caughtUp = Promise.withResolvers<void>();
@@ -52,21 +56,15 @@ export const follow = ({
     }
   };
 
-  const run = async (): Promise<void> => {
-    while (!signal.aborted) {
-      try {
-        await deliver();
-      } catch (error) {
-        onError(error);
-      }
-      failures += 1;
-      await sleep(exponentialBackoff(resubscribeDelayMs, failures), { clock: timers, signal }).catch(
-        () => {},
-      );
-    }
-    caughtUp.resolve();
+  const delayAfter = (outcome: Outcome<void>): number | undefined => {
+    if (signal.aborted) return undefined;
+    if ("error" in outcome) onError(outcome.error);
+    onInterrupted();
+    failures += 1;
+    return exponentialBackoff(resubscribeDelayMs, failures);
   };
-
-  void run();
-  return { caughtUp: caughtUp.promise, close: () => stop.abort() };
+  const ended = retry({ delayAfter, clock: timers, signal }, deliver)
+    .catch(() => {}) // only after `close`
+    .finally(caughtUp.resolve);
+  return { caughtUp: caughtUp.promise, ended, close: () => stop.abort() };
 };
