@@ -1,8 +1,9 @@
 import type { Clock } from "./clock.ts";
 
 /**
- * Runs a task after `firstMs`, and again after the time that it resolved with, or after `retryMs` if it failed. Ends when it resolves with
- * undefined, or when the returned function is called, which resolves when no run is in progress.
+ * Runs a task after `firstMs`, and again after the time that it resolved with, or after `retryMs`
+ * if it failed. Ends when it resolves with undefined, or when the returned function is called,
+ * which resolves when no run is in progress.
  */
 export const repeat = ({
   task,
@@ -42,8 +43,8 @@ export const repeat = ({
 };
 
 /**
- * Runs a task that never rejects again and again, with a pause before each run. `pauseMs` may depend on earlier runs. The returned
- * function ends it after the current run.
+ * Runs a task that never rejects again and again, with a pause before each run. `pauseMs` may
+ * depend on earlier runs. The returned function ends it after the current run.
  */
 export const repeatEvery = (
   pauseMs: number | (() => number),

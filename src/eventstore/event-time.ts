@@ -1,8 +1,8 @@
 import type { RecordedEvent } from "./event-store.ts";
 
 /**
- * Months, days, from, to and as-of refer to the event's own time, `data.at` (ISO 8601, UTC). An event without one gets the
- * time at which it was stored, so that no audit omits it.
+ * Months, days, from, to and as-of refer to the event's own time, `data.at` (ISO 8601, UTC). An
+ * event without one gets the time at which it was stored, so that no audit omits it.
  */
 export const eventTime = ({ data, created }: RecordedEvent): string =>
   hasTime(data) ? data.at : new Date(created).toISOString();

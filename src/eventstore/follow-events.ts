@@ -28,7 +28,10 @@ export interface Following {
 
 const resubscribeDelayMs = { firstMs: 50, maxMs: 2_000 };
 
-/** Delivers events until `close`. Subscribes again, after the last delivered batch, whenever the subscription ends. */
+/**
+ * Delivers events until `close`. Subscribes again, after the last delivered batch, whenever the
+ * subscription ends.
+ */
 export const follow = ({
   store,
   prefixes,

@@ -6,8 +6,9 @@ const delayMs = { firstMs: 5, maxMs: 160 };
 const maxReads = 40;
 
 /**
- * Reads until the result shows what is known to be stored: reads may lag behind the answers to appends. Resolves with the last
- * result in any case, because in a cluster an event may be lost with its leader.
+ * Reads until the result shows what is known to be stored: reads may lag behind the answers to
+ * appends. Resolves with the last result in any case, because in a cluster an event may be lost
+ * with its leader.
  */
 export const readUntil = <T>(
   isVisible: (result: T) => boolean,

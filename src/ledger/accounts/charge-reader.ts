@@ -11,7 +11,10 @@ export interface ChargesRequest {
   readonly to: number;
   /** Only what was recorded up to this time. */
   readonly asOf: number;
-  /** True: the charges of a posting and a day may be one sum, at the day's midnight, if the whole day lies within the times. */
+  /**
+   * True: the charges of a posting and a day may be one sum, at the day's midnight, if the whole
+   * day lies within the times.
+   */
   readonly byDay: boolean;
   readonly signal?: AbortSignal | undefined;
 }
@@ -63,7 +66,10 @@ const monthsOf = ({ from, to, asOf }: ChargesRequest): string[] => {
   return months;
 };
 
-/** Without voids, the sums name every day that has an entry. With voids, entries of a day may add up to nothing. */
+/**
+ * Without voids, the sums name every day that has an entry. With voids, entries of a day may add up
+ * to nothing.
+ */
 const useOf = ({ sums, at, isWhole }: SummedUp, request: ChargesRequest): Use => {
   const { byDay, from } = request;
   // Earlier postings have only entries that are earlier still.

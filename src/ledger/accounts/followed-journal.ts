@@ -6,9 +6,15 @@ import type { RecordedEvent } from "../../eventstore/event-store.ts";
 import { NumberLists } from "./number-lists.ts";
 import { type KnownAccount, type KnownJournal, UnpostedEntries } from "./unposted-entries.ts";
 
-/** Of entries that are posted in part, or not all included, the events are read: at most this many servings. */
+/**
+ * Of entries that are posted in part, or not all included, the events are read: at most this many
+ * servings.
+ */
 const maxServingsTogether = 200;
-/** An account is posted after 1,000 servings: more than these are unposted only while its process does not reach the event store. */
+/**
+ * An account is posted after 1,000 servings: more than these are unposted only while its process
+ * does not reach the event store.
+ */
 const maxServings = 4_000;
 
 interface FollowedAccount {
@@ -69,7 +75,10 @@ export class FollowedJournal implements KnownJournal {
     void this.#forgetPosted(event.data.through);
   }
 
-  /** Adds what is known of the revisions right before the first one. False if some are missing in between. */
+  /**
+   * Adds what is known of the revisions right before the first one. False if some are missing in
+   * between.
+   */
   prepend(earlier: FollowedJournal): boolean {
     if (earlier.#last + 1 !== this.#first) return false;
     for (const [month, accounts] of earlier.#months) {

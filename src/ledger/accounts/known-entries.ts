@@ -22,7 +22,9 @@ export interface KnownTotals extends ReturnType<typeof postedTotals> {
 
 /** What was known of the accounts at one moment. */
 export interface KnownSnapshot {
-  /** Valid for reads that show the log at least up to this position, and of this account's stream. */
+  /**
+   * Valid for reads that show the log at least up to this position, and of this account's stream.
+   */
   readonly position: number;
   readonly account: AccountId | undefined;
   /** By journal, the revision up to which everything is posted; undefined if it must be read. */
@@ -43,12 +45,15 @@ export interface CatchUpOptions {
 
 const noEvents: CatchUpOptions = { upTo: -1, onEvent: () => {} };
 const catchUpDelayMs = { firstMs: 20, maxMs: 1_000 };
-/** Bounds the memory: entries of 300 bytes for each, and about two bytes for each of their servings. */
+/**
+ * Bounds the memory: entries of 300 bytes for each, and about two bytes for each of their servings.
+ */
 const maxFollowedEntries = 200_000;
 
 /**
- * The unposted entries of all journals, as far as this process knows them: of its own journals from its postings, and of all others
- * from their events, which it follows. Whatever is missing here is read from the journals.
+ * The unposted entries of all journals, as far as this process knows them: of its own journals from
+ * its postings, and of all others from their events, which it follows. Whatever is missing here is
+ * read from the journals.
  */
 export class KnownEntries {
   readonly #own = new Map<string, KnownJournal>();
@@ -63,7 +68,10 @@ export class KnownEntries {
     this.#own.set(journal, known);
   }
 
-  /** Adds events of the registry, and of journals of other processes. Events that were added before are left out. */
+  /**
+   * Adds events of the registry, and of journals of other processes. Events that were added before
+   * are left out.
+   */
   readonly follow = (events: readonly RecordedEvent[]): void => {
     for (const event of events) {
       if (isOfType<JournalRegistryEvent, RecordedEvent>(event, ["JournalRetired"])) {
@@ -85,8 +93,9 @@ export class KnownEntries {
   }
 
   /**
-   * Reads what is unposted in the journals of other processes, as far as it was recorded before this one followed them. `onEvent` is
-   * called with each event up to a log position. After an error, call it again. @throws {EventStoreUnavailable}
+   * Reads what is unposted in the journals of other processes, as far as it was recorded before
+   * this one followed them. `onEvent` is called with each event up to a log position. After an
+   * error, call it again. @throws {EventStoreUnavailable}
    */
   async catchUp(store: EventStore, { upTo, onEvent }: CatchUpOptions = noEvents): Promise<void> {
     const journals = new Set(await listOpenJournals(store));

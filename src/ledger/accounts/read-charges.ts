@@ -18,15 +18,19 @@ import { readLedgerEnd } from "../journal/ledger-end.ts";
 import type { KnownEntries, KnownPart, KnownSnapshot, KnownTotals } from "./known-entries.ts";
 import { openEnd, type Range, rangesIn, sortRanges, uniteRanges } from "./revision-ranges.ts";
 
-/** Entries up to a time (milliseconds since the epoch), a log position, or both; inclusive. Default: all. */
+/**
+ * Entries up to a time (milliseconds since the epoch), a log position, or both; inclusive. Default:
+ * all.
+ */
 export interface AsOf {
   readonly time?: number | undefined;
   readonly position?: number | undefined;
 }
 
 /**
- * What is needed of a posting: its `sums`; the `balance` of the account after it, and so none of the earlier ones; the `entries` that
- * it sums up; `nothing`; or the `end`: neither it nor any earlier one.
+ * What is needed of a posting: its `sums`; the `balance` of the account after it, and so none of
+ * the earlier ones; the `entries` that it sums up; `nothing`; or the `end`: neither it nor any
+ * earlier one.
  */
 export type Use = "sums" | "balance" | "entries" | "nothing" | "end";
 
@@ -49,15 +53,18 @@ export interface ChargesRequest {
   readonly journal?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   /**
-   * Called with the postings of each account, the latest one first, then with what is not posted. Default: the sums if all entries
-   * are included, else the entries. What is not posted has no balance: its sums are used instead.
+   * Called with the postings of each account, the latest one first, then with what is not posted.
+   * Default: the sums if all entries are included, else the entries. What is not posted has no
+   * balance: its sums are used instead.
    */
   readonly useOf?: (summedUp: SummedUp, account: AccountId) => Use;
   readonly onSums?: (sums: Sums, account: AccountId, journal: string) => void;
   readonly onBalance?: (balance: UsageCount, account: AccountId) => void;
 }
 
-/** The account if the entries that it has in the event are needed. Call it for each event in turn. */
+/**
+ * The account if the entries that it has in the event are needed. Call it for each event in turn.
+ */
 export type NeededBy = (apiKey: string, month: string) => AccountId | undefined;
 
 export interface ChargesConsumer extends ChargesRequest {
@@ -69,11 +76,15 @@ export interface ChargesReading {
   /** Up to this position the log can be read without gaps. */
   readonly end: number;
   /**
-   * Reads each charge of the accounts once, from a sum or from the journal's event, whatever is posted meanwhile. Each event of a
-   * journal is read at most once for all accounts. @throws {EventStoreUnavailable}
+   * Reads each charge of the accounts once, from a sum or from the journal's event, whatever is
+   * posted meanwhile. Each event of a journal is read at most once for all accounts. @throws
+   * {EventStoreUnavailable}
    */
   read(consumer: ChargesConsumer): Promise<void>;
-  /** Reads the accounts, and returns which events of journals are needed. @throws {EventStoreUnavailable} */
+  /**
+   * Reads the accounts, and returns which events of journals are needed. @throws
+   * {EventStoreUnavailable}
+   */
   plan(request: ChargesRequest): Promise<ReadonlyMap<string, JournalPart>>;
 }
 
@@ -87,7 +98,8 @@ export interface ChargesSource {
 const maxConcurrentReads = 8;
 
 /**
- * Begins to read the charges of accounts. `streams`: those whose ends the position must include, too.
+ * Begins to read the charges of accounts. `streams`: those whose ends the position must include,
+ * too.
  * @throws {EventStoreUnavailable}
  */
 export const beginCharges = async (
@@ -99,7 +111,8 @@ export const beginCharges = async (
   const snapshot = await known?.snapshot(selected.all);
   const { account, position = -1 } = snapshot ?? {};
   const posted = account ? [usageAccountStream(account.apiKey, account.month)] : [];
-  // What this process knows may not be readable yet. Then the accounts would lack what they are known to include.
+  // What this process knows may not be readable yet. Then the accounts would lack what they are
+  // known to include.
   const end = await readUntil(
     (readable) => readable >= position,
     { clock: timers },
@@ -132,7 +145,10 @@ const readCharges = async (source: Source, { onEvent, ...request }: ChargesConsu
   });
 };
 
-/** The events of a journal in ranges that do not overlap, in order, as far as `asOf` includes them. @throws {EventStoreUnavailable} */
+/**
+ * The events of a journal in ranges that do not overlap, in order, as far as `asOf` includes them.
+ * @throws {EventStoreUnavailable}
+ */
 export async function* readRanges(
   store: EventStore,
   journal: string,
@@ -159,7 +175,8 @@ const planJournals = async (
 ): Promise<ReadonlyMap<string, JournalPart>> => {
   if (selected.all.length === 0) return new Map();
   const open = request.journal === undefined ? await listOpenJournals(store) : [request.journal];
-  // The order matters: what is posted after this is counted once, because its account names its last revision.
+  // The order matters: what is posted after this is counted once, because its account names its
+  // last revision.
   const unposted = new Map<string, number>();
   await pLimit(maxConcurrentReads).map(open, async (journal) => {
     const postedUpTo = snapshot?.postedUpTo.get(journal) ?? (await readPostedUpTo(store, journal));
@@ -203,7 +220,10 @@ interface AccountRead {
   readonly partOf: (journal: string) => JournalPart;
 }
 
-/** Reads backwards, until no earlier posting is needed, or can include an event that may be unposted. */
+/**
+ * Reads backwards, until no earlier posting is needed, or can include an event that may be
+ * unposted.
+ */
 const readAccount = async (
   store: EventStore,
   { asOf = {}, journal, signal, useOf = sumsOrEntries, ...consumer }: ChargesRequest,
@@ -314,7 +334,10 @@ export class JournalPart {
     part.postedUpTo = Math.max(part.postedUpTo, through);
   }
 
-  /** The last revision up to which the account's entries are posted, as far as its postings were added. */
+  /**
+   * The last revision up to which the account's entries are posted, as far as its postings were
+   * added.
+   */
   postedUpTo(account: AccountId): number {
     return Math.max(this.#postedUpTo ?? -1, this.#accounts.get(account)?.postedUpTo ?? -1);
   }

@@ -2,7 +2,10 @@ import type { AccountId } from "../../domain/ledger/accounts/usage-account.ts";
 import { isInRange, UsageSum } from "../../domain/ledger/accounts/usage-sum.ts";
 import type { NumberList, NumberLists } from "./number-lists.ts";
 
-/** Entries of one key and month that are to be posted together. Mutable: it is on the path of every serving. */
+/**
+ * Entries of one key and month that are to be posted together. Mutable: it is on the path of every
+ * serving.
+ */
 export class UnpostedEntries extends UsageSum implements NumberList {
   /** The revisions of the first and the last event with an entry; -1 without any. */
   first = -1;
@@ -12,7 +15,10 @@ export class UnpostedEntries extends UsageSum implements NumberList {
   isReleased = false;
   #lastRangeFirst = -1;
   readonly #lists: NumberLists;
-  /** The list has two numbers for each range but the last: from its first to its last revision, and from there to the next range. */
+  /**
+   * The list has two numbers for each range but the last: from its first to its last revision, and
+   * from there to the next range.
+   */
   firstBlock = 0;
   lastBlock = 0;
   usedBytes = 0;
@@ -52,7 +58,10 @@ export class UnpostedEntries extends UsageSum implements NumberList {
   }
 }
 
-/** What this process knows of a journal without reading it: the unposted entries, by account, up to a last revision. */
+/**
+ * What this process knows of a journal without reading it: the unposted entries, by account, up to
+ * a last revision.
+ */
 export interface KnownJournal {
   /** -1 without events. */
   readonly last: number;
@@ -65,7 +74,10 @@ export interface KnownJournal {
 
 /** One account's entries in a journal. */
 export interface KnownAccount {
-  /** The entries from this revision up to the last one that is known are those of `entries`, or are posted. */
+  /**
+   * The entries from this revision up to the last one that is known are those of `entries`, or are
+   * posted.
+   */
   readonly first: number;
   /** In order. They grow. */
   readonly entries: readonly UnpostedEntries[];

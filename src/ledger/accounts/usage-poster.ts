@@ -22,7 +22,10 @@ export interface Posting {
 
 /** Posts the usage of one journal to accounts. */
 export interface UsagePoster {
-  /** The last revision of the journal that is posted to the account; -1 before the first posting. @throws {Unavailable} */
+  /**
+   * The last revision of the journal that is posted to the account; -1 before the first posting.
+   * @throws {Unavailable}
+   */
   lastPostedRevision(apiKey: string, month: string): Promise<number>;
   /**
    * Posts. Idempotent. Resolves with a log position at or after the posting's.
@@ -35,7 +38,9 @@ export interface UsagePoster {
 export interface UsagePosterOptions {
   readonly store: EventStore;
   readonly journal: string;
-  /** A log position before the journal's first event: no posting of the journal is at or before it. */
+  /**
+   * A log position before the journal's first event: no posting of the journal is at or before it.
+   */
   readonly since: number;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
@@ -52,8 +57,8 @@ export const createUsagePoster = ({
   const decider = postingDecider(journal);
 
   /**
-   * Folds the account's last events only: a posting after `since` suffices if it is of the journal, else one before it. A
-   * crossed threshold has no balance.
+   * Folds the account's last events only: a posting after `since` suffices if it is of the journal,
+   * else one before it. A crossed threshold has no balance.
    */
   const readSnapshot = async (stream: string): Promise<StreamSnapshot<PostingState> | undefined> => {
     const latest: RecordedEvent[] = [];

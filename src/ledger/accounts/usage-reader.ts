@@ -37,7 +37,8 @@ export const createUsageReader = (source: ChargesSource) => ({
     await readUsage(await beginCharges(source, [{ apiKey, month }]), request),
 
   /**
-   * Begins to read an account. `end`: up to this position of the log it can be read, and the streams, too.
+   * Begins to read an account. `end`: up to this position of the log it can be read, and the
+   * streams, too.
    * @throws {EventStoreUnavailable}
    */
   beginUsage: async (account: AccountId, streams: readonly string[]) => {
@@ -49,7 +50,10 @@ export const createUsageReader = (source: ChargesSource) => ({
     };
   },
 
-  /** The month's usage of many keys. Reads the end of each account, and the unposted entries once. @throws {EventStoreUnavailable} */
+  /**
+   * The month's usage of many keys. Reads the end of each account, and the unposted entries once.
+   * @throws {EventStoreUnavailable}
+   */
   countsOf: async (apiKeys: readonly string[], month: string): Promise<UsageCounts> => {
     const accounts = apiKeys.map((apiKey) => ({ apiKey, month }));
     const { end, read } = await beginCharges(source, accounts);
@@ -91,7 +95,10 @@ const readUsage = async (
   return sum;
 };
 
-/** The month's characters of the key by journal, without voided ones. @throws {EventStoreUnavailable} */
+/**
+ * The month's characters of the key by journal, without voided ones. @throws
+ * {EventStoreUnavailable}
+ */
 export const totalsByJournal = async (
   source: ChargesSource,
   apiKey: string,
@@ -112,7 +119,10 @@ export const totalsByJournal = async (
   return [...sums].map(([journal, { characters }]) => ({ journal, total: characters }));
 };
 
-/** The characters that a closed journal holds of the key and month; negative if more were voided. @throws {EventStoreUnavailable} */
+/**
+ * The characters that a closed journal holds of the key and month; negative if more were voided.
+ * @throws {EventStoreUnavailable}
+ */
 export const spentBy = async (
   source: ChargesSource,
   journal: string,
@@ -126,8 +136,8 @@ export const spentBy = async (
 };
 
 /**
- * The characters of the key and month that a journal has posted; negative if more were voided. Entries that came after their account
- * was closed are missing. @throws {EventStoreUnavailable}
+ * The characters of the key and month that a journal has posted; negative if more were voided.
+ * Entries that came after their account was closed are missing. @throws {EventStoreUnavailable}
  */
 export const postedBy = async (
   { store }: Pick<ChargesSource, "store">,

@@ -19,16 +19,20 @@ export interface KeyEventsRequest {
   readonly apiKey: string;
   /** Only events at this position or later. */
   readonly from: number;
-  /** Only events of journals from this time on, and before the other one. Milliseconds since the epoch. */
+  /**
+   * Only events of journals from this time on, and before the other one. Milliseconds since the
+   * epoch.
+   */
   readonly since?: number | undefined;
   readonly until?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * The events of one key, in order of position, up to the current end of the log: of its own stream, of its accounts, and those
- * events of journals that the accounts name or that are not posted yet. The latter hold entries of other keys as well. At most
- * one page per stream that is being read is in memory.
+ * The events of one key, in order of position, up to the current end of the log: of its own stream,
+ * of its accounts, and those events of journals that the accounts name or that are not posted yet.
+ * The latter hold entries of other keys as well. At most one page per stream that is being read is
+ * in memory.
  * @throws {NotFound} for a key that was never issued @throws {EventStoreUnavailable}
  */
 export async function* readKeyEvents(
@@ -39,7 +43,10 @@ export async function* readKeyEvents(
   yield* (await openKeyEvents(source, now, request)).events;
 }
 
-/** The same in batches, as a subscription delivers them. The last one has `caughtUp`. @throws {NotFound} @throws {EventStoreUnavailable} */
+/**
+ * The same in batches, as a subscription delivers them. The last one has `caughtUp`. @throws
+ * {NotFound} @throws {EventStoreUnavailable}
+ */
 export async function* readKeyBatches(
   source: ChargesSource,
   now: number,
@@ -153,7 +160,10 @@ const monthIndex = (time: number): number => {
   return date.getUTCFullYear() * 12 + date.getUTCMonth();
 };
 
-/** The first event of the stream at the position or later, found by bisection: positions grow with revisions. */
+/**
+ * The first event of the stream at the position or later, found by bisection: positions grow with
+ * revisions.
+ */
 const firstFrom = async (
   store: EventStore,
   end: RecordedEvent,

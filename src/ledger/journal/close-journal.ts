@@ -10,8 +10,8 @@ import { uuidv7 } from "../../eventstore/uuid.ts";
 import { type JournalEnd, readJournalEnd } from "./journal-reader.ts";
 
 /**
- * Closes the journal, so that its process can no longer append. Idempotent: after an error, call it again.
- * Resolves with the revision of `JournalClosed`.
+ * Closes the journal, so that its process can no longer append. Idempotent: after an error, call it
+ * again. Resolves with the revision of `JournalClosed`.
  * @throws {EventStoreUnavailable} the journal may be closed, now or later
  */
 export const closeJournal = async (
@@ -29,7 +29,8 @@ export const closeJournal = async (
       return await appendClosed(store, clock(), journal, reason, end);
     } catch (error) {
       if (!(error instanceof WrongExpectedRevision)) throw error;
-      // The journal's process is alive and keeps appending: try again as soon as the conflict is readable.
+      // The journal's process is alive and keeps appending: try again as soon as the conflict is
+      // readable.
       end = await readFrom(store, journal, error.actual, timers);
     }
   }
@@ -50,8 +51,9 @@ const appendClosed = async (
 };
 
 /**
- * Reads until the revision is visible: a store may refuse appends because of events that reads do not show yet. In a cluster
- * such an event may be lost with its leader. @throws {EventStoreUnavailable} if it does not become visible
+ * Reads until the revision is visible: a store may refuse appends because of events that reads do
+ * not show yet. In a cluster such an event may be lost with its leader. @throws
+ * {EventStoreUnavailable} if it does not become visible
  */
 const readFrom = async (
   store: EventStore,

@@ -29,8 +29,10 @@ export interface JournalAppended {
 const delayMs = { firstMs: 10, maxMs: 500 };
 
 /**
- * Appends after the revision (-1: none). Repeats with the same ids and the same expectation until the store knows the outcome.
- * @throws permanent errors of the store: nothing is stored; the signal's reason: the outcome may be unknown
+ * Appends after the revision (-1: none). Repeats with the same ids and the same expectation until
+ * the store knows the outcome.
+ * @throws permanent errors of the store: nothing is stored; the signal's reason: the outcome may be
+ * unknown
  */
 export const appendToJournal = async (
   stream: string,
@@ -52,9 +54,10 @@ export const appendToJournal = async (
 };
 
 /**
- * Determines whether an earlier attempt had stored the events before another process closed the journal. Reads may lag behind
- * the conflict: reads again until they show the closing event, or the revision that the conflict named. Undefined if they do
- * not within seconds: in a cluster that event may be lost with its leader, and then the append succeeds.
+ * Determines whether an earlier attempt had stored the events before another process closed the
+ * journal. Reads may lag behind the conflict: reads again until they show the closing event, or the
+ * revision that the conflict named. Undefined if they do not within seconds: in a cluster that
+ * event may be lost with its leader, and then the append succeeds.
  */
 const readAfterConflict = async (
   stream: string,

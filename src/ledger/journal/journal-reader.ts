@@ -12,11 +12,17 @@ export interface JournalEnd {
   readonly digest: string;
   readonly at: string;
   readonly closed: boolean;
-  /** The revision of `JournalClosed`: no later event has entries. Undefined while the journal is open. */
+  /**
+   * The revision of `JournalClosed`: no later event has entries. Undefined while the journal is
+   * open.
+   */
   readonly closedRevision: number | undefined;
 }
 
-/** The end of the journal, as far as reads show it: they may lag behind refused appends. @throws {EventStoreUnavailable} */
+/**
+ * The end of the journal, as far as reads show it: they may lag behind refused appends. @throws
+ * {EventStoreUnavailable}
+ */
 export const readJournalEnd = async (store: EventStore, journal: string): Promise<JournalEnd | undefined> => {
   let last: RecordedEvent | undefined;
   for await (const event of store.readStream(journalStream(journal), { direction: "backwards" })) {
@@ -36,7 +42,10 @@ const endOf = (last: RecordedEvent, closedRevision: number | undefined): Journal
   closedRevision,
 });
 
-/** The revision up to which the accounts include the journal, as its last `JournalPosted` says; -1 without. @throws {EventStoreUnavailable} */
+/**
+ * The revision up to which the accounts include the journal, as its last `JournalPosted` says; -1
+ * without. @throws {EventStoreUnavailable}
+ */
 export const readPostedUpTo = async (store: EventStore, journal: string): Promise<number> => {
   for await (const event of store.readStream(journalStream(journal), { direction: "backwards" })) {
     if (event.type === "JournalPosted" && isWellFormed(event)) return (event.data as JournalPosted).through;
@@ -44,7 +53,10 @@ export const readPostedUpTo = async (store: EventStore, journal: string): Promis
   return -1;
 };
 
-/** The journal's events after the revision up to which everything is posted, as far as a last revision. @throws {EventStoreUnavailable} */
+/**
+ * The journal's events after the revision up to which everything is posted, as far as a last
+ * revision. @throws {EventStoreUnavailable}
+ */
 export async function* readUnposted(
   store: EventStore,
   journal: string,
@@ -58,7 +70,10 @@ export async function* readUnposted(
 /** A process acts on an entry within seconds, unless it waits for the event store. */
 const marginMs = 60_000;
 
-/** The journal's events with entries, the latest first, back to a minute before the last one. @throws {EventStoreUnavailable} */
+/**
+ * The journal's events with entries, the latest first, back to a minute before the last one.
+ * @throws {EventStoreUnavailable}
+ */
 export async function* readLastMinute(
   store: EventStore,
   journal: string,

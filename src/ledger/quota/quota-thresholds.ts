@@ -49,7 +49,9 @@ export interface QuotaThresholdsOptions {
 interface Watched {
   /** The characters that were counted. */
   counted: number;
-  /** The check after which it was counted last, and `counted` at that check and at the one before. */
+  /**
+   * The check after which it was counted last, and `counted` at that check and at the one before.
+   */
   check: number;
   atCheck: number;
   beforeCheck: number;
@@ -61,17 +63,17 @@ interface Watched {
 
 const maxConcurrentReads = 8;
 /**
- * The first check reads what no account has yet, which may be gigabytes while very many keys are busy. The pause after a check is
- * this many times as long as the check.
+ * The first check reads what no account has yet, which may be gigabytes while very many keys are
+ * busy. The pause after a check is this many times as long as the check.
  */
 const pauseFactor = 20;
 const minPauseMs = 10_000;
 const maxPauseMs = 10 * 60_000;
 
 /**
- * Notices which parts of its quota a key has used, and records each once per month in the key's usage account. Every instance
- * counts the servings of all instances, except its own servings of keys without a quota; the count only decides when the exact
- * usage is read.
+ * Notices which parts of its quota a key has used, and records each once per month in the key's
+ * usage account. Every instance counts the servings of all instances, except its own servings of
+ * keys without a quota; the count only decides when the exact usage is read.
  */
 export class QuotaThresholds {
   readonly #options: Required<QuotaThresholdsOptions>;
@@ -81,10 +83,14 @@ export class QuotaThresholds {
   /** Keys whose usage must be read, by month. */
   readonly #due = new Map<string, Set<string>>();
   #checks = 0;
-  /** Up to this position of the log, the next check must count what open journals have not posted. */
+  /**
+   * Up to this position of the log, the next check must count what open journals have not posted.
+   */
   #unpostedUpTo: number | undefined = Number.POSITIVE_INFINITY;
   #hasFailed = false;
-  /** The duration of the last check; 0 if it failed, which may have taken long because it waited. */
+  /**
+   * The duration of the last check; 0 if it failed, which may have taken long because it waited.
+   */
   #checkMs = 0;
   #running: Promise<void> = Promise.resolve();
   /** The check that starts after the running one. */
@@ -113,8 +119,9 @@ export class QuotaThresholds {
   }
 
   /**
-   * Counts durable events that this process's journal does not contain. An event may be counted twice. Voids are not counted: a read may have
-   * included them already, and the count must never be below the usage.
+   * Counts durable events that this process's journal does not contain. An event may be counted
+   * twice. Voids are not counted: a read may have included them already, and the count must never
+   * be below the usage.
    */
   readonly add = (events: readonly JournalEvent[]): void => {
     for (const { type, data } of events) {
@@ -130,8 +137,9 @@ export class QuotaThresholds {
   };
 
   /**
-   * The next check counts what open journals have not posted, also those of processes that are gone, only up to this position of the
-   * log. Call it when later events are given to `add`. Without it, the first check counts all of it.
+   * The next check counts what open journals have not posted, also those of processes that are
+   * gone, only up to this position of the log. Call it when later events are given to `add`.
+   * Without it, the first check counts all of it.
    */
   readonly countUnposted = (upTo: number): void => {
     this.#unpostedUpTo = upTo;
@@ -146,7 +154,10 @@ export class QuotaThresholds {
     await known.catchUp(store, { upTo, onEvent: (event) => this.add([event]) });
   }
 
-  /** Counts a durable serving. It is on the path of every serving, so it reads no plan for a key without a quota. */
+  /**
+   * Counts a durable serving. It is on the path of every serving, so it reads no plan for a key
+   * without a quota.
+   */
   readonly count: OnCharged = (apiKey, month, characters, mayHaveQuota) => {
     if (characters === 0) return;
     if (month > this.#month) {
@@ -189,7 +200,9 @@ export class QuotaThresholds {
     this.#due.set(month, keys.add(apiKey));
   }
 
-  /** Records what was crossed before the call. Failures are reported, and repeated by the next call. */
+  /**
+   * Records what was crossed before the call. Failures are reported, and repeated by the next call.
+   */
   check(): Promise<void> {
     this.#next ??= this.#running.then(() => {
       this.#next = undefined;
