@@ -268,7 +268,6 @@ const addKnown = (
   const posted = part.postedUpTo(account);
   part.addKnown(account, known);
   for (const sums of known.totals) {
-    if (sums.through <= posted) continue;
     const isWhole = isReached && isWithin(asOf, -1, sums.until);
     const summedUp = { sums, at: sums.until, position: Number.POSITIVE_INFINITY, isWhole };
     const use = sums.first > posted ? useOf(summedUp, account) : "entries";

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { systemClock } from "../../../src/async/clock.ts";
 import { journalPrefix, journalStream } from "../../../src/domain/ledger/journal/journal.ts";
 import type { EventStore } from "../../../src/eventstore/event-store.ts";
 import { KnownEntries } from "../../../src/ledger/accounts/known-entries.ts";
@@ -112,5 +113,47 @@ describe("a report of a process that records and follows servings", () => {
     for (const event of await collect(temporary.store.readStream(journalStream(log.journal))))
       known.follow([event]);
     expect((await readOf(known)).characters).to.equal(50);
+  });
+
+  describe("whose last posting cannot be read yet", () => {
+    /** Hides the events after a position for a number of reads, as an index that lags does. */
+    const laggingStore = (hiddenAfter: number, reads: number): EventStore => {
+      let left = reads;
+      const { store } = temporary;
+      return {
+        ...store,
+        async *readStream(stream, options = {}) {
+          const isHidden = left-- > 0;
+          const { limit, ...rest } = options;
+          let count = 0;
+          for await (const event of store.readStream(stream, isHidden ? rest : options)) {
+            if (isHidden && event.position > hiddenAfter) continue;
+            yield event;
+            count += 1;
+            if (count === limit) return;
+          }
+        },
+      };
+    };
+
+    const usageAfter = async (hiddenReads: number): Promise<number> => {
+      const known = new KnownEntries();
+      const { log, record: add, advance, postings } = await openPostedJournal(temporary.store);
+      known.addOwn(log.journal, postings);
+      await add(synthesesServed(new Date(now).toISOString(), [serving({ apiKey: "k", characters: 2 })]));
+      const [entry] = await collect(temporary.store.readStream(journalStream(log.journal)));
+      await advance(15 * 60_000);
+      const store = laggingStore(entry?.position ?? 0, hiddenReads);
+      const timers = { ...systemClock, after: (_: number, run: () => void) => systemClock.after(0, run) };
+      return (await createUsageReader({ store, known, timers }).usageOf({ apiKey: "k", month })).characters;
+    };
+
+    it("waits until it can be read", async () => {
+      expect(await usageAfter(20)).to.equal(2);
+    });
+
+    it("reads the journals if it cannot be read at all", async () => {
+      expect(await usageAfter(Number.POSITIVE_INFINITY)).to.equal(2);
+    });
   });
 });

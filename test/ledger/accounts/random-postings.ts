@@ -121,6 +121,7 @@ export const runActions = async (
   }
   // Postings that are in progress.
   for (const { postings } of opened) await postings.post();
+  if (actions.length % 3 > 0) await followed(opened[1]?.log.journal ?? "", true);
   return { entries, closed, opened, errors: opened.flatMap(({ errors }) => errors) };
 };
 
