@@ -277,13 +277,10 @@ const addKnown = (
 };
 
 /** The revisions of known entries after a posted one. */
-const rangesAfter = (posted: number, { first, through, entries }: KnownTotals): Range[] => {
-  // Their memory may have been freed meanwhile, because they were posted.
-  const ranges: Range[] = entries.isReleased ? [[first, through]] : rangesIn(entries.ranges);
-  return ranges
+const rangesAfter = (posted: number, { through, entries }: KnownTotals): Range[] =>
+  rangesIn(entries.ranges)
     .filter(([from, last]) => last > posted && from <= through)
     .map(([from, last]) => [Math.max(from, posted + 1), Math.min(last, through)]);
-};
 
 class SelectedAccounts {
   readonly #months = new Map<string, Map<string, AccountId>>();

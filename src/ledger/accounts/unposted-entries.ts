@@ -12,7 +12,6 @@ export class UnpostedEntries extends UsageSum implements NumberList {
   through = -1;
   /** Of the last event. */
   digest = "";
-  isReleased = false;
   #lastRangeFirst = -1;
   readonly #lists: NumberLists;
   /**
@@ -51,10 +50,9 @@ export class UnpostedEntries extends UsageSum implements NumberList {
     return ranges;
   }
 
-  /** Frees the memory of the ranges, which are unknown after it. */
+  /** Frees the memory of the ranges. They are then one, from the first event to the last. */
   release(): void {
     this.#lists.clear(this);
-    this.isReleased = true;
   }
 }
 

@@ -7,11 +7,13 @@ import { createUsageReader } from "../../../src/ledger/accounts/usage-reader.ts"
 import type { OpenLedger } from "../../../src/ledger/open-ledger.ts";
 import { synthesesServed } from "../../support/build-journal-events.ts";
 import { collect } from "../../support/collect.ts";
+import { until } from "../../support/manual-clock.ts";
 import { testPrincipal } from "../../support/principal.ts";
 import { servedAudio } from "../../support/served-audio.ts";
 import { serving } from "../../support/servings.ts";
 import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
 import { openTestLedger, record } from "../../support/test-ledger.ts";
+import { disturbedStore } from "../disturbed-store.ts";
 import { openPostedJournal } from "./posted-journal.ts";
 
 const now = Date.parse("2026-11-05T10:00:00.000Z");
@@ -86,12 +88,15 @@ describe("a report of a process that records and follows servings", () => {
   });
 
   it("reads few events of journals that were not posted when the process began", async () => {
-    await serve(await openInstance());
+    const earlier = await openInstance();
+    await serve(earlier);
     const known = new KnownEntries();
-    await openInstance(known);
+    const { ledger } = await openInstance(known);
+    await serve(earlier);
+    await ledger.wasChargedByAny("nobody", ["hash"]);
     await known.catchUp(temporary.store);
     const { characters, read } = await readOf(known);
-    expect(characters).to.equal(servings);
+    expect(characters).to.equal(2 * servings);
     expect(read).to.be.lessThan(fewEvents);
   });
 
@@ -101,6 +106,47 @@ describe("a report of a process that records and follows servings", () => {
     for (const source of [{ store: temporary.store }, { store: temporary.store, known }]) {
       expect((await createUsageReader(source).countsOf([], month)).counts.size).to.equal(0);
     }
+  });
+
+  it("is right if more servings of a key are unposted than a process keeps in memory", async () => {
+    const known = new KnownEntries();
+    const { log, record: add } = await openPostedJournal(temporary.store, { maxServings: 1e6 });
+    const many = Array.from({ length: 200 }, () => serving({ apiKey: "k", characters: 1 }));
+    for (let n = 0; n < 25; n++) await add(synthesesServed(new Date(now + n).toISOString(), many));
+    const events = await collect(temporary.store.readStream(journalStream(log.journal)));
+    known.follow(events.slice(3));
+    expect((await readOf(known)).characters).to.equal(25 * many.length);
+    await known.catchUp(temporary.store);
+    expect((await readOf(known)).characters).to.equal(25 * many.length);
+  });
+
+  it("is right if some events of a journal were not followed", async () => {
+    const known = new KnownEntries();
+    const { log, record: add } = await openPostedJournal(temporary.store);
+    for (let n = 0; n < 6; n++)
+      await add(synthesesServed(new Date(now + n).toISOString(), [serving({ apiKey: "k", characters: 1 })]));
+    const events = await collect(temporary.store.readStream(journalStream(log.journal)));
+    known.follow(events.slice(0, 2));
+    known.follow(events.slice(3));
+    expect((await readOf(known)).characters).to.equal(6);
+  });
+
+  it("includes what is being posted, once", async () => {
+    const store = disturbedStore(temporary.store);
+    const known = new KnownEntries();
+    const { log, record: add, postings } = await openPostedJournal(store, { maxServings: 2 });
+    known.addOwn(log.journal, postings);
+    const two = [1, 2].map(() => serving({ apiKey: "k", characters: 1 }));
+    await add(synthesesServed(new Date(now).toISOString(), two.slice(1)));
+    store.hold();
+    const [first] = await collect(store.readStream(journalStream(log.journal)));
+    const at = new Date(now + 1).toISOString();
+    postings.add([{ ...synthesesServed(at, two), revision: 1, position: first?.position ?? 0, digest: "" }]);
+    await until(() => store.held === 1);
+    expect((await readOf(known)).characters).to.equal(3);
+    store.release();
+    await postings.close();
+    expect((await readOf(known)).characters).to.equal(3);
   });
 
   it("is right if more is unposted than a process keeps in memory", async () => {
