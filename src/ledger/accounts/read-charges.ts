@@ -15,8 +15,9 @@ import { readUntil } from "../../eventstore/read-until.ts";
 import { readPostedUpTo } from "../journal/journal-reader.ts";
 import { listOpenJournals } from "../journal/journal-registry.ts";
 import { readLedgerEnd } from "../journal/ledger-end.ts";
+import { JournalPart, type NeededBy, SelectedAccounts } from "./journal-part.ts";
 import type { KnownEntries, KnownPart, KnownSnapshot, KnownTotals } from "./known-entries.ts";
-import { openEnd, type Range, rangesIn, sortRanges, uniteRanges } from "./revision-ranges.ts";
+import { openEnd, type Range, rangesIn } from "./revision-ranges.ts";
 
 /**
  * Entries up to a time (milliseconds since the epoch), a log position, or both; inclusive. Default:
@@ -61,11 +62,6 @@ export interface ChargesRequest {
   readonly onSums?: (sums: Sums, account: AccountId, journal: string) => void;
   readonly onBalance?: (balance: UsageCount, account: AccountId) => void;
 }
-
-/**
- * The account if the entries that it has in the event are needed. Call it for each event in turn.
- */
-export type NeededBy = (apiKey: string, month: string) => AccountId | undefined;
 
 export interface ChargesConsumer extends ChargesRequest {
   /** Called with events of journals, those of each journal in order. */
@@ -281,117 +277,3 @@ const rangesAfter = (posted: number, { through, entries }: KnownTotals): Range[]
   rangesIn(entries.ranges)
     .filter(([from, last]) => last > posted && from <= through)
     .map(([from, last]) => [Math.max(from, posted + 1), Math.min(last, through)]);
-
-class SelectedAccounts {
-  readonly #months = new Map<string, Map<string, AccountId>>();
-  readonly all: readonly AccountId[];
-
-  constructor(accounts: readonly AccountId[]) {
-    const all: AccountId[] = [];
-    for (const account of accounts) {
-      const ofMonth = this.#months.get(account.month) ?? new Map<string, AccountId>();
-      this.#months.set(account.month, ofMonth);
-      if (ofMonth.has(account.apiKey)) continue;
-      ofMonth.set(account.apiKey, account);
-      all.push(account);
-    }
-    this.all = all;
-  }
-
-  find(apiKey: string, month: string): AccountId | undefined {
-    return this.#months.get(month)?.get(apiKey);
-  }
-}
-
-interface AccountPart {
-  /** The last revision that is posted to the account. */
-  postedUpTo: number;
-  /** Up to this revision, entries are posted, or summed up, or in `ranges`. */
-  knownUpTo: number;
-  readonly ranges: Range[];
-  /** The first of the ranges that does not end before the last revision asked for. */
-  next: number;
-}
-
-/** The events of a journal that are needed, and by which accounts. */
-export class JournalPart {
-  readonly #selected: SelectedAccounts;
-  /** Everything up to this revision is posted; undefined if everything is. */
-  readonly #postedUpTo: number | undefined;
-  readonly #accounts = new Map<AccountId, AccountPart>();
-
-  constructor(selected: SelectedAccounts, postedUpTo: number | undefined) {
-    this.#selected = selected;
-    this.#postedUpTo = postedUpTo;
-  }
-
-  addPosting(account: AccountId, through: number): void {
-    const part = this.#partOf(account);
-    part.postedUpTo = Math.max(part.postedUpTo, through);
-  }
-
-  /**
-   * The last revision up to which the account's entries are posted, as far as its postings were
-   * added.
-   */
-  postedUpTo(account: AccountId): number {
-    return Math.max(this.#postedUpTo ?? -1, this.#accounts.get(account)?.postedUpTo ?? -1);
-  }
-
-  /** Call it after the account's postings were added. */
-  addKnown(account: AccountId, { first, last }: KnownPart): void {
-    const posted = this.postedUpTo(account);
-    if (posted + 1 < first) this.need(account, [[posted + 1, first - 1]]);
-    const part = this.#partOf(account);
-    part.knownUpTo = Math.max(part.knownUpTo, last);
-  }
-
-  need(account: AccountId, ranges: readonly Range[]): void {
-    this.#partOf(account).ranges.push(...ranges);
-  }
-
-  #partOf(account: AccountId): AccountPart {
-    const part = this.#accounts.get(account) ?? { postedUpTo: -1, knownUpTo: -1, ranges: [], next: 0 };
-    this.#accounts.set(account, part);
-    return part;
-  }
-
-  /** The needed revisions as ranges that do not overlap, in order. */
-  ranges(): Range[] {
-    const all: Range[] = [];
-    for (const { ranges } of this.#accounts.values()) for (const range of sortRanges(ranges)) all.push(range);
-    if (this.#postedUpTo !== undefined) all.push([this.#firstUnknown(this.#postedUpTo), openEnd]);
-    return uniteRanges(all);
-  }
-
-  #firstUnknown(postedUpTo: number): number {
-    if (this.#accounts.size < this.#selected.all.length) return postedUpTo + 1;
-    let last = openEnd;
-    for (const part of this.#accounts.values()) last = Math.min(last, lastOf(part));
-    return Math.max(postedUpTo, last) + 1;
-  }
-
-  /** Call it after `ranges`, with revisions that do not decrease. */
-  neededBy(revision: number): NeededBy {
-    return (apiKey, month) => {
-      const account = this.#selected.find(apiKey, month);
-      return account && this.#isNeeded(account, revision) ? account : undefined;
-    };
-  }
-
-  #isNeeded(account: AccountId, revision: number): boolean {
-    const part = this.#accounts.get(account);
-    if (
-      this.#postedUpTo !== undefined &&
-      revision > Math.max(this.#postedUpTo, part === undefined ? -1 : lastOf(part))
-    )
-      return true;
-    if (!part) return false;
-    while ((part.ranges[part.next]?.[1] ?? openEnd) < revision) part.next += 1;
-    const [first] = part.ranges[part.next] ?? [Number.POSITIVE_INFINITY];
-    return first <= revision;
-  }
-}
-
-/** The last revision before the account's entries that only the journal's events have. */
-const lastOf = ({ postedUpTo, knownUpTo }: AccountPart): number => Math.max(postedUpTo, knownUpTo);

@@ -10,7 +10,8 @@ import {
   readEvent,
 } from "../../eventstore/event-store.ts";
 import { eventTime } from "../../eventstore/event-time.ts";
-import { beginCharges, type ChargesSource, type JournalPart, readRanges } from "../accounts/read-charges.ts";
+import type { JournalPart } from "../accounts/journal-part.ts";
+import { beginCharges, type ChargesSource, readRanges } from "../accounts/read-charges.ts";
 import { openEnd, type Range } from "../accounts/revision-ranges.ts";
 import { readCorrections } from "../journal/corrections.ts";
 import { cursorOf, type EventCursor, mergeByPosition } from "./event-cursor.ts";
