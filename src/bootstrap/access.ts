@@ -4,8 +4,8 @@ import { isVerifiedOrigin, verifiedOrigins } from "../../projections/verified-or
 import { websites } from "../../projections/websites.ts";
 import { createAccessTokens } from "../application/access/access-tokens.ts";
 import { createAuthenticator } from "../application/access/authentication.ts";
-import { createFailedAttempts } from "../application/access/failed-attempts.ts";
-import { createRateLimiter } from "../application/access/rate-limiter.ts";
+import { createFailedAttempts } from "../limits/failed-attempts.ts";
+import { createRateLimiter } from "../limits/rate-limiter.ts";
 import type { Core, Runtime } from "./core.ts";
 import { deriveKeys, type MasterKeys } from "./master-key.ts";
 

@@ -1,6 +1,5 @@
 import type { RunnerStatus } from "../../projections/runner/runner.ts";
 import type { Authenticator } from "../application/access/authentication.ts";
-import type { RateLimiter } from "../application/access/rate-limiter.ts";
 import type { CheckHealth } from "../application/health/health.ts";
 import type { Streaming } from "../application/synthesis/delivery.ts";
 import type { DeliveryOutcome } from "../application/webhooks/dispatcher.ts";
@@ -19,6 +18,7 @@ import type { EventStore } from "../eventstore/event-store.ts";
 import type { RequestObserver } from "../http/kernel/observer.ts";
 import type { Upgrade } from "../http/kernel/server.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import type { RateLimiter } from "../limits/rate-limiter.ts";
 
 /**
  * Decorators that count, time and trace. Each takes a component and returns one with the same contract. The components do

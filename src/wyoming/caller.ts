@@ -1,7 +1,7 @@
 import type { Authenticator } from "../application/access/authentication.ts";
 import type { Principal } from "../application/access/principal.ts";
-import type { Admission, RateLimiter } from "../application/access/rate-limiter.ts";
 import { type AdmissionRules, requireAdmission } from "../http/access/gate.ts";
+import type { Admission, RateLimiter } from "../limits/rate-limiter.ts";
 
 /** The key for which the server speaks. The protocol has no credentials of its own. */
 export type Caller = ReturnType<typeof createCaller>;

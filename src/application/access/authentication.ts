@@ -4,8 +4,8 @@ import { findWebsite } from "../../../projections/websites.ts";
 import type { IssuedKey, Key } from "../../domain/accounts/key.ts";
 import type { Website } from "../../domain/accounts/website.ts";
 import { NotFound, Unauthorized } from "../../domain/errors.ts";
+import type { AccessPoint, FailedAttempts } from "../../limits/failed-attempts.ts";
 import type { AccessTokens } from "./access-tokens.ts";
-import type { AccessPoint, FailedAttempts } from "./failed-attempts.ts";
 import { type ActingKey, actingKey, type Principal, type Proof, principalOf } from "./principal.ts";
 import { createSecretFinder } from "./secret-finder.ts";
 

@@ -13,8 +13,8 @@ import {
 } from "../../domain/errors.ts";
 import type { Idempotency, Provenance, Receipt } from "../../domain/ledger/journal/serving.ts";
 import type { Admission, Ledger, NewServing } from "../../ledger/ledger.ts";
+import type { FreeDepartures } from "../../limits/free-departures.ts";
 import type { ActingKey } from "../access/principal.ts";
-import type { FreeDepartures } from "./free-departures.ts";
 import type { SynthesisPlan } from "./planner.ts";
 
 /** The caller and the request that a delivery is for. */

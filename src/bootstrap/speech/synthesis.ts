@@ -10,16 +10,16 @@ import { type CatalogOf, createWebsiteCatalogs } from "../../application/catalog
 import { createWebsiteLexicons } from "../../application/lexicons/website-lexicons.ts";
 import { createAudioNames } from "../../application/synthesis/audio-names.ts";
 import { createDelivery } from "../../application/synthesis/delivery.ts";
-import { createFreeDepartures } from "../../application/synthesis/free-departures.ts";
 import { createIdempotencyDigests } from "../../application/synthesis/idempotency-digests.ts";
 import { createMarksWithPhonemes } from "../../application/synthesis/marks-with-phonemes.ts";
 import { createPlanner } from "../../application/synthesis/planner.ts";
-import { createUnreadAudio, limitUnreadAudio } from "../../application/synthesis/unread-audio.ts";
 import { nativeVoices } from "../../domain/catalog/seed/native-voices.ts";
 import { configuredVoices } from "../../engines/configured-voices.ts";
 import { voicesRevision } from "../../engines/models/voices.ts";
 import { voicesOfServers } from "../../engines/self-hosted/voices.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
+import { createFreeDepartures } from "../../limits/free-departures.ts";
+import { createUnreadAudio, limitUnreadAudio } from "../../limits/unread-audio.ts";
 import type { Core, Runtime } from "../core.ts";
 import type { AudioParts } from "./audio.ts";
 

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from "node:http";
 import type { Authenticator, Principal } from "../../application/access/authentication.ts";
 import type { ActingKey } from "../../application/access/principal.ts";
-import type { Admission, RateLimiter } from "../../application/access/rate-limiter.ts";
 import { KeyIsSuspended } from "../../domain/errors.ts";
+import type { Admission, RateLimiter } from "../../limits/rate-limiter.ts";
 import type { ClientAddress } from "../kernel/client-address.ts";
 import { credentialsOf } from "./credentials.ts";
 

@@ -1,6 +1,6 @@
 import type { Context } from "koa";
-import { clientNetwork } from "../../application/access/client-network.ts";
 import { type ByteBudgetOptions, createByteBudget } from "../../async/byte-budget.ts";
+import { clientNetwork } from "../../limits/client-network.ts";
 import { type ClientAddress, trustedProxies } from "./client-address.ts";
 import { onResponseEnd } from "./middleware.ts";
 

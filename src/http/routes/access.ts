@@ -1,12 +1,12 @@
 import { z } from "zod";
 import type { AccessTokens } from "../../application/access/access-tokens.ts";
-import type { FailedAttempts } from "../../application/access/failed-attempts.ts";
 import type {
   OriginVerification,
   VerificationOutcome,
 } from "../../application/access/origin-verification.ts";
 import type { Websites } from "../../application/accounts/websites.ts";
 import { websiteConfig } from "../../domain/accounts/website-config.ts";
+import type { FailedAttempts } from "../../limits/failed-attempts.ts";
 import { bearerOf } from "../access/credentials.ts";
 import { noStore } from "../caching/cache-control.ts";
 import type { ClientAddress } from "../kernel/client-address.ts";

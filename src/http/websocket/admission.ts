@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Authenticator } from "../../application/access/authentication.ts";
 import type { Principal } from "../../application/access/principal.ts";
-import type { RateLimiter } from "../../application/access/rate-limiter.ts";
+import type { RateLimiter } from "../../limits/rate-limiter.ts";
 import { type Caller, limitHeaders, requireAdmission } from "../access/gate.ts";
 import type { ClientAddress } from "../kernel/client-address.ts";
 import { handshakeCredentials } from "./handshake.ts";

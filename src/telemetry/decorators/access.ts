@@ -1,7 +1,7 @@
 import type { Authenticator } from "../../application/access/authentication.ts";
-import type { RateLimiter } from "../../application/access/rate-limiter.ts";
 import { RateLimited, Unauthorized } from "../../domain/errors.ts";
 import type { Upgrade } from "../../http/kernel/server.ts";
+import type { RateLimiter } from "../../limits/rate-limiter.ts";
 import type { Counter, Instruments } from "../instruments.ts";
 
 export const instrumentAuthenticator =

@@ -6,11 +6,6 @@ import {
   type Credentials,
   createAuthenticator,
 } from "../../../src/application/access/authentication.ts";
-import {
-  type AccessPoint,
-  createFailedAttempts,
-  maxFailuresPerMinute,
-} from "../../../src/application/access/failed-attempts.ts";
 import { hashSecret } from "../../../src/application/access/secrets.ts";
 import {
   evolveKey,
@@ -27,6 +22,11 @@ import {
   websiteStream,
 } from "../../../src/domain/accounts/website.ts";
 import { RateLimited, Unauthorized } from "../../../src/domain/errors.ts";
+import {
+  type AccessPoint,
+  createFailedAttempts,
+  maxFailuresPerMinute,
+} from "../../../src/limits/failed-attempts.ts";
 
 const at = "2026-11-21T10:00:00.000Z";
 

@@ -1,6 +1,5 @@
 import { expect } from "chai";
 import { createDelivery, type Streaming } from "../../../src/application/synthesis/delivery.ts";
-import { createFreeDepartures } from "../../../src/application/synthesis/free-departures.ts";
 import type { SynthesisPlan } from "../../../src/application/synthesis/planner.ts";
 import type { Pipeline } from "../../../src/audio/pipeline/pipeline.ts";
 import { issueKey, keyDecider, keyStream } from "../../../src/domain/accounts/key.ts";
@@ -15,6 +14,7 @@ import {
 import { type CommandHandler, createCommandHandler } from "../../../src/eventstore/command-handler.ts";
 import type { Ledger } from "../../../src/ledger/ledger.ts";
 import type { OpenLedger } from "../../../src/ledger/open-ledger.ts";
+import { createFreeDepartures } from "../../../src/limits/free-departures.ts";
 import { renditionOf } from "../../audio/pipeline/renditions.ts";
 import { collect } from "../../support/collect.ts";
 import { until } from "../../support/manual-clock.ts";

@@ -6,7 +6,6 @@ import {
   type WholeContext,
   type WholeDelivery,
 } from "../../../src/application/synthesis/delivery.ts";
-import { createFreeDepartures } from "../../../src/application/synthesis/free-departures.ts";
 import type { SynthesisPlan } from "../../../src/application/synthesis/planner.ts";
 import { untilAborted } from "../../../src/async/deadline.ts";
 import type { OnWork, Pipeline } from "../../../src/audio/pipeline/pipeline.ts";
@@ -23,6 +22,7 @@ import {
 import type { Idempotency } from "../../../src/domain/ledger/journal/serving.ts";
 import { createCommandHandler } from "../../../src/eventstore/command-handler.ts";
 import type { OpenLedger } from "../../../src/ledger/open-ledger.ts";
+import { createFreeDepartures } from "../../../src/limits/free-departures.ts";
 import { renditionOf } from "../../audio/pipeline/renditions.ts";
 import { type DisturbedStore, disturbedStore } from "../../ledger/disturbed-store.ts";
 import { createManualClock, until } from "../../support/manual-clock.ts";

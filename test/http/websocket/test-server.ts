@@ -6,8 +6,6 @@ import { rate } from "../../../projections/rate.ts";
 import { websites as websitesProjection } from "../../../projections/websites.ts";
 import { type AccessTokens, createAccessTokens } from "../../../src/application/access/access-tokens.ts";
 import { createAuthenticator } from "../../../src/application/access/authentication.ts";
-import { createFailedAttempts } from "../../../src/application/access/failed-attempts.ts";
-import { createRateLimiter } from "../../../src/application/access/rate-limiter.ts";
 import type { SynthesisPlan, SynthesisRequest } from "../../../src/application/synthesis/planner.ts";
 import { type Core, composeCore } from "../../../src/bootstrap/core.ts";
 import type { Plan } from "../../../src/domain/accounts/plan.ts";
@@ -24,6 +22,8 @@ import {
   createSynthesisSocketServer,
   type SynthesisSocketServer,
 } from "../../../src/http/websocket/websocket-server.ts";
+import { createFailedAttempts } from "../../../src/limits/failed-attempts.ts";
+import { createRateLimiter } from "../../../src/limits/rate-limiter.ts";
 import { readSettings } from "../../../src/settings.ts";
 import { machineAt } from "../../support/in-process-service.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";

@@ -1,5 +1,4 @@
 import type { z } from "zod";
-import { maxFailuresPerMinute } from "../../../application/access/failed-attempts.ts";
 import {
   Conflict,
   EngineFailed,
@@ -12,6 +11,7 @@ import {
   Unauthorized,
   Unavailable,
 } from "../../../domain/errors.ts";
+import { maxFailuresPerMinute } from "../../../limits/failed-attempts.ts";
 import { noStore } from "../../caching/cache-control.ts";
 import { rateLimits, retryAfter, unsatisfiedRange, upgrade, wwwAuthenticate } from "../headers.ts";
 import type { ErrorResponse } from "./error-response.ts";

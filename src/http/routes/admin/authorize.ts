@@ -1,7 +1,7 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import type { Middleware } from "koa";
-import type { FailedAttempts } from "../../../application/access/failed-attempts.ts";
 import { Forbidden, NotFound, Unauthorized } from "../../../domain/errors.ts";
+import type { FailedAttempts } from "../../../limits/failed-attempts.ts";
 import { bearerOf } from "../../access/credentials.ts";
 import type { ClientAddress } from "../../kernel/client-address.ts";
 import type { AdminAuth } from "../../kernel/operation.ts";

@@ -1,6 +1,6 @@
 import type { Authenticator } from "../../../application/access/authentication.ts";
-import type { RateLimiter } from "../../../application/access/rate-limiter.ts";
 import type { Synthesis } from "../../../application/synthesis/delivery.ts";
+import type { RateLimiter } from "../../../limits/rate-limiter.ts";
 import { requireAdmission } from "../../access/gate.ts";
 import { noStore } from "../../caching/cache-control.ts";
 import type { ClientAddress } from "../../kernel/client-address.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { maxFailuresPerMinute } from "../../../../src/application/access/failed-attempts.ts";
+import { maxFailuresPerMinute } from "../../../../src/limits/failed-attempts.ts";
 import { operationsOf } from "../../../contracts/http.ts";
 import {
   type Answered,

@@ -3,11 +3,11 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { type AddressInfo, connect } from "node:net";
 import { expect } from "chai";
 import { pino } from "pino";
-import { createUnreadAudio } from "../../../../src/application/synthesis/unread-audio.ts";
 import { Unavailable } from "../../../../src/domain/errors.ts";
 import type { Receipt } from "../../../../src/domain/ledger/journal/serving.ts";
 import { createFastPath } from "../../../../src/http/routes/synthesis/fast-path.ts";
 import type { RecordCallback } from "../../../../src/ledger/ledger.ts";
+import { createUnreadAudio } from "../../../../src/limits/unread-audio.ts";
 import { admin, authorize, type Credentials, registerWebsite } from "../../../support/client.ts";
 import {
   type Answered,

@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import { RateLimited } from "../../domain/errors.ts";
+import { RateLimited } from "../domain/errors.ts";
 import { clientNetwork } from "./client-network.ts";
 
 /** Maximum failed attempts per client and minute that are answered with 401. */

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { clientNetwork } from "../../../src/application/access/client-network.ts";
+import { clientNetwork } from "../../src/limits/client-network.ts";
 
 describe("a client's network", () => {
   for (const [address, network] of [

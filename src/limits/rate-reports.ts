@@ -1,14 +1,14 @@
-import { untilAborted } from "../../async/deadline.ts";
-import { inTimeSlices } from "../../async/time-slices.ts";
-import type { PerKey } from "../../domain/accounts/per-key.ts";
+import { untilAborted } from "../async/deadline.ts";
+import { inTimeSlices } from "../async/time-slices.ts";
+import type { PerKey } from "../domain/accounts/per-key.ts";
 import {
   type CountedRequests,
   minuteOf,
   rateRetentionSeconds,
   reportRequests,
-} from "../../domain/ledger/rate.ts";
-import type { EventStore } from "../../eventstore/event-store.ts";
-import { uuidv7 } from "../../eventstore/uuid.ts";
+} from "../domain/ledger/rate.ts";
+import type { EventStore } from "../eventstore/event-store.ts";
+import { uuidv7 } from "../eventstore/uuid.ts";
 
 /** The requests of a key in one minute. */
 export interface ReportedCounter {

@@ -1,12 +1,12 @@
-import { type Rate, ratePartition, requestsOnOtherInstances } from "../../../projections/rate.ts";
-import type { View } from "../../../projections/runner/view.ts";
-import { PerKey } from "../../domain/accounts/per-key.ts";
-import { RateLimited } from "../../domain/errors.ts";
-import { minuteOf, rateStream } from "../../domain/ledger/rate.ts";
-import type { EventStore } from "../../eventstore/event-store.ts";
+import { type Rate, ratePartition, requestsOnOtherInstances } from "../../projections/rate.ts";
+import type { View } from "../../projections/runner/view.ts";
+import type { ActingKey } from "../application/access/principal.ts";
+import { PerKey } from "../domain/accounts/per-key.ts";
+import { RateLimited } from "../domain/errors.ts";
+import { minuteOf, rateStream } from "../domain/ledger/rate.ts";
+import type { EventStore } from "../eventstore/event-store.ts";
 import { type BurstLimiter, type BurstWindow, createBurstLimiter } from "./burst-limiter.ts";
 import { clientNetwork } from "./client-network.ts";
-import type { ActingKey } from "./principal.ts";
 import { RateReports, type ReportedCounter } from "./rate-reports.ts";
 
 /** The result of a rate limit check. */

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { createBurstLimiter } from "../../../src/application/access/burst-limiter.ts";
+import { createBurstLimiter } from "../../src/limits/burst-limiter.ts";
 
 describe("the burst check", () => {
   const time = { now: 0 };

@@ -1,24 +1,24 @@
 import { expect } from "chai";
-import { rate } from "../../../projections/rate.ts";
-import { createProjectionRunner, type ProjectionRunner } from "../../../projections/runner/runner.ts";
+import { rate } from "../../projections/rate.ts";
+import { createProjectionRunner, type ProjectionRunner } from "../../projections/runner/runner.ts";
+import { keyNumberOf } from "../../src/domain/accounts/key-numbers.ts";
+import { PerKey } from "../../src/domain/accounts/per-key.ts";
+import { freePlan, type Plan } from "../../src/domain/accounts/plan.ts";
+import {
+  type EventStore,
+  EventStoreUnavailable,
+  type RecordedEvent,
+} from "../../src/eventstore/event-store.ts";
 import {
   createRateLimiter,
   type LimitedKey,
   type RateLimiter,
   type RateLimiterOptions,
-} from "../../../src/application/access/rate-limiter.ts";
-import { RateReports, type ReportedCounter } from "../../../src/application/access/rate-reports.ts";
-import { keyNumberOf } from "../../../src/domain/accounts/key-numbers.ts";
-import { PerKey } from "../../../src/domain/accounts/per-key.ts";
-import { freePlan, type Plan } from "../../../src/domain/accounts/plan.ts";
-import {
-  type EventStore,
-  EventStoreUnavailable,
-  type RecordedEvent,
-} from "../../../src/eventstore/event-store.ts";
-import { collect } from "../../support/collect.ts";
-import { until } from "../../support/manual-clock.ts";
-import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
+} from "../../src/limits/rate-limiter.ts";
+import { RateReports, type ReportedCounter } from "../../src/limits/rate-reports.ts";
+import { collect } from "../support/collect.ts";
+import { until } from "../support/manual-clock.ts";
+import { openTemporaryStore, type TemporaryStore } from "../support/temporary-store.ts";
 
 const aMinute = Date.parse("2026-11-21T10:00:00.000Z");
 const limited = (apiKey: string, plan: Plan): LimitedKey => ({

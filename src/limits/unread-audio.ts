@@ -1,5 +1,5 @@
-import { RateLimited } from "../../domain/errors.ts";
-import type { AudioMemory, Streaming, WholeDelivery } from "./delivery.ts";
+import type { AudioMemory, Streaming, WholeDelivery } from "../application/synthesis/delivery.ts";
+import { RateLimited } from "../domain/errors.ts";
 
 export interface UnreadAudioLimits {
   /** Open streams of one key. */

@@ -1,9 +1,6 @@
 import { expect } from "chai";
-import {
-  createFailedAttempts,
-  maxFailuresPerMinute,
-} from "../../../src/application/access/failed-attempts.ts";
-import { RateLimited } from "../../../src/domain/errors.ts";
+import { RateLimited } from "../../src/domain/errors.ts";
+import { createFailedAttempts, maxFailuresPerMinute } from "../../src/limits/failed-attempts.ts";
 
 describe("failed attempts", () => {
   const time = { now: Date.parse("2026-03-01T12:00:15.500Z") };

@@ -4,14 +4,14 @@ import type {
   StreamContext,
   Streaming,
   WholeDelivery,
-} from "../../../src/application/synthesis/delivery.ts";
-import type { SynthesisPlan } from "../../../src/application/synthesis/planner.ts";
-import { createUnreadAudio, limitUnreadAudio } from "../../../src/application/synthesis/unread-audio.ts";
-import { RateLimited } from "../../../src/domain/errors.ts";
-import { renditionOf } from "../../audio/pipeline/renditions.ts";
-import { collect } from "../../support/collect.ts";
-import { testPrincipal } from "../../support/principal.ts";
-import { rejection } from "../../support/rejection.ts";
+} from "../../src/application/synthesis/delivery.ts";
+import type { SynthesisPlan } from "../../src/application/synthesis/planner.ts";
+import { RateLimited } from "../../src/domain/errors.ts";
+import { createUnreadAudio, limitUnreadAudio } from "../../src/limits/unread-audio.ts";
+import { renditionOf } from "../audio/pipeline/renditions.ts";
+import { collect } from "../support/collect.ts";
+import { testPrincipal } from "../support/principal.ts";
+import { rejection } from "../support/rejection.ts";
 
 const limits = { streamsPerKey: 2, bytesPerKey: 100 };
 const memory = (byteLength: number) => ({ byteLength });
