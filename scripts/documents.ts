@@ -2,11 +2,12 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { z } from "zod";
+import { type LimitRow, limits } from "../src/limits/limits.ts";
 import { settingGroups } from "../src/settings/environment.ts";
 
 /*
- * Writes what documents and deployments say about settings, from the settings' schemas:
- * docs/operate/settings.md, and the parts of infra/env.example and infra/compose.yaml between markers.
+ * Writes what documents and deployments say about settings, from the settings' schemas, and about limits, from their table:
+ * docs/operate/settings.md, and the parts of docs/limits.md, infra/env.example and infra/compose.yaml between markers.
  */
 
 const root = join(import.meta.dirname, "..");
@@ -81,7 +82,7 @@ const toComment = (markdown: string): string => {
 /** @throws if the text does not have both markers */
 const replaceBetweenMarkers = (text: string, content: string): string => {
   const markers =
-    /^(.*# begin: written by scripts\/documents\n).*?( *# end: written by scripts\/documents\n.*)$/s;
+    /^(.*begin: written by scripts\/documents[^\n]*\n).*?([^\n]*end: written by scripts\/documents.*)$/s;
   const parts = markers.exec(text);
   if (!parts) throw new Error("the markers are missing");
   return `${parts[1]}${content}${parts[2]}`;
@@ -114,10 +115,21 @@ const envExample = (): string => {
   return replaceBetweenMarkers(readText("infra/env.example"), sections.join(""));
 };
 
+const limitsPage = (): string => {
+  const rows = Object.values<LimitRow>(limits).map(({ of, counts, atMost, beyond }) => {
+    const most = typeof atMost === "number" ? atMost.toLocaleString("en") : atMost;
+    const shown = /^[A-Z_]+$/.test(most) ? `\`${most}\`` : most;
+    return `| ${of} | ${counts} | ${shown} | ${typeof beyond === "string" ? beyond : `429 \`${beyond.code}\``} |\n`;
+  });
+  const table = ["| For each | At most so many | Number | Beyond it |\n", "|---|---|---|---|\n", ...rows];
+  return replaceBetweenMarkers(readText("docs/limits.md"), table.join(""));
+};
+
 /** The generated files by path. */
 export const documents = (): ReadonlyMap<string, string> =>
   new Map([
     ["docs/operate/settings.md", settingsPage()],
+    ["docs/limits.md", limitsPage()],
     ["infra/compose.yaml", compose()],
     ["infra/env.example", envExample()],
   ]);

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { z } from "zod";
 import { errorMessage } from "./domain/errors.ts";
 import { checkRoles } from "./settings/admin-tokens.ts";
-import { environment } from "./settings/environment.ts";
+import { environment, limitVariables } from "./settings/environment.ts";
 import { findMisspelled } from "./settings/misspelled.ts";
 import * as schema from "./settings/schemas.ts";
 import { checkEndpoints, readTelemetrySettings } from "./settings/telemetry.ts";
@@ -93,13 +93,11 @@ const toSettings = (data: Environment) => ({
   },
   headerPrefix: data.HEADER_PREFIX,
   maxTextCharacters: data.MAX_TEXT_CHARACTERS,
-  burstWindowMs: data.BURST_WINDOW_MS,
-  burstLimit: data.BURST_LIMIT,
+  limits: limitsOf(data),
   trustProxy: data.TRUST_PROXY,
   cdnNetworks: data.CDN_NETWORKS,
   logLevel: data.LOG_LEVEL,
   memoryCacheBytes: data.MEMORY_CACHE_BYTES,
-  unreadAudio: { streamsPerKey: data.STREAMS_PER_KEY, bytesPerKey: data.UNREAD_AUDIO_BYTES },
   synthesisConcurrency: data.SYNTHESIS_CONCURRENCY,
   drainSeconds: data.DRAIN_SECONDS,
   drainDelaySeconds: data.DRAIN_DELAY_SECONDS,
@@ -110,12 +108,19 @@ const toSettings = (data: Environment) => ({
       ? undefined
       : { host: data.WYOMING_HOST, port: data.WYOMING_PORT, key: data.WYOMING_KEY },
   sockets: {
-    socketsPerKey: data.WS_SOCKETS_PER_KEY,
     streamsPerSocket: data.WS_STREAMS_PER_SOCKET,
     idleMs: data.WS_IDLE_SECONDS * 1_000,
     stallMs: data.WS_STALL_SECONDS * 1_000,
   },
 });
+
+/** By the names of the settings, because the table of limits refers to them. */
+const limitsOf = (data: Environment): LimitVariables => {
+  const entries = Object.entries(data).filter(([name]) => Object.hasOwn(limitVariables, name));
+  return Object.fromEntries(entries) as unknown as LimitVariables;
+};
+
+type LimitVariables = Pick<Environment, keyof typeof limitVariables>;
 
 const toModelSettings = (data: Environment) => ({
   folder: data.MODELS_DIR,

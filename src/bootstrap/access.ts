@@ -4,7 +4,7 @@ import { isVerifiedOrigin, verifiedOrigins } from "../../projections/verified-or
 import { websites } from "../../projections/websites.ts";
 import { createAccessTokens } from "../application/access/access-tokens.ts";
 import { createAuthenticator } from "../application/access/authentication.ts";
-import { createFailedAttempts } from "../limits/failed-attempts.ts";
+import { createLimits } from "../limits/limits.ts";
 import { createRateLimiter } from "../limits/rate-limiter.ts";
 import type { Core, Runtime } from "./core.ts";
 import { deriveKeys, type MasterKeys } from "./master-key.ts";
@@ -19,20 +19,20 @@ export const composeAccess = (
 ) => {
   const [key, ...previousKeys] = deriveKeys(masterKeys, "access tokens");
   const accessTokens = createAccessTokens({ key, previousKeys, ttlSeconds: settings.tokenTtlSeconds, clock });
-  const failedAttempts = createFailedAttempts({ clock });
+  const limits = createLimits(settings.limits, clock);
   const authenticator = createAuthenticator({
     keys: runner.view(keys),
     websites: runner.view(websites),
     accessTokens,
-    failedAttempts,
+    failures: limits.failures,
   });
   const limiter = createRateLimiter({
     store,
     view: runner.view(rate),
     instance,
     clock,
-    burstWindowMs: settings.burstWindowMs,
-    burstLimit: settings.burstLimit,
+    burstWindowMs: settings.limits.BURST_WINDOW_MS,
+    burstLimit: settings.limits.BURST_LIMIT,
     onError,
   });
   resources.defer(limiter.close);
@@ -41,7 +41,7 @@ export const composeAccess = (
   return {
     authenticator: telemetry.authenticator(authenticator),
     accessTokens,
-    failedAttempts,
+    limits,
     limiter: telemetry.limiter(limiter),
     /** True if any website has verified the origin. */
     isVerified: (origin: string): boolean => isVerifiedOrigin(origins, origin),

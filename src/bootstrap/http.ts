@@ -111,8 +111,8 @@ const reportUnknownVoices = ({ settings, log }: Runtime, { voices }: SynthesisPa
 
 /** What the operations, the fast path and the sockets share. */
 const composeShared = (settings: Settings, { access, speech }: Application) => {
-  const { accessTokens, authenticator, isVerified } = access;
-  const { synthesis, marksWithPhonemes, unread } = speech;
+  const { accessTokens, authenticator, isVerified, limits } = access;
+  const { synthesis, marksWithPhonemes } = speech;
   const clientOf = clientAddress(settings.trustProxy);
   const names = headerNames(settings.headerPrefix);
   const exposed = exposedHeaders(names);
@@ -129,7 +129,7 @@ const composeShared = (settings: Settings, { access, speech }: Application) => {
     names,
     exposed,
     synthesis,
-    unread,
+    unread: limits.unread,
     presenter,
     gate: createGate({ ...access, clientOf }),
     claimedWebsite: (request: IncomingMessage) => authenticator.claimedWebsite(credentialsOf(request)),
@@ -147,7 +147,6 @@ const composeRouter = (
 ) => {
   const { names, gate, clientOf, renewToken } = shared;
   const { streaming, synthesis } = speech;
-  const { failedAttempts } = access;
   const operations = createOperations({
     ...core,
     ...access,
@@ -167,7 +166,7 @@ const composeRouter = (
     gallery,
   });
   const { adminTokens, auditorTokens } = settings;
-  const admin = { adminTokens, auditorTokens, failedAttempts, clientOf };
+  const admin = { adminTokens, auditorTokens, failures: access.limits.failures, clientOf };
   const evenSuspended = authenticated(gate, { suspended: "allowed" });
   return createRouter(operations, {
     website: authenticated(gate),

@@ -109,7 +109,7 @@ export const composeService = async (
     onCrossed: webhooks.queueThresholds,
     onRecorded: activity.served,
   });
-  const speech = composeSynthesis(runtime, core, audio, ledger.ledger, namingKey);
+  const speech = composeSynthesis(runtime, core, audio, ledger.ledger, access.limits, namingKey);
   const gallery = settings.hasVoiceGallery
     ? composeGallery(runtime, core, audio, speech.catalogOf, namingKey)
     : undefined;

@@ -115,19 +115,6 @@ const liftedBy: Readonly<Record<KeyIsSuspended["by"], string>> = {
   operator: "Only the operator can reinstate it.",
 };
 
-/** Too many requests. The request may be repeated after `retryAfterSeconds`. */
-export class RateLimited extends ServiceError {
-  override readonly name = "RateLimited";
-  readonly kind: "minute" | "burst" | "failures" | "sockets" | "streams" | "unread";
-  readonly retryAfterSeconds: number;
-
-  constructor(message: string, kind: RateLimited["kind"], retryAfterSeconds: number) {
-    super(message);
-    this.kind = kind;
-    this.retryAfterSeconds = retryAfterSeconds;
-  }
-}
-
 /** The engine failed. The message is the engine's, without secrets, for the caller alone: it may quote the text. */
 export class EngineFailed extends ServiceError {
   override readonly name = "EngineFailed";

@@ -15,6 +15,12 @@ export const clientNetwork = (address: string): string => {
   return `${groups.slice(0, 4).join(":")}::/64`;
 };
 
+/** Where credentials are presented. Failures at one do not count at another. */
+export type AccessPoint = "website" | "admin" | "websocket";
+
+/** Whose wrong secrets are counted together. */
+export const presenterOf = (client: string, at: AccessPoint): string => `${at} ${clientNetwork(client)}`;
+
 /** Without leading zeros. An IPv4 suffix (`::ffff:192.0.2.1`) counts as two groups. */
 const groupsOf = (part: string): string[] =>
   part === ""

@@ -1,12 +1,12 @@
 import { type Rate, ratePartition, requestsOnOtherInstances } from "../../projections/rate.ts";
 import type { View } from "../../projections/runner/view.ts";
-import type { ActingKey } from "../application/access/principal.ts";
 import { PerKey } from "../domain/accounts/per-key.ts";
-import { RateLimited } from "../domain/errors.ts";
+import type { Plan } from "../domain/accounts/plan.ts";
 import { minuteOf, rateStream } from "../domain/ledger/rate.ts";
 import type { EventStore } from "../eventstore/event-store.ts";
 import { type BurstLimiter, type BurstWindow, createBurstLimiter } from "./burst-limiter.ts";
 import { clientNetwork } from "./client-network.ts";
+import { burstExceeded, limits, minuteExceeded, type RateLimited } from "./limits.ts";
 import { RateReports, type ReportedCounter } from "./rate-reports.ts";
 
 /** The result of a rate limit check. */
@@ -19,7 +19,12 @@ export interface Admission {
   readonly refusal?: RateLimited;
 }
 
-export type LimitedKey = Pick<ActingKey, "apiKey" | "keyNumber" | "plan">;
+export interface LimitedKey {
+  readonly apiKey: string;
+  /** As `keyNumberOf`. */
+  readonly keyNumber: number;
+  readonly plan: Plan;
+}
 
 /** Counts requests in fixed minutes (UTC), in memory, and reports the counts to the other instances shortly after. */
 export interface RateLimiter {
@@ -39,7 +44,7 @@ export interface RateLimiterOptions {
   readonly uptime?: () => number;
   /** The sliding window of the burst check. Default 1,000. */
   readonly burstWindowMs?: number;
-  /** Default: a twentieth of the requests per minute, at least 20. */
+  /** Default: depends on the plan. */
   readonly burstLimit?: number | undefined;
   /** The reporting interval. Default 100. */
   readonly flushMs?: number;
@@ -83,8 +88,8 @@ export const createRateLimiter = ({
       const elsewhere = requestsOnOtherInstances(view.get(ratePartition), stream, minute, key.apiKey);
       const left = Math.max(0, limit - counter.count - elsewhere);
       // Checked before the burst: after a burst's Retry-After, the request would be refused again.
-      if (left === 0) return { limit, remaining: 0, refusal: minuteExceeded(secondsLeft(now)) };
-      const burst = burstLimit ?? Math.max(20, Math.floor(limit / 20));
+      if (left === 0) return { limit, remaining: 0, refusal: minuteExceeded(now) };
+      const burst = burstLimit ?? limits.burst.byDefault(limit);
       if (!bursts.tryAcquire(windowOf(bursts, counter, client), burst)) {
         return { limit, remaining: left, refusal: burstExceeded(burstOver) };
       }
@@ -134,11 +139,3 @@ const windowOf = (bursts: BurstLimiter, counter: Counter, client: string): Burst
   counter.client = client;
   return counter;
 };
-
-const secondsLeft = (now: number): number => Math.max(1, Math.ceil(60 - ((now / 1_000) % 60)));
-
-const minuteExceeded = (retryAfterSeconds: number): RateLimited =>
-  new RateLimited("The key has no requests left in this minute.", "minute", retryAfterSeconds);
-
-const burstExceeded = (retryAfterSeconds: number): RateLimited =>
-  new RateLimited("Too many requests at once from this key and address.", "burst", retryAfterSeconds);

@@ -131,11 +131,8 @@ const access = {
     ),
 };
 
-const limits = {
-  MAX_TEXT_CHARACTERS: schema
-    .wholeNumber(1, 100_000)
-    .default(5000)
-    .describe("The maximum length of a text, in code points."),
+/** Those of keys and clients, which `limits/limits.ts` refers to. */
+export const limitVariables = {
   BURST_WINDOW_MS: schema
     .wholeNumber(20, 60_000)
     .default(1_000)
@@ -154,16 +151,24 @@ const limits = {
     .describe(
       "Audio of one key in memory that its clients have requested and not read. Further requests of the key are refused with 429 until they have.",
     ),
+  WS_SOCKETS_PER_KEY: schema
+    .wholeNumber(1, 1_000_000)
+    .default(1_000)
+    .describe("Open WebSockets of one key and process."),
+};
+
+const limits = {
+  MAX_TEXT_CHARACTERS: schema
+    .wholeNumber(1, 100_000)
+    .default(5000)
+    .describe("The maximum length of a text, in code points."),
+  ...limitVariables,
   SYNTHESIS_CONCURRENCY: schema
     .wholeNumber(1, 256)
     .default(4)
     .describe(
       "Speech tools that run at once. One of several is reserved for short texts of keys with little work.",
     ),
-  WS_SOCKETS_PER_KEY: schema
-    .wholeNumber(1, 1_000_000)
-    .default(1_000)
-    .describe("Open WebSockets of one key and process."),
   WS_STREAMS_PER_SOCKET: schema
     .wholeNumber(1, 1_000)
     .default(8)

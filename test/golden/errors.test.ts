@@ -2,6 +2,7 @@ import { expect } from "chai";
 import * as domainErrors from "../../src/domain/errors.ts";
 import * as httpErrors from "../../src/http/kernel/errors/error-types.ts";
 import { closeCodes } from "../../src/http/websocket/close.ts";
+import * as limits from "../../src/limits/limits.ts";
 import { expectGolden } from "./golden.ts";
 
 const { isRetryable, presentError } = httpErrors;
@@ -15,7 +16,7 @@ const samples: Readonly<Record<string, readonly Error[]>> = {
   Forbidden: [new domainErrors.Forbidden("…")],
   KeyIsSuspended: [new domainErrors.KeyIsSuspended("…", "operator")],
   RateLimited: (["minute", "burst", "failures", "sockets", "streams", "unread"] as const).map(
-    (kind) => new domainErrors.RateLimited("…", kind, 7),
+    (kind) => new limits.RateLimited("…", kind, 7),
   ),
   EngineFailed: [
     new domainErrors.EngineFailed("…"),
@@ -53,7 +54,9 @@ const presented = (error: Error) => {
 
 describe("golden files: errors", () => {
   it("each have a sample in this test", () => {
-    const classes = Object.entries({ ...domainErrors, ...httpErrors }).filter(([, one]) => isErrorClass(one));
+    const classes = Object.entries({ ...domainErrors, ...limits, ...httpErrors }).filter(([, one]) =>
+      isErrorClass(one),
+    );
     const names = classes.map(([name]) => name);
     expect(Object.keys(samples).sort()).to.deep.equal([...names, anyOther].sort());
   });

@@ -15,8 +15,8 @@ describe("settings", () => {
   });
 
   it("leave the burst limit to the plan by default", () => {
-    expect(readSettings({}).burstLimit).to.equal(undefined);
-    expect(readSettings({ BURST_LIMIT: "5" }).burstLimit).to.equal(5);
+    expect(readSettings({}).limits.BURST_LIMIT).to.equal(undefined);
+    expect(readSettings({ BURST_LIMIT: "5" }).limits.BURST_LIMIT).to.equal(5);
   });
 
   it("treat an empty variable as unset", () => {

@@ -9,7 +9,6 @@ import type { SynthesisPlan, SynthesisRequest } from "../../src/application/synt
 import { type Core, composeCore } from "../../src/bootstrap/core.ts";
 import type { Plan } from "../../src/domain/accounts/plan.ts";
 import { countCharacters } from "../../src/domain/synthesis/count-characters.ts";
-import { createFailedAttempts } from "../../src/limits/failed-attempts.ts";
 import { createRateLimiter } from "../../src/limits/rate-limiter.ts";
 import { readSettings } from "../../src/settings.ts";
 import { createCaller } from "../../src/wyoming/caller.ts";
@@ -18,6 +17,7 @@ import { createManualStreaming, type ManualStreaming } from "../http/websocket/m
 import { machineAt } from "../support/in-process-service.ts";
 import { createManualClock, type ManualClock } from "../support/manual-clock.ts";
 import { temporaryFolder } from "../support/service.ts";
+import { testLimits } from "../support/test-limits.ts";
 import { openRawClient, type RawClient } from "./raw-client.ts";
 
 /** The server with a real key and real limits. The test controls time and the syntheses. */
@@ -62,7 +62,7 @@ export const startWyomingServer = async ({
     keys: runner.view(keysProjection),
     websites: runner.view(websitesProjection),
     accessTokens: createAccessTokens({ key: Buffer.alloc(32, 7), ttlSeconds: 900, clock: wallClock }),
-    failedAttempts: createFailedAttempts({ clock: wallClock }),
+    failures: testLimits({}, wallClock).failures,
   });
   const plan: Plan = { tier: "enterprise", requestsPerMinute: 100_000, monthlyCharacters: null, ...changes };
   const website = await core.websites.register({ name: "home", origins: [], plan }, { actor: "admin" });

@@ -4,7 +4,8 @@ import { findWebsite } from "../../../projections/websites.ts";
 import type { IssuedKey, Key } from "../../domain/accounts/key.ts";
 import type { Website } from "../../domain/accounts/website.ts";
 import { NotFound, Unauthorized } from "../../domain/errors.ts";
-import type { AccessPoint, FailedAttempts } from "../../limits/failed-attempts.ts";
+import { type AccessPoint, presenterOf } from "../../limits/client-network.ts";
+import type { RefusingLimit } from "../../limits/limit.ts";
 import type { AccessTokens } from "./access-tokens.ts";
 import { type ActingKey, actingKey, type Principal, type Proof, principalOf } from "./principal.ts";
 import { createSecretFinder } from "./secret-finder.ts";
@@ -49,18 +50,24 @@ interface Accounts {
   readonly accessTokens: AccessTokens;
 }
 
+/**
+ * `failures` limits the 401s for wrong secrets: further ones get 429, which bounds the retries of a misconfigured client.
+ * Credentials are checked first, and correct ones are never refused, because anyone may share an address with others, and any web page
+ * can send requests from its visitors' addresses. It is therefore no protection against guessing: that is the length of the
+ * secrets. A request without credentials, a public key from an unverified origin, and an access token, which is signed, do not count.
+ */
 export const createAuthenticator = ({
-  failedAttempts,
+  failures,
   ...accounts
-}: Accounts & { readonly failedAttempts: FailedAttempts }): Authenticator => {
+}: Accounts & { readonly failures: RefusingLimit }): Authenticator => {
   const { findPrincipal, refreshPrincipal } = createPrincipalFinder(accounts);
 
   return {
     authenticate: (credentials, client, at = "website") => {
       const principal = findPrincipal(credentials);
       if (principal) return principal;
-      const throttled = credentials.by === "secret" ? failedAttempts.count(client, at) : undefined;
-      throw throttled ?? new Unauthorized(refusal(credentials));
+      if (credentials.by === "secret") failures.acquire(presenterOf(client, at));
+      throw new Unauthorized(refusal(credentials));
     },
     reauthenticate: (principal) => {
       const { token } = principal;

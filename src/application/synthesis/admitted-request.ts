@@ -13,7 +13,7 @@ import {
 } from "../../domain/errors.ts";
 import type { Idempotency, Provenance, Receipt } from "../../domain/ledger/journal/serving.ts";
 import type { Admission, Ledger, NewServing } from "../../ledger/ledger.ts";
-import type { FreeDepartures } from "../../limits/free-departures.ts";
+import type { Limit } from "../../limits/limit.ts";
 import type { ActingKey } from "../access/principal.ts";
 import type { SynthesisPlan } from "./planner.ts";
 
@@ -47,7 +47,8 @@ export interface DeliveryOptions {
     "fromMemory" | "fromCache" | "statCached" | "obtain" | "asKept" | "stream"
   >;
   readonly ledger: Ledger;
-  readonly freeDepartures: FreeDepartures;
+  /** Of requests that are not charged although an engine has worked. */
+  readonly departures: Limit;
 }
 
 type AdmittedContext = RequestContext & Pick<WholeContext, "signal">;
@@ -264,13 +265,13 @@ const isSilence = (error: unknown): boolean =>
 
 /** Whether a caller that has left without any audio, or whose text is silent, is not charged. A provider that was asked is paid. */
 const departsFree = (
-  { freeDepartures }: Pick<DeliveryOptions, "freeDepartures">,
+  { departures }: Pick<DeliveryOptions, "departures">,
   apiKey: string,
   { engine, cached }: Pick<NewServing, "engine" | "cached">,
-): boolean => !(isByok(engine) && wasMade(cached)) && freeDepartures.tryAcquire(apiKey);
+): boolean => !(isByok(engine) && wasMade(cached)) && departures.tryAcquire(apiKey) !== undefined;
 
 export const voidIfFree = (
-  options: Pick<DeliveryOptions, "freeDepartures" | "ledger">,
+  options: Pick<DeliveryOptions, "departures" | "ledger">,
   receipt: Receipt,
 ): void => {
   const { serving } = receipt;

@@ -1,4 +1,4 @@
-import type { AudioMemory, CachedSound, Rendition, Sound } from "../../audio/pipeline/pipeline.ts";
+import type { CachedSound, Rendition, Sound } from "../../audio/pipeline/pipeline.ts";
 import { isByok } from "../../domain/accounts/byok-providers.ts";
 import { NotFound } from "../../domain/errors.ts";
 import type { Receipt, StreamKind } from "../../domain/ledger/journal/serving.ts";
@@ -19,7 +19,6 @@ import type { IdempotencyDigests } from "./idempotency-digests.ts";
 import type { Planner, SynthesisPlan } from "./planner.ts";
 
 export type {
-  AudioMemory,
   CachedSound,
   DeliveryOptions,
   Rendition,
@@ -78,7 +77,7 @@ export interface WholeDelivery {
 
 /**
  * Records the serving of a whole sound from memory. Calls `done` once, later: without an error the audio may leave. The
- * caller of this function must check then whether its client is still connected.
+ * caller of this function must check then whether its client is still connected. @throws {RateLimited} before any work
  */
 export type RecordWhole = (
   plan: SynthesisPlan,

@@ -11,6 +11,7 @@ import { createWebsiteLexicons } from "../../application/lexicons/website-lexico
 import { createAudioNames } from "../../application/synthesis/audio-names.ts";
 import { createDelivery } from "../../application/synthesis/delivery.ts";
 import { createIdempotencyDigests } from "../../application/synthesis/idempotency-digests.ts";
+import { limitDelivery } from "../../application/synthesis/limit-delivery.ts";
 import { createMarksWithPhonemes } from "../../application/synthesis/marks-with-phonemes.ts";
 import { createPlanner } from "../../application/synthesis/planner.ts";
 import { nativeVoices } from "../../domain/catalog/seed/native-voices.ts";
@@ -18,8 +19,7 @@ import { configuredVoices } from "../../engines/configured-voices.ts";
 import { voicesRevision } from "../../engines/models/voices.ts";
 import { voicesOfServers } from "../../engines/self-hosted/voices.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
-import { createFreeDepartures } from "../../limits/free-departures.ts";
-import { createUnreadAudio, limitUnreadAudio } from "../../limits/unread-audio.ts";
+import type { Limits } from "../../limits/limits.ts";
 import type { Core, Runtime } from "../core.ts";
 import type { AudioParts } from "./audio.ts";
 
@@ -45,21 +45,17 @@ export const composeSynthesis = (
   { runner, execute }: Core,
   audio: AudioParts,
   ledger: Ledger,
+  limits: Limits,
   { key: namingKey }: NamingKey,
 ) => {
   const catalogOf = composeCatalogs({ settings }, { runner }, audio);
   const websiteLexicons = createWebsiteLexicons(runner.view(lexicons));
   const { sharesAudio } = settings;
-  const unread = createUnreadAudio(settings.unreadAudio);
-  const freeDepartures = createFreeDepartures(clock);
-  const delivery = limitUnreadAudio(
-    createDelivery({ pipeline: audio.pipeline, ledger, freeDepartures }),
-    unread,
-  );
+  const { departures } = limits;
+  const delivery = limitDelivery(createDelivery({ pipeline: audio.pipeline, ledger, departures }), limits);
   const planner = createPlanner({ ...audio, namingKey, sharesAudio, catalogOf, lexicons: websiteLexicons });
   return {
     catalogOf,
-    unread,
     audioNames: createAudioNames({ ...planner, ledger }),
     voices: createVoices({ catalogOf, platforms: runner.view(platforms), nativeVoices }),
     reportVoices: createVoiceReports({ execute, catalog: runner.view(catalog), clock }),

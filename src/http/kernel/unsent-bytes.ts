@@ -1,14 +1,13 @@
 import type { Context } from "koa";
 import { type ByteBudgetOptions, createByteBudget } from "../../async/byte-budget.ts";
 import { clientNetwork } from "../../limits/client-network.ts";
+import { limits } from "../../limits/limits.ts";
 import { type ClientAddress, trustedProxies } from "./client-address.ts";
 import { onResponseEnd } from "./middleware.ts";
 
-const megabyte = 1024 * 1024;
-
-const limits: ByteBudgetOptions = {
-  perOwner: 8 * megabyte,
-  total: 64 * megabyte,
+const budgetLimits: ByteBudgetOptions = {
+  perOwner: limits.unsent.atMost,
+  total: 64 * 1024 * 1024,
   /** A part that a client has not taken by then ends its connection, if others wait. */
   heldMs: 20_000,
 };
@@ -28,7 +27,7 @@ export const createHoldUnsentBytes = (
   unlimited: readonly string[],
   more: Partial<ByteBudgetOptions> = {},
 ): HoldUnsentBytes => {
-  const budget = createByteBudget({ ...limits, ...more });
+  const budget = createByteBudget({ ...budgetLimits, ...more });
   const isUnlimited = trustedProxies(unlimited);
   return (ctx, signal) => {
     const address = clientOf(ctx.req);

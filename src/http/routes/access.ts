@@ -6,7 +6,8 @@ import type {
 } from "../../application/access/origin-verification.ts";
 import type { Websites } from "../../application/accounts/websites.ts";
 import { websiteConfig } from "../../domain/accounts/website-config.ts";
-import type { FailedAttempts } from "../../limits/failed-attempts.ts";
+import { presenterOf } from "../../limits/client-network.ts";
+import type { Limits } from "../../limits/limits.ts";
 import { bearerOf } from "../access/credentials.ts";
 import { noStore } from "../caching/cache-control.ts";
 import type { ClientAddress } from "../kernel/client-address.ts";
@@ -30,7 +31,7 @@ interface AccessOptions {
   readonly websites: Pick<Websites, "get">;
   readonly accessTokens: Pick<AccessTokens, "issue">;
   readonly originVerification: Pick<OriginVerification, "isKnown" | "verify">;
-  readonly failedAttempts: FailedAttempts;
+  readonly limits: Pick<Limits, "failures">;
   readonly clientOf: ClientAddress;
 }
 
@@ -71,7 +72,7 @@ const refreshToken = ({ accessTokens }: AccessOptions): Operation =>
     handle: (_, ctx) => accessTokens.issue(ctx.state.caller.principal),
   });
 
-const verifyOrigin = ({ originVerification, failedAttempts, clientOf }: AccessOptions): Operation =>
+const verifyOrigin = ({ originVerification, limits, clientOf }: AccessOptions): Operation =>
   accessOperation({
     method: "post",
     path: "/v2/auth/verify-origin",
@@ -95,10 +96,8 @@ const verifyOrigin = ({ originVerification, failedAttempts, clientOf }: AccessOp
       const { authorization, origin = "" } = req.headers;
       const token = bearerOf(authorization);
       // Counted before it is looked up: the view may not have a new token yet.
-      if (authorization !== undefined && !originVerification.isKnown(token)) {
-        const throttled = failedAttempts.count(clientOf(req), "website");
-        if (throttled) throw throttled;
-      }
+      if (authorization !== undefined && !originVerification.isKnown(token))
+        limits.failures.acquire(presenterOf(clientOf(req), "website"));
       return await originVerification.verify({ token, origin }, state.requestId);
     },
   });

@@ -1,6 +1,8 @@
 import type { IncomingMessage } from "node:http";
 import type { Authenticator } from "../../application/access/authentication.ts";
 import type { Principal } from "../../application/access/principal.ts";
+import type { Release } from "../../limits/limit.ts";
+import type { Limits } from "../../limits/limits.ts";
 import type { RateLimiter } from "../../limits/rate-limiter.ts";
 import { type Caller, limitHeaders, requireAdmission } from "../access/gate.ts";
 import type { ClientAddress } from "../kernel/client-address.ts";
@@ -15,6 +17,8 @@ export interface SocketCaller {
    * @throws {Unauthorized} @throws {RateLimited} @throws {KeyIsSuspended}
    */
   admit(): Principal;
+  /** To be called when the socket is closed, or could not be opened. */
+  readonly release: Release;
 }
 
 /** `headers` are the rate-limit headers; empty if the key is unknown. */
@@ -23,17 +27,19 @@ export type HandshakeDecision = { readonly headers: Readonly<Record<string, stri
   | { readonly refusal: unknown; readonly caller?: undefined }
 );
 
-/** Authenticates a handshake and counts it as one request. Never throws. */
+/** Authenticates a handshake, and counts it as one request and as an open socket. Never throws. */
 export type AdmitHandshake = (handshake: IncomingMessage) => HandshakeDecision;
 
 export const createHandshakeAdmission =
   ({
     authenticator,
     limiter,
+    limits: { sockets },
     clientOf,
   }: {
     authenticator: Authenticator;
     limiter: RateLimiter;
+    limits: Pick<Limits, "sockets">;
     clientOf: ClientAddress;
   }): AdmitHandshake =>
   (handshake) => {
@@ -54,7 +60,8 @@ export const createHandshakeAdmission =
         requireAdmission(current);
         return current.principal;
       };
-      return { caller: { apiKey: principal.apiKey, admit }, headers };
+      const { apiKey } = principal;
+      return { caller: { apiKey, admit, release: sockets.acquire(apiKey) }, headers };
     } catch (refusal) {
       return { refusal, headers };
     }

@@ -9,8 +9,6 @@ import { Session } from "./session.ts";
 import type { SynthesisServices } from "./syntheses.ts";
 
 export interface SocketLimits extends SocketTimeouts {
-  /** Open sockets per key. */
-  readonly socketsPerKey: number;
   /** Syntheses in progress per socket. */
   readonly streamsPerSocket: number;
 }
@@ -28,19 +26,15 @@ const abortTimeoutMs = 500;
 /** The sessions of all open sockets. */
 export class OpenSockets {
   readonly #options: OpenSocketsOptions;
-  readonly #sessionsByKey = new Map<string, Set<Session>>();
+  readonly #sessions = new Set<Session>();
   #stopChecking: (() => void) | undefined;
 
   constructor(options: OpenSocketsOptions) {
     this.#options = options;
   }
 
-  /** Whether the key has the maximum of sockets open. */
-  isFull(apiKey: string): boolean {
-    return (this.#sessionsByKey.get(apiKey)?.size ?? 0) >= this.#options.limits.socketsPerKey;
-  }
-
-  open(socket: WebSocket, { apiKey, admit }: SocketCaller): void {
+  /** Releases the caller's socket when it is closed and its syntheses have been recorded. */
+  open(socket: WebSocket, { apiKey, admit, release }: SocketCaller): void {
     const { limits, log, ...options } = this.#options;
     const session = new Session({
       ...options,
@@ -49,18 +43,17 @@ export class OpenSockets {
       timeouts: limits,
       log: log.child({ route: streamPath, apiKey }),
     });
-    const sessions = this.#sessionsByKey.get(apiKey) ?? new Set();
-    this.#sessionsByKey.set(apiKey, sessions.add(session));
+    this.#sessions.add(session);
     void session.ended.then(() => {
-      sessions.delete(session);
-      if (sessions.size === 0) this.#sessionsByKey.delete(apiKey);
+      this.#sessions.delete(session);
+      release();
     });
     this.#checkPeriodically();
   }
 
   /** Closes each socket when its syntheses have ended. After the timeout the remaining ones end with a retryable error. */
   async drain(timeoutMs: number): Promise<void> {
-    const sessions = this.#sessions();
+    const sessions = [...this.#sessions];
     const ended = Promise.all(sessions.map((session) => session.ended));
     for (const session of sessions) session.drain();
     if (!(await this.#settlesWithin(ended, timeoutMs))) {
@@ -72,17 +65,13 @@ export class OpenSockets {
     this.#stopChecking?.();
   }
 
-  #sessions(): Session[] {
-    return [...this.#sessionsByKey.values()].flatMap((sessions) => [...sessions]);
-  }
-
   /** Checks the liveness of all sockets while there are any. */
   #checkPeriodically(): void {
     const { limits, clock } = this.#options;
-    if (this.#stopChecking || this.#sessionsByKey.size === 0) return;
+    if (this.#stopChecking || this.#sessions.size === 0) return;
     this.#stopChecking = clock.after(Math.min(limits.idleMs, limits.stallMs, 4_000) / 4, () => {
       this.#stopChecking = undefined;
-      for (const session of this.#sessions()) session.checkLiveness();
+      for (const session of this.#sessions) session.checkLiveness();
       this.#checkPeriodically();
     });
   }

@@ -4,7 +4,7 @@ import type { Duplex } from "node:stream";
 import type { Logger } from "pino";
 import { type ServerOptions, WebSocketServer } from "ws";
 import { type Clock, systemClock } from "../../async/clock.ts";
-import { Invalid, RateLimited } from "../../domain/errors.ts";
+import { Invalid } from "../../domain/errors.ts";
 import { isInternalError } from "../kernel/errors/error-types.ts";
 import { refuseConnection } from "../kernel/errors/refuse-connection.ts";
 import type { AdmitHandshake, HandshakeDecision } from "./admission.ts";
@@ -21,8 +21,6 @@ type Headers = Readonly<Record<string, string>>;
 
 /** How long a client may take to answer a close frame. */
 const closeTimeoutMs = 5_000;
-/** `Retry-After` for a key that has too many sockets open. */
-const socketsRetrySeconds = 10;
 
 export const createSynthesisSocketServer = ({
   admit,
@@ -55,13 +53,8 @@ export const createSynthesisSocketServer = ({
     refuse(connection, invalid, acceptHeaders.get(handshake) ?? {}, log);
   });
 
-  const decide = (handshake: IncomingMessage): HandshakeDecision => {
-    if (isDraining) return { refusal: shuttingDown, headers: {} };
-    const decision = admit(handshake);
-    const { caller, headers } = decision;
-    const isFull = caller && sockets.isFull(caller.apiKey);
-    return isFull ? { refusal: tooManySockets(limits.socketsPerKey), headers } : decision;
-  };
+  const decide = (handshake: IncomingMessage): HandshakeDecision =>
+    isDraining ? { refusal: shuttingDown, headers: {} } : admit(handshake);
 
   return {
     accepts: isHandshake,
@@ -70,7 +63,13 @@ export const createSynthesisSocketServer = ({
       const headers = { "X-Request-Id": randomUUID(), ...limitHeaders };
       if (!caller) return void refuse(connection, refusal, headers, log);
       acceptHeaders.set(handshake, headers);
-      server.handleUpgrade(handshake, connection, head, (socket) => sockets.open(socket, caller));
+      let isOpen = false;
+      // `ws` calls back at once, or never.
+      server.handleUpgrade(handshake, connection, head, (socket) => {
+        isOpen = true;
+        sockets.open(socket, caller);
+      });
+      if (!isOpen) caller.release();
     },
     /**
      * Refuses new sockets and syntheses, and closes each socket when its syntheses have ended. After the timeout the
@@ -113,10 +112,3 @@ const serverOptions = (maxTextCharacters: number): ServerOptions & UntypedOption
   closeTimeout: closeTimeoutMs,
   handleProtocols: () => false,
 });
-
-const tooManySockets = (maxSockets: number): RateLimited =>
-  new RateLimited(
-    `The key has ${maxSockets} sockets open, the maximum: close one or try again later.`,
-    "sockets",
-    socketsRetrySeconds,
-  );

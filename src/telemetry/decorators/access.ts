@@ -1,6 +1,7 @@
 import type { Authenticator } from "../../application/access/authentication.ts";
-import { RateLimited, Unauthorized } from "../../domain/errors.ts";
+import { Unauthorized } from "../../domain/errors.ts";
 import type { Upgrade } from "../../http/kernel/server.ts";
+import { RateLimited } from "../../limits/limits.ts";
 import type { RateLimiter } from "../../limits/rate-limiter.ts";
 import type { Counter, Instruments } from "../instruments.ts";
 

@@ -21,12 +21,10 @@ import {
   type Website,
   websiteStream,
 } from "../../../src/domain/accounts/website.ts";
-import { RateLimited, Unauthorized } from "../../../src/domain/errors.ts";
-import {
-  type AccessPoint,
-  createFailedAttempts,
-  maxFailuresPerMinute,
-} from "../../../src/limits/failed-attempts.ts";
+import { Unauthorized } from "../../../src/domain/errors.ts";
+import type { AccessPoint } from "../../../src/limits/client-network.ts";
+import { limits, RateLimited } from "../../../src/limits/limits.ts";
+import { testLimits } from "../../support/test-limits.ts";
 
 const at = "2026-11-21T10:00:00.000Z";
 
@@ -63,7 +61,7 @@ describe("failed authentication", () => {
       keys: viewOf(new Map<string, Key>([[keyStream("k"), issued.reduce(evolveKey, initialKey())]])),
       websites: viewOf(new Map<string, Website>([[websiteStream("w"), website]])),
       accessTokens,
-      failedAttempts: createFailedAttempts({ clock: () => time.now }),
+      failures: testLimits({}, () => time.now).failures,
     });
   const tokenOf = (secretId: string): Credentials => {
     const proof = { by: "secret", secretId } as const;
@@ -72,7 +70,7 @@ describe("failed authentication", () => {
   };
 
   const exhaust = (authenticate: Authenticator["authenticate"], client: string, at?: AccessPoint) => {
-    for (let i = 0; i < maxFailuresPerMinute; i++)
+    for (let i = 0; i < limits.failures.atMost; i++)
       expect(() => authenticate(wrong.secret, client, at)).to.throw(Unauthorized);
     expect(() => authenticate(wrong.secret, client, at))
       .to.throw(RateLimited)
@@ -116,7 +114,7 @@ describe("failed authentication", () => {
     }));
     const none: Credentials = { by: "origin", apiKey: undefined, origin: undefined };
     for (const credentials of [...junk, expired, tokenOf("revoked"), wrong.origin, none]) {
-      for (let i = 0; i <= maxFailuresPerMinute; i++) {
+      for (let i = 0; i <= limits.failures.atMost; i++) {
         expect(() => authenticate(credentials, "192.0.2.1")).to.throw(Unauthorized);
       }
     }

@@ -14,7 +14,6 @@ import {
 import { type CommandHandler, createCommandHandler } from "../../../src/eventstore/command-handler.ts";
 import type { Ledger } from "../../../src/ledger/ledger.ts";
 import type { OpenLedger } from "../../../src/ledger/open-ledger.ts";
-import { createFreeDepartures } from "../../../src/limits/free-departures.ts";
 import { renditionOf } from "../../audio/pipeline/renditions.ts";
 import { collect } from "../../support/collect.ts";
 import { until } from "../../support/manual-clock.ts";
@@ -22,6 +21,7 @@ import { testPrincipal } from "../../support/principal.ts";
 import { rejection } from "../../support/rejection.ts";
 import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
 import { openTestLedger, readLedger } from "../../support/test-ledger.ts";
+import { testLimits } from "../../support/test-limits.ts";
 
 const at = "2026-11-21T10:00:00.000Z";
 const never = new AbortController().signal;
@@ -79,7 +79,7 @@ describe("streaming", () => {
     };
     opened = await openTestLedger(store, () => Date.parse(at), { handler });
     deliveryOf = (recording) =>
-      createDelivery({ pipeline, ledger: recording, freeDepartures: createFreeDepartures(() => 0) });
+      createDelivery({ pipeline, ledger: recording, departures: testLimits().departures });
     streaming = deliveryOf(opened.ledger);
   });
   afterEach(async () => {

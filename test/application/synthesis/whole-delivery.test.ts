@@ -14,7 +14,6 @@ import {
   EngineFailed,
   Invalid,
   NothingToSpeak,
-  RateLimited,
   SpeechTooLong,
   Unavailable,
   Unpronounceable,
@@ -22,7 +21,7 @@ import {
 import type { Idempotency } from "../../../src/domain/ledger/journal/serving.ts";
 import { createCommandHandler } from "../../../src/eventstore/command-handler.ts";
 import type { OpenLedger } from "../../../src/ledger/open-ledger.ts";
-import { createFreeDepartures } from "../../../src/limits/free-departures.ts";
+import { RateLimited } from "../../../src/limits/limits.ts";
 import { renditionOf } from "../../audio/pipeline/renditions.ts";
 import { type DisturbedStore, disturbedStore } from "../../ledger/disturbed-store.ts";
 import { createManualClock, until } from "../../support/manual-clock.ts";
@@ -30,6 +29,7 @@ import { testPrincipal } from "../../support/principal.ts";
 import { rejection } from "../../support/rejection.ts";
 import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
 import { openTestLedger, readLedger } from "../../support/test-ledger.ts";
+import { testLimits } from "../../support/test-limits.ts";
 
 const at = "2026-11-21T10:00:00.000Z";
 const principal = testPrincipal();
@@ -113,7 +113,7 @@ describe("whole delivery", () => {
     delivery = createDelivery({
       pipeline,
       ledger: opened.ledger,
-      freeDepartures: createFreeDepartures(minutes.now),
+      departures: testLimits({}, minutes.now).departures,
     });
   });
   afterEach(async () => {

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { expect } from "chai";
 import { WebSocket } from "ws";
 import type { Proof } from "../../../src/application/access/principal.ts";
-import { maxFailuresPerMinute } from "../../../src/limits/failed-attempts.ts";
+import { limits } from "../../../src/limits/limits.ts";
 import { sendBytes } from "../../support/exchange.ts";
 import { ask } from "../../support/in-process-service.ts";
 import { openWebSocketClient, type WebSocketClient } from "../../support/websocket-client.ts";
@@ -18,7 +18,7 @@ describe("the handshake of the streaming socket", () => {
   let website: Registered;
 
   before(async () => {
-    served = await startSocketServer({ socketsPerKey: 3 });
+    served = await startSocketServer({}, { socketsPerKey: 3 });
   });
   after(() => served.close());
   beforeEach(async () => {
@@ -131,16 +131,19 @@ describe("the handshake of the streaming socket", () => {
 
     it("wrong secrets with 429 after too many from one address, and never correct ones", async () => {
       const wrong = { "X-API-Key": website.apiKey, "X-API-Secret": "wrong" };
-      for (let i = 0; i < maxFailuresPerMinute; i++) await isRefused({}, wrong);
+      for (let i = 0; i < limits.failures.atMost; i++) await isRefused({}, wrong);
       const { headers } = await isRefused({}, wrong, [429, "RATE_LIMIT_EXCEEDED"]);
-      expect(headers).to.include({ "retry-after": "60", "x-ratelimit-limit": String(maxFailuresPerMinute) });
+      expect(headers).to.include({
+        "retry-after": "60",
+        "x-ratelimit-limit": String(limits.failures.atMost),
+      });
       await isAccepted(connect({}, website.headers));
       await isAccepted(connect({ key: website.apiKey }, { Origin: shop }));
       await isAccepted(connect({ token: tokenOf({ by: "secret", secretId: website.secretId }) }));
     });
 
     it("any number of junk tokens with 401: any page can send them from its visitors' address", async () => {
-      for (let i = 0; i <= maxFailuresPerMinute; i++) {
+      for (let i = 0; i <= limits.failures.atMost; i++) {
         await isRefused({ token: "junk" });
         await isRefused({ token: `${website.apiKey}.junk` });
         await isRefused({ token: "e30.e30.e30" });
@@ -174,6 +177,12 @@ describe("the handshake of the streaming socket", () => {
       await open.pop()?.close();
       await isAccepted(connect({}, website.headers));
       for (const client of open) await client.close();
+    });
+
+    it("a socket above the limit per key, not counting handshakes that opened none", async () => {
+      const invalid = { ...website.headers, "Sec-WebSocket-Protocol": "," };
+      for (let i = 0; i < 4; i++) await isRefused({}, invalid, [400, "VALIDATION_ERROR"]);
+      await isAccepted(connect({}, website.headers));
     });
   });
 

@@ -22,13 +22,13 @@ import {
   createSynthesisSocketServer,
   type SynthesisSocketServer,
 } from "../../../src/http/websocket/websocket-server.ts";
-import { createFailedAttempts } from "../../../src/limits/failed-attempts.ts";
 import { createRateLimiter } from "../../../src/limits/rate-limiter.ts";
 import { readSettings } from "../../../src/settings.ts";
 import { machineAt } from "../../support/in-process-service.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
 import { noAuthentication } from "../../support/operation-server.ts";
 import { temporaryFolder } from "../../support/service.ts";
+import { testLimits } from "../../support/test-limits.ts";
 import { createManualStreaming, type ManualStreaming } from "./manual-streaming.ts";
 
 /** The socket on a real server, with real keys and limits. The test controls time and the syntheses. */
@@ -63,7 +63,6 @@ export interface Registered {
 export const maxTextCharacters = 5_000;
 
 const defaultLimits: SocketLimits = {
-  socketsPerKey: 20,
   streamsPerSocket: 8,
   idleMs: 60_000,
   stallMs: 120_000,
@@ -71,7 +70,7 @@ const defaultLimits: SocketLimits = {
 
 export const startSocketServer = async (
   limits: Partial<SocketLimits> = {},
-  { inactivityMs = 120_000 } = {},
+  { inactivityMs = 120_000, socketsPerKey = 20 } = {},
 ): Promise<TestSocketServer> => {
   await using opened = new AsyncDisposableStack();
   const folder = await temporaryFolder();
@@ -94,16 +93,17 @@ export const startSocketServer = async (
     uptime: wallClock,
   });
   opened.defer(limiter.close);
+  const perKey = testLimits({ WS_SOCKETS_PER_KEY: socketsPerKey }, wallClock);
   const accessTokens = createAccessTokens({ key: Buffer.alloc(32, 7), ttlSeconds: 900, clock: wallClock });
   const authenticator = createAuthenticator({
     keys: runner.view(keysProjection),
     websites: runner.view(websitesProjection),
     accessTokens,
-    failedAttempts: createFailedAttempts({ clock: wallClock }),
+    failures: perKey.failures,
   });
   const streaming = createManualStreaming();
   const socket = createSynthesisSocketServer({
-    admit: createHandshakeAdmission({ authenticator, limiter, clientOf: clientAddress([]) }),
+    admit: createHandshakeAdmission({ authenticator, limiter, limits: perKey, clientOf: clientAddress([]) }),
     services: {
       schema: synthesizeRequest(maxTextCharacters),
       synthesis: { plan },

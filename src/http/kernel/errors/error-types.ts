@@ -6,12 +6,11 @@ import {
   Invalid,
   KeyIsSuspended,
   NotFound,
-  RateLimited,
   ServiceError,
   Unauthorized,
   Unavailable,
 } from "../../../domain/errors.ts";
-import { maxFailuresPerMinute } from "../../../limits/failed-attempts.ts";
+import { describeLimits, limits, RateLimited } from "../../../limits/limits.ts";
 import { noStore } from "../../caching/cache-control.ts";
 import { rateLimits, retryAfter, unsatisfiedRange, upgrade, wwwAuthenticate } from "../headers.ts";
 import type { ErrorResponse } from "./error-response.ts";
@@ -104,18 +103,9 @@ const errorType = <E extends Error>(entry: ErrorType<E>): ErrorType => entry as 
 const retryAfterOf = ({ retryAfterSeconds: seconds }: { retryAfterSeconds: number | undefined }): Headers =>
   seconds === undefined ? {} : { "Retry-After": String(seconds) };
 
-const rateLimitCodes: Readonly<Record<RateLimited["kind"], string>> = {
-  minute: "RATE_LIMIT_EXCEEDED",
-  failures: "RATE_LIMIT_EXCEEDED",
-  burst: "BURST_RATE_LIMIT_EXCEEDED",
-  sockets: "TOO_MANY_SOCKETS",
-  streams: "TOO_MANY_STREAMS",
-  unread: "TOO_MUCH_UNREAD_AUDIO",
-};
-
 /** For callers that are refused before their key is known. Otherwise the headers show the key's own limits. */
 const failureLimits = {
-  "X-RateLimit-Limit": String(maxFailuresPerMinute),
+  "X-RateLimit-Limit": String(limits.failures.atMost),
   "X-RateLimit-Remaining": "0",
 };
 
@@ -196,11 +186,10 @@ export const errorTypes = {
   }),
   429: errorType({
     type: RateLimited,
-    code: ({ kind }) => rateLimitCodes[kind],
+    code: ({ kind }) => limits[kind].beyond.code,
     headers: (error) => ({ ...(error.kind === "failures" && failureLimits), ...retryAfterOf(error) }),
     name: "TooManyRequests",
-    description:
-      "Over the limit per minute (`RATE_LIMIT_EXCEEDED`), the burst limit (`BURST_RATE_LIMIT_EXCEEDED`), the limit of open WebSockets (`TOO_MANY_SOCKETS`) or open streams (`TOO_MANY_STREAMS`), or of audio that the key's clients have requested and not read (`TOO_MUCH_UNREAD_AUDIO`). The headers show the key's limit, or, for a wrong secret from an address that has presented too many, the limit on these.",
+    description: `${describeLimits()} The headers show the key's limit, or, for a wrong secret from an address that has presented too many, the limit on these.`,
     headerSchemas: { ...rateLimits, ...retryAfter },
     example: new RateLimited("The key has no requests left in this minute.", "minute", 42),
   }),

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { Invalid, NotFound, RateLimited } from "../../../domain/errors.ts";
+import { Invalid, NotFound } from "../../../domain/errors.ts";
+import { RateLimited } from "../../../limits/limits.ts";
 import { shouldRetry } from "../headers.ts";
 import { namedSchema } from "../named-schema.ts";
 import type { ErrorEnvelope } from "./error-envelope.ts";

@@ -1,7 +1,8 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import type { Middleware } from "koa";
 import { Forbidden, NotFound, Unauthorized } from "../../../domain/errors.ts";
-import type { FailedAttempts } from "../../../limits/failed-attempts.ts";
+import { presenterOf } from "../../../limits/client-network.ts";
+import type { RefusingLimit } from "../../../limits/limit.ts";
 import { bearerOf } from "../../access/credentials.ts";
 import type { ClientAddress } from "../../kernel/client-address.ts";
 import type { AdminAuth } from "../../kernel/operation.ts";
@@ -17,7 +18,8 @@ interface AdminAccess {
   /** The tokens of operators and of auditors. Without any, every admin operation is a 404. */
   readonly adminTokens: readonly NamedToken[];
   readonly auditorTokens: readonly NamedToken[];
-  readonly failedAttempts: FailedAttempts;
+  /** Of wrong tokens. */
+  readonly failures: RefusingLimit;
   readonly clientOf: ClientAddress;
 }
 
@@ -29,7 +31,7 @@ interface AdminAccess {
  */
 export const authorizeAdmin = (
   required: AdminAuth,
-  { adminTokens, auditorTokens, failedAttempts, clientOf }: AdminAccess,
+  { adminTokens, auditorTokens, failures, clientOf }: AdminAccess,
 ): Middleware => {
   const known = knownTokens({ adminTokens, auditorTokens });
   return async (ctx, next) => {
@@ -37,9 +39,8 @@ export const authorizeAdmin = (
     const { authorization } = ctx.req.headers;
     const holder = findToken(known, bearerOf(authorization));
     if (!holder) {
-      const isAttempt = authorization !== undefined;
-      const throttled = isAttempt ? failedAttempts.count(clientOf(ctx.req), "admin") : undefined;
-      throw throttled ?? new Unauthorized("The admin token is missing or wrong.");
+      if (authorization !== undefined) failures.acquire(presenterOf(clientOf(ctx.req), "admin"));
+      throw new Unauthorized("The admin token is missing or wrong.");
     }
     ctx.state.actor = holder.actor;
     ctx.state.adminSession = holder.session;

@@ -29,7 +29,7 @@ interface FastPathOptions {
   >;
   readonly presenter: Pick<SynthesisPresenter, "headersFromMemory">;
   readonly prepared: PreparedPlans;
-  readonly unread: Pick<UnreadAudio, "hold" | "requireRoom">;
+  readonly unread: Pick<UnreadAudio, "hold">;
   readonly log: Logger;
   readonly observer?: RequestObserver | undefined;
 }
@@ -123,12 +123,10 @@ const createServe = ({ gate, apiCors, synthesis, presenter, unread, log }: FastP
     try {
       caller = gate(req);
       requireAdmission(caller);
-      unread.requireRoom(caller.principal.apiKey);
+      synthesis.recordWhole(plan, caller.principal, requestId, sound, end);
     } catch (error) {
       end(error);
-      return;
     }
-    synthesis.recordWhole(plan, caller.principal, requestId, sound, end);
   };
 };
 

@@ -4,11 +4,11 @@ import {
   Invalid,
   KeyIsSuspended,
   NotFound,
-  RateLimited,
   Unauthorized,
   Unavailable,
 } from "../../../../src/domain/errors.ts";
 import { envelopeOf } from "../../../../src/http/kernel/errors/envelope-of.ts";
+import { RateLimited } from "../../../../src/limits/limits.ts";
 
 const quota = new KeyIsSuspended("too many characters", "quota");
 const operator = new KeyIsSuspended("abuse", "operator");

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { maxFailuresPerMinute } from "../../../../src/limits/failed-attempts.ts";
+import { limits } from "../../../../src/limits/limits.ts";
 import { operationsOf } from "../../../contracts/http.ts";
 import {
   type Answered,
@@ -129,7 +129,7 @@ describe("the roles of the admin API", () => {
       return (await ask(`${service.url}/admin/voices/x`, { method: "DELETE", headers })).status;
     };
     const guess = () => from("198.51.100.2", "unknown-token-0123456789");
-    for (let i = 0; i < maxFailuresPerMinute; i++) {
+    for (let i = 0; i < limits.failures.atMost; i++) {
       expect(await from("198.51.100.2", carol)).to.equal(403); // not a guess
       expect(await guess()).to.equal(401);
     }

@@ -7,7 +7,6 @@ import { Unavailable } from "../../../../src/domain/errors.ts";
 import type { Receipt } from "../../../../src/domain/ledger/journal/serving.ts";
 import { createFastPath } from "../../../../src/http/routes/synthesis/fast-path.ts";
 import type { RecordCallback } from "../../../../src/ledger/ledger.ts";
-import { createUnreadAudio } from "../../../../src/limits/unread-audio.ts";
 import { admin, authorize, type Credentials, registerWebsite } from "../../../support/client.ts";
 import {
   type Answered,
@@ -15,6 +14,7 @@ import {
   type InProcessService,
   startInProcessService,
 } from "../../../support/in-process-service.ts";
+import { testLimits } from "../../../support/test-limits.ts";
 import { goodCredentials, serveProviders, type WireProviders } from "../../../support/wire/providers.ts";
 
 const speech = "/v2/text/synthesize?voice=UK%20English%20Female&text=ten%20chars!";
@@ -168,7 +168,7 @@ describe("the fast path", () => {
   });
 
   it("voids a pipelined request whose client has left before it was recorded, and holds no audio for it", async () => {
-    const unread = createUnreadAudio({ streamsPerKey: 1, bytesPerKey: 1 });
+    const { unread } = testLimits({ UNREAD_AUDIO_BYTES: 1 });
     const recorded: RecordCallback[] = [];
     const voided: Receipt[] = [];
     const serve = createFastPath({

@@ -1,0 +1,64 @@
+import type { Limits } from "../../limits/limits.ts";
+import type { Streaming, WholeDelivery } from "./delivery.ts";
+
+type Limited = Pick<WholeDelivery, "deliver" | "recordWhole"> & Pick<Streaming, "begin">;
+
+/**
+ * Refuses what would exceed a limit of the key, whatever the interface: before any work, and, for audio in memory, again when the sound is there. A
+ * request counts until the context reports that its answer has ended, or, without such a report, until its stream has been read.
+ */
+export const limitDelivery = <Delivery extends Limited>(
+  delivery: Delivery,
+  { streams, unread }: Pick<Limits, "streams" | "unread">,
+): Delivery => ({
+  ...delivery,
+  recordWhole: (plan, principal, requestId, sound, done) => {
+    unread.requireRoom(principal.apiKey);
+    delivery.recordWhole(plan, principal, requestId, sound, done);
+  },
+  deliver: async (plan, context, request) => {
+    const { apiKey } = context.principal;
+    unread.requireRoom(apiKey);
+    const select: typeof request.select = (sound, onBegin) => {
+      unread.requireRoom(apiKey);
+      context.onAnswered?.(unread.hold(apiKey, sound.bytes.buffer));
+      return request.select(sound, onBegin);
+    };
+    return await delivery.deliver(plan, context, { ...request, select });
+  },
+  begin: async (plan, context, signal) => {
+    const { principal, onAnswered } = context;
+    const { apiKey } = principal;
+    const held = new DisposableStack();
+    const release = (): void => held.dispose();
+    try {
+      held.defer(streams.acquire(apiKey));
+      unread.requireRoom(apiKey);
+      onAnswered?.(release);
+      const stream = await delivery.begin(plan, context, signal);
+      if (!held.disposed) held.defer(unread.holdStreamed(apiKey, stream.memory));
+      return onAnswered ? stream : { ...stream, audio: releaseAfter(stream.audio, signal, release) };
+    } catch (error) {
+      release();
+      throw error;
+    }
+  },
+});
+
+/** Calls `release` when the audio was read, its reader has left, or the signal is aborted. */
+const releaseAfter = (
+  audio: AsyncIterable<Buffer>,
+  signal: AbortSignal,
+  release: () => void,
+): AsyncIterable<Buffer> => {
+  if (signal.aborted) release();
+  else signal.addEventListener("abort", release, { once: true });
+  return (async function* () {
+    try {
+      yield* audio;
+    } finally {
+      signal.removeEventListener("abort", release);
+      release();
+    }
+  })();
+};

@@ -1,0 +1,191 @@
+import { ServiceError } from "../domain/errors.ts";
+import {
+  createConcurrencyLimit,
+  createRateLimit,
+  type RefusingLimit,
+  refusing,
+  secondsLeft,
+} from "./limit.ts";
+import { createUnreadAudio } from "./unread-audio.ts";
+
+/** Settings, by their names. */
+export interface LimitSettings {
+  readonly BURST_WINDOW_MS: number;
+  /** Undefined: as the plan. */
+  readonly BURST_LIMIT?: number | undefined;
+  readonly STREAMS_PER_KEY: number;
+  readonly UNREAD_AUDIO_BYTES: number;
+  readonly WS_SOCKETS_PER_KEY: number;
+}
+
+/** What a key or a client may have at once or within a time. */
+export interface LimitRow {
+  /** A client is the network of its address, see `clientNetwork`. */
+  readonly of: "key" | "key and client" | "client";
+  readonly counts: string;
+  /** A number, or the setting that has it. */
+  readonly atMost: number | keyof LimitSettings | "the plan's";
+  /** Without a value of the setting. */
+  readonly byDefault?: (requestsPerMinute: number) => number;
+  /** Absent: what is counted is counted until it ends. */
+  readonly windowMs?: number | keyof LimitSettings;
+  /** What becomes of more. */
+  readonly beyond: Refusal | string;
+}
+
+/** A 429. */
+interface Refusal {
+  readonly code: string;
+  readonly message: (atMost: number) => string;
+  /** Absent: until the window ends. */
+  readonly retryAfterSeconds?: number;
+}
+
+const minuteMs = 60_000;
+const megabyte = 1024 ** 2;
+
+/** All limits of a key or a client. What waits for its turn is bounded in `queues.ts`. */
+export const limits = {
+  /** Of all instances together. */
+  minute: {
+    of: "key",
+    counts: "requests per minute",
+    atMost: "the plan's",
+    windowMs: minuteMs,
+    beyond: {
+      code: "RATE_LIMIT_EXCEEDED",
+      message: () => "The key has no requests left in this minute.",
+    },
+  },
+  /** In a window that slides. */
+  burst: {
+    of: "key and client",
+    counts: "requests in a burst",
+    atMost: "BURST_LIMIT",
+    byDefault: (requestsPerMinute) => Math.max(20, Math.floor(requestsPerMinute / 20)),
+    windowMs: "BURST_WINDOW_MS",
+    beyond: {
+      code: "BURST_RATE_LIMIT_EXCEEDED",
+      message: () => "Too many requests at once from this key and address.",
+    },
+  },
+  /** Counted for each place where secrets are presented: see `Authenticator`. */
+  failures: {
+    of: "client",
+    counts: "wrong secrets per minute",
+    atMost: 30,
+    windowMs: minuteMs,
+    beyond: {
+      code: "RATE_LIMIT_EXCEEDED",
+      message: () => "Too many failed attempts from this address.",
+    },
+  },
+  sockets: {
+    of: "key",
+    counts: "open WebSockets",
+    atMost: "WS_SOCKETS_PER_KEY",
+    beyond: {
+      code: "TOO_MANY_SOCKETS",
+      message: (atMost) => `The key has ${atMost} sockets open, the maximum: close one or try again later.`,
+      retryAfterSeconds: 10,
+    },
+  },
+  streams: {
+    of: "key",
+    counts: "open streams",
+    atMost: "STREAMS_PER_KEY",
+    beyond: {
+      code: "TOO_MANY_STREAMS",
+      message: (atMost) => `The key has ${atMost} open streams, the maximum.`,
+      retryAfterSeconds: 5,
+    },
+  },
+  unread: {
+    of: "key",
+    counts: "bytes of audio that its clients have requested and not read",
+    atMost: "UNREAD_AUDIO_BYTES",
+    beyond: {
+      code: "TOO_MUCH_UNREAD_AUDIO",
+      message: (atMost) =>
+        `The key's clients have not read ${atMost} bytes of audio that they requested, the maximum.`,
+      retryAfterSeconds: 5,
+    },
+  },
+  /** Requests whose client left before the first byte, or whose text is silent, although an engine had worked or the serving was recorded. */
+  departures: {
+    of: "key",
+    counts: "uncharged departures per minute",
+    atMost: 10,
+    windowMs: minuteMs,
+    beyond: "further ones are charged",
+  },
+  /** Of responses without credentials. */
+  unsent: {
+    of: "client",
+    counts: "bytes in memory that are not yet sent",
+    atMost: 8 * megabyte,
+    beyond: "the response waits",
+  },
+} as const satisfies Readonly<Record<string, LimitRow>>;
+
+type LimitName = keyof typeof limits;
+
+/** Those that refuse. */
+type RefusalKind = {
+  [Name in LimitName]: (typeof limits)[Name] extends { readonly beyond: Refusal } ? Name : never;
+}[LimitName];
+
+/** Too many requests. The request may be repeated after `retryAfterSeconds`. */
+export class RateLimited extends ServiceError {
+  override readonly name = "RateLimited";
+  readonly kind: RefusalKind;
+  readonly retryAfterSeconds: number;
+
+  constructor(message: string, kind: RefusalKind, retryAfterSeconds: number) {
+    super(message);
+    this.kind = kind;
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+/** For people: the limits of a key, with the codes of their refusals. */
+export const describeLimits = (): string => {
+  const refused = Object.values<LimitRow>(limits).flatMap(({ of, counts, beyond }) =>
+    of === "client" || typeof beyond === "string" ? [] : `${counts} (\`${beyond.code}\`)`,
+  );
+  return `The key has too many ${list.format(refused)}.`;
+};
+
+const list = new Intl.ListFormat("en", { type: "disjunction" });
+
+export const minuteExceeded = (now: number): RateLimited =>
+  new RateLimited(limits.minute.beyond.message(), "minute", secondsLeft(now, limits.minute.windowMs));
+
+export const burstExceeded = (retryAfterSeconds: number): RateLimited =>
+  new RateLimited(limits.burst.beyond.message(), "burst", retryAfterSeconds);
+
+export type Limits = ReturnType<typeof createLimits>;
+
+/** The limits that an instance counts alone. Those of requests: see `createRateLimiter`. */
+export const createLimits = (settings: LimitSettings, clock: () => number) => {
+  const atOnce = (kind: "sockets" | "streams"): RefusingLimit => {
+    const { atMost: setting, beyond } = limits[kind];
+    const atMost = settings[setting];
+    const refusal = () => new RateLimited(beyond.message(atMost), kind, beyond.retryAfterSeconds);
+    return refusing(createConcurrencyLimit(atMost), refusal);
+  };
+  const { failures, unread, departures } = limits;
+  return {
+    failures: refusing(
+      createRateLimit(failures, clock),
+      () => new RateLimited(failures.beyond.message(), "failures", secondsLeft(clock(), failures.windowMs)),
+    ),
+    departures: createRateLimit(departures, clock),
+    sockets: atOnce("sockets"),
+    streams: atOnce("streams"),
+    unread: createUnreadAudio(
+      settings.UNREAD_AUDIO_BYTES,
+      (atMost) => new RateLimited(unread.beyond.message(atMost), "unread", unread.beyond.retryAfterSeconds),
+    ),
+  };
+};

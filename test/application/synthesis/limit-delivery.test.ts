@@ -1,0 +1,123 @@
+import { expect } from "chai";
+import type {
+  Sound,
+  StreamContext,
+  Streaming,
+  WholeDelivery,
+} from "../../../src/application/synthesis/delivery.ts";
+import { limitDelivery } from "../../../src/application/synthesis/limit-delivery.ts";
+import type { SynthesisPlan } from "../../../src/application/synthesis/planner.ts";
+import type { Receipt } from "../../../src/domain/ledger/journal/serving.ts";
+import { RateLimited } from "../../../src/limits/limits.ts";
+import { renditionOf } from "../../audio/pipeline/renditions.ts";
+import { collect } from "../../support/collect.ts";
+import { testPrincipal } from "../../support/principal.ts";
+import { rejection } from "../../support/rejection.ts";
+import { testLimits } from "../../support/test-limits.ts";
+
+const memory = (byteLength: number) => ({ byteLength });
+
+describe("a limited delivery", () => {
+  const rendition = renditionOf("Hello.", { engine: "gwn", websiteId: "w" });
+  const plan: SynthesisPlan = {
+    characters: 6,
+    silent: false,
+    renditions: [rendition],
+    catalogRevision: "1",
+    shared: false,
+  };
+  const context: StreamContext = { principal: testPrincipal(), requestId: "r", kind: "websocket" };
+  const never = new AbortController().signal;
+
+  const limited = ({ fails = false, bytesPerKey = 100 } = {}) => {
+    const limits = testLimits({ STREAMS_PER_KEY: 1, UNREAD_AUDIO_BYTES: bytesPerKey });
+    const source: Pick<WholeDelivery, "deliver" | "recordWhole"> & Pick<Streaming, "begin"> = {
+      recordWhole: (...[, , , , done]) => done(undefined, {} as Receipt),
+      deliver: async (_plan, _context, { select }) => {
+        const bytes = Buffer.from(new ArrayBuffer(100));
+        const { hash, name } = rendition;
+        const length = { samples: 1, sampleRate: 1 };
+        const sound: Sound = {
+          bytes,
+          length,
+          hash,
+          name,
+          format: "mp3",
+          provenance: "memory",
+          rendition,
+          failed: [],
+        };
+        return { sound, selection: await select(sound, () => {}), characters: 6 };
+      },
+      begin: async () => {
+        if (fails) throw new Error("no audio");
+        return {
+          rendition,
+          contentType: "audio/mpeg",
+          prosodyApplied: [],
+          provenance: "miss",
+          characters: 6,
+          audio: (async function* () {
+            yield Buffer.from("one");
+          })(),
+          memory: memory(3),
+          delivered: () => undefined,
+        };
+      },
+    };
+    return limitDelivery(source, limits);
+  };
+
+  it("holds a whole sound until its answer has ended", async () => {
+    const delivery = limited();
+    const callbacks: (() => void)[] = [];
+    const onAnswered = (callback: () => void) => void callbacks.push(callback);
+    const whole = { hasRange: false, select: () => ({}) };
+    const record = () =>
+      delivery.recordWhole(plan, context.principal, "r", {} as Sound, (error) => {
+        if (error) throw error;
+      });
+    const obtain = () => delivery.deliver(plan, { ...context, signal: never, onAnswered }, whole);
+    await obtain();
+    expect(await rejection(obtain())).to.be.instanceOf(RateLimited);
+    expect(record).to.throw(RateLimited);
+    for (const callback of callbacks) callback();
+    expect(record).not.to.throw();
+    await obtain();
+  });
+
+  it("counts a stream until it is read to its end", async () => {
+    const delivery = limited();
+    const stream = await delivery.begin(plan, context, never);
+    expect(await rejection(delivery.begin(plan, context, never))).to.include({ kind: "streams" });
+    expect(String(await collect(stream.audio))).to.equal("one");
+    await delivery.begin(plan, context, never);
+  });
+
+  it("counts a stream until its signal is aborted", async () => {
+    const delivery = limited();
+    const client = new AbortController();
+    await delivery.begin(plan, context, client.signal);
+    client.abort();
+    await delivery.begin(plan, context, never);
+  });
+
+  it("counts a stream with an answer until the answer has ended", async () => {
+    const delivery = limited();
+    let end = (): void => undefined;
+    const onAnswered = (callback: () => void) => {
+      end = callback;
+    };
+    const stream = await delivery.begin(plan, { ...context, onAnswered }, never);
+    await collect(stream.audio);
+    expect(await rejection(delivery.begin(plan, context, never))).to.include({ kind: "streams" });
+    end();
+    await delivery.begin(plan, context, never);
+  });
+
+  it("does not count a stream that fails to begin", async () => {
+    const delivery = limited({ fails: true });
+    for (const _ of [1, 2])
+      expect(await rejection(delivery.begin(plan, context, never))).to.match(/no audio/);
+  });
+});

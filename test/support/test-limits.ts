@@ -1,0 +1,6 @@
+import { createLimits, type LimitSettings, type Limits } from "../../src/limits/limits.ts";
+import { readSettings } from "../../src/settings.ts";
+
+/** Limits with the default settings, but those given. */
+export const testLimits = (settings: Partial<LimitSettings> = {}, clock: () => number = () => 0): Limits =>
+  createLimits({ ...readSettings({}).limits, ...settings }, clock);
