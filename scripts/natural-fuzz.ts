@@ -19,7 +19,7 @@ const random = randomOf(seed);
 const cases = Array.from({ length: texts }, () => naturalFuzzCase(random, voices));
 
 const speakAll = async (order: readonly number[]): Promise<ReadonlyMap<number, Finding>> => {
-  const host = await openToolHost({ queueTimeoutMs: 100 * pollTimeoutMs });
+  const host = await openToolHost({ queue: { queueTimeoutMs: 100 * pollTimeoutMs } });
   const engine = await openNaturalEngine(
     host,
     voices.map(({ voice }) => voice),

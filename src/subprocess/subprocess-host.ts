@@ -2,10 +2,11 @@ import { availableParallelism } from "node:os";
 import { withDeadline } from "../async/deadline.ts";
 import type { Claim } from "../async/scheduler/claim.ts";
 import { createReservedSlot, type ReservedSlot } from "../async/scheduler/reserved-slot.ts";
-import type { Resource } from "../async/scheduler/resource.ts";
+import type { Resource, ResourceOptions } from "../async/scheduler/resource.ts";
 import { createScheduler, type Scheduler } from "../async/scheduler/scheduler.ts";
 import { Unavailable } from "../domain/errors.ts";
 import { encodedFormats, formats } from "../domain/synthesis/formats.ts";
+import { queues } from "../limits/queues.ts";
 import type { SpeechEvent } from "./espeak.ts";
 import type { SpeechModel } from "./models.ts";
 import type {
@@ -98,12 +99,8 @@ export interface SubprocessHostOptions {
   readonly concurrency?: number;
   /** Shares the slots among API keys. Default: its own. */
   readonly scheduler?: Scheduler;
-  /** Waiting jobs. Default 1000. */
-  readonly queueLimit?: number;
-  /** Waiting jobs of one API key. Default 16. */
-  readonly queueLimitPerKey?: number;
-  /** Longest wait for a slot. Default 10 s. Long answers wait for their encoder three times as long. */
-  readonly queueTimeoutMs?: number;
+  /** Other bounds than those of `limits/queues.ts`. */
+  readonly queue?: Partial<Pick<ResourceOptions, "queueLimit" | "queueLimitPerKey" | "queueTimeoutMs">>;
   /** The helper is killed if it has not ended a job this long after its deadline. Default 5 s. */
   readonly graceMs?: number;
   /** Called when the helper process ended unexpectedly, and when no other could be started. */
@@ -222,39 +219,22 @@ export type ModelQueue = Pick<SpeechModel, "name" | "processes">;
 /** The slots of the helper's jobs, by kind. */
 class Slots {
   readonly tools: Resource;
-  /** A short answer must not wait for its key's long ones. */
   readonly shortEncoders: Resource;
   readonly encoders: Resource;
-  /** Like encoders, they live as long as their sound. */
   readonly decoders: Resource;
   readonly #models = new Map<string, Resource>();
   readonly #openModel: (model: ModelQueue) => Resource;
 
   constructor(concurrency: number, options: SubprocessHostOptions) {
-    const { scheduler = createScheduler() } = options;
-    const { queueLimit = 1000, queueLimitPerKey = 16, queueTimeoutMs = 10_000 } = options;
-    const queues = { queueLimit, queueLimitPerKey, queueTimeoutMs, overloaded };
-    const reserved = Math.min(1, concurrency - 1);
-    this.tools = scheduler.resource("speech_tools", { concurrency, reserved, ...queues });
-    this.shortEncoders = scheduler.resource("short_encoders", {
-      concurrency: 2 * concurrency,
-      concurrencyPerKey: concurrency,
-      ...queues,
-    });
-    this.encoders = scheduler.resource("encoders", {
-      concurrency: 3 * concurrency,
-      concurrencyPerKey: concurrency,
-      ...queues,
-      queueTimeoutMs: 3 * queueTimeoutMs,
-      overloaded: encodersOverloaded,
-    });
-    this.decoders = scheduler.resource("decoders", {
-      concurrency: 3 * concurrency,
-      concurrencyPerKey: concurrency,
-      ...queues,
-    });
+    const { scheduler = createScheduler(), queue } = options;
+    const open = (name: "speech_tools" | "short_encoders" | "encoders" | "decoders"): Resource =>
+      scheduler.resource(name, { ...queues[name](concurrency), ...queue });
+    this.tools = open("speech_tools");
+    this.shortEncoders = open("short_encoders");
+    this.encoders = open("encoders");
+    this.decoders = open("decoders");
     this.#openModel = ({ name, processes = 1 }) =>
-      scheduler.resource(`model_${name}`, { concurrency: processes, ...queues });
+      scheduler.resource(`model_${name}`, { ...queues.model(processes), ...queue });
   }
 
   model(model: ModelQueue): Resource {
@@ -271,17 +251,6 @@ class Slots {
     };
   }
 }
-
-const overloaded = (scope: "all" | "key"): Unavailable =>
-  scope === "all"
-    ? new Unavailable("Too many speech syntheses are running.", 1)
-    : new Unavailable("Too many speech syntheses of this API key are waiting.", 2);
-
-/** An encoder may be busy until its client has read the sound. */
-const encodersOverloaded = (scope: "all" | "key"): Unavailable =>
-  scope === "all"
-    ? new Unavailable("Too many long texts are being spoken.", 5)
-    : new Unavailable("Too many long texts of this API key are waiting.", 5);
 
 async function* once(text: string): AsyncIterable<Buffer> {
   yield Buffer.from(text);

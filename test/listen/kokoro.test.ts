@@ -59,7 +59,7 @@ describe("Kokoro's voices, where scripts/natural-voices --kokoro has installed t
   let host: SubprocessHost;
   let engine: Engine;
   before(async function () {
-    host = await openToolHost({ queueTimeoutMs: pollTimeoutMs });
+    host = await openToolHost({ queue: { queueTimeoutMs: pollTimeoutMs } });
     const opened = await openNaturalEngine(host, [
       ...["kokoro:af_heart", "kokoro:if_sara"],
       ...Object.keys(lists),

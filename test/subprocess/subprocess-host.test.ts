@@ -209,7 +209,7 @@ describe("The subprocess host", () => {
   });
 
   it("rejects jobs when its queue is full, and removes aborted jobs from the queue", async () => {
-    const host = await open({ concurrency: 1, queueLimit: 1 });
+    const host = await open({ concurrency: 1, queue: { queueLimit: 1 } });
     const stop = new AbortController();
     const leave = new AbortController();
     const first = rejection(collect(say(host, long, stop.signal)));
@@ -373,7 +373,7 @@ describe("The subprocess host", () => {
   });
 
   it("bounds the time in the queue, and starts a job's deadline with the job", async () => {
-    const host = await open({ concurrency: 1, queueTimeoutMs: 30 });
+    const host = await open({ concurrency: 1, queue: { queueTimeoutMs: 30 } });
     const stop = new AbortController();
     const first = rejection(collect(say(host, long, stop.signal)));
     await until("it runs", () => host.stats().running === 1);

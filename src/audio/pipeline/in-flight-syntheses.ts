@@ -7,6 +7,7 @@ import { isByok } from "../../domain/accounts/byok-providers.ts";
 import { EngineFailed, Interrupted, Invalid, Unavailable } from "../../domain/errors.ts";
 import type { SpokenPhoneme } from "../../domain/synthesis/phonemes.ts";
 import { speakingSeconds } from "../../domain/synthesis/speaking-time.ts";
+import { queues } from "../../limits/queues.ts";
 import type { Rendition } from "../formats/sound.ts";
 import type { AudioObject, ObjectName } from "../store/audio-store.ts";
 import { type Log, loggableMessage } from "./log.ts";
@@ -27,10 +28,6 @@ export interface InFlightSynthesesOptions extends Pick<StoreRecheck, "renderer" 
     rendered: RenderedSound,
   ) => void;
 }
-
-export const tooMuch = (): Unavailable => new Unavailable("Too many requests are in progress.", 1);
-
-const tooMuchOfKey = (): Unavailable => new Unavailable("Too many syntheses of this API key are running.", 2);
 
 /** An engine's work for one synthesis. */
 export interface EngineWork {
@@ -71,10 +68,9 @@ export class InFlightSyntheses {
     this.#options = options;
     this.#recent = createRecentFailures(clock, limits.failureMs);
     this.#slots = scheduler.resource("syntheses", {
+      ...queues.syntheses,
       concurrency: limits.inFlight,
       concurrencyPerKey: limits.inFlightPerKey,
-      ...noQueue,
-      overloaded: (scope) => (scope === "all" ? tooMuch() : tooMuchOfKey()),
     });
   }
 
@@ -170,9 +166,6 @@ export class InFlightSyntheses {
 
 const claimOf = ({ recipe, document = recipe.text }: Rendition, apiKey: string | undefined): Claim =>
   createClaim(apiKey, speakingSeconds(document) / recipe.prosody.rate);
-
-/** A synthesis starts at once or is refused. */
-const noQueue = { queueLimit: 0, queueLimitPerKey: 0, queueTimeoutMs: 0 };
 
 /** A BYOK provider has its own circuit breaker, and new credentials must work at once. */
 const isRemembered = ({ recipe }: Rendition, failure: unknown): failure is EngineFailed | Invalid =>

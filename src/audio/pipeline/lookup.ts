@@ -5,6 +5,7 @@ import type { Provenance } from "../../domain/ledger/journal/serving.ts";
 import { legacyName } from "../../domain/synthesis/legacy-names.ts";
 import { marksName } from "../../domain/synthesis/marks.ts";
 import type { Recipe } from "../../domain/synthesis/recipe.ts";
+import { tooManyInProgress } from "../../limits/queues.ts";
 import type { Rendition } from "../formats/sound.ts";
 import {
   type AudioObject,
@@ -15,7 +16,7 @@ import {
   type ObjectName,
   type StoredObject,
 } from "../store/audio-store.ts";
-import { type InFlightSyntheses, tooMuch, type Wanted } from "./in-flight-syntheses.ts";
+import type { InFlightSyntheses, Wanted } from "./in-flight-syntheses.ts";
 import type { MemoryCache } from "./memory-cache.ts";
 import type { PipelineLimits } from "./pipeline-limits.ts";
 import { inChunks, type SharedStream } from "./shared-stream.ts";
@@ -132,7 +133,7 @@ export class Lookup {
   /** Concurrent reads of an object share one, of at most `max`. */
   #sharedReads(max: number): ReadObject {
     const { cache, reader } = this.#parts;
-    const reads = createSingleFlight<StoredObject | undefined>({ max, full: tooMuch });
+    const reads = createSingleFlight<StoredObject | undefined>({ max, full: tooManyInProgress });
     return async (name, signal, recipe) => {
       const read = async (shared: AbortSignal): Promise<StoredObject | undefined> => {
         const forgotten = cache.forgotten();

@@ -1,3 +1,5 @@
+import { queues } from "../../limits/queues.ts";
+
 const megabyte = 1024 * 1024;
 
 /** Limits of the audio pipeline; times in milliseconds, sizes in bytes. */
@@ -16,9 +18,9 @@ export const pipelineLimits = {
    */
   readAheadBytes: 4 * megabyte,
   /** Concurrent lookups and syntheses. */
-  inFlight: 1000,
+  inFlight: queues.syntheses.concurrency,
   /** Concurrent syntheses started by one API key. */
-  inFlightPerKey: 100,
+  inFlightPerKey: queues.syntheses.concurrencyPerKey,
   /** How long a failed synthesis is not repeated. */
   failureMs: 3000,
   /** Concurrent reads of objects by URL, which anyone may request: they must not displace syntheses. Others wait. */

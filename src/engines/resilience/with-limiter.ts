@@ -2,7 +2,8 @@ import { backgroundClock, type Clock } from "../../async/clock.ts";
 import { createClaim } from "../../async/scheduler/claim.ts";
 import type { Scheduler } from "../../async/scheduler/scheduler.ts";
 import { tap } from "../../async/tap.ts";
-import { ReadersStalled, Unavailable } from "../../domain/errors.ts";
+import { ReadersStalled } from "../../domain/errors.ts";
+import { queues } from "../../limits/queues.ts";
 import type { Exchange, UpstreamRequest } from "../provider-http/exchange.ts";
 import { createStartLimit } from "./start-limit.ts";
 
@@ -16,8 +17,6 @@ export interface LimiterOptions {
   readonly reserved?: number;
 }
 
-const queueTimeoutMs = 15_000;
-
 /** Limits the requests of one provider client. `name`: of the resource. */
 export const createLimiter = (
   scheduler: Scheduler,
@@ -25,16 +24,9 @@ export const createLimiter = (
   { concurrency, perMinute, reserved = 0 }: LimiterOptions,
   clock: Clock = backgroundClock,
 ) => {
-  const queueLimit = 25 * concurrency;
   const resource = scheduler.resource(name, {
-    concurrency,
-    reserved: Math.min(reserved, concurrency - 1),
+    ...queues.provider({ concurrency, reserved }),
     startLimit: createStartLimit(perMinute, concurrency, clock),
-    queueLimit,
-    // Of a shared server one key may fill half of the queue.
-    queueLimitPerKey: reserved > 0 ? queueLimit / 2 : queueLimit,
-    queueTimeoutMs,
-    overloaded: () => new Unavailable("Too many requests to the speech provider are waiting.", 2),
     clock,
   });
   return {

@@ -35,7 +35,7 @@ describe("The tool hibari", () => {
   });
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), "hibari-"));
-    host = await openToolHost({ speakers: 0, queueTimeoutMs: pollTimeoutMs });
+    host = await openToolHost({ speakers: 0, queue: { queueTimeoutMs: pollTimeoutMs } });
   });
   afterEach(async () => {
     await host.close();

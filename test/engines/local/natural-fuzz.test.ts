@@ -14,7 +14,7 @@ const seed = 36;
 describe("Generated texts and documents", () => {
   let host: SubprocessHost;
   before(async () => {
-    host = await openToolHost({ queueTimeoutMs: pollTimeoutMs });
+    host = await openToolHost({ queue: { queueTimeoutMs: pollTimeoutMs } });
   });
   after(() => host.close());
 

@@ -209,7 +209,7 @@ describe("The models of sherpa-onnx", () => {
   });
 
   it("take a text while the queue of the other tools is full", async () => {
-    const host = await openToolHost({ concurrency: 1, queueLimitPerKey: 1 });
+    const host = await openToolHost({ concurrency: 1, queue: { queueLimitPerKey: 1 } });
     const leave = new AbortController();
     try {
       const [engine] = await localEngines({ host, models: await openModels(host, packs.folder) });

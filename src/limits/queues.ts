@@ -1,0 +1,75 @@
+import type { ResourceOptions } from "../async/scheduler/resource.ts";
+import { Unavailable } from "../domain/errors.ts";
+
+/** Slots in all and of one key; who waits for them in all and of one key, and for how long; and the 503 beyond. */
+type Bounds = Omit<ResourceOptions, "clock" | "startLimit">;
+
+type Overloaded = ResourceOptions["overloaded"];
+
+export const tooManyInProgress = (): Unavailable => new Unavailable("Too many requests are in progress.", 1);
+
+const tooManyTools: Overloaded = (scope) =>
+  scope === "all"
+    ? new Unavailable("Too many speech syntheses are running.", 1)
+    : new Unavailable("Too many speech syntheses of this API key are waiting.", 2);
+
+/** An encoder may be busy until its client has read the sound. */
+const tooManyLongTexts: Overloaded = (scope) =>
+  scope === "all"
+    ? new Unavailable("Too many long texts are being spoken.", 5)
+    : new Unavailable("Too many long texts of this API key are waiting.", 5);
+
+/** What waits for a job of the helper process. */
+const jobs = { queueLimit: 1_000, queueLimitPerKey: 16, queueTimeoutMs: 10_000, overloaded: tooManyTools };
+
+const reports = {
+  concurrency: 2,
+  concurrencyPerKey: 1,
+  queueLimit: 200,
+  queueLimitPerKey: 4,
+  overloaded: () => new Unavailable("Too many reports are waiting. Try again later.", 1),
+};
+
+/** All that runs or waits in queues by API key, by the names that label its metrics. `tools`: SYNTHESIS_CONCURRENCY. */
+export const queues = {
+  /** They start at once or are refused. */
+  syntheses: {
+    concurrency: 1_000,
+    concurrencyPerKey: 100,
+    queueLimit: 0,
+    queueLimitPerKey: 0,
+    queueTimeoutMs: 0,
+    overloaded: (scope) =>
+      scope === "all"
+        ? tooManyInProgress()
+        : new Unavailable("Too many syntheses of this API key are running.", 2),
+  },
+  speech_tools: (tools: number) => ({ ...jobs, concurrency: tools, reserved: Math.min(1, tools - 1) }),
+  /** A short answer must not wait for its key's long ones. */
+  short_encoders: (tools: number) => ({ ...jobs, concurrency: 2 * tools, concurrencyPerKey: tools }),
+  encoders: (tools: number) => ({
+    ...jobs,
+    concurrency: 3 * tools,
+    concurrencyPerKey: tools,
+    queueTimeoutMs: 3 * jobs.queueTimeoutMs,
+    overloaded: tooManyLongTexts,
+  }),
+  /** Like encoders, they live as long as their sound. */
+  decoders: (tools: number) => ({ ...jobs, concurrency: 3 * tools, concurrencyPerKey: tools }),
+  model: (processes: number) => ({ ...jobs, concurrency: processes }),
+  /**
+   * Requests to a provider with one set of credentials. `reserved`: those for keys without others, of a server that many keys
+   * share; then one key may fill half of the queue.
+   */
+  provider: ({ concurrency, reserved }: { readonly concurrency: number; readonly reserved: number }) => ({
+    concurrency,
+    reserved: Math.min(reserved, concurrency - 1),
+    queueLimit: 25 * concurrency,
+    queueLimitPerKey: reserved > 0 ? 12.5 * concurrency : 25 * concurrency,
+    queueTimeoutMs: 15_000,
+    overloaded: () => new Unavailable("Too many requests to the speech provider are waiting.", 2),
+  }),
+  /** Of one key only one runs, because the cost of a report grows with the traffic of other keys. */
+  usage_reports: { ...reports, queueTimeoutMs: 5_000 },
+  slow_usage_reports: { ...reports, queueTimeoutMs: 30_000 },
+} satisfies Readonly<Record<string, Bounds | ((given: never) => Bounds)>>;
