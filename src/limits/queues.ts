@@ -69,7 +69,12 @@ export const queues = {
     queueTimeoutMs: 15_000,
     overloaded: () => new Unavailable("Too many requests to the speech provider are waiting.", 2),
   }),
-  /** Of one key only one runs, because the cost of a report grows with the traffic of other keys. */
+  /**
+   * A report by hour reads journal events, which hold servings of other keys, too, and a report
+   * just after the start reads what is unposted of all keys. Therefore few run at once, one of each
+   * key.
+   */
   usage_reports: { ...reports, queueTimeoutMs: 5_000 },
+  /** They may wait for another slow one. */
   slow_usage_reports: { ...reports, queueTimeoutMs: 30_000 },
 } satisfies Readonly<Record<string, Bounds | ((given: never) => Bounds)>>;

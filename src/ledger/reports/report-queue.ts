@@ -2,6 +2,7 @@ import { backgroundClock, type Clock } from "../../async/clock.ts";
 import { type Claim, createClaim } from "../../async/scheduler/claim.ts";
 import { createScheduler } from "../../async/scheduler/scheduler.ts";
 import { Unavailable } from "../../domain/errors.ts";
+import { queues } from "../../limits/queues.ts";
 
 /** Runs reports that read much of the log, such as the usage reports that keys request. */
 export interface ReportQueue {
@@ -13,19 +14,10 @@ export interface ReportQueue {
   run<T>(apiKey: string, signal: AbortSignal, report: (signal: AbortSignal) => Promise<T>): Promise<T>;
 }
 
-/**
- * A report by hour reads journal events, which hold servings of other keys, too, and a report just after the start reads what is
- * unposted of all keys. Therefore few reports run at once, one of each key.
- */
-const limits = { concurrency: 2, concurrencyPerKey: 1, queueLimit: 200, queueLimitPerKey: 4 };
-
 /** After this time a report needs a slot for slow ones: all others would wait behind two long reports of two keys. */
 const slowAfterMs = 1_000;
 const maxReportMs = 30_000;
-/** Of reports that have not begun; and of slow ones, which may wait for another slow one. */
-const queueTimeoutMs = { first: 5_000, slow: maxReportMs };
 
-const tooMany = (): Unavailable => new Unavailable("Too many reports are waiting. Try again later.", 1);
 const tooLong = (cause: unknown): Unavailable =>
   new Unavailable("The report takes too long. Request a shorter range.", 60, { cause });
 
@@ -36,10 +28,8 @@ const timedOut = new Error("The report takes too long.");
 export const createReportQueue = ({ clock = backgroundClock }: { clock?: Clock } = {}): ReportQueue => {
   // A scheduler of its own: reports that wait say nothing about the health of syntheses.
   const scheduler = createScheduler({ clock });
-  const resource = (name: string, timeoutMs: number) =>
-    scheduler.resource(name, { ...limits, queueTimeoutMs: timeoutMs, overloaded: tooMany });
-  const reports = resource("usage_reports", queueTimeoutMs.first);
-  const slowReports = resource("slow_usage_reports", queueTimeoutMs.slow);
+  const reports = scheduler.resource("usage_reports", queues.usage_reports);
+  const slowReports = scheduler.resource("slow_usage_reports", queues.slow_usage_reports);
 
   /** Moves the report to a slot for slow ones, if one is free. */
   const slowSlot = (claim: Claim): (() => void) | undefined => {
