@@ -6,7 +6,7 @@ import { createHealth } from "../application/health/health.ts";
 import { createInstanceStatus } from "../application/health/instance-status.ts";
 import { createReadiness } from "../application/health/readiness.ts";
 import type { ResourceStats } from "../async/scheduler/scheduler.ts";
-import { isByok } from "../domain/accounts/byok-providers.ts";
+import { isByok } from "../domain/synthesis/byok-providers.ts";
 import type { OpenLedger } from "../ledger/open-ledger.ts";
 import type { SealSchedule } from "../ledger/proof/seal-schedule.ts";
 import type { Core, Runtime } from "./core.ts";

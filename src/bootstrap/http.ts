@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Gallery } from "../application/catalog/gallery.ts";
 import { sharedCatalog } from "../application/catalog/website-catalog.ts";
+import type { Gallery } from "../application/gallery/gallery.ts";
 import { withLegacyAddresses } from "../audio/legacy/legacy-addresses.ts";
 import { cors, createApiCors, publicCors } from "../http/access/cors.ts";
 import { credentialsOf } from "../http/access/credentials.ts";

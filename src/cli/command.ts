@@ -1,9 +1,9 @@
 import type { Command } from "commander";
 import type { AcceptClock } from "../application/accept-clock.ts";
-import type { OriginVerification } from "../application/access/origin-verification.ts";
 import type { CredentialsService } from "../application/accounts/credentials.ts";
 import type { ReadKeyHistory } from "../application/accounts/key-history.ts";
 import type { Keys } from "../application/accounts/keys.ts";
+import type { OriginVerification } from "../application/accounts/origin-verification.ts";
 import type { Websites } from "../application/accounts/websites.ts";
 import type { DeleteAudio } from "../application/audio/delete-audio.ts";
 import type { Sounds } from "../application/audio/sounds.ts";

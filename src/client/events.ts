@@ -1,5 +1,5 @@
+import type { EngineCode } from "./api/voices.ts";
 import type { TextPart } from "./text-parts.ts";
-import type { EngineCode } from "./voices/voices.ts";
 
 /** One of the service's engines, or the browser's own speech synthesis. */
 export type SpeechService = EngineCode | "native";

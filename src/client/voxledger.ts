@@ -9,6 +9,13 @@
 import { createSendRequest } from "./api/http.ts";
 import { createServiceApi, type OriginVerification, type ServiceApi } from "./api/service-api.ts";
 import { Session } from "./api/session.ts";
+import type {
+  PlatformQuery,
+  VoiceCollection,
+  VoiceDetail,
+  VoiceReportResponse,
+  VoicesByLanguage,
+} from "./api/voices.ts";
 import type { WebsiteConfig } from "./api/website-config.ts";
 import { resolveConfiguration, type VoxledgerConfig } from "./configuration.ts";
 import { defaultEnvironment, type Environment } from "./environment.ts";
@@ -21,15 +28,9 @@ import { createTransport } from "./transport/create-transport.ts";
 import { nativeVoices } from "./voices/native-voices.ts";
 import { platformOf, voiceInfo } from "./voices/platform-report.ts";
 import { createVoiceSelection } from "./voices/voice-selection.ts";
-import type {
-  PlatformQuery,
-  VoiceCollection,
-  VoiceDetail,
-  VoiceReportResponse,
-  VoicesByLanguage,
-} from "./voices/voices.ts";
 
 export type { OriginVerification } from "./api/service-api.ts";
+export type * from "./api/voices.ts";
 export type * from "./api/website-config.ts";
 export type { VoxledgerConfig } from "./configuration.ts";
 export type { Environment } from "./environment.ts";
@@ -42,7 +43,6 @@ export type { Knob, PlaybackProsody, Prosody } from "./prosody.ts";
 export type { SpeakParams, SpeechResult } from "./speech.ts";
 export type { TextPart } from "./text-parts.ts";
 export type { Delivery, TransportMode } from "./transport/transport.ts";
-export type * from "./voices/voices.ts";
 
 /** A website's connection to the service. Every method that sends a request throws VoxledgerError. */
 export class Voxledger {

@@ -1,5 +1,5 @@
-import type { ByokEngine } from "../domain/accounts/byok-providers.ts";
 import type { ModelRetirement } from "../domain/accounts/model-retirements.ts";
+import type { ByokEngine } from "../domain/synthesis/byok-providers.ts";
 import type { EngineCode, ShortGender } from "../domain/synthesis/speech.ts";
 import type { Engine } from "./engine.ts";
 

@@ -1,7 +1,7 @@
 import { lazy } from "../async/lazy.ts";
-import { taggedJson } from "./caching/tagged-content.ts";
 import type { Operation } from "./kernel/operation.ts";
 import { createPublicUrl } from "./kernel/public-url.ts";
+import { taggedJson } from "./kernel/tagged-content.ts";
 import { accessOperations } from "./routes/access.ts";
 import { catalogOperations } from "./routes/admin/catalog.ts";
 import { credentialOperations } from "./routes/admin/credentials.ts";

@@ -5,13 +5,13 @@ import { createWebsiteCatalogs } from "../../src/application/catalog/website-cat
 import { createWebsiteLexicons } from "../../src/application/lexicons/website-lexicons.ts";
 import { createPlanner, type FindEngine, type Planner } from "../../src/application/synthesis/planner.ts";
 import { createScheduler } from "../../src/async/scheduler/scheduler.ts";
-import type { Rendition } from "../../src/audio/formats/sound.ts";
+import { legacyName } from "../../src/audio/pipeline/legacy-names.ts";
+import type { Rendition } from "../../src/audio/pipeline/sound.ts";
 import { composeFreeEngines, composeProviders } from "../../src/bootstrap/speech/providers.ts";
-import { isByok } from "../../src/domain/accounts/byok-providers.ts";
 import type { Credentials } from "../../src/domain/accounts/credentials.ts";
 import { releaseSeed } from "../../src/domain/catalog/seed/seed.ts";
+import { isByok } from "../../src/domain/synthesis/byok-providers.ts";
 import type { AudioFormat } from "../../src/domain/synthesis/formats.ts";
-import { legacyName } from "../../src/domain/synthesis/legacy-names.ts";
 import { configuredVoices } from "../../src/engines/configured-voices.ts";
 import type { Engine } from "../../src/engines/engine.ts";
 import { localEngines } from "../../src/engines/local/engine.ts";

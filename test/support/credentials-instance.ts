@@ -21,10 +21,10 @@ import { createWebsites, type Websites } from "../../src/application/accounts/we
 import { createByokVoices } from "../../src/application/catalog/byok-voices.ts";
 import { createExecuteCommand } from "../../src/application/execute-command.ts";
 import { deriveKeys, type MasterKeys } from "../../src/bootstrap/master-key.ts";
-import type { ProviderCredentials } from "../../src/domain/accounts/byok-providers.ts";
 import type { Credentials } from "../../src/domain/accounts/credentials.ts";
 import { freePlan } from "../../src/domain/accounts/plan.ts";
 import { EngineFailed } from "../../src/domain/errors.ts";
+import type { ProviderCredentials } from "../../src/domain/synthesis/byok-providers.ts";
 import type { Provider, ProviderClient, ProviderVoice } from "../../src/engines/provider.ts";
 import { createCommandHandler } from "../../src/eventstore/command-handler.ts";
 import type { RecordedEvent } from "../../src/eventstore/event-store.ts";

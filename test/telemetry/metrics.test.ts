@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { byokEngines } from "../../src/domain/accounts/byok-providers.ts";
+import { byokEngines } from "../../src/domain/synthesis/byok-providers.ts";
 import { countProviderEvents } from "../../src/telemetry/decorators/engines.ts";
 import { type Counter, createCounter } from "../../src/telemetry/instruments.ts";
 import { prometheusName } from "../../src/telemetry/metric.ts";

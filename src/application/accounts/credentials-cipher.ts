@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, hash } from "node:crypto";
-import type { ByokEngine } from "../../domain/accounts/byok-providers.ts";
 import type { Encrypted } from "../../domain/accounts/event-shapes.ts";
+import type { ByokEngine } from "../../domain/synthesis/byok-providers.ts";
 import type { Random } from "./identifiers.ts";
 
 /** The owner and purpose of an encrypted text, authenticated as associated data: it decrypts in no other context. */

@@ -1,11 +1,6 @@
 import type { View } from "../../../projections/runner/view.ts";
 import { findWebsite } from "../../../projections/websites.ts";
 import {
-  type ByokEngine,
-  byokEngines,
-  type ProviderCredentials,
-} from "../../domain/accounts/byok-providers.ts";
-import {
   type Credentials,
   type CredentialsEvent,
   credentialsDecider,
@@ -31,6 +26,11 @@ import {
   websiteStream,
 } from "../../domain/accounts/website.ts";
 import { NotFound } from "../../domain/errors.ts";
+import {
+  type ByokEngine,
+  byokEngines,
+  type ProviderCredentials,
+} from "../../domain/synthesis/byok-providers.ts";
 import type { CommandContext, ExecuteCommand } from "../execute-command.ts";
 import {
   type CredentialsCipher,

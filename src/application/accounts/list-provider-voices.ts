@@ -1,10 +1,10 @@
 import { withDeadline } from "../../async/deadline.ts";
+import { EngineFailed, Invalid, ServiceError } from "../../domain/errors.ts";
 import {
   type ByokEngine,
   byokProviders,
   type ProviderCredentials,
-} from "../../domain/accounts/byok-providers.ts";
-import { EngineFailed, Invalid, ServiceError } from "../../domain/errors.ts";
+} from "../../domain/synthesis/byok-providers.ts";
 import type { Provider, ProviderVoice } from "../../engines/provider.ts";
 import { unreachable } from "../../engines/provider-http/request-failed.ts";
 

@@ -1,16 +1,16 @@
 import { LRUCache } from "lru-cache";
 import type { View } from "../../../projections/runner/view.ts";
 import {
-  type ByokEngine,
-  type ProviderCredentials,
-  parseCredentials,
-} from "../../domain/accounts/byok-providers.ts";
-import {
   type Credentials,
   credentialsStream,
   type EngineCredentials,
 } from "../../domain/accounts/credentials.ts";
 import { EngineFailed, Invalid } from "../../domain/errors.ts";
+import {
+  type ByokEngine,
+  type ProviderCredentials,
+  parseCredentials,
+} from "../../domain/synthesis/byok-providers.ts";
 import type { ProviderClient } from "../../engines/provider.ts";
 import { type CredentialsCipher, type CredentialsOwner, DecryptionFailed } from "./credentials-cipher.ts";
 import type { Providers } from "./list-provider-voices.ts";

@@ -1,9 +1,9 @@
 import { LRUCache } from "lru-cache";
 import type { View } from "../../../projections/runner/view.ts";
-import { type ByokEngine, byokEngines, byokProviders } from "../../domain/accounts/byok-providers.ts";
 import { type Credentials, credentialsStream } from "../../domain/accounts/credentials.ts";
 import type { ListedVoice } from "../../domain/accounts/event-shapes.ts";
 import { flagOf } from "../../domain/catalog/flag.ts";
+import { type ByokEngine, byokEngines, byokProviders } from "../../domain/synthesis/byok-providers.ts";
 import type { SystemVoice, Voice } from "../../domain/synthesis/speech.ts";
 import type { AddedVoices, ByokVoicesOf } from "./website-catalog.ts";
 

@@ -1,7 +1,7 @@
-import { isByok } from "../../domain/accounts/byok-providers.ts";
 import type { CatalogIndex } from "../../domain/catalog/catalog-index.ts";
 import { installableVoices, installCommand, isNatural } from "../../domain/catalog/natural-voices.ts";
 import { type Quality, voiceEngine } from "../../domain/catalog/voice-engines.ts";
+import { isByok } from "../../domain/synthesis/byok-providers.ts";
 import type { EngineCode, ShortGender, SystemVoice, Voice } from "../../domain/synthesis/speech.ts";
 
 /** Who speaks a friendly voice on this instance. */

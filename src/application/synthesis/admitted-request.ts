@@ -1,6 +1,5 @@
 import { untilAborted } from "../../async/deadline.ts";
 import type { EngineWork, OnWork, Pipeline, Sound, StreamedSound } from "../../audio/pipeline/pipeline.ts";
-import { isByok } from "../../domain/accounts/byok-providers.ts";
 import {
   EngineFailed,
   Invalid,
@@ -12,6 +11,7 @@ import {
   Unpronounceable,
 } from "../../domain/errors.ts";
 import type { Idempotency, Provenance, Receipt } from "../../domain/ledger/journal/serving.ts";
+import { isByok } from "../../domain/synthesis/byok-providers.ts";
 import type { Admission, Ledger, NewServing } from "../../ledger/ledger.ts";
 import type { Limit } from "../../limits/limit.ts";
 import type { ActingKey } from "../access/principal.ts";

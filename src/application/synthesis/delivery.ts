@@ -1,7 +1,7 @@
 import type { CachedSound, Rendition, Sound } from "../../audio/pipeline/pipeline.ts";
-import { isByok } from "../../domain/accounts/byok-providers.ts";
 import { NotFound } from "../../domain/errors.ts";
 import type { Receipt, StreamKind } from "../../domain/ledger/journal/serving.ts";
+import { isByok } from "../../domain/synthesis/byok-providers.ts";
 import type { RecordCallback } from "../../ledger/ledger.ts";
 import type { ActingKey } from "../access/principal.ts";
 import {

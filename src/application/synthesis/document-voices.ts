@@ -1,7 +1,7 @@
-import { isByok } from "../../domain/accounts/byok-providers.ts";
 import type { CatalogIndex } from "../../domain/catalog/catalog-index.ts";
 import { type Candidate, quote, voicesNamed } from "../../domain/catalog/voice-resolution.ts";
 import { Invalid } from "../../domain/errors.ts";
+import { isByok } from "../../domain/synthesis/byok-providers.ts";
 import { type Dialect, parseSsml } from "../../domain/text/ssml.ts";
 import type { Engine } from "../../engines/engine.ts";
 

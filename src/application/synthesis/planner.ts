@@ -1,10 +1,10 @@
 import type { KeyObject } from "node:crypto";
 import type { Encoder } from "../../audio/formats/encoder.ts";
 import type { Rendition } from "../../audio/pipeline/pipeline.ts";
-import { isByok } from "../../domain/accounts/byok-providers.ts";
 import { type Candidate, resolveVoices } from "../../domain/catalog/voice-resolution.ts";
 import { Invalid, NotFound, NothingToSpeak } from "../../domain/errors.ts";
 import { type FindReplacements, replacementsDigest } from "../../domain/lexicons/replacements.ts";
+import { isByok } from "../../domain/synthesis/byok-providers.ts";
 import { countCharacters } from "../../domain/synthesis/count-characters.ts";
 import type { AudioFormat } from "../../domain/synthesis/formats.ts";
 import { effectiveProsody } from "../../domain/synthesis/prosody.ts";

@@ -1,4 +1,4 @@
-import { legacyFolder } from "../../domain/synthesis/legacy-names.ts";
+import { legacyFolder } from "../pipeline/legacy-names.ts";
 import type { ObjectReads } from "../pipeline/object-reads.ts";
 
 /** Until that time, in milliseconds since the epoch, public objects are found under the names of earlier versions too. */

@@ -1,7 +1,7 @@
 import type { Clock } from "../../async/clock.ts";
 import { repeat } from "../../async/repeat.ts";
-import { legacyFolder } from "../../domain/synthesis/legacy-names.ts";
 import type { PurgeCdn } from "../cdn-purge.ts";
+import { legacyFolder } from "../pipeline/legacy-names.ts";
 import { type Log, loggableMessage } from "../pipeline/log.ts";
 import type { AudioStore } from "../store/audio-store.ts";
 

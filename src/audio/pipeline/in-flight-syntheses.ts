@@ -3,17 +3,17 @@ import type { Clock } from "../../async/clock.ts";
 import { type Claim, createClaim } from "../../async/scheduler/claim.ts";
 import type { Resource } from "../../async/scheduler/resource.ts";
 import type { Scheduler } from "../../async/scheduler/scheduler.ts";
-import { isByok } from "../../domain/accounts/byok-providers.ts";
 import { EngineFailed, Interrupted, Invalid, Unavailable } from "../../domain/errors.ts";
+import { isByok } from "../../domain/synthesis/byok-providers.ts";
 import type { SpokenPhoneme } from "../../domain/synthesis/phonemes.ts";
 import { speakingSeconds } from "../../domain/synthesis/speaking-time.ts";
 import { queues } from "../../limits/queues.ts";
-import type { Rendition } from "../formats/sound.ts";
 import type { AudioObject, ObjectName } from "../store/audio-store.ts";
 import { type Log, loggableMessage } from "./log.ts";
 import type { PipelineLimits } from "./pipeline-limits.ts";
 import type { RenderedSound } from "./renderer.ts";
 import { SharedSource, type SharedStream } from "./shared-stream.ts";
+import type { Rendition } from "./sound.ts";
 import { renderUnlessStored, type StoreRecheck } from "./store-recheck.ts";
 
 export interface InFlightSynthesesOptions extends Pick<StoreRecheck, "renderer" | "recheck" | "clock"> {

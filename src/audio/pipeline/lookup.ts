@@ -2,11 +2,9 @@ import { LRUCache } from "lru-cache";
 import { createSingleFlight } from "../../async/single-flight.ts";
 import { Unavailable } from "../../domain/errors.ts";
 import type { Provenance } from "../../domain/ledger/journal/serving.ts";
-import { legacyName } from "../../domain/synthesis/legacy-names.ts";
 import { marksName } from "../../domain/synthesis/marks.ts";
 import type { Recipe } from "../../domain/synthesis/recipe.ts";
 import { tooManyInProgress } from "../../limits/queues.ts";
-import type { Rendition } from "../formats/sound.ts";
 import {
   type AudioObject,
   type AudioStore,
@@ -17,9 +15,11 @@ import {
   type StoredObject,
 } from "../store/audio-store.ts";
 import type { InFlightSyntheses, Wanted } from "./in-flight-syntheses.ts";
+import { legacyName } from "./legacy-names.ts";
 import type { MemoryCache } from "./memory-cache.ts";
 import type { PipelineLimits } from "./pipeline-limits.ts";
 import { inChunks, type SharedStream } from "./shared-stream.ts";
+import type { Rendition } from "./sound.ts";
 import type { StoreReader } from "./store-reader.ts";
 import type { StoreWriter } from "./store-writer.ts";
 

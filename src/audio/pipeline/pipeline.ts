@@ -6,7 +6,6 @@ import type { Provenance } from "../../domain/ledger/journal/serving.ts";
 import { marksName } from "../../domain/synthesis/marks.ts";
 import type { SpokenPhoneme } from "../../domain/synthesis/phonemes.ts";
 import { withoutSizes } from "../formats/containers.ts";
-import { type CachedSound, type Rendition, type Sound, soundOf } from "../formats/sound.ts";
 import type { AudioObject, AudioStore, ObjectName } from "../store/audio-store.ts";
 import { type EngineWork, InFlightSyntheses, type OnWork, type Wanted } from "./in-flight-syntheses.ts";
 import { type Log, silent } from "./log.ts";
@@ -16,6 +15,7 @@ import { createObjectReads, type ObjectReads } from "./object-reads.ts";
 import { type PipelineLimits, pipelineLimits } from "./pipeline-limits.ts";
 import { createRenderer, type RendererOptions } from "./renderer.ts";
 import type { AudioMemory, SharedStream } from "./shared-stream.ts";
+import { type CachedSound, type Rendition, type Sound, soundOf } from "./sound.ts";
 import { createStoreReader } from "./store-reader.ts";
 import { StoreWriter, type StoreWriterStats } from "./store-writer.ts";
 

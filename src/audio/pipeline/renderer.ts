@@ -1,7 +1,7 @@
 import type { ReservedSlot } from "../../async/scheduler/reserved-slot.ts";
 import { tap } from "../../async/tap.ts";
-import { isByok } from "../../domain/accounts/byok-providers.ts";
 import { EngineFailed, SpeechTooLong } from "../../domain/errors.ts";
+import { isByok } from "../../domain/synthesis/byok-providers.ts";
 import { type AudioFormat, type FormatTraits, formats } from "../../domain/synthesis/formats.ts";
 import { requireDuration } from "../../domain/synthesis/least-duration.ts";
 import { formatMarks } from "../../domain/synthesis/marks.ts";
@@ -11,9 +11,9 @@ import { type Knob, normalProsody, type Prosody } from "../../domain/synthesis/s
 import type { Decode, Engine, Speech, SpeechRequest } from "../../engines/engine.ts";
 import { fixSizes, hasDeclaredLength, isTruncated, measureSound } from "../formats/containers.ts";
 import type { Decoder, Encoder } from "../formats/encoder.ts";
-import type { Rendition } from "../formats/sound.ts";
 import type { SoundLength } from "../formats/sound-length.ts";
 import type { AudioObject } from "../store/audio-store.ts";
+import type { Rendition } from "./sound.ts";
 
 export interface RendererOptions {
   /** The engine of a recipe, for its website; undefined if there is none. */

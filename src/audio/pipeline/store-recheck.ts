@@ -1,8 +1,8 @@
 import type { Clock } from "../../async/clock.ts";
-import type { Rendition } from "../formats/sound.ts";
 import type { AudioObject, ObjectName } from "../store/audio-store.ts";
 import type { RenderedSound, Renderer, RenderOptions } from "./renderer.ts";
 import { inChunks } from "./shared-stream.ts";
+import type { Rendition } from "./sound.ts";
 
 export interface StoreRecheck {
   readonly renderer: Renderer;

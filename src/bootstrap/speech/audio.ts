@@ -6,7 +6,7 @@ import { ffmpegDecoder } from "../../audio/formats/ffmpeg-decoder.ts";
 import { ffmpegEncoder } from "../../audio/formats/ffmpeg-encoder.ts";
 import { createMemoryCache } from "../../audio/pipeline/memory-cache.ts";
 import { createPipeline } from "../../audio/pipeline/pipeline.ts";
-import { isByok } from "../../domain/accounts/byok-providers.ts";
+import { isByok } from "../../domain/synthesis/byok-providers.ts";
 import { noVersion } from "../../engines/engine.ts";
 import { localEngines } from "../../engines/local/engine.ts";
 import { japaneseReadings } from "../../engines/local/japanese/japanese-readings.ts";

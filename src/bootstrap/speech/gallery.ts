@@ -1,8 +1,8 @@
 import { samples } from "../../../projections/samples.ts";
 import type { NamingKey } from "../../application/accounts/naming-key.ts";
-import { createGallery } from "../../application/catalog/gallery.ts";
-import { createSpeakSamples } from "../../application/catalog/speak-samples.ts";
 import type { CatalogOf } from "../../application/catalog/website-catalog.ts";
+import { createGallery } from "../../application/gallery/gallery.ts";
+import { createSpeakSamples } from "../../application/gallery/speak-samples.ts";
 import { createPlanner } from "../../application/synthesis/planner.ts";
 import { backgroundClock } from "../../async/clock.ts";
 import { repeat } from "../../async/repeat.ts";

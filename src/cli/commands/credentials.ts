@@ -5,7 +5,7 @@ import type {
   WebsiteCredentials,
 } from "../../application/accounts/credentials.ts";
 import type { SecretOwner } from "../../application/accounts/credentials-cipher.ts";
-import { type ByokEngine, byokEngines, parseCredentials } from "../../domain/accounts/byok-providers.ts";
+import { type ByokEngine, byokEngines, parseCredentials } from "../../domain/synthesis/byok-providers.ts";
 import { operator, print, printing, type Register, reading, writing } from "../command.ts";
 import { readJson } from "../json-file.ts";
 import { fields, table } from "../layout.ts";

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { SampleCounts } from "../../application/catalog/speak-samples.ts";
+import type { SampleCounts } from "../../application/gallery/speak-samples.ts";
 import { printing } from "../command.ts";
 import { fields } from "../layout.ts";
 

@@ -1,4 +1,4 @@
-import { type NewVerification, verificationRequest } from "../../application/access/origin-verification.ts";
+import { type NewVerification, verificationRequest } from "../../application/accounts/origin-verification.ts";
 import {
   type NewWebsite,
   newOrigins,

@@ -2,8 +2,10 @@ import type { Environment } from "../environment.ts";
 import { VoxledgerError } from "../errors.ts";
 import { marksUrl } from "../playback/boundaries.ts";
 import { appliedKnobs } from "../prosody.ts";
-import { type AudioChunk, createChunkBuffer } from "../transport/chunk-buffer.ts";
 import type { OpenedAudio, SynthesisQuery } from "../transport/transport.ts";
+import { type AudioChunk, createChunkBuffer } from "./chunk-buffer.ts";
+import { type ApiRequest, type ReadResponse, readJson, type SendRequest, urlOf } from "./http.ts";
+import type { AuthToken, Session } from "./session.ts";
 import type {
   PlatformQuery,
   SystemVoice,
@@ -13,9 +15,7 @@ import type {
   VoiceReportResponse,
   VoicesByLanguage,
   VoiceWithLinks,
-} from "../voices/voices.ts";
-import { type ApiRequest, type ReadResponse, readJson, type SendRequest, urlOf } from "./http.ts";
-import type { AuthToken, Session } from "./session.ts";
+} from "./voices.ts";
 import type { WebsiteConfig } from "./website-config.ts";
 
 export interface OriginVerification {

@@ -1,5 +1,5 @@
+import type { AudioChunk } from "../api/chunk-buffer.ts";
 import type { AudioElement, MediaSource, SourceBuffer } from "../dom.ts";
-import type { AudioChunk } from "../transport/chunk-buffer.ts";
 
 /** How far the element is fed ahead of the playback position. Browsers buffer a few megabytes only. */
 const maxSecondsAhead = 60;

@@ -1,6 +1,6 @@
+import { createChunkBuffer } from "../api/chunk-buffer.ts";
 import type { StartTimer } from "../dom.ts";
 import { asVoxledgerError, timeoutError, VoxledgerError } from "../errors.ts";
-import { createChunkBuffer } from "./chunk-buffer.ts";
 import type { StreamMessage } from "./socket-messages.ts";
 import type { OpenedAudio } from "./transport.ts";
 

@@ -1,6 +1,6 @@
+import type { SystemVoice, Voice, VoiceCollection } from "../api/voices.ts";
 import type { NativeSynthesis, NativeVoice } from "../dom.ts";
 import type { VoiceRequest } from "../transport/transport.ts";
-import type { SystemVoice, Voice, VoiceCollection } from "./voices.ts";
 
 /** How long to wait for the browser's voices. */
 const voicesTimeoutMs = 1_000;

@@ -1,5 +1,5 @@
+import type { BrowserVoiceInfo, PlatformReport } from "../api/voices.ts";
 import type { Brand, NativeVoice, PageNavigator } from "../dom.ts";
-import type { BrowserVoiceInfo, PlatformReport } from "./voices.ts";
 
 /** The platform of the page: from the browser's user agent client hints, or else from its user agent string. */
 export const platformOf = async (navigator: PageNavigator): Promise<PlatformReport> => {

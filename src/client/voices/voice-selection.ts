@@ -1,3 +1,4 @@
+import type { EngineCode, VoiceCollection } from "../api/voices.ts";
 import type { WebsiteVoice } from "../api/website-config.ts";
 import type { Configuration } from "../configuration.ts";
 import type { NativeSpeech } from "../dom.ts";
@@ -8,7 +9,6 @@ import { type SpeechBackend, serviceBackend } from "../playback/speech-backend.t
 import type { SpeakParams, SpeechContext } from "../speech.ts";
 import type { Transport, VoiceRequest } from "../transport/transport.ts";
 import { matchingVoice, nativeVoices } from "./native-voices.ts";
-import type { EngineCode, VoiceCollection } from "./voices.ts";
 
 type Catalog = Pick<VoiceCollection, "voices" | "systemVoices">;
 

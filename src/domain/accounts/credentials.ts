@@ -1,10 +1,10 @@
-import { voiceName } from "../catalog/voice-name.ts";
 import { languageTag } from "../catalog/voice-schema.ts";
 import { Invalid, NotFound } from "../errors.ts";
 import { never } from "../never.ts";
 import type { EventOf } from "../shape.ts";
+import type { ByokEngine } from "../synthesis/byok-providers.ts";
 import type { ShortGender } from "../synthesis/speech.ts";
-import type { ByokEngine } from "./byok-providers.ts";
+import { voiceName } from "../synthesis/voice-name.ts";
 import type { credentialsShapes, Encrypted, ListedVoice } from "./event-shapes.ts";
 
 /** A website's encrypted credentials for BYOK engines. Stream `credentials-{websiteId}`. Times are ISO 8601, UTC. */

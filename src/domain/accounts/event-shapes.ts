@@ -13,8 +13,8 @@ import {
   text,
   utcTime,
 } from "../shape.ts";
+import type { ByokEngine } from "../synthesis/byok-providers.ts";
 import type { ShortGender, TextFormat } from "../synthesis/speech.ts";
-import type { ByokEngine } from "./byok-providers.ts";
 import type { Plan, Tier } from "./plan.ts";
 import type { StoredConfig } from "./website-config.ts";
 

@@ -3,10 +3,10 @@ import { ImmutableMap } from "../immutable-map.ts";
 import { never } from "../never.ts";
 import type { EventOf } from "../shape.ts";
 import type { SystemVoice, Voice } from "../synthesis/speech.ts";
+import { firstVoiceIds } from "../synthesis/voice-ids.ts";
 import { parse } from "../validation.ts";
 import type { catalogShapes } from "./event-shapes.ts";
 import { naturalVoices, type VoiceChoice } from "./natural-voices.ts";
-import { firstVoiceIds } from "./voice-ids.ts";
 import type { CatalogVoices } from "./voice-names.ts";
 import { systemVoice as systemVoiceSchema, voiceChange, voice as voiceSchema } from "./voice-schema.ts";
 

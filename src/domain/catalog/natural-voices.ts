@@ -1,6 +1,6 @@
 import type { ShortGender, SystemVoice, Voice } from "../synthesis/speech.ts";
+import { firstVoiceIds } from "../synthesis/voice-ids.ts";
 import { releaseSeed } from "./seed/seed.ts";
-import { firstVoiceIds } from "./voice-ids.ts";
 import type { CatalogVoices } from "./voice-names.ts";
 
 /** `classic`: only voices that need no download speak. */

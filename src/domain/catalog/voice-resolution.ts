@@ -1,5 +1,5 @@
-import { isByok } from "../accounts/byok-providers.ts";
 import { Invalid, NotFound } from "../errors.ts";
+import { isByok } from "../synthesis/byok-providers.ts";
 import type { AudioFormat } from "../synthesis/formats.ts";
 import {
   type EngineCode,

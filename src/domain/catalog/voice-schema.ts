@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { engineCodes } from "../synthesis/speech.ts";
-import { voiceName } from "./voice-name.ts";
+import { voiceName } from "../synthesis/voice-name.ts";
 
 /** Schemas of voices from operators and providers. Their output types are those of speech.ts. */
 

@@ -1,4 +1,4 @@
-import { type ByokEngine, byokEngines, byokProviders } from "../accounts/byok-providers.ts";
+import { type ByokEngine, byokEngines, byokProviders } from "./byok-providers.ts";
 import type { AudioFormat } from "./formats.ts";
 
 export const freeEngines = ["g1", "g2", "g3", "g5"] as const;

@@ -1,5 +1,5 @@
-import { byokProviders, type ProviderCredentials } from "../../domain/accounts/byok-providers.ts";
 import { EngineFailed } from "../../domain/errors.ts";
+import { byokProviders, type ProviderCredentials } from "../../domain/synthesis/byok-providers.ts";
 import type { AudioFormat } from "../../domain/synthesis/formats.ts";
 import { leastDuration } from "../../domain/synthesis/least-duration.ts";
 import { speakingSeconds } from "../../domain/synthesis/speaking-time.ts";

@@ -1,6 +1,6 @@
 import { untilAborted, withDeadline } from "../../async/deadline.ts";
-import type { ProviderCredentials } from "../../domain/accounts/byok-providers.ts";
 import { EngineFailed } from "../../domain/errors.ts";
+import type { ProviderCredentials } from "../../domain/synthesis/byok-providers.ts";
 import type { Exchange } from "../provider-http/exchange.ts";
 import { errorFrom, readBody } from "../provider-http/responses.ts";
 

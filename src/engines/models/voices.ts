@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { firstVoiceIds, idsOfProvider } from "../../domain/catalog/voice-ids.ts";
 import { type FreeEngine, freeEngines } from "../../domain/synthesis/speech.ts";
+import { firstVoiceIds, idsOfProvider } from "../../domain/synthesis/voice-ids.ts";
 import type { ConfiguredVoice } from "../configured-voices.ts";
 import type { ModelPack, PackSpeaker } from "./pack.ts";
 

@@ -1,10 +1,10 @@
 import { tap } from "../../async/tap.ts";
-import { voiceName } from "../../domain/catalog/voice-name.ts";
 import { EngineFailed } from "../../domain/errors.ts";
 import type { AudioFormat } from "../../domain/synthesis/formats.ts";
 import { leastDuration } from "../../domain/synthesis/least-duration.ts";
 import { speakingSeconds } from "../../domain/synthesis/speaking-time.ts";
 import { type EngineCode, normalProsody } from "../../domain/synthesis/speech.ts";
+import { voiceName } from "../../domain/synthesis/voice-name.ts";
 import { splitText, utf8Length } from "../../domain/text/pieces.ts";
 import { speakablePieces } from "../../domain/text/speakable.ts";
 import type { Engine, Speech, SpeechRequest } from "../engine.ts";

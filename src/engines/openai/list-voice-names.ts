@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { voiceName } from "../../domain/catalog/voice-name.ts";
 import { EngineFailed } from "../../domain/errors.ts";
 import { normalProsody } from "../../domain/synthesis/speech.ts";
+import { voiceName } from "../../domain/synthesis/voice-name.ts";
 import { unknownSize, wavHeader } from "../../domain/synthesis/wav-header.ts";
 import type { Engine } from "../engine.ts";
 import type { UpstreamResponse } from "../provider-http/exchange.ts";

@@ -1,5 +1,5 @@
-import { byokProviders, type ProviderCredentials } from "../../domain/accounts/byok-providers.ts";
 import { retirementOf } from "../../domain/accounts/model-retirements.ts";
+import { byokProviders, type ProviderCredentials } from "../../domain/synthesis/byok-providers.ts";
 import type { Provider } from "../provider.ts";
 import type { Exchange } from "../provider-http/exchange.ts";
 import { createOpenAiEngine } from "./engine.ts";

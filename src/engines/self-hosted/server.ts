@@ -1,6 +1,6 @@
-import { voiceName } from "../../domain/catalog/voice-name.ts";
 import { languageTag } from "../../domain/catalog/voice-schema.ts";
 import type { FreeEngine, ShortGender } from "../../domain/synthesis/speech.ts";
+import { voiceName } from "../../domain/synthesis/voice-name.ts";
 import type { SpeechServer } from "../openai/server.ts";
 import { voiceOf } from "../openai/voices.ts";
 import type { ProviderVoice } from "../provider.ts";

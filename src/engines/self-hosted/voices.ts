@@ -1,5 +1,5 @@
-import { firstVoiceIds } from "../../domain/catalog/voice-ids.ts";
 import { freeEngines } from "../../domain/synthesis/speech.ts";
+import { firstVoiceIds } from "../../domain/synthesis/voice-ids.ts";
 import type { ConfiguredVoice } from "../configured-voices.ts";
 import type { SelfHostedServers } from "./server.ts";
 

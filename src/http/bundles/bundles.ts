@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { backgroundClock, type Clock } from "../../async/clock.ts";
 import { sleep } from "../../async/sleep.ts";
 import { errorMessage, Unavailable } from "../../domain/errors.ts";
-import { type TaggedContent, taggedContent } from "../caching/tagged-content.ts";
+import { type TaggedContent, taggedContent } from "../kernel/tagged-content.ts";
 import type { BundledFiles, ClientScript } from "./bundle-program.ts";
 
 const root = resolve(import.meta.dirname, "../../..");

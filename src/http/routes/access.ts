@@ -3,7 +3,7 @@ import type { AccessTokens } from "../../application/access/access-tokens.ts";
 import type {
   OriginVerification,
   VerificationOutcome,
-} from "../../application/access/origin-verification.ts";
+} from "../../application/accounts/origin-verification.ts";
 import type { Websites } from "../../application/accounts/websites.ts";
 import { websiteConfig } from "../../domain/accounts/website-config.ts";
 import { presenterOf } from "../../limits/client-network.ts";

@@ -1,6 +1,6 @@
 import { SpanKind } from "@opentelemetry/api";
 import type { DeliveryOutcome } from "../../application/webhooks/dispatcher.ts";
-import { byokEngines } from "../../domain/accounts/byok-providers.ts";
+import { byokEngines } from "../../domain/synthesis/byok-providers.ts";
 import type { EngineCode } from "../../domain/synthesis/speech.ts";
 import type { Engine } from "../../engines/engine.ts";
 import type { Exchange } from "../../engines/provider-http/exchange.ts";

@@ -5,12 +5,12 @@ import { join } from "node:path";
 import { keys as keysProjection } from "../../../projections/keys.ts";
 import { createProjectionRunner } from "../../../projections/runner/runner.ts";
 import { websites as websitesProjection } from "../../../projections/websites.ts";
+import { createKeyHistory, type ReadKeyHistory } from "../../../src/application/accounts/key-history.ts";
+import { createKeys, type Keys } from "../../../src/application/accounts/keys.ts";
 import {
   createOriginVerification,
   type OriginVerification,
-} from "../../../src/application/access/origin-verification.ts";
-import { createKeyHistory, type ReadKeyHistory } from "../../../src/application/accounts/key-history.ts";
-import { createKeys, type Keys } from "../../../src/application/accounts/keys.ts";
+} from "../../../src/application/accounts/origin-verification.ts";
 import { createWebsites, type Websites } from "../../../src/application/accounts/websites.ts";
 import { createExecuteCommand } from "../../../src/application/execute-command.ts";
 import { createCommandHandler } from "../../../src/eventstore/command-handler.ts";

@@ -1,5 +1,5 @@
 import { createSecretKey } from "node:crypto";
-import type { Rendition } from "../../../src/audio/formats/sound.ts";
+import type { Rendition } from "../../../src/audio/pipeline/sound.ts";
 import { hashRecipe, objectName, type Recipe } from "../../../src/domain/synthesis/recipe.ts";
 import { normalProsody } from "../../../src/domain/synthesis/speech.ts";
 

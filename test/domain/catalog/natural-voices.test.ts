@@ -16,10 +16,10 @@ import {
   withNaturalVoices,
 } from "../../../src/domain/catalog/natural-voices.ts";
 import { releaseSeed } from "../../../src/domain/catalog/seed/seed.ts";
-import { firstVoiceIds } from "../../../src/domain/catalog/voice-ids.ts";
 import { resolveVoices, type VoiceRequest } from "../../../src/domain/catalog/voice-resolution.ts";
 import { Invalid } from "../../../src/domain/errors.ts";
 import type { Voice } from "../../../src/domain/synthesis/speech.ts";
+import { firstVoiceIds } from "../../../src/domain/synthesis/voice-ids.ts";
 
 const at = "2026-11-27T00:00:00.000Z";
 const release = releaseSeed();

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from "node:crypto";
 import { expect } from "chai";
-import type { ProviderCredentials } from "../../../src/domain/accounts/byok-providers.ts";
 import { EngineFailed } from "../../../src/domain/errors.ts";
+import type { ProviderCredentials } from "../../../src/domain/synthesis/byok-providers.ts";
 import { normalProsody } from "../../../src/domain/synthesis/speech.ts";
 import { wavHeader } from "../../../src/domain/synthesis/wav-header.ts";
 import type { SpeechRequest } from "../../../src/engines/engine.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { type ProviderCredentials, parseCredentials } from "../../../src/domain/accounts/byok-providers.ts";
 import { EngineFailed, Invalid } from "../../../src/domain/errors.ts";
+import { type ProviderCredentials, parseCredentials } from "../../../src/domain/synthesis/byok-providers.ts";
 import type { AudioFormat } from "../../../src/domain/synthesis/formats.ts";
 import { normalProsody } from "../../../src/domain/synthesis/speech.ts";
 import { wavHeader } from "../../../src/domain/synthesis/wav-header.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import type { ProviderCredentials } from "../../../src/domain/accounts/byok-providers.ts";
 import { EngineFailed, Reworded } from "../../../src/domain/errors.ts";
+import type { ProviderCredentials } from "../../../src/domain/synthesis/byok-providers.ts";
 import { normalProsody } from "../../../src/domain/synthesis/speech.ts";
 import type { SpeechRequest } from "../../../src/engines/engine.ts";
 import { openAiProvider } from "../../../src/engines/openai/provider.ts";

@@ -1,5 +1,5 @@
 import { createScheduler } from "../../../src/async/scheduler/scheduler.ts";
-import type { ByokEngine } from "../../../src/domain/accounts/byok-providers.ts";
+import type { ByokEngine } from "../../../src/domain/synthesis/byok-providers.ts";
 import type { AudioFormat } from "../../../src/domain/synthesis/formats.ts";
 import { engines, normalProsody } from "../../../src/domain/synthesis/speech.ts";
 import { azureProvider } from "../../../src/engines/azure/provider.ts";

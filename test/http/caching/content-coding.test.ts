@@ -5,7 +5,7 @@ import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { expect } from "chai";
 import Koa from "koa";
 import { compressText } from "../../../src/http/caching/content-coding.ts";
-import { replyPublic, taggedContent } from "../../../src/http/caching/tagged-content.ts";
+import { replyPublic, taggedContent } from "../../../src/http/kernel/tagged-content.ts";
 import { authorize, type Credentials, registerWebsite } from "../../support/client.ts";
 import { type InProcessService, startInProcessService } from "../../support/in-process-service.ts";
 import { until } from "../../support/manual-clock.ts";

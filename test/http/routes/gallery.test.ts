@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { Gallery, GalleryVoice } from "../../../src/application/catalog/gallery.ts";
+import type { Gallery, GalleryVoice } from "../../../src/application/gallery/gallery.ts";
 import { licenceOf, voiceEngine } from "../../../src/domain/catalog/voice-engines.ts";
 import { galleryOperation } from "../../../src/http/routes/docs/gallery.ts";
 import { rootOperation } from "../../../src/http/routes/docs/root.ts";

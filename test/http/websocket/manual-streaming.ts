@@ -1,7 +1,7 @@
 import type { RequestContext, Streaming } from "../../../src/application/synthesis/delivery.ts";
 import type { SynthesisPlan } from "../../../src/application/synthesis/planner.ts";
-import { isByok } from "../../../src/domain/accounts/byok-providers.ts";
 import { NotFound } from "../../../src/domain/errors.ts";
+import { isByok } from "../../../src/domain/synthesis/byok-providers.ts";
 import { createAsyncQueue } from "../../support/async-queue.ts";
 
 /** A synthesis that the test controls step by step. */

@@ -1,6 +1,6 @@
 import type { ShortGender } from "../../synthesis/speech.ts";
+import { firstVoiceIds } from "../../synthesis/voice-ids.ts";
 import type { NativeVoice } from "../native-voice.ts";
-import { firstVoiceIds } from "../voice-ids.ts";
 import { accents } from "./further-voices.ts";
 import { languages } from "./languages.ts";
 import { apple } from "./native-apple.ts";

@@ -9,7 +9,7 @@ import {
   byokProviders,
   parseCredentials,
   providerNames,
-} from "../../../domain/accounts/byok-providers.ts";
+} from "../../../domain/synthesis/byok-providers.ts";
 import { namedSchema } from "../../kernel/named-schema.ts";
 import { jsonRequest, pathParams, queryParams } from "../../kernel/operation.ts";
 import { adminOperationOf, count, listed, noContent, ok, time, websiteId } from "./admin-operation.ts";

@@ -3,7 +3,7 @@ import {
   type NewVerification,
   type OriginVerification,
   verificationRequest,
-} from "../../../application/access/origin-verification.ts";
+} from "../../../application/accounts/origin-verification.ts";
 import {
   type NewWebsite,
   newOrigins,

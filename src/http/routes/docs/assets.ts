@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { lazy } from "../../../async/lazy.ts";
-import { taggedContent } from "../../caching/tagged-content.ts";
+import { taggedContent } from "../../kernel/tagged-content.ts";
 import type { PageFile } from "./page.ts";
 
 const require = createRequire(import.meta.url);

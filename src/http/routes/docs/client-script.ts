@@ -2,9 +2,9 @@ import { z } from "zod";
 import type { ClientScript } from "../../bundles/bundle-program.ts";
 import type { BundleLoader } from "../../bundles/bundles.ts";
 import { anHourOrStale } from "../../caching/cache-control.ts";
-import { replyPublic } from "../../caching/tagged-content.ts";
 import { crossOriginResource, etag as etagHeader, ifNoneMatch, noSniff } from "../../kernel/headers.ts";
 import { type Operation, serviceOperation } from "../../kernel/operation.ts";
+import { replyPublic } from "../../kernel/tagged-content.ts";
 
 interface Script {
   readonly path: ClientScript;

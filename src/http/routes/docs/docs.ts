@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { anHour, revalidate } from "../../caching/cache-control.ts";
-import { replyPublic, type TaggedContent } from "../../caching/tagged-content.ts";
 import { contentSecurityPolicy, etag, ifNoneMatch, noSniff } from "../../kernel/headers.ts";
 import { json, type Operation, serviceOperation } from "../../kernel/operation.ts";
+import { replyPublic, type TaggedContent } from "../../kernel/tagged-content.ts";
 import { assets, assetsVersion } from "./assets.ts";
 import { pageFileOperation, pagePolicy, pathToRoot } from "./page.ts";
 

@@ -1,12 +1,12 @@
 import { z } from "zod";
-import type { Gallery, GalleryVoice } from "../../../application/catalog/gallery.ts";
+import type { Gallery, GalleryVoice } from "../../../application/gallery/gallery.ts";
 import { NotFound } from "../../../domain/errors.ts";
 import { publicUrlPath } from "../../../domain/synthesis/recipe.ts";
 import type { ShortGender } from "../../../domain/synthesis/speech.ts";
 import { revalidate } from "../../caching/cache-control.ts";
-import { replyPublic, taggedContent } from "../../caching/tagged-content.ts";
 import { contentSecurityPolicy, etag, ifNoneMatch, noSniff } from "../../kernel/headers.ts";
 import { type Operation, queryParams, serviceOperation } from "../../kernel/operation.ts";
+import { replyPublic, taggedContent } from "../../kernel/tagged-content.ts";
 import { assetsVersion } from "./assets.ts";
 import { languageName } from "./language-names.ts";
 import { escapeHtml, pathToRoot } from "./page.ts";

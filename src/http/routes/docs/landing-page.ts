@@ -1,4 +1,4 @@
-import type { GalleryVoice } from "../../../application/catalog/gallery.ts";
+import type { GalleryVoice } from "../../../application/gallery/gallery.ts";
 import { assetsVersion } from "./assets.ts";
 import { languageName } from "./language-names.ts";
 import { escapeHtml } from "./page.ts";

@@ -4,9 +4,9 @@ import { z } from "zod";
 import type { ZodOpenApiContentObject } from "zod-openapi";
 import { NotFound } from "../../../domain/errors.ts";
 import { immutable, revalidate } from "../../caching/cache-control.ts";
-import { replyPublic, type TaggedContent, taggedContent } from "../../caching/tagged-content.ts";
 import { contentSecurityPolicy, etag, ifNoneMatch, noSniff } from "../../kernel/headers.ts";
 import { type Operation, pathParams, serviceOperation } from "../../kernel/operation.ts";
+import { replyPublic, type TaggedContent, taggedContent } from "../../kernel/tagged-content.ts";
 
 /** Nothing from other origins, except connections to the given one; nothing inline, no framing. Sounds are played from memory. */
 export const pagePolicy = (connectTo?: string): string =>

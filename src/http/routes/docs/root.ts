@@ -1,12 +1,12 @@
 import { z } from "zod";
-import type { Gallery, GalleryVoice } from "../../../application/catalog/gallery.ts";
+import type { Gallery, GalleryVoice } from "../../../application/gallery/gallery.ts";
 import { Unavailable } from "../../../domain/errors.ts";
 import { revalidate } from "../../caching/cache-control.ts";
-import { replyPublic, taggedContent, taggedJson } from "../../caching/tagged-content.ts";
 import { contentSecurityPolicy, etag, ifNoneMatch, noSniff, vary } from "../../kernel/headers.ts";
 import { namedSchema } from "../../kernel/named-schema.ts";
 import { json, type Operation, serviceOperation } from "../../kernel/operation.ts";
 import { publicPathOf } from "../../kernel/public-url.ts";
+import { replyPublic, taggedContent, taggedJson } from "../../kernel/tagged-content.ts";
 import { landingPage, landingPolicy, links } from "./landing-page.ts";
 
 const link = z.object({ href: z.string() });

@@ -2,10 +2,10 @@ import { z } from "zod";
 import type { Voices } from "../../../application/catalog/voices.ts";
 import { languageTag } from "../../../domain/catalog/voice-schema.ts";
 import type { EngineCode, Voice } from "../../../domain/synthesis/speech.ts";
-import { replyTagged, taggedJson, taggedOperation, taggedResponses } from "../../caching/tagged-content.ts";
 import { websiteOf } from "../../kernel/middleware.ts";
 import { literals, namedSchema } from "../../kernel/named-schema.ts";
 import { type Operation, operationsWith } from "../../kernel/operation.ts";
+import { replyTagged, taggedJson, taggedOperation, taggedResponses } from "../../kernel/tagged-content.ts";
 import { engineNamed } from "../synthesis/request.ts";
 
 /** ElevenLabs' models that clients ask for by default, and refuse to work without. Any engine speaks for them. */

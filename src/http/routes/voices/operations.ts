@@ -3,7 +3,6 @@ import type { ReportVoices } from "../../../application/catalog/voice-reports.ts
 import type { Voices } from "../../../application/catalog/voices.ts";
 import { parse } from "../../../domain/validation.ts";
 import { revalidatePrivately } from "../../caching/cache-control.ts";
-import { replyTagged, taggedOperation, taggedResponses } from "../../caching/tagged-content.ts";
 import { websiteOf } from "../../kernel/middleware.ts";
 import {
   jsonRequest,
@@ -14,6 +13,7 @@ import {
   type RequestPart,
 } from "../../kernel/operation.ts";
 import type { PublicUrl } from "../../kernel/public-url.ts";
+import { replyTagged, taggedOperation, taggedResponses } from "../../kernel/tagged-content.ts";
 import { queryValues } from "../synthesis/request.ts";
 import { createVoicePresenter } from "./presenter.ts";
 import {

@@ -3,8 +3,8 @@ import { LRUCache } from "lru-cache";
 import type { z } from "zod";
 import type { VoiceCollection } from "../../../application/catalog/voices.ts";
 import type { Voice } from "../../../domain/synthesis/speech.ts";
-import { type TaggedContent, taggedJson, tagOf } from "../../caching/tagged-content.ts";
 import { websocketUrl } from "../../kernel/public-url.ts";
+import { type TaggedContent, taggedJson, tagOf } from "../../kernel/tagged-content.ts";
 import type { VoiceLinks } from "./schemas.ts";
 
 /** Serialized lists in memory. A list has up to half a megabyte, and one exists per base URL. */

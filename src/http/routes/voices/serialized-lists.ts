@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import { spokenVoices, type Voices } from "../../../application/catalog/voices.ts";
 import type { Voice } from "../../../domain/synthesis/speech.ts";
-import { type TaggedContent, taggedJson } from "../../caching/tagged-content.ts";
+import { type TaggedContent, taggedJson } from "../../kernel/tagged-content.ts";
 
 /** One per catalog. */
 const maxCachedLists = 50;

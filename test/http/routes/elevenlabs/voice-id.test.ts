@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { voiceName } from "../../../../src/domain/catalog/voice-name.ts";
+import { voiceName } from "../../../../src/domain/synthesis/voice-name.ts";
 import { voiceId, voiceIdOf, voiceNameOf } from "../../../../src/http/routes/elevenlabs/voice-id.ts";
 
 describe("The id of a voice in ElevenLabs' API", () => {

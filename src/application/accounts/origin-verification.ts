@@ -10,9 +10,9 @@ import {
   websiteDecider,
   websiteStream,
 } from "../../domain/accounts/website.ts";
-import { newVerificationToken, type Random, websiteIdOfVerification } from "../accounts/identifiers.ts";
+import { hashSecret, matchingSecret } from "../access/secrets.ts";
 import type { CommandContext, ExecuteCommand } from "../execute-command.ts";
-import { hashSecret, matchingSecret } from "./secrets.ts";
+import { newVerificationToken, type Random, websiteIdOfVerification } from "./identifiers.ts";
 
 /** A single-use token that verifies one origin. It is returned once and not stored. Times are ISO 8601, UTC. */
 export interface NewVerification {

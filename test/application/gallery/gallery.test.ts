@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { createGallery } from "../../../src/application/catalog/gallery.ts";
+import { createGallery } from "../../../src/application/gallery/gallery.ts";
 import type { Planner, SynthesisRequest } from "../../../src/application/synthesis/planner.ts";
 import type { Rendition } from "../../../src/audio/pipeline/pipeline.ts";
 import { indexCatalog } from "../../../src/domain/catalog/catalog-index.ts";

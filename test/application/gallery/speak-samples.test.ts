@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import type { Gallery, GalleryVoice } from "../../../src/application/catalog/gallery.ts";
-import { createSpeakSamples } from "../../../src/application/catalog/speak-samples.ts";
+import type { Gallery, GalleryVoice } from "../../../src/application/gallery/gallery.ts";
+import { createSpeakSamples } from "../../../src/application/gallery/speak-samples.ts";
 import type { Pipeline, Rendition } from "../../../src/audio/pipeline/pipeline.ts";
 import { EngineFailed, Unavailable } from "../../../src/domain/errors.ts";
 import { createManualClock, until } from "../../support/manual-clock.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { byokEngines, byokProviders, isByok } from "../../../src/domain/accounts/byok-providers.ts";
-import { firstVoiceIds, idsOfProvider } from "../../../src/domain/catalog/voice-ids.ts";
+import { byokEngines, byokProviders, isByok } from "../../../src/domain/synthesis/byok-providers.ts";
 import { engineCodes, engines, freeEngines } from "../../../src/domain/synthesis/speech.ts";
+import { firstVoiceIds, idsOfProvider } from "../../../src/domain/synthesis/voice-ids.ts";
 
 describe("The table of BYOK providers", () => {
   const rows = byokEngines.map((engine) => byokProviders[engine]);

@@ -1,11 +1,11 @@
 import { hash } from "node:crypto";
 import type { Context } from "koa";
 import type { z } from "zod";
-import { etag, ifNoneMatch, vary } from "../kernel/headers.ts";
-import { json, type ResponseSpec } from "../kernel/operation.ts";
-import { revalidatePrivately } from "./cache-control.ts";
-import { noneMatchHits } from "./conditional.ts";
-import { codedTag } from "./content-coding.ts";
+import { revalidatePrivately } from "../caching/cache-control.ts";
+import { noneMatchHits } from "../caching/conditional.ts";
+import { codedTag } from "../caching/content-coding.ts";
+import { etag, ifNoneMatch, vary } from "./headers.ts";
+import { json, type ResponseSpec } from "./operation.ts";
 
 /** A document or file with its strong entity tag. */
 export interface TaggedContent {

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { firstVoiceIds } from "../catalog/voice-ids.ts";
-import { voiceName } from "../catalog/voice-name.ts";
-import { type AudioFormat, v2Formats } from "../synthesis/formats.ts";
 import { parse } from "../validation.ts";
+import { type AudioFormat, v2Formats } from "./formats.ts";
+import { firstVoiceIds } from "./voice-ids.ts";
+import { voiceName } from "./voice-name.ts";
 
 /**
  * The engines that run on a website's own credentials (BYOK). The table below is their list: routes, OpenAPI,

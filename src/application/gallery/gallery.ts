@@ -2,20 +2,20 @@ import type { View } from "../../../projections/runner/view.ts";
 import { isSampleSpoken } from "../../../projections/samples.ts";
 import { inTimeSlices } from "../../async/time-slices.ts";
 import type { Rendition } from "../../audio/pipeline/pipeline.ts";
-import { isByok } from "../../domain/accounts/byok-providers.ts";
 import type { CatalogIndex } from "../../domain/catalog/catalog-index.ts";
 import { sampleSentence } from "../../domain/catalog/sample-sentences.ts";
 import { licenceOf, qualities, type VoiceEngine, voiceEngine } from "../../domain/catalog/voice-engines.ts";
 import { Invalid, NotFound } from "../../domain/errors.ts";
 import type { Samples } from "../../domain/synthesis/audio-events.ts";
+import { isByok } from "../../domain/synthesis/byok-providers.ts";
 import {
   normalProsody,
   type ShortGender,
   type SystemVoice,
   type Voice,
 } from "../../domain/synthesis/speech.ts";
+import { type CatalogOf, sharedCatalog } from "../catalog/website-catalog.ts";
 import type { Planner, SynthesisRequest } from "../synthesis/planner.ts";
-import { type CatalogOf, sharedCatalog } from "./website-catalog.ts";
 
 /** A voice that this instance speaks without a website's credentials. */
 export interface GalleryVoice {

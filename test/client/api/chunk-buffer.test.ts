@@ -1,6 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { expect } from "chai";
-import { type ChunkBuffer, createChunkBuffer } from "../../../src/client/transport/chunk-buffer.ts";
+import { type ChunkBuffer, createChunkBuffer } from "../../../src/client/api/chunk-buffer.ts";
 import { rejection } from "../../support/rejection.ts";
 
 const chunk = () => new Uint8Array(1_000);

@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { expect } from "chai";
-import { createOriginVerification } from "../../../src/application/access/origin-verification.ts";
+import { createOriginVerification } from "../../../src/application/accounts/origin-verification.ts";
 import { freePlan } from "../../../src/domain/accounts/plan.ts";
 import { websiteStream } from "../../../src/domain/accounts/website.ts";
 import { createCommandHandler } from "../../../src/eventstore/command-handler.ts";
-import { type AdminFixture, openAdminServices } from "../accounts/admin-fixture.ts";
+import { type AdminFixture, openAdminServices } from "./admin-fixture.ts";
 
 const origin = "https://shop.example";
 const admin = { actor: "admin", requestId: "req-1" };

@@ -1,8 +1,8 @@
 import { hash } from "node:crypto";
-import { isByok } from "../accounts/byok-providers.ts";
-import { isSsml } from "../text/ssml.ts";
-import { objectName, type Recipe } from "./recipe.ts";
-import { knobs } from "./speech.ts";
+import { isByok } from "../../domain/synthesis/byok-providers.ts";
+import { objectName, type Recipe } from "../../domain/synthesis/recipe.ts";
+import { knobs } from "../../domain/synthesis/speech.ts";
+import { isSsml } from "../../domain/text/ssml.ts";
 
 /*
  * Version 0.1 named audio by the SHA-256 of its recipe. Public audio under such names is deleted (src/audio/legacy/). Audio of
