@@ -1,11 +1,10 @@
 import type { Environment } from "../environment.ts";
 import { VoxledgerError } from "../errors.ts";
-import { marksUrl } from "../playback/boundaries.ts";
 import { appliedKnobs } from "../prosody.ts";
-import type { OpenedAudio, SynthesisQuery } from "../transport/transport.ts";
 import { type AudioChunk, createChunkBuffer } from "./chunk-buffer.ts";
 import { type ApiRequest, type ReadResponse, readJson, type SendRequest, urlOf } from "./http.ts";
 import type { AuthToken, Session } from "./session.ts";
+import type { OpenedAudio, SynthesisQuery } from "./synthesis.ts";
 import type {
   PlatformQuery,
   SystemVoice,
@@ -179,4 +178,10 @@ const readCollection = async (response: Response, receivedAt: number): Promise<V
     voices,
     systemVoices,
   };
+};
+
+/** The URL in a `Link` header that names marks. */
+export const marksUrl = ({ headers, url }: Response, baseUrl: string): string | undefined => {
+  const reference = headers.get("Link")?.match(/<([^>]*)>; rel="describedby"/)?.[1];
+  return reference && new URL(reference, url || baseUrl).href;
 };

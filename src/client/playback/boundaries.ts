@@ -30,12 +30,6 @@ export const parseMarks = (lines: string, text: string): Boundary[] => {
   });
 };
 
-/** The URL in a `Link` header that names marks. */
-export const marksUrl = ({ headers, url }: Response, baseUrl: string): string | undefined => {
-  const reference = headers.get("Link")?.match(/<([^>]*)>; rel="describedby"/)?.[1];
-  return reference && new URL(reference, url || baseUrl).href;
-};
-
 /** Positions are compared at least this often, because playback may pause, stall or change its speed. */
 const maxWaitMs = 250;
 

@@ -1,6 +1,6 @@
 import type { Problem } from "../../domain/errors.ts";
+import type { SynthesisQuery } from "../api/synthesis.ts";
 import { type Knob, parseKnobs } from "../prosody.ts";
-import type { SynthesisQuery } from "./transport.ts";
 
 /** A message to the service. `id` is a UUID that identifies the synthesis. */
 export type ClientMessage =

@@ -1,8 +1,8 @@
 import { createChunkBuffer } from "../api/chunk-buffer.ts";
+import type { OpenedAudio } from "../api/synthesis.ts";
 import type { StartTimer } from "../dom.ts";
 import { asVoxledgerError, timeoutError, VoxledgerError } from "../errors.ts";
 import type { StreamMessage } from "./socket-messages.ts";
-import type { OpenedAudio } from "./transport.ts";
 
 /** `ended`: by the service; `cancelled`: by this side; `timed-out`: the service sent nothing for too long. */
 export type StreamOutcome = "ended" | "cancelled" | "timed-out";

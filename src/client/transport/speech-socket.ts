@@ -1,8 +1,8 @@
+import type { OpenedAudio, SynthesisQuery } from "../api/synthesis.ts";
 import type { SocketConstructor, StartTimer } from "../dom.ts";
 import { abortError, networkError, VoxledgerError } from "../errors.ts";
 import { type ClientMessage, parseMessage, randomId } from "./socket-messages.ts";
 import { SocketStream } from "./socket-stream.ts";
-import type { OpenedAudio, SynthesisQuery } from "./transport.ts";
 
 /** The WebSocket never opened. Browsers hide the reason, which may be any HTTP error, from the page. */
 export class HandshakeFailed extends VoxledgerError {

@@ -4,8 +4,6 @@ import type { Socket } from "node:net";
 import type { Context, Middleware } from "koa";
 import type { Logger } from "pino";
 import { NotFound, Unavailable } from "../../domain/errors.ts";
-import { hasCredentials } from "../access/credentials.ts";
-import { type AdmissionRules, type Gate, limitHeaders, requireAdmission } from "../access/gate.ts";
 import { isInternalError, presentError } from "./errors/error-types.ts";
 import type { RequestObserver } from "./observer.ts";
 import { replyError } from "./reply.ts";
@@ -79,23 +77,6 @@ export const announceDeprecation =
     ctx.set({ ...itemOf(ctx.path)?.deprecation });
     await next();
   };
-
-/** Authenticates a website, applies its rate limits, and shows them in every response. */
-export const authenticated =
-  (gate: Gate, rules?: AdmissionRules): Middleware =>
-  async (ctx, next) => {
-    const caller = gate(ctx.req);
-    ctx.state.caller = caller;
-    ctx.set(limitHeaders(caller.admission));
-    requireAdmission(caller, rules);
-    await next();
-  };
-
-/** Like `authenticated` for callers that present credentials, valid or not. Any other caller is anonymous. */
-export const authenticatedIfCredentials = (gate: Gate): Middleware => {
-  const authenticate = authenticated(gate);
-  return (ctx, next) => (hasCredentials(ctx.req) ? authenticate(ctx, next) : next());
-};
 
 /** The id of the authenticated website. */
 export const websiteOf = (ctx: Context): string => ctx.state.caller.principal.websiteId;

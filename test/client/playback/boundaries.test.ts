@@ -1,10 +1,6 @@
 import { expect } from "chai";
-import {
-  type Boundary,
-  followBoundaries,
-  marksUrl,
-  parseMarks,
-} from "../../../src/client/playback/boundaries.ts";
+import { marksUrl } from "../../../src/client/api/service-api.ts";
+import { type Boundary, followBoundaries, parseMarks } from "../../../src/client/playback/boundaries.ts";
 
 const word = (charIndex: number, elapsedTime: number): Boundary => ({
   name: "word",

@@ -2,7 +2,8 @@ import { z } from "zod";
 import type { SynthesisRequest } from "../../../application/synthesis/planner.ts";
 import type { AudioFormat } from "../../../domain/synthesis/formats.ts";
 import { type EngineCode, engineCodes, type TextFormat } from "../../../domain/synthesis/speech.ts";
-import { decimal, defaultLang, spokenText, textFormat } from "../synthesis/request.ts";
+import { decimal } from "../query-values.ts";
+import { defaultLang, spokenText, textFormat } from "../synthesis/request.ts";
 import { defaultVoice } from "./voice-map.ts";
 
 /** The models of OpenAI that clients ask for. They have the names of no engine: the voice decides on it. */

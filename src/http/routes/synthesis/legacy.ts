@@ -1,7 +1,8 @@
 import { z } from "zod";
 import type { SynthesisRequest } from "../../../application/synthesis/planner.ts";
 import { parse } from "../../../domain/validation.ts";
-import { queryValues, type RequestSchema } from "./request.ts";
+import { queryValues } from "../query-values.ts";
+import type { RequestSchema } from "./request.ts";
 
 const deprecatedAt = new Date("2026-01-01T00:00:00Z");
 const sunset = new Date("2027-12-31T23:59:59Z");

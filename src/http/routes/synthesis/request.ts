@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { SynthesisRequest } from "../../../application/synthesis/planner.ts";
-import { Invalid, NotFound, type Problem } from "../../../domain/errors.ts";
+import { NotFound } from "../../../domain/errors.ts";
 import { countCharacters } from "../../../domain/synthesis/count-characters.ts";
 import { audioFormats, v2Formats } from "../../../domain/synthesis/formats.ts";
 import {
@@ -12,6 +12,7 @@ import {
   textFormats,
 } from "../../../domain/synthesis/speech.ts";
 import { parse } from "../../../domain/validation.ts";
+import { numbers, queryValues } from "../query-values.ts";
 import { TTSService } from "../voices/schemas.ts";
 
 const AudioFormat = z.enum(v2Formats).meta({ id: "AudioFormat" });
@@ -198,45 +199,7 @@ export const nullableInQuery = ({ shape }: z.ZodObject): z.ZodObject => {
 export const requestFromQuery = (schema: RequestSchema, query: string): SynthesisRequest =>
   toRequest(parse(schema, queryValues(query, parameters)));
 
-/**
- * The values of the named parameters: numbers for pitch, rate and volume, else strings. Empty parameters are omitted,
- * because legacy clients send `name=` with every request.
- * @throws {Invalid} for a parameter that is given twice, and for a query that is not percent-encoded UTF-8
- */
-export const queryValues = (query: string, names: readonly string[]): Record<string, string | number> => {
-  if (!isDecodable(query)) {
-    throw new Invalid([{ path: [], message: "The query must be percent-encoded UTF-8." }]);
-  }
-  const given = new URLSearchParams(query);
-  const values: Record<string, string | number> = {};
-  const repeated: Problem[] = [];
-  for (const name of names) {
-    const [value, ...others] = given.getAll(name);
-    if (others.length > 0) repeated.push({ path: [name], message: `${name} is given more than once.` });
-    if (value === undefined || value === "") continue;
-    if (!numbers.has(name)) values[name] = value;
-    else if (value !== "null") values[name] = decimal(value);
-  }
-  if (repeated.length > 0) throw new Invalid(repeated);
-  return values;
-};
-
-/** URLSearchParams replaces malformed bytes, so that another text would be spoken than was sent. */
-const isDecodable = (query: string): boolean => {
-  try {
-    decodeURIComponent(query);
-    return true;
-  } catch {
-    return false;
-  }
-};
-
-const numbers = new Set(["pitch", "rate", "volume"]);
 const parameters = ["text", "text_format", "voice", "lang", "engine", "name", "gender", "format", ...numbers];
-
-/** NaN, which the schema refuses, for anything but a plain decimal (so not for `0x1` or a blank). */
-export const decimal = (value: string): number =>
-  /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?$/i.test(value) ? Number(value) : Number.NaN;
 
 function normalGender(gender: GenderName): Gender {
   return gender.startsWith("m") ? "male" : "female";

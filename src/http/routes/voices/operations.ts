@@ -14,7 +14,7 @@ import {
 } from "../../kernel/operation.ts";
 import type { PublicUrl } from "../../kernel/public-url.ts";
 import { replyTagged, taggedOperation, taggedResponses } from "../../kernel/tagged-content.ts";
-import { queryValues } from "../synthesis/request.ts";
+import { queryValues } from "../query-values.ts";
 import { createVoicePresenter } from "./presenter.ts";
 import {
   VoiceDetailResponse,
