@@ -5,6 +5,7 @@ import { speakingSeconds } from "../../domain/synthesis/speaking-time.ts";
 import { normalProsody } from "../../domain/synthesis/speech.ts";
 import { splitText } from "../../domain/text/pieces.ts";
 import { speakablePieces } from "../../domain/text/speakable.ts";
+import { haveSameWords } from "../../domain/text/transcript/same-words.ts";
 import type { Speech, SpeechRequest } from "../engine.ts";
 import { parseJson } from "../parse-json.ts";
 import { concatenate } from "../pcm/concatenate.ts";
@@ -12,7 +13,6 @@ import { afterFirstByte } from "../pcm/peek.ts";
 import { redact } from "../provider-http/redact.ts";
 import { UpstreamFailed } from "../provider-http/request-failed.ts";
 import { errorFrom, invalidAudio, invalidResponse } from "../provider-http/responses.ts";
-import { haveSameWords } from "./same-words.ts";
 import { requestOf, type SpeechServer } from "./server.ts";
 import { pcmRate } from "./sound.ts";
 

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { digitsOf, haveSameWords } from "../../../src/engines/openai/same-words.ts";
+import { digitsOf, haveSameWords } from "../../../../src/domain/text/transcript/same-words.ts";
 
 /** Each text, and transcripts of it. */
 type Case = readonly [text: string, transcript: string, lang?: string];
