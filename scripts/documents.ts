@@ -6,8 +6,9 @@ import { type LimitRow, limits } from "../src/limits/limits.ts";
 import { settingGroups } from "../src/settings/environment.ts";
 
 /*
- * Writes what documents and deployments say about settings, from the settings' schemas, and about limits, from their table:
- * docs/operate/settings.md, and the parts of docs/limits.md, infra/env.example and infra/compose.yaml between markers.
+ * Writes what documents and deployments say about settings, from the settings' schemas, and about
+ * limits, from their table: docs/operate/settings.md, and the parts of docs/limits.md,
+ * infra/env.example and infra/compose.yaml between markers.
  */
 
 const root = join(import.meta.dirname, "..");

@@ -1,6 +1,9 @@
 import { LRUCache } from "lru-cache";
 
-/** Steps per window. The effective window is at most one step longer than configured, and never shorter. */
+/**
+ * Steps per window. The effective window is at most one step longer than configured, and never
+ * shorter.
+ */
 const slots = 20;
 /** The current slot and a full window of slots. */
 const cells = slots + 1;
@@ -27,7 +30,10 @@ export const createBurstLimiter = (windowMs: number, uptime = () => performance.
   const currentSlot = (): number => Math.floor(uptime() / slotMs);
 
   return {
-    /** The window of a key and client. Only the 50,000 most recently used are kept. A caller may keep a window of its own. */
+    /**
+     * The window of a key and client. Only the 50,000 most recently used are kept. A caller may
+     * keep a window of its own.
+     */
     windowOf: (id: string): BurstWindow => {
       const known = windows.get(id);
       if (known) return known;

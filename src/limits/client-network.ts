@@ -1,6 +1,6 @@
 /**
- * The network that identifies a client: an IPv4 address, or the /64 of an IPv6 address, because one host may use any
- * address in it. Anything else is returned unchanged.
+ * The network that identifies a client: an IPv4 address, or the /64 of an IPv6 address, because one
+ * host may use any address in it. Anything else is returned unchanged.
  */
 export const clientNetwork = (address: string): string => {
   if (!address.includes(":")) return address;

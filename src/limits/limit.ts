@@ -51,8 +51,8 @@ export interface Window {
 }
 
 /**
- * At most so many in each window of `clock`, which returns milliseconds since the epoch. Windows begin at multiples of their
- * length. What was acquired counts until the window ends.
+ * At most so many in each window of `clock`, which returns milliseconds since the epoch. Windows
+ * begin at multiples of their length. What was acquired counts until the window ends.
  */
 export const createRateLimit = ({ atMost, windowMs }: Window, clock: () => number): Limit => {
   // `max` would allocate lists of this length at once: 4 ms and 1 MB.

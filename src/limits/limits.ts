@@ -111,7 +111,10 @@ export const limits = {
       retryAfterSeconds: 5,
     },
   },
-  /** Requests whose client left before the first byte, or whose text is silent, although an engine had worked or the serving was recorded. */
+  /**
+   * Requests whose client left before the first byte, or whose text is silent, although an engine
+   * had worked or the serving was recorded.
+   */
   departures: {
     of: "key",
     counts: "uncharged departures per minute",

@@ -1,7 +1,10 @@
 import type { ResourceOptions } from "../async/scheduler/resource.ts";
 import { Unavailable } from "../domain/errors.ts";
 
-/** Slots in all and of one key; who waits for them in all and of one key, and for how long; and the 503 beyond. */
+/**
+ * Slots in all and of one key; who waits for them in all and of one key, and for how long; and the
+ * 503 beyond.
+ */
 type Bounds = Omit<ResourceOptions, "clock" | "startLimit">;
 
 type Overloaded = ResourceOptions["overloaded"];
@@ -30,7 +33,10 @@ const reports = {
   overloaded: () => new Unavailable("Too many reports are waiting. Try again later.", 1),
 };
 
-/** All that runs or waits in queues by API key, by the names that label its metrics. `tools`: SYNTHESIS_CONCURRENCY. */
+/**
+ * All that runs or waits in queues by API key, by the names that label its metrics. `tools`:
+ * SYNTHESIS_CONCURRENCY.
+ */
 export const queues = {
   /** They start at once or are refused. */
   syntheses: {
@@ -58,8 +64,8 @@ export const queues = {
   decoders: (tools: number) => ({ ...jobs, concurrency: 3 * tools, concurrencyPerKey: tools }),
   model: (processes: number) => ({ ...jobs, concurrency: processes }),
   /**
-   * Requests to a provider with one set of credentials. `reserved`: those for keys without others, of a server that many keys
-   * share; then one key may fill half of the queue.
+   * Requests to a provider with one set of credentials. `reserved`: those for keys without others,
+   * of a server that many keys share; then one key may fill half of the queue.
    */
   provider: ({ concurrency, reserved }: { readonly concurrency: number; readonly reserved: number }) => ({
     concurrency,

@@ -26,7 +26,10 @@ export interface LimitedKey {
   readonly plan: Plan;
 }
 
-/** Counts requests in fixed minutes (UTC), in memory, and reports the counts to the other instances shortly after. */
+/**
+ * Counts requests in fixed minutes (UTC), in memory, and reports the counts to the other instances
+ * shortly after.
+ */
 export interface RateLimiter {
   admit(key: LimitedKey, client: string): Admission;
   /** Reports the counts that changed since the last report. */
@@ -54,7 +57,10 @@ export interface RateLimiterOptions {
   readonly onError?: (what: string, error: unknown) => void;
 }
 
-/** Includes the burst window of the key's first client, because most keys have one client. Windows of other clients are looked up. */
+/**
+ * Includes the burst window of the key's first client, because most keys have one client. Windows
+ * of other clients are looked up.
+ */
 interface Counter extends ReportedCounter, BurstWindow {
   /** The latest address of that client. */
   client: string;

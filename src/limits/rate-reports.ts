@@ -31,8 +31,8 @@ interface RateReportsOptions {
 }
 
 /**
- * Reports changed counters regularly to the other instances, and deletes those that were not used in this minute or the one
- * before.
+ * Reports changed counters regularly to the other instances, and deletes those that were not used
+ * in this minute or the one before.
  */
 export class RateReports {
   readonly #counters: PerKey<ReportedCounter>;
@@ -98,7 +98,10 @@ export class RateReports {
     return taken.filter((counter) => counter.minute === minute);
   }
 
-  /** Only this instance writes to the stream, and reports are independent: no expected revision is needed. */
+  /**
+   * Only this instance writes to the stream, and reports are independent: no expected revision is
+   * needed.
+   */
   async #append(minute: number, counted: readonly CountedRequests[]): Promise<void> {
     const { store, stream, clock } = this.#options;
     const now = clock();

@@ -7,11 +7,15 @@ export interface HeldAudio {
 }
 
 /**
- * Counts the audio that is in memory because a key's clients have not read it yet. Clients that read slowly, or never, could
- * otherwise fill the memory with one key. Audio that several clients share counts once.
+ * Counts the audio that is in memory because a key's clients have not read it yet. Clients that
+ * read slowly, or never, could otherwise fill the memory with one key. Audio that several clients
+ * share counts once.
  */
 export interface UnreadAudio {
-  /** @throws the refusal, if the key's clients have as much audio to read as they may. A new request may exceed it once */
+  /**
+   * @throws the refusal, if the key's clients have as much audio to read as they may. A new request
+   * may exceed it once
+   */
   requireRoom(key: string): void;
   /** Counts complete audio until it is released. */
   hold(key: string, audio: HeldAudio): Release;

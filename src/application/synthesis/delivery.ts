@@ -77,7 +77,8 @@ export interface WholeDelivery {
 
 /**
  * Records the serving of a whole sound from memory. Calls `done` once, later: without an error the audio may leave. The
- * caller of this function must check then whether its client is still connected. @throws {RateLimited} before any work
+ * caller of this function must check then whether its client is still connected.
+ * @throws {RateLimited} before any work
  */
 export type RecordWhole = (
   plan: SynthesisPlan,

@@ -4,8 +4,9 @@ import type { Streaming, WholeDelivery } from "./delivery.ts";
 type Limited = Pick<WholeDelivery, "deliver" | "recordWhole"> & Pick<Streaming, "begin">;
 
 /**
- * Refuses what would exceed a limit of the key, whatever the interface: before any work, and, for audio in memory, again when the sound is there. A
- * request counts until the context reports that its answer has ended, or, without such a report, until its stream has been read.
+ * Refuses what would exceed a limit of the key, whatever the interface: before any work, and, for
+ * audio in memory, again when the audio is there. A request counts until the context reports that
+ * its response has ended, or, without such a report, until its stream has been read.
  */
 export const limitDelivery = <Delivery extends Limited>(
   delivery: Delivery,

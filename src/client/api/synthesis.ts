@@ -10,15 +10,24 @@ export interface SynthesisQuery {
   readonly volume?: number | undefined;
 }
 
-/** Audio whose first chunk has been received: no chunk for silence, one for a download, several for a stream. */
+/**
+ * Audio whose first chunk has been received: no chunk for silence, one for a download, several for
+ * a stream.
+ */
 export interface OpenedAudio {
   readonly contentType: string;
   readonly prosodyApplied: readonly Knob[];
   /** Whether all of it has been received; always true for silence. */
   readonly whole: boolean;
-  /** Can be read once. Rejects with a VoxledgerError if the stream breaks: the chunks until then are incomplete audio. */
+  /**
+   * Can be read once. Rejects with a VoxledgerError if the stream breaks: the chunks until then are
+   * incomplete audio.
+   */
   readonly audio: AsyncIterable<Uint8Array<ArrayBuffer>>;
-  /** Loads the marks of the audio, as the service keeps them. Absent if there are none. @throws {Error} */
+  /**
+   * Loads the marks of the audio, as the service keeps them. Absent if there are none.
+   * @throws {Error}
+   */
   readonly loadMarks?: ((signal: AbortSignal) => Promise<string>) | undefined;
   /** Resolves when all of it has been received. */
   readonly received: Promise<void>;

@@ -13,7 +13,10 @@ export const authenticated =
     await next();
   };
 
-/** Like `authenticated` for callers that present credentials, valid or not. Any other caller is anonymous. */
+/**
+ * Like `authenticated` for callers that present credentials, valid or not. Any other caller is
+ * anonymous.
+ */
 export const authenticatedIfCredentials = (gate: Gate): Middleware => {
   const authenticate = authenticated(gate);
   return (ctx, next) => (hasCredentials(ctx.req) ? authenticate(ctx, next) : next());

@@ -4,9 +4,10 @@ import { Invalid, type Problem } from "../../domain/errors.ts";
 export const numbers = new Set(["pitch", "rate", "volume"]);
 
 /**
- * The values of the named parameters: numbers for pitch, rate and volume, else strings. Empty parameters are omitted,
- * because legacy clients send `name=` with every request.
- * @throws {Invalid} for a parameter that is given twice, and for a query that is not percent-encoded UTF-8
+ * The values of the named parameters: numbers for pitch, rate and volume, else strings. Empty
+ * parameters are omitted, because legacy clients send `name=` with every request.
+ * @throws {Invalid} for a parameter that is given twice, and for a query that is not
+ * percent-encoded UTF-8
  */
 export const queryValues = (query: string, names: readonly string[]): Record<string, string | number> => {
   if (!isDecodable(query)) {
@@ -36,6 +37,8 @@ const isDecodable = (query: string): boolean => {
   }
 };
 
-/** NaN, which the schema refuses, for anything but a plain decimal (so not for `0x1` or a blank). */
+/**
+ * NaN, which the schema refuses, for anything but a plain decimal (so not for `0x1` or a blank).
+ */
 export const decimal = (value: string): number =>
   /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?$/i.test(value) ? Number(value) : Number.NaN;
