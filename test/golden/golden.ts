@@ -15,7 +15,7 @@ const isUpdate = process.env.GOLDEN === "update";
  */
 export const expectGolden = (file: string, actual: unknown): void => {
   const path = join(folder, file);
-  const now = typeof actual === "string" ? actual : `${JSON.stringify(plain(actual), null, 2)}\n`;
+  const now = typeof actual === "string" ? actual : `${written(plain(actual))}\n`;
   if (isUpdate) {
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, now);
@@ -35,7 +35,23 @@ const plain = (value: unknown): unknown => {
   if (value instanceof ImmutableMap) return plain(value.entries);
   if (Array.isArray(value)) return value.map(plain);
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, plain(inner)]));
+  const members = Object.entries(value).filter(([, inner]) => typeof inner !== "function");
+  return Object.fromEntries(members.map(([key, inner]) => [key, plain(inner)]));
+};
+
+const width = 200;
+
+/** JSON in which every list and object that fits into a line has one line. */
+const written = (value: unknown, indent = ""): string => {
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  const inner = `${indent}  `;
+  const [open, close] = Array.isArray(value) ? "[]" : "{}";
+  const members = Array.isArray(value)
+    ? value.map((element) => written(element, inner))
+    : Object.entries(value).map(([name, one]) => `${JSON.stringify(name)}: ${written(one, inner)}`);
+  const line = `${open}${members.join(", ")}${close}`;
+  if (indent.length + line.length <= width && !line.includes("\n")) return line;
+  return `${open}\n${members.map((member) => inner + member).join(",\n")}\n${indent}${close}`;
 };
 
 const context = 4;

@@ -1,10 +1,13 @@
 import { expect } from "chai";
+import fc from "fast-check";
 import { admin, authorize, registerWebsite } from "../support/client.ts";
 import { openExchange, type Received } from "../support/exchange.ts";
 import { type InProcessService, startInProcessService } from "../support/in-process-service.ts";
 import { adminToken } from "../support/service.ts";
+import { changedAt, placesIn } from "./changed-json.ts";
 import { expectGolden } from "./golden.ts";
-import { structureOf } from "./openapi-structure.ts";
+import { digestOf, signaturesOf } from "./openapi-signatures.ts";
+import { type Json, structureOf } from "./openapi-structure.ts";
 import { json, others, query, readable, speech } from "./requests.ts";
 
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
@@ -29,7 +32,7 @@ describe("golden files: HTTP", () => {
   let service: InProcessService;
   let connection: ReturnType<typeof openExchange>;
   let key: Record<string, string>;
-  let document: { paths: Record<string, object> };
+  let document: { readonly paths: Readonly<Record<string, { readonly [method: string]: Json }>> };
   let exposed: string | undefined;
   let client = 0;
 
@@ -65,32 +68,63 @@ describe("golden files: HTTP", () => {
   };
 
   /** From another address each time: the limit on failed attempts is per address. */
-  const ask = async (method: string, path: string, more: Record<string, string> = {}, body?: string) => {
+  const responseTo = async (
+    method: string,
+    path: string,
+    more: Record<string, string> = {},
+    body?: string,
+  ): Promise<string> => {
     client += 1;
     const forwarded = { "X-Forwarded-For": `10.0.${client >> 8}.${client & 255}`, Origin: origin };
     const headers = { ...forwarded, ...more };
-    const answer = await connection.exchange({ method, path: concrete(path), headers, body });
-    return `${method} ${path.replaceAll(hashes, "{hash}")}: ${lineOf(answer)}\n`;
+    return lineOf(await connection.exchange({ method, path: concrete(path), headers, body }));
   };
+
+  const ask = async (method: string, path: string, more?: Record<string, string>, body?: string) =>
+    `${method} ${path.replaceAll(hashes, "{hash}")}: ${await responseTo(method, path, more, body)}\n`;
 
   const concrete = (path: string): string => path.replaceAll(/\{[^}]*\}/g, "x");
 
-  it("describes itself with the recorded structure", () => {
-    expectGolden("openapi.json", structureOf(JSON.parse(JSON.stringify(document))));
+  it("describes itself with the recorded signatures", () => {
+    expectGolden("openapi.txt", signaturesOf(document));
+  });
+
+  it("describes samples of operations with the recorded structure", () => {
+    const { "/v2/text/synthesize": synthesis, "/v2/voices/{name}": voice = {} } = document.paths;
+    expectGolden("openapi-samples.json", structureOf({ synthesis: synthesis?.post ?? null, voice }));
+  });
+
+  it("records any change of the description, of a leaf as a change of one line", () => {
+    const recorded = new Set(signaturesOf(document).split("\n"));
+    const places = fc.constantFrom(...placesIn(document));
+    const property = fc.property(places, fc.boolean(), (place, isRemoved) => {
+      const lines = signaturesOf(changedAt(document, place, isRemoved)).split("\n");
+      const added = lines.filter((line) => !recorded.has(line));
+      const missing = recorded.size - new Set(lines).size + added.length;
+      expect(added.length + missing).to.be.above(0);
+      expect(added.length).to.be.at.most(1);
+    });
+    fc.assert(property, { numRuns: 50 });
   });
 
   it("lets pages of other origins read the recorded headers", () => {
     expectGolden("exposed-headers.json", exposed?.split(", "));
   });
 
-  it("answers callers without credentials as recorded, every method at every address", async () => {
+  it("sends callers without credentials the recorded responses, for every method at every address", async () => {
     const lines: string[] = [];
+    const named = new Set<string>();
+    const nameOf = (response: string) => `${response.slice(0, 3)}#${digestOf(response)}`;
     for (const path of [...Object.keys(document.paths), ...others].sort()) {
-      for (const method of methods) lines.push(await ask(method, path));
       const preflight = { "Access-Control-Request-Method": "POST" };
-      lines.push(`preflight ${await ask("OPTIONS", path, preflight)}`);
+      const responses = new Map([["preflight", await responseTo("OPTIONS", path, preflight)]]);
+      for (const method of methods) responses.set(method, await responseTo(method, path));
+      const methodsByResponse = Map.groupBy(responses.keys(), (method) => responses.get(method) ?? "");
+      const shown = [...methodsByResponse].map(([response, same]) => `${nameOf(response)} ${same.join(" ")}`);
+      lines.push(`${path}: ${shown.join(", ")}\n`);
+      for (const response of responses.values()) named.add(`${nameOf(response)}: ${response}\n`);
     }
-    expectGolden("answers-without-credentials.txt", lines.join(""));
+    expectGolden("responses-without-credentials.txt", [...lines, "\n", ...[...named].sort()].join(""));
   });
 
   it("answers a key and the operator as recorded, where nothing of what is named exists", async () => {

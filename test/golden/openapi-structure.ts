@@ -1,4 +1,4 @@
-type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
 
 /** The members of OpenAPI and JSON Schema that hold prose. */
 const texts = new Set(["description", "summary", "title"]);
@@ -47,4 +47,4 @@ const mapMembers = (
   );
 };
 
-const isList = (value: Json): value is readonly Json[] => Array.isArray(value);
+export const isList = (value: Json): value is readonly Json[] => Array.isArray(value);
