@@ -3,10 +3,10 @@ import { Invalid } from "../../domain/errors.ts";
 import { isWellFormed } from "../../domain/event-shapes.ts";
 import { journalPrefix, type SynthesesServed } from "../../domain/ledger/journal/journal.ts";
 import type { Provenance, SoundServed } from "../../domain/ledger/journal/serving.ts";
+import { period } from "../../domain/ledger/period.ts";
 import { parse } from "../../domain/validation.ts";
 import type { EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
 import { throwUnavailable } from "../../eventstore/store-error.ts";
-import { period } from "../../ledger/audit/period.ts";
 import { positionBefore, readPeriodEnd } from "../../ledger/audit/seal-times.ts";
 import type { ReportQueue } from "../../ledger/reports/report-queue.ts";
 

@@ -2,7 +2,7 @@ import type { Context } from "koa";
 import { z } from "zod";
 import { Forbidden } from "../../domain/errors.ts";
 import { addMonths } from "../../domain/ledger/month.ts";
-import { instantError, month } from "../../ledger/audit/period.ts";
+import { instantError, month } from "../../domain/ledger/period.ts";
 import type { OwnUsage, ReportOwnUsage } from "../../ledger/reports/own-usage.ts";
 import type { Caller } from "../access/gate.ts";
 import { noStore } from "../caching/cache-control.ts";

@@ -1,7 +1,7 @@
 import { isWellFormed } from "../../domain/event-shapes.ts";
 import { type JournalEvent, journalPrefix } from "../../domain/ledger/journal/journal.ts";
 import { expandServings } from "../../domain/ledger/journal/serving-columns.ts";
-import { withheldMember } from "../../domain/ledger/proof/proven-event.ts";
+import { withheldMember } from "../../domain/ledger/seals/proven-event.ts";
 import type { EventMetadata, RecordedEvent } from "../../eventstore/event-store.ts";
 import { eventTime } from "../../eventstore/event-time.ts";
 

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { inTimeSlices } from "../../async/time-slices.ts";
+import { period } from "../../domain/ledger/period.ts";
 import { parse } from "../../domain/validation.ts";
 import { type EventStore, EventStoreUnavailable, type RecordedEvent } from "../../eventstore/event-store.ts";
 import { toUnavailable } from "../../eventstore/store-error.ts";
@@ -7,7 +8,6 @@ import type { ChargesSource } from "../accounts/read-charges.ts";
 import { type AuditEntry, auditEntries } from "./audit-entries.ts";
 import { type EventFilter, entryFilter } from "./event-filter.ts";
 import { readKeyEvents } from "./key-events.ts";
-import { period } from "./period.ts";
 import { positionBefore } from "./seal-times.ts";
 
 /** Without a filter: the whole log. */

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { inTimeSlices } from "../../async/time-slices.ts";
 import { Invalid } from "../../domain/errors.ts";
+import { instant } from "../../domain/ledger/period.ts";
 import { parse } from "../../domain/validation.ts";
 import { throwUnavailable } from "../../eventstore/store-error.ts";
 import type { ChargesSource } from "../accounts/read-charges.ts";
@@ -8,7 +9,6 @@ import type { ReportQueue } from "../reports/report-queue.ts";
 import { auditEntries } from "./audit-entries.ts";
 import { type EventFilter, entryFilter } from "./event-filter.ts";
 import { readKeyBatches } from "./key-events.ts";
-import { instant } from "./period.ts";
 import { positionBefore, readPeriodEnd } from "./seal-times.ts";
 
 export interface CountRequest extends EventFilter {

@@ -2,8 +2,8 @@ import type { z } from "zod";
 import { keyStream } from "../../domain/accounts/key.ts";
 import { usageAccountStream } from "../../domain/ledger/accounts/usage-account.ts";
 import { journalPrefix } from "../../domain/ledger/journal/journal.ts";
+import type { period } from "../../domain/ledger/period.ts";
 import type { AuditEntry } from "./audit-entries.ts";
-import type { period } from "./period.ts";
 
 export interface EventFilter {
   /** A key's own stream, its accounts, and its entries in journals. */

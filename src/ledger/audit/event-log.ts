@@ -2,6 +2,7 @@ import type { z } from "zod";
 import type { Clock } from "../../async/clock.ts";
 import { inTimeSlices } from "../../async/time-slices.ts";
 import { Unavailable } from "../../domain/errors.ts";
+import { period } from "../../domain/ledger/period.ts";
 import { parse } from "../../domain/validation.ts";
 import type { EventBatch, EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
 import { toUnavailable } from "../../eventstore/store-error.ts";
@@ -10,7 +11,6 @@ import { type AuditPlace, isBefore } from "./audit.ts";
 import { type AuditEntry, auditEntries } from "./audit-entries.ts";
 import { type EventFilter, entryFilter } from "./event-filter.ts";
 import { readKeyBatches } from "./key-events.ts";
-import { period } from "./period.ts";
 import { positionBefore, readPeriodEnd } from "./seal-times.ts";
 
 export interface EventsRequest extends EventFilter {

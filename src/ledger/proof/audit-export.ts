@@ -1,6 +1,6 @@
 import { createExportWriter } from "../../domain/ledger/proof/export-lines.ts";
-import { provenEvent } from "../../domain/ledger/proof/proven-event.ts";
 import type { NoteSigner } from "../../domain/ledger/seals/note-signer.ts";
+import { provenEvent } from "../../domain/ledger/seals/proven-event.ts";
 import { sealsStream } from "../../domain/ledger/seals/seal.ts";
 import { type EventMetadata, type EventStore, readEvent } from "../../eventstore/event-store.ts";
 import { toUnavailable } from "../../eventstore/store-error.ts";

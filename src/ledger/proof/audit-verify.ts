@@ -4,8 +4,8 @@ import { createExportReader, isSealLine, peekEvent } from "../../domain/ledger/p
 import { readLines } from "../../domain/ledger/proof/lines.ts";
 import { createLogVerifier, type LogSummary } from "../../domain/ledger/proof/log-verifier.ts";
 import { NotGenuine } from "../../domain/ledger/proof/not-genuine.ts";
-import { provenEvent } from "../../domain/ledger/proof/proven-event.ts";
 import { addToPlan, type SealPlan } from "../../domain/ledger/proof/seal-check.ts";
+import { provenEvent } from "../../domain/ledger/seals/proven-event.ts";
 import { isCovered, sealsStream } from "../../domain/ledger/seals/seal.ts";
 import type { Checkpoint, NoteVerifier } from "../../domain/ledger/seals/seal-note.ts";
 import { type EventStore, EventStoreDamaged } from "../../eventstore/event-store.ts";

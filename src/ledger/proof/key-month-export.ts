@@ -8,12 +8,13 @@ import {
   type JournalRegistryEvent,
   journalRegistryStream,
 } from "../../domain/ledger/journal/journal-registry.ts";
+import { month as monthName } from "../../domain/ledger/period.ts";
 import { createExportWriter } from "../../domain/ledger/proof/export-lines.ts";
 import { type KeyMonth, keyMonthStreams } from "../../domain/ledger/proof/key-month-verifier.ts";
-import { provenEvent } from "../../domain/ledger/proof/proven-event.ts";
 import type { QuotaEvent } from "../../domain/ledger/quota/quota.ts";
 import { createProofBuilder, type InclusionProof } from "../../domain/ledger/seals/merkle-proof.ts";
 import type { NoteSigner } from "../../domain/ledger/seals/note-signer.ts";
+import { provenEvent } from "../../domain/ledger/seals/proven-event.ts";
 import {
   eventLeaf,
   type JournalHead,
@@ -26,7 +27,6 @@ import { parse } from "../../domain/validation.ts";
 import { type EventStore, type RecordedEvent, readEvent } from "../../eventstore/event-store.ts";
 import { toUnavailable } from "../../eventstore/store-error.ts";
 import { cursorOf, mergeByPosition } from "../audit/event-cursor.ts";
-import { month as monthName } from "../audit/period.ts";
 import { sealIntervalMs } from "./seal-schedule.ts";
 import { lastEvent, readSealedEvents } from "./sealed-log.ts";
 import type { Seals } from "./seals.ts";

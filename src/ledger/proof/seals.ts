@@ -3,9 +3,9 @@ import { exponentialBackoff, retry } from "../../async/retry.ts";
 import { equalBytes, fromHex, toHex } from "../../domain/bytes.ts";
 import { Unavailable } from "../../domain/errors.ts";
 import { isWellFormed } from "../../domain/event-shapes.ts";
-import { provenEvent } from "../../domain/ledger/proof/proven-event.ts";
 import { appendLeaf, emptyTree, type MerkleTree, rootOf } from "../../domain/ledger/seals/merkle.ts";
 import type { NoteSigner } from "../../domain/ledger/seals/note-signer.ts";
+import { provenEvent } from "../../domain/ledger/seals/proven-event.ts";
 import {
   eventLeaf,
   journalLeaf,

@@ -6,6 +6,7 @@ import type { UsageCount } from "../../domain/ledger/accounts/usage-account.ts";
 import { addEntries, type SumOf, totalsBy, UsageSum } from "../../domain/ledger/accounts/usage-sum.ts";
 import type { JournalEvent } from "../../domain/ledger/journal/journal.ts";
 import { monthOf, startOfMonth } from "../../domain/ledger/month.ts";
+import { instant, month as monthName } from "../../domain/ledger/period.ts";
 import { sealsStream } from "../../domain/ledger/seals/seal.ts";
 import { parse } from "../../domain/validation.ts";
 import { type EventStore, type RecordedEvent, readEvent } from "../../eventstore/event-store.ts";
@@ -13,7 +14,6 @@ import { eventTime } from "../../eventstore/event-time.ts";
 import { throwUnavailable } from "../../eventstore/store-error.ts";
 import { type AsOf, readRanges } from "../accounts/read-charges.ts";
 import type { UsageReader, UsageRequest } from "../accounts/usage-reader.ts";
-import { instant, month as monthName } from "../audit/period.ts";
 import { readCorrections } from "../journal/corrections.ts";
 
 export interface UsageReportRequest {

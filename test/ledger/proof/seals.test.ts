@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import { fromHex, toHex } from "../../../src/domain/bytes.ts";
 import { Unavailable } from "../../../src/domain/errors.ts";
-import { provenEvent } from "../../../src/domain/ledger/proof/proven-event.ts";
 import { appendLeaf, type MerkleTree, rootOf } from "../../../src/domain/ledger/seals/merkle.ts";
 import { createNoteSigner } from "../../../src/domain/ledger/seals/note-signer.ts";
+import { provenEvent } from "../../../src/domain/ledger/seals/proven-event.ts";
 import {
   eventLeaf,
   journalLeaf,

@@ -1,8 +1,8 @@
 import { isWellFormed } from "../../event-shapes.ts";
 import { anyObject } from "../../shape.ts";
 import { NotCanonical } from "../journal/canonical.ts";
+import { type ProvenEvent, withheldMember } from "../seals/proven-event.ts";
 import { type EventPlace, NotGenuine, nameOf } from "./not-genuine.ts";
-import { type ProvenEvent, withheldMember } from "./proven-event.ts";
 
 /** @throws {NotGenuine} unless the event passes */
 export const requireForm = <E extends EventPlace>(event: E, isWellFormed: (event: E) => boolean): void => {

@@ -1,5 +1,5 @@
+import type { ProvenEvent } from "../seals/proven-event.ts";
 import { NotGenuine, nameOf } from "./not-genuine.ts";
-import type { ProvenEvent } from "./proven-event.ts";
 
 /** An event id is compared with those of at least this many earlier events. */
 const recentIds = 50_000;

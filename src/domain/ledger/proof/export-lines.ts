@@ -3,9 +3,9 @@ import { fromBase64, toBase64 } from "../../bytes.ts";
 import { canonicalJson } from "../journal/canonical.ts";
 import type { InclusionProof } from "../seals/merkle-proof.ts";
 import type { NoteSigner } from "../seals/note-signer.ts";
+import type { ProvenEvent } from "../seals/proven-event.ts";
 import { type NoteVerifier, openNote } from "../seals/seal-note.ts";
 import { NotGenuine, nameOf } from "./not-genuine.ts";
-import type { ProvenEvent } from "./proven-event.ts";
 
 /*
  * An export is NDJSON. Each line is an event in canonical JSON with the line's number, from 0, and a digest of all that. So the

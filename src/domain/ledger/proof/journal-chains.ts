@@ -2,9 +2,9 @@ import { isOfType } from "../../event-type.ts";
 import { eventDigest } from "../journal/canonical.ts";
 import { type JournalEvent, journalPrefix } from "../journal/journal.ts";
 import { type JournalRegistryEvent, journalRegistryStream } from "../journal/journal-registry.ts";
+import type { ProvenEvent } from "../seals/proven-event.ts";
 import { byJournal, envelopeDigest, type JournalHead } from "../seals/seal.ts";
 import { NotGenuine, nameOf } from "./not-genuine.ts";
-import type { ProvenEvent } from "./proven-event.ts";
 
 interface Chain {
   readonly last: ProvenEvent;

@@ -5,6 +5,7 @@ import { journalPrefix } from "../journal/journal.ts";
 import { journalRegistryStream } from "../journal/journal-registry.ts";
 import { quotaStream } from "../quota/quota.ts";
 import { type InclusionProof, provesInclusion } from "../seals/merkle-proof.ts";
+import type { ProvenEvent } from "../seals/proven-event.ts";
 import {
   eventLeaf,
   journalLeaf,
@@ -21,7 +22,6 @@ import { createJournalChains } from "./journal-chains.ts";
 import { readLines } from "./lines.ts";
 import { NotGenuine, nameOf } from "./not-genuine.ts";
 import { PostingsCheck } from "./postings-check.ts";
-import type { ProvenEvent } from "./proven-event.ts";
 import { keyPrefix, QuotaCheck } from "./quota-check.ts";
 import { readCheckpoint } from "./seal-check.ts";
 import { createTimeCheck, type Remarks } from "./time-check.ts";

@@ -1,9 +1,9 @@
 import { formatRefusal, logStream } from "../../log-format.ts";
+import type { ProvenEvent } from "../seals/proven-event.ts";
 import { isWellFormedProof, requireForm, runChecks } from "./event-form.ts";
 import { createOrderCheck } from "./event-order.ts";
 import { createJournalChains } from "./journal-chains.ts";
 import { PostingsCheck } from "./postings-check.ts";
-import type { ProvenEvent } from "./proven-event.ts";
 import { QuotaCheck } from "./quota-check.ts";
 import { createSealCheck, type SealCheckOptions } from "./seal-check.ts";
 import { createTimeCheck, type Remarks } from "./time-check.ts";

@@ -1,4 +1,4 @@
-import type { ProvenEvent } from "./proven-event.ts";
+import type { ProvenEvent } from "../seals/proven-event.ts";
 
 /** The log, or an export of it, was changed. The message is one line that names the first event concerned. */
 export class NotGenuine extends Error {

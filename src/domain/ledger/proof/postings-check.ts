@@ -19,9 +19,9 @@ import { canonicalJson, eventDigest } from "../journal/canonical.ts";
 import { type JournalEvent, journalPrefix } from "../journal/journal.ts";
 import type { JournalRegistryEvent } from "../journal/journal-registry.ts";
 import { hasReached, quotaThresholds } from "../quota/quota-threshold.ts";
+import type { ProvenEvent } from "../seals/proven-event.ts";
 import { journalTypes } from "./journal-chains.ts";
 import { NotGenuine, nameOf } from "./not-genuine.ts";
-import type { ProvenEvent } from "./proven-event.ts";
 
 /** A journal event's entries for one account. */
 interface Entries {

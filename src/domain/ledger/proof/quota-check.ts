@@ -18,9 +18,9 @@ import {
   quotaPrefix,
   quotaStream,
 } from "../quota/quota.ts";
+import type { ProvenEvent } from "../seals/proven-event.ts";
 import { journalTypes } from "./journal-chains.ts";
 import { NotGenuine, nameOf } from "./not-genuine.ts";
-import type { ProvenEvent } from "./proven-event.ts";
 
 /** As in accounts/key.ts, which browsers do not load. */
 export const keyPrefix = "key-";

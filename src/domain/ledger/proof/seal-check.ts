@@ -1,6 +1,7 @@
 import { equalBytes, toHex } from "../../bytes.ts";
 import { isOfType } from "../../event-type.ts";
 import { appendLeaf, emptyTree, type MerkleTree, rootOf } from "../seals/merkle.ts";
+import type { ProvenEvent } from "../seals/proven-event.ts";
 import {
   eventLeaf,
   isSealed,
@@ -15,7 +16,6 @@ import {
 import { type Checkpoint, type NoteVerifier, openNote, parseCheckpoint } from "../seals/seal-note.ts";
 import type { createJournalChains } from "./journal-chains.ts";
 import { NotGenuine, NotSealed, nameOf } from "./not-genuine.ts";
-import type { ProvenEvent } from "./proven-event.ts";
 
 /** What must be known of a seal before its event: it covers an earlier part of the log. */
 export interface SealPlan extends Pick<Sealed, "position" | "at"> {

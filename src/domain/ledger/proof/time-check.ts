@@ -1,8 +1,8 @@
 import { isOfType } from "../../event-type.ts";
 import type { ClockEvent } from "../journal/clock.ts";
+import type { ProvenEvent } from "../seals/proven-event.ts";
 import { sealsStream } from "../seals/seal.ts";
 import { nameOf } from "./not-genuine.ts";
-import type { ProvenEvent } from "./proven-event.ts";
 
 /** What an auditor should know of a genuine log. One line each. */
 export type Remarks = readonly string[];

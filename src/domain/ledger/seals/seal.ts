@@ -13,8 +13,8 @@ import {
 import { canonicalJson } from "../journal/canonical.ts";
 import { journalPrefix, journalStream } from "../journal/journal.ts";
 import { journalRegistryStream } from "../journal/journal-registry.ts";
-import type { ProvenEvent } from "../proof/proven-event.ts";
 import { leafHash } from "./merkle.ts";
+import type { ProvenEvent } from "./proven-event.ts";
 
 /** The last event of a journal at or before the seal's position. */
 const journalHead = object({
