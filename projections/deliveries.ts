@@ -13,7 +13,10 @@ import type { Projection } from "./projection.ts";
 /** The deliveries to one webhook. */
 export interface Deliveries {
   readonly isRemoved: boolean;
-  /** By message id, in the order in which they were queued: those that are not finished, and the last finished ones. */
+  /**
+   * By message id, in the order in which they were queued: those that are not finished, and the
+   * last finished ones.
+   */
   readonly byId: Readonly<Record<string, Delivery>>;
   /** The message ids of the finished ones in `byId`, in the order in which they ended. */
   readonly finished: readonly string[];
@@ -58,7 +61,10 @@ export const queuedIn = ({ byId }: Deliveries): [messageId: string, QueuedDelive
 export const unfinishedIn = ({ byId, finished }: Deliveries): number =>
   Object.keys(byId).length - finished.length;
 
-/** The ids of the messages of which an attempt may start, in the order in which they were queued. `now`: ISO 8601, UTC. */
+/**
+ * The ids of the messages of which an attempt may start, in the order in which they were queued.
+ * `now`: ISO 8601, UTC.
+ */
 export const dueIn = (deliveries: Deliveries, now: string): string[] =>
   Object.keys(deliveries.byId).filter((messageId) => isDue(deliveries, messageId, now));
 

@@ -10,7 +10,10 @@ export const findKey = (view: View<Key>, apiKey: string): IssuedKey | undefined 
   return key === undefined || key.status === "absent" ? undefined : key;
 };
 
-/** All keys or one website's, oldest first: a view keeps its partitions in the order of their first events. */
+/**
+ * All keys or one website's, oldest first: a view keeps its partitions in the order of their first
+ * events.
+ */
 export const allKeys = (view: View<Key>, websiteId?: string): IssuedKey[] =>
   Iterator.from(view.entries())
     .map(([, key]) => key)

@@ -19,7 +19,9 @@ export interface MalformedEvents {
 
 const partitionName = "all";
 
-/** Counts the malformed events of these streams, which all other projections skip. One partition. */
+/**
+ * Counts the malformed events of these streams, which all other projections skip. One partition.
+ */
 export const malformedEventsIn = (prefixes: readonly string[]): Projection<MalformedEvents> => ({
   name: "malformed-events",
   version: 1,

@@ -9,14 +9,16 @@ import type { Projection } from "./projection.ts";
 
 /** A key's usage in one month, as far as it is posted. */
 export interface MonthlyUsage extends UsageAccount {
-  /** The last folded revision, -1 before the first: an event that is delivered twice counts once. */
+  /**
+   * The last folded revision, -1 before the first: an event that is delivered twice counts once.
+   */
   readonly revision: number;
 }
 
 /**
- * How much of its monthly quota each key has used, for EventStoreDB servers: the sum of what is posted to its usage accounts,
- * which takes at most 15 minutes. Reservations, and the quota itself, are in the `quota-` streams and the key's plan.
- * Partition: `usage-{apiKey}-{yyyy-mm}`.
+ * How much of its monthly quota each key has used, for EventStoreDB servers: the sum of what is
+ * posted to its usage accounts, which takes at most 15 minutes. Reservations, and the quota itself,
+ * are in the `quota-` streams and the key's plan. Partition: `usage-{apiKey}-{yyyy-mm}`.
  */
 export const monthlyQuota: Projection<MonthlyUsage> = {
   name: "monthly-quota",

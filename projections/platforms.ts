@@ -13,7 +13,9 @@ import type { View } from "./runner/view.ts";
 /** The voices that browsers were reported to have. Partition: `platform-{browser}-{os}`. */
 export const platforms = streamProjection("platforms", 2, "platform-", platformDecider);
 
-/** True if the native voice was reported for a matching platform, in this version or an earlier one. */
+/**
+ * True if the native voice was reported for a matching platform, in this version or an earlier one.
+ */
 export const isVoiceReported = (view: View<Platform>, query: PlatformQuery, voice: SystemVoice): boolean =>
   streamsOf(query).some((stream) => {
     const platform = view.get(stream);

@@ -1,9 +1,9 @@
 import type { RecordedEvent } from "../src/eventstore/event-store.ts";
 
 /**
- * A read model: a fold over the events of some streams, in partitions (mostly one for each stream). States are plain JSON,
- * so that a snapshot is the state, and EventStoreDB can run the same fold. `apply` never validates: it ignores unknown events.
- * It may mutate and return its argument.
+ * A read model: a fold over the events of some streams, in partitions (mostly one for each stream).
+ * States are plain JSON, so that a snapshot is the state, and EventStoreDB can run the same fold.
+ * `apply` never validates: it ignores unknown events. It may mutate and return its argument.
  */
 export interface Projection<S> {
   readonly name: string;

@@ -9,13 +9,19 @@ export interface Rate {
 }
 
 export interface InstanceRate {
-  /** When the store appended its last report, in milliseconds since the epoch: the only clock that all instances share. */
+  /**
+   * When the store appended its last report, in milliseconds since the epoch: the only clock that
+   * all instances share.
+   */
   reportedAt: number;
   /** Requests by minute and key, for the latest minutes of the instance's clock. */
   minutes: Record<number, Record<string, number>>;
 }
 
-/** Several, so that an instance with a fast clock keeps the counts of the other instances' current minute. */
+/**
+ * Several, so that an instance with a fast clock keeps the counts of the other instances' current
+ * minute.
+ */
 const minutesKept = 3;
 
 /** After this time without a report, an instance has stopped or its counts are outdated. */

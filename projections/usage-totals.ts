@@ -17,7 +17,9 @@ export interface Count {
 
 /** The servings of all keys on one day (UTC). */
 export interface DayTotals {
-  /** By engine, without voided servings. A serving that is voided later is taken from its own day. */
+  /**
+   * By engine, without voided servings. A serving that is voided later is taken from its own day.
+   */
   engines: Record<string, Count>;
   /** By where the audio came from, with voided servings: a void does not name it. */
   served: Record<string, Count>;
@@ -41,8 +43,8 @@ const usageTotalsPartition = "all";
 const initial = (): UsageTotals => ({ days: {}, months: {} });
 
 /**
- * The servings of all journals: those of all keys by day, and those of each key by month. It ignores the events of the registry,
- * which it reads so that it reaches their positions.
+ * The servings of all journals: those of all keys by day, and those of each key by month. It
+ * ignores the events of the registry, which it reads so that it reaches their positions.
  */
 export const usageTotals: Projection<UsageTotals> = {
   name: "usage-totals",

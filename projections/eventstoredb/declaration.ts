@@ -4,8 +4,8 @@ import type { StreamNames } from "../../src/eventstore/stream-prefix.ts";
 import { hasPrefix, type Projection } from "../projection.ts";
 
 /**
- * The part of EventStoreDB's projection language that is used here. The server's handlers must be `function` functions:
- * some releases silently ignore arrow functions.
+ * The part of EventStoreDB's projection language that is used here. The server's handlers must be
+ * `function` functions: some releases silently ignore arrow functions.
  */
 export interface Source {
   /** Events without a partition (null) are skipped. */
@@ -21,16 +21,16 @@ export interface ServerEvent {
   readonly eventType: string;
   readonly isJson: boolean;
   /**
-   * The event's data as text. Never read the server's `data`: it faults the projection permanently if the text is not JSON,
-   * is not an object, or contains U+2028 or U+2029 unescaped.
+   * The event's data as text. Never read the server's `data`: it faults the projection permanently
+   * if the text is not JSON, is not an object, or contains U+2028 or U+2029 unescaped.
    */
   readonly bodyRaw?: string | null;
 }
 
 /**
- * Declares the projection of one installation's streams to the server that runs the script. Events that do not have their
- * type's shape are skipped. Without `outputState()`: servers show states without it, and
- * with it would append an event for each event.
+ * Declares the projection of one installation's streams to the server that runs the script. Events
+ * that do not have their type's shape are skipped. Without `outputState()`: servers show states
+ * without it, and with it would append an event for each event.
  */
 export const declare = <S>(
   projection: Projection<S>,
@@ -54,7 +54,10 @@ export const declare = <S>(
   source.partitionBy(partitionOf).when({ $init: initial, $any: fold });
 };
 
-/** Folds never read metadata. The server does not give scripts the time of an append: the event's own `at` replaces it. */
+/**
+ * Folds never read metadata. The server does not give scripts the time of an append: the event's
+ * own `at` replaces it.
+ */
 const toRecordedEvent = (event: ServerEvent, stream: string): RecordedEvent => {
   const data = parseJson(event.bodyRaw);
   return {

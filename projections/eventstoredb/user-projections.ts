@@ -7,7 +7,10 @@ import { rate } from "../rate.ts";
 
 /** A projection that an EventStoreDB server runs itself, for its administrators. */
 export interface UserProjection {
-  /** `voxledger-{prefix.}{projection}-v{version}`: a new version is a new projection, which starts from zero. */
+  /**
+   * `voxledger-{prefix.}{projection}-v{version}`: a new version is a new projection, which starts
+   * from zero.
+   */
   readonly name: string;
   /** The name without the version. */
   readonly family: string;
@@ -44,7 +47,10 @@ const table: readonly Row[] = [
   { projection: rate, module: "rate", exported: "rate", shapes: ["ledger/rate", "rateShapes"] },
 ];
 
-/** Bundles the folds of the service's own views, for the installation with this prefix of its streams. */
+/**
+ * Bundles the folds of the service's own views, for the installation with this prefix of its
+ * streams.
+ */
 export const userProjections = (streamPrefix = ""): Promise<UserProjection[]> =>
   Promise.all(table.map((row) => toUserProjection(row, streamPrefix)));
 
@@ -54,7 +60,10 @@ const toUserProjection = async (row: Row, streamPrefix: string): Promise<UserPro
   return { family, name: `${family}${version}`, query: await bundle(row, streamPrefix) };
 };
 
-/** Servers from 23.10 on run scripts in Jint, whose oldest version supports ECMAScript 2015 without generators. */
+/**
+ * Servers from 23.10 on run scripts in Jint, whose oldest version supports ECMAScript 2015 without
+ * generators.
+ */
 const target = "es2015";
 
 const bundle = async (row: Row, streamPrefix: string): Promise<string> => {

@@ -25,11 +25,17 @@ export interface ProjectionRunner {
   view<S>(projection: Projection<S>): LiveView<S>;
   /** A view that answers even if it has failed or lags. Never use it to grant access. */
   lastKnownView<S>(projection: Projection<S>): View<S>;
-  /** Restores the snapshots, and resolves when the views include the log as of now. @throws {EventStoreUnavailable} */
+  /**
+   * Restores the snapshots, and resolves when the views include the log as of now.
+   * @throws {EventStoreUnavailable}
+   */
   start(): Promise<void>;
   /** Reports an append of this process: the views lag until they have passed it. */
   noteAppended(stream: string, position: number): void;
-  /** Resolves when all views have passed the position. Rejects with the signal's reason, or at `close`. */
+  /**
+   * Resolves when all views have passed the position. Rejects with the signal's reason, or at
+   * `close`.
+   */
   waitForPosition(position: number, signal?: AbortSignal): Promise<void>;
   status(): RunnerStatus;
   /** Ends the subscription, and waits for a snapshot that is being written. */
@@ -41,17 +47,26 @@ export interface RunnerOptions {
   readonly store: EventStore;
   readonly projections: readonly Projection<unknown>[];
   readonly snapshots?: SnapshotStore;
-  /** Prefixes of streams with retention: a snapshot cannot be identified by events that are trimmed later. */
+  /**
+   * Prefixes of streams with retention: a snapshot cannot be identified by events that are trimmed
+   * later.
+   */
   readonly trimmedPrefixes?: readonly string[];
   /** A stream that no view needs, although its name has a projection's prefix. */
   readonly except?: string | undefined;
   /** Monotonic time in milliseconds. */
   readonly uptime?: () => number;
-  /** The views include only events after the position that it resolves with: older snapshots are ignored. Default: all. */
+  /**
+   * The views include only events after the position that it resolves with: older snapshots are
+   * ignored. Default: all.
+   */
   readonly firstPosition?: () => Promise<number | undefined>;
   /** How many events to fold between two snapshots. Default 50,000. */
   readonly snapshotEvery?: number;
-  /** How long `start` retries an unavailable log. Afterwards the runner retries forever. Default 30 s. */
+  /**
+   * How long `start` retries an unavailable log. Afterwards the runner retries forever. Default 30
+   * s.
+   */
   readonly startTimeoutMs?: number;
   /** Views refuse to answer above this lag. Default 15 s. */
   readonly maxLagMs?: number;

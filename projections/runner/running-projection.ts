@@ -87,7 +87,10 @@ export class RunningProjection {
     this.#range = { from, upTo: known && known.position > position ? known : from };
   }
 
-  /** Loads the newest snapshot. False if it belongs to another log: then the projection starts from zero. */
+  /**
+   * Loads the newest snapshot. False if it belongs to another log: then the projection starts from
+   * zero.
+   */
   async restore(store: EventStore, snapshots: SnapshotStore): Promise<boolean> {
     const snapshot = await snapshots.load(this.projection);
     if (!snapshot) return true;
@@ -108,7 +111,10 @@ export class RunningProjection {
     this.#position = position;
   }
 
-  /** Writes a snapshot, unless no checkpoint was reached or a fold has failed. @throws what the snapshot store throws */
+  /**
+   * Writes a snapshot, unless no checkpoint was reached or a fold has failed.
+   * @throws what the snapshot store throws
+   */
   async save(snapshots: SnapshotStore): Promise<void> {
     const range = this.#range;
     if (!range || this.#failure) return;

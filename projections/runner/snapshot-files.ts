@@ -9,13 +9,15 @@ import type { Partition, Snapshot, SnapshotRange, SnapshotStore } from "./snapsh
 /** What proves that this installation has written a snapshot of this log. */
 export interface SnapshotProof {
   readonly logId: string;
-  /** Keys for HMAC-SHA-256. New snapshots have the code of the first; the others are previous ones. */
+  /**
+   * Keys for HMAC-SHA-256. New snapshots have the code of the first; the others are previous ones.
+   */
   readonly keys: readonly [Buffer, ...Buffer[]];
 }
 
 /**
- * Stores snapshots as files: one for each projection and version, replaced atomically. A file that anything else has written or
- * changed is ignored: the view that it states could grant anything.
+ * Stores snapshots as files: one for each projection and version, replaced atomically. A file that
+ * anything else has written or changed is ignored: the view that it states could grant anything.
  */
 export const createSnapshotFiles = (directory: string, proof: SnapshotProof): SnapshotStore => ({
   save: async (projection, partitions, range) => {
@@ -43,7 +45,10 @@ export const createSnapshotFiles = (directory: string, proof: SnapshotProof): Sn
   },
 });
 
-/** The authentication code of a snapshot whose lines have this digest. It binds them to the projection and its version. */
+/**
+ * The authentication code of a snapshot whose lines have this digest. It binds them to the
+ * projection and its version.
+ */
 const codeOf = (
   { name, version }: Projection<unknown>,
   digest: string,
@@ -80,7 +85,10 @@ const write = async (path: string, chunks: Iterable<string>): Promise<void> => {
 /** Longer than any snapshot takes to write: an older temporary file is left from a crash. */
 const abandonedMs = 3_600_000;
 
-/** Removes snapshots of older versions and abandoned temporary files. Snapshots of newer versions stay for a rollback. */
+/**
+ * Removes snapshots of older versions and abandoned temporary files. Snapshots of newer versions
+ * stay for a rollback.
+ */
 const removeObsolete = async (directory: string, projection: Projection<unknown>): Promise<void> => {
   for (const file of await readdir(directory)) {
     const path = join(directory, file);
@@ -101,7 +109,10 @@ const ageOf = async (path: string): Promise<number> => {
   return found ? Date.now() - found.mtimeMs : 0;
 };
 
-/** The lines of a snapshot file: a header, the partitions, a footer, and the digest of all lines before it with its code. */
+/**
+ * The lines of a snapshot file: a header, the partitions, a footer, and the digest of all lines
+ * before it with its code.
+ */
 const checkpointSchema = z.object({ position: z.int().nonnegative(), id: z.string().min(1) });
 const headerSchema = z.object({ from: checkpointSchema });
 const partitionSchema = z.tuple([z.string(), z.int().nonnegative(), z.unknown()]);
@@ -168,7 +179,10 @@ const parse = async (
 
 const toLine = (value: object): string => `${JSON.stringify(value)}\n`;
 
-/** Splits at line feeds only: JSON strings may contain other line separators, at which `readline` would split. */
+/**
+ * Splits at line feeds only: JSON strings may contain other line separators, at which `readline`
+ * would split.
+ */
 async function* linesOf(text: AsyncIterable<string>): AsyncGenerator<string> {
   let rest = "";
   for await (const chunk of text) {

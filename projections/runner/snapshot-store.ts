@@ -6,7 +6,10 @@ export interface Partition {
   state: unknown;
 }
 
-/** An event that identifies a log: a log restored from a backup has another event at its position, or none. */
+/**
+ * An event that identifies a log: a log restored from a backup has another event at its position,
+ * or none.
+ */
 export interface Checkpoint {
   readonly position: number;
   readonly id: string;
@@ -25,14 +28,18 @@ export interface Snapshot {
 
 /** The port to the stored snapshots of projections. */
 export interface SnapshotStore {
-  /** Writes a complete snapshot or nothing. The partitions and their range may change while it is written. */
+  /**
+   * Writes a complete snapshot or nothing. The partitions and their range may change while it is
+   * written.
+   */
   save(
     projection: Projection<unknown>,
     partitions: ReadonlyMap<string, Partition>,
     range: () => SnapshotRange,
   ): Promise<void>;
   /**
-   * The last complete snapshot of this version of the projection, or undefined. The caller checks that it belongs to its log.
+   * The last complete snapshot of this version of the projection, or undefined. The caller checks
+   * that it belongs to its log.
    */
   load(projection: Projection<unknown>): Promise<Snapshot | undefined>;
 }

@@ -2,7 +2,8 @@ import type { RunningProjection } from "./running-projection.ts";
 
 /**
  * A projection's states by partition.
- * @throws {Unavailable} from every method if the projection has failed or lags too far behind the log
+ * @throws {Unavailable} from every method if the projection has failed or lags too far behind the
+ * log
  */
 export interface View<S> {
   get(partition: string): S | undefined;
@@ -12,7 +13,10 @@ export interface View<S> {
 
 /** A view of a projection whose runner has started. */
 export interface LiveView<S> extends View<S> {
-  /** Grows with each event that changes a state: what was derived from the states is right as long as it stays the same. */
+  /**
+   * Grows with each event that changes a state: what was derived from the states is right as long
+   * as it stays the same.
+   */
   readonly changes: number;
 }
 

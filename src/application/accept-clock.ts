@@ -21,8 +21,8 @@ export interface AcceptedClock {
 }
 
 /**
- * An operator says that this machine's clock is right. Appends `ClockCorrected` if the log has later times, else
- * `ClockAccepted`. All instances whose clocks agree record again.
+ * An operator says that this machine's clock is right. Appends `ClockCorrected` if the log has
+ * later times, else `ClockAccepted`. All instances whose clocks agree record again.
  * @throws {Conflict} if the event store has another clock, which differs @throws {Unavailable}
  */
 export type AcceptClock = (context: CommandContext) => Promise<AcceptedClock>;
@@ -67,7 +67,10 @@ export const createAcceptClock =
     return { accepted };
   };
 
-/** What was recorded since the last correction and has later times than `limit`, which is a few moments from now. */
+/**
+ * What was recorded since the last correction and has later times than `limit`, which is a few
+ * moments from now.
+ */
 const readLaterTimes = async (store: EventStore, limit: string, logTime: string) => {
   const corrected = (await readCorrections(store)).at(-1)?.position ?? -1;
   const isLater = (event: RecordedEvent): boolean => event.position > corrected && eventTime(event) > limit;
@@ -95,7 +98,10 @@ const readLaterTimes = async (store: EventStore, limit: string, logTime: string)
 const isServed = (event: RecordedEvent): event is RecordedEvent & { readonly data: SynthesesServed } =>
   event.type === "SynthesesServed" && isWellFormed(event);
 
-/** The journals that were open at this time, or when the log was last corrected, or were opened later. */
+/**
+ * The journals that were open at this time, or when the log was last corrected, or were opened
+ * later.
+ */
 const journalsAfter = async (store: EventStore, limit: string, corrected: number): Promise<Set<string>> => {
   const journals = new Set<string>();
   for await (const { data, position } of readRegistryBackwards(store)) {

@@ -5,8 +5,9 @@ import type { CommandHandler } from "../eventstore/command-handler.ts";
 const { version } = packageJson;
 
 /**
- * The log's id, given by the first process that writes to it; `newId` becomes it if it has none. Records the format of a log that
- * states none: `requireLogFormat` must have checked it. @throws {Unavailable}
+ * The log's id, given by the first process that writes to it; `newId` becomes it if it has none.
+ * Records the format of a log that states none: `requireLogFormat` must have checked it.
+ * @throws {Unavailable}
  */
 export const obtainEventLogId = async (
   handler: CommandHandler,

@@ -20,8 +20,8 @@ export interface PollOptions {
 }
 
 /**
- * Installs this release's projections; idempotent. Creates missing ones, updates existing ones, restarts stopped or faulted
- * ones, and disables earlier versions.
+ * Installs this release's projections; idempotent. Creates missing ones, updates existing ones,
+ * restarts stopped or faulted ones, and disables earlier versions.
  * @throws {EventStoreUnavailable}
  */
 export const installUserProjections = async (

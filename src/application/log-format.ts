@@ -4,7 +4,8 @@ import { formatRefusal, formatRefusal1, logStream, servingOfFormat1 } from "../d
 import { type EventStore, readEvent } from "../eventstore/event-store.ts";
 
 /**
- * Checks that this version can read the log. Reads a few events, however long the log is. `store`: events as stored.
+ * Checks that this version can read the log. Reads a few events, however long the log is. `store`:
+ * events as stored.
  * @throws {UnsupportedLogFormat} @throws {EventStoreUnavailable}
  */
 export const requireLogFormat = async (store: EventStore): Promise<void> => {
@@ -21,8 +22,8 @@ export const requireLogFormat = async (store: EventStore): Promise<void> => {
 };
 
 /**
- * Versions that state no format wrote format 1 or 2. Those of format 2 record the first journal before anything is posted to an
- * account, so a serving in an account before it is of format 1.
+ * Versions that state no format wrote format 1 or 2. Those of format 2 record the first journal
+ * before anything is posted to an account, so a serving in an account before it is of format 1.
  */
 const beginsWithFormat1 = async (store: EventStore, begin: number): Promise<boolean> => {
   const journal = await readEvent(store, journalRegistryStream);

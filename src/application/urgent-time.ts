@@ -1,15 +1,18 @@
 import { throwUnavailable } from "../eventstore/store-error.ts";
 import type { ClockCheck } from "./health/clock-check.ts";
 
-/** The time of a command's events. `log`: the log's last time, because this machine's clock is wrong. */
+/**
+ * The time of a command's events. `log`: the log's last time, because this machine's clock is
+ * wrong.
+ */
 export interface CommandTime {
   readonly at: string;
   readonly clock?: "log";
 }
 
 /**
- * The time of what an operator must be able to do at once, also while the clock is wrong: to suspend a key and to revoke a
- * secret. All other commands are refused then.
+ * The time of what an operator must be able to do at once, also while the clock is wrong: to
+ * suspend a key and to revoke a secret. All other commands are refused then.
  */
 export type UrgentTime = () => Promise<CommandTime>;
 
@@ -20,7 +23,6 @@ export const createUrgentTime =
     measure,
   }: {
     readonly clockCheck: Pick<ClockCheck, "isWrong" | "logTime">;
-    /** Milliseconds since the epoch. */
     readonly clock: () => number;
     /** Appends an event and reads its time. @throws {EventStoreUnavailable} */
     readonly measure: () => Promise<void>;

@@ -1,6 +1,6 @@
 /**
- * Functions whose results are the same in every JavaScript engine, which those of `Math` are not: they only add, multiply,
- * divide and round. Their errors are below 1e-13 of the largest result.
+ * Functions whose results are the same in every JavaScript engine, which those of `Math` are not:
+ * they only add, multiply, divide and round. Their errors are below 1e-13 of the largest result.
  */
 
 const leastPower = -1022;

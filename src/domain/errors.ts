@@ -83,7 +83,10 @@ export class NotFound extends ServiceError {
   }
 }
 
-/** The request conflicts with the state of its resource (a key is already issued, a secret already revoked). */
+/**
+ * The request conflicts with the state of its resource (a key is already issued, a secret already
+ * revoked).
+ */
 export class Conflict extends ServiceError {
   override readonly name = "Conflict";
 }
@@ -115,7 +118,10 @@ const liftedBy: Readonly<Record<KeyIsSuspended["by"], string>> = {
   operator: "Only the operator can reinstate it.",
 };
 
-/** The engine failed. The message is the engine's, without secrets, for the caller alone: it may quote the text. */
+/**
+ * The engine failed. The message is the engine's, without secrets, for the caller alone: it may
+ * quote the text.
+ */
 export class EngineFailed extends ServiceError {
   override readonly name = "EngineFailed";
   readonly #loggable: string | undefined;

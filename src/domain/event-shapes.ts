@@ -16,9 +16,10 @@ import { deliveryShapes } from "./webhooks/delivery.ts";
 import { webhookShapes } from "./webhooks/event-shapes.ts";
 
 /**
- * The shapes that folds rely on, by kind of stream and event type. A kind is the name of a stream, or what the names of several begin
- * with: then it ends with a hyphen. Only value types are checked: codes and names change between releases, and an older instance must
- * not skip events of a newer one.
+ * The shapes that folds rely on, by kind of stream and event type. A kind is the name of a stream,
+ * or what the names of several begin with: then it ends with a hyphen. Only value types are
+ * checked: codes and names change between releases, and an older instance must not skip events of a
+ * newer one.
  */
 const shapesByKind: Readonly<Record<string, Readonly<Record<string, Members>>>> = {
   log: { ...logShapes, ...clockShapes },
@@ -79,8 +80,8 @@ export interface StoredEvent {
 }
 
 /**
- * True if the event can be folded: it has the shape of its type, and its stream is of the kind that has this type. The data of an
- * unknown event type must be a JSON object; folds ignore it.
+ * True if the event can be folded: it has the shape of its type, and its stream is of the kind that
+ * has this type. The data of an unknown event type must be a JSON object; folds ignore it.
  */
 export const isWellFormed = ({ stream, type, data, metadata }: StoredEvent): boolean => {
   if (typeof type !== "string" || !anyObject(metadata)) return false;
@@ -99,5 +100,8 @@ export const isKnownStream = (stream: string): boolean => kinds.some((kind) => i
 const isOfKind = (stream: string, kind: string): boolean =>
   stream === kind || (kind.endsWith("-") && stream.startsWith(kind));
 
-/** Replaces a malformed event, so that revisions stay dense. Folds ignore it like every unknown type. */
+/**
+ * Replaces a malformed event, so that revisions stay dense. Folds ignore it like every unknown
+ * type.
+ */
 export const malformedEvent = "MalformedEvent";

@@ -1,6 +1,6 @@
 /**
- * An immutable map of some hundred entries, for folds: each change returns a copy. It is a list, which is copied about fifty times
- * faster than a `Map` of that size. A lookup searches the list.
+ * An immutable map of some hundred entries, for folds: each change returns a copy. It is a list,
+ * which is copied about fifty times faster than a `Map` of that size. A lookup searches the list.
  */
 export class ImmutableMap<K, V> {
   readonly entries: readonly (readonly [key: K, value: V])[];

@@ -1,4 +1,7 @@
-/** Returns the first of equal values each time, so that they take memory once. Above `max` values it forgets all. */
+/**
+ * Returns the first of equal values each time, so that they take memory once. Above `max` values it
+ * forgets all.
+ */
 export const createInterner = <T>(nameOf: (value: T) => string, max = 10_000) => {
   const values = new Map<string, T>();
   return (value: T): T => {

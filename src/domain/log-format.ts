@@ -4,7 +4,10 @@ import { count, type EventOf, object, text, utcTime } from "./shape.ts";
 export const logShapes = {
   /** Snapshots are stored, and seals signed, under this id. */
   LogBegun: { logId: text, at: utcTime },
-  /** The log has this format from here on. `version`: the first version of the service that writes it. */
+  /**
+   * The log has this format from here on. `version`: the first version of the service that writes
+   * it.
+   */
   LogFormatRecorded: { format: count, version: text, at: utcTime },
 };
 export type LogEvent = EventOf<typeof logShapes>;
@@ -12,8 +15,9 @@ export type LogEvent = EventOf<typeof logShapes>;
 export const logStream = "log";
 
 /**
- * The format that this version reads and writes. It changes when an earlier version would count, prove or serve something else
- * from the new events. 1: servings are in the accounts (`SynthesisServed` in `usage-` streams). 2: servings are in journals.
+ * The format that this version reads and writes. It changes when an earlier version would count,
+ * prove or serve something else from the new events. 1: servings are in the accounts
+ * (`SynthesisServed` in `usage-` streams). 2: servings are in journals.
  */
 export const logFormat = 2;
 
@@ -57,7 +61,10 @@ export const formatRefusal1 = (): UnsupportedLogFormat =>
 
 const isRecordedFormat = object(logShapes.LogFormatRecorded);
 
-/** Why this version must not use the log, if the event of the stream `log` states another format than this version's. */
+/**
+ * Why this version must not use the log, if the event of the stream `log` states another format
+ * than this version's.
+ */
 export const formatRefusal = ({
   type,
   data,

@@ -1,6 +1,7 @@
 /**
- * Type checks that are cheap enough for every event of a replay. Additional members are allowed. The annotations let bundlers
- * omit unused shapes (https://esbuild.github.io/api/#ignore-annotations).
+ * Type checks that are cheap enough for every event of a replay. Additional members are allowed.
+ * The annotations let bundlers omit unused shapes
+ * (https://esbuild.github.io/api/#ignore-annotations).
  */
 export type Check<T = unknown> = (value: unknown) => value is T;
 
@@ -11,7 +12,10 @@ export const number = (value: unknown): value is number => Number.isFinite(value
 /** A boolean that is never written as false. */
 export const flag = boolean as Check<true>;
 
-/** A text of a known set. Its value is not checked: an older instance must not skip the events of a newer one. */
+/**
+ * A text of a known set. Its value is not checked: an older instance must not skip the events of a
+ * newer one.
+ */
 export const code = /* @__NO_SIDE_EFFECTS__ */ <T extends string>(): Check<T> => text as Check<T>;
 
 /** A safe integer, positive or negative. */

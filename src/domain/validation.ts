@@ -28,7 +28,10 @@ const problemsOf = (issue: z.core.$ZodIssue, base: Problem["path"]): Problem[] =
   return [{ path, message: issue.message }];
 };
 
-/** The most likely branch of a union: of the branches of the value's type, the one with the fewest errors. */
+/**
+ * The most likely branch of a union: of the branches of the value's type, the one with the fewest
+ * errors.
+ */
 const branchMeant = (branches: readonly z.core.$ZodIssue[][]): z.core.$ZodIssue[] | undefined =>
   branches.filter((issues) => !issues.some(isOfAnotherKind)).sort((a, b) => a.length - b.length)[0];
 

@@ -2,7 +2,10 @@ import { randomUUID } from "node:crypto";
 import { type AppendResult, type EventStore, readEvent } from "./event-store.ts";
 import { probeStream } from "./stream-prefix.ts";
 
-/** When an append happened: by the store's clock, and its limits by this process's clock. Milliseconds since the epoch. */
+/**
+ * When an append happened: by the store's clock, and its limits by this process's clock.
+ * Milliseconds since the epoch.
+ */
 export interface AppendTimes {
   readonly created: number;
   readonly sent: number;
@@ -10,7 +13,6 @@ export interface AppendTimes {
 }
 
 export interface AppendTimesOptions {
-  /** Milliseconds since the epoch. */
   readonly clock: () => number;
   /** Monotonic time in milliseconds. */
   readonly uptime?: () => number;
@@ -23,8 +25,8 @@ export interface AppendTimesOptions {
 const intervalMs = 10_000;
 
 /**
- * Reports the times of appends. Reads the last event of an append back, because its answer does not hold its time. The first
- * append and pings wait for that, later appends do not.
+ * Reports the times of appends. Reads the last event of an append back, because its answer does not
+ * hold its time. The first append and pings wait for that, later appends do not.
  */
 export const withAppendTimes = (
   store: EventStore,
@@ -47,7 +49,8 @@ export const withAppendTimes = (
     const reading = readEvent(store, stream, { from: revision }).then(
       (event) => {
         if (event?.id === id) onTimes({ created: event.created, sent, answered });
-        // Another process's probe has replaced this one: it was created later, and before it was read.
+        // Another process's probe has replaced this one: it was created later, and before it was
+        // read.
         else if (event && isProbe) onTimes({ created: event.created, sent, answered: clock() });
       },
       () => {},
@@ -70,7 +73,8 @@ export const withAppendTimes = (
     append: (...args) => appendAs(false, ...args),
     ping: async () => {
       if (!isProbeNeeded() || !isDue()) return await store.ping();
-      // It is never repeated, so it needs no time. A version 7 id of a wrong clock would delay those of later events.
+      // It is never repeated, so it needs no time. A version 7 id of a wrong clock would delay
+      // those of later events.
       const event = { id: randomUUID(), type: "AppendProbed", data: {}, metadata: { actor: "system" } };
       await store.setRetention(probeStream, { maxCount: 1 });
       await appendAs(true, probeStream, [event], "any");
@@ -79,8 +83,9 @@ export const withAppendTimes = (
 };
 
 /**
- * The time in a version 7 UUID; undefined for other versions. An append may repeat an earlier one whose outcome was unknown:
- * then the event may have been created before this call, but not before its id.
+ * The time in a version 7 UUID; undefined for other versions. An append may repeat an earlier one
+ * whose outcome was unknown: then the event may have been created before this call, but not before
+ * its id.
  */
 const timeOf = (id: string): number | undefined =>
   id.charAt(14) === "7" ? Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16) : undefined;

@@ -9,15 +9,21 @@ import { type Command, type Outcome, StreamQueue, type StreamQueueContext } from
 export type { Decider, DomainEvent, StreamSnapshot } from "./decider.ts";
 export { type Outcome, OutcomeUnknown } from "./stream-queue.ts";
 
-/** Decides on streams that several processes write: load, fold, decide, append with the expected revision; on a conflict decide again. */
+/**
+ * Decides on streams that several processes write: load, fold, decide, append with the expected
+ * revision; on a conflict decide again.
+ */
 export interface CommandHandler {
   /**
-   * Decides on the stream's state and appends the decision. `decide` is pure and may run more than once. Commands for one
-   * stream that arrive while an append is in flight are decided in order and appended as one batch. A command is
-   * answered, even with a refusal, only once everything that the answer rests on is in the log.
+   * Decides on the stream's state and appends the decision. `decide` is pure and may run more than
+   * once. Commands for one stream that arrive while an append is in flight are decided in order and
+   * appended as one batch. A command is answered, even with a refusal, only once everything that
+   * the answer rests on is in the log.
    * @throws what `decide` throws
-   * @throws {OutcomeUnknown} if an append was sent and not answered before the deadline: the events may be in the log, now or later
-   * @throws {Unavailable} if the store was not reached before the deadline, or too many commands wait: nothing is in the log
+   * @throws {OutcomeUnknown} if an append was sent and not answered before the deadline: the events
+   * may be in the log, now or later
+   * @throws {Unavailable} if the store was not reached before the deadline, or too many commands
+   * wait: nothing is in the log
    */
   execute<S, E extends DomainEvent>(
     decider: Decider<S, E>,
@@ -33,10 +39,10 @@ export interface CommandHandler {
 
 export interface CommandHandlerOptions {
   readonly store: EventStore;
-  /** Milliseconds since the epoch. */
   readonly clock?: () => number;
   /**
-   * A recent state of a stream, to avoid reading the whole stream. It may lag behind the log: later events are read.
+   * A recent state of a stream, to avoid reading the whole stream. It may lag behind the log: later
+   * events are read.
    * @throws {EventStoreUnavailable}
    */
   readonly readSnapshot?: (stream: string) => Promise<StreamSnapshot | undefined>;
@@ -53,7 +59,10 @@ export interface CommandHandlerOptions {
 }
 
 const retryAfterSeconds = 2;
-/** A lower number costs more messages to the store; a higher one delays the first appends of a long turn. */
+/**
+ * A lower number costs more messages to the store; a higher one delays the first appends of a long
+ * turn.
+ */
 const maxStartedTogether = 8;
 
 export const createCommandHandler = ({
@@ -80,8 +89,9 @@ export const createCommandHandler = ({
     pending,
     start: createStarter(),
   };
-  // A queue that is evicted while it has commands finishes them; a second queue of its stream meets it as a conflict.
-  // `max` would allocate lists of this length at once: 0.8 ms and 200 KB for each handler.
+  // A queue that is evicted while it has commands finishes them; a second queue of its stream meets
+  // it as a conflict. `max` would allocate lists of this length at once: 0.8 ms and 200 KB for each
+  // handler.
   const queues = new LRUCache<string, StreamQueue>({ maxSize: warmStreams, sizeCalculation: () => 1 });
 
   const queueFor = (stream: string, decider: Decider<Any, Any>): StreamQueue => {
@@ -111,8 +121,8 @@ export const createCommandHandler = ({
 };
 
 /**
- * Starts queues at the end of the turn of the event loop, or a few at once in a long turn: commands of one turn share an
- * append, and appends to several streams share a message to the store.
+ * Starts queues at the end of the turn of the event loop, or a few at once in a long turn: commands
+ * of one turn share an append, and appends to several streams share a message to the store.
  */
 const createStarter = (): ((queue: StreamQueue) => void) => {
   let starting: StreamQueue[] = [];

@@ -1,7 +1,10 @@
 import type { EventMetadata, NewEvent } from "./event-store.ts";
 import { uuidv7 } from "./uuid.ts";
 
-/** How a stream's state follows from its events. `evolve` never validates and never changes its arguments. */
+/**
+ * How a stream's state follows from its events. `evolve` never validates and never changes its
+ * arguments.
+ */
 export interface Decider<S, E> {
   initial(): S;
   evolve(state: S, event: E): S;
@@ -26,7 +29,9 @@ export interface StreamSnapshot<S = unknown> {
 // biome-ignore lint/suspicious/noExplicitAny: queues hold the states and events of every decider
 export type Any = any;
 
-/** What a command does, and whom it is done for. `decide` returns new events, or throws to refuse. */
+/**
+ * What a command does, and whom it is done for. `decide` returns new events, or throws to refuse.
+ */
 export interface DecisionRequest {
   readonly decide: (state: Any) => readonly DomainEvent[];
   readonly metadata: EventMetadata;

@@ -1,4 +1,7 @@
-/** The port to the event store: an append-only log of streams. Every driver passes test/contracts/event-store.ts. */
+/**
+ * The port to the event store: an append-only log of streams. Every driver passes
+ * test/contracts/event-store.ts.
+ */
 
 /** Who caused an event, by which request. Equal on all events of one command. */
 export interface EventMetadata {
@@ -6,13 +9,17 @@ export interface EventMetadata {
   readonly correlationId?: string;
   /** The id of the event or command that directly caused it. */
   readonly causationId?: string;
-  /** `key:<apiKey>`, `admin`, `auditor` (both also with `:<name>`), `cli` or `system`. Never personal data. */
+  /**
+   * `key:<apiKey>`, `admin`, `auditor` (both also with `:<name>`), `cli` or `system`. Never
+   * personal data.
+   */
   readonly actor?: string;
   /** W3C trace context. */
   readonly traceparent?: string;
   /**
-   * `log`: this machine's clock was wrong, and the event's `at` is the log's last time. `corrected`: this machine's clock was right, and
-   * the log's last time is in the future: later events are stored with the right time.
+   * `log`: this machine's clock was wrong, and the event's `at` is the log's last time.
+   * `corrected`: this machine's clock was right, and the log's last time is in the future: later
+   * events are stored with the right time.
    */
   readonly clock?: "log" | "corrected";
 }
@@ -28,8 +35,8 @@ export interface NewEvent {
 }
 
 /**
- * An event of the log. If another program appended it, `data` may be any JSON value, in spite of its type:
- * `validatedEventStore` replaces such events.
+ * An event of the log. If another program appended it, `data` may be any JSON value, in spite of
+ * its type: `validatedEventStore` replaces such events.
  */
 export interface RecordedEvent extends NewEvent {
   readonly stream: string;
@@ -75,13 +82,21 @@ export interface SubscribeOptions {
 /** Events that a subscription delivers together, in order of position. */
 export interface EventBatch {
   readonly events: readonly RecordedEvent[];
-  /** All events up to here have been delivered: a later subscription may continue after this position. */
+  /**
+   * All events up to here have been delivered: a later subscription may continue after this
+   * position.
+   */
   readonly position: number;
-  /** True once the subscription has reached the log's end as of its start. All later batches are live. */
+  /**
+   * True once the subscription has reached the log's end as of its start. All later batches are
+   * live.
+   */
   readonly caughtUp: boolean;
 }
 
-/** Limits of a stream's length. Reads do not show trimmed events. The last event is never trimmed. */
+/**
+ * Limits of a stream's length. Reads do not show trimmed events. The last event is never trimmed.
+ */
 export interface Retention {
   readonly maxCount?: number;
   readonly maxAgeSeconds?: number;
@@ -89,41 +104,55 @@ export interface Retention {
 
 export interface EventStore {
   /**
-   * Appends all events or none, durably. Idempotent: an append with the same ids (at the revisions after `expected`, or
-   * with `any` in the same order anywhere in the stream) stores nothing and returns the first result.
+   * Appends all events or none, durably. Idempotent: an append with the same ids (at the revisions
+   * after `expected`, or with `any` in the same order anywhere in the stream) stores nothing and
+   * returns the first result.
    * @throws {WrongExpectedRevision} if the stream is not as expected; nothing is stored
-   * @throws {EventStoreUnavailable} if the store cannot be reached or the outcome is unknown: repeat with the same ids
+   * @throws {EventStoreUnavailable} if the store cannot be reached or the outcome is unknown:
+   * repeat with the same ids
    */
   append(stream: string, events: readonly NewEvent[], expected: ExpectedRevision): Promise<AppendResult>;
   /** Reads one stream. A stream that does not exist is empty. @throws {EventStoreUnavailable} */
   readStream(stream: string, options?: ReadOptions): AsyncIterable<RecordedEvent>;
-  /** The event at exactly this position; undefined if there is none, or it was trimmed. @throws {EventStoreUnavailable} */
+  /**
+   * The event at exactly this position; undefined if there is none, or it was trimmed.
+   * @throws {EventStoreUnavailable}
+   */
   eventAt(position: number): Promise<RecordedEvent | undefined>;
   /**
-   * A catch-up subscription: delivers the existing events, then new ones, until `signal` or the consumer's `break` ends it.
-   * At least one batch has `caughtUp`, even on an empty log; later batches carry events or a new position. Buffers a bounded
-   * number of events, however slow the consumer is.
-   * @throws {EventStoreUnavailable} if the store cannot be reached: subscribe again after the last batch's position
+   * A catch-up subscription: delivers the existing events, then new ones, until `signal` or the
+   * consumer's `break` ends it. At least one batch has `caughtUp`, even on an empty log; later
+   * batches carry events or a new position. Buffers a bounded number of events, however slow the
+   * consumer is.
+   * @throws {EventStoreUnavailable} if the store cannot be reached: subscribe again after the last
+   * batch's position
    */
   subscribe(options?: SubscribeOptions): AsyncIterable<EventBatch>;
   /**
-   * Limits a stream's length, from the next append to it at the latest. Append to a stream with `maxAgeSeconds` with `any`:
-   * reads may show none of its events although `none` is refused.
+   * Limits a stream's length, from the next append to it at the latest. Append to a stream with
+   * `maxAgeSeconds` with `any`: reads may show none of its events although `none` is refused.
    * @throws {EventStoreUnavailable}
    */
   setRetention(stream: string, retention: Retention): Promise<void>;
   /** Resolves if the store accepts appends. @throws {EventStoreUnavailable} */
   ping(): Promise<void>;
   /**
-   * Checks that the store's own structures agree, such as its indexes, as far as the driver can: reads by stream and by position
-   * then show the same events. Takes as long as reading the log. @throws {EventStoreDamaged} @throws {EventStoreUnavailable}
+   * Checks that the store's own structures agree, such as its indexes, as far as the driver can:
+   * reads by stream and by position then show the same events. Takes as long as reading the log.
+   * @throws {EventStoreDamaged} @throws {EventStoreUnavailable}
    */
   checkIntegrity(): Promise<void>;
-  /** Waits for appends in progress and ends subscriptions. Later calls throw {EventStoreUnavailable}. */
+  /**
+   * Waits for appends in progress and ends subscriptions. Later calls throw
+   * {EventStoreUnavailable}.
+   */
   close(): Promise<void>;
 }
 
-/** The first event of the stream that `readStream` returns; undefined if there is none. @throws {EventStoreUnavailable} */
+/**
+ * The first event of the stream that `readStream` returns; undefined if there is none.
+ * @throws {EventStoreUnavailable}
+ */
 export const readEvent = async (
   store: Pick<EventStore, "readStream">,
   stream: string,
@@ -149,7 +178,10 @@ export class WrongExpectedRevision extends Error {
   }
 }
 
-/** The store's structures contradict each other: something else than the store has changed its files. */
+/**
+ * The store's structures contradict each other: something else than the store has changed its
+ * files.
+ */
 export class EventStoreDamaged extends Error {
   override readonly name = "EventStoreDamaged";
 }

@@ -15,13 +15,18 @@ export const validateStreamName = (name: string): void => {
   }
 };
 
-/** @throws {TypeError} if the store was opened for reading, or no log can store the stream's name */
+/**
+ * @throws {TypeError} if the store was opened for reading, or no log can store the stream's name
+ */
 export const validateWrite = (stream: string, readOnly: boolean): void => {
   if (readOnly) throw new TypeError("the event store was opened for reading");
   validateStreamName(stream);
 };
 
-/** The events' ids, in lower case. @throws {TypeError} if there is no event, or an id is not a UUID or occurs twice */
+/**
+ * The events' ids, in lower case.
+ * @throws {TypeError} if there is no event, or an id is not a UUID or occurs twice
+ */
 export const validateEventIds = (events: readonly NewEvent[]): string[] => {
   if (events.length === 0) throw new TypeError("an append needs at least one event");
   if (!events.every(({ id }) => uuid.test(id))) throw new TypeError("an event id must be a UUID");

@@ -1,4 +1,7 @@
-/** Maps the batches of a subscription. Not a generator, because a generator's `return` waits for a pending `next`. */
+/**
+ * Maps the batches of a subscription. Not a generator, because a generator's `return` waits for a
+ * pending `next`.
+ */
 export const mapBatches = <T>(source: AsyncIterable<T>, map: (value: T) => T): AsyncIterable<T> => ({
   [Symbol.asyncIterator]: () => {
     const iterator = source[Symbol.asyncIterator]();

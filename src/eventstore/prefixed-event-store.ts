@@ -9,9 +9,9 @@ import { mapBatches } from "./map-batches.ts";
 import { streamNames } from "./stream-prefix.ts";
 
 /**
- * One installation's part of a log that several share. Its streams are stored as `{prefix}.{stream}`; callers see and use the
- * names without the prefix. No method shows an event of another installation, with or without a prefix. Positions are those
- * of the whole log.
+ * One installation's part of a log that several share. Its streams are stored as
+ * `{prefix}.{stream}`; callers see and use the names without the prefix. No method shows an event
+ * of another installation, with or without a prefix. Positions are those of the whole log.
  */
 export const prefixedEventStore = (store: EventStore, prefix: string): EventStore => {
   const { beginning, toStored, fromStored } = streamNames(prefix);

@@ -1,8 +1,8 @@
 import type { EventStore, NewEvent } from "./event-store.ts";
 
 /**
- * Refuses appends while this machine's clock is wrong, except events with the log's last time. A repeat of an append is never
- * refused: its events may be stored already.
+ * Refuses appends while this machine's clock is wrong, except events with the log's last time. A
+ * repeat of an append is never refused: its events may be stored already.
  */
 export const withRightClock = (
   store: EventStore,

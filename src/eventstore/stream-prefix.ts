@@ -1,8 +1,14 @@
-/** How the installations that share one log name their streams. User projections of the server use this file too. */
+/**
+ * How the installations that share one log name their streams. User projections of the server use
+ * this file too.
+ */
 
 /** Never part of a prefix, so that no installation's prefix begins another's. */
 const separator = ".";
-/** A stream of all installations, for events that test whether appends are possible. It keeps its last event only. */
+/**
+ * A stream of all installations, for events that test whether appends are possible. It keeps its
+ * last event only.
+ */
 export const probeStream = "health";
 
 const prefixPattern = /^[A-Za-z0-9_-]{1,32}$/;
@@ -13,8 +19,8 @@ export const isStreamPrefix = (prefix: string): boolean => prefixPattern.test(pr
 export type StreamNames = ReturnType<typeof streamNames>;
 
 /**
- * The names of one installation's streams in a shared log. Without a prefix, names are stored unchanged, and names with any prefix,
- * and the probes', are not its own.
+ * The names of one installation's streams in a shared log. Without a prefix, names are stored
+ * unchanged, and names with any prefix, and the probes', are not its own.
  */
 export const streamNames = (prefix: string) => {
   const beginning = prefix === "" ? "" : prefix + separator;

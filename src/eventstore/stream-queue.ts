@@ -22,7 +22,10 @@ export interface Outcome<S, E> {
   readonly events: readonly E[];
   /** The stream's state right after this command. */
   readonly state: S;
-  /** Views that have reached this position of the log include this outcome; -1 for a stream without events. */
+  /**
+   * Views that have reached this position of the log include this outcome; -1 for a stream without
+   * events.
+   */
   readonly position: number;
 }
 
@@ -32,13 +35,14 @@ export interface Command extends DecisionRequest, Queued<Command> {
   readonly reject: (error: unknown) => void;
 }
 
-/** An append was sent and not answered in time: its events may be in the log now, later, or never. */
+/**
+ * An append was sent and not answered in time: its events may be in the log now, later, or never.
+ */
 export class OutcomeUnknown extends Unavailable {}
 
 /** What all queues of one command handler share. */
 export interface StreamQueueContext {
   readonly store: EventStore;
-  /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly clock: Clock;
   readonly random: () => number;
@@ -60,18 +64,24 @@ interface Batch {
 
 /** Bounds the size of one append. */
 const maxBatchSize = 256;
-/** Batches in a row after which a queue pauses, so that other instances can append to the stream. */
+/**
+ * Batches in a row after which a queue pauses, so that other instances can append to the stream.
+ */
 const maxBatchesInARow = 16;
 const retryDelayMs = { first: 10, max: 500 };
 /**
- * Doubles with each read that does not show the conflicting event yet: a busy EventStoreDB indexes after 12 ms (median,
- * 200 ms at most). Conflicts in a row double the first delay twice at most, so that a loser never waits much longer than the winner.
+ * Doubles with each read that does not show the conflicting event yet: a busy EventStoreDB indexes
+ * after 12 ms (median, 200 ms at most). Conflicts in a row double the first delay twice at most, so
+ * that a loser never waits much longer than the winner.
  */
 const conflictDelayMs = { first: 10, max: 160 };
 const maxConflictDoublings = 2;
 const retryAfterSeconds = 2;
 
-/** The commands of one stream, decided in order and appended in batches, and the stream's state in memory. */
+/**
+ * The commands of one stream, decided in order and appended in batches, and the stream's state in
+ * memory.
+ */
 export class StreamQueue {
   readonly #stream: string;
   readonly #decider: Decider<Any, Any>;
@@ -110,7 +120,10 @@ export class StreamQueue {
     this.#isRunning = false;
   }
 
-  /** Rejects a command whose deadline has passed. Commands expire in order: one that still waits is the first. */
+  /**
+   * Rejects a command whose deadline has passed. Commands expire in order: one that still waits is
+   * the first.
+   */
   expire(command: Command): void {
     const isWaiting = this.#waiting[0] === command;
     if (isWaiting) this.#waiting.shift();
@@ -137,11 +150,13 @@ export class StreamQueue {
   }
 
   /**
-   * Decides, and appends with the expected revision; on a conflict reads the new events and decides again.
+   * Decides, and appends with the expected revision; on a conflict reads the new events and decides
+   * again.
    *
-   * A refusal, or a decision without events, rests on a read that began after the command: it includes every event that
-   * was acknowledged before. Reads may lag behind appends (EventStoreDB shows what is indexed), but never behind
-   * acknowledged ones. One such read is enough: events that are still on their way are ordered after this decision.
+   * A refusal, or a decision without events, rests on a read that began after the command: it
+   * includes every event that was acknowledged before. Reads may lag behind appends (EventStoreDB
+   * shows what is indexed), but never behind acknowledged ones. One such read is enough: events
+   * that are still on their way are ordered after this decision.
    */
   async #decideAndAppend(batch: Batch): Promise<Decision<Command>[]> {
     const { pending, now } = this.#context;
@@ -182,7 +197,10 @@ export class StreamQueue {
     }
   }
 
-  /** Brings the snapshot up to the log: from memory, else from `readSnapshot`, else from the stream's beginning. */
+  /**
+   * Brings the snapshot up to the log: from memory, else from `readSnapshot`, else from the
+   * stream's beginning.
+   */
   async #load(batch: Batch): Promise<StreamSnapshot<Any>> {
     const snapshot = await this.#retry(batch, async () => {
       const { readSnapshot } = this.#context;
@@ -207,8 +225,9 @@ export class StreamQueue {
   }
 
   /**
-   * EventStoreDB may refuse an append because of events that reads do not show yet: reads again until they do. Waits a
-   * random time first, so that the same instance does not lose every conflict.
+   * EventStoreDB may refuse an append because of events that reads do not show yet: reads again
+   * until they do. Waits a random time first, so that the same instance does not lose every
+   * conflict.
    */
   async #loadAfterConflict(batch: Batch, actual: number, conflicts: number): Promise<StreamSnapshot<Any>> {
     // The log has lost events, as after a restored backup.
@@ -222,7 +241,10 @@ export class StreamQueue {
     }
   }
 
-  /** Repeats while the store is unavailable, until the batch expires. Appends are safe to repeat: their ids stay the same. */
+  /**
+   * Repeats while the store is unavailable, until the batch expires. Appends are safe to repeat:
+   * their ids stay the same.
+   */
   async #retry<T>(batch: Batch, attempt: () => Promise<T>): Promise<T> {
     const { signal } = batch.expiry;
     for (let delayMs = retryDelayMs.first; ; delayMs = Math.min(delayMs * 2, retryDelayMs.max)) {

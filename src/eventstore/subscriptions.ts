@@ -15,7 +15,10 @@ export type Follow = (
   stopped: AbortSignal,
 ) => AsyncGenerator<EventBatch, void, undefined>;
 
-/** The open subscriptions of one event store. Each ends by its signal, when its consumer leaves it, or by `close`. */
+/**
+ * The open subscriptions of one event store. Each ends by its signal, when its consumer leaves it,
+ * or by `close`.
+ */
 export const createSubscriptions = (follow: Follow) => {
   const open = new Set<() => void>();
 

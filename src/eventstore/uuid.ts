@@ -9,8 +9,8 @@ let lastTime = 0;
 let counter = 0;
 
 /**
- * A version 7 UUID in lower case. `now` is in milliseconds since the epoch. UUIDs increase strictly within the process, even
- * within a millisecond and when `now` decreases.
+ * A version 7 UUID in lower case. `now` is in milliseconds since the epoch. UUIDs increase strictly
+ * within the process, even within a millisecond and when `now` decreases.
  */
 export const uuidv7 = (now: number): string => {
   if (used === pool.length) {
@@ -29,7 +29,10 @@ export const uuidv7 = (now: number): string => {
   );
 };
 
-/** Counts within a millisecond with 12 bits, from a random start in the lower half. An overflow advances the time. */
+/**
+ * Counts within a millisecond with 12 bits, from a random start in the lower half. An overflow
+ * advances the time.
+ */
 const advance = (now: number, random: number): void => {
   const later = now > lastTime;
   if (later || counter === 0xfff) {

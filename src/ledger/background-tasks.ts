@@ -22,7 +22,10 @@ export const createBackgroundTasks = ({
   const closing = new AbortController();
   const { signal } = closing;
   return {
-    /** Runs the task, and repeats it while the event store is unavailable or its journal is closed. Reports any other error. */
+    /**
+     * Runs the task, and repeats it while the event store is unavailable or its journal is closed.
+     * Reports any other error.
+     */
     run: (task: () => Promise<void>): void => {
       const work = retry({ delayAfter, clock: timers, signal }, () => untilAborted(task(), signal))
         .catch((error) => onError("an entry of the ledger was lost", error))
@@ -39,7 +42,10 @@ export const createBackgroundTasks = ({
     },
     /** Ends all tasks, and reports each. */
     close: (): void => closing.abort(new Unavailable("The service is shutting down.", 2)),
-    /** @throws {Unavailable} after `close`, and if too many tasks are pending, with those whose entries wait in a journal's writer */
+    /**
+     * @throws {Unavailable} after `close`, and if too many tasks are pending, with those whose
+     * entries wait in a journal's writer
+     */
     throwIfUnavailable: (waitingEntries: number): void => {
       signal.throwIfAborted();
       if (tasks.size + waitingEntries >= maxPending) throw tooManyPending();

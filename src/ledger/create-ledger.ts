@@ -151,7 +151,10 @@ class Recorder {
     return true;
   }
 
-  /** Records a part, which may be free, or a serving with an Idempotency-Key: both must read the event store first. */
+  /**
+   * Records a part, which may be free, or a serving with an Idempotency-Key: both must read the
+   * event store first.
+   */
   async recordAfterReads(
     charge: Charge,
     serving: Serving,
@@ -163,13 +166,19 @@ class Recorder {
       : await this.#recordUnrepeated(charge, serving);
   }
 
-  /** Records a serving that is not a repeat. For a part, it must be known first whether another process has charged the whole. */
+  /**
+   * Records a serving that is not a repeat. For a part, it must be known first whether another
+   * process has charged the whole.
+   */
   async #recordUnrepeated(charge: Charge, serving: Serving): Promise<Receipt> {
     if (serving.partial) await this.wasChargedByAny(serving.apiKey, [serving.hash]);
     return await this.#recorded(charge, serving);
   }
 
-  /** Whether any process has charged the key for one of the objects shortly before. @throws {Unavailable} */
+  /**
+   * Whether any process has charged the key for one of the objects shortly before.
+   * @throws {Unavailable}
+   */
   async wasChargedByAny(apiKey: string, hashes: readonly string[]): Promise<boolean> {
     const { sessions, recentCharges } = this.#options;
     const isKnown = () => hashes.some((hash) => recentCharges.wasCharged(apiKey, hash));
@@ -186,7 +195,10 @@ class Recorder {
     return partial && !undelivered && isKept && this.#options.recentCharges.isPaid(serving) ? 0 : characters;
   }
 
-  /** Opens a session, or reserves the characters of the serving. @throws {KeyIsSuspended} @throws {Unavailable} */
+  /**
+   * Opens a session, or reserves the characters of the serving.
+   * @throws {KeyIsSuspended} @throws {Unavailable}
+   */
   async #openOrReserve(
     session: Session | undefined,
     principal: ChargedKey,
@@ -221,8 +233,9 @@ class Recorder {
   }
 
   /**
-   * The journal charges before the Idempotency-Key is recorded: a request that crashes in between is charged, never served
-   * without a charge. Of two concurrent requests the slower one's charge is voided.
+   * The journal charges before the Idempotency-Key is recorded: a request that crashes in between
+   * is charged, never served without a charge. Of two concurrent requests the slower one's charge
+   * is voided.
    */
   async #recordIdempotently(
     charge: Charge,

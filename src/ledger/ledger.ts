@@ -20,11 +20,12 @@ export interface ChargedKey {
 /** The ledger of servings: each is recorded before its audio leaves, never beyond the quota. */
 export interface Ledger {
   /**
-   * Records an answer with audio. The audio may leave only after `done` is called without an error, which is
+   * Records an answer with audio. The audio may leave only after `done` is called without an error,
+   * which is
    *  - {KeyIsSuspended} when it would exceed the quota: the key is now suspended
    *  - {Invalid} when its Idempotency-Key was used with another request
-   *  - {Unavailable} when the event store does not answer: nothing may be served, and what the log may hold of the request
-   *    is voided in the background
+   *  - {Unavailable} when the event store does not answer: nothing may be served, and what the
+   *    log may hold of the request is voided in the background
    */
   record(principal: ChargedKey, served: NewServing, done: RecordCallback, admission?: Admission): void;
   /** Records the end of a recorded stream, in the background. */
@@ -34,13 +35,18 @@ export interface Ledger {
   /** Records the entries that a closed journal has lost in the next one, in the background. */
   recordLost(voids: readonly VoidedServing[], streams: readonly StreamEnd[]): void;
   /**
-   * Decides on a request before any work: claims its Idempotency-Key and holds its characters, so that `record` cannot fail
-   * for want of them. Waits for a request in progress with the same key and parameters.
+   * Decides on a request before any work: claims its Idempotency-Key and holds its characters, so
+   * that `record` cannot fail for want of them. Waits for a request in progress with the same key
+   * and parameters.
    * @throws {KeyIsSuspended} when the request would exceed the quota: the key is now suspended
-   * @throws {Invalid} for an Idempotency-Key of another request @throws {Unavailable} @throws the signal's reason
+   * @throws {Invalid} for an Idempotency-Key of another request @throws {Unavailable} @throws the
+   * signal's reason
    */
   admit(principal: ChargedKey, request: NewRequest, signal: AbortSignal): Promise<Admission>;
-  /** Whether any process has charged the key for one of the objects within ten minutes. @throws {Unavailable} */
+  /**
+   * Whether any process has charged the key for one of the objects within ten minutes.
+   * @throws {Unavailable}
+   */
   wasChargedByAny(apiKey: string, hashes: readonly string[]): Promise<boolean>;
   /** The same, as far as this process knows. */
   wasCharged(apiKey: string, hash: string): boolean;
@@ -74,5 +80,8 @@ export interface Admission {
   release(): void;
 }
 
-/** `month`: `yyyy-mm`. `mayHaveQuota`: false if the key had no quota when the request was authenticated. */
+/**
+ * `month`: `yyyy-mm`. `mayHaveQuota`: false if the key had no quota when the request was
+ * authenticated.
+ */
 export type OnCharged = (apiKey: string, month: string, characters: number, mayHaveQuota: boolean) => void;

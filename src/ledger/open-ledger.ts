@@ -30,7 +30,6 @@ export interface OpenLedgerOptions {
   readonly handler: CommandHandler;
   /** Gets the unposted entries of this process, and those of others. */
   readonly knownEntries?: KnownEntries;
-  /** Milliseconds since the epoch. */
   readonly clock: () => number;
   /** For deadlines, retries and schedules. */
   readonly timers?: Clock;
@@ -44,11 +43,17 @@ export interface OpenLedgerOptions {
   readonly requireMeasuredClock?: () => Promise<void>;
   /** Called with the own journal's events when they are durable. */
   readonly onRecorded?: (events: readonly JournalEvent[]) => void;
-  /** Called with each durable serving in the own journal, except those that are voided because their deadline has passed. */
+  /**
+   * Called with each durable serving in the own journal, except those that are voided because their
+   * deadline has passed.
+   */
   readonly onCharged?: OnCharged;
   /** Called with the durable events of other processes' journals. */
   readonly onOthersRecorded?: (events: readonly JournalEvent[]) => void;
-  /** Called once, before `onOthersRecorded`, which is not called for events up to this position of the log. */
+  /**
+   * Called once, before `onOthersRecorded`, which is not called for events up to this position of
+   * the log.
+   */
   readonly onFollowing?: (after: number) => void;
   /** Called when a request does not fit into the key's quota. */
   readonly onQuotaExceeded?: (apiKey: string) => void;
@@ -64,8 +69,8 @@ export interface OpenLedger {
   /** Resolves when everything recorded so far is durable. */
   drained(): Promise<void>;
   /**
-   * Records what is pending, returns reserved characters and closes the journal. Waits at most `timeoutMs` for an event store
-   * that is not available.
+   * Records what is pending, returns reserved characters and closes the journal. Waits at most
+   * `timeoutMs` for an event store that is not available.
    */
   close(timeoutMs: number): Promise<void>;
 }
@@ -87,7 +92,10 @@ const defaults = {
   onQuotaExceeded: () => {},
 };
 
-/** Opens this process's journal and everything that records servings. @throws {Unavailable} @throws {EventStoreUnavailable} */
+/**
+ * Opens this process's journal and everything that records servings.
+ * @throws {Unavailable} @throws {EventStoreUnavailable}
+ */
 export const openLedger = async (given: OpenLedgerOptions): Promise<OpenLedger> => {
   const { knownEntries = new KnownEntries() } = given;
   const options = { ...defaults, ...given, knownEntries };
@@ -108,7 +116,8 @@ export const openLedger = async (given: OpenLedgerOptions): Promise<OpenLedger> 
   const noteFlush = (): void => {
     lastFlushAt = timers.now();
   };
-  // With queues of its own: commands of a journal that was abandoned may wait for the event store in the others.
+  // With queues of its own: commands of a journal that was abandoned may wait for the event store
+  // in the others.
   const settlements = createCommandHandler({ store, clock, timers });
   const sessions = new Sessions({
     create: () =>
@@ -129,7 +138,8 @@ export const openLedger = async (given: OpenLedgerOptions): Promise<OpenLedger> 
         },
         onLost: ({ voids, streams }) => ledger.recordLost(voids, streams),
       }).finally(noteFlush),
-    // Only a process whose reservations were settled, or differ from the quota stream, discards an open journal.
+    // Only a process whose reservations were settled, or differ from the quota stream, discards an
+    // open journal.
     takeOver: (journal) => close(journal, "unresponsive"),
     settleVoids: (journal) => settleVoids({ ...options, handler: settlements }, journal),
     retire: registry.retire,
@@ -168,7 +178,9 @@ export const openLedger = async (given: OpenLedgerOptions): Promise<OpenLedger> 
   };
 };
 
-/** Recovers the journals of processes that are gone, then closes the usage accounts of past months. */
+/**
+ * Recovers the journals of processes that are gone, then closes the usage accounts of past months.
+ */
 const createMaintenance = (
   options: RecoverJournalOptions & CloseUsageAccountsOptions & Omit<SweepOptions, "recoverJournal">,
 ) => {

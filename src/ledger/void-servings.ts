@@ -13,7 +13,10 @@ interface VoidOptions {
   readonly idempotencyKeys: IdempotencyKeys;
 }
 
-/** Voids a charge, unless a repeat was served on it. @throws {Unavailable} @throws {JournalTakenOver}: call it again */
+/**
+ * Voids a charge, unless a repeat was served on it.
+ * @throws {Unavailable} @throws {JournalTakenOver}: call it again
+ */
 export const voidUnlessRepeated = async (options: VoidOptions, receipt: Receipt): Promise<void> => {
   const { serving } = receipt;
   const isReleased =
@@ -21,7 +24,10 @@ export const voidUnlessRepeated = async (options: VoidOptions, receipt: Receipt)
   if (isReleased) await voidCharge(options, receipt, "unanswered");
 };
 
-/** Voids a charge in the current journal, which may be a later one. @throws as `voidUnlessRepeated` does */
+/**
+ * Voids a charge in the current journal, which may be a later one.
+ * @throws as `voidUnlessRepeated` does
+ */
 export const voidCharge = async (
   { sessions }: Pick<VoidOptions, "sessions">,
   { journal, serving, at }: Receipt,

@@ -3,7 +3,10 @@ import type { Encrypted } from "../../domain/accounts/event-shapes.ts";
 import type { ByokEngine } from "../../domain/synthesis/byok-providers.ts";
 import type { Random } from "./identifiers.ts";
 
-/** The owner and purpose of an encrypted text, authenticated as associated data: it decrypts in no other context. */
+/**
+ * The owner and purpose of an encrypted text, authenticated as associated data: it decrypts in no
+ * other context.
+ */
 export interface CredentialsOwner {
   readonly websiteId: string;
   readonly engine: ByokEngine;
@@ -37,7 +40,10 @@ export class DecryptionFailed extends Error {
   override readonly name = "DecryptionFailed";
 }
 
-/** AES-256-GCM. A nonce must never repeat under one key: random 96-bit nonces allow 2³² encryptions (NIST SP 800-38D). */
+/**
+ * AES-256-GCM. A nonce must never repeat under one key: random 96-bit nonces allow 2³² encryptions
+ * (NIST SP 800-38D).
+ */
 const algorithm = "aes-256-gcm";
 const nonceBytes = 12;
 const tagBytes = 16;

@@ -84,7 +84,6 @@ export interface CredentialsServiceOptions {
   readonly cipher: () => Promise<CredentialsCipher>;
   /** Encrypts the secrets of webhooks under the current key. Default: there are none. */
   readonly reencryptWebhooks?: (context: CommandContext) => Promise<Reencryption>;
-  /** Milliseconds since the epoch. */
   readonly clock: () => number;
   /** The deadline of listing a provider's voices. Default 15 s. */
   readonly deadlineMs?: number;
@@ -92,7 +91,10 @@ export interface CredentialsServiceOptions {
 
 export type CredentialsService = ReturnType<typeof createCredentialsService>;
 
-/** BYOK credentials of websites. A resolved command is visible on this instance. All may throw {Unavailable}. */
+/**
+ * BYOK credentials of websites. A resolved command is visible on this instance. All may throw
+ * {Unavailable}.
+ */
 export const createCredentialsService = (options: CredentialsServiceOptions) => {
   const { execute, websites, credentials: view, providers, cipher, clock, deadlineMs = 15_000 } = options;
   const now = (): string => new Date(clock()).toISOString();
@@ -137,7 +139,8 @@ export const createCredentialsService = (options: CredentialsServiceOptions) => 
 
   return {
     /**
-     * Verifies the credentials by listing the provider's voices, then replaces the engine's credentials.
+     * Verifies the credentials by listing the provider's voices, then replaces the engine's
+     * credentials.
      * @throws {NotFound} for an unknown website, or an engine that is not provided here
      * @throws {Invalid} with the provider's message when it refuses them; nothing is stored
      */
@@ -180,7 +183,10 @@ export const createCredentialsService = (options: CredentialsServiceOptions) => 
       });
       return (await Promise.all(all)).flat();
     },
-    /** Encrypts all credentials under the current key, and records it as the log's key. May be interrupted and repeated. */
+    /**
+     * Encrypts all credentials under the current key, and records it as the log's key. May be
+     * interrupted and repeated.
+     */
     reencrypt: createReencrypt(options),
   };
 };

@@ -5,7 +5,8 @@ const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const base = BigInt(digits.length);
 
 /*
- * Letters and digits only: hyphens separate the parts of stream names such as `usage-{apiKey}-{month}`.
+ * Letters and digits only: hyphens separate the parts of stream names such as
+ * `usage-{apiKey}-{month}`.
  */
 
 /** A key's public name, 136 random bits. */

@@ -63,7 +63,10 @@ export interface NewKey extends NewSecret {
   readonly plan: Plan;
 }
 
-/** API keys and their secrets. A resolved command is visible on this instance. All may throw {Unavailable}. */
+/**
+ * API keys and their secrets. A resolved command is visible on this instance. All may throw
+ * {Unavailable}.
+ */
 export interface Keys {
   /** A key with its first secret. @throws {NotFound} for an unknown website */
   issue(websiteId: string, plan: Plan, context: CommandContext): Promise<NewKey>;
@@ -94,9 +97,11 @@ export interface KeysOptions {
   readonly websiteName: (websiteId: string) => string | undefined;
   /** Without it, keys are described without their usage. */
   readonly countUsage?: CountUsage;
-  /** Counts against the new quota what the key has used this month without one. @throws {Unavailable} */
+  /**
+   * Counts against the new quota what the key has used this month without one.
+   * @throws {Unavailable}
+   */
   readonly carryOverUsage: (apiKey: string, month: string) => Promise<void>;
-  /** Milliseconds since the epoch. */
   readonly clock: () => number;
   /** The time of suspensions and revocations. Default: that of `clock`. */
   readonly urgentTime?: UrgentTime;

@@ -12,8 +12,8 @@ import { unreachable } from "../../engines/provider-http/request-failed.ts";
 export type Providers = { readonly [E in ByokEngine]?: Provider<ProviderCredentials[E]> };
 
 /**
- * Lists the provider's voices, which verifies the credentials. A refusal carries the provider's message, without the
- * credentials.
+ * Lists the provider's voices, which verifies the credentials. A refusal carries the provider's
+ * message, without the credentials.
  * @throws {Invalid}
  */
 export const listProviderVoices = async <C extends object>(
@@ -40,7 +40,10 @@ const notListed = (why: string): Invalid => refused(`The provider's voices could
 
 const refused = (message: string): Invalid => new Invalid([{ path: [], message }]);
 
-/** Providers may repeat a key that they refuse. Other members (a region, a model) help to find the mistake. */
+/**
+ * Providers may repeat a key that they refuse. Other members (a region, a model) help to find the
+ * mistake.
+ */
 const withoutSecrets = (message: string, secrets: readonly string[]): string =>
   secrets.reduce((text, secret) => text.replaceAll(secret, "…"), message);
 

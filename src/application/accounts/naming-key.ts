@@ -20,8 +20,9 @@ export interface NamingKey {
 }
 
 /**
- * The key under which all instances name audio. The first process that asks for it creates it. It does not change when the
- * master key does. @throws {DecryptionFailed} {Unavailable}
+ * The key under which all instances name audio. The first process that asks for it creates it. It
+ * does not change when the master key does.
+ * @throws {DecryptionFailed} {Unavailable}
  */
 export const obtainNamingKey = async ({
   handler,

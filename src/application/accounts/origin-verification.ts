@@ -14,7 +14,10 @@ import { hashSecret, matchingSecret } from "../access/secrets.ts";
 import type { CommandContext, ExecuteCommand } from "../execute-command.ts";
 import { newVerificationToken, type Random, websiteIdOfVerification } from "./identifiers.ts";
 
-/** A single-use token that verifies one origin. It is returned once and not stored. Times are ISO 8601, UTC. */
+/**
+ * A single-use token that verifies one origin. It is returned once and not stored. Times are ISO
+ * 8601, UTC.
+ */
 export interface NewVerification {
   readonly token: string;
   readonly origin: string;
@@ -43,7 +46,6 @@ export const createOriginVerification = ({
 }: {
   execute: ExecuteCommand;
   websites: View<Website>;
-  /** Milliseconds since the epoch. */
   clock: () => number;
   random: Random;
 }) => ({
@@ -65,13 +67,17 @@ export const createOriginVerification = ({
     );
     return { token, origin, expiresAt: issued.expiresAt };
   },
-  /** Whether the view has the token, pending or not. Any other token costs a read of the store to refuse. */
+  /**
+   * Whether the view has the token, pending or not. Any other token costs a read of the store to
+   * refuse.
+   */
   isKnown: (token: string): boolean => {
     const website = findWebsite(websites, websiteIdOfVerification(token) ?? "");
     return website !== undefined && matchingSecret(token, website.verifications) !== undefined;
   },
   /**
-   * Consumes the token and adds the origin to the website. Of several concurrent calls, one succeeds.
+   * Consumes the token and adds the origin to the website. Of several concurrent calls, one
+   * succeeds.
    * @throws {Unauthorized} for an unknown token
    */
   verify: async (

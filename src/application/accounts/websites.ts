@@ -60,7 +60,6 @@ export interface WebsitesOptions {
   readonly execute: ExecuteCommand;
   readonly websites: View<Website>;
   readonly keys: Pick<Keys, "issue">;
-  /** Milliseconds since the epoch. */
   readonly clock: () => number;
   readonly random: Random;
 }
@@ -80,8 +79,8 @@ export const createWebsites = ({ execute, websites, keys, clock, random }: Websi
 
   return {
     /**
-     * Registers a website with its first key and secret. A failure in between leaves a website without a key; `Keys.issue`
-     * adds one.
+     * Registers a website with its first key and secret. A failure in between leaves a website
+     * without a key; `Keys.issue` adds one.
      */
     register: async ({ name, origins, plan }: Registration, context: CommandContext): Promise<NewWebsite> => {
       const id = newWebsiteId(random);

@@ -15,8 +15,9 @@ export interface DeletedAudio {
 }
 
 /**
- * Deletes a sound and what belongs to it: from the store, then from the memory of all instances, which follow the event
- * that records the deletion, then from the CDN. In this order no copy returns from a later place. Can be repeated.
+ * Deletes a sound and what belongs to it: from the store, then from the memory of all instances,
+ * which follow the event that records the deletion, then from the CDN. In this order no copy
+ * returns from a later place. Can be repeated.
  * @throws {NotFound} not a hash @throws {Unavailable} a step failed: repeat it
  */
 export type DeleteAudio = (hash: string, context: CommandContext) => Promise<DeletedAudio>;
@@ -36,9 +37,11 @@ export const createDeleteAudio =
     readonly forget: (hash: string) => void;
     /** Absent without a CDN. */
     readonly purge: PurgeCdn | undefined;
-    /** Milliseconds since the epoch. */
     readonly clock: () => number;
-    /** Called before anything is removed, because the deletion could not be recorded. @throws {Unavailable} */
+    /**
+     * Called before anything is removed, because the deletion could not be recorded.
+     * @throws {Unavailable}
+     */
     readonly requireRightClock: () => void;
   }): DeleteAudio =>
   async (hash, { requestId, actor }) => {

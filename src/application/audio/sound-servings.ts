@@ -42,7 +42,8 @@ export interface CountedSounds {
 
 /**
  * Counts servings in the journals of at most 31 days.
- * @throws {Invalid} @throws {Unavailable} if too many counts are waiting, this one takes too long, or the event store cannot be read
+ * @throws {Invalid} @throws {Unavailable} if too many counts are waiting, this one takes too long,
+ * or the event store cannot be read
  */
 export type CountServings = (request: ServingsRequest) => Promise<CountedSounds>;
 
@@ -63,7 +64,6 @@ export const createCountServings =
     readonly store: EventStore;
     /** Counts wait here for their turn: each may read the journals of a whole month. */
     readonly queue: ReportQueue;
-    /** Milliseconds since the epoch. */
     readonly clock: () => number;
   }): CountServings =>
   async ({ hash, signal, ...request }) => {

@@ -95,7 +95,10 @@ export const createSounds = ({
       const objects = await available(readObjects(objectNamesOf(hash), request.signal));
       return { hash, ...(servings && { servings }), objects, asOfPosition };
     },
-    /** Makes the CDN forget a sound. False if none is configured. @throws {NotFound} not a hash @throws {Unavailable} */
+    /**
+     * Makes the CDN forget a sound. False if none is configured.
+     * @throws {NotFound} not a hash @throws {Unavailable}
+     */
     purge: async (hash: string): Promise<{ readonly hash: string; readonly purged: boolean }> => {
       checkHash(hash);
       try {

@@ -4,7 +4,10 @@ import { withNaturalVoices } from "../../domain/catalog/natural-voices.ts";
 
 const indexes = new WeakMap<CatalogState, { revision: number; index: CatalogIndex }>();
 
-/** An index of the state, with the natural voices that were chosen. Built on first use for each revision. */
+/**
+ * An index of the state, with the natural voices that were chosen. Built on first use for each
+ * revision.
+ */
 export const catalogIndexOf = (state: CatalogState): CatalogIndex => {
   const known = indexes.get(state);
   if (known?.revision === state.revision) return known.index;

@@ -36,7 +36,6 @@ interface CatalogServiceOptions {
   readonly catalog: View<CatalogState>;
   /** Whether this machine can speak a natural voice. */
   readonly findInstalled: () => Promise<(voiceName: string) => boolean>;
-  /** Milliseconds since the epoch. */
   readonly clock: () => number;
 }
 
@@ -54,8 +53,8 @@ export interface VoiceChoiceStatus {
 export type CatalogService = ReturnType<typeof createCatalogService>;
 
 /**
- * Administration of the shared catalog. A resolved command is visible on this instance. All may throw {Invalid} and
- * {Unavailable}.
+ * Administration of the shared catalog. A resolved command is visible on this instance. All may
+ * throw {Invalid} and {Unavailable}.
  */
 export const createCatalogService = ({ execute, catalog, findInstalled, clock }: CatalogServiceOptions) => {
   const command = (
@@ -117,7 +116,10 @@ export const createCatalogService = ({ execute, catalog, findInstalled, clock }:
       const { voices } = await command((state, at) => deprecateVoice(state, { name, at }), context);
       return required(voices.get(name));
     },
-    /** Without a `service` it is a native voice of browsers. @throws {Conflict} when the name is taken */
+    /**
+     * Without a `service` it is a native voice of browsers.
+     * @throws {Conflict} when the name is taken
+     */
     addSystemVoice: async (given: unknown, context: CommandContext): Promise<SystemVoice> => {
       const systemVoice = parse(newSystemVoice, given);
       const { systemVoices } = await command(

@@ -25,7 +25,10 @@ export interface VoiceAvailability {
   readonly chosen: readonly string[];
 }
 
-/** In the order of the catalog. Voices that only browsers or websites' own providers speak are left out. */
+/**
+ * In the order of the catalog. Voices that only browsers or websites' own providers speak are left
+ * out.
+ */
 export const speakingVoices = (index: CatalogIndex, availability: VoiceAvailability): SpeakingVoice[] =>
   index.voices.flatMap((voice) => {
     const spokenBy = speakerOf(voice, index, availability);

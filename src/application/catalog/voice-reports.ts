@@ -26,7 +26,8 @@ export interface VoiceReport {
 }
 
 /**
- * Records the news in a report; the views show it once this resolves. Reports of unknown platforms are ignored.
+ * Records the news in a report; the views show it once this resolves. Reports of unknown platforms
+ * are ignored.
  * @throws {Unavailable}
  */
 export type ReportVoices = (report: VoiceReport) => Promise<void>;
@@ -39,7 +40,6 @@ export const createVoiceReports =
   }: {
     execute: ExecuteCommand;
     catalog: View<CatalogState>;
-    /** Milliseconds since the epoch. */
     clock: () => number;
   }): ReportVoices =>
   async ({ platform, voices }) => {

@@ -36,8 +36,9 @@ export type ConfiguredVoicesOf = (shared: CatalogIndex) => AddedVoices | undefin
 const maxCachedCatalogs = 100;
 
 /**
- * The catalogs that requests are resolved in: the shared voices, those of this instance's self-hosted engines, and the
- * website's BYOK voices. An added voice never replaces a shared one of the same name.
+ * The catalogs that requests are resolved in: the shared voices, those of this instance's
+ * self-hosted engines, and the website's BYOK voices. An added voice never replaces a shared one of
+ * the same name.
  */
 export const createWebsiteCatalogs = ({
   catalog,

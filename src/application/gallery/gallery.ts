@@ -38,7 +38,6 @@ interface GalleryOptions {
   /** Its recipes belong to no website. */
   readonly plan: Planner["plan"];
   readonly samples: View<Samples>;
-  /** Milliseconds since the epoch. */
   readonly clock: () => number;
 }
 
@@ -74,7 +73,10 @@ export const createGallery = ({ catalogOf, plan, samples, clock }: GalleryOption
   };
 
   return {
-    /** The best first. The same array until the catalog changes, for at most an hour. @throws {Unavailable} */
+    /**
+     * The best first. The same array until the catalog changes, for at most an hour.
+     * @throws {Unavailable}
+     */
     voices: (): Promise<VoiceList> => {
       const { revision, index } = catalogOf(sharedCatalog);
       const at = clock();

@@ -20,7 +20,6 @@ interface SpeakSamplesOptions {
   readonly execute: ExecuteCommand;
   /** True if no request waits for an engine or is being synthesized. */
   readonly isIdle: () => boolean;
-  /** Milliseconds since the epoch. */
   readonly clock: () => number;
   readonly timers: Clock;
   /** The rest after each sample, as a multiple of the time that it took. Default: 0. */

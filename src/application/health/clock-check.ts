@@ -15,7 +15,10 @@ export type Agreement = Readonly<Record<"wall" | "uptime", number>>;
 /** A second source of the time. */
 export interface TimeSource {
   readonly name: string;
-  /** By how many milliseconds the source is ahead of this machine's clock. Undefined if it does not know the time now. */
+  /**
+   * By how many milliseconds the source is ahead of this machine's clock. Undefined if it does not
+   * know the time now.
+   */
   readonly difference: () => Promise<number | undefined>;
 }
 
@@ -32,7 +35,9 @@ export interface ClockCheckOptions {
   readonly onWarning: (message: string) => void;
 }
 
-/** Above the first bound an instance warns, above the second it is not ready and records nothing. */
+/**
+ * Above the first bound an instance warns, above the second it is not ready and records nothing.
+ */
 const warningMs = 2_000;
 const wrongMs = 60_000;
 /** Of the time since the last agreement: corrections of the clock in small steps are legitimate. */
@@ -44,9 +49,9 @@ const intervalMs = { right: 60 * 60_000, wrong: 10_000 };
 export type ClockCheck = ReturnType<typeof createClockCheck>;
 
 /**
- * Decides whether this machine's clock is right. It is wrong if it differs by more than 60 s from the event store's clock or
- * from another source of the time, and if it was set by more than 60 s since it was last known to be right: then until a
- * source or an operator confirms it.
+ * Decides whether this machine's clock is right. It is wrong if it differs by more than 60 s from
+ * the event store's clock or from another source of the time, and if it was set by more than 60 s
+ * since it was last known to be right: then until a source or an operator confirms it.
  */
 export const createClockCheck = ({
   clocks: { wall, uptime },
@@ -61,7 +66,10 @@ export const createClockCheck = ({
   let right: Agreement = known ?? { wall: wall(), uptime: uptime() };
   /** The last reading that was compared and accepted. */
   let steady = right;
-  /** The wall clock when it was last read, and whether it had been set when it was last compared with the uptime. */
+  /**
+   * The wall clock when it was last read, and whether it had been set when it was last compared
+   * with the uptime.
+   */
   let last = Number.NaN;
   let wasSet = false;
   let difference: number | undefined;
@@ -74,7 +82,10 @@ export const createClockCheck = ({
   /** Why nothing is recorded, as of the last comparison. */
   let problem: string | undefined;
 
-  /** By how much the clock was set, at once or in all since it was right; 0 if it was not, or only a little. */
+  /**
+   * By how much the clock was set, at once or in all since it was right; 0 if it was not, or only a
+   * little.
+   */
   const jump = (): number => {
     const now = { wall: wall(), uptime: uptime() };
     last = now.wall;
@@ -86,7 +97,10 @@ export const createClockCheck = ({
     return !wasSet ? 0 : isStep ? step : sum;
   };
 
-  /** Without reading the uptime, which costs microseconds, while the clock runs evenly: `check` is called each second. */
+  /**
+   * Without reading the uptime, which costs microseconds, while the clock runs evenly: `check` is
+   * called each second.
+   */
   const quickJump = (now = wall()): number => {
     if (wasSet || !(Math.abs(now - last) <= wrongMs)) return jump();
     last = now;
@@ -141,8 +155,8 @@ export const createClockCheck = ({
 
   return {
     /**
-     * The wall clock. After it was set, until that is confirmed, the last accepted reading and the time since: months, windows and the
-     * times of events do not follow a wrong clock.
+     * The wall clock. After it was set, until that is confirmed, the last accepted reading and the
+     * time since: months, windows and the times of events do not follow a wrong clock.
      */
     now: (): number => {
       const now = wall();
@@ -180,20 +194,31 @@ export const createClockCheck = ({
     noteLogTime: (time: number): void => {
       logTime = Math.max(logTime, time);
     },
-    /** Milliseconds that the event store is ahead, negative if it is behind; undefined before the first measurement. */
+    /**
+     * Milliseconds that the event store is ahead, negative if it is behind; undefined before the
+     * first measurement.
+     */
     get milliseconds() {
       return difference;
     },
-    /** The same; of a clock that was set, milliseconds that the clock before it was set is ahead. */
+    /**
+     * The same; of a clock that was set, milliseconds that the clock before it was set is ahead.
+     */
     get behindMs() {
       const set = quickJump();
       return set === 0 ? difference : -set;
     },
-    /** The log's last time, as far as this process knows it: that of an event, or of the last measured append by the store's clock. */
+    /**
+     * The log's last time, as far as this process knows it: that of an event, or of the last
+     * measured append by the store's clock.
+     */
     get logTime() {
       return Math.max(logTime, storeTime);
     },
-    /** True before the first measurement, and while the clock is wrong: appends alone would not show that it is right again. */
+    /**
+     * True before the first measurement, and while the clock is wrong: appends alone would not show
+     * that it is right again.
+     */
     isProbeNeeded: (): boolean => difference === undefined || compare() !== undefined,
     /** Describes a difference above 2 s. */
     note,
@@ -201,7 +226,10 @@ export const createClockCheck = ({
     /** False while the clock is wrong, and if the difference to the event store's is not known. */
     isClockRight: (): boolean => difference !== undefined && compare() === undefined,
     requireRightClock,
-    /** For each request: costs nothing while the clock was right at the last comparison. @throws {Unavailable} */
+    /**
+     * For each request: costs nothing while the clock was right at the last comparison.
+     * @throws {Unavailable}
+     */
     throwIfClockIsWrong: (): void => {
       if (problem !== undefined) requireRightClock();
     },
@@ -212,7 +240,10 @@ export const createClockCheck = ({
 const setBetween = (from: Agreement, to: Agreement): number =>
   to.wall - from.wall - (to.uptime - from.uptime);
 
-/** The smallest difference that explains the times: 0 if the append may have happened between its request and its answer. */
+/**
+ * The smallest difference that explains the times: 0 if the append may have happened between its
+ * request and its answer.
+ */
 const differenceOf = ({ created, sent, answered }: AppendTimes): number => {
   if (created > answered) return created - answered;
   return created < sent ? created - sent : 0;

@@ -7,8 +7,9 @@ import { readCorrections } from "../../ledger/journal/corrections.ts";
 import { readJournalRegistry } from "../../ledger/journal/journal-registry.ts";
 
 /**
- * The latest time that a start can know of the log: at the ends of the journals and the seals, without those of a wrong clock that was
- * corrected. @throws {EventStoreUnavailable}
+ * The latest time that a start can know of the log: at the ends of the journals and the seals,
+ * without those of a wrong clock that was corrected.
+ * @throws {EventStoreUnavailable}
  */
 export const readLastTime = async (store: EventStore): Promise<number> => {
   const journals = (await readJournalRegistry(store))?.state.map(journalStream) ?? [];

@@ -11,7 +11,10 @@ export interface ProviderActivity {
   readonly requests: number;
   readonly retries: number;
   readonly errors: number;
-  /** From sending a request to the headers of its response, in milliseconds. Absent before the first response. */
+  /**
+   * From sending a request to the headers of its response, in milliseconds. Absent before the first
+   * response.
+   */
   readonly latency?: { readonly last: number; readonly mean: number; readonly longest: number };
   readonly lastError?: { readonly at: string; readonly what: string };
   /** The last changes of the circuit, the earliest first. Times are ISO 8601, UTC. */

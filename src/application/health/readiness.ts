@@ -20,7 +20,6 @@ export const createReadiness = ({
   clock,
 }: {
   readonly checkHealth: CheckHealth;
-  /** Milliseconds since the epoch. */
   readonly clock: () => number;
 }) => {
   const now = isoClock(clock);

@@ -37,7 +37,10 @@ export interface LexiconDetails extends LexiconSummary {
 
 export type LexiconsService = ReturnType<typeof createLexicons>;
 
-/** Lexicons of websites. A resolved command is visible on this instance. All may throw {Unavailable}. */
+/**
+ * Lexicons of websites. A resolved command is visible on this instance. All may throw
+ * {Unavailable}.
+ */
 export const createLexicons = ({
   execute,
   websites,
@@ -47,7 +50,6 @@ export const createLexicons = ({
   readonly execute: ExecuteCommand;
   readonly websites: View<Website>;
   readonly lexicons: View<Lexicons>;
-  /** Milliseconds since the epoch. */
   readonly clock: () => number;
 }) => {
   const now = (): string => new Date(clock()).toISOString();
@@ -59,7 +61,10 @@ export const createLexicons = ({
   };
 
   return {
-    /** Replaces the whole lexicon. @throws {NotFound} for an unknown website @throws {Conflict} too many lexicons */
+    /**
+     * Replaces the whole lexicon.
+     * @throws {NotFound} for an unknown website @throws {Conflict} too many lexicons
+     */
     set: async (
       websiteId: string,
       name: string,

@@ -22,8 +22,9 @@ export interface WebsiteLexicons {
   /** Whether the website has any. */
   has(websiteId: string): boolean;
   /**
-   * The chosen lexicons in their order; by default all lexicons of the website, in the order of their names. Undefined if
-   * there are none. @throws {Invalid} a chosen one does not exist, or has another version
+   * The chosen lexicons in their order; by default all lexicons of the website, in the order of
+   * their names. Undefined if there are none.
+   * @throws {Invalid} a chosen one does not exist, or has another version
    */
   of(websiteId: string, chosen?: readonly LexiconChoice[]): FindReplacements | undefined;
 }

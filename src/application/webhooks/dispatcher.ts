@@ -45,7 +45,10 @@ export interface WebhookDispatcherOptions extends SendOptions {
 }
 
 const intervalMs = 1_000;
-/** The only limit of concurrent requests, so that a webhook that does not answer never delays others. */
+/**
+ * The only limit of concurrent requests, so that a webhook that does not answer never delays
+ * others.
+ */
 const maxActivePerWebhook = 4;
 /** More are not queued. */
 const maxQueuedPerWebhook = 10_000;
@@ -56,7 +59,10 @@ export class WebhookDispatcher {
   readonly #options: WebhookDispatcherOptions;
   /** The deliveries in progress, by the name of their stream, and their webhooks. */
   readonly #active = new Map<string, { readonly webhookId: string; readonly ended: Promise<void> }>();
-  /** The ids of messages that were due and are not started, the latest first: a search reads all deliveries of a webhook. */
+  /**
+   * The ids of messages that were due and are not started, the latest first: a search reads all
+   * deliveries of a webhook.
+   */
   readonly #due = new WeakMap<Deliveries, string[]>();
   /** The ids of suspensions whose messages are queued. */
   #queued = new Set<string>();
@@ -82,7 +88,10 @@ export class WebhookDispatcher {
     });
   }
 
-  /** Ends the schedule, aborts the requests in flight and waits for their ends. They are repeated after two minutes. */
+  /**
+   * Ends the schedule, aborts the requests in flight and waits for their ends. They are repeated
+   * after two minutes.
+   */
   close = async (): Promise<void> => {
     this.#stop.abort(new Error("the service is shutting down"));
     this.#cancelTimer();

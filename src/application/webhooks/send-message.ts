@@ -4,7 +4,10 @@ import type { Webhook } from "../../domain/webhooks/webhooks.ts";
 import type { CredentialsCipher } from "../accounts/credentials-cipher.ts";
 import { type SignedMessage, signMessage } from "./signature.ts";
 
-/** Sends a message once. Resolves with the status of the answer, 2xx or not. @throws {WebhookUnreachable} */
+/**
+ * Sends a message once. Resolves with the status of the answer, 2xx or not.
+ * @throws {WebhookUnreachable}
+ */
 export type PostWebhook = (url: URL, message: SignedMessage, signal: AbortSignal) => Promise<number>;
 
 /** There is no answer. The message names the reason, and no address. */
@@ -22,7 +25,6 @@ export class WebhookUnreachable extends Error {
 export interface SendOptions {
   readonly cipher: () => Promise<CredentialsCipher>;
   readonly post: PostWebhook;
-  /** Milliseconds since the epoch. */
   readonly clock: () => number;
   readonly onError: (what: string, error: unknown) => void;
 }
@@ -30,7 +32,10 @@ export interface SendOptions {
 /** The receiver asks for no more messages. */
 export const gone = 410;
 
-/** Signs and sends a message. Undefined if it was aborted: without an outcome the attempt is repeated, even the last one. */
+/**
+ * Signs and sends a message. Undefined if it was aborted: without an outcome the attempt is
+ * repeated, even the last one.
+ */
 export const sendMessage = async (
   webhook: Webhook,
   message: WebhookMessage,

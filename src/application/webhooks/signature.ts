@@ -14,8 +14,9 @@ export interface SignedMessage {
 }
 
 /**
- * Signs a message as Standard Webhooks 1.0 specifies, once with each secret. The time of the attempt is signed too, so that an
- * old request cannot be repeated by others. `now`: milliseconds since the epoch.
+ * Signs a message as Standard Webhooks 1.0 specifies, once with each secret. The time of the
+ * attempt is signed too, so that an old request cannot be repeated by others. `now`: milliseconds
+ * since the epoch.
  */
 export const signMessage = (
   { id, type, timestamp, data }: WebhookMessage,

@@ -79,12 +79,14 @@ interface WebhooksOptions {
   readonly cipher: () => Promise<CredentialsCipher>;
   /** Undefined if requests to the address are allowed, else why not. */
   readonly refusalOf: (url: URL) => string | undefined;
-  /** Milliseconds since the epoch. */
   readonly clock: () => number;
   readonly random: Random;
 }
 
-/** Webhooks of the installation. A resolved command is visible on this instance. All may throw {Unavailable}. */
+/**
+ * Webhooks of the installation. A resolved command is visible on this instance. All may throw
+ * {Unavailable}.
+ */
 export class WebhooksService {
   readonly #options: WebhooksOptions;
 
@@ -92,7 +94,10 @@ export class WebhooksService {
     this.#options = options;
   }
 
-  /** @throws {Invalid} an address that is not allowed @throws {NotFound} an unknown website or key @throws {Conflict} too many */
+  /**
+   * @throws {Invalid} an address that is not allowed @throws {NotFound} an unknown website or key
+   * @throws {Conflict} too many
+   */
   async add(
     { url, events, websiteId, apiKey }: WebhookTarget & WebhookFilter,
     context: CommandContext,

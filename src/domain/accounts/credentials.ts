@@ -7,7 +7,10 @@ import type { ShortGender } from "../synthesis/speech.ts";
 import { voiceName } from "../synthesis/voice-name.ts";
 import type { credentialsShapes, Encrypted, ListedVoice } from "./event-shapes.ts";
 
-/** A website's encrypted credentials for BYOK engines. Stream `credentials-{websiteId}`. Times are ISO 8601, UTC. */
+/**
+ * A website's encrypted credentials for BYOK engines. Stream `credentials-{websiteId}`. Times are
+ * ISO 8601, UTC.
+ */
 export type CredentialsEvent = EventOf<typeof credentialsShapes>;
 
 export interface EngineCredentials extends Encrypted {
@@ -81,7 +84,10 @@ export const removeCredentials = (
   return [{ type: "CredentialsRemoved", data: { engine, at } }];
 };
 
-/** One event holds the whole list, and event stores limit events to 1 MiB. No known provider reaches this. */
+/**
+ * One event holds the whole list, and event stores limit events to 1 MiB. No known provider reaches
+ * this.
+ */
 const maxListBytes = 768 * 1024;
 
 /**

@@ -31,7 +31,9 @@ export const websiteShapes = {
   OriginsChanged: { origins: listOf(text), at },
   /** `hash`: SHA-256 of the verification token, hexadecimal; the token itself is never kept. */
   OriginVerificationIssued: { hash: text, origin: text, expiresAt: utcTime, at },
-  /** The token with this hash was presented from the origin: it is consumed, and the origin added. */
+  /**
+   * The token with this hash was presented from the origin: it is consumed, and the origin added.
+   */
   OriginVerified: { hash: text, origin: text, at },
 };
 

@@ -1,6 +1,9 @@
 const numbers = new Map<string, number>();
 
-/** The key's number in this process, from 0 on, for `PerKey`. It is kept as long as the process runs: ask only for issued keys. */
+/**
+ * The key's number in this process, from 0 on, for `PerKey`. It is kept as long as the process
+ * runs: ask only for issued keys.
+ */
 export const keyNumberOf = (apiKey: string): number => {
   const known = numbers.get(apiKey);
   if (known !== undefined) return known;

@@ -3,8 +3,9 @@ import type { EventOf } from "../shape.ts";
 import type { Encrypted, masterKeyShapes } from "./event-shapes.ts";
 
 /**
- * The id of the master key that the log's secrets are encrypted under, and the key under which audio is named, encrypted under
- * the master key. Stream `master-key`: every version seals it and ignores types of events that it does not know.
+ * The id of the master key that the log's secrets are encrypted under, and the key under which
+ * audio is named, encrypted under the master key. Stream `master-key`: every version seals it and
+ * ignores types of events that it does not know.
  */
 export type InstallationKeysEvent = EventOf<typeof masterKeyShapes>;
 
@@ -13,7 +14,10 @@ export const masterKeyStream = "master-key";
 export interface InstallationKeys {
   /** Absent before the first instance starts. */
   readonly masterKeyId?: string;
-  /** 32 bytes in base64. Absent before the first instance of a version that names audio with it starts. */
+  /**
+   * 32 bytes in base64. Absent before the first instance of a version that names audio with it
+   * starts.
+   */
   readonly namingKey?: Encrypted & { readonly createdAt: string };
 }
 
@@ -44,8 +48,9 @@ export class UnknownMasterKey extends Error {
 }
 
 /**
- * Records the first key. Afterwards, every instance must have the recorded one. A start never replaces it: during a rolling
- * restart, and after a rollback, instances with only the old key must be able to start.
+ * Records the first key. Afterwards, every instance must have the recorded one. A start never
+ * replaces it: during a rolling restart, and after a rollback, instances with only the old key must
+ * be able to start.
  * @throws {UnknownMasterKey}
  */
 export const recognizeMasterKey = (

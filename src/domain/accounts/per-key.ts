@@ -1,6 +1,7 @@
 /**
- * One value per key, by the key's number (`key-numbers.ts`). On the path of each request, because with 100,000 active keys nearly each look-up of
- * a key in a map reads memory that no cache holds, several times.
+ * One value per key, by the key's number (`key-numbers.ts`). On the path of each request, because
+ * with 100,000 active keys nearly each look-up of a key in a map reads memory that no cache holds,
+ * several times.
  */
 export class PerKey<T> {
   readonly #values: (T | undefined)[] = [];

@@ -2,8 +2,9 @@ import { z } from "zod";
 import { textFormats } from "../synthesis/speech.ts";
 
 /*
- * The configuration of a website's player. The stored configuration is partial (the schema's input), the answer is complete
- * (its output). Stored parts are validated whenever they are completed: a rule may be relaxed, never tightened.
+ * The configuration of a website's player. The stored configuration is partial (the schema's
+ * input), the answer is complete (its output). Stored parts are validated whenever they are
+ * completed: a rule may be relaxed, never tightened.
  */
 
 /** Bounds that keep a configuration small. No page needs more. */

@@ -6,7 +6,10 @@ import { singleLine } from "../validation.ts";
 import type { websiteShapes } from "./event-shapes.ts";
 import type { StoredConfig } from "./website-config.ts";
 
-/** A website: the owner of keys, with its player's configuration. Stream `website-{id}`. Times are ISO 8601, UTC. */
+/**
+ * A website: the owner of keys, with its player's configuration. Stream `website-{id}`. Times are
+ * ISO 8601, UTC.
+ */
 export type WebsiteEvent = EventOf<typeof websiteShapes>;
 
 /** An issued token. It verifies one origin, once, until it expires. */
@@ -73,7 +76,10 @@ export const evolveWebsite = (website: Website, event: WebsiteEvent): Website =>
   }
 };
 
-/** The website's origins, for views that need nothing else. Returns the same list if the event does not change it. */
+/**
+ * The website's origins, for views that need nothing else. Returns the same list if the event does
+ * not change it.
+ */
 export const evolveOrigins = (origins: readonly string[], event: WebsiteEvent): readonly string[] => {
   switch (event.type) {
     case "WebsiteRegistered":

@@ -92,7 +92,10 @@ export const deprecateVoice = (
 ): CatalogEvent[] =>
   voiceNamed(catalog, name).deprecated ? [] : [{ type: "VoiceDeprecated", data: { name, at } }];
 
-/** The id must be an operator's: see `nextSystemVoiceId`. With a `service` it is a fallback voice. @throws {Invalid} @throws {Conflict} when id or name is taken */
+/**
+ * The id must be an operator's: see `nextSystemVoiceId`. With a `service` it is a fallback voice.
+ * @throws {Invalid} @throws {Conflict} when id or name is taken
+ */
 export const addSystemVoice = (
   catalog: Catalog,
   { systemVoice: given, at }: { systemVoice: unknown; at: string },
@@ -112,7 +115,10 @@ export const addSystemVoice = (
   return [{ type: "SystemVoiceAdded", data: { systemVoice: added, at } }];
 };
 
-/** Still spoken by the voices that list it; no longer chosen by language alone. @throws {NotFound} */
+/**
+ * Still spoken by the voices that list it; no longer chosen by language alone.
+ * @throws {NotFound}
+ */
 export const deprecateSystemVoice = (
   catalog: Catalog,
   { id, at }: { id: number; at: string },

@@ -95,7 +95,10 @@ export const localeOf = (tag: string): Intl.Locale | undefined => {
   }
 };
 
-/** Regions whose parent locale is not the language's most likely region (after CLDR's parentLocales). */
+/**
+ * Regions whose parent locale is not the language's most likely region (after CLDR's
+ * parentLocales).
+ */
 const parentRegions: readonly { readonly to: string; readonly of: string }[] = [
   { to: "en-029", of: "AG BB BS DM GD GY JM KN LC TT VC" },
   { to: "en-GB", of: "AU BW CY GG GH GI HK IE IM IN JE KE LK MT MY NG NZ PK SG TZ UG ZA ZM ZW" },

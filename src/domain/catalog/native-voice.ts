@@ -12,13 +12,17 @@ export interface NativeVoice {
 export const isNative = ({ service }: SystemVoice): boolean => service === undefined;
 
 /**
- * A voice's own name, without what browsers add to it (`Samantha (English (United States))`, `Microsoft Zira Desktop -
- * English (United States)`) in their own language. The client library has a copy of this rule (`native-narrator.ts`).
+ * A voice's own name, without what browsers add to it (`Samantha (English (United States))`,
+ * `Microsoft Zira Desktop - English (United States)`) in their own language. The client library has
+ * a copy of this rule (`native-narrator.ts`).
  */
 export const ownName = (name: string): string =>
   name.normalize("NFC").replace(/^(.+?)( Desktop)?( - .*| ?[(（].*)?$/su, "$1");
 
-/** True if the system voice is the native one. A system voice without a language matches any language. */
+/**
+ * True if the system voice is the native one. A system voice without a language matches any
+ * language.
+ */
 export const isSameVoice = (
   { name, lang }: Pick<SystemVoice, "name" | "lang">,
   native: Pick<NativeVoice, "name" | "lang">,

@@ -26,7 +26,10 @@ const natural = (offset: number, voiceName: string, lang: string, gender: ShortG
   gender,
 });
 
-/** The languages of Kokoro's voices, by the first letter of their names. The second letter is the gender. */
+/**
+ * The languages of Kokoro's voices, by the first letter of their names. The second letter is the
+ * gender.
+ */
 export const kokoroLanguages: Readonly<Record<string, string>> = {
   a: "en-US",
   b: "en-GB",
@@ -77,7 +80,10 @@ export const naturalVoices: readonly NaturalVoice[] = [
   ...kokoroVoices.map(kokoroVoice),
 ];
 
-/** The voices that `scripts/natural-voices` always installs, without those that are worse than another one of them. */
+/**
+ * The voices that `scripts/natural-voices` always installs, without those that are worse than
+ * another one of them.
+ */
 export const defaultNaturalVoices: readonly string[] = [
   "hibari:heart",
   "pico:en-GB",
@@ -115,8 +121,9 @@ export interface NaturalCatalog extends CatalogVoices {
 }
 
 /**
- * Adds natural voices to the system voices, and to the release's friendly voices before the engines' voices of the same
- * language and gender. Voices of operators, and those whose engines' voices an operator has changed, stay as they are.
+ * Adds natural voices to the system voices, and to the release's friendly voices before the
+ * engines' voices of the same language and gender. Voices of operators, and those whose engines'
+ * voices an operator has changed, stay as they are.
  */
 export const withNaturalVoices = (catalog: CatalogVoices, chosen: readonly string[]): NaturalCatalog => {
   const added = naturalVoices.filter(({ voiceName }) => chosen.includes(voiceName));
@@ -139,8 +146,8 @@ export const withNaturalVoices = (catalog: CatalogVoices, chosen: readonly strin
 };
 
 /**
- * Those that speak languages and friendly voices, best first. Kokoro is slow: its first voice of each gender speaks the languages that no
- * other natural voice speaks.
+ * Those that speak languages and friendly voices, best first. Kokoro is slow: its first voice of
+ * each gender speaks the languages that no other natural voice speaks.
  */
 export const speakingNaturalVoices = (added: readonly NaturalVoice[]): readonly NaturalVoice[] => {
   const fast = added.filter((one) => !isKokoro(one));
@@ -157,7 +164,10 @@ const releaseIdsOf = ({ voiceIDs }: Pick<Voice, "voiceIDs">): string => voiceIDs
 
 let releaseIds: ReadonlyMap<string, string> | undefined;
 
-/** True if the voice is spoken by the release's own voices, in their order, and by no other engine's. */
+/**
+ * True if the voice is spoken by the release's own voices, in their order, and by no other
+ * engine's.
+ */
 const hasReleaseVoices = (voice: Voice): boolean => {
   releaseIds ??= new Map(releaseSeed().voices.map((one) => [one.name, releaseIdsOf(one)]));
   const isOperators = (id: number): boolean => id >= firstVoiceIds.operator;

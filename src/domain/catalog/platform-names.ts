@@ -1,4 +1,7 @@
-/** The browsers and operating systems of voice reports. Their names are parts of stream names: no hyphens. */
+/**
+ * The browsers and operating systems of voice reports. Their names are parts of stream names: no
+ * hyphens.
+ */
 export const browsers = ["chrome", "chromium", "edge", "firefox", "opera", "safari", "samsung"] as const;
 export type Browser = (typeof browsers)[number];
 
@@ -39,7 +42,10 @@ export const findBrowser = (name: string): Browser | undefined => aliasedBrowser
 export const findOperatingSystem = (name: string): OperatingSystem | undefined =>
   aliasedSystems.get(plain(name));
 
-/** `120` of `120.0.6099.109`, `17` of `17_4`; undefined for anything else, or more than three digits. */
+/**
+ * `120` of `120.0.6099.109`, `17` of `17_4`; undefined for anything else, or more than three
+ * digits.
+ */
 export const majorVersion = (version: string | undefined): number | undefined => {
   const [, major] = /^\D{0,10}(\d{1,3})(?!\d)/.exec(version ?? "") ?? [];
   return major === undefined ? undefined : Number(major);

@@ -5,8 +5,9 @@ import { type Browser, majorVersion, type OperatingSystem } from "./platform-nam
 import { languageTag } from "./voice-schema.ts";
 
 /**
- * The voices reported for one browser on one operating system. Stream `platform-{browser}-{os}`; the number of streams is
- * bounded. It contains no personal data: neither the reporter nor an address.
+ * The voices reported for one browser on one operating system. Stream `platform-{browser}-{os}`;
+ * the number of streams is bounded. It contains no personal data: neither the reporter nor an
+ * address.
  */
 export type PlatformEvent = EventOf<typeof platformShapes>;
 
@@ -24,8 +25,8 @@ export interface Platform {
 }
 
 /**
- * Reports come from any browser, so the events per platform are bounded. Voices of the catalog have a higher limit than
- * others.
+ * Reports come from any browser, so the events per platform are bounded. Voices of the catalog have
+ * a higher limit than others.
  */
 export const platformLimits = { voices: 500, catalogVoices: 1_000, reportsPerVoice: 10 } as const;
 

@@ -1,6 +1,9 @@
 import { voiceLicences } from "./voice-licences.ts";
 
-/** In the order in which voices are listed: `natural` is most like a person, `classic` sounds like a machine. */
+/**
+ * In the order in which voices are listed: `natural` is most like a person, `classic` sounds like a
+ * machine.
+ */
 export const qualities = ["natural", "clear", "classic"] as const;
 export type Quality = (typeof qualities)[number];
 
@@ -27,7 +30,9 @@ export const voiceEngine = (voiceName: string): VoiceEngine => {
   return Object.hasOwn(engines, prefix) && engines[prefix] ? engines[prefix] : other;
 };
 
-/** The licence of the voice itself: of its model, if it has one. Undefined: only its operator knows. */
+/**
+ * The licence of the voice itself: of its model, if it has one. Undefined: only its operator knows.
+ */
 export const licenceOf = (voiceName: string): string | undefined =>
   voiceLicences.find(({ voices }) => voices.includes(prefixOf(voiceName)))?.licence;
 

@@ -15,9 +15,9 @@ export interface CatalogVoices {
 }
 
 /**
- * Looks names up exactly, then ignoring case; each time among system voices' names, then the engines' own names for
- * them, then friendly names. Native voices are left out, because the service cannot speak them. Each index is built at
- * its first look-up.
+ * Looks names up exactly, then ignoring case; each time among system voices' names, then the
+ * engines' own names for them, then friendly names. Native voices are left out, because the service
+ * cannot speak them. Each index is built at its first look-up.
  */
 export const indexVoiceNames = (catalog: CatalogVoices): VoiceNames => {
   const lookUps = [indexedBy(catalog, (name) => name), indexedBy(catalog, foldCase)];
@@ -27,8 +27,8 @@ export const indexVoiceNames = (catalog: CatalogVoices): VoiceNames => {
 };
 
 /**
- * Every match in `shared` comes first, even one that differs in case: a URL without credentials must give every website the
- * same sound, because shared caches may answer.
+ * Every match in `shared` comes first, even one that differs in case: a URL without credentials
+ * must give every website the same sound, because shared caches may answer.
  */
 export const mergeVoiceNames = (shared: VoiceNames, added: VoiceNames): VoiceNames =>
   function* (name) {
@@ -37,8 +37,8 @@ export const mergeVoiceNames = (shared: VoiceNames, added: VoiceNames): VoiceNam
   };
 
 /**
- * Close to Unicode's full case folding, which JavaScript lacks: `ß` equals `SS`, a final sigma equals any other. Names
- * that differ in Unicode normalisation alone are equal too.
+ * Close to Unicode's full case folding, which JavaScript lacks: `ß` equals `SS`, a final sigma
+ * equals any other. Names that differ in Unicode normalisation alone are equal too.
  */
 const foldCase = (name: string): string => name.toUpperCase().toLowerCase().normalize("NFC");
 

@@ -42,17 +42,19 @@ export interface Candidate {
 }
 
 /**
- * The engines for a language without an engine, in order. g5 has only its own languages (Armenian, Esperanto, Macedonian,
- * Welsh), so it comes first.
+ * The engines for a language without an engine, in order. g5 has only its own languages (Armenian,
+ * Esperanto, Macedonian, Welsh), so it comes first.
  */
 export const freeEngineOrder: readonly EngineCode[] = ["g5", "g1", "g2", "g3"];
 
 /**
- * The candidates for a request, best first; never empty. `voice` overrides everything else; its system voices are tried in
- * order. Else `name` selects a system or friendly voice (see `VoiceNames`). Else `lang` selects one voice per engine: of
- * `engine` if given, else of the free engines.
+ * The candidates for a request, best first; never empty. `voice` overrides everything else; its
+ * system voices are tried in order. Else `name` selects a system or friendly voice (see
+ * `VoiceNames`). Else `lang` selects one voice per engine: of `engine` if given, else of the free
+ * engines.
  * @throws {NotFound} no voice of that name, or no engine for that language
- * @throws {Invalid} path `lang`: neither voice nor language is given; `format`, `text`: no candidate's engine supports it
+ * @throws {Invalid} path `lang`: neither voice nor language is given; `format`, `text`: no
+ * candidate's engine supports it
  */
 export const resolveVoices = (
   catalog: CatalogIndex,
@@ -125,7 +127,10 @@ export const voicesNamed = (catalog: CatalogIndex, name: string, lang: string): 
   }
 };
 
-/** Of system voices with the same name: by language and gender, then by engine, preferring one with the format. */
+/**
+ * Of system voices with the same name: by language and gender, then by engine, preferring one with
+ * the format.
+ */
 const nearestSystemVoice = (
   voices: readonly SystemVoice[],
   lang: string,
@@ -178,7 +183,10 @@ const byLanguage = (catalog: CatalogIndex, wanted: string, request: VoiceRequest
   throw new NotFound(`${engineList(engineOrder)} no voice for the language ${quote(wanted)}.`, "voice");
 };
 
-/** The first voice, and fallbacks if it is a preferred one: natural voices of its gender, then an engine's own. */
+/**
+ * The first voice, and fallbacks if it is a preferred one: natural voices of its gender, then an
+ * engine's own.
+ */
 const withFallback = ({ preferred }: CatalogIndex, speakers: readonly SystemVoice[]): SystemVoice[] => {
   const isPreferred = ({ id }: SystemVoice): boolean => preferred.some((one) => one.id === id);
   const [first, ...others] = speakers;

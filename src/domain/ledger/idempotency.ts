@@ -3,16 +3,16 @@ import { type DataOf, type EventOf, flag, optional, text, utcTime } from "../sha
 import type { Idempotency } from "./journal/serving.ts";
 
 /**
- * The uses of one Idempotency-Key of one API key. Stream `idempotency-{apiKey}-{digest}`. The journals alone charge: this stream
- * decides which of several requests is the charged one.
+ * The uses of one Idempotency-Key of one API key. Stream `idempotency-{apiKey}-{digest}`. The
+ * journals alone charge: this stream decides which of several requests is the charged one.
  */
 export const idempotencyShapes = {
   /**
-   * A request with the key begins. Repeats wait for it. The claim ends when its request is charged or released, or when its
-   * journal is closed. Repeated while the request is in progress.
+   * A request with the key begins. Repeats wait for it. The claim ends when its request is charged
+   * or released, or when its journal is closed. Repeated while the request is in progress.
    *
-   * Versions without claims fold every event but `IdempotencyKeyReleased` as a use: as a `repeat` without a `requestId` it
-   * has no effect there.
+   * Versions without claims fold every event but `IdempotencyKeyReleased` as a use: as a `repeat`
+   * without a `requestId` it has no effect there.
    */
   IdempotencyKeyClaimed: {
     /** The id of the request. */
@@ -29,7 +29,10 @@ export const idempotencyShapes = {
     request: text,
     /** True if an earlier request with the same parameters is charged. */
     repeat: optional(flag),
-    /** True if it was recorded from the journal of a process that is gone. The recording process voids the charge of a repeat. */
+    /**
+     * True if it was recorded from the journal of a process that is gone. The recording process
+     * voids the charge of a repeat.
+     */
     recovered: optional(flag),
     at: utcTime,
   },
@@ -96,7 +99,8 @@ const withoutRequest = (
 
 const evolveUse = (state: IdempotencyState, use: IdempotencyKeyUsed): IdempotencyState => {
   if (!use.repeat) return { ...state, charged: use, repeats: 0 };
-  // The charge of a recovered repeat is voided: no audio was served on the strength of the other charge.
+  // The charge of a recovered repeat is voided: no audio was served on the strength of the other
+  // charge.
   return use.recovered
     ? { ...state, recoveredRepeats: [...state.recoveredRepeats, use.requestId] }
     : { ...state, repeats: state.repeats + 1 };
@@ -124,8 +128,8 @@ const isInUse = ({ charged }: IdempotencyState, { at }: Pick<Use, "at">): boolea
   charged !== undefined && Date.parse(charged.at) >= Date.parse(at) - idempotencyMs;
 
 /**
- * Claims the key for a request that begins. No event if a request with it is charged, or if another one is in progress
- * (`state.claim`): wait for it. `isClosed`: whether a claim's journal is closed.
+ * Claims the key for a request that begins. No event if a request with it is charged, or if another
+ * one is in progress (`state.claim`): wait for it. `isClosed`: whether a claim's journal is closed.
  * @throws {Invalid} when the parameters of that request were different
  */
 export const claimKey = (
@@ -141,7 +145,10 @@ export const claimKey = (
   return [];
 };
 
-/** Shows that the request is still in progress. No event if it is not, or another request has overtaken it. */
+/**
+ * Shows that the request is still in progress. No event if it is not, or another request has
+ * overtaken it.
+ */
 export const renewClaim = (state: IdempotencyState, use: Use, journal: string): IdempotencyEvent[] =>
   state.claim?.by === use.requestId ? [claimed(use, journal)] : [];
 
@@ -151,22 +158,25 @@ const claimed = ({ requestId: by, request, at }: Use, journal: string): Idempote
 });
 
 /**
- * Records the first repeat, so that the charge is not voided later. No event for further ones: however often a request is
- * repeated, its stream stays short. @throws {Invalid}
+ * Records the first repeat, so that the charge is not voided later. No event for further ones:
+ * however often a request is repeated, its stream stays short.
+ * @throws {Invalid}
  */
 export const recordRepeat = (state: IdempotencyState, use: Use): IdempotencyEvent[] =>
   isRepeat(state, use) && state.repeats === 0 ? [used(use, true)] : [];
 
 /**
- * Records a charged request. It is a repeat if a concurrent request was faster. No event if the recovery of its journal has
- * recorded it. @throws {Invalid}
+ * Records a charged request. It is a repeat if a concurrent request was faster. No event if the
+ * recovery of its journal has recorded it.
+ * @throws {Invalid}
  */
 export const recordUse = (state: IdempotencyState, use: Use): IdempotencyEvent[] =>
   isRecorded(state, use) ? [] : [used(use, isRepeat(state, use))];
 
 /**
- * Records a charged request of a journal whose process is gone. No event if the process has recorded or released it. An event
- * with `repeat`: its charge must be voided, because another request with the key is charged.
+ * Records a charged request of a journal whose process is gone. No event if the process has
+ * recorded or released it. An event with `repeat`: its charge must be voided, because another
+ * request with the key is charged.
  */
 export const recoverUse = (state: IdempotencyState, use: Use): IdempotencyEvent[] => {
   if (isRecorded(state, use)) return [];
@@ -178,9 +188,9 @@ const isRecorded = ({ requests }: IdempotencyState, { requestId }: { readonly re
   requests.includes(requestId);
 
 /**
- * Releases the key for a charge that is to be voided. No event if the charge stays, because a repeat was served, or if the recovery
- * of its journal voids it. Otherwise always an event: neither an append of the use with an unknown outcome nor a recovery can
- * record the use after it.
+ * Releases the key for a charge that is to be voided. No event if the charge stays, because a
+ * repeat was served, or if the recovery of its journal voids it. Otherwise always an event: neither
+ * an append of the use with an unknown outcome nor a recovery can record the use after it.
  */
 export const releaseKey = (
   { charged, repeats, recoveredRepeats }: IdempotencyState,

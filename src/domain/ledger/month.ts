@@ -1,7 +1,10 @@
 /** `yyyy-mm` of an ISO 8601 UTC time. */
 export const monthOf = (at: string): string => at.slice(0, 7);
 
-/** The first instant of the month `yyyy-mm`, or of a month `months` later, in milliseconds since the epoch. */
+/**
+ * The first instant of the month `yyyy-mm`, or of a month `months` later, in milliseconds since the
+ * epoch.
+ */
 export const startOfMonth = (month: string, months = 0): number =>
   Date.UTC(Number(month.slice(0, 4)), Number(month.slice(5)) - 1 + months);
 

@@ -1,13 +1,18 @@
 import { count, type DataOf, type EventOf, listOf, text, utcTime } from "../shape.ts";
 
-/** Requests per key and minute, reported by one instance to the others. Stream `rate-{instance}`. */
+/**
+ * Requests per key and minute, reported by one instance to the others. Stream `rate-{instance}`.
+ */
 export const rateShapes = {
   RequestsCounted: {
     /** The minute by the instance's clock, counted from the epoch. */
     minute: count,
     /** The keys whose counts have changed since the last report. */
     keys: listOf(text),
-    /** The requests of each key to this instance in this minute so far: a repeated report changes nothing. */
+    /**
+     * The requests of each key to this instance in this minute so far: a repeated report changes
+     * nothing.
+     */
     counts: listOf(count),
     at: utcTime,
   },

@@ -51,7 +51,9 @@ const rule = z
   })
   .meta({ id: "LexiconRule", anyOf: [{ required: ["alias"] }, { required: ["phoneme"] }] });
 
-/** How a word or phrase is spoken: as its phoneme where the voice takes phonemes, else as its alias. */
+/**
+ * How a word or phrase is spoken: as its phoneme where the voice takes phonemes, else as its alias.
+ */
 export type LexiconRule = Readonly<z.output<typeof rule>>;
 
 /** A lexicon as an operator sends it. */

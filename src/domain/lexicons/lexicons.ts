@@ -54,7 +54,10 @@ export const lexiconsDecider = { initial: initialLexicons, evolve: evolveLexicon
 
 export const maxLexicons = 10;
 
-/** No event if the lexicon has these rules already. @throws {Conflict} the website has too many lexicons */
+/**
+ * No event if the lexicon has these rules already.
+ * @throws {Conflict} the website has too many lexicons
+ */
 export const setLexicon = (
   { versions, byName }: Lexicons,
   { name, lang, rules, at }: { name: string; at: string } & LexiconRules,

@@ -140,7 +140,9 @@ const isBoundary = (characters: readonly string[], at: number): boolean => {
   return !ofWord.test(last) || unspaced.test(last);
 };
 
-/** SHA-256 (hex): sound and word timings of a text depend on this and nothing else about a lexicon. */
+/**
+ * SHA-256 (hex): sound and word timings of a text depend on this and nothing else about a lexicon.
+ */
 export const replacementsDigest = (replacements: readonly Replacement[]): string => {
   const listed = replacements.map(({ from, to, by }) =>
     "alias" in by ? [from, to, by.alias] : [from, to, by.alphabet, by.phoneme],

@@ -3,12 +3,16 @@ import type { AudioFormat } from "./formats.ts";
 import type { EngineCode } from "./speech.ts";
 
 /**
- * What happened to audio apart from requests. Stream `audio`. What retention removes is not recorded: it may be made again.
+ * What happened to audio apart from requests. Stream `audio`. What retention removes is not
+ * recorded: it may be made again.
  */
 export const audioShapes = {
   /** An operator deleted it. */
   AudioDeleted: { hash: text, at: utcTime },
-  /** A voice has spoken the sample of its language for the gallery. No key is charged, and the text is not recorded. */
+  /**
+   * A voice has spoken the sample of its language for the gallery. No key is charged, and the text
+   * is not recorded.
+   */
   SampleSpoken: {
     hash: text,
     engine: code<EngineCode>(),

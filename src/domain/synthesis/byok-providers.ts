@@ -5,9 +5,10 @@ import { firstVoiceIds } from "./voice-ids.ts";
 import { voiceName } from "./voice-name.ts";
 
 /**
- * The engines that run on a website's own credentials (BYOK). The table below is their list: routes, OpenAPI,
- * CLI, catalog ids and secrets follow from it. Its driver is attached in src/bootstrap/speech/providers.ts, and the
- * console's form has its fields in src/console/screens/websites/website-credentials.ts.
+ * The engines that run on a website's own credentials (BYOK). The table below is their list:
+ * routes, OpenAPI, CLI, catalog ids and secrets follow from it. Its driver is attached in
+ * src/bootstrap/speech/providers.ts, and the console's form has its fields in
+ * src/console/screens/websites/website-credentials.ts.
  */
 interface ByokProvider {
   /** `provider` of its voices. */
@@ -20,7 +21,10 @@ interface ByokProvider {
   readonly secrets: readonly string[];
   /** Credentials for the API documentation. */
   readonly example: object;
-  /** Its voices have this catalog id and the following ones. A new provider gets a range in `firstVoiceIds`. */
+  /**
+   * Its voices have this catalog id and the following ones. A new provider gets a range in
+   * `firstVoiceIds`.
+   */
   readonly firstVoiceId: number;
 }
 

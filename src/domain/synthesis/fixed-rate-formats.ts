@@ -1,6 +1,7 @@
 /*
- * Formats with a sample rate and bit rate of their own, under the names that ElevenLabs' API gives them. No voice speaks above
- * 24 kHz: higher rates add nothing but compatibility. `opus_48000_32` and `pcm_24000` are `opus` and `pcm`.
+ * Formats with a sample rate and bit rate of their own, under the names that ElevenLabs' API gives
+ * them. No voice speaks above 24 kHz: higher rates add nothing but compatibility. `opus_48000_32`
+ * and `pcm_24000` are `opus` and `pcm`.
  */
 
 /** LAME adds its delay (576 samples) and the decoder's (529), and fills its last frames. */

@@ -10,9 +10,15 @@ export interface FormatTraits {
   readonly extension: string;
   /** The same for all formats with this extension. */
   readonly mimeType: string;
-  /** Of its encoding, 1 if absent: raise it with every change of the bytes, or names would lead to old audio. A test enforces it. */
+  /**
+   * Of its encoding, 1 if absent: raise it with every change of the bytes, or names would lead to
+   * old audio. A test enforces it.
+   */
   readonly version?: number;
-  /** True if `/v2` offers it; which engines do is in their own tables. False: only compatible APIs offer it. */
+  /**
+   * True if `/v2` offers it; which engines do is in their own tables. False: only compatible APIs
+   * offer it.
+   */
   readonly inV2: boolean;
   /** Checked for truncation and measured by src/audio/formats/containers.ts. */
   readonly container: string;
@@ -40,8 +46,8 @@ export const formats = {
     encoder: {
       codec: "libmp3lame",
       muxer: "mp3",
-      // At 64 kbit/s noise shaping is not needed: without it (level 7) LAME takes half the time, and the segmental
-      // signal-to-noise ratio of speech rises from 21.7 to 22.6 dB.
+      // At 64 kbit/s noise shaping is not needed: without it (level 7) LAME takes half the time,
+      // and the segmental signal-to-noise ratio of speech rises from 21.7 to 22.6 dB.
       options: [...mp3Options(64), "-compression_level 7"],
       idle: 3,
       padding: lamePadding,
@@ -141,7 +147,10 @@ export const audioExtensions = [...mimeTypes.keys()];
 /** A regular expression's alternatives for all extensions. */
 export const extensionPattern = `(${audioExtensions.join("|")})`;
 
-/** The MIME type of an object, by the extension of its name. @throws {TypeError} for another name */
+/**
+ * The MIME type of an object, by the extension of its name.
+ * @throws {TypeError} for another name
+ */
 export const mimeTypeOf = (objectName: string): MimeType => {
   const mimeType = mimeTypes.get(objectName.slice(objectName.lastIndexOf(".") + 1));
   if (!mimeType) throw new TypeError("The name has no extension of an output format.");

@@ -2,14 +2,15 @@ import { EngineFailed } from "../errors.ts";
 import type { Prosody } from "./speech.ts";
 
 /**
- * No voice is faster, in letters per second at the normal rate. Ordinary speech has 12 to 18 letters per second in alphabets,
- * auctioneers have about 30.
+ * No voice is faster, in letters per second at the normal rate. Ordinary speech has 12 to 18
+ * letters per second in alphabets, auctioneers have about 30.
  */
 const mostLettersPerSecond = 35;
 
 /**
- * Shorter texts are not judged: abbreviations that are read as one sound, or a word that the voice skips, weigh too much in
- * them. These letters take about 7 seconds of ordinary speech, and 2.9 at the bound.
+ * Shorter texts are not judged: abbreviations that are read as one sound, or a word that the voice
+ * skips, weigh too much in them. These letters take about 7 seconds of ordinary speech, and 2.9 at
+ * the bound.
  */
 const fewestLetters = 100;
 
@@ -17,8 +18,9 @@ const fewestLetters = 100;
 const mostLettersOfWord = 15;
 
 /**
- * Alphabets, by their ISO 15924 codes. In other scripts a letter is a syllable or more, or vowels are not written. A voice may skip
- * letters of a script that its language does not use, so they do not count.
+ * Alphabets, by their ISO 15924 codes. In other scripts a letter is a syllable or more, or vowels
+ * are not written. A voice may skip letters of a script that its language does not use, so they do
+ * not count.
  */
 const alphabets: Readonly<Record<string, RegExp>> = {
   Latn: /\p{Script=Latin}+/gu,
@@ -35,10 +37,11 @@ interface Manner {
 }
 
 /**
- * Seconds that no speech of the text is below; 0 if nothing can be said about it. Servers of speech may respond with 200
- * although sentences are missing: Kokoro-FastAPI logs an error in one of its parts and continues with the next
- * (`_process_chunk` in api/src/services/tts_service.py). Markup, code and URLs do not count, because a server may skip
- * them. SSML may change the rate or replace the text, and instructions may ask for anything.
+ * Seconds that no speech of the text is below; 0 if nothing can be said about it. Servers of speech
+ * may respond with 200 although sentences are missing: Kokoro-FastAPI logs an error in one of its
+ * parts and continues with the next (`_process_chunk` in api/src/services/tts_service.py). Markup,
+ * code and URLs do not count, because a server may skip them. SSML may change the rate or replace
+ * the text, and instructions may ask for anything.
  */
 export const leastDuration = (text: string, { ssml, lang, prosody, instructions }: Manner): number => {
   if (ssml || instructions) return 0;
@@ -53,7 +56,10 @@ const withoutMarkup = (text: string): string =>
     .replace(/<[/!]?[a-z-][^<>]*>/gi, " ")
     .replace(/\b(?:\w+:\/\/|www\.)\S+/gi, " ");
 
-/** Without Markdown's fenced code blocks. Nothing is left if a fence is unpaired: the text may be a part of a longer one. */
+/**
+ * Without Markdown's fenced code blocks. Nothing is left if a fence is unpaired: the text may be a
+ * part of a longer one.
+ */
 const withoutCode = (text: string): string => {
   const parts = text.split(/`{3,}|~{3,}/);
   return parts.length % 2 === 0 ? "" : parts.filter((_, index) => index % 2 === 0).join(" ");
@@ -80,7 +86,10 @@ export const scriptOf = (lang: string): string | undefined => {
   }
 };
 
-/** @throws {EngineFailed} the sound is shorter than `least`. It does not count against a circuit breaker: the text may be unusual. */
+/**
+ * @throws {EngineFailed} the sound is shorter than `least`. It does not count against a circuit
+ * breaker: the text may be unusual.
+ */
 export const requireDuration = (seconds: number, least: number): void => {
   if (seconds < least)
     throw new EngineFailed(

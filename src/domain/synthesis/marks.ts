@@ -12,8 +12,8 @@ export interface Mark {
 }
 
 /**
- * Marks as they are kept and served: one JSON object per line, in order of time, a sentence before its first word. Never the
- * words: marks are public, and a text is never stored.
+ * Marks as they are kept and served: one JSON object per line, in order of time, a sentence before
+ * its first word. Never the words: marks are public, and a text is never stored.
  */
 export const formatMarks = (marks: readonly Mark[]): Buffer =>
   Buffer.from(

@@ -5,7 +5,10 @@ const most: Prosody = { pitch: 2, rate: 2, volume: 1 };
 /** Finer than audible differences; removes floating-point noise from recipes. */
 const steps = 10_000;
 
-/** The prosody for the engine: the request's prosody times the voice's own factors, clamped to the limits of a request. */
+/**
+ * The prosody for the engine: the request's prosody times the voice's own factors, clamped to the
+ * limits of a request.
+ */
 export const effectiveProsody = (
   request: { readonly [K in Knob]?: number | null | undefined },
   systemVoice: Pick<SystemVoice, Knob>,

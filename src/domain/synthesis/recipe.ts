@@ -6,9 +6,15 @@ import { type EngineCode, type Knob, knobs, type Prosody } from "./speech.ts";
 /** Exactly the inputs that determine the bytes of a sound. */
 export interface Recipe {
   readonly engine: EngineCode;
-  /** `Engine.version`: of its tools, and of the service's own preparation of text and prosody for it. */
+  /**
+   * `Engine.version`: of its tools, and of the service's own preparation of text and prosody for
+   * it.
+   */
   readonly tools: string;
-  /** `Encoder.version`. Absent for audio that is paid for, or cannot be made again: it is kept whatever encodes now. */
+  /**
+   * `Encoder.version`. Absent for audio that is paid for, or cannot be made again: it is kept
+   * whatever encodes now.
+   */
   readonly encoding?: string;
   /** The engine's own name for the voice. */
   readonly voice: string;
@@ -18,15 +24,22 @@ export interface Recipe {
   /** How the text was read, with the version of the reading of Markdown. */
   readonly textFormat: "plain" | "ssml" | `markdown ${number}`;
   readonly prosody: Prosody;
-  /** The prosody parameters that the engine applies: the others do not affect the bytes and are excluded. */
+  /**
+   * The prosody parameters that the engine applies: the others do not affect the bytes and are
+   * excluded.
+   */
   readonly applied: readonly Knob[];
   readonly format: AudioFormat;
   /**
-   * The website that the audio belongs to: the one whose credentials the engine uses, or, if websites share no audio, the one
-   * that requested it. Its audio is never served to another website.
+   * The website that the audio belongs to: the one whose credentials the engine uses, or, if
+   * websites share no audio, the one that requested it. Its audio is never served to another
+   * website.
    */
   readonly websiteId?: string;
-  /** `replacementsDigest` of what the website's lexicons replace in the text; absent if they replace nothing. */
+  /**
+   * `replacementsDigest` of what the website's lexicons replace in the text; absent if they replace
+   * nothing.
+   */
   readonly replacements?: string;
   /** The other voices that speak in the text, and the version of each. Absent if there are none. */
   readonly voices?: readonly string[];
@@ -35,8 +48,8 @@ export interface Recipe {
 }
 
 /**
- * The recipe's name: HMAC-SHA-256 of its canonical form under the installation's naming key, 64 hexadecimal digits. Nobody
- * without the key can compute the name of a text.
+ * The recipe's name: HMAC-SHA-256 of its canonical form under the installation's naming key, 64
+ * hexadecimal digits. Nobody without the key can compute the name of a text.
  */
 export const hashRecipe = (namingKey: KeyObject, recipe: Recipe): string =>
   createHmac("sha256", namingKey)
@@ -61,8 +74,9 @@ const canonical = (recipe: Recipe) => ({
 });
 
 /**
- * The folders of objects in the audio store, in order. Only `public/` may ever be served without credentials. `audio/` holds what
- * earlier versions stored under names that anybody can compute (legacy-names.ts).
+ * The folders of objects in the audio store, in order. Only `public/` may ever be served without
+ * credentials. `audio/` holds what earlier versions stored under names that anybody can compute
+ * (legacy-names.ts).
  */
 export const objectFolders = ["audio", "private", "public"] as const;
 export type ObjectFolder = (typeof objectFolders)[number];
@@ -80,7 +94,10 @@ export const objectNamesOf = (hash: string): string[] =>
     [...audioExtensions, marksExtension].map((extension) => `${folder}/${hash}.${extension}`),
   );
 
-/** True for the name of an object, as `objectName` gives it. Its marks have the extension `marks.json`. */
+/**
+ * True for the name of an object, as `objectName` gives it. Its marks have the extension
+ * `marks.json`.
+ */
 export const isObjectName = (name: string): boolean => objectNamePattern.test(name);
 
 const objectNamePattern = new RegExp(

@@ -1,6 +1,7 @@
 /**
- * The first catalog id of each range of system voices; a range ends where the next one begins. Ids are permanent: these
- * never change, and a new range follows the last one. Lower ids are those of the service's own voices.
+ * The first catalog id of each range of system voices; a range ends where the next one begins. Ids
+ * are permanent: these never change, and a new range follows the last one. Lower ids are those of
+ * the service's own voices.
  */
 export const firstVoiceIds = {
   /** Native voices of browsers. */

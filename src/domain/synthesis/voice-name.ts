@@ -1,7 +1,10 @@
 import { z } from "zod";
 import { countCharacters } from "./count-characters.ts";
 
-/** Printable and fit for one segment of a path: no control or formatting characters, no slashes, no dot segments. */
+/**
+ * Printable and fit for one segment of a path: no control or formatting characters, no slashes, no
+ * dot segments.
+ */
 const printable = /^(?!\.{1,2}$)(?! )[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}/\\]+(?<! )$/u;
 
 /** Unique and case-sensitive within a catalog. */

@@ -10,7 +10,9 @@ export const isUnknownSize = (size: number): boolean => size === 0 || size >= 0x
 /** The size that espeak-ng's command line writes while the length is unknown. */
 export const espeakUnknownSize = 0x7fff_f000;
 
-/** The canonical header of 44 bytes for `dataBytes` bytes of 16-bit mono samples at `sampleRate` Hz. */
+/**
+ * The canonical header of 44 bytes for `dataBytes` bytes of 16-bit mono samples at `sampleRate` Hz.
+ */
 export const wavHeader = (sampleRate: number, dataBytes: number): Buffer => {
   const header = Buffer.alloc(44);
   header.write("RIFF", 0, "latin1");

@@ -12,8 +12,9 @@ export interface PieceLimits {
 }
 
 /**
- * Splits a text between sentences; a sentence that is too large between clauses, a clause between words, a word
- * between graphemes. Joined, the pieces are the text. @throws {Invalid} path `text`: a grapheme is too large
+ * Splits a text between sentences; a sentence that is too large between clauses, a clause between
+ * words, a word between graphemes. Joined, the pieces are the text.
+ * @throws {Invalid} path `text`: a grapheme is too large
  */
 export const splitText = (text: string, lang: string, limits: PieceLimits): string[] => {
   if (text !== "" && !limits.target && limits.measure(text) <= limits.max) return [text];
@@ -27,8 +28,8 @@ export const sentences = (text: string, lang: string, limits: PieceLimits): stri
   );
 
 /**
- * For streams: one or two sentences first, then twice as much each time, so that a piece is synthesized while the one
- * before it is played.
+ * For streams: one or two sentences first, then twice as much each time, so that a piece is
+ * synthesized while the one before it is played.
  */
 export const doubling =
   (first: number) =>
@@ -78,7 +79,10 @@ const fitting = (
   return pack(parts, { measure, max: share });
 };
 
-/** Tools read long numbers digit by digit and short ones as numbers: parts of equal size are all long. */
+/**
+ * Tools read long numbers digit by digit and short ones as numbers: parts of equal size are all
+ * long.
+ */
 const evenShare = (parts: readonly string[], { measure, max }: PieceLimits): number => {
   const sizes = parts.map(measure);
   const whole = sizes.reduce((sum, size) => sum + size, 0);
@@ -100,9 +104,10 @@ export const segmentsOf = (
 ): string[] => Array.from(segmenter(granularity, lang).segment(text), ({ segment }) => segment);
 
 /**
- * After a comma or similar before a space (not within `1,000`), or after its wide form; never before a character that
- * continues a grapheme cluster (U+200D, combining marks, skin tones). `(?!\s)` comes first: otherwise each blank of a run would
- * be a start of the search back to the comma.
+ * After a comma or similar before a space (not within `1,000`), or after its wide form; never
+ * before a character that continues a grapheme cluster (U+200D, combining marks, skin tones).
+ * `(?!\s)` comes first: otherwise each blank of a run would be a start of the search back to the
+ * comma.
  */
 const clausesOf = (text: string): string[] =>
   text.split(

@@ -183,7 +183,10 @@ const joinUnspaced = (words: Word[], word: Word): Word[] => {
   return words;
 };
 
-/** The word that contains the character, or the next one if only punctuation lies between; -1 if there is none. */
+/**
+ * The word that contains the character, or the next one if only punctuation lies between; -1 if
+ * there is none.
+ */
 const indexOf = (words: readonly Word[], at: number): number => {
   const index = firstEndingAfter(at, words.length, (one) => words[one]?.to ?? 0);
   const word = words[index];

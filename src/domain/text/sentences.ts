@@ -1,12 +1,14 @@
 import { type SentenceRules, sentenceRules } from "./sentence-rules.ts";
 
 /**
- * Where sentences end: Unicode's rules (UAX 29), corrected. The service, its streams and the client library use it, so it must
- * run in browsers.
+ * Where sentences end: Unicode's rules (UAX 29), corrected. The service, its streams and the client
+ * library use it, so it must run in browsers.
  *
- * - A full stop after an abbreviation, an initial, an ordinal or the number of a list item ends no sentence.
- * - A single line break is a blank, because texts are wrapped. An empty line or U+2029 ends a sentence, and so does a line
- *   break before or after a list item, or after a heading that begins with `#`.
+ * - A full stop after an abbreviation, an initial, an ordinal or the number of a list item ends
+ *   no sentence.
+ * - A single line break is a blank, because texts are wrapped. An empty line or U+2029 ends a
+ *   sentence, and so does a line break before or after a list item, or after a heading that begins
+ *   with `#`.
  */
 
 /**

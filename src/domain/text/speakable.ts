@@ -23,8 +23,8 @@ const words = /[\p{L}\p{N}]/gu;
 const invisible = /\p{Default_Ignorable_Code_Point}/gu;
 
 /**
- * The error if a tool returned only silence. A text with letters may be pronounced by another voice; a text without
- * any, or an SSML document, which may silence itself, by none.
+ * The error if a tool returned only silence. A text with letters may be pronounced by another
+ * voice; a text without any, or an SSML document, which may silence itself, by none.
  */
 export const silentSpeechError = ({ text, ssml }: { text: string; ssml: boolean }): Invalid => {
   const letters = ssml ? [] : text.replace(invisible, "").match(words);

@@ -4,7 +4,9 @@ import type { Replacement } from "../lexicons/replacements.ts";
 export interface SpokenText {
   /** Code points. */
   readonly characters: readonly string[];
-  /** For each character, its place in the source in code points; `ends` is the first one after it. */
+  /**
+   * For each character, its place in the source in code points; `ends` is the first one after it.
+   */
   readonly starts: readonly number[];
   readonly ends: readonly number[];
   /** Indices of characters before which an element ends a word. */
@@ -13,7 +15,10 @@ export interface SpokenText {
   readonly marks?: readonly SpokenMark[];
   /** If some characters are spoken instead of written ones. */
   readonly replaced?: {
-    /** For each spoken character, the written ones that it stands for, as indices; `to` is the first one after them. */
+    /**
+     * For each spoken character, the written ones that it stands for, as indices; `to` is the first
+     * one after them.
+     */
     readonly from: readonly number[];
     readonly to: readonly number[];
   };
@@ -32,7 +37,10 @@ export interface SpokenMark {
 export const moveMarks = ({ marks }: SpokenText, move: (at: number) => number): Pick<SpokenText, "marks"> =>
   marks ? { marks: marks.map((mark) => ({ ...mark, at: move(mark.at) })) } : {};
 
-/** The text as it is spoken when aliases replace characters of it. A phoneme replaces none: it is spoken with them. */
+/**
+ * The text as it is spoken when aliases replace characters of it. A phoneme replaces none: it is
+ * spoken with them.
+ */
 export const withReplacements = (text: SpokenText, replacements: readonly Replacement[]): SpokenText => {
   const { characters: written, starts, ends, breaks, replaced } = text;
   const spoken = { characters: [] as string[], from: [] as number[], to: [] as number[] };
@@ -97,7 +105,10 @@ export const spokenOf = ({ text, original = text, reading, replacements, ssml }:
   return replacements ? withReplacements(written, replacements) : written;
 };
 
-/** All characters of a plain text; of an SSML document, which is well-formed, its text without markup. */
+/**
+ * All characters of a plain text; of an SSML document, which is well-formed, its text without
+ * markup.
+ */
 export const spokenText = (text: string, ssml: boolean): SpokenText =>
   ssml ? spokenOfDocument(text) : spokenOfPlain(text);
 
@@ -111,7 +122,10 @@ const spokenOfPlain = (text: string): SpokenText => {
   };
 };
 
-/** Comments, instructions, CDATA, tags, references; else one character. XML reads CR LF as one line feed. */
+/**
+ * Comments, instructions, CDATA, tags, references; else one character. XML reads CR LF as one line
+ * feed.
+ */
 const tokens =
   /<!--.*?-->|<\?.*?\?>|<!\[CDATA\[(?<cdata>.*?)\]\]>|<(?<closes>\/)?(?<name>[^\s/>]+)(?<attributes>(?:[^"'>]|"[^"]*"|'[^']*')*)>|&(?<reference>[^;\s]+);|\r\n?|./gsu;
 

@@ -1,8 +1,14 @@
 import { milliseconds } from "./ssml-breaks.ts";
 
-/** The SSML that reaches an engine. Prefixed attributes and namespaces are dropped; everything else is refused. */
+/**
+ * The SSML that reaches an engine. Prefixed attributes and namespaces are dropped; everything else
+ * is refused.
+ */
 export interface ElementRule {
-  /** `keep`: kept; `empty`: kept without its content, which follows it; `unwrap`: only the content is kept. */
+  /**
+   * `keep`: kept; `empty`: kept without its content, which follows it; `unwrap`: only the content
+   * is kept.
+   */
   readonly as: "keep" | "empty" | "unwrap";
   /** Attributes that are kept, with their syntax. */
   readonly attributes: Readonly<Record<string, Shape>>;
@@ -113,7 +119,8 @@ export const elementRules: ReadonlyMap<string, ElementRule> = new Map<string, El
     "phoneme",
     { as: "keep", attributes: { alphabet: oneOf("ipa", "x-sampa"), ph: matching(/^[^\p{C}[\]]{1,200}$/u) } },
   ],
-  // The alias is written as plain text in the content's place, which no engine can read as anything else.
+  // The alias is written as plain text in the content's place, which no engine can read as anything
+  // else.
   ["sub", { as: "unwrap", attributes: { alias: matching(/^\P{Cc}{1,500}$/u) } }],
   // A name is kept only where a dialect knows the voice: another one could open a file, or select a
   // more expensive voice.

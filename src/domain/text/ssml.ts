@@ -7,7 +7,10 @@ import { attributesXml, escapeXml } from "./xml.ts";
 
 const deepest = 16;
 
-/** Blanks, a byte order mark and a prolog (`<?…`, `<!…`) may precede `<speak`; `<speaker>` is plain text. */
+/**
+ * Blanks, a byte order mark and a prolog (`<?…`, `<!…`) may precede `<speak`; `<speaker>` is plain
+ * text.
+ */
 const beginning = /^\s*(?:<[?!].*?)?<speak(?![^\s/>])/s;
 
 export const isSsml = (text: string): boolean => beginning.test(text);
@@ -43,9 +46,10 @@ export const anyDialect: Dialect = { voiceNamed: (name, lang) => ({ name, lang }
 export type WriteWords = (words: string, place: WordsPlace) => string;
 
 /**
- * Rewrites a document in a canonical form of known elements and attributes; it is idempotent. Drops comments,
- * processing instructions, namespaces and `voice`, and shortens breaks. Engines must only get such documents: others
- * can make them open files. @throws {Invalid} path `text`, with element and position but no text
+ * Rewrites a document in a canonical form of known elements and attributes; it is idempotent. Drops
+ * comments, processing instructions, namespaces and `voice`, and shortens breaks. Engines must only
+ * get such documents: others can make them open files.
+ * @throws {Invalid} path `text`, with element and position but no text
  */
 export const parseSsml = (
   text: string,

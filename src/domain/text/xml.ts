@@ -1,6 +1,6 @@
 /**
- * Characters that XML 1.0 forbids even as references (section 2.2): control characters, lone surrogates, U+FFFE,
- * U+FFFF.
+ * Characters that XML 1.0 forbids even as references (section 2.2): control characters, lone
+ * surrogates, U+FFFE, U+FFFF.
  */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for
 const forbidden = /[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|\p{Cs}/gu;

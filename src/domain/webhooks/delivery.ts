@@ -20,8 +20,8 @@ const message = object({
 } satisfies MembersOf<WebhookMessage>);
 
 /**
- * The delivery of one message to one webhook. Stream `delivery-{webhookId}-{messageId}`. Each attempt is recorded before it is
- * sent, so that one instance sends it.
+ * The delivery of one message to one webhook. Stream `delivery-{webhookId}-{messageId}`. Each
+ * attempt is recorded before it is sent, so that one instance sends it.
  */
 export const deliveryShapes = {
   DeliveryQueued: { message, at: utcTime },
@@ -113,10 +113,16 @@ export const evolveDelivery = (delivery: Delivery, event: DeliveryEvent): Delive
 
 export const deliveryDecider = { initial: initialDelivery, evolve: evolveDelivery };
 
-/** An attempt without an outcome for this long is repeated: longer than any request, and than clocks may differ. */
+/**
+ * An attempt without an outcome for this long is repeated: longer than any request, and than clocks
+ * may differ.
+ */
 export const attemptTimeoutMs = 2 * 60_000;
 
-/** The delays before the second and later attempts, as Standard Webhooks recommends: about three days in all. */
+/**
+ * The delays before the second and later attempts, as Standard Webhooks recommends: about three
+ * days in all.
+ */
 export const retryDelaysMs: readonly number[] = [
   5_000,
   ...[5, 30, 2 * 60, 5 * 60, 10 * 60, 14 * 60, 20 * 60, 24 * 60].map((minutes) => minutes * 60_000),

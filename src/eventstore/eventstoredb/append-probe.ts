@@ -33,8 +33,9 @@ export const createAppendProbe = (appendOne: () => Promise<unknown>, clock: Cloc
       }
     },
     /**
-     * Resolves if appends are possible: one has succeeded recently and none is overdue, or the probe's own append succeeds.
-     * The probe appends at most one event in 2 seconds, and none under load.
+     * Resolves if appends are possible: one has succeeded recently and none is overdue, or the
+     * probe's own append succeeds. The probe appends at most one event in 2 seconds, and none under
+     * load.
      * @throws what the probe's append throws
      */
     check: async (): Promise<void> => {

@@ -15,13 +15,17 @@ export type Append = (
 type ClientResult = Awaited<ReturnType<EventStoreDBClient["appendToStream"]>>;
 
 /**
- * The server compares the deadline, which the client sends as a time of its own clock, with the server's clock: with the
- * client's default of 10 s, a machine that is 10 s behind could append nothing. The server's own limit of 2 s holds anyway
- * (Streams.BatchAppend.cs takes the shorter of the two), and `timeoutMs` here.
+ * The server compares the deadline, which the client sends as a time of its own clock, with the
+ * server's clock: with the client's default of 10 s, a machine that is 10 s behind could append
+ * nothing. The server's own limit of 2 s holds anyway (Streams.BatchAppend.cs takes the shorter of
+ * the two), and `timeoutMs` here.
  */
 const deadlineMs = 24 * 60 * 60_000;
 
-/** Repeats after the server has answered that it does not know the outcome, which takes it 2 s each time. */
+/**
+ * Repeats after the server has answered that it does not know the outcome, which takes it 2 s each
+ * time.
+ */
 const maxRepeats = 3;
 
 export const createAppend = (
@@ -30,9 +34,10 @@ export const createAppend = (
   timeoutMs: number,
 ): Append => {
   /**
-   * A repeat that arrives before the first append is indexed is answered with `deadline-exceeded`, although the events are
-   * stored; a later repeat is answered like the first append. Repeats keep the original expectation: at the stream's current
-   * revision the server does not compare ids, and would store the events again.
+   * A repeat that arrives before the first append is indexed is answered with `deadline-exceeded`,
+   * although the events are stored; a later repeat is answered like the first append. Repeats keep
+   * the original expectation: at the stream's current revision the server does not compare ids, and
+   * would store the events again.
    */
   const send = async (
     stream: string,
@@ -70,7 +75,8 @@ export const createAppend = (
 const firstAppends = new WeakMap<EventStoreDBClient, Promise<unknown>>();
 
 /**
- * Waits for the client's first append, which opens its stream of appends: others sent meanwhile would overtake it (6.2.1).
+ * Waits for the client's first append, which opens its stream of appends: others sent meanwhile
+ * would overtake it (6.2.1).
  */
 const afterFirstAppend = async <T>(client: EventStoreDBClient, send: () => Promise<T>): Promise<T> => {
   const first = firstAppends.get(client);

@@ -4,7 +4,9 @@ import { connect, type TLSSocket } from "node:tls";
 import { EventStoreDBClient } from "@eventstore/db-client";
 import { ignoreUnknownAnswers } from "./unknown-answers.ts";
 
-/** The client prints the whole string, credentials included, as a warning about any other option. */
+/**
+ * The client prints the whole string, credentials included, as a warning about any other option.
+ */
 const knownOptions = new Set([
   "connectionname",
   "defaultdeadline",
@@ -25,9 +27,10 @@ const defaultPort = 2113;
 const handshakeTimeoutMs = 2_000;
 
 /**
- * A client for a connection string: `esdb://` with one node or several, or `esdb+discover://` with a DNS name. Does not
- * connect yet.
- * @throws {TypeError} if the string is invalid; the message is one line and repeats nothing of the string
+ * A client for a connection string: `esdb://` with one node or several, or `esdb+discover://` with
+ * a DNS name. Does not connect yet.
+ * @throws {TypeError} if the string is invalid; the message is one line and repeats nothing of the
+ * string
  */
 export const clientFor = (url: string): EventStoreDBClient => {
   validateOptions(url);
@@ -64,8 +67,9 @@ const optionsOf = (url: string): Map<string, string> =>
   );
 
 /**
- * Why Node.js refuses the TLS certificate of a server that the connection string names (`self-signed certificate`,
- * `certificate has expired`, …), or undefined. The gRPC client and its discovery report only that no connection was made.
+ * Why Node.js refuses the TLS certificate of a server that the connection string names
+ * (`self-signed certificate`, `certificate has expired`, …), or undefined. The gRPC client and its
+ * discovery report only that no connection was made.
  */
 export const certificateProblem = async (url: string): Promise<string | undefined> => {
   const options = optionsOf(url);
@@ -98,7 +102,10 @@ const problemAt = (server: URL, authority: Buffer | undefined): Promise<string |
     socket.on("error", (error: NodeJS.ErrnoException) => settle(describe(error)));
   });
 
-/** OpenSSL's codes for certificates: https://nodejs.org/api/tls.html#x509-certificate-error-codes. Names no host. */
+/**
+ * OpenSSL's codes for certificates: https://nodejs.org/api/tls.html#x509-certificate-error-codes.
+ * Names no host.
+ */
 const describe = ({ code = "", message }: NodeJS.ErrnoException): string | undefined => {
   if (code === "ERR_TLS_CERT_ALTNAME_INVALID") return "it is for another host";
   return /CERT|SIGNATURE|CRL|_CA$|ISSUER|CHAIN/.test(code) ? message.split(";")[0] : undefined;

@@ -31,8 +31,9 @@ const answers = [
 ];
 
 /**
- * True unless the error is an answer to the call, or names another leader, to which the client connects by itself. After
- * gRPC codes 2, 13 and 15 the client never reconnects, and it may keep untyped errors forever (6.2.1).
+ * True unless the error is an answer to the call, or names another leader, to which the client
+ * connects by itself. After gRPC codes 2, 13 and 15 the client never reconnects, and it may keep
+ * untyped errors forever (6.2.1).
  */
 export const requiresNewClient = (error: unknown): boolean =>
   !(
@@ -43,8 +44,8 @@ export const requiresNewClient = (error: unknown): boolean =>
   );
 
 /**
- * The server reached its own timeout and does not know whether the append is stored. The client maps both forms to this
- * class: a batch's status, and a single call's DEADLINE_EXCEEDED.
+ * The server reached its own timeout and does not know whether the append is stored. The client
+ * maps both forms to this class: a batch's status, and a single call's DEADLINE_EXCEEDED.
  */
 export const isOutcomeUnknown = (error: unknown): boolean => error instanceof DeadlineExceededError;
 
@@ -103,7 +104,10 @@ export const toAppendError = (error: unknown, stream: string, expected: Expected
   return toUnavailable(error);
 };
 
-/** Keeps the error's kind only: the client's messages contain addresses, and its errors hold the whole call. */
+/**
+ * Keeps the error's kind only: the client's messages contain addresses, and its errors hold the
+ * whole call.
+ */
 export const toUnavailable = (error: unknown): EventStoreUnavailable => {
   if (error instanceof EventStoreUnavailable) return error;
   const { type } = error as { type?: unknown };

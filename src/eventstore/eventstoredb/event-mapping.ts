@@ -4,14 +4,17 @@ import { maxEventBytes, stringifyObject, validateEventIds } from "../event-valid
 
 declare global {
   interface JSON {
-    /** A value that `JSON.stringify` writes as the given text (https://tc39.es/proposal-json-parse-with-source). */
+    /**
+     * A value that `JSON.stringify` writes as the given text
+     * (https://tc39.es/proposal-json-parse-with-source).
+     */
     rawJSON(text: string): object;
   }
 }
 
 /**
- * A position as a number. Commit and prepare position are equal for every append over gRPC, and 2^53 bytes (8 PiB) exceed
- * every log.
+ * A position as a number. Commit and prepare position are equal for every append over gRPC, and
+ * 2^53 bytes (8 PiB) exceed every log.
  */
 export const fromClientPosition = ({ commit }: { readonly commit: bigint }): number => {
   if (commit > Number.MAX_SAFE_INTEGER) throw new RangeError(`the log position ${commit} exceeds 2^53`);
@@ -43,9 +46,10 @@ export const toRecordedEvent = ({ event }: ResolvedEvent): RecordedEvent | undef
 export type ClientEvent = ReturnType<typeof toClientEvent>["event"];
 
 /**
- * Validates the events and returns the client's form of them. Validation comes first because an append hangs if the client
- * cannot write its events as JSON.
- * @throws {TypeError} if there is no event, an id is not a UUID or occurs twice, or data or metadata is not a JSON object
+ * Validates the events and returns the client's form of them. Validation comes first because an
+ * append hangs if the client cannot write its events as JSON.
+ * @throws {TypeError} if there is no event, an id is not a UUID or occurs twice, or data or
+ * metadata is not a JSON object
  * @throws {RangeError} above 1 MiB in all, the server's default limit for one append
  */
 export const toClientEvents = (events: readonly NewEvent[]): { events: ClientEvent[]; bytes: number } => {
@@ -84,8 +88,8 @@ const fromServerMetadata = (metadata: NonNullable<ResolvedEvent["event"]>["metad
 };
 
 /**
- * JSON may contain U+2028 and U+2029 unescaped, ECMAScript before 2019 may not: such an event faults a server's projection
- * permanently (measured on EventStoreDB 24.2 and KurrentDB 26.0).
+ * JSON may contain U+2028 and U+2029 unescaped, ECMAScript before 2019 may not: such an event
+ * faults a server's projection permanently (measured on EventStoreDB 24.2 and KurrentDB 26.0).
  */
 const lineSeparators = /[\u2028\u2029]/;
 
@@ -93,9 +97,10 @@ const escapeJson = (json: string): string =>
   json.replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
 
 /**
- * The data, in a form for which the client's `JSON.stringify` escapes U+2028 and U+2029, and the length of its JSON.
- * @throws {TypeError} if the data is not a JSON object, or a property's name contains one of them: `JSON.rawJSON` can
- * escape values only
+ * The data, in a form for which the client's `JSON.stringify` escapes U+2028 and U+2029, and the
+ * length of its JSON.
+ * @throws {TypeError} if the data is not a JSON object, or a property's name contains one of them:
+ * `JSON.rawJSON` can escape values only
  */
 const escapeData = (data: object): { data: Record<string, unknown>; bytes: number } => {
   const json = stringifyObject(data);

@@ -21,8 +21,9 @@ export interface EventStoreDBOptions {
   /** Refuses appends. Default false. */
   readonly readOnly?: boolean;
   /**
-   * How long to wait for each answer to an append. After that its outcome is unknown and the client is replaced. Must exceed
-   * the 2,000 after which the server reports that it does not know the outcome. Default 2,500.
+   * How long to wait for each answer to an append. After that its outcome is unknown and the client
+   * is replaced. Must exceed the 2,000 after which the server reports that it does not know the
+   * outcome. Default 2,500.
    */
   readonly appendTimeoutMs?: number;
   /** How long to wait for the next events of a read. Default 5,000. */
@@ -123,7 +124,10 @@ const createWrites = () => {
   };
 };
 
-/** $all shows what retention hides from its stream, until the server's next scavenge: the stream is read too. */
+/**
+ * $all shows what retention hides from its stream, until the server's next scavenge: the stream is
+ * read too.
+ */
 const readVisibleEvent = async (reader: LogReader, position: number): Promise<RecordedEvent | undefined> => {
   const event = await reader.eventAt(position);
   if (!event) return undefined;
@@ -142,7 +146,10 @@ const createProbeAppend = (append: Append, reader: LogReader): (() => Promise<vo
   };
 };
 
-/** @throws {CertificateRefused} if an untrusted certificate is the cause; otherwise what the attempt throws */
+/**
+ * @throws {CertificateRefused} if an untrusted certificate is the cause; otherwise what the attempt
+ * throws
+ */
 const explainTlsErrors = async (url: string, attempt: Promise<unknown>): Promise<void> => {
   try {
     await attempt;

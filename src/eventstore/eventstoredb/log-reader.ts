@@ -18,9 +18,10 @@ import type { ReconnectingClient } from "./reconnecting-client.ts";
 export type LogReader = ReturnType<typeof createLogReader>;
 
 /**
- * A call that is cancelled before the server has sent everything resets its HTTP/2 stream, and servers end connections with many
- * resets (CVE-2023-44487). So a stream is read in calls of limited size, and the rest of a call is discarded if its reader stops
- * early. The first call is small, because readers of a stream's last events stop early.
+ * A call that is cancelled before the server has sent everything resets its HTTP/2 stream, and
+ * servers end connections with many resets (CVE-2023-44487). So a stream is read in calls of
+ * limited size, and the rest of a call is discarded if its reader stops early. The first call is
+ * small, because readers of a stream's last events stop early.
  */
 const firstCallSize = 16;
 const maxCallSize = 256;
@@ -31,7 +32,10 @@ interface ClientRead extends Source {
 }
 type StartRead = (client: EventStoreDBClient) => ClientRead;
 
-/** In a cluster, what a follower shows lags behind acknowledged appends, without a bound while it is cut off. */
+/**
+ * In a cluster, what a follower shows lags behind acknowledged appends, without a bound while it is
+ * cut off.
+ */
 export const fromLeader = { requiresLeader: true } as const;
 
 export const createLogReader = (client: ReconnectingClient, timeoutMs: number) => {

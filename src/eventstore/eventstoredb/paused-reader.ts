@@ -9,7 +9,8 @@ export interface PausedReader<T> {
   /** The items that are buffered, at most `max`. */
   read(max: number): T[];
   /**
-   * Waits until items may be available, the stream has ended, or the time is up. `wake` and the signal end the wait.
+   * Waits until items may be available, the stream has ended, or the time is up. `wake` and the
+   * signal end the wait.
    * @throws the stream's error, once all items before it are read
    */
   wait(timeoutMs?: number): Promise<"readable" | "ended" | "timeout">;
@@ -19,8 +20,9 @@ export interface PausedReader<T> {
 }
 
 /**
- * Reads one of the client's streams in paused mode. The streams emit errors before, between and after their items: a
- * listener must be there from the start, or the error is an uncaught exception.
+ * Reads one of the client's streams in paused mode. The streams emit errors before, between and
+ * after their items: a listener must be there from the start, or the error is an uncaught
+ * exception.
  */
 export const createPausedReader = <T>(stream: Source, signal?: AbortSignal): PausedReader<T> => {
   let failure: { readonly error: unknown } | undefined;
@@ -39,7 +41,8 @@ export const createPausedReader = <T>(stream: Source, signal?: AbortSignal): Pau
     wake();
   };
   stream.on("error", fail);
-  // The client reports nothing, and ends the stream, if it cancels the call itself, as when it is replaced (6.2.1).
+  // The client reports nothing, and ends the stream, if it cancels the call itself, as when it is
+  // replaced (6.2.1).
   stream.on("pipe", (call) => (call as Source).on("error", fail));
   for (const event of ["end", "close"]) {
     stream.on(event, () => {
@@ -49,7 +52,10 @@ export const createPausedReader = <T>(stream: Source, signal?: AbortSignal): Pau
   }
   signal?.addEventListener("abort", wake, { once: true });
 
-  /** False if the time is up. If the process was suspended, what has arrived meanwhile is read before `setImmediate` fires. */
+  /**
+   * False if the time is up. If the process was suspended, what has arrived meanwhile is read
+   * before `setImmediate` fires.
+   */
   const nextChange = (timeoutMs: number | undefined): Promise<boolean> =>
     new Promise((resolve) => {
       const expire = () => setImmediate(() => resolve(false));

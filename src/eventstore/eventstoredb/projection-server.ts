@@ -15,7 +15,8 @@ import { createReconnectingClient } from "./reconnecting-client.ts";
 const timeoutMs = 10_000;
 
 /**
- * Projections over gRPC. The connection string's user must be in the server's group `$ops` or `$admins`.
+ * Projections over gRPC. The connection string's user must be in the server's group `$ops` or
+ * `$admins`.
  * @throws {TypeError} if the connection string is invalid; the message repeats nothing of it
  */
 export const openProjectionServer = (url: string): ProjectionServer => {
@@ -40,8 +41,8 @@ export const openProjectionServer = (url: string): ProjectionServer => {
 };
 
 /**
- * Servers before 24.6 answer UNKNOWN, `… received NotFound instead`, for an unknown name. Every server answers UNKNOWN for a
- * projection whose script has a syntax error.
+ * Servers before 24.6 answer UNKNOWN, `… received NotFound instead`, for an unknown name. Every
+ * server answers UNKNOWN for a projection whose script has a syntax error.
  */
 const findProjection = async (
   client: EventStoreDBClient,

@@ -6,11 +6,14 @@ import { EventStoreUnavailable } from "../event-store.ts";
 import { clientFor } from "./connection-string.ts";
 import { requiresNewClient } from "./errors.ts";
 
-/** Replaces its client after an error, because the client does not recover from many errors by itself (6.2.1). */
+/**
+ * Replaces its client after an error, because the client does not recover from many errors by
+ * itself (6.2.1).
+ */
 export interface ReconnectingClient {
   /**
-   * Makes a call with the current client. An error that is not an answer to the call replaces the client, and every other
-   * call in progress on it fails too.
+   * Makes a call with the current client. An error that is not an answer to the call replaces the
+   * client, and every other call in progress on it fails too.
    * @throws {EventStoreUnavailable} if there is no answer in time, or the client is closed
    * @throws otherwise what the call throws
    */
@@ -94,7 +97,10 @@ const createClient = async (url: string, closing: AbortSignal): Promise<EventSto
 /** Ends early when the signal is aborted. */
 const sleep = (ms: number, signal: AbortSignal) => delay(ms, undefined, { signal }).catch(() => {});
 
-/** If the process was too busy to read an answer that has arrived, the answer is read before `setImmediate` fires. */
+/**
+ * If the process was too busy to read an answer that has arrived, the answer is read before
+ * `setImmediate` fires.
+ */
 const clockAfterReads: Clock = {
   ...systemClock,
   after: (ms, run) => systemClock.after(ms, () => setImmediate(run)),
@@ -106,8 +112,8 @@ const withTimeout = <T>(ms: number, task: (signal: AbortSignal) => Promise<T>): 
 const noAnswer = () => new EventStoreUnavailable("the event store gave no answer in time");
 
 /**
- * Ends every call in progress on the client. `dispose` alone leaves the channel open, and an append that still waits for
- * the server's features would be sent on it later.
+ * Ends every call in progress on the client. `dispose` alone leaves the channel open, and an append
+ * that still waits for the server's features would be sent on it later.
  */
 const discard = async (client: EventStoreDBClient): Promise<void> => {
   const { getChannel } = client as unknown as { getChannel(): Promise<{ close(): void }> };
@@ -115,7 +121,8 @@ const discard = async (client: EventStoreDBClient): Promise<void> => {
     (channel) => channel.close(),
     () => {},
   );
-  // A new client must not append before the old one's stream has ended: its end rejects the appends of both (6.2.1).
+  // A new client must not append before the old one's stream has ended: its end rejects the appends
+  // of both (6.2.1).
   await withDeadline({ ms: disposalTimeoutMs, onTimeout: noAnswer }, () => client.dispose()).catch(() => {});
 };
 
@@ -129,9 +136,10 @@ interface SharedClient {
 const sharedClients = new Map<string, SharedClient>();
 
 /**
- * The process's only client for appends to a server, closed by its last user. The client package keeps unanswered appends
- * in one place for the whole process (6.2.1, `promiseBank`): a second client's errors would reject the first one's appends,
- * whose answers would then be uncaught exceptions.
+ * The process's only client for appends to a server, closed by its last user. The client package
+ * keeps unanswered appends in one place for the whole process (6.2.1, `promiseBank`): a second
+ * client's errors would reject the first one's appends, whose answers would then be uncaught
+ * exceptions.
  */
 export const shareAppendClient = (url: string): Pick<ReconnectingClient, "call" | "close"> => {
   const shared = sharedClients.get(url) ?? { client: createReconnectingClient(url), users: 0 };

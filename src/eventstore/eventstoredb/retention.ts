@@ -5,7 +5,10 @@ import type { Append } from "./appender.ts";
 import { toClientEvents } from "./event-mapping.ts";
 import type { LogReader } from "./log-reader.ts";
 
-/** The server's names for the limits, and `$tb` (truncate before): the first revision that is not hidden. */
+/**
+ * The server's names for the limits, and `$tb` (truncate before): the first revision that is not
+ * hidden.
+ */
 interface StreamMetadata {
   readonly $maxCount?: number;
   readonly $maxAge?: number;
@@ -17,8 +20,8 @@ interface StreamMetadata {
 const retryDelaysMs = [10, 20, 40, 80, 160, 320];
 
 /**
- * Writes the limits into the stream's metadata and keeps its other members. Hidden events stay hidden, even if the limits
- * are removed. Writes nothing if nothing changes.
+ * Writes the limits into the stream's metadata and keeps its other members. Hidden events stay
+ * hidden, even if the limits are removed. Writes nothing if nothing changes.
  * @throws {EventStoreUnavailable}
  */
 export const setRetention = async (

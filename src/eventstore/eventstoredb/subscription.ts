@@ -27,7 +27,10 @@ interface ResumePoint {
   readonly caughtUp: boolean;
 }
 
-/** Subscribes to $all, and again whenever the server ends the subscription because the consumer is slow. */
+/**
+ * Subscribes to $all, and again whenever the server ends the subscription because the consumer is
+ * slow.
+ */
 export const createFollow = (client: ReconnectingClient, reader: LogReader): Follow =>
   async function* follow({ after = beforeFirst, prefixes = [], except }, stopped) {
     let resume: ResumePoint = { after, caughtUp: false };
@@ -46,7 +49,8 @@ export const createFollow = (client: ReconnectingClient, reader: LogReader): Fol
   };
 
 /**
- * Every reported position is that of an event: the server's checkpoints run ahead of the consumer, and are ignored.
+ * Every reported position is that of an event: the server's checkpoints run ahead of the consumer,
+ * and are ignored.
  */
 async function* subscribeOnce(
   client: ReconnectingClient,
@@ -96,7 +100,10 @@ async function* subscribeOnce(
 const createPageReader = (subscription: AllStreamSubscription, stopped: AbortSignal) => {
   const reader = createPausedReader<ResolvedEvent>(subscription, stopped);
   let readCount = 0;
-  /** How many events precede the server's caught-up message, which the client reports ahead of buffered events. */
+  /**
+   * How many events precede the server's caught-up message, which the client reports ahead of
+   * buffered events.
+   */
   let countAtCaughtUp: number | undefined;
   subscription.on("caughtUp", () => {
     countAtCaughtUp ??= readCount + subscription.readableLength;
@@ -147,13 +154,17 @@ const filterFor = ({ prefixes, except }: Selection) => {
   return streamNameFilter({ regex: `^(?!${escapeRegex(except)}$)(?:${anyPrefix})`, maxSearchWindow });
 };
 
-/** The server's regular expressions are those of .NET, with lookaheads (EventFilter: `new Regex(expected, RegexOptions.Compiled)`). */
+/**
+ * The server's regular expressions are those of .NET, with lookaheads (EventFilter: `new
+ * Regex(expected, RegexOptions.Compiled)`).
+ */
 const escapeRegex = (text: string): string => text.replace(/[\\*+?|{}[\]()^$.#\s]/g, "\\$&");
 
 /**
- * The server's filter for a subscription after this position; undefined if it must read everything. Servers of 23.10 skip the
- * first matching event at or after the position (Enumerator.AllSubscriptionFiltered, CatchUpFromCheckpoint). The event at the
- * position must be that event: therefore the filter includes its stream too.
+ * The server's filter for a subscription after this position; undefined if it must read everything.
+ * Servers of 23.10 skip the first matching event at or after the position
+ * (Enumerator.AllSubscriptionFiltered, CatchUpFromCheckpoint). The event at the position must be
+ * that event: therefore the filter includes its stream too.
  */
 const filterFrom = async (reader: LogReader, after: number, selection: Selection) => {
   if (selection.prefixes.length === 0) return undefined;

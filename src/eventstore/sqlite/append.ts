@@ -36,13 +36,17 @@ export const createAppend = (db: DatabaseSync, streams: StreamTable) => {
     return { revision, position };
   };
 
-  /** The first append's answer if this is a repeat of it, otherwise undefined. `found` has an entry for each id. */
+  /**
+   * The first append's answer if this is a repeat of it, otherwise undefined. `found` has an entry
+   * for each id.
+   */
   const answerRepeat = (
     row: StreamRow,
     found: readonly (StoredEvent | undefined)[],
     expected: ExpectedRevision,
   ): AppendAnswer | undefined => {
-    // Retention may have deleted the append's first events: then the rest of it are the oldest of the stream.
+    // Retention may have deleted the append's first events: then the rest of it are the oldest of
+    // the stream.
     const trimmed = found.findIndex((event) => event !== undefined);
     const kept = found.slice(trimmed).filter((event) => event?.stream === row.id);
     const [first, last] = [kept[0], kept.at(-1)];

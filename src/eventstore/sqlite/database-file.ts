@@ -22,8 +22,9 @@ export const fileUrl = ({ path }: DatabaseFile, parameters: Readonly<Record<stri
 };
 
 /**
- * Returns a check that throws, from then on, once the file or its write-ahead log is removed or replaced. SQLite does not
- * report it: writes to an unlinked file succeed, and are lost when the process ends.
+ * Returns a check that throws, from then on, once the file or its write-ahead log is removed or
+ * replaced. SQLite does not report it: writes to an unlinked file succeed, and are lost when the
+ * process ends.
  */
 export const watchFile = (file: DatabaseFile): (() => void) => {
   const walPath = `${file.path}-wal`;

@@ -7,8 +7,9 @@ import { type DatabaseFile, fileUrl, watchFile } from "./database-file.ts";
 const busyTimeoutMs = { writer: 50, reader: 5_000 };
 
 /**
- * A stream's revision is that of its last row, because retention never deletes a stream's last event. Positions are never
- * reused. Events before `first_revision` are hidden and wait to be deleted.
+ * A stream's revision is that of its last row, because retention never deletes a stream's last
+ * event. Positions are never reused. Events before `first_revision` are hidden and wait to be
+ * deleted.
  */
 const createLog = `
   CREATE TABLE streams (
@@ -34,11 +35,16 @@ const createLog = `
 const createProbe =
   "CREATE TABLE probe (id INTEGER PRIMARY KEY CHECK (id = 1), filler BLOB NOT NULL) STRICT;";
 
-/** Each migrates the schema by one version. Their text is stored in every database: never change it. */
+/**
+ * Each migrates the schema by one version. Their text is stored in every database: never change it.
+ */
 const migrations = [createLog, createProbe];
 const currentVersion = migrations.length;
 
-/** Opens the database for the writer: creates or migrates its tables, and makes every commit durable. */
+/**
+ * Opens the database for the writer: creates or migrates its tables, and makes every commit
+ * durable.
+ */
 export const openForWriting = (file: DatabaseFile) =>
   open(file, busyTimeoutMs.writer, (db) => {
     retryWhileBusy(() => assertOwnDatabase(db));
@@ -52,8 +58,8 @@ export const openForWriting = (file: DatabaseFile) =>
   });
 
 /**
- * Opens an existing database for the reader. The connection is not read-only: after another process's crash the first
- * reader may have to rebuild the WAL index.
+ * Opens an existing database for the reader. The connection is not read-only: after another
+ * process's crash the first reader may have to rebuild the WAL index.
  */
 export const openForReading = (file: DatabaseFile) =>
   open(file, busyTimeoutMs.reader, (db) => {
@@ -80,8 +86,9 @@ const open = (file: DatabaseFile, timeout: number, prepare: (db: DatabaseSync) =
 };
 
 /**
- * Never creates the file: opening the store has created it, or expects an existing one. A file that cannot be written is
- * opened read-only; without a write-ahead log as immutable, so that SQLite creates no files beside it.
+ * Never creates the file: opening the store has created it, or expects an existing one. A file that
+ * cannot be written is opened read-only; without a write-ahead log as immutable, so that SQLite
+ * creates no files beside it.
  */
 const connect = (file: DatabaseFile, timeout: number): DatabaseSync => {
   if (isWritable(file.path) && isWritable(dirname(file.path))) {
@@ -101,7 +108,10 @@ const isWritable = (path: string): boolean => {
   }
 };
 
-/** Reads the version again under the lock, because several processes may open a new file at the same time. */
+/**
+ * Reads the version again under the lock, because several processes may open a new file at the same
+ * time.
+ */
 const migrate = (db: DatabaseSync): void => {
   retryWhileBusy(() => db.exec("BEGIN IMMEDIATE"));
   const version = versionOf(db);
@@ -138,8 +148,9 @@ const assertOwnDatabase = (db: DatabaseSync): void => {
 };
 
 /**
- * The first damage: an index that differs from its table, a value of another type than its column's, a broken page, or a row that
- * reads by stream and by position would show differently. Reads the whole database.
+ * The first damage: an index that differs from its table, a value of another type than its
+ * column's, a broken page, or a row that reads by stream and by position would show differently.
+ * Reads the whole database.
  */
 export const findDamage = (db: DatabaseSync): string | undefined => {
   const { found } = prepareGet<{ found: number }>(
@@ -160,7 +171,10 @@ interface SchemaObject {
   readonly definition: string;
 }
 
-/** What belongs to our tables, and every trigger. Other tables, such as those of a replication tool, change nothing. */
+/**
+ * What belongs to our tables, and every trigger. Other tables, such as those of a replication tool,
+ * change nothing.
+ */
 const schemaOf = (db: DatabaseSync): SchemaObject[] =>
   db
     .prepare(
@@ -171,7 +185,8 @@ const schemaOf = (db: DatabaseSync): SchemaObject[] =>
     .all() as unknown as SchemaObject[];
 
 /**
- * An altered table, a view in its place, or a trigger could show other events than those that were appended.
+ * An altered table, a view in its place, or a trigger could show other events than those that were
+ * appended.
  * @throws unless the schema is that of its version
  */
 const assertUnalteredSchema = (db: DatabaseSync): void => {
@@ -194,8 +209,9 @@ const busyDelayMs = 1;
 const neverNotified = new Int32Array(new SharedArrayBuffer(4));
 
 /**
- * Repeats a statement while another process holds the lock, for at most three seconds; blocks the thread. SQLite's own wait
- * is not used, because its delays grow with each attempt: a writer would lose every race against a busy process.
+ * Repeats a statement while another process holds the lock, for at most three seconds; blocks the
+ * thread. SQLite's own wait is not used, because its delays grow with each attempt: a writer would
+ * lose every race against a busy process.
  */
 export const retryWhileBusy = <T>(statement: () => T): T => {
   const deadline = performance.now() + maxBusyMs;

@@ -3,7 +3,10 @@ import type { Selection } from "../subscriptions.ts";
 import { prepareFind, prepareGet } from "./database.ts";
 import type { LogPage, LogRequest, ScanStrategy, StreamPage, StreamRequest } from "./protocol.ts";
 
-/** A page's limits bound how long the main thread parses, and how long one request occupies the reader. */
+/**
+ * A page's limits bound how long the main thread parses, and how long one request occupies the
+ * reader.
+ */
 const maxEventsPerPage = 2048;
 const maxCharactersPerPage = 1024 * 1024;
 const maxScannedPerPage = 32_768;
@@ -15,13 +18,17 @@ interface JoinedEvents {
   readonly json: string | null;
 }
 
-/** SQLite writes and joins the events' JSON: a page is one string, without a value per column in either thread. */
+/**
+ * SQLite writes and joins the events' JSON: a page is one string, without a value per column in
+ * either thread.
+ */
 const joinJson = (keyedEvents: string): string =>
   `SELECT count(*) AS count, group_concat(json) AS json FROM (${keyedEvents} ORDER BY key)`;
 
 /**
- * Another program may have written the row. Its columns decide the event's place, and what its body holds cannot end the
- * event or begin another: a body that is not the members of one JSON object gives one event without data.
+ * Another program may have written the row. Its columns decide the event's place, and what its body
+ * holds cannot end the event or begin another: a body that is not the members of one JSON object
+ * gives one event without data.
  */
 const json = `CASE WHEN typeof(e.body) = 'text' AND typeof(e.id) = 'text' AND typeof(s.name) = 'text'
     AND typeof(e.revision) = 'integer' AND typeof(e.created) = 'integer'
@@ -49,8 +56,8 @@ const createPage = () => {
 };
 
 /**
- * Reads pages of one stream. Its visible revisions have no gaps unless another program has removed events: then a page goes on after
- * the gap, however large it is.
+ * Reads pages of one stream. Its visible revisions have no gaps unless another program has removed
+ * events: then a page goes on after the gap, however large it is.
  */
 export const streamPages = (db: DatabaseSync) => {
   const extent = prepareFind<{ first: number; last: number | null }>(
@@ -104,7 +111,10 @@ export interface NewEvents {
   readonly head: number;
 }
 
-/** Reads the streams of the events after a position; undefined if there are too many events for one query. */
+/**
+ * Reads the streams of the events after a position; undefined if there are too many events for one
+ * query.
+ */
 export const streamsAfter = (db: DatabaseSync) => {
   const query = prepareGet<{ head: number; names: string }>(
     db,
@@ -183,7 +193,8 @@ const minLogToIndexRatio = 4;
 
 /** Reads the matching streams by the index of streams, without a look at the events of others. */
 const indexScan = (db: DatabaseSync) => {
-  // Names are compared as UTF-8, in which no byte is FF: every name with the prefix is less than the prefix and FF.
+  // Names are compared as UTF-8, in which no byte is FF: every name with the prefix is less than
+  // the prefix and FF.
   const matching = `FROM json_each(?) AS prefix CROSS JOIN streams s ON s.name >= prefix.value AND s.name < prefix.value || x'FF'
     CROSS JOIN events e ON e.stream = s.id`;
   const countMatching = prepareGet<{ count: number }>(

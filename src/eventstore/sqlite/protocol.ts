@@ -31,7 +31,6 @@ export interface AppendRequest {
   readonly ids: readonly string[];
   /** Each event's members `type`, `data` and `metadata` as JSON, without braces. */
   readonly bodies: readonly string[];
-  /** Milliseconds since the epoch. */
   readonly now: number;
   /** The log's last time is wrong: the time of this and of later events may be earlier. */
   readonly isCorrection: boolean;
@@ -68,7 +67,10 @@ export interface LogRequest extends Selection {
   readonly strategy?: ScanStrategy;
 }
 
-/** `log`: scans the log and skips other streams. `index`: reads the selected streams by the index of streams. */
+/**
+ * `log`: scans the log and skips other streams. `index`: reads the selected streams by the index of
+ * streams.
+ */
 export type ScanStrategy = "log" | "index";
 
 export interface LogPage {

@@ -10,7 +10,10 @@ type ReaderCall = Call<ReaderProtocol>;
 
 /** How often to look for other processes' appends while a request waits. */
 const pollMs = 20;
-/** How long a waiting request skips events of other streams before its subscription learns their position. */
+/**
+ * How long a waiting request skips events of other streams before its subscription learns their
+ * position.
+ */
 const maxSkipMs = 500;
 
 interface WaitingRequest {
@@ -71,7 +74,10 @@ class Reader implements Service<ReaderProtocol> {
     return this.#scan({ id, request, scanned: request.after, since: performance.now() });
   }
 
-  /** Every answer costs both threads a message: a waiting request is answered only if there is an event for it. */
+  /**
+   * Every answer costs both threads a message: a waiting request is answered only if there is an
+   * event for it.
+   */
   #scan({ scanned, ...waiting }: WaitingRequest): Answer[] {
     const { id, request } = waiting;
     const page = this.#readLogPage({ ...request, after: scanned });
@@ -87,7 +93,10 @@ class Reader implements Service<ReaderProtocol> {
     return found === undefined ? [] : [{ id: found.id, answer: emptyPage(found.scanned) }];
   }
 
-  /** First reads which streams have new events: to scan the log for each request would cost as much each time. */
+  /**
+   * First reads which streams have new events: to scan the log for each request would cost as much
+   * each time.
+   */
   #repeatWaiting(): Answer[] {
     this.#seenVersion = this.#dataVersion().data_version;
     const requests = [...this.#waiting.values()];

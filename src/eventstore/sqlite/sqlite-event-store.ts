@@ -23,7 +23,9 @@ import { openSubscriptions } from "./subscription.ts";
 import { WorkerClient } from "./worker-rpc.ts";
 
 export interface SqliteEventStoreOptions {
-  /** The database file. It and its directory are created if missing, accessible to the owner only. */
+  /**
+   * The database file. It and its directory are created if missing, accessible to the owner only.
+   */
   readonly path: string;
   /** Opens an existing file, which may be write-protected, and refuses appends. Default false. */
   readonly readOnly?: boolean;
@@ -32,9 +34,11 @@ export interface SqliteEventStoreOptions {
 }
 
 /**
- * Opens the embedded event store: one SQLite file that several processes may share. SQLite runs in two worker threads, a
- * writer and a reader, so that a slow disk or another process's lock never blocks the event loop.
- * @throws {EventStoreUnavailable} if the file cannot be opened, is not a database, or is of a newer release
+ * Opens the embedded event store: one SQLite file that several processes may share. SQLite runs in
+ * two worker threads, a writer and a reader, so that a slow disk or another process's lock never
+ * blocks the event loop.
+ * @throws {EventStoreUnavailable} if the file cannot be opened, is not a database, or is of a newer
+ * release
  */
 export const openSqliteEventStore = async (options: SqliteEventStoreOptions): Promise<EventStore> => {
   const { clock = Date.now, readOnly = false } = options;
@@ -114,7 +118,10 @@ const serializeBody = ({ type, data, metadata }: NewEvent): string => {
   return body;
 };
 
-/** Creates the file first, because SQLite would make it readable to all. The files beside it inherit its mode. */
+/**
+ * Creates the file first, because SQLite would make it readable to all. The files beside it inherit
+ * its mode.
+ */
 const openFile = async (path: string, readOnly: boolean): Promise<DatabaseFile> => {
   try {
     if (!readOnly) {

@@ -15,12 +15,18 @@ export interface StreamRow {
 
 const newStream: StreamRow = { id: 0, revision: -1, first: 0, maxCount: null, maxAgeSeconds: null };
 
-/** Bounds a transaction's length. Further trimmed events are hidden at once, and deleted by later appends. */
+/**
+ * Bounds a transaction's length. Further trimmed events are hidden at once, and deleted by later
+ * appends.
+ */
 const maxDeletedPerAppend = 1000;
 
 export type StreamTable = ReturnType<typeof createStreamTable>;
 
-/** The `streams` table. A row is created by the first append or the first retention, and never deleted. */
+/**
+ * The `streams` table. A row is created by the first append or the first retention, and never
+ * deleted.
+ */
 export const createStreamTable = (db: DatabaseSync) => {
   const select = prepareFind<StreamRow>(
     db,
@@ -43,7 +49,10 @@ export const createStreamTable = (db: DatabaseSync) => {
   const find = (name: string): StreamRow => select(name) ?? newStream;
   const idOf = (name: string, row: StreamRow): number => (row === newStream ? insert(name).id : row.id);
 
-  /** The first revision from `low` on that was created at `since` or later, or `high`. Times grow within a stream. */
+  /**
+   * The first revision from `low` on that was created at `since` or later, or `high`. Times grow
+   * within a stream.
+   */
   const firstSince = (stream: number, low: number, high: number, since: number): number => {
     if (low >= high) return low;
     const middle = Math.floor((low + high) / 2);

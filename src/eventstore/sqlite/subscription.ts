@@ -3,7 +3,10 @@ import { createSubscriptions, isSelected, type Selection } from "../subscription
 import type { LogPage, ReaderProtocol, ScanStrategy } from "./protocol.ts";
 import type { WorkerClient } from "./worker-rpc.ts";
 
-/** Every page costs both threads a message and a query: under load, few large pages are cheaper than many small ones. */
+/**
+ * Every page costs both threads a message and a query: under load, few large pages are cheaper than
+ * many small ones.
+ */
 const minWakeIntervalMs = 5;
 
 /** The subscriptions of one store, and how to wake those that wait for events. */
@@ -27,7 +30,8 @@ export const openSubscriptions = (reader: WorkerClient<ReaderProtocol>) => {
       return page;
     };
 
-    // Caught up at the log's end as of the first page, also on a log that grows faster than it is read.
+    // Caught up at the log's end as of the first page, also on a log that grows faster than it is
+    // read.
     let target: number | undefined;
     let caughtUp = false;
     let position = after;

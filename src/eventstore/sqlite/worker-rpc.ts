@@ -1,4 +1,7 @@
-/** Calls from the main thread to a worker thread. Requests and answers must survive a structured clone. */
+/**
+ * Calls from the main thread to a worker thread. Requests and answers must survive a structured
+ * clone.
+ */
 import { parentPort, Worker } from "node:worker_threads";
 import { EventStoreUnavailable } from "../event-store.ts";
 
@@ -35,7 +38,10 @@ type Outbound = { readonly answers: readonly Answer[] } | { readonly refused: Fa
 export interface WorkerClientOptions {
   readonly entry: URL;
   readonly workerData: unknown;
-  /** `together`: calls of one microtask turn are one message. `now`: each call is a message, which the worker reads at once. */
+  /**
+   * `together`: calls of one microtask turn are one message. `now`: each call is a message, which
+   * the worker reads at once.
+   */
   readonly send: "now" | "together";
 }
 
@@ -45,8 +51,8 @@ interface Pending {
 }
 
 /**
- * The main thread's side. The next call starts a new worker after one has failed. The failed worker's calls are rejected,
- * never repeated.
+ * The main thread's side. The next call starts a new worker after one has failed. The failed
+ * worker's calls are rejected, never repeated.
  */
 export class WorkerClient<P extends Protocol> {
   readonly #options: WorkerClientOptions;
@@ -146,7 +152,9 @@ export interface Service<P extends Protocol> {
 
 export type Reply = (answers: readonly Answer[]) => void;
 
-/** Runs the service in this worker thread until "close". An error of `start` is sent as the refusal. */
+/**
+ * Runs the service in this worker thread until "close". An error of `start` is sent as the refusal.
+ */
 export const serve = <P extends Protocol>(start: (reply: Reply) => Service<P>): void => {
   const port = parentPort;
   if (port === null) throw new Error("this module runs in a worker thread only");

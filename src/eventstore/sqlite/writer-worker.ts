@@ -9,7 +9,10 @@ import { type Answer, type Call, type Reply, type Service, serve, toFailure } fr
 
 type WriterCall = Call<WriterProtocol>;
 
-/** Events in one transaction: enough to share the cost of an fsync, few enough to keep the first one's wait short. */
+/**
+ * Events in one transaction: enough to share the cost of an fsync, few enough to keep the first
+ * one's wait short.
+ */
 const maxEventsPerGroup = 2000;
 
 const startWriter = (reply: Reply): Service<WriterProtocol> => {
@@ -29,7 +32,10 @@ const startWriter = (reply: Reply): Service<WriterProtocol> => {
     return group;
   };
 
-  /** Commits a group of calls in one transaction, with one fsync. If it fails, all calls of the group fail. */
+  /**
+   * Commits a group of calls in one transaction, with one fsync. If it fails, all calls of the
+   * group fail.
+   */
   const commitGroup = (): Answer[] => {
     try {
       assertFileExists();
@@ -57,7 +63,8 @@ const startWriter = (reply: Reply): Service<WriterProtocol> => {
   };
 
   return {
-    // `setImmediate`: all calls that arrived during the last commit are received before the next group is taken.
+    // `setImmediate`: all calls that arrived during the last commit are received before the next
+    // group is taken.
     receive(calls) {
       waiting = waiting.concat(calls);
       if (!isScheduled) setImmediate(commitNext);
@@ -90,7 +97,8 @@ const createExecute = (db: DatabaseSync) => {
   };
 
   return (calls: readonly WriterCall[]): Answer[] => {
-    // Times within the log never decrease, even if a process's clock is set back, unless an operator has corrected them.
+    // Times within the log never decrease, even if a process's clock is set back, unless an
+    // operator has corrected them.
     let created = newest()?.created ?? 0;
     return calls.map((call) => {
       if (call.kind === "append") {

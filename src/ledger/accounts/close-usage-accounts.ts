@@ -19,9 +19,11 @@ export interface CloseUsageAccountsOptions {
   readonly store: EventStore;
   /** Every key, in a stable order. */
   readonly apiKeys: () => Iterable<string>;
-  /** Milliseconds since the epoch. */
   readonly clock: () => number;
-  /** Rejects with {Unavailable} if this machine's clock may be wrong: it would close the account of the current month. */
+  /**
+   * Rejects with {Unavailable} if this machine's clock may be wrong: it would close the account of
+   * the current month.
+   */
   readonly requireMeasuredClock?: () => Promise<void>;
   /** For the delays after conflicts. Default: real time. */
   readonly timers?: Clock;
@@ -31,13 +33,14 @@ export interface CloseUsageAccountsOptions {
 }
 
 /**
- * Closes accounts of past months, some keys per call. It iterates over all keys, because any of them may have an
- * account, and an instance does not know what others have posted. With 100,000 keys and a call per minute, a month is closed
- * after eight hours. A failure interrupts it. After a restart the iteration starts again; an account that is already closed
- * costs a read of one event.
+ * Closes accounts of past months, some keys per call. It iterates over all keys, because any of
+ * them may have an account, and an instance does not know what others have posted. With 100,000
+ * keys and a call per minute, a month is closed after eight hours. A failure interrupts it. After a
+ * restart the iteration starts again; an account that is already closed costs a read of one event.
  *
- * A month is closed a day after its end, and only when every open journal has posted what is older than an hour: what is
- * posted later can only be a void, and those follow their servings within minutes.
+ * A month is closed a day after its end, and only when every open journal has posted what is older
+ * than an hour: what is posted later can only be a void, and those follow their servings within
+ * minutes.
  */
 export type CloseUsageAccounts = () => Promise<void>;
 
@@ -126,7 +129,10 @@ const close = async (
   await retry({ delayAfter, clock: timers }, () => closeOnce(store, account, at));
 };
 
-/** Reads the whole account: the digest covers all of its events. @throws {WrongExpectedRevision} if another event was appended */
+/**
+ * Reads the whole account: the digest covers all of its events.
+ * @throws {WrongExpectedRevision} if another event was appended
+ */
 const closeOnce = async (store: EventStore, [apiKey, month]: Account, at: string): Promise<void> => {
   const stream = usageAccountStream(apiKey, month);
   const last = await readEvent(store, stream, { direction: "backwards" });

@@ -13,8 +13,8 @@ const blockBytes = 32;
 const blocksPerSegment = 32_768;
 
 /**
- * Many lists of natural numbers, which mostly are small: about a byte and a half for each of them, where an array takes 8 bytes
- * and room to grow.
+ * Many lists of natural numbers, which mostly are small: about a byte and a half for each of them,
+ * where an array takes 8 bytes and room to grow.
  */
 export class NumberLists {
   readonly #segments: DataView[] = [];

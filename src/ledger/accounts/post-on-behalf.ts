@@ -24,9 +24,10 @@ export interface PostOnBehalfOptions extends Omit<UsagePosterOptions, "since"> {
 const maxConcurrent = 8;
 
 /**
- * Posts the unposted entries of a closed journal, for a process that is gone. Idempotent: several processes may do it
- * concurrently, the journal's own process included.
- * @throws {Unavailable} @throws {PostingOutOfOrder} if another process has posted a part meanwhile: repeat it
+ * Posts the unposted entries of a closed journal, for a process that is gone. Idempotent: several
+ * processes may do it concurrently, the journal's own process included.
+ * @throws {Unavailable} @throws {PostingOutOfOrder} if another process has posted a part meanwhile:
+ * repeat it
  */
 export const postOnBehalf = async (
   options: PostOnBehalfOptions,
@@ -42,7 +43,8 @@ export const postOnBehalf = async (
     try {
       await poster.post({ ...account, from: posted + 1 });
     } catch (error) {
-      // It stays unposted for good. The journal must be retired nevertheless: an open one keeps all accounts open.
+      // It stays unposted for good. The journal must be retired nevertheless: an open one keeps all
+      // accounts open.
       if (!(error instanceof UsageAccountIsClosed)) throw error;
       options.onError(
         `usage of ${account.apiKey} in ${account.month} came after the account was closed`,

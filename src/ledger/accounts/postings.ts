@@ -18,7 +18,9 @@ export type PostableEvent = JournalEvent &
   Pick<FlushedEvent, "revision" | "position" | "digest" | "keyNumbers">;
 
 export interface PostingsOptions extends UsagePosterOptions {
-  /** Called about once a minute if it has changed: the revision up to which all entries are posted. */
+  /**
+   * Called about once a minute if it has changed: the revision up to which all entries are posted.
+   */
   readonly notePosted: (through: number) => void;
   readonly onError: (what: string, error: unknown) => void;
   /** An account is posted when it has this many servings. Default 1,000. */
@@ -39,7 +41,10 @@ interface AccountEntries {
   unposted: UnpostedEntries | undefined;
   /** When the first of `unposted` was added, by the timers' clock. */
   since: number;
-  /** Being posted. It stays the same until it is posted, because the outcome of an append may be unknown. */
+  /**
+   * Being posted. It stays the same until it is posted, because the outcome of an append may be
+   * unknown.
+   */
   posting: UnpostedEntries | undefined;
   /** The log position of the last posting; -1 without. */
   position: number;
@@ -138,7 +143,10 @@ export class Postings implements KnownJournal {
     if (this.#failure) this.#options.onError("usage could not be posted to accounts", this.#failure);
   }
 
-  /** Posts everything, and nothing after it. @throws {Unavailable} if something could not be posted */
+  /**
+   * Posts everything, and nothing after it.
+   * @throws {Unavailable} if something could not be posted
+   */
   async close(): Promise<void> {
     this.stop();
     this.#failure = undefined;
@@ -201,7 +209,9 @@ export class Postings implements KnownJournal {
     return Math.min(checkIntervalMs, this.#options.maxAgeMs / 2);
   }
 
-  /** At most one posting of an account is in progress: a later one that overtook it would hide it. */
+  /**
+   * At most one posting of an account is in progress: a later one that overtook it would hide it.
+   */
   readonly #enqueue = (account: AccountEntries): Promise<void> => {
     account.queued ??= this.#limit(() => this.#postAccount(account)).then(() => {
       account.queued = undefined;

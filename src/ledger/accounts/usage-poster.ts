@@ -42,7 +42,6 @@ export interface UsagePosterOptions {
    * A log position before the journal's first event: no posting of the journal is at or before it.
    */
   readonly since: number;
-  /** Milliseconds since the epoch. */
   readonly clock: () => number;
   readonly timers: Clock;
 }

@@ -5,14 +5,20 @@ import { withheldMember } from "../../domain/ledger/seals/proven-event.ts";
 import type { EventMetadata, RecordedEvent } from "../../eventstore/event-store.ts";
 import { eventTime } from "../../eventstore/event-time.ts";
 
-/** An event in an audit, or one of the servings, voided servings or ends of streams that an event holds. */
+/**
+ * An event in an audit, or one of the servings, voided servings or ends of streams that an event
+ * holds.
+ */
 export interface AuditEntry {
   /** The event's position. It increases over the whole log, with gaps. */
   readonly position: number;
   /** Counts from 0 within the event. An audit of one key leaves out the entries of other keys. */
   readonly index: number;
   readonly stream: string;
-  /** Counts from 0 within the stream, without gaps. An audit of one key leaves out events of journals. */
+  /**
+   * Counts from 0 within the stream, without gaps. An audit of one key leaves out events of
+   * journals.
+   */
   readonly revision: number;
   /** The event's id. */
   readonly id: string;
@@ -23,7 +29,9 @@ export interface AuditEntry {
   readonly metadata: EventMetadata;
 }
 
-/** The event's entries, in order. `apiKey`: of the events of journals, only the entries of this key. */
+/**
+ * The event's entries, in order. `apiKey`: of the events of journals, only the entries of this key.
+ */
 export const auditEntries = (event: RecordedEvent, apiKey?: string): AuditEntry[] => {
   const { position, stream, revision, id } = event;
   const common = { position, stream, revision, id, at: eventTime(event) };

@@ -9,10 +9,11 @@ export type AuditFormat = (typeof auditFormats)[number];
 const chunkLength = 64 * 1024;
 
 /**
- * The entries as text, in chunks of complete lines. NDJSON: one entry per line. CSV (RFC 4180): a header, then one entry
- * per row, with `data` and `metadata` as JSON; a leading `'` escapes cells that a spreadsheet would evaluate. CloudEvents:
- * only what is charged, and what is voided, one JSON event per line.
- * The first chunk follows the first entries, so an immediate failure precedes any text.
+ * The entries as text, in chunks of complete lines. NDJSON: one entry per line. CSV (RFC 4180): a
+ * header, then one entry per row, with `data` and `metadata` as JSON; a leading `'` escapes cells
+ * that a spreadsheet would evaluate. CloudEvents: only what is charged, and what is voided, one
+ * JSON event per line. The first chunk follows the first entries, so an immediate failure precedes
+ * any text.
  */
 export async function* auditText(
   entries: AsyncIterable<AuditEntry>,
@@ -31,7 +32,10 @@ export async function* auditText(
 
 const columns = ["position", "index", "stream", "revision", "id", "type", "at", "data", "metadata"];
 
-/** With a given delimiter, a lone CR or LF in a cell is quoted only when `quote_record_delimiter` says so. */
+/**
+ * With a given delimiter, a lone CR or LF in a cell is quoted only when `quote_record_delimiter`
+ * says so.
+ */
 const csv = { columns, record_delimiter: "windows", quote_record_delimiter: true, escape_formulas: true };
 
 const cloudEventLine = (entry: AuditEntry): string => {

@@ -33,11 +33,12 @@ export const auditPlace = z
   });
 
 /**
- * Replays the log in order of position, up to its current end. An interrupted replay throws, so a replay that ends is
- * complete.
+ * Replays the log in order of position, up to its current end. An interrupted replay throws, so a
+ * replay that ends is complete.
  * @throws {Invalid} at once, for a bad time.
  * @throws {NotFound} from the iteration, for a key that was never issued.
- * @throws {Unavailable} from the iteration, when the event store cannot be read: continue with `after`.
+ * @throws {Unavailable} from the iteration, when the event store cannot be read: continue with
+ * `after`.
  */
 export type Audit = (request: AuditRequest) => AsyncIterable<AuditEntry>;
 

@@ -4,8 +4,8 @@ import type { Serving, VoidedServing } from "../../domain/ledger/journal/serving
 import type { AuditEntry } from "./audit-entries.ts";
 
 /**
- * A charge as an event of CloudEvents 1.0, for usage meters. A meter that sums `data.characters` and `data.requests` by `subject`
- * and `time` gets the totals of the usage reports.
+ * A charge as an event of CloudEvents 1.0, for usage meters. A meter that sums `data.characters`
+ * and `data.requests` by `subject` and `time` gets the totals of the usage reports.
  */
 export interface UsageCloudEvent {
   readonly specversion: "1.0";
@@ -16,10 +16,14 @@ export interface UsageCloudEvent {
   readonly type: typeof usageEventType;
   /** The API key. */
   readonly subject: string;
-  /** The time of the serving, also for what is voided later: it decides the month. ISO 8601, UTC. */
+  /**
+   * The time of the serving, also for what is voided later: it decides the month. ISO 8601, UTC.
+   */
   readonly time: string;
   readonly datacontenttype: "application/json";
-  /** An extension attribute: the `<position>.<index>` with which an interrupted export is continued. */
+  /**
+   * An extension attribute: the `<position>.<index>` with which an interrupted export is continued.
+   */
   readonly place: string;
   readonly data: UsageCharge;
 }

@@ -37,9 +37,10 @@ export interface EventCounts {
 }
 
 /**
- * Counts the entries of at most a day by minute. Reads the log from the last seal before it.
- * Of one key, only what its accounts name.
- * @throws {Invalid} @throws {NotFound} for a key that was never issued @throws {Unavailable} if too many counts are waiting, this one takes too long, or the event store cannot be read
+ * Counts the entries of at most a day by minute. Reads the log from the last seal before it. Of one
+ * key, only what its accounts name.
+ * @throws {Invalid} @throws {NotFound} for a key that was never issued @throws {Unavailable} if too
+ * many counts are waiting, this one takes too long, or the event store cannot be read
  */
 export type CountEvents = (request: CountRequest) => Promise<EventCounts>;
 
@@ -52,7 +53,6 @@ export const createCountEvents =
     clock = Date.now,
     ...source
   }: ChargesSource & {
-    /** Milliseconds since the epoch. */
     readonly clock?: () => number;
     /** Counts wait here for their turn: each may read a whole day of the log. */
     readonly queue: ReportQueue;

@@ -8,7 +8,9 @@ export interface EventCursor {
   close(): Promise<void>;
 }
 
-/** Calls `readRest` only when the first event is consumed: of many cursors, few hold a page at once. */
+/**
+ * Calls `readRest` only when the first event is consumed: of many cursors, few hold a page at once.
+ */
 export const cursorOf = (
   first: RecordedEvent | undefined,
   readRest: () => AsyncIterable<RecordedEvent>,

@@ -17,7 +17,10 @@ export interface EventFilter {
   readonly to?: string | undefined;
 }
 
-/** Times are compared as numbers: zones and precision may differ. An entry with an unparsable time is always included. */
+/**
+ * Times are compared as numbers: zones and precision may differ. An entry with an unparsable time
+ * is always included.
+ */
 export const entryFilter =
   (
     { apiKey, stream, type }: EventFilter,

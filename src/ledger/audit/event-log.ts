@@ -24,20 +24,27 @@ export interface EventsRequest extends EventFilter {
 
 export interface EventsPage {
   readonly entries: readonly AuditEntry[];
-  /** The place at which the next page starts: `<position>` or `<position>.<index>`. Absent for an empty log. */
+  /**
+   * The place at which the next page starts: `<position>` or `<position>.<index>`. Absent for an
+   * empty log.
+   */
   readonly next?: string;
   /** The position up to which the log was read. */
   readonly asOfPosition: number;
-  /** False: there may be more entries, so continue at `next`. True: the end of the log was reached. */
+  /**
+   * False: there may be more entries, so continue at `next`. True: the end of the log was reached.
+   */
   readonly caughtUp: boolean;
 }
 
 /** Entries of the log in pages of bounded work. */
 export interface EventLog {
   /**
-   * Reads at most about `maxScanned` events, so a page of rare entries may be empty before the end of the log. Of a key's entries it reads
-   * the key's streams and the events of journals that they name, unless it waits.
-   * @throws {Invalid} for a bad time @throws {NotFound} for a key that was never issued @throws {Unavailable} if too many requests are waiting, or the event store cannot be read
+   * Reads at most about `maxScanned` events, so a page of rare entries may be empty before the end
+   * of the log. Of a key's entries it reads the key's streams and the events of journals that they
+   * name, unless it waits.
+   * @throws {Invalid} for a bad time @throws {NotFound} for a key that was never issued @throws
+   * {Unavailable} if too many requests are waiting, or the event store cannot be read
    */
   page(request: EventsRequest): Promise<EventsPage>;
   /** Ends all waiting, at shutdown. */
@@ -53,7 +60,6 @@ export const createEventLog = ({
   timers,
   ...source
 }: ChargesSource & {
-  /** Milliseconds since the epoch. */
   readonly clock?: () => number;
   readonly timers: Clock;
 }): EventLog => {
@@ -149,7 +155,10 @@ interface Scan extends Source {
   readonly signal: AbortSignal;
 }
 
-/** Ends at the limit, after `maxScanned` events, or at the end of the log: then, if it waits, with the next entry or with the batches. */
+/**
+ * Ends at the limit, after `maxScanned` events, or at the end of the log: then, if it waits, with
+ * the next entry or with the batches.
+ */
 const readPage = async ({
   apiKey,
   after,

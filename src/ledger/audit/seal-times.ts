@@ -6,8 +6,10 @@ import { readCorrections } from "../journal/corrections.ts";
 const timeToleranceMs = 5 * 60_000;
 
 /**
- * A position such that no later event is missing which happened at the time or later: that of the last seal well before it, found by
- * bisection. Undefined: the log's beginning. Seals are an hour apart. @throws {EventStoreUnavailable}
+ * A position such that no later event is missing which happened at the time or later: that of the
+ * last seal well before it, found by bisection. Undefined: the log's beginning. Seals are an hour
+ * apart.
+ * @throws {EventStoreUnavailable}
  */
 export const positionBefore = async (store: EventStore, given: number): Promise<number | undefined> => {
   const corrections = await readCorrections(store);
@@ -30,7 +32,8 @@ export const positionBefore = async (store: EventStore, given: number): Promise<
 };
 
 /**
- * Returns whether no event that is stored after this one is of a time before `to`. Times go back where a wrong clock was corrected.
+ * Returns whether no event that is stored after this one is of a time before `to`. Times go back
+ * where a wrong clock was corrected.
  * @throws {EventStoreUnavailable}
  */
 export const readPeriodEnd = async (
@@ -41,7 +44,10 @@ export const readPeriodEnd = async (
   return (event) => event !== undefined && event.position > corrected && event.created > to + timeToleranceMs;
 };
 
-/** The seal covers what was readable before this time. The clock of the process that sealed may have been behind the store's. */
+/**
+ * The seal covers what was readable before this time. The clock of the process that sealed may have
+ * been behind the store's.
+ */
 const timeOf = ({ data, created }: RecordedEvent): number =>
   Math.max(created, Date.parse((data as Partial<Sealed>).at ?? ""));
 

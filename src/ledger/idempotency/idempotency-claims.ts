@@ -42,8 +42,9 @@ const maxWaitMs = 30_000;
 const pollMs = { firstMs: 50, maxMs: 1_000 };
 
 /**
- * Claims Idempotency-Keys before any work. A repeat waits until the request in progress, of this or another process, is charged
- * or released. If the other process is gone, its journal is closed: then it can charge nothing any more for the claim.
+ * Claims Idempotency-Keys before any work. A repeat waits until the request in progress, of this or
+ * another process, is charged or released. If the other process is gone, its journal is closed:
+ * then it can charge nothing any more for the claim.
  */
 export const createIdempotencyClaims = (options: IdempotencyClaimsOptions, background: BackgroundTasks) => {
   const { store, idempotencyKeys, openJournal, closeJournal, timers } = options;
@@ -99,7 +100,10 @@ export const createIdempotencyClaims = (options: IdempotencyClaimsOptions, backg
     return () => cancel();
   };
 
-  /** Resolves when the claim may have ended. Adds its journal to `closed` if it is, or if its process is gone. */
+  /**
+   * Resolves when the claim may have ended. Adds its journal to `closed` if it is, or if its
+   * process is gone.
+   */
   const untilChanged = async (
     { journal, at }: IdempotencyKeyClaimed,
     seen: Sightings,
@@ -137,7 +141,8 @@ export const createIdempotencyClaims = (options: IdempotencyClaimsOptions, backg
   return {
     /**
      * Resolves with the claim, or with `repeat` if a request with the key is charged.
-     * @throws {Invalid} if its parameters were different @throws {Unavailable} also if the request in progress takes too long
+     * @throws {Invalid} if its parameters were different @throws {Unavailable} also if the request
+     * in progress takes too long
      * @throws the signal's reason
      */
     claim: async (request: IdempotentRequest, signal: AbortSignal): Promise<OpenClaim | "repeat"> => {

@@ -24,13 +24,15 @@ export interface IdempotentRequest {
 
 export type IdempotencyKeys = ReturnType<typeof createIdempotencyKeys>;
 
-/** Decides which of the requests with one Idempotency-Key is charged. All methods may throw {Unavailable}. */
+/**
+ * Decides which of the requests with one Idempotency-Key is charged. All methods may throw
+ * {Unavailable}.
+ */
 export const createIdempotencyKeys = ({
   handler,
   clock,
 }: {
   readonly handler: Pick<CommandHandler, "execute">;
-  /** Milliseconds since the epoch. */
   readonly clock: () => number;
 }) => {
   const execute = async (
@@ -60,8 +62,9 @@ export const createIdempotencyKeys = ({
 
   return {
     /**
-     * Claims the key for a request that begins. `repeat`: a request with it is charged. A claim: another request with it is in
-     * progress. @throws {Invalid} if the parameters differ
+     * Claims the key for a request that begins. `repeat`: a request with it is charged. A claim:
+     * another request with it is in progress.
+     * @throws {Invalid} if the parameters differ
      */
     claim: async (
       request: IdempotentRequest,
@@ -79,16 +82,22 @@ export const createIdempotencyKeys = ({
     renew: async (request: IdempotentRequest, journal: string): Promise<void> => {
       await execute(request, (state, use) => renewClaim(state, use, journal));
     },
-    /** Records a repeat of a charged request; false if there is none. @throws {Invalid} if the parameters differ */
+    /**
+     * Records a repeat of a charged request; false if there is none.
+     * @throws {Invalid} if the parameters differ
+     */
     recordRepeat: (request: IdempotentRequest): Promise<boolean> => decideOnRepeat(request, recordRepeat),
-    /** Records that the request is charged; false if a concurrent request is. @throws {Invalid} if the parameters differ */
+    /**
+     * Records that the request is charged; false if a concurrent request is.
+     * @throws {Invalid} if the parameters differ
+     */
     recordUse: async (request: IdempotentRequest): Promise<boolean> => {
       const { state } = await execute(request, recordUse);
       return state.charged?.requestId === request.requestId || isVoidedByRecovery(state, request);
     },
     /**
-     * Records a charged request from the journal of a process that is gone. True if the caller must void the charge: another
-     * request with the key is charged. It is true for one caller only.
+     * Records a charged request from the journal of a process that is gone. True if the caller must
+     * void the charge: another request with the key is charged. It is true for one caller only.
      */
     recover: async (request: IdempotentRequest): Promise<boolean> => {
       const { events } = await execute(request, recoverUse);

@@ -10,15 +10,15 @@ import type { IdempotencyKeys, IdempotentRequest } from "./idempotency-keys.ts";
 export interface RecoverIdempotencyKeysOptions {
   readonly store: EventStore;
   readonly idempotencyKeys: Pick<IdempotencyKeys, "recover">;
-  /** Milliseconds since the epoch. */
   readonly clock: () => number;
   /** Takes the voids of charges whose Idempotency-Key has charged another request. */
   readonly onVoided: (voids: readonly VoidedServing[]) => void;
 }
 
 /**
- * A request with an Idempotency-Key is charged before the use of its key is recorded. Records what a process that is gone did
- * not: then a repeat is free. If the repeat came first and is charged, the charge in this journal is voided. Idempotent.
+ * A request with an Idempotency-Key is charged before the use of its key is recorded. Records what
+ * a process that is gone did not: then a repeat is free. If the repeat came first and is charged,
+ * the charge in this journal is voided. Idempotent.
  * @throws {Unavailable} @throws {EventStoreUnavailable}
  */
 export type RecoverIdempotencyKeys = (journal: string) => Promise<void>;

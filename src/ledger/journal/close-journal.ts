@@ -16,7 +16,6 @@ import { type JournalEnd, readJournalEnd } from "./journal-reader.ts";
  */
 export const closeJournal = async (
   store: EventStore,
-  /** Milliseconds since the epoch. */
   clock: () => number,
   journal: string,
   reason: JournalClosed["reason"],

@@ -3,7 +3,10 @@ import type { ClockCorrected, ClockEvent } from "../../domain/ledger/journal/clo
 import { logStream } from "../../domain/log-format.ts";
 import type { EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
 
-/** Events before the position may have times from `at` up to `until`, although they were recorded before these times. */
+/**
+ * Events before the position may have times from `at` up to `until`, although they were recorded
+ * before these times.
+ */
 export interface Correction {
   readonly position: number;
   readonly at: number;
@@ -11,7 +14,10 @@ export interface Correction {
   readonly data: ClockCorrected;
 }
 
-/** The corrections of wrong clocks in the log, the first one first. The stream has a few events. @throws {EventStoreUnavailable} */
+/**
+ * The corrections of wrong clocks in the log, the first one first. The stream has a few events.
+ * @throws {EventStoreUnavailable}
+ */
 export const readCorrections = async (store: Pick<EventStore, "readStream">): Promise<Correction[]> => {
   const corrections: Correction[] = [];
   for await (const event of store.readStream(logStream)) {

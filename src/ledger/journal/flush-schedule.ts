@@ -5,17 +5,18 @@ const longAppendMs = 4;
 const maxDelayMs = 5;
 
 /**
- * From this many servings in progress on, a flush takes half of them: the store writes one half while this process answers the
- * other; otherwise it would often wait for a flush of nearly all. Fewer are not divided: each append has a cost of its own.
+ * From this many servings in progress on, a flush takes half of them: the store writes one half
+ * while this process answers the other; otherwise it would often wait for a flush of nearly all.
+ * Fewer are not divided: each append has a cost of its own.
  */
 const minDivided = { afterShortAppend: 32, afterLongAppend: 256 };
 
 /**
- * When the next flush starts, and how many servings it takes. Servings in progress are those that wait and those just answered, whose
- * clients send their next requests now.
+ * When the next flush starts, and how many servings it takes. Servings in progress are those that
+ * wait and those just answered, whose clients send their next requests now.
  *
- * After a long append the flush waits for these requests. If it started at once, they would wait for two appends: that of the
- * flush before them and their own.
+ * After a long append the flush waits for these requests. If it started at once, they would wait
+ * for two appends: that of the flush before them and their own.
  */
 export class FlushSchedule {
   readonly #timers: Clock;
@@ -51,7 +52,10 @@ export class FlushSchedule {
     this.#sentAt = this.#timers.now();
   }
 
-  /** The append of that flush has ended. Delays the next flush if the append was long. Returns whether it does. */
+  /**
+   * The append of that flush has ended. Delays the next flush if the append was long. Returns
+   * whether it does.
+   */
   delayNext({ answered, waiting }: { readonly answered: number; readonly waiting: number }): boolean {
     this.#answered = answered;
     this.#appendMs = this.#timers.now() - this.#sentAt;

@@ -37,7 +37,10 @@ export type FlushedEvent = JournalEvent & {
   readonly keyNumbers?: readonly number[];
 };
 
-/** Entries that were not durable when the journal was closed. Each void names the journal of its serving. */
+/**
+ * Entries that were not durable when the journal was closed. Each void names the journal of its
+ * serving.
+ */
 export interface LostEntries {
   readonly voids: readonly VoidedServing[];
   readonly streams: readonly StreamEnd[];
@@ -55,7 +58,10 @@ interface FlushLimits {
   readonly maxServings: number;
 }
 
-/** Takes entries up to the limits. Servings of a later month than the first one's stay for a later flush. */
+/**
+ * Takes entries up to the limits. Servings of a later month than the first one's stay for a later
+ * flush.
+ */
 export const collectFlush = (
   pending: PendingEntries,
   chained: Chained,

@@ -13,7 +13,11 @@ import type { EventStore, RecordedEvent } from "../../eventstore/event-store.ts"
 
 /** The registry of the installation's journals. Both commands are idempotent. */
 export interface JournalRegistry {
-  /** Call it before the journal's first event. Resolves with a log position at or after the registration. @throws {Unavailable} */
+  /**
+   * Call it before the journal's first event. Resolves with a log position at or after the
+   * registration.
+   * @throws {Unavailable}
+   */
   open(journal: string): Promise<number>;
   /** Call it when the journal is closed and fully posted. @throws {Unavailable} */
   retire(journal: string): Promise<void>;
@@ -21,7 +25,6 @@ export interface JournalRegistry {
 
 export const createJournalRegistry = (
   handler: Pick<CommandHandler, "execute">,
-  /** Milliseconds since the epoch. */
   clock: () => number,
 ): JournalRegistry => {
   const now = isoClock(clock);
@@ -37,7 +40,10 @@ export const createJournalRegistry = (
   };
 };
 
-/** The registry's events, the last one first. Malformed ones, and those of other programs, are left out. */
+/**
+ * The registry's events, the last one first. Malformed ones, and those of other programs, are left
+ * out.
+ */
 export async function* readRegistryBackwards(
   store: EventStore,
   options: { readonly limit?: number } = {},
@@ -69,7 +75,10 @@ export const readRegistrySnapshot =
   async (stream: string): Promise<StreamSnapshot | undefined> =>
     stream === journalRegistryStream ? await readJournalRegistry(store) : undefined;
 
-/** The journals that are opened and not retired, now or as of a log position. @throws {EventStoreUnavailable} */
+/**
+ * The journals that are opened and not retired, now or as of a log position.
+ * @throws {EventStoreUnavailable}
+ */
 export const listOpenJournals = async (
   store: EventStore,
   asOfPosition = Number.POSITIVE_INFINITY,

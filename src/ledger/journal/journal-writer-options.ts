@@ -6,7 +6,6 @@ import type { FlushedEvent, LostEntries } from "./journal-flush.ts";
 export interface JournalWriterOptions {
   readonly store: EventStore;
   readonly journal: string;
-  /** Milliseconds since the epoch. */
   readonly clock: () => number;
   /** For deadlines and delays. Default: real time. */
   readonly timers?: Clock;
@@ -20,13 +19,25 @@ export interface JournalWriterOptions {
   readonly maxFlushBytes?: number;
   /** Called after each durable flush, in order, before the callbacks of its servings. */
   readonly onFlushed?: (events: readonly FlushedEvent[]) => void;
-  /** Called when a charge is taken back: its void is durable, or the store has refused its flush after its deadline. */
+  /**
+   * Called when a charge is taken back: its void is durable, or the store has refused its flush
+   * after its deadline.
+   */
   readonly onVoided?: (voided: VoidedServing) => void;
-  /** Called with a serving that has an Idempotency-Key and became durable after its deadline: release the key, then void it. */
+  /**
+   * Called with a serving that has an Idempotency-Key and became durable after its deadline:
+   * release the key, then void it.
+   */
   readonly onExpired?: (serving: Serving, at: string) => void;
-  /** Called once if another process has closed the journal, before its servings fail. Add the lost entries to the next journal. */
+  /**
+   * Called once if another process has closed the journal, before its servings fail. Add the lost
+   * entries to the next journal.
+   */
   readonly onTakenOver?: (lost: LostEntries) => void;
-  /** Called with errors of callbacks, and with permanent errors of the store: servings then fail, other entries are repeated. */
+  /**
+   * Called with errors of callbacks, and with permanent errors of the store: servings then fail,
+   * other entries are repeated.
+   */
   readonly onError?: (error: unknown) => void;
 }
 

@@ -33,7 +33,10 @@ import {
 /** Clocks are corrected by less than this without notice. */
 const correctedMs = 60_000;
 
-/** This process's writer of its journal. One append is in flight; what is added meanwhile waits for a later flush. */
+/**
+ * This process's writer of its journal. One append is in flight; what is added meanwhile waits for
+ * a later flush.
+ */
 export class JournalWriter {
   readonly journal: string;
   readonly #options: Required<JournalWriterOptions>;
@@ -47,7 +50,10 @@ export class JournalWriter {
   #at = "";
   #isAheadOfClock = false;
   #month = "";
-  /** Until the end of this turn of the event loop the month stays the same. Then a flush starts, unless one is in flight or delayed. */
+  /**
+   * Until the end of this turn of the event loop the month stays the same. Then a flush starts,
+   * unless one is in flight or delayed.
+   */
   #isTurnEndScheduled = false;
   #inFlight: Flush | undefined;
   #closing: { reason: JournalClosed["reason"]; closed: PromiseWithResolvers<number> } | undefined;
@@ -76,25 +82,32 @@ export class JournalWriter {
     return voids.length + streams.length + this.#waiting.backgroundEntries;
   }
 
-  /** The month (yyyy-mm) of servings that are added in this turn of the event loop. It never goes backwards. */
+  /**
+   * The month (yyyy-mm) of servings that are added in this turn of the event loop. It never goes
+   * backwards.
+   */
   month = (): string => {
     this.#scheduleTurnEnd();
     return this.#month;
   };
 
   /**
-   * The last event is more than 60 s later than the clock, which was corrected: further events would have its time. Close the journal,
-   * and continue in another one. As of this turn of the event loop, after `month`.
+   * The last event is more than 60 s later than the clock, which was corrected: further events
+   * would have its time. Close the journal, and continue in another one. As of this turn of the
+   * event loop, after `month`.
    */
   get isAheadOfClock(): boolean {
     return this.#isAheadOfClock;
   }
 
   /**
-   * Adds a serving to a later flush. Calls `done` once, never before this method returns: without an error when the serving is
-   * durable, with the time of its event (empty after an error); otherwise with
-   * - {Unavailable}: it is not in the journal and never will be: its deadline passed before it was sent, or too many wait;
-   * - {OutcomeUnknown}: its deadline passed after it was sent. If it becomes durable, the writer voids it in a later flush;
+   * Adds a serving to a later flush. Calls `done` once, never before this method returns: without
+   * an error when the serving is durable, with the time of its event (empty after an error);
+   * otherwise with
+   * - {Unavailable}: it is not in the journal and never will be: its deadline passed before it
+   *   was sent, or too many wait;
+   * - {OutcomeUnknown}: its deadline passed after it was sent. If it becomes durable, the writer
+   *   voids it in a later flush;
    * - {JournalTakenOver}: the journal is closed, and it is not in it: add it to the next journal.
    */
   addServing = (serving: Serving, keyNumber: number, done: ServingCallback): void => {
@@ -125,7 +138,10 @@ export class JournalWriter {
       for (const one of servings) voids.add(one);
     });
 
-  /** Adds the end of a stream to the next flush. @throws {JournalTakenOver} after `close` or `onTakenOver` */
+  /**
+   * Adds the end of a stream to the next flush.
+   * @throws {JournalTakenOver} after `close` or `onTakenOver`
+   */
   addStreamEnd = (end: StreamEnd): void => this.#addToNextFlush(({ streams }) => streams.add(end));
 
   #addToNextFlush(add: (waiting: WaitingEntries) => void): void {
@@ -134,16 +150,25 @@ export class JournalWriter {
     this.#scheduleTurnEnd();
   }
 
-  /** Records in the next flush that the accounts include all entries up to this revision. Does nothing in a closed journal. */
+  /**
+   * Records in the next flush that the accounts include all entries up to this revision. Does
+   * nothing in a closed journal.
+   */
   notePosted = (through: number): void => {
     this.#waiting.postedUpTo = through;
     this.#scheduleTurnEnd();
   };
 
-  /** Resolves when everything added so far is durable, servings have failed, or the journal is taken over. Never rejects. */
+  /**
+   * Resolves when everything added so far is durable, servings have failed, or the journal is taken
+   * over. Never rejects.
+   */
   flushed = (): Promise<void> => this.#notified(this.#waiting.untilTaken());
 
-  /** As `flushed`, without the voids and ends of streams that the store has refused. They are repeated, perhaps much later. */
+  /**
+   * As `flushed`, without the voids and ends of streams that the store has refused. They are
+   * repeated, perhaps much later.
+   */
   appended = (): Promise<void> => this.#notified(this.#waiting.untilSent());
 
   #notified(taken: Promise<void>): Promise<void> {
@@ -152,8 +177,9 @@ export class JournalWriter {
   }
 
   /**
-   * Flushes, then appends `JournalClosed`. Adding is an error from now on. Resolves when the journal is closed, also if another
-   * process has closed it, with the last revision; -1 if it has no event: then nothing is appended.
+   * Flushes, then appends `JournalClosed`. Adding is an error from now on. Resolves when the
+   * journal is closed, also if another process has closed it, with the last revision; -1 if it has
+   * no event: then nothing is appended.
    */
   close = (reason: "shutdown" | "idle"): Promise<number> => {
     if (this.#closedRevision !== undefined) return Promise.resolve(this.#closedRevision);

@@ -10,8 +10,10 @@ export interface LedgerEndOptions {
 }
 
 /**
- * The position of the last event of the registry, the open journals and further streams. All events up to it are readable: what is
- * read as of this position has no gaps, whatever is appended in the meantime. @throws {EventStoreUnavailable}
+ * The position of the last event of the registry, the open journals and further streams. All events
+ * up to it are readable: what is read as of this position has no gaps, whatever is appended in the
+ * meantime.
+ * @throws {EventStoreUnavailable}
  */
 export const readLedgerEnd = async (
   store: EventStore,

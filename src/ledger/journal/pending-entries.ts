@@ -15,7 +15,10 @@ export interface PendingServing extends Queued<PendingServing> {
 
 export type ServingCallback = (error: Error | undefined, at: string) => void;
 
-/** Calls back. An error that is thrown must not keep other callbacks, or the next flush, from running: it is reported. */
+/**
+ * Calls back. An error that is thrown must not keep other callbacks, or the next flush, from
+ * running: it is reported.
+ */
 export const runReporting = (callback: () => void, onError: (error: unknown) => void): void => {
   try {
     callback();
@@ -63,7 +66,10 @@ export class PendingEntries {
 
 const repeatDelayMs = { firstMs: 1_000, maxMs: 60_000 };
 
-/** Entries of a flush that the store has refused with a permanent error. They are repeated alone: the error may be theirs. */
+/**
+ * Entries of a flush that the store has refused with a permanent error. They are repeated alone:
+ * the error may be theirs.
+ */
 export class RefusedEntries extends PendingEntries {
   #attempts = 0;
   #isDue = false;

@@ -20,7 +20,10 @@ export interface VerifyOptions {
 }
 
 export interface VerifiedLog extends LogSummary {
-  /** The number of events in streams that are trimmed, which no seal covers: only their form is checked. */
+  /**
+   * The number of events in streams that are trimmed, which no seal covers: only their form is
+   * checked.
+   */
   readonly uncovered: number;
 }
 
@@ -55,7 +58,8 @@ export const verifyLog = async (store: EventStore, options: VerifyOptions): Prom
 };
 
 /**
- * Verifies an export, which `open` opens for two reads: seals cover what precedes them, so their positions are needed first.
+ * Verifies an export, which `open` opens for two reads: seals cover what precedes them, so their
+ * positions are needed first.
  * @throws {NotGenuine} @throws the errors of `open`
  */
 export const verifyExport = async (

@@ -39,8 +39,9 @@ export interface KeyMonthRequest {
 }
 
 /**
- * Seals the log if that is due, and yields the text of an export that proves one key's month as of the last seal, in chunks of complete lines: what
- * `createKeyMonthVerifier` verifies. Reads the sealed streams of the whole log once, to prove that the seal covers the events.
+ * Seals the log if that is due, and yields the text of an export that proves one key's month as of
+ * the last seal, in chunks of complete lines: what `createKeyMonthVerifier` verifies. Reads the
+ * sealed streams of the whole log once, to prove that the seal covers the events.
  * @throws {Invalid} for a bad month @throws {NotFound} for a key that was never issued
  * @throws as `Seals.sealIfDue` does
  * @throws {Unavailable} when the event store cannot be read
@@ -64,7 +65,6 @@ export const createKeyMonthExport = ({
   readonly store: EventStore;
   readonly seals: Pick<Seals, "sealIfDue">;
   readonly signer: NoteSigner;
-  /** Milliseconds since the epoch. */
   readonly clock: () => number;
 }): ExportKeyMonth => {
   const limit = pLimit(maxConcurrentPasses);

@@ -41,7 +41,10 @@ export const scheduleSeals = ({ seals, timers, onError }: SealScheduleOptions) =
     probe: async (): Promise<void> => {
       if (hasFailed) throw new Error("the log could not be sealed, see the log");
     },
-    /** Abandons a seal whose events are still being read: the first seal of a long log can take seconds. Resolves when no seal is in progress. */
+    /**
+     * Abandons a seal whose events are still being read: the first seal of a long log can take
+     * seconds. Resolves when no seal is in progress.
+     */
     stop: async (): Promise<void> => {
       stop();
       stopped.abort();

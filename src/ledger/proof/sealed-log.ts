@@ -22,8 +22,8 @@ import {
 } from "../../eventstore/event-store.ts";
 
 /**
- * The events of the sealed streams after a position, up to the current end of the log, in order; with `journals` also those
- * of the journals.
+ * The events of the sealed streams after a position, up to the current end of the log, in order;
+ * with `journals` also those of the journals.
  * @throws {EventStoreUnavailable} @throws the signal's reason
  */
 export async function* readSealedEvents(
@@ -40,7 +40,10 @@ export async function* readSealedEvents(
   for await (const event of readLog(store, options)) if (included(event.stream)) yield event;
 }
 
-/** The events up to the current end of the log. @throws {EventStoreUnavailable} @throws the signal's reason */
+/**
+ * The events up to the current end of the log.
+ * @throws {EventStoreUnavailable} @throws the signal's reason
+ */
 export async function* readLog(
   store: EventStore,
   options: SubscribeOptions = {},
@@ -82,8 +85,8 @@ export interface HeadsSinceSeal {
 }
 
 /**
- * The last events, up to the position `upTo`, of the journals that were open at the position `after` or opened since. Reads what
- * follows the known heads.
+ * The last events, up to the position `upTo`, of the journals that were open at the position
+ * `after` or opened since. Reads what follows the known heads.
  * @throws {EventStoreUnavailable} @throws the signal's reason
  */
 export const readJournalHeads = async (
@@ -121,7 +124,10 @@ const journalsSince = async (store: EventStore, after: number, upTo: number): Pr
   return journals;
 };
 
-/** A recent position: no read that starts later misses an event before it. @throws {EventStoreUnavailable} */
+/**
+ * A recent position: no read that starts later misses an event before it.
+ * @throws {EventStoreUnavailable}
+ */
 export const readablePosition = async (store: EventStore): Promise<number> => {
   const registry = await lastEvent(store, journalRegistryStream);
   if (!registry) return -1;

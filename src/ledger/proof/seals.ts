@@ -38,7 +38,8 @@ export interface RecordedSeal {
 export interface Seals {
   /**
    * Seals the log up to its current end. Reads only what follows the last seal.
-   * @throws {Unavailable} when the event store cannot be read or written, or this machine's clock is wrong
+   * @throws {Unavailable} when the event store cannot be read or written, or this machine's clock
+   * is wrong
    * @throws {BadSeal} when the last seal is not genuine: nothing may continue it
    */
   seal(metadata: EventMetadata): Promise<RecordedSeal>;
@@ -60,15 +61,20 @@ export interface SealsOptions {
   readonly signer: NoteSigner;
   /** The keys that earlier seals may be signed with, that of `signer` included. */
   readonly keys: readonly NoteVerifier[];
-  /** Milliseconds since the epoch. */
   readonly clock: () => number;
-  /** Rejects with {Unavailable} if this machine's clock may be wrong: a seal of the future would delay all that follow. */
+  /**
+   * Rejects with {Unavailable} if this machine's clock may be wrong: a seal of the future would
+   * delay all that follow.
+   */
   readonly requireMeasuredClock: () => Promise<void>;
   /** For the delays after a conflict. Default: real time. */
   readonly timers?: Clock;
 }
 
-/** The clocks of instances are off by less. A seal that is later than this was made with a wrong clock. */
+/**
+ * The clocks of instances are off by less. A seal that is later than this was made with a wrong
+ * clock.
+ */
 const wrongMs = 2 * 60_000;
 /** Attempts while other processes seal at the same time. */
 const maxAttempts = 10;
@@ -153,8 +159,9 @@ const isSealedEvent = (event: RecordedEvent): event is RecordedEvent & { readonl
   event.type === "Sealed" && isWellFormed(event);
 
 /**
- * A seal that continues the last one. Positions are readable in order: when a read has shown one position, a read that starts
- * later misses no event before it. So the streams are read after `readablePosition`, and the journals after both.
+ * A seal that continues the last one. Positions are readable in order: when a read has shown one
+ * position, a read that starts later misses no event before it. So the streams are read after
+ * `readablePosition`, and the journals after both.
  */
 const prepareSeal = async (
   { store, signer, signal }: Pick<SealsOptions, "store" | "signer"> & { signal: AbortSignal | undefined },

@@ -8,8 +8,9 @@ import {
 import type { CommandHandler } from "../../eventstore/command-handler.ts";
 
 /**
- * Counts a key's usage of the month against a quota that its plan has received since. Call it before the plan is changed,
- * and again afterwards for what was spent in between. Idempotent. @throws {Unavailable}
+ * Counts a key's usage of the month against a quota that its plan has received since. Call it
+ * before the plan is changed, and again afterwards for what was spent in between. Idempotent.
+ * @throws {Unavailable}
  */
 export type CarryOverUsage = (apiKey: string, month: string) => Promise<void>;
 
@@ -17,7 +18,6 @@ export const createCarryOverUsage = (
   handler: Pick<CommandHandler, "execute">,
   /** What each journal has spent in the month, from the accounts and the unposted entries. */
   totalsOf: (apiKey: string, month: string) => Promise<readonly SpentTotal[]>,
-  /** Milliseconds since the epoch. */
   clock: () => number,
 ): CarryOverUsage => {
   const now = isoClock(clock);

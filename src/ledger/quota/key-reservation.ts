@@ -18,9 +18,14 @@ import type { Outcome } from "../../eventstore/command-handler.ts";
 import { RecalledHolders, type SettlementContext } from "./recalled-holders.ts";
 import { WaitingRequests } from "./waiting-requests.ts";
 
-/** The characters of one key and month in one journal. Kept small: there is one for each active key. */
+/**
+ * The characters of one key and month in one journal. Kept small: there is one for each active key.
+ */
 export class Tally {
-  /** Charged characters, including appends in flight and held ones. Negative if more was voided in this journal than charged. */
+  /**
+   * Charged characters, including appends in flight and held ones. Negative if more was voided in
+   * this journal than charged.
+   */
   spent = 0;
   /** The part of `spent` that requests in progress hold. */
   held = 0;
@@ -46,13 +51,17 @@ const metadata = { actor: "system" };
 /** As long as a serving waits for the event store by default. */
 const appendTimeoutMs = 5_000;
 
-/** A reservation is idle after a minute, then 4, 16, 64 minutes, 4, 17, 68, 273 hours: at most eight times in a month. */
+/**
+ * A reservation is idle after a minute, then 4, 16, 64 minutes, 4, 17, 68, 273 hours: at most eight
+ * times in a month.
+ */
 const idleFactor = 4;
 const maxIdleReturns = 8;
 
 /**
- * One journal's reservation of one key and month. At most one command of it runs at a time. What may be spent is lowered
- * before a return is appended, and raised only after a reservation is durable.
+ * One journal's reservation of one key and month. At most one command of it runs at a time. What
+ * may be spent is lowered before a return is appended, and raised only after a reservation is
+ * durable.
  */
 export class KeyReservation {
   readonly apiKey: string;
@@ -66,7 +75,10 @@ export class KeyReservation {
   #isReserved = false;
   /** By total, the own appends whose outcome is unknown: true if they reserve characters. */
   readonly #unresolved = new Map<number, boolean>();
-  /** The log positions of this journal's last event in the stream, and of the last recall by another journal. */
+  /**
+   * The log positions of this journal's last event in the stream, and of the last recall by another
+   * journal.
+   */
   #ownPosition = -1;
   #recallPosition = -1;
   #isReturnDue = false;
@@ -111,8 +123,8 @@ export class KeyReservation {
   }
 
   /**
-   * Call it when spent characters were voided. Others recall characters from journals with a reservation only: without one, this
-   * journal states its lower total at once.
+   * Call it when spent characters were voided. Others recall characters from journals with a
+   * reservation only: without one, this journal states its lower total at once.
    */
   refunded(): void {
     if (!this.hasRefund) return;
@@ -162,9 +174,10 @@ export class KeyReservation {
   }
 
   /**
-   * Called regularly. Returns what is reserved after `maxIdleChecks` calls without spending. Each return makes the next one
-   * later, unless `isReturnedSoon`: a key that is used now and then must not cost two appends each time. True if nothing is reserved,
-   * wanted or to be stated: the reservation can be forgotten.
+   * Called regularly. Returns what is reserved after `maxIdleChecks` calls without spending. Each
+   * return makes the next one later, unless `isReturnedSoon`: a key that is used now and then must
+   * not cost two appends each time. True if nothing is reserved, wanted or to be stated: the
+   * reservation can be forgotten.
    */
   checkIdle(maxIdleChecks: number, isReturnedSoon: boolean): boolean {
     if (this.#isRunning) return false;
@@ -259,8 +272,8 @@ export class KeyReservation {
   }
 
   /**
-   * Servings in flight and requests in progress count as spent, and may fail, or be voided by the next flush. Resolves with an
-   * error if this takes too long.
+   * Servings in flight and requests in progress count as spent, and may fail, or be voided by the
+   * next flush. Resolves with an error if this takes too long.
    */
   async #untilAppended(): Promise<Error | undefined> {
     const onTimeout = () =>
@@ -313,7 +326,9 @@ export class KeyReservation {
     if (this.#tally.held > 0) await this.#execute(reduceReservation);
   }
 
-  /** Keeps track of what the stream may say about this journal, whether the outcome is known or not. */
+  /**
+   * Keeps track of what the stream may say about this journal, whether the outcome is known or not.
+   */
   async #execute(decide: (state: Quota, own: OwnShare) => QuotaEvent[]): Promise<Outcome<Quota, QuotaEvent>> {
     const { journal, handler, now } = this.#context;
     const expected = [this.#tally.stated, ...this.#unresolved.keys()];

@@ -37,7 +37,6 @@ export interface QuotaThresholdsOptions {
   readonly quotaOf: (apiKey: string) => number | null | undefined;
   /** Called with all thresholds of the key and month, also with those that were known before. */
   readonly onCrossed: (crossed: CrossedThresholds) => Promise<void>;
-  /** Milliseconds since the epoch. */
   readonly clock: () => number;
   readonly timers: Clock;
   readonly onError: (what: string, error: unknown) => void;

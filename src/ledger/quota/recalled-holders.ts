@@ -63,8 +63,8 @@ export class RecalledHolders {
   }
 
   /**
-   * Resolves after the next change, or when the first holder's time is up. Settles those whose time was up already when the
-   * state was read.
+   * Resolves after the next change, or when the first holder's time is up. Settles those whose time
+   * was up already when the state was read.
    */
   async waitForReturns(state: Quota, readAfter: Moment): Promise<void> {
     const { journal, timers, recallTimeoutMs } = this.#context;

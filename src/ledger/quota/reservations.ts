@@ -15,12 +15,16 @@ export interface ReservationsOptions {
   readonly journal: string;
   readonly handler: CommandHandler;
   readonly store: EventStore;
-  /** A position of the log before this journal's first reservation: recalls are followed from there. */
+  /**
+   * A position of the log before this journal's first reservation: recalls are followed from there.
+   */
   readonly after: number;
-  /** Milliseconds since the epoch. */
   readonly clock?: () => number;
   readonly timers?: Clock;
-  /** Resolves when all servings and voids added so far are in the journal, or it is known that they are not. */
+  /**
+   * Resolves when all servings and voids added so far are in the journal, or it is known that they
+   * are not.
+   */
   readonly waitForAppends: () => Promise<void>;
   /** Closes another journal. Idempotent. */
   readonly takeOver: (journal: string) => Promise<void>;
@@ -30,13 +34,19 @@ export interface ReservationsOptions {
   readonly onTakenOver: () => void;
   /** How long other journals may take to answer a recall. Default 2,000. */
   readonly recallTimeoutMs?: number;
-  /** How long a reservation may be unused before its first return in a month; longer before later ones. Default 60,000. */
+  /**
+   * How long a reservation may be unused before its first return in a month; longer before later
+   * ones. Default 60,000.
+   */
   readonly idleMs?: number;
 }
 
 /** Characters that count as spent while their request is in progress. */
 export interface Hold {
-  /** Spends them for a serving of this month. False if they cannot be used: then they are returned, and `trySpend` decides. */
+  /**
+   * Spends them for a serving of this month. False if they cannot be used: then they are returned,
+   * and `trySpend` decides.
+   */
   take(reservations: Reservations, month: string, characters: number): boolean;
   /** Returns them. Has no effect after `take`. */
   release(): void;
@@ -46,12 +56,18 @@ export interface Hold {
 export class ReservationsClosed extends Unavailable {}
 
 const checksPerIdleTime = 6;
-/** Above this number, idle reservations are returned after the idle time, whatever they cost later: it bounds the memory. */
+/**
+ * Above this number, idle reservations are returned after the idle time, whatever they cost later:
+ * it bounds the memory.
+ */
 const maxHeldForLong = 100_000;
 const returnsAtOnce = 256;
 const retryAfterSeconds = 1;
 
-/** One journal's share of the monthly quotas. It ends with its journal: a new journal begins with new reservations. */
+/**
+ * One journal's share of the monthly quotas. It ends with its journal: a new journal begins with
+ * new reservations.
+ */
 export class Reservations {
   readonly #context: ReservationContext;
   readonly #idleMs: number;
@@ -84,8 +100,8 @@ export class Reservations {
   }
 
   /**
-   * Spends characters of a key's month if this journal holds them. False: call `reserve`, then try again. With `quota`
-   * null (no quota) it only counts them.
+   * Spends characters of a key's month if this journal holds them. False: call `reserve`, then try
+   * again. With `quota` null (no quota) it only counts them.
    */
   trySpend(keyNumber: number, month: string, characters: number, quota: number | null): boolean {
     if (quota === null) this.#tallies.spend(keyNumber, month, characters);
@@ -99,7 +115,9 @@ export class Reservations {
     return true;
   }
 
-  /** Holds characters if this journal has reserved them. Undefined: call `reserve`, then try again. */
+  /**
+   * Holds characters if this journal has reserved them. Undefined: call `reserve`, then try again.
+   */
   hold(apiKey: string, month: string, characters: number, quota: number): Hold | undefined {
     const keyNumber = keyNumberOf(apiKey);
     if (!this.trySpend(keyNumber, month, characters, quota)) return undefined;
@@ -128,11 +146,13 @@ export class Reservations {
   }
 
   /**
-   * Reserves characters, so that they can be spent in this turn of the event loop. Requests are served in order.
+   * Reserves characters, so that they can be spent in this turn of the event loop. Requests are
+   * served in order.
    * @throws {QuotaExceeded} if they are not available in any journal
    * @throws {Unavailable} if the event store does not answer
    * @throws {ReservationsClosed} if the journal is being closed: use the next journal
-   * @throws {JournalTakenOver} if this journal was closed, or its reservation settled, by another process: use the next journal
+   * @throws {JournalTakenOver} if this journal was closed, or its reservation settled, by another
+   * process: use the next journal
    */
   async reserve(apiKey: string, month: string, characters: number, quota: number): Promise<void> {
     if (this.#ended) throw this.#ended;
@@ -151,7 +171,8 @@ export class Reservations {
   }
 
   /**
-   * True after the end, if a quota stream may state more than this journal has spent, without a reservation that others can recall.
+   * True after the end, if a quota stream may state more than this journal has spent, without a
+   * reservation that others can recall.
    */
   get mayOverstate(): boolean {
     if (this.#ended instanceof JournalTakenOver || this.#hasLateRefund) return true;
@@ -167,7 +188,9 @@ export class Reservations {
     this.#following.close();
   }
 
-  /** Ends the regular checks and the subscription, because the process ends. Reserves nothing more. */
+  /**
+   * Ends the regular checks and the subscription, because the process ends. Reserves nothing more.
+   */
   stop(): void {
     this.#endWith(new ReservationsClosed("The service is shutting down.", retryAfterSeconds));
     this.#following.close();

@@ -16,17 +16,17 @@ import { readLastMinute } from "../journal/journal-reader.ts";
 export interface SettleVoidsOptions {
   readonly store: EventStore;
   readonly handler: Pick<CommandHandler, "execute">;
-  /** Milliseconds since the epoch. */
   readonly clock: () => number;
 }
 
 const maxConcurrent = 8;
 
 /**
- * Settles the quotas of keys with voids in the last minute of a closed journal. Call it when the journal is posted completely.
- * A journal without a reservation states its lower total after a void. If its process ended before that, other journals would count
- * the voided characters until the end of the month.
- * Idempotent. @throws {EventStoreUnavailable} @throws as `CommandHandler.execute` does
+ * Settles the quotas of keys with voids in the last minute of a closed journal. Call it when the
+ * journal is posted completely. A journal without a reservation states its lower total after a
+ * void. If its process ended before that, other journals would count the voided characters until
+ * the end of the month. Idempotent.
+ * @throws {EventStoreUnavailable} @throws as `CommandHandler.execute` does
  */
 export const settleVoids = async (
   { store, handler, clock }: SettleVoidsOptions,

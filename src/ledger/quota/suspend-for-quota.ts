@@ -8,13 +8,15 @@ export interface SuspendForQuotaOptions {
   readonly handler: Pick<CommandHandler, "execute">;
   /** Resolves when this instance's views show the position. */
   readonly untilVisible: (position: number) => Promise<void>;
-  /** Milliseconds since the epoch. */
   readonly clock: () => number;
   /** Called when a request does not fit into the key's quota. */
   readonly onQuotaExceeded: (apiKey: string) => void;
 }
 
-/** Suspends the key of a request that exceeds the quota. @throws {KeyIsSuspended} always, or {Unavailable} if its plan has changed */
+/**
+ * Suspends the key of a request that exceeds the quota.
+ * @throws {KeyIsSuspended} always, or {Unavailable} if its plan has changed
+ */
 export const suspendForQuota = async (
   { handler, untilVisible, clock, onQuotaExceeded }: SuspendForQuotaOptions,
   apiKey: string,

@@ -2,13 +2,17 @@ import { NumberPerKey, PerKey } from "../../domain/accounts/per-key.ts";
 import { Tally } from "./key-reservation.ts";
 
 /**
- * A journal's tallies by month and key. Those of the latest month are kept as long as the journal lives, because its next
- * reservation states its absolute total. Earlier ones are kept until their reservations are returned.
+ * A journal's tallies by month and key. Those of the latest month are kept as long as the journal
+ * lives, because its next reservation states its absolute total. Earlier ones are kept until their
+ * reservations are returned.
  */
 export class Tallies {
   #month = "";
   #tallies = new PerKey<Tally>();
-  /** What keys have spent in the latest month before they had a tally: keys without a quota need none. */
+  /**
+   * What keys have spent in the latest month before they had a tally: keys without a quota need
+   * none.
+   */
   #spent = new NumberPerKey();
   readonly #past = new Map<string, Map<number, Tally>>();
 

@@ -33,8 +33,9 @@ export interface CountedUsageOptions {
 }
 
 /**
- * Follows the log from the first read until ten minutes after the last one. Only operators and auditors ask for the usage of
- * all keys, and adding up every serving of every instance would cost each of them several per cent of its work.
+ * Follows the log from the first read until ten minutes after the last one. Only operators and
+ * auditors ask for the usage of all keys, and adding up every serving of every instance would cost
+ * each of them several per cent of its work.
  */
 export const createCountedUsage = ({
   store,
@@ -86,8 +87,8 @@ export const createCountedUsage = ({
 const maxKeysRead = 1_000;
 
 /**
- * Counts the usage of keys: of a page from their accounts, which reads the end of each, and of more keys from the totals. Until
- * these are complete, all are read from their accounts.
+ * Counts the usage of keys: of a page from their accounts, which reads the end of each, and of more
+ * keys from the totals. Until these are complete, all are read from their accounts.
  */
 export const createCountUsage = ({
   readCountedUsage,

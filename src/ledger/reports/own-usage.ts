@@ -9,7 +9,10 @@ export interface OwnUsageRequest {
   readonly signal: AbortSignal;
 }
 
-/** What a key may know about its own month. All counts are in characters, except `requests`. Times are ISO 8601, UTC. */
+/**
+ * What a key may know about its own month. All counts are in characters, except `requests`. Times
+ * are ISO 8601, UTC.
+ */
 export interface OwnUsage extends Pick<UsageReport, "month" | "asOf" | "finalUntil" | "requests"> {
   readonly used: number;
   /** The plan's characters as of that time; null: no limit, or the key was not issued yet. */
@@ -23,7 +26,10 @@ export interface OwnUsage extends Pick<UsageReport, "month" | "asOf" | "finalUnt
   readonly byVoice: UsageReport["byVoice"];
 }
 
-/** @throws {Invalid} for a bad month or time @throws {Unavailable} if too many reports are waiting, or the event store cannot be read */
+/**
+ * @throws {Invalid} for a bad month or time @throws {Unavailable} if too many reports are waiting,
+ * or the event store cannot be read
+ */
 export type ReportOwnUsage = (request: OwnUsageRequest) => Promise<OwnUsage>;
 
 export const createOwnUsage =

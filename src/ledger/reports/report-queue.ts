@@ -7,14 +7,18 @@ import { queues } from "../../limits/queues.ts";
 /** Runs reports that read much of the log, such as the usage reports that keys request. */
 export interface ReportQueue {
   /**
-   * Runs `report` when it is the key's turn. The signal that it receives is aborted when it takes too long. A slow report may be
-   * aborted and run once more, when one of the slots for slow ones is free.
+   * Runs `report` when it is the key's turn. The signal that it receives is aborted when it takes
+   * too long. A slow report may be aborted and run once more, when one of the slots for slow ones
+   * is free.
    * @throws {Unavailable} if too many reports are waiting, or this one takes too long
    */
   run<T>(apiKey: string, signal: AbortSignal, report: (signal: AbortSignal) => Promise<T>): Promise<T>;
 }
 
-/** After this time a report needs a slot for slow ones: all others would wait behind two long reports of two keys. */
+/**
+ * After this time a report needs a slot for slow ones: all others would wait behind two long
+ * reports of two keys.
+ */
 const slowAfterMs = 1_000;
 const maxReportMs = 30_000;
 

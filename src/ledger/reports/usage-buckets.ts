@@ -37,7 +37,10 @@ export interface UsageBucketsRequest {
   readonly websites?: readonly string[] | undefined;
   readonly engines?: readonly string[] | undefined;
   readonly limit?: number | undefined;
-  /** `nextPage` of the page before: the times of the first page count, and those in the request do not. */
+  /**
+   * `nextPage` of the page before: the times of the first page count, and those in the request do
+   * not.
+   */
   readonly page?: string | undefined;
   /** In Unix seconds, inclusive. Default: now. */
   readonly asOf?: number | undefined;
@@ -65,8 +68,8 @@ export interface UsageRow {
 }
 
 /**
- * Usage in intervals of time, to the character that of the usage reports. The first bucket begins at `from`, all others at whole days,
- * hours or minutes (UTC).
+ * Usage in intervals of time, to the character that of the usage reports. The first bucket begins
+ * at `from`, all others at whole days, hours or minutes (UTC).
  * @throws {Invalid} for a bad range or page @throws {Unavailable}
  */
 export type ReportUsageBuckets = (request: UsageBucketsRequest) => Promise<UsageBuckets>;
@@ -80,7 +83,6 @@ export interface UsageBucketsOptions {
   readonly queue: ReportQueue;
   /** All keys, or only this one, from a view. */
   readonly keys: (apiKey?: string) => readonly UsageKey[];
-  /** Milliseconds since the epoch. */
   readonly clock: () => number;
 }
 
@@ -215,7 +217,10 @@ const rowsOf = (rows: Rows = new Map()): UsageRow[] =>
 
 const pageToken = z.tuple([z.int().min(0), z.int().min(1), z.int().min(0)]);
 
-/** The range of the pages that follow. It grants nothing: the caller's keys are those of the request. */
+/**
+ * The range of the pages that follow. It grants nothing: the caller's keys are those of the
+ * request.
+ */
 const encodePage = (range: z.input<typeof pageToken>): string =>
   Buffer.from(JSON.stringify(range)).toString("base64url");
 

@@ -39,7 +39,6 @@ export const createUsageOverview =
     clock,
   }: {
     readonly readCountedUsage: ReadCountedUsage;
-    /** Milliseconds since the epoch. */
     readonly clock: () => number;
   }): ShowUsage =>
   async () => {

@@ -20,7 +20,10 @@ export interface UsageReportRequest {
   readonly apiKey: string;
   /** `yyyy-mm`, UTC. Default: the month of `asOf`. */
   readonly month?: string | undefined;
-  /** A date (its midnight, UTC) or an ISO 8601 time, inclusive. Default: the time of `asOfPosition`, else now. */
+  /**
+   * A date (its midnight, UTC) or an ISO 8601 time, inclusive. Default: the time of `asOfPosition`,
+   * else now.
+   */
   readonly asOf?: string | undefined;
   /** The position of an event, as in an audit, inclusive. With `asOf`, both limit the report. */
   readonly asOfPosition?: number | undefined;
@@ -35,11 +38,15 @@ export interface UsageReport extends UsageCount {
   /** The report includes every entry up to this position of the log, and none that follows. */
   readonly asOfPosition: number;
   /**
-   * What is charged is complete up to this time: no instance can still record an earlier serving that it answers. At most `asOf`.
-   * Only `voided` may grow: an append that the event store delayed is voided when it is found.
+   * What is charged is complete up to this time: no instance can still record an earlier serving
+   * that it answers. At most `asOf`. Only `voided` may grow: an append that the event store delayed
+   * is voided when it is found.
    */
   readonly finalUntil: string;
-  /** The plan's monthly characters at that time; null: no limit. Absent if the key was not issued yet. */
+  /**
+   * The plan's monthly characters at that time; null: no limit. Absent if the key was not issued
+   * yet.
+   */
   readonly quota?: number | null;
   /** The key's plan and state at that time. Absent if the key was not issued yet. */
   readonly plan?: Plan;
@@ -48,8 +55,9 @@ export interface UsageReport extends UsageCount {
   readonly quotas: readonly QuotaSince[];
   readonly voided: UsageCount;
   /**
-   * What the key used while a wrong clock recorded it under other months, or other days of this one, by the month under which it is
-   * charged. In the report of the month in which the clock was corrected; absent without any.
+   * What the key used while a wrong clock recorded it under other months, or other days of this
+   * one, by the month under which it is charged. In the report of the month in which the clock was
+   * corrected; absent without any.
    */
   readonly corrections?: readonly CorrectedUsage[];
   readonly byDay: readonly (UsageCount & { readonly day: string })[];
@@ -82,13 +90,17 @@ export interface UsageReportParts {
   readonly store: EventStore;
   readonly accounts: Pick<UsageReader, "beginUsage">;
   readonly clock?: () => number;
-  /** False if the clock may differ from the event store's by more than 60 s: finality then rests on the store's times. */
+  /**
+   * False if the clock may differ from the event store's by more than 60 s: finality then rests on
+   * the store's times.
+   */
   readonly isClockRight?: () => boolean;
 }
 
 /**
- * What is older than this is final. The clocks of the recording instance and of this one may each be 60 s off, in opposite
- * directions (beyond that an instance records nothing), and an append is answered within 10 s or voided.
+ * What is older than this is final. The clocks of the recording instance and of this one may each
+ * be 60 s off, in opposite directions (beyond that an instance records nothing), and an append is
+ * answered within 10 s or voided.
  */
 const finalAfterMs = 2 * 60_000 + 10_000;
 
@@ -178,7 +190,10 @@ const timeAt = async (store: EventStore, position: number): Promise<number> => {
   throw new Invalid([{ path: ["asOfPosition"], message: "Must be the position of an event in the log." }]);
 };
 
-/** By the store's clock, which had passed this time before the report was read. Seals are an hour apart. */
+/**
+ * By the store's clock, which had passed this time before the report was read. Seals are an hour
+ * apart.
+ */
 const lastSealedAt = async (store: EventStore): Promise<number> =>
   (await readEvent(store, sealsStream, { direction: "backwards" }))?.created ?? 0;
 
@@ -186,7 +201,9 @@ const lastSealedAt = async (store: EventStore): Promise<number> =>
 const storedAt = async (store: EventStore, position: number): Promise<number> =>
   (await store.eventAt(position))?.created ?? 0;
 
-/** Servings that other instances recorded at about the time of a position may have later positions. */
+/**
+ * Servings that other instances recorded at about the time of a position may have later positions.
+ */
 const finalUntil = ({
   now,
   until,

@@ -19,7 +19,6 @@ import type { Session } from "./sessions.ts";
 interface SessionOptions {
   readonly store: EventStore;
   readonly handler: CommandHandler;
-  /** Milliseconds since the epoch. */
   readonly clock: () => number;
   readonly timers: Clock;
   readonly registry: JournalRegistry;
@@ -32,7 +31,9 @@ interface SessionOptions {
   readonly onFlushed: (events: readonly FlushedEvent[]) => void;
   /** Called when the journal cannot be used any more. */
   readonly onUnusable: (session: Session) => void;
-  /** Called with a serving with an Idempotency-Key that is durable, and whose caller was refused. */
+  /**
+   * Called with a serving with an Idempotency-Key that is durable, and whose caller was refused.
+   */
   readonly onExpired: (receipt: Receipt) => void;
   /** Called with the entries that belong into the next journal. */
   readonly onLost: (lost: LostEntries) => void;

@@ -18,7 +18,6 @@ import { readLedgerEnd } from "../journal/ledger-end.ts";
 
 interface RecentChargesOptions {
   readonly store: EventStore;
-  /** Milliseconds since the epoch. */
   readonly clock: () => number;
   readonly timers?: Clock;
   /** Called with the same events, and with those of the registry. */
@@ -50,7 +49,10 @@ export class RecentCharges {
   #position = -1;
   #isClosed = false;
   #nextBatch = Promise.withResolvers<void>();
-  /** Their events are added when they are durable. Each event must be added once, because charges are counted. */
+  /**
+   * Their events are added when they are durable. Each event must be added once, because charges
+   * are counted.
+   */
   readonly #ownStreams = new Set<string>();
 
   constructor(options: RecentChargesOptions) {
@@ -70,8 +72,9 @@ export class RecentCharges {
   }
 
   /**
-   * Whether the part is paid for by a charge within ten minutes. Free engines' audio is public: a charge pays for all of its
-   * parts. A charge of private audio pays for as many bytes as the audio has.
+   * Whether the part is paid for by a charge within ten minutes. Free engines' audio is public: a
+   * charge pays for all of its parts. A charge of private audio pays for as many bytes as the audio
+   * has.
    */
   isPaid({ apiKey, hash, part }: Pick<Serving, "apiKey" | "hash" | "part">): boolean {
     if (!this.wasCharged(apiKey, hash)) return false;
@@ -79,7 +82,10 @@ export class RecentCharges {
     return part === undefined || countedBytes(part) <= unsent;
   }
 
-  /** Call it once for each paid part of private audio that this process sends. The returned function takes it back. */
+  /**
+   * Call it once for each paid part of private audio that this process sends. The returned function
+   * takes it back.
+   */
   send({ apiKey, hash, part }: Pick<Serving, "apiKey" | "hash" | "part">): () => void {
     const keyNumber = findKeyNumber(apiKey);
     const bytes = part ? countedBytes(part) : 0;
@@ -93,7 +99,10 @@ export class RecentCharges {
     for (const event of events) addEvent(this.#objects, event);
   };
 
-  /** Resolves when everything that any process recorded before the call is included. @throws {Unavailable} */
+  /**
+   * Resolves when everything that any process recorded before the call is included.
+   * @throws {Unavailable}
+   */
   async catchUp(): Promise<void> {
     await this.#withDeadline(maxCatchUpMs, async (signal) => {
       const end = await this.#readEndOfOthers().catch(throwUnavailable);
@@ -112,8 +121,9 @@ export class RecentCharges {
   }
 
   /**
-   * Follows all journals but this process's own, from the log position at which that one was opened. Call it again when the
-   * process opens its next journal. The first call also reads the last 10 minutes.
+   * Follows all journals but this process's own, from the log position at which that one was
+   * opened. Call it again when the process opens its next journal. The first call also reads the
+   * last 10 minutes.
    * @throws {EventStoreUnavailable}
    */
   async follow(ownJournal: string, position: number): Promise<void> {
@@ -183,7 +193,9 @@ const addEvent = (objects: RecentObjects, event: OwnEvent): void => {
   }
 };
 
-/** Counts the parts of private audio that were sent without a charge, because they were paid for. */
+/**
+ * Counts the parts of private audio that were sent without a charge, because they were paid for.
+ */
 const addSentParts = (objects: RecentObjects, event: JournalEvent): void => {
   if (event.type !== "SynthesesServed" || event.data.details === undefined) return;
   for (const { apiKey, hash, characters, part, repeat } of expandServings(event.data)) {
@@ -202,7 +214,10 @@ const countedBytes = ({ bytes }: { readonly bytes: number }): number => (bytes <
 const unsentOf = ({ part }: Pick<ServingDetails, "part"> = {}): number =>
   part ? part.size - countedBytes(part) : 0;
 
-/** Reads the journals that were open within the window up to a position: of each an equal share, the newest events. */
+/**
+ * Reads the journals that were open within the window up to a position: of each an equal share, the
+ * newest events.
+ */
 const readRecent = async (
   store: EventStore,
   { since, upTo }: { readonly since: number; readonly upTo: number },

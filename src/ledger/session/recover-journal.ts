@@ -7,14 +7,19 @@ import type { JournalRegistry } from "../journal/journal-registry.ts";
 import { type SettleVoidsOptions, settleVoids } from "../quota/settle-voids.ts";
 
 /**
- * Recovers the journal of a process that is gone: closes it, records the uses of its Idempotency-Keys, posts
- * what is unposted, settles the quotas of its last voids and retires it. Idempotent, also if several instances do it concurrently.
+ * Recovers the journal of a process that is gone: closes it, records the uses of its
+ * Idempotency-Keys, posts what is unposted, settles the quotas of its last voids and retires it.
+ * Idempotent, also if several instances do it concurrently.
  * @throws {Unavailable}: call it again
  */
 export type RecoverJournal = (journal: string, reason: JournalClosed["reason"]) => Promise<void>;
 
 export interface RecoverJournalOptions extends Omit<PostOnBehalfOptions, "journal">, SettleVoidsOptions {
-  /** Appends `JournalClosed` unless the journal is closed. Resolves with the revision of `JournalClosed`. @throws {Unavailable} */
+  /**
+   * Appends `JournalClosed` unless the journal is closed. Resolves with the revision of
+   * `JournalClosed`.
+   * @throws {Unavailable}
+   */
   readonly closeJournal: (journal: string, reason: JournalClosed["reason"]) => Promise<number>;
   readonly registry: Pick<JournalRegistry, "retire">;
   readonly recoverIdempotencyKeys: RecoverIdempotencyKeys;

@@ -4,9 +4,9 @@ import type { JournalWriter } from "../journal/journal-writer.ts";
 import type { Reservations } from "../quota/reservations.ts";
 
 /**
- * One life of this process in the ledger, from the opening of a journal to its end. It holds everything that belongs to
- * that journal; nothing of it is used for the next one. A process that continues after its journal was closed starts its
- * next session.
+ * One life of this process in the ledger, from the opening of a journal to its end. It holds
+ * everything that belongs to that journal; nothing of it is used for the next one. A process that
+ * continues after its journal was closed starts its next session.
  */
 export interface Session {
   readonly writer: JournalWriter;
@@ -85,7 +85,10 @@ export class Sessions {
     }
   }
 
-  /** Call it when the journal was or must be closed. Closes, posts and retires it in the background. The next request opens a new one. */
+  /**
+   * Call it when the journal was or must be closed. Closes, posts and retires it in the background.
+   * The next request opens a new one.
+   */
   discard(session: Session): void {
     this.#end(session, async ({ writer }) => {
       await this.#options.takeOver(writer.journal);
@@ -93,14 +96,17 @@ export class Sessions {
     });
   }
 
-  /** Closes, posts and retires the journal in the background, with what is pending. The next request opens a new one. */
+  /**
+   * Closes, posts and retires the journal in the background, with what is pending. The next request
+   * opens a new one.
+   */
   renew(session: Session): void {
     this.#end(session, (ended) => closeInOrder(ended, "idle"));
   }
 
   /**
-   * Closes the current one: records what is pending, returns reserved characters, posts, and retires the journal. Resolves
-   * when no journal is being closed any more.
+   * Closes the current one: records what is pending, returns reserved characters, posts, and
+   * retires the journal. Resolves when no journal is being closed any more.
    */
   async close(reason: "shutdown" | "idle"): Promise<void> {
     await this.#opening?.catch(() => {});
@@ -108,7 +114,10 @@ export class Sessions {
     await Promise.all(this.#ending.values());
   }
 
-  /** Once for each. A journal that is not closed, posted and settled completely is recovered by a later sweep. */
+  /**
+   * Once for each. A journal that is not closed, posted and settled completely is recovered by a
+   * later sweep.
+   */
   #end(session: Session, close: Close): void {
     if (this.#current === session) this.#current = undefined;
     if (this.#ended.has(session)) return;
@@ -130,7 +139,9 @@ export class Sessions {
     }
   }
 
-  /** Ends all repeated work on journals that could not be closed in time, and opens no further one. */
+  /**
+   * Ends all repeated work on journals that could not be closed in time, and opens no further one.
+   */
   stop(): void {
     this.#isStopped = true;
     this.#current?.stop();

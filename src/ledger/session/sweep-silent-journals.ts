@@ -15,8 +15,9 @@ export interface SweepOptions {
 }
 
 /**
- * Recovers the journals of processes that are gone: those without an event for 15 minutes, and closed ones that were not
- * retired within a minute. Skips `own`. Never rejects: failures are reported, and the next sweep tries again.
+ * Recovers the journals of processes that are gone: those without an event for 15 minutes, and
+ * closed ones that were not retired within a minute. Skips `own`. Never rejects: failures are
+ * reported, and the next sweep tries again.
  */
 export type SweepSilentJournals = (own?: string) => Promise<void>;
 
@@ -47,7 +48,8 @@ export const createSweepSilentJournals = ({
     const registry = await readEvent(store, journalRegistryStream, { direction: "backwards" });
     if (registry) storeTime.observe(registry);
     for (const [journal, { type, created }] of ends) {
-      // An event of the future is one of a wrong clock. The process that recorded it has closed its journal, or is gone.
+      // An event of the future is one of a wrong clock. The process that recorded it has closed its
+      // journal, or is gone.
       const silentMs = Math.abs(storeTime.now() - created);
       if (silentMs < (type === "JournalClosed" ? retirementMs : silenceMs)) continue;
       await recoverJournal(journal, "silent").catch((error) =>
@@ -66,8 +68,8 @@ export const createSweepSilentJournals = ({
 };
 
 /**
- * A lower bound of the store's clock, which this process cannot read: the time of an event that was seen, and the time since.
- * The clocks of processes differ; that of the store is the same for all.
+ * A lower bound of the store's clock, which this process cannot read: the time of an event that was
+ * seen, and the time since. The clocks of processes differ; that of the store is the same for all.
  */
 const createStoreTime = (timers: Clock) => {
   let offset = Number.NEGATIVE_INFINITY;

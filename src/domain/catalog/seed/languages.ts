@@ -1,16 +1,20 @@
 /**
  * Every language that espeak-ng 1.51 speaks.
  *
- * - number: unique and never changed, since ids are derived from it. A new line gets the next number, at any place.
- * - lang: BCP-47 as clients send it (`zh-CN`, not `cmn-CN`; `zh-HK` for Cantonese), with the most likely region
- *   of the language, or none for a language without a country.
- * - file: the file name of espeak-ng's voice. espeak-ng ignores variants after a language's name (`en-gb+f3`).
+ * - number: unique and never changed, since ids are derived from it. A new line gets the next
+ *   number, at any place.
+ * - lang: BCP-47 as clients send it (`zh-CN`, not `cmn-CN`; `zh-HK` for Cantonese), with the most
+ *   likely region of the language, or none for a language without a country.
+ * - file: the file name of espeak-ng's voice. espeak-ng ignores variants after a language's name
+ *   (`en-gb+f3`).
  * - name: the prefix of the friendly voices' names.
- * - flag: ISO 3166-1 alpha-2 in lower case. `xx`, which is no country's code, for constructed languages.
+ * - flag: ISO 3166-1 alpha-2 in lower case. `xx`, which is no country's code, for constructed
+ *   languages.
  *
  * Excluded are the three voices for Latin transcriptions (`cmn-Latn-pinyin`, `yue-Latn-jyutping`,
- * `fa-Latn`): the script is visible in the text, and they would be second voices for the same language. The driver of espeak-ng asks
- * for `cmn-Latn-pinyin` instead of `sit/cmn`, which 1.51 reads as English.
+ * `fa-Latn`): the script is visible in the text, and they would be second voices for the same
+ * language. The driver of espeak-ng asks for `cmn-Latn-pinyin` instead of `sit/cmn`, which 1.51
+ * reads as English.
  */
 export type Line = readonly [number: number, lang: string, file: string, name: string, flag: string];
 

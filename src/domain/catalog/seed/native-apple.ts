@@ -1,4 +1,7 @@
-/** Voices of macOS and iOS, available in every browser there. Some are preinstalled, others downloadable. */
+/**
+ * Voices of macOS and iOS, available in every browser there. Some are preinstalled, others
+ * downloadable.
+ */
 export const apple = [
   ["ar-001", "Majed m"],
   ["bg-BG", "Daria f"],

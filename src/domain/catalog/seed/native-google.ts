@@ -28,7 +28,9 @@ export const chromeOs = [
   ["it-IT", "italiano 2 f, italiano 3 m"],
 ] as const;
 
-/** Network voices of Chrome on desktops. Chromium and Chrome on Android and iOS do not have them. */
+/**
+ * Network voices of Chrome on desktops. Chromium and Chrome on Android and iOS do not have them.
+ */
 export const chrome = [
   ["de-DE", "Deutsch f"],
   ["en-GB", "UK English Female f, UK English Male m"],
@@ -51,8 +53,9 @@ export const chrome = [
 ] as const;
 
 /**
- * Browsers on Android list one voice per language, named by language and country in the device's language. Listed here are
- * the English and the native names. The device's settings select the speaker; Google's and Samsung's default is female.
+ * Browsers on Android list one voice per language, named by language and country in the device's
+ * language. Listed here are the English and the native names. The device's settings select the
+ * speaker; Google's and Samsung's default is female.
  */
 export const android = [
   ["bn-BD", "Bangla Bangladesh f, বাংলা বাংলাদেশ f"],

@@ -81,7 +81,10 @@ export const edge = [
   ["zh-TW", "HsiaoChen f, YunJhe m", "Chinese (Taiwan)"],
 ] as const;
 
-/** SAPI and OneCore voices of Windows 10 and 11, in every browser there. Each is installed with its language. */
+/**
+ * SAPI and OneCore voices of Windows 10 and 11, in every browser there. Each is installed with its
+ * language.
+ */
 export const windows = [
   ["ar-SA", "Naayf m", "Arabic (Saudi Arabia)"],
   ["bg-BG", "Ivan m", "Bulgarian (Bulgaria)"],

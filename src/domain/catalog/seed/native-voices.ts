@@ -8,14 +8,19 @@ import { android, chrome, chromeNatural, chromeOs } from "./native-google.ts";
 import { edge, windows } from "./native-microsoft.ts";
 
 /*
- * Voices of browsers and operating systems, by the names that `speechSynthesis.getVoices()` returns there. The list is
- * limited to voices that have been in every release for years. Clients report the others.
+ * Voices of browsers and operating systems, by the names that `speechSynthesis.getVoices()` returns
+ * there. The list is limited to voices that have been in every release for years. Clients report
+ * the others.
  *
- * Ids never change: an id is the platform's first id, plus 20 times the number of the language's line
- * (`languages`, `accents`), plus the index in the row. New voices are therefore appended to a row, and none is removed.
+ * Ids never change: an id is the platform's first id, plus 20 times the number of the language's
+ * line (`languages`, `accents`), plus the index in the row. New voices are therefore appended to a
+ * row, and none is removed.
  */
 
-/** `names`: each with its gender, in order of preference (`Anna f, Yannick m`). `label`: the suffix that the platform adds. */
+/**
+ * `names`: each with its gender, in order of preference (`Anna f, Yannick m`). `label`: the suffix
+ * that the platform adds.
+ */
 export type Row = readonly [lang: string, names: string, label?: string];
 
 export interface SeededNativeVoice extends NativeVoice {
@@ -80,7 +85,10 @@ const idsOfLine = 20;
 
 const lineNumbers = new Map([...languages, ...accents].map(([number, lang]) => [lang, number]));
 
-/** Languages for which platforms use another region than the catalog. A platform has at most one row per line. */
+/**
+ * Languages for which platforms use another region than the catalog. A platform has at most one row
+ * per line.
+ */
 const linesOfRegions: Readonly<Record<string, string>> = {
   "ar-001": "ar-SA",
   "es-MX": "es-419",

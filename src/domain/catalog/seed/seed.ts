@@ -5,8 +5,9 @@ import { type Line, languages } from "./languages.ts";
 import { nativeVoices, type SeededNativeVoice } from "./native-voices.ts";
 
 /**
- * The voices of this release: browsers' native voices, and those of espeak-ng and flite, by engine code, language
- * and gender. Ids never change: engines' voices have ids below 10,000, browsers' voices ids below 100,000.
+ * The voices of this release: browsers' native voices, and those of espeak-ng and flite, by engine
+ * code, language and gender. Ids never change: engines' voices have ids below 10,000, browsers'
+ * voices ids below 100,000.
  */
 export const releaseSeed = (): CatalogVoices => {
   const spoken = languages.flatMap(friendlyVoices);
@@ -36,8 +37,9 @@ const places: readonly Place[] = [
 ];
 
 /**
- * Only g5 speaks the specialty languages. A voice on the free chain would be selected before g5. Also, g5 outputs only ogg,
- * so a request for mp3 has to be refused instead of being served by another engine.
+ * Only g5 speaks the specialty languages. A voice on the free chain would be selected before g5.
+ * Also, g5 outputs only ogg, so a request for mp3 has to be refused instead of being served by
+ * another engine.
  */
 const specialtyPlaces: readonly Place[] = [
   { place: 5, service: "g5", gender: "f", variant: "+f3" },
@@ -45,7 +47,10 @@ const specialtyPlaces: readonly Place[] = [
 ];
 const specialtyLanguages = ["hy-AM", "hyw", "eo", "mk-MK", "cy-GB"];
 
-/** flite's voices are more natural: where it has one, that is g1's, and espeak-ng's best voice becomes g2's. */
+/**
+ * flite's voices are more natural: where it has one, that is g1's, and espeak-ng's best voice
+ * becomes g2's.
+ */
 const fliteVoices: Readonly<Record<string, Partial<Record<ShortGender, string>>>> = {
   "en-US": { f: "slt", m: "rms" },
   "en-GB-scotland": { m: "awb" },

@@ -14,7 +14,9 @@ import {
 const usageCount = object({ requests: integer, characters: integer });
 export type UsageCount = Checked<typeof usageCount>;
 
-/** Requests and characters may be negative: a serving may be voided in a later range than its own. */
+/**
+ * Requests and characters may be negative: a serving may be voided in a later range than its own.
+ */
 const usageCell = object({
   /** `yyyy-mm-dd` */
   day: text,
@@ -26,25 +28,32 @@ const usageCell = object({
 export type UsageCell = Checked<typeof usageCell>;
 
 /**
- * One key's usage in one month, summed up from the journals. Stream `usage-{apiKey}-{yyyy-mm}`. The month and the days are
- * those of the servings, in UTC.
+ * One key's usage in one month, summed up from the journals. Stream `usage-{apiKey}-{yyyy-mm}`. The
+ * month and the days are those of the servings, in UTC.
  */
 export const usageAccountShapes = {
-  /** The key's entries in a range of a journal's revisions. Entries of other months in the range are not included. */
+  /**
+   * The key's entries in a range of a journal's revisions. Entries of other months in the range are
+   * not included.
+   */
   UsagePosted: {
     journal: text,
     /**
-     * The first and the last revision of the range, inclusive. It follows the range of the journal's previous posting to this
-     * account. `through` is the revision of the key's last entry.
+     * The first and the last revision of the range, inclusive. It follows the range of the
+     * journal's previous posting to this account. `through` is the revision of the key's last
+     * entry.
      */
     from: count,
     through: count,
     /**
-     * The revisions that hold the key's entries, as ranges in order: first, last, first, last. Short gaps are included. A reader
-     * of one key's entries skips all other revisions.
+     * The revisions that hold the key's entries, as ranges in order: first, last, first, last.
+     * Short gaps are included. A reader of one key's entries skips all other revisions.
      */
     ranges: listOf(count),
-    /** SHA-256 (hex) of the canonical form of the journal's event at `through`: with the chain, a digest of the range. */
+    /**
+     * SHA-256 (hex) of the canonical form of the journal's event at `through`: with the chain, a
+     * digest of the range.
+     */
     digest: text,
     requests: integer,
     characters: integer,
@@ -58,7 +67,10 @@ export const usageAccountShapes = {
     until: utcTime,
     at: utcTime,
   },
-  /** The key's characters of the month have reached a part of its quota. At most one event per threshold. */
+  /**
+   * The key's characters of the month have reached a part of its quota. At most one event per
+   * threshold.
+   */
   QuotaThresholdCrossed: {
     /** Percent of the quota. */
     threshold: count,
@@ -148,7 +160,10 @@ export const closeUsageAccount = (
     ? []
     : [{ type: "AccountClosed", data: { requests, characters, voided, digest, at: later(last, at) } }];
 
-/** The part of an account that one journal's next posting depends on. The last events of the account suffice to know it. */
+/**
+ * The part of an account that one journal's next posting depends on. The last events of the account
+ * suffice to know it.
+ */
 export interface PostingState {
   readonly closed: boolean;
   /** The last posted revision of the journal, -1 before the first posting. */

@@ -1,6 +1,9 @@
 import { hash } from "node:crypto";
 
-/** The event id of a posting: a UUID (version 8) that is the same for every process that posts this range. */
+/**
+ * The event id of a posting: a UUID (version 8) that is the same for every process that posts this
+ * range.
+ */
 export const postingId = (journal: string, apiKey: string, month: string, through: number): string =>
   uuidOf(`posting ${journal} ${apiKey} ${month} ${through}`);
 

@@ -10,8 +10,9 @@ interface Count {
 }
 
 /**
- * Totals by day, engine and voice, under the names of `cellName`. Those of the first cell are stored in place: with 100,000
- * active keys, which mostly have one cell, a map for each would take 20 MB.
+ * Totals by day, engine and voice, under the names of `cellName`. Those of the first cell are
+ * stored in place: with 100,000 active keys, which mostly have one cell, a map for each would take
+ * 20 MB.
  */
 class Cells {
   #name: string | undefined;
@@ -56,8 +57,8 @@ export class UsageSum {
 }
 
 /**
- * The sum that the entries of a key and month are added to; undefined to skip them. Called once per key and event. `index`: of
- * the key in `SynthesesServed.keys`.
+ * The sum that the entries of a key and month are added to; undefined to skip them. Called once per
+ * key and event. `index`: of the key in `SynthesesServed.keys`.
  */
 export type SumOf = (apiKey: string, month: string, index?: number) => UsageSum | undefined;
 
@@ -138,7 +139,9 @@ const isUsed = ({ requests, characters }: UsageCount): boolean => requests !== 0
 
 const byCellName = ([a]: [string, UsageCount], [b]: [string, UsageCount]): number => (a < b ? -1 : 1);
 
-/** The totals by one dimension, sorted by its names, without those whose servings were all voided. */
+/**
+ * The totals by one dimension, sorted by its names, without those whose servings were all voided.
+ */
 export const totalsBy = (
   dimension: "day" | "engine" | "voice",
   { cells }: UsageSum,
@@ -167,10 +170,16 @@ const parseCellName = (name: string): Omit<UsageCell, keyof UsageCount> => {
 /** Gaps of up to this many revisions are read along: a further read would cost more. */
 const maxGap = 8;
 
-/** True if a range that ends with the revision `last` is continued by this revision, at least as great. */
+/**
+ * True if a range that ends with the revision `last` is continued by this revision, at least as
+ * great.
+ */
 export const isInRange = (revision: number, last: number): boolean => revision - last <= maxGap;
 
-/** Adds a revision, at least as great as those before, to ranges in the form of `UsagePosted.ranges`. */
+/**
+ * Adds a revision, at least as great as those before, to ranges in the form of
+ * `UsagePosted.ranges`.
+ */
 export const addRevision = (ranges: number[], revision: number): void => {
   const last = ranges.at(-1);
   if (last !== undefined && isInRange(revision, last)) ranges[ranges.length - 1] = revision;

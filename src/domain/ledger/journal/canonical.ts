@@ -1,16 +1,17 @@
 import { hash } from "node:crypto";
 
 /**
- * The value holds a number that other JSON states too: `1e999` is read as infinity, which is written as null, and `-0` as 0.
- * RFC 8785 has no form for the former.
+ * The value holds a number that other JSON states too: `1e999` is read as infinity, which is
+ * written as null, and `-0` as 0. RFC 8785 has no form for the former.
  */
 export class NotCanonical extends Error {
   override readonly name = "NotCanonical";
 }
 
 /**
- * JSON with sorted member names and without white space (RFC 8785, for objects, strings, integers, booleans and null). Values of
- * which readers could see a difference have different forms. @throws {NotCanonical}
+ * JSON with sorted member names and without white space (RFC 8785, for objects, strings, integers,
+ * booleans and null). Values of which readers could see a difference have different forms.
+ * @throws {NotCanonical}
  */
 export const canonicalJson = (value: unknown): string => {
   if (isInCanonicalOrder(value)) return JSON.stringify(value) ?? "null";
@@ -23,7 +24,8 @@ export const canonicalJson = (value: unknown): string => {
 };
 
 /**
- * True if `JSON.stringify` writes the canonical form: this check and the native code are much faster than sorting.
+ * True if `JSON.stringify` writes the canonical form: this check and the native code are much
+ * faster than sorting.
  * @throws {NotCanonical}
  */
 const isInCanonicalOrder = (value: unknown): boolean => {

@@ -4,15 +4,17 @@ import { count, type EventOf, listOf, object, text, utcTime } from "../../shape.
 const journalRange = object({ journal: text, from: count, through: count });
 
 /**
- * What operators state about the clock. They are in the stream `log`, which is sealed since the first release, and whose readers ignore
- * other types: a stream of its own would make the seals of different releases disagree.
+ * What operators state about the clock. They are in the stream `log`, which is sealed since the
+ * first release, and whose readers ignore other types: a stream of its own would make the seals of
+ * different releases disagree.
  */
 export const clockShapes = {
   /** A machine's clock was right when it showed the time `accepted`. */
   ClockAccepted: { accepted: utcTime, at: utcTime },
   /**
-   * The clock was right at `at`. Earlier events of the log with a later time, up to `until`, were recorded while it was wrong; the journal
-   * events among them are listed. They stay in the months in which they are: those never change.
+   * The clock was right at `at`. Earlier events of the log with a later time, up to `until`, were
+   * recorded while it was wrong; the journal events among them are listed. They stay in the months
+   * in which they are: those never change.
    */
   ClockCorrected: { until: utcTime, journals: listOf(journalRange), at: utcTime },
 };

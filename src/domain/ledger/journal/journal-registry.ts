@@ -3,7 +3,10 @@ import { type EventOf, listOf, text, utcTime } from "../../shape.ts";
 
 const listed = {
   journal: text,
-  /** All journals that are opened and not retired after this event: the last event of the stream suffices to know them. */
+  /**
+   * All journals that are opened and not retired after this event: the last event of the stream
+   * suffices to know them.
+   */
   open: listOf(text),
   at: utcTime,
 };

@@ -16,18 +16,25 @@ import { type Provenance, servingDetails, soundServed, streamEnd, voidedServing 
 
 const chained = {
   at: utcTime,
-  /** SHA-256 (hex) of the canonical form of the preceding event of the journal; null for the first event. */
+  /**
+   * SHA-256 (hex) of the canonical form of the preceding event of the journal; null for the first
+   * event.
+   */
   previous: nullable(text),
 };
 export type Chained = DataOf<typeof chained>;
 
 /**
- * One process's servings in the order in which they became durable. Stream `journal-{journal}`, where `journal` is a
- * new UUID for each journal that a process opens. Only that process appends, until any process appends `JournalClosed`. After that only
- * `JournalPosted` follows. Times never go backwards within a journal.
+ * One process's servings in the order in which they became durable. Stream `journal-{journal}`,
+ * where `journal` is a new UUID for each journal that a process opens. Only that process appends,
+ * until any process appends `JournalClosed`. After that only `JournalPosted` follows. Times never
+ * go backwards within a journal.
  */
 export const journalShapes = {
-  /** The servings of one flush in columns: the entries at the same index belong together. All are of the month of `at`. */
+  /**
+   * The servings of one flush in columns: the entries at the same index belong together. All are of
+   * the month of `at`.
+   */
   SynthesesServed: {
     /** The distinct API keys, and the distinct sounds: `key` and `sound` are indexes into these. */
     keys: listOf(text),
@@ -48,9 +55,10 @@ export const journalShapes = {
   /** No servings, voids or stream ends follow. */
   JournalClosed: {
     /**
-     * `shutdown` and `idle`: by its own process. `silent`: by another one, after a long silence. `unresponsive`: by another one,
-     * because it did not return reserved characters, or renew the claim of an Idempotency-Key, in time; or by its own process, because the quota stream had another total
-     * for it than it had stated.
+     * `shutdown` and `idle`: by its own process. `silent`: by another one, after a long silence.
+     * `unresponsive`: by another one, because it did not return reserved characters, or renew the
+     * claim of an Idempotency-Key, in time; or by its own process, because the quota stream had
+     * another total for it than it had stated.
      */
     reason: code<"shutdown" | "idle" | "silent" | "unresponsive">(),
     ...chained,
@@ -65,7 +73,10 @@ export const journalPrefix = "journal-";
 
 export const journalStream = (journal: string): string => `${journalPrefix}${journal}`;
 
-/** The journal was closed, or its reservations were settled, by another process: entries that were not durable are not in it. Continue in a new journal. */
+/**
+ * The journal was closed, or its reservations were settled, by another process: entries that were
+ * not durable are not in it. Continue in a new journal.
+ */
 export class JournalTakenOver extends Error {
   override readonly name = "JournalTakenOver";
 

@@ -5,11 +5,13 @@ const maxPerKeyAndGeneration = 5_000;
 const maxHeavyKeys = 10;
 
 /**
- * The objects for which keys were charged within a window. Holds 150,000 objects at most; when there are more, the oldest are
- * forgotten. A key holds a tenth at most, so that one key cannot displace the others. Times are in milliseconds since the epoch.
+ * The objects for which keys were charged within a window. Holds 150,000 objects at most; when
+ * there are more, the oldest are forgotten. A key holds a tenth at most, so that one key cannot
+ * displace the others. Times are in milliseconds since the epoch.
  *
- * Two generations replace single deletions: the older one is dropped as a whole when it is older than the window, or when the
- * newer one is full. Keys with very many objects have generations of their own.
+ * Two generations replace single deletions: the older one is dropped as a whole when it is older
+ * than the window, or when the newer one is full. Keys with very many objects have generations of
+ * their own.
  */
 export class RecentObjects {
   readonly #windowMs: number;
@@ -23,8 +25,8 @@ export class RecentObjects {
   }
 
   /**
-   * Add older charges first: what was added first is forgotten first. `unsent`: bytes that the charge pays for, and that were not
-   * sent with it.
+   * Add older charges first: what was added first is forgotten first. `unsent`: bytes that the
+   * charge pays for, and that were not sent with it.
    */
   add(keyNumber: number, hash: string, at: number, unsent = 0): void {
     // The time is earlier than the generation's start after a wrong clock was corrected.
@@ -74,9 +76,9 @@ export class RecentObjects {
 }
 
 /**
- * The charges of a key for an object at the last two times: a charge may be voided while others, of the same or an earlier
- * time, stay. A time counts only if its count is not 0. Times are relative to the generation's start, because V8 stores small
- * integers in place.
+ * The charges of a key for an object at the last two times: a charge may be voided while others, of
+ * the same or an earlier time, stay. A time counts only if its count is not 0. Times are relative
+ * to the generation's start, because V8 stores small integers in place.
  */
 interface Charges {
   readonly hash: string;
@@ -88,7 +90,10 @@ interface Charges {
   unsent: number;
 }
 
-/** A key's only object, or its objects by hash: with 100,000 active keys, which mostly have one, a map for each would take 20 MB. */
+/**
+ * A key's only object, or its objects by hash: with 100,000 active keys, which mostly have one, a
+ * map for each would take 20 MB.
+ */
 type KeyObjects = Charges | Map<string, Charges>;
 
 type Keys = PerKey<KeyObjects> | Map<number, KeyObjects | undefined>;
@@ -186,7 +191,10 @@ const addCharge = (charges: Charges, at: number): void => {
   } else if (at === charges.earlier) charges.earlierCount += 1;
 };
 
-/** False if there is no charge of this time. Without charges the entry stays, because a deletion would have to be counted. */
+/**
+ * False if there is no charge of this time. Without charges the entry stays, because a deletion
+ * would have to be counted.
+ */
 const deleteCharge = (charges: Charges, at: number): boolean => {
   if (charges.lastCount > 0 && at === charges.last) {
     charges.lastCount -= 1;

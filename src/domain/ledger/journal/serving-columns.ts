@@ -1,19 +1,25 @@
 import type { Chained, SynthesesServed } from "./journal.ts";
 import type { Provenance, Serving, ServingDetails, SoundServed } from "./serving.ts";
 
-/** Upper bounds for the JSON of a serving's numbers, provenance and separators, and of member names. */
+/**
+ * Upper bounds for the JSON of a serving's numbers, provenance and separators, and of member names.
+ */
 const rowBytes = 48;
 const soundBytes = 64;
 const traceBytes = 32;
 
 /**
- * Builds one `SynthesesServed`. Members are created in sorted order, for which the canonical form is written fastest. Of a
- * serving's own texts only voices and rare members may need escapes in JSON, or several bytes per character.
+ * Builds one `SynthesesServed`. Members are created in sorted order, for which the canonical form
+ * is written fastest. Of a serving's own texts only voices and rare members may need escapes in
+ * JSON, or several bytes per character.
  */
 export class ServingColumns {
   readonly #keys = new Map<string, number>();
   readonly #sounds: SoundServed[] = [];
-  /** The first sound with each hash; further ones, which differ in a name or a language, by all members. */
+  /**
+   * The first sound with each hash; further ones, which differ in a name or a language, by all
+   * members.
+   */
   readonly #firstSounds = new Map<string, number>();
   readonly #otherSounds = new Map<string, number>();
   readonly #voiceBytes = new Map<string, number>();
@@ -34,7 +40,10 @@ export class ServingColumns {
     return this.#bytes;
   }
 
-  /** Adds the serving unless the columns would exceed the size. False if it was not added. The first one always is. */
+  /**
+   * Adds the serving unless the columns would exceed the size. False if it was not added. The first
+   * one always is.
+   */
   add(serving: Serving, maxBytes: number): boolean {
     const { apiKey, requestId } = serving;
     const details = detailsOf(serving);

@@ -34,7 +34,10 @@ export const servingDetails = object({
   part: optional(object({ bytes: count, size: count })),
   /** How it was streamed; absent for whole answers. */
   stream: optional(code<StreamKind>()),
-  /** True if an engine worked for the request, and its caller received no audio: it left, or its request failed by its own fault. */
+  /**
+   * True if an engine worked for the request, and its caller received no audio: it left, or its
+   * request failed by its own fault.
+   */
   undelivered: optional(flag),
   idempotency: optional(idempotency),
   /** True if an earlier serving with the same Idempotency-Key was charged. */
@@ -50,7 +53,10 @@ export type ServingDetails = Checked<typeof servingDetails>;
 export interface Serving extends SoundServed, ServingDetails {
   readonly apiKey: string;
   readonly requestId: string;
-  /** Charged code points: 0 for a repeat, and for a part of an object that was charged shortly before. */
+  /**
+   * Charged code points: 0 for a repeat, and for a part of an object that was charged shortly
+   * before.
+   */
   readonly characters: number;
   readonly cached: Provenance;
 }
@@ -61,7 +67,10 @@ export interface Receipt {
   readonly serving: Serving;
   /** ISO 8601, UTC. */
   readonly at: string;
-  /** True if the charge is being voided, because a concurrent request with the same Idempotency-Key is charged. */
+  /**
+   * True if the charge is being voided, because a concurrent request with the same Idempotency-Key
+   * is charged.
+   */
   readonly isVoided?: true;
 }
 
@@ -79,8 +88,9 @@ export const voidedServing = object({
   /** The journal that holds the serving, if it is another one. */
   journal: optional(text),
   /**
-   * `unanswered`: the caller received no audio, and the request does not count. `repeat`: a concurrent request with the same
-   * Idempotency-Key was charged; the request counts, without characters.
+   * `unanswered`: the caller received no audio, and the request does not count. `repeat`: a
+   * concurrent request with the same Idempotency-Key was charged; the request counts, without
+   * characters.
    */
   reason: code<"unanswered" | "repeat">(),
 });

@@ -10,7 +10,10 @@ export const requireForm = <E extends EventPlace>(event: E, isWellFormed: (event
   throw new NotGenuine(`${nameOf(event)} is malformed, or belongs to another kind of stream`);
 };
 
-/** Runs checks of an event. @throws {NotGenuine} what the checks throw, and for an event without a canonical form */
+/**
+ * Runs checks of an event.
+ * @throws {NotGenuine} what the checks throw, and for an event without a canonical form
+ */
 export const runChecks = (event: EventPlace, checks: () => void): void => {
   try {
     checks();

@@ -5,8 +5,8 @@ import { NotGenuine, nameOf } from "./not-genuine.ts";
 const recentIds = 50_000;
 
 /**
- * Returns a check of positions, revisions and event ids, which throws {NotGenuine}. It holds one number per stream, and the most
- * recent ids.
+ * Returns a check of positions, revisions and event ids, which throws {NotGenuine}. It holds one
+ * number per stream, and the most recent ids.
  */
 export const createOrderCheck = () => {
   const revisions = new Map<string, number>();

@@ -8,9 +8,10 @@ import { type NoteVerifier, openNote } from "../seals/seal-note.ts";
 import { NotGenuine, nameOf } from "./not-genuine.ts";
 
 /*
- * An export is NDJSON. Each line is an event in canonical JSON with the line's number, from 0, and a digest of all that. So the
- * first line that was edited can be named. The last line is a signed note of all bytes before it. In an export of a part of the log,
- * the lines of sealed events also have a proof that the sealed tree includes them.
+ * An export is NDJSON. Each line is an event in canonical JSON with the line's number, from 0, and
+ * a digest of all that. So the first line that was edited can be named. The last line is a signed
+ * note of all bytes before it. In an export of a part of the log, the lines of sealed events also
+ * have a proof that the sealed tree includes them.
  */
 
 export interface ExportedEvent {
@@ -72,7 +73,10 @@ export const createExportReader = (keys: readonly NoteVerifier[]) => {
   };
 
   return {
-    /** The event of a line, without its newline; undefined for the last line. @throws {NotGenuine} */
+    /**
+     * The event of a line, without its newline; undefined for the last line.
+     * @throws {NotGenuine}
+     */
     read: (line: Uint8Array): ExportedEvent | undefined => {
       if (hasEnded) throw new NotGenuine(`line ${lines + 1} follows the end of the export`);
       const text = decode(line, lines);
@@ -124,7 +128,9 @@ const parseLine = (text: string, index: number, last: ProvenEvent | undefined): 
   return { event, inclusion: inclusion && parseInclusion(inclusion) };
 };
 
-/** What a line has in addition to its event. The digest has been compared, so the exporter wrote it. */
+/**
+ * What a line has in addition to its event. The digest has been compared, so the exporter wrote it.
+ */
 interface LineMembers {
   readonly line?: number;
   readonly inclusion?: { readonly index: number; readonly path: readonly string[] };

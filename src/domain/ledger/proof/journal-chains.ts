@@ -23,8 +23,8 @@ export const journalTypes = [
 ] as const;
 
 /**
- * Checks the registry of journals and the chain of digests in each of them. Holds the last event of every journal that is
- * open or was retired after the last call of `forgetRetired`.
+ * Checks the registry of journals and the chain of digests in each of them. Holds the last event of
+ * every journal that is open or was retired after the last call of `forgetRetired`.
  */
 export const createJournalChains = () => {
   const chains = new Map<string, Chain | undefined>();

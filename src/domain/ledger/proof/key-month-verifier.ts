@@ -53,8 +53,9 @@ export const keyMonthStreams = ({ apiKey, month }: KeyMonth): string[] => [
 ];
 
 /**
- * Verifies an export of one key's month: a seal, then in order of position the key's own stream, its usage account and quota of the
- * month, the registry of journals, and the journals that may hold entries of the key, each from its beginning.
+ * Verifies an export of one key's month: a seal, then in order of position the key's own stream,
+ * its usage account and quota of the month, the registry of journals, and the journals that may
+ * hold entries of the key, each from its beginning.
  */
 export const createKeyMonthVerifier = (keys: readonly NoteVerifier[], keyMonth: KeyMonth) => {
   const [, account = "", quota] = keyMonthStreams(keyMonth);
@@ -153,7 +154,10 @@ const checkPosition = (event: ProvenEvent, { event: seal }: ReadSeal): void => {
   }
 };
 
-/** A journal is sealed by its last event, every other stream by each event. The tree must have one of the leaves. */
+/**
+ * A journal is sealed by its last event, every other stream by each event. The tree must have one
+ * of the leaves.
+ */
 const checkInclusion = (
   event: ProvenEvent,
   leaves: readonly Uint8Array[],
@@ -166,8 +170,9 @@ const checkInclusion = (
 };
 
 /**
- * The tree also has the ends that earlier seals found. So each journal that may have grown before this seal must end with the event
- * that this seal lists, and its leaf must be among the last ones of the tree, which are those of this seal.
+ * The tree also has the ends that earlier seals found. So each journal that may have grown before
+ * this seal must end with the event that this seal lists, and its leaf must be among the last ones
+ * of the tree, which are those of this seal.
  */
 const checkHeads = (
   heads: ReadonlyMap<string, ExportedEvent>,
@@ -194,7 +199,8 @@ const checkHeads = (
 };
 
 /**
- * Verifies the text of an export. `onEvents`: called after each chunk with the number of events by stream.
+ * Verifies the text of an export. `onEvents`: called after each chunk with the number of events by
+ * stream.
  * @throws {NotGenuine} @throws the errors of `chunks`
  */
 export const verifyKeyMonth = async (

@@ -5,7 +5,10 @@ const newline = 0x0a;
 /** More than an event store accepts as one event. */
 const maxLineBytes = 64 * 1024 * 1024;
 
-/** The lines, without their newlines. @throws {NotGenuine} if the last one has no newline, or one is too long */
+/**
+ * The lines, without their newlines.
+ * @throws {NotGenuine} if the last one has no newline, or one is too long
+ */
 export async function* readLines(
   chunks: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array, void, undefined> {

@@ -14,11 +14,14 @@ export interface LogSummary {
   /** The position and the time of the last seal, and its signed checkpoint. */
   readonly sealed: { readonly position: number; readonly at: string; readonly note: string };
   /**
-   * The number of events after that position. They are consistent, but no seal covers them: whether one of them was forged, or
-   * the last ones were removed, is not proven.
+   * The number of events after that position. They are consistent, but no seal covers them: whether
+   * one of them was forged, or the last ones were removed, is not proven.
    */
   readonly unsealed: number;
-  /** The number of events in journals of which only seals of earlier releases cover type and data, and nothing else. */
+  /**
+   * The number of events in journals of which only seals of earlier releases cover type and data,
+   * and nothing else.
+   */
   readonly partlyCovered: number;
   readonly remarks: Remarks;
 }

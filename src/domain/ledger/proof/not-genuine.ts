@@ -1,6 +1,9 @@
 import type { ProvenEvent } from "../seals/proven-event.ts";
 
-/** The log, or an export of it, was changed. The message is one line that names the first event concerned. */
+/**
+ * The log, or an export of it, was changed. The message is one line that names the first event
+ * concerned.
+ */
 export class NotGenuine extends Error {
   override readonly name = "NotGenuine";
 }
@@ -10,7 +13,9 @@ export type EventPlace = Pick<ProvenEvent, "stream" | "revision" | "position" | 
 export const nameOf = ({ stream, revision, position, type }: EventPlace): string =>
   `${stream} revision ${revision} (${type}, position ${position})`;
 
-/** A log without any seal: nothing proves it, and nothing disproves it. An export always has one. */
+/**
+ * A log without any seal: nothing proves it, and nothing disproves it. An export always has one.
+ */
 export class NotSealed extends NotGenuine {
   constructor() {
     super("there is no seal");

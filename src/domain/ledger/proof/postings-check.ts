@@ -55,8 +55,9 @@ const noTotals = (): AccountTotals => ({
 });
 
 /**
- * Recomputes postings and closings from the journals. Holds the totals of every account that is not closed, and for each journal
- * that is not retired one sum per account and event that is not posted yet.
+ * Recomputes postings and closings from the journals. Holds the totals of every account that is not
+ * closed, and for each journal that is not retired one sum per account and event that is not posted
+ * yet.
  */
 export class PostingsCheck {
   readonly #covers: (account: string) => boolean;
@@ -76,7 +77,10 @@ export class PostingsCheck {
     else this.#retire(event);
   }
 
-  /** What an account that is not closed has been charged so far, entries that are not posted yet included. */
+  /**
+   * What an account that is not closed has been charged so far, entries that are not posted yet
+   * included.
+   */
   totalsOf(account: string): { balance: UsageCount; voided: UsageCount } {
     const unposted = new UsageSum();
     for (const { sum } of this.#unpostedTo(account)) addPosting(unposted, postedTotals(sum));
@@ -121,7 +125,10 @@ export class PostingsCheck {
     this.#journals.delete(event.data.journal);
   }
 
-  /** All entries up to the revision must be posted, but those that came after the closing of their account. */
+  /**
+   * All entries up to the revision must be posted, but those that came after the closing of their
+   * account.
+   */
   #checkPosted(event: ProvenEvent, journal: string, through: number): void {
     for (const [account, { unposted }] of this.#journals.get(journal) ?? []) {
       const [first] = unposted;

@@ -38,7 +38,10 @@ const quotaTypes = [
 ] as const;
 
 interface KeyPlans {
-  /** The quotas of the current plan and of those that may still apply to a request, with the times of their events. */
+  /**
+   * The quotas of the current plan and of those that may still apply to a request, with the times
+   * of their events.
+   */
   readonly quotas: readonly { readonly quota: number; readonly since: number }[];
   /** A plan had a quota, so what the key spends is added up. */
   readonly isCounted: boolean;
@@ -46,21 +49,31 @@ interface KeyPlans {
   readonly isExact: boolean;
 }
 
-/** A request is recorded under the plan that its key had when it was admitted, by an instance whose view may lag. */
+/**
+ * A request is recorded under the plan that its key had when it was admitted, by an instance whose
+ * view may lag.
+ */
 const planLagMs = 10 * 60_000;
 
 /**
- * Compares the reservations of monthly quotas with plans and journals. Holds the plans of all keys; and, for keys with a quota
- * or voids, one total per journal until the account of the month is closed.
+ * Compares the reservations of monthly quotas with plans and journals. Holds the plans of all keys;
+ * and, for keys with a quota or voids, one total per journal until the account of the month is
+ * closed.
  */
 export class QuotaCheck {
   readonly #covers: (stream: string) => boolean;
   readonly #plans = createPlans();
   readonly #quotas = new Map<string, Quota>();
-  /** By journal and quota stream, the charged characters without the voided ones, or fewer if the key had no quota. */
+  /**
+   * By journal and quota stream, the charged characters without the voided ones, or fewer if the
+   * key had no quota.
+   */
   readonly #spent = new Map<string, Map<string, number>>();
   readonly #closedJournals = new Set<string>();
-  /** The quota streams of closed months. An instance that was frozen for a day may still append to one. */
+  /**
+   * The quota streams of closed months. An instance that was frozen for a day may still append to
+   * one.
+   */
   readonly #closedMonths = new Set<string>();
 
   /** `covers`: the quota streams to check; default: all. */
@@ -85,8 +98,8 @@ export class QuotaCheck {
   #spend(journal: string, { apiKey, servedAt, characters }: Charge): void {
     const stream = quotaStream(apiKey, monthOf(servedAt));
     if (!this.#covers(stream)) return;
-    // A journal may void what another one has charged, also of keys without a quota: its own total can be negative. Their charges are
-    // not counted, so their totals have a lower bound only.
+    // A journal may void what another one has charged, also of keys without a quota: its own total
+    // can be negative. Their charges are not counted, so their totals have a lower bound only.
     if (characters > 0 && !this.#plans.of(apiKey)?.isCounted) return;
     const totals = this.#spent.get(journal) ?? new Map<string, number>();
     this.#spent.set(journal, totals.set(stream, (totals.get(stream) ?? 0) + characters));

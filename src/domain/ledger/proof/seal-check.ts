@@ -35,7 +35,10 @@ export interface SealCheckOptions {
 
 type PlannedEvent = Pick<ProvenEvent, "stream" | "revision" | "type" | "data" | "metadata">;
 
-/** Adds an event of the stream `seals`. A seal out of order is ignored here: the verification finds it. */
+/**
+ * Adds an event of the stream `seals`. A seal out of order is ignored here: the verification finds
+ * it.
+ */
 export const addToPlan = (plan: SealPlan[], event: PlannedEvent): void => {
   if (event.revision !== plan.length || !isOfType<SealEvent, typeof event>(event, ["Sealed"])) return;
   const { position, at, journals } = event.data;
@@ -50,7 +53,10 @@ interface Covered {
   readonly heads: readonly JournalHead[];
 }
 
-/** Builds the tree from the events, and compares it with every seal. So each seal is consistent with all earlier ones. */
+/**
+ * Builds the tree from the events, and compares it with every seal. So each seal is consistent with
+ * all earlier ones.
+ */
 export const createSealCheck = ({ keys, plan, chains, kept }: SealCheckOptions) => {
   const covered = new Map<number, Covered>();
   let tree = emptyTree;
@@ -99,7 +105,10 @@ export const createSealCheck = ({ keys, plan, chains, kept }: SealCheckOptions) 
   };
 
   return {
-    /** Call it before the event is added to the chains: it may be the first one after a seal's position. */
+    /**
+     * Call it before the event is added to the chains: it may be the first one after a seal's
+     * position.
+     */
     beforeEvent: ({ position }: ProvenEvent): void => {
       for (let seal = plan[next]; seal && position > seal.position; seal = plan[++next]) cover(seal);
     },

@@ -2,7 +2,9 @@ import { never } from "../../never.ts";
 import { later, type QuotaThresholdCrossed, type UsageAccountEvent } from "../accounts/usage-account.ts";
 import { thresholdId } from "../accounts/usage-event-ids.ts";
 
-/** Percent of a monthly quota. Each is reported once per key and month, also if the quota changes. */
+/**
+ * Percent of a monthly quota. Each is reported once per key and month, also if the quota changes.
+ */
 export const quotaThresholds = [50, 80, 95, 100] as const;
 
 /** True if the characters are this part of the quota, or more. */
@@ -44,7 +46,9 @@ interface CrossThresholds {
   readonly at: string;
 }
 
-/** The thresholds that are reached and were not reported this month. A closed account reports none. */
+/**
+ * The thresholds that are reached and were not reported this month. A closed account reports none.
+ */
 export const crossThresholds = (
   { closed, crossed, at: last }: Thresholds,
   { apiKey, month, characters, quota, at }: CrossThresholds,

@@ -14,8 +14,8 @@ import { JournalTakenOver } from "../journal/journal.ts";
 const journalTotal = {
   journal: text,
   /**
-   * The journal's characters of the month: spent and, after `CharactersReserved`, those that it may still spend. Negative if
-   * more was voided in this journal than charged.
+   * The journal's characters of the month: spent and, after `CharactersReserved`, those that it may
+   * still spend. Negative if more was voided in this journal than charged.
    */
   total: integer,
   at: utcTime,
@@ -26,14 +26,18 @@ const spentTotal = object({ journal: text, total: integer });
 export type SpentTotal = Checked<typeof spentTotal>;
 
 /**
- * The characters of a key's monthly quota that the journals have reserved. Stream `quota-{apiKey}-{yyyy-mm}`. It holds one
- * running total per journal, and totals are absolute: no event needs to be added to earlier ones.
+ * The characters of a key's monthly quota that the journals have reserved. Stream
+ * `quota-{apiKey}-{yyyy-mm}`. It holds one running total per journal, and totals are absolute: no
+ * event needs to be added to earlier ones.
  */
 export const quotaShapes = {
   CharactersReserved: journalTotal,
   ReservationReturned: journalTotal,
   ReservationSettled: journalTotal,
-  /** All other journals must return what they have not spent. `journal`: the one that needs characters. */
+  /**
+   * All other journals must return what they have not spent. `journal`: the one that needs
+   * characters.
+   */
   ReservationsRecalled: { journal: text, at: utcTime },
   /** What each journal has spent before the key's plan had a quota. */
   UsageCarriedOver: { totals: listOf(spentTotal), at: utcTime },
@@ -54,11 +58,17 @@ export const parseQuotaStream = (stream: string): { apiKey: string; month: strin
 /** The characters of the month that one journal accounts for. */
 interface Share {
   readonly total: number;
-  /** The total of the journal's own last event; undefined if it has none, and its usage was carried over. */
+  /**
+   * The total of the journal's own last event; undefined if it has none, and its usage was carried
+   * over.
+   */
   readonly stated: number | undefined;
   /** Only `reserved` and `recalled` shares may include unspent characters. `settled` is final. */
   readonly status: "carried over" | "reserved" | "recalled" | "returned" | "settled";
-  /** The number of reservations in the stream up to this one. It distinguishes the reservations of a journal. */
+  /**
+   * The number of reservations in the stream up to this one. It distinguishes the reservations of a
+   * journal.
+   */
   readonly reservation: number;
 }
 
@@ -116,7 +126,10 @@ const recalled = (state: Quota, recall: ReservationsRecalled): Quota => {
   return { ...state, shares, lastRecall: recall };
 };
 
-/** A total that was read earlier than a journal's own event may be lower than what the journal has spent since. */
+/**
+ * A total that was read earlier than a journal's own event may be lower than what the journal has
+ * spent since.
+ */
 const carriedOver = (state: Quota, { journal, total }: SpentTotal): Quota => {
   const share = state.shares.get(journal) ?? {
     total: 0,
@@ -144,7 +157,10 @@ export class QuotaExceeded extends Error {
 /** What a journal knows about its own share when it sends a command. */
 export interface OwnShare {
   readonly journal: string;
-  /** The totals that its last event in the stream may have: several while the outcome of an append is unknown. */
+  /**
+   * The totals that its last event in the stream may have: several while the outcome of an append
+   * is unknown.
+   */
   readonly expected: readonly (number | undefined)[];
   /** The characters that it has charged, including appends in flight. */
   readonly spent: number;
@@ -153,7 +169,10 @@ export interface OwnShare {
 }
 
 export interface ReserveCharacters extends OwnShare {
-  /** The total up to which the journal may still spend while the command runs. Negative infinity: nothing. */
+  /**
+   * The total up to which the journal may still spend while the command runs. Negative infinity:
+   * nothing.
+   */
   readonly reservedTotal: number;
   /** The characters of the waiting requests, in order, at least one. Each is above 0. */
   readonly wanted: readonly number[];
@@ -161,9 +180,11 @@ export interface ReserveCharacters extends OwnShare {
 }
 
 /**
- * Reserves for as many of the waiting requests as possible, in order. If the first one does not fit and other journals
- * hold reservations, recalls them. No events: they are recalled already, and have yet to answer.
- * @throws {QuotaExceeded} if the first request does not fit and no other journal holds a reservation
+ * Reserves for as many of the waiting requests as possible, in order. If the first one does not fit
+ * and other journals hold reservations, recalls them. No events: they are recalled already, and
+ * have yet to answer.
+ * @throws {QuotaExceeded} if the first request does not fit and no other journal holds a
+ * reservation
  * @throws {JournalTakenOver}
  */
 export const reserveCharacters = (state: Quota, command: ReserveCharacters): QuotaEvent[] => {
@@ -184,8 +205,8 @@ export const reserveCharacters = (state: Quota, command: ReserveCharacters): Quo
 };
 
 /**
- * States what the journal has spent, and that it holds nothing more. No event if the stream says so already, unless an
- * earlier append whose outcome is unknown may still arrive.
+ * States what the journal has spent, and that it holds nothing more. No event if the stream says so
+ * already, unless an earlier append whose outcome is unknown may still arrive.
  * @throws {JournalTakenOver}
  */
 export const returnReservation = (state: Quota, command: OwnShare): QuotaEvent[] => {
@@ -197,8 +218,9 @@ export const returnReservation = (state: Quota, command: OwnShare): QuotaEvent[]
 };
 
 /**
- * Gives back what is not spent, and keeps the reservation: some of the characters are held for requests in progress. If the process
- * dies, other journals settle it. @throws {JournalTakenOver}
+ * Gives back what is not spent, and keeps the reservation: some of the characters are held for
+ * requests in progress. If the process dies, other journals settle it.
+ * @throws {JournalTakenOver}
  */
 export const reduceReservation = (state: Quota, command: OwnShare): QuotaEvent[] => {
   ownShare(state, command);
@@ -207,8 +229,9 @@ export const reduceReservation = (state: Quota, command: OwnShare): QuotaEvent[]
 };
 
 /**
- * Settles the reservations of closed journals: states their final totals. No event if that changes nothing, nor for a positive total
- * without a share: the key had no quota, and `carryOverUsage` counts it.
+ * Settles the reservations of closed journals: states their final totals. No event if that changes
+ * nothing, nor for a positive total without a share: the key had no quota, and `carryOverUsage`
+ * counts it.
  */
 export const settleReservations = (state: Quota, totals: readonly SpentTotal[], at: string): QuotaEvent[] =>
   totals
@@ -219,7 +242,10 @@ export const settleReservations = (state: Quota, totals: readonly SpentTotal[], 
     })
     .map(({ journal, total }) => ({ type: "ReservationSettled", data: { journal, total, at } }));
 
-/** Counts what the journals have spent without reservations. Totals that the stream covers already are skipped. */
+/**
+ * Counts what the journals have spent without reservations. Totals that the stream covers already
+ * are skipped.
+ */
 export const carryOverUsage = (state: Quota, totals: readonly SpentTotal[], at: string): QuotaEvent[] => {
   const uncounted = totals.filter(({ journal, total }) => {
     const share = state.shares.get(journal);
@@ -244,7 +270,10 @@ export const otherHolders = (state: Quota, journal: string): Holder[] =>
       isRecalled: status === "recalled",
     }));
 
-/** @throws {JournalTakenOver} if its reservation is settled, or has another total than its process knows */
+/**
+ * @throws {JournalTakenOver} if its reservation is settled, or has another total than its process
+ * knows
+ */
 const ownShare = (state: Quota, { journal, expected }: OwnShare): Share | undefined => {
   const share = state.shares.get(journal);
   if (share?.status === "settled" || !expected.includes(share?.stated)) throw new JournalTakenOver(journal);
@@ -263,8 +292,9 @@ const sumOfFitting = (wanted: readonly number[], available: number): number => {
 const recentMs = 60_000;
 
 /**
- * How many characters a journal reserves: enough that a month costs few appends, and fewer while other journals need
- * characters too. The least slice bounds the appends with which several journals spend the last characters of the quota.
+ * How many characters a journal reserves: enough that a month costs few appends, and fewer while
+ * other journals need characters too. The least slice bounds the appends with which several
+ * journals spend the last characters of the quota.
  */
 const sliceOf = (state: Quota, { journal, quota, at }: ReserveCharacters, available: number): number => {
   const slice = Math.max(Math.ceil(quota / 20), Math.ceil(available / 6));

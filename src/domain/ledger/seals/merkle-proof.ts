@@ -1,7 +1,10 @@
 import { equalBytes } from "../../bytes.ts";
 import { nodeHash } from "./merkle.ts";
 
-/** That a tree has a leaf: the hashes from the leaf to the root that are needed to compute the root (RFC 6962, section 2.1.1). */
+/**
+ * That a tree has a leaf: the hashes from the leaf to the root that are needed to compute the root
+ * (RFC 6962, section 2.1.1).
+ */
 export interface InclusionProof {
   /** The leaf's place, from 0. */
   readonly index: number;
@@ -20,7 +23,10 @@ interface Subtree {
   readonly followed: readonly Followed[];
 }
 
-/** Grows a tree and builds the proofs of some of its leaves. Holds only these proofs and the tree's edge. */
+/**
+ * Grows a tree and builds the proofs of some of its leaves. Holds only these proofs and the tree's
+ * edge.
+ */
 export const createProofBuilder = () => {
   const edge: Subtree[] = [];
   let size = 0;

@@ -2,8 +2,8 @@ import { hash } from "node:crypto";
 import { concatBytes, utf8 } from "../../bytes.ts";
 
 /**
- * A Merkle tree of RFC 6962, section 2.1, that only grows. It holds the roots of its complete subtrees, the largest first.
- * Nothing else is needed to append leaves and to compute the root.
+ * A Merkle tree of RFC 6962, section 2.1, that only grows. It holds the roots of its complete
+ * subtrees, the largest first. Nothing else is needed to append leaves and to compute the root.
  */
 export interface MerkleTree {
   /** The number of leaves. */

@@ -1,7 +1,10 @@
 import { hash } from "node:crypto";
 import { concatBytes, equalBytes, fromBase64, toBase64, toHex, utf8 } from "../../bytes.ts";
 
-/* Signed notes (https://c2sp.org/signed-note) with one Ed25519 signature, and checkpoints (https://c2sp.org/tlog-checkpoint). */
+/**
+ * Signed notes (https://c2sp.org/signed-note) with one Ed25519 signature, and checkpoints
+ * (https://c2sp.org/tlog-checkpoint).
+ */
 
 /** A public key, as its verifier key states it. */
 export interface NoteKey {
@@ -12,7 +15,10 @@ export interface NoteKey {
 }
 
 export interface NoteVerifier extends NoteKey {
-  /** True if the signature is one of the key. A browser may answer true, and verify the signature afterwards. */
+  /**
+   * True if the signature is one of the key. A browser may answer true, and verify the signature
+   * afterwards.
+   */
   verify(text: Uint8Array, signature: Uint8Array): boolean;
 }
 

@@ -20,7 +20,10 @@ import type { ProvenEvent } from "./proven-event.ts";
 const journalHead = object({
   journal: text,
   revision: count,
-  /** SHA-256 (hex) of its canonical form. With the chain, it covers type and data of all earlier events of the journal. */
+  /**
+   * SHA-256 (hex) of its canonical form. With the chain, it covers type and data of all earlier
+   * events of the journal.
+   */
   digest: text,
   /** `envelopeDigest` of its last event. Absent in seals of earlier releases. */
   envelopes: optional(text),
@@ -28,15 +31,19 @@ const journalHead = object({
 export type JournalHead = Checked<typeof journalHead>;
 
 /**
- * Seals of the log. Stream `seals`. All seals sign roots of one Merkle tree that only grows. Each seal appends a leaf for
- * every sealed event after the previous seal, in order of position; a leaf for the last event of every journal that may have
- * grown, in order of name; and a leaf for the seal itself.
+ * Seals of the log. Stream `seals`. All seals sign roots of one Merkle tree that only grows. Each
+ * seal appends a leaf for every sealed event after the previous seal, in order of position; a leaf
+ * for the last event of every journal that may have grown, in order of name; and a leaf for the
+ * seal itself.
  */
 export const sealShapes = {
   Sealed: {
     /** The seal covers the log up to this position; -1 for an empty log. */
     position: number,
-    /** The journals that were open at the previous seal's position or opened since, and that have events. */
+    /**
+     * The journals that were open at the previous seal's position or opened since, and that have
+     * events.
+     */
     journals: listOf(journalHead),
     /** The number of the tree's leaves. */
     size: count,
@@ -53,8 +60,8 @@ export type Sealed = SealEvent["data"];
 export const sealsStream = "seals";
 
 /**
- * The beginnings of the names of sealed streams. Journals are sealed by their last events. Streams that are or may be
- * trimmed are not sealed: a proof must not depend on removed events.
+ * The beginnings of the names of sealed streams. Journals are sealed by their last events. Streams
+ * that are or may be trimmed are not sealed: a proof must not depend on removed events.
  */
 export const sealedPrefixes = [
   "website-",
@@ -82,8 +89,8 @@ export const isCovered = (stream: string): boolean => isSealed(stream) || stream
 export const eventLeaf = (event: ProvenEvent): Uint8Array => leafHash(canonicalJson(event));
 
 /**
- * SHA-256 (hex) of what the digest of a journal's event leaves out, and of the same of all earlier events of the journal. `previous`:
- * that of its predecessor; null for the first event.
+ * SHA-256 (hex) of what the digest of a journal's event leaves out, and of the same of all earlier
+ * events of the journal. `previous`: that of its predecessor; null for the first event.
  */
 export const envelopeDigest = (
   previous: string | null,

@@ -4,7 +4,9 @@ import type { Step } from "./reader.ts";
 import { apart } from "./signs.ts";
 import { wordsOf } from "./words/words.ts";
 
-/** Letters of Pico's character set, Windows-1252, that a voice would skip all the same, by language. */
+/**
+ * Letters of Pico's character set, Windows-1252, that a voice would skip all the same, by language.
+ */
 const skipped: Readonly<Record<string, string>> = { de: "ŒœŸ", fr: "Ññ" };
 
 /** Pico skips other characters, in the middle of a word too. */
@@ -19,7 +21,10 @@ const shortDashes = /[\u2012\u2013]/gu;
 /** It pauses at each full stop, as after a sentence. */
 const ellipses = /(?:…|\.{2,})(?:\s?(?:…|\.{2,}))*/gu;
 
-/** Pico reads more than six digits one by one, but not in groups; its English voices know only commas. */
+/**
+ * Pico reads more than six digits one by one, but not in groups; its English voices know only
+ * commas.
+ */
 const millions = /(?<![\p{L}\d.,+-])[1-9]\d{6,8}(?![\p{L}\d]|\.\d)/gu;
 const groupEnds = /\B(?=(?:\d{3})+$)/g;
 
