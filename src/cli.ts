@@ -1,10 +1,10 @@
 #!/usr/bin/env node
-import { composeAskInstance } from "./bootstrap/ask-instance.ts";
-import { composeCommandLine } from "./bootstrap/command-line.ts";
-import { composeAuditProof } from "./bootstrap/event-log/audit-proof.ts";
+import { composeAskInstance } from "./bootstrap/commands/ask-instance.ts";
+import { composeAuditProof } from "./bootstrap/commands/audit-proof.ts";
+import { composeCommandLine } from "./bootstrap/commands/command-line.ts";
+import { composeModelCheck } from "./bootstrap/commands/model-check.ts";
+import { composeSpeakSamplesNow } from "./bootstrap/commands/speak-samples-now.ts";
 import { openProjectionServer } from "./bootstrap/event-log/open-event-store.ts";
-import { composeSpeakSamplesNow } from "./bootstrap/speak-samples-now.ts";
-import { composeModelCheck } from "./bootstrap/speech/model-check.ts";
 import type { WithServices } from "./cli/command.ts";
 import { registerAuditProofCommands } from "./cli/commands/audit-proof.ts";
 import { registerInstanceCommands } from "./cli/commands/instances.ts";

@@ -24,7 +24,7 @@ import { type Settings, withSettingName } from "../settings.ts";
 import type { superviseHostProcess } from "../subprocess/supervisor.ts";
 import { noTelemetry, type Telemetry } from "../telemetry/telemetry.ts";
 import { adminViewsOf, composeAdminServices } from "./admin-services.ts";
-import { composeClock, type Machine } from "./clock/compose-clock.ts";
+import { composeClock, type Machine } from "./clock/service-clock.ts";
 import { openEventStore, requireMeasuredClock, startTimeoutMs } from "./event-log/open-event-store.ts";
 import { composeViews, startUsageTotals } from "./event-log/views.ts";
 import { createLazyCipher, deriveKeys, obtainMasterKeys, openNamingKey } from "./master-key.ts";

@@ -20,7 +20,7 @@ import type { Settings } from "../settings.ts";
 import { superviseHostProcess } from "../subprocess/supervisor.ts";
 import { noTelemetry } from "../telemetry/telemetry.ts";
 import { composeAccess } from "./access.ts";
-import type { Machine } from "./clock/compose-clock.ts";
+import type { Machine } from "./clock/service-clock.ts";
 import { type Core, composeCore, type Runtime } from "./core.ts";
 import { composeLedger } from "./event-log/ledger.ts";
 import { startTimeoutMs } from "./event-log/open-event-store.ts";
@@ -39,8 +39,8 @@ import { composeGallery, scheduleSamples } from "./speech/gallery.ts";
 import { reportVoiceChoice } from "./speech/natural-voices.ts";
 import { composeSynthesis } from "./speech/synthesis.ts";
 import { voiceFiles } from "./speech/voice-files.ts";
-import { serveWyoming } from "./speech/wyoming.ts";
 import { composeWebhooks } from "./webhooks.ts";
+import { serveWyoming } from "./wyoming.ts";
 
 export interface Service {
   /** The base URL that it listens on. */

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { composeAuditProof } from "../../src/bootstrap/event-log/audit-proof.ts";
+import { composeAuditProof } from "../../src/bootstrap/commands/audit-proof.ts";
 import { createLogger } from "../../src/bootstrap/observability.ts";
 import { composeService } from "../../src/bootstrap/service.ts";
 import { registerAuditProofCommands } from "../../src/cli/commands/audit-proof.ts";

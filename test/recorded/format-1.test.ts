@@ -1,7 +1,7 @@
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
-import { composeAuditProof } from "../../src/bootstrap/event-log/audit-proof.ts";
+import { composeAuditProof } from "../../src/bootstrap/commands/audit-proof.ts";
 import { registerAuditProofCommands } from "../../src/cli/commands/audit-proof.ts";
 import { readSettings } from "../../src/settings.ts";
 import { runCommand } from "../support/command-line.ts";

@@ -16,7 +16,7 @@ import { join } from "node:path";
 import { backup, DatabaseSync } from "node:sqlite";
 import { setTimeout as delay } from "node:timers/promises";
 import { brotliCompressSync } from "node:zlib";
-import { composeAuditProof } from "../../src/bootstrap/event-log/audit-proof.ts";
+import { composeAuditProof } from "../../src/bootstrap/commands/audit-proof.ts";
 import { openEventStore } from "../../src/bootstrap/event-log/open-event-store.ts";
 import { readSealKeys } from "../../src/bootstrap/event-log/seal-keys.ts";
 import { createLogger } from "../../src/bootstrap/observability.ts";

@@ -1,8 +1,8 @@
 import { createReadStream } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { expect } from "chai";
-import type { Machine } from "../../src/bootstrap/clock/compose-clock.ts";
-import { composeAuditProof } from "../../src/bootstrap/event-log/audit-proof.ts";
+import type { Machine } from "../../src/bootstrap/clock/service-clock.ts";
+import { composeAuditProof } from "../../src/bootstrap/commands/audit-proof.ts";
 import { readSealKeys } from "../../src/bootstrap/event-log/seal-keys.ts";
 import { createLogger } from "../../src/bootstrap/observability.ts";
 import { composeService } from "../../src/bootstrap/service.ts";

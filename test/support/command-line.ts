@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import type { Machine } from "../../src/bootstrap/clock/compose-clock.ts";
-import { composeCommandLine } from "../../src/bootstrap/command-line.ts";
+import type { Machine } from "../../src/bootstrap/clock/service-clock.ts";
+import { composeCommandLine } from "../../src/bootstrap/commands/command-line.ts";
 import { createProgram, run } from "../../src/cli/program.ts";
 import { readSettings } from "../../src/settings.ts";
 import type { Credentials } from "./client.ts";

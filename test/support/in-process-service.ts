@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { request } from "node:http";
 import type { Logger } from "pino";
-import type { Machine } from "../../src/bootstrap/clock/compose-clock.ts";
+import type { Machine } from "../../src/bootstrap/clock/service-clock.ts";
 import { deriveKey } from "../../src/bootstrap/master-key.ts";
 import { createLogger } from "../../src/bootstrap/observability.ts";
 import { composeService } from "../../src/bootstrap/service.ts";

@@ -15,7 +15,7 @@ import { openSqliteEventStore } from "../../eventstore/sqlite/sqlite-event-store
 import { validatedEventStore } from "../../eventstore/validated-event-store.ts";
 import { BadSetting, type Settings, withSettingName } from "../../settings.ts";
 import { noTelemetry, type Telemetry } from "../../telemetry/telemetry.ts";
-import type { ServiceClock } from "../clock/compose-clock.ts";
+import type { ServiceClock } from "../clock/service-clock.ts";
 import { makePrivateDirectory } from "../private-directory.ts";
 
 /** How long a start waits for the event store. */

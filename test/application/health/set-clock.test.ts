@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect } from "chai";
 import type { Command } from "commander";
-import { composeAuditProof } from "../../../src/bootstrap/event-log/audit-proof.ts";
+import { composeAuditProof } from "../../../src/bootstrap/commands/audit-proof.ts";
 import { registerAuditProofCommands } from "../../../src/cli/commands/audit-proof.ts";
 import { openEventStoreDB } from "../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
 import { openSqliteEventStore } from "../../../src/eventstore/sqlite/sqlite-event-store.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { composeAskInstance } from "../../../src/bootstrap/ask-instance.ts";
+import { composeAskInstance } from "../../../src/bootstrap/commands/ask-instance.ts";
 import { registerInstanceCommands } from "../../../src/cli/commands/instances.ts";
 import { readSettings } from "../../../src/settings.ts";
 import { registerWebsite, synthesize } from "../../support/client.ts";

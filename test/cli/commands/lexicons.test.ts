@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
-import { composeCommandLine } from "../../../src/bootstrap/command-line.ts";
+import { composeCommandLine } from "../../../src/bootstrap/commands/command-line.ts";
 import { createProgram, run } from "../../../src/cli/program.ts";
 import { readSettings } from "../../../src/settings.ts";
 import { temporaryFolder } from "../../support/service.ts";

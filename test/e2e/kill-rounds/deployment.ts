@@ -4,7 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { composeAuditProof } from "../../../src/bootstrap/event-log/audit-proof.ts";
+import { composeAuditProof } from "../../../src/bootstrap/commands/audit-proof.ts";
 import { registerAuditProofCommands } from "../../../src/cli/commands/audit-proof.ts";
 import type { EventStore } from "../../../src/eventstore/event-store.ts";
 import { openEventStoreDB } from "../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";

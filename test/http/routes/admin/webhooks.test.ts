@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { pino } from "pino";
-import { composeAuditProof } from "../../../../src/bootstrap/event-log/audit-proof.ts";
+import { composeAuditProof } from "../../../../src/bootstrap/commands/audit-proof.ts";
 import { registerAuditProofCommands } from "../../../../src/cli/commands/audit-proof.ts";
 import { createProgram, run } from "../../../../src/cli/program.ts";
 import { readSettings } from "../../../../src/settings.ts";

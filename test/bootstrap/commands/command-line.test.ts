@@ -1,11 +1,11 @@
 import { expect } from "chai";
-import { composeCommandLine } from "../../src/bootstrap/command-line.ts";
-import { createProgram, run } from "../../src/cli/program.ts";
-import type { EventStore } from "../../src/eventstore/event-store.ts";
-import { readSettings, type Settings } from "../../src/settings.ts";
-import { noTelemetry } from "../../src/telemetry/telemetry.ts";
-import { machineAt } from "../support/in-process-service.ts";
-import { temporaryFolder } from "../support/service.ts";
+import { composeCommandLine } from "../../../src/bootstrap/commands/command-line.ts";
+import { createProgram, run } from "../../../src/cli/program.ts";
+import type { EventStore } from "../../../src/eventstore/event-store.ts";
+import { readSettings, type Settings } from "../../../src/settings.ts";
+import { noTelemetry } from "../../../src/telemetry/telemetry.ts";
+import { machineAt } from "../../support/in-process-service.ts";
+import { temporaryFolder } from "../../support/service.ts";
 
 describe("the streams that a command reads", () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;

@@ -1,15 +1,15 @@
-import { credentials } from "../../projections/credentials.ts";
-import { createProviderClients } from "../application/accounts/provider-clients.ts";
-import type { SpeakSamplesNow } from "../cli/commands/samples.ts";
-import { BadSetting, type Settings } from "../settings.ts";
-import { superviseHostProcess } from "../subprocess/supervisor.ts";
-import { noTelemetry } from "../telemetry/telemetry.ts";
-import { composeCore, type Runtime } from "./core.ts";
-import { createLogger } from "./observability.ts";
-import { createShutdownDeadline } from "./shutdown.ts";
-import { composeAudio } from "./speech/audio.ts";
-import { composeGallery, composeSpeakSamples } from "./speech/gallery.ts";
-import { composeCatalogs } from "./speech/synthesis.ts";
+import { credentials } from "../../../projections/credentials.ts";
+import { createProviderClients } from "../../application/accounts/provider-clients.ts";
+import type { SpeakSamplesNow } from "../../cli/commands/samples.ts";
+import { BadSetting, type Settings } from "../../settings.ts";
+import { superviseHostProcess } from "../../subprocess/supervisor.ts";
+import { noTelemetry } from "../../telemetry/telemetry.ts";
+import { composeCore, type Runtime } from "../core.ts";
+import { createLogger } from "../observability.ts";
+import { createShutdownDeadline } from "../shutdown.ts";
+import { composeAudio } from "../speech/audio.ts";
+import { composeGallery, composeSpeakSamples } from "../speech/gallery.ts";
+import { composeCatalogs } from "../speech/synthesis.ts";
 
 /** Speaks the samples with this process's own engines. A service may have the same stores open. */
 export const composeSpeakSamplesNow =

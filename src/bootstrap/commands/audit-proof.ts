@@ -4,11 +4,11 @@ import type { AuditProof } from "../../cli/commands/audit-proof.ts";
 import { createAuditExport } from "../../ledger/proof/audit-export.ts";
 import { verifyLog } from "../../ledger/proof/audit-verify.ts";
 import type { Settings } from "../../settings.ts";
-import { composeClock, type Machine } from "../clock/compose-clock.ts";
+import { composeClock, type Machine } from "../clock/service-clock.ts";
+import { openEventStore, requireMeasuredClock, startTimeoutMs } from "../event-log/open-event-store.ts";
+import { readSealKeys } from "../event-log/seal-keys.ts";
+import { composeSeals } from "../event-log/seals.ts";
 import { createLazyCipher, obtainMasterKeys } from "../master-key.ts";
-import { openEventStore, requireMeasuredClock, startTimeoutMs } from "./open-event-store.ts";
-import { readSealKeys } from "./seal-keys.ts";
-import { composeSeals } from "./seals.ts";
 
 /** Each command opens the log for itself: verifying an export needs none. */
 export const composeAuditProof = (readSettings: () => Settings, machine?: Machine): AuditProof => ({

@@ -2,9 +2,9 @@ import { join } from "node:path";
 import { expect } from "chai";
 import type { MachineClocks, TimeSource } from "../../../src/application/health/clock-check.ts";
 import { createBootRecord } from "../../../src/bootstrap/clock/boot-record.ts";
-import { composeClock } from "../../../src/bootstrap/clock/compose-clock.ts";
 import { isOnOtherMachine } from "../../../src/bootstrap/clock/event-store-host.ts";
 import { kernelClock } from "../../../src/bootstrap/clock/kernel-clock.ts";
+import { composeClock } from "../../../src/bootstrap/clock/service-clock.ts";
 import { readSettings } from "../../../src/settings.ts";
 import { temporaryFolder } from "../../support/service.ts";
 

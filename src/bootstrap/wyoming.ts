@@ -1,12 +1,12 @@
-import packageJson from "../../../package.json" with { type: "json" };
-import { errorMessage } from "../../domain/errors.ts";
-import { createCaller } from "../../wyoming/caller.ts";
-import { createInfo } from "../../wyoming/info.ts";
-import { listenForWyoming, type WyomingServer } from "../../wyoming/server.ts";
-import type { Access } from "../access.ts";
-import type { Core, Runtime } from "../core.ts";
-import { nameListenSetting } from "../http.ts";
-import type { SynthesisParts } from "./synthesis.ts";
+import packageJson from "../../package.json" with { type: "json" };
+import { errorMessage } from "../domain/errors.ts";
+import { createCaller } from "../wyoming/caller.ts";
+import { createInfo } from "../wyoming/info.ts";
+import { listenForWyoming, type WyomingServer } from "../wyoming/server.ts";
+import type { Access } from "./access.ts";
+import type { Core, Runtime } from "./core.ts";
+import { nameListenSetting } from "./http.ts";
+import type { SynthesisParts } from "./speech/synthesis.ts";
 
 /** Listens for clients of the Wyoming protocol, if it is configured. */
 export const serveWyoming = async (
