@@ -14,7 +14,10 @@ import { registerSampleCommands } from "./cli/commands/samples.ts";
 import { createProgram, run } from "./cli/program.ts";
 import { readSettings } from "./settings.ts";
 
-/** Commands do not serve the Wyoming protocol: its key may be the one that a command is about to issue. */
+/**
+ * Commands do not serve the Wyoming protocol: its key may be the one that a command is about to
+ * issue.
+ */
 const settings = () => readSettings({ ...process.env, WYOMING_PORT: undefined });
 
 /** Opens the log, which a running service may have open too: each sees what the other writes. */

@@ -12,12 +12,17 @@ export const settingNames: readonly string[] = Object.keys(environment.shape);
 
 export type Settings = Readonly<ReturnType<typeof toSettings>>;
 
-/** A setting with an unusable value. The message is one line that names the setting, without its value. */
+/**
+ * A setting with an unusable value. The message is one line that names the setting, without its
+ * value.
+ */
 export class BadSetting extends Error {
   override readonly name = "BadSetting";
 }
 
-/** @throws {BadSetting} for the first unusable setting, or for a variable that resembles a setting */
+/**
+ * @throws {BadSetting} for the first unusable setting, or for a variable that resembles a setting
+ */
 export const readSettings = (env: NodeJS.ProcessEnv = process.env): Settings => {
   refuseMisspelled(env);
   // Compose files and shells pass an unset variable as an empty one.
@@ -32,7 +37,10 @@ export const readSettings = (env: NodeJS.ProcessEnv = process.env): Settings => 
   throw new BadSetting(`${issue?.path.join(".")}: ${issue?.message}`);
 };
 
-/** Awaits what a setting describes. @throws {BadSetting} naming the setting, with the error in one line */
+/**
+ * Awaits what a setting describes.
+ * @throws {BadSetting} naming the setting, with the error in one line
+ */
 export const withSettingName = async <T>(name: string, opened: Promise<T>): Promise<T> => {
   try {
     return await opened;
@@ -132,7 +140,10 @@ const toModelSettings = (data: Environment) => ({
   },
 });
 
-/** A misspelled setting would silently keep its default: another event store, another key. @throws {BadSetting} */
+/**
+ * A misspelled setting would silently keep its default: another event store, another key.
+ * @throws {BadSetting}
+ */
 const refuseMisspelled = (env: NodeJS.ProcessEnv): void => {
   const misspelled = findMisspelled(env, settingNames);
   if (!misspelled) return;

@@ -70,7 +70,10 @@ interface AdminServicesOptions {
   readonly isClockRight: () => boolean;
   /** False: keys are described without their usage. Default true. */
   readonly readsUsage?: boolean;
-  /** False: keys are described without the names of their websites, whose view was not read. Default true. */
+  /**
+   * False: keys are described without the names of their websites, whose view was not read. Default
+   * true.
+   */
   readonly namesWebsites?: boolean;
 }
 

@@ -53,7 +53,8 @@ export type Core = Awaited<ReturnType<typeof composeCore>>;
 
 /**
  * Opens the log, which other processes may have open too, and catches the views up.
- * @throws {EventStoreUnavailable} @throws {Unavailable} @throws {BadSetting} if the log cannot be read to its end
+ * @throws {EventStoreUnavailable} @throws {Unavailable} @throws {BadSetting} if the log cannot be
+ * read to its end
  */
 export const composeCore = async (
   settings: Settings,
@@ -138,14 +139,20 @@ export const composeCore = async (
 
 const clockCheckMs = 1_000;
 
-/** Compares the clock with the uptime each second. While it may be wrong, also with the event store's. */
+/**
+ * Compares the clock with the uptime each second. While it may be wrong, also with the event
+ * store's.
+ */
 const watchClock = (events: EventStore, clockCheck: ClockCheck): (() => void) =>
   repeatEvery(clockCheckMs, backgroundClock, async () => {
     await clockCheck.check();
     if (clockCheck.isProbeNeeded()) await events.ping().catch(() => {});
   });
 
-/** Catches the views up. The totals of all keys' usage are read at their first use. @throws {BadSetting} */
+/**
+ * Catches the views up. The totals of all keys' usage are read at their first use.
+ * @throws {BadSetting}
+ */
 const startViews = async (
   events: EventStore,
   { log, clock, resources }: Pick<Runtime, "log" | "clock" | "resources">,

@@ -56,7 +56,10 @@ export interface Application {
   readonly gallery: Gallery | undefined;
 }
 
-/** Listens for HTTP requests and WebSockets. At shutdown, `others` are drained at the same time. Resolves with the base URL. */
+/**
+ * Listens for HTTP requests and WebSockets. At shutdown, `others` are drained at the same time.
+ * Resolves with the base URL.
+ */
 export const serveHttp = async (
   runtime: Runtime,
   application: Application,

@@ -55,7 +55,10 @@ const readOrCreate = async (dataDir: string, mayCreate: boolean): Promise<Buffer
   return await create(dataDir, path);
 };
 
-/** The master key, then the previous ones, which nothing new is encrypted or signed with. @throws {BadSetting} */
+/**
+ * The master key, then the previous ones, which nothing new is encrypted or signed with.
+ * @throws {BadSetting}
+ */
 export const obtainMasterKeys = async (
   settings: KeySettings & Pick<Settings, "previousMasterKeys">,
   options?: ObtainOptions,
@@ -85,7 +88,10 @@ const read = async (path: string): Promise<Buffer | undefined> => {
   return key;
 };
 
-/** `link` succeeds in one process only and publishes a complete file. All other processes read that key. */
+/**
+ * `link` succeeds in one process only and publishes a complete file. All other processes read that
+ * key.
+ */
 const create = async (dataDir: string, path: string): Promise<Buffer> => {
   await makePrivateDirectory(dataDir);
   const draft = `${path}.${randomUUID()}`;

@@ -2,8 +2,8 @@ import { mkdir, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 
 /**
- * Creates a directory that only its owner can access, and its missing parents. `mkdir` with `recursive` is not used: it
- * loops endlessly under /proc, where every attempt fails with ENOENT.
+ * Creates a directory that only its owner can access, and its missing parents. `mkdir` with
+ * `recursive` is not used: it loops endlessly under /proc, where every attempt fails with ENOENT.
  * @throws when it cannot be created
  */
 export const makePrivateDirectory = async (path: string): Promise<void> => {
@@ -25,7 +25,10 @@ const exists = (path: string): Promise<boolean> =>
     () => false,
   );
 
-/** Sentences for operators about those of the paths that exist and that other users may read or change. */
+/**
+ * Sentences for operators about those of the paths that exist and that other users may read or
+ * change.
+ */
 export const sharedPaths = async (paths: readonly string[]): Promise<string[]> => {
   const found = paths.map(async (path) => {
     const mode = (await stat(path).catch(() => undefined))?.mode ?? 0;

@@ -31,7 +31,10 @@ interface NamedServers {
 
 const mostListed = 100;
 
-/** Logs which servers are refused because of their networks, and the setting that allows them. Names are resolved one at a time. */
+/**
+ * Logs which servers are refused because of their networks, and the setting that allows them. Names
+ * are resolved one at a time.
+ */
 export const reportRefusedServers = async (
   named: NamedServers,
   networks: AllowedNetworks,

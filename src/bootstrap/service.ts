@@ -146,7 +146,10 @@ export const composeService = async (
   return { url, wyomingUrl: wyoming?.url, close: () => running.disposeAsync() };
 };
 
-/** Every instance forgets what an operator deletes on any of them, and stops when a later version changes the log's format. */
+/**
+ * Every instance forgets what an operator deletes on any of them, and stops when a later version
+ * changes the log's format.
+ */
 const followOthers = (
   { store, refuseAppends, clockCheck }: Core,
   forget: (hash: string) => void,
@@ -160,7 +163,8 @@ const followOthers = (
       for (const event of events) {
         const { type, data } = event;
         if (type === "AudioDeleted") forget((data as { hash: string }).hash);
-        // What an operator says of one machine's clock holds for every machine whose clock agrees with it.
+        // What an operator says of one machine's clock holds for every machine whose clock agrees
+        // with it.
         if (isOfType<ClockEvent, typeof event>(event, ["ClockAccepted", "ClockCorrected"]))
           clockCheck.accept(Date.parse("accepted" in event.data ? event.data.accepted : event.data.at));
         const refusal = formatRefusal({ type, data });
@@ -173,7 +177,10 @@ const followOthers = (
     timers: backgroundClock,
   });
 
-/** Adds the voices of this release that the catalog lacks. A new installation begins with natural voices, unless a setting says otherwise. */
+/**
+ * Adds the voices of this release that the catalog lacks. A new installation begins with natural
+ * voices, unless a setting says otherwise.
+ */
 const addReleaseVoices = async (
   { store, runner, clock, urgentTime, naturalVoices: { installed } }: Core,
   { naturalVoices: { choice } }: Settings,

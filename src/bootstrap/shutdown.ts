@@ -8,8 +8,9 @@ export const exitWithError = (error: unknown): void => {
 };
 
 /**
- * Closes on SIGTERM or SIGINT: requests in flight are answered first. A second signal ends the process at once. After a fatal
- * error it closes in the same way, and the process exits with code 1.
+ * Closes on SIGTERM or SIGINT: requests in flight are answered first. A second signal ends the
+ * process at once. After a fatal error it closes in the same way, and the process exits with code
+ * 1.
  */
 export const closeOnSignal = (close: () => Promise<void>, log: Logger, fatal: Promise<Error>): void => {
   let closing = false;
@@ -36,7 +37,10 @@ export const closeOnSignal = (close: () => Promise<void>, log: Logger, fatal: Pr
   });
 };
 
-/** One deadline for all steps of a shutdown. Returns the milliseconds left; the time starts at the first call. */
+/**
+ * One deadline for all steps of a shutdown. Returns the milliseconds left; the time starts at the
+ * first call.
+ */
 export const createShutdownDeadline = (ms: number, now = () => performance.now()): (() => number) => {
   let end: number | undefined;
   return () => {

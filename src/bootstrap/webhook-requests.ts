@@ -8,7 +8,10 @@ import {
 } from "../engines/provider-http/ssrf-guard.ts";
 import { openWebsitesExchange } from "./website-servers.ts";
 
-/** Why requests to an address are not allowed; undefined if they are. Names are resolved only when a message is sent. */
+/**
+ * Why requests to an address are not allowed; undefined if they are. Names are resolved only when a
+ * message is sent.
+ */
 export const webhookRefusal = (networks: AllowedNetworks): ((url: URL) => string | undefined) => {
   const guard = createSsrfGuard({ by: "website", ...networks });
   return (url) => {

@@ -6,8 +6,9 @@ import { createExchange, type Exchange } from "../engines/provider-http/exchange
 import { type AllowedNetworks, createSsrfGuard } from "../engines/provider-http/ssrf-guard.ts";
 
 /**
- * Requests to servers that websites' credentials and webhooks name. With a log, it receives why a server cannot be reached,
- * and the errors do not tell; without one (the command line), the errors do.
+ * Requests to servers that websites' credentials and webhooks name. With a log, it receives why a
+ * server cannot be reached, and the errors do not tell; without one (the command line), the errors
+ * do.
  */
 export const openWebsitesExchange = (
   networks: AllowedNetworks,

@@ -47,7 +47,9 @@ export interface Reads {
   readonly usage?: true;
 }
 
-/** A command that `writes` may create the log. One that only reads opens an existing log read-only. */
+/**
+ * A command that `writes` may create the log. One that only reads opens an existing log read-only.
+ */
 export interface Access {
   readonly writes: boolean;
   readonly reads?: Reads;
@@ -59,7 +61,9 @@ export const reading = (reads: Reads): Access => ({ writes: false, reads });
 /** Opens the services for the duration of `work`; read-only by default. */
 export type WithServices = <T>(work: (services: Services) => Promise<T> | T, access?: Access) => Promise<T>;
 
-/** Thrown by a command that has printed its result, for the exit code 2: it succeeded, with remarks. */
+/**
+ * Thrown by a command that has printed its result, for the exit code 2: it succeeded, with remarks.
+ */
 export class Remarked extends Error {
   override readonly name = "Remarked";
 }
@@ -76,7 +80,10 @@ export const print = <T>(command: Command, result: T, human: (result: T) => stri
   command.configureOutput().writeOut?.(`${json ? JSON.stringify(result, null, 2) : human(result)}\n`);
 };
 
-/** An action that prints what `work` returns. `work` receives commander's arguments: those of the command, then its options. */
+/**
+ * An action that prints what `work` returns. `work` receives commander's arguments: those of the
+ * command, then its options.
+ */
 export const printing = <Args extends unknown[], T>(
   human: (result: T) => string,
   work: (...args: Args) => Promise<T>,
@@ -89,7 +96,10 @@ type Work<Args extends unknown[], T> = (services: Services, ...args: Args) => Pr
 
 export type Actions = ReturnType<typeof createActions>;
 
-/** The actions of commands. Those of `write` and `read` open the services at once, and print what `work` returns. */
+/**
+ * The actions of commands. Those of `write` and `read` open the services at once, and print what
+ * `work` returns.
+ */
 export const createActions = (withServices: WithServices) => ({
   /** For commands that check their arguments first: nothing is opened for wrong ones. */
   withServices,

@@ -43,8 +43,8 @@ export const createProgram = (withServices: WithServices, output: OutputConfigur
 };
 
 /**
- * Runs one command line. Resolves with the exit code: 0 success, 1 failure, 2 invalid usage, or success with remarks. A failure
- * prints one line on standard error.
+ * Runs one command line. Resolves with the exit code: 0 success, 1 failure, 2 invalid usage, or
+ * success with remarks. A failure prints one line on standard error.
  */
 export const run = async (program: Command, argv: readonly string[]): Promise<number> => {
   try {

@@ -8,7 +8,9 @@ export interface VoxledgerConfig {
   readonly apiSecret?: string;
   /** The URL of the service. Default: the location of this script. */
   readonly baseUrl?: string;
-  /** Logs method, path and status of each response to the console, never the text. Default: false. */
+  /**
+   * Logs method, path and status of each response to the console, never the text. Default: false.
+   */
   readonly debug?: boolean;
   /** BCP-47; used when neither a call nor `defaultVoice` names a voice. */
   readonly defaultLang?: string;
@@ -19,14 +21,14 @@ export interface VoxledgerConfig {
   /** Maximum number of retries of a request, 0 to 10. Default: 3. */
   readonly retryAttempts?: number;
   /**
-   * Milliseconds for each attempt of a request, including the response body. For a stream: for the first chunk, and for
-   * each further one. Default: 30 000.
+   * Milliseconds for each attempt of a request, including the response body. For a stream: for the
+   * first chunk, and for each further one. Default: 30 000.
    */
   readonly timeout?: number;
   /**
-   * How audio is loaded. `chunks` downloads each part before it is played. `stream` (HTTP) and `websocket` (one
-   * connection) play audio while it is synthesized, and download voices that the service does not stream.
-   * Default: `chunks`.
+   * How audio is loaded. `chunks` downloads each part before it is played. `stream` (HTTP) and
+   * `websocket` (one connection) play audio while it is synthesized, and download voices that the
+   * service does not stream. Default: `chunks`.
    */
   readonly transport?: TransportMode;
 }

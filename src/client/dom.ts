@@ -1,4 +1,6 @@
-/** The browser's globals that the library uses. All are optional, because Node lacks most of them. */
+/**
+ * The browser's globals that the library uses. All are optional, because Node lacks most of them.
+ */
 export interface Page {
   readonly document?: PageDocument;
   readonly navigator?: PageNavigator;

@@ -29,7 +29,9 @@ export interface Environment {
   readonly player?: Player | PlaySound;
   /** Default: an element that the library creates. */
   readonly audio?: AudioElement;
-  /** Lets the audio element play a stream. Without it, audio is played when it has been received. */
+  /**
+   * Lets the audio element play a stream. Without it, audio is played when it has been received.
+   */
   readonly MediaSource?: MediaSourceConstructor;
   /** Used by the transport `websocket`. */
   readonly WebSocket?: SocketConstructor;

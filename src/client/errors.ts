@@ -10,8 +10,9 @@ interface ErrorDetails {
 }
 
 /**
- * Every error of the library. `status` is the HTTP status of the service's response, if there was one. `code` is the
- * service's error code, or one of `NETWORK`, `TIMEOUT`, `ABORTED`, `NOT_SUPPORTED`, `NOT_ALLOWED`, `PLAYBACK_FAILED`.
+ * Every error of the library. `status` is the HTTP status of the service's response, if there was
+ * one. `code` is the service's error code, or one of `NETWORK`, `TIMEOUT`, `ABORTED`,
+ * `NOT_SUPPORTED`, `NOT_ALLOWED`, `PLAYBACK_FAILED`.
  */
 export class VoxledgerError extends Error {
   override readonly name = "VoxledgerError";
@@ -19,7 +20,10 @@ export class VoxledgerError extends Error {
   readonly code: string | undefined;
   readonly errors: readonly Problem[] | undefined;
   readonly retryAfterSeconds: number | undefined;
-  /** Whether a retry may succeed. Set only for errors received over a WebSocket, which have no HTTP status. */
+  /**
+   * Whether a retry may succeed. Set only for errors received over a WebSocket, which have no HTTP
+   * status.
+   */
   readonly retryable: boolean | undefined;
 
   constructor(message: string, { cause, ...details }: ErrorDetails = {}) {
@@ -51,7 +55,10 @@ interface ErrorEnvelope {
   };
 }
 
-/** The error of an unsuccessful response. A proxy's response has no error envelope: its message names the status. */
+/**
+ * The error of an unsuccessful response. A proxy's response has no error envelope: its message
+ * names the status.
+ */
 export const errorFromResponse = async (response: Response): Promise<VoxledgerError> => {
   const { status, headers } = response;
   const body = (await response.json().catch(() => undefined)) as ErrorEnvelope | null | undefined;

@@ -6,20 +6,17 @@ export type SpeechService = EngineCode | "native";
 
 /**
  * The events, and their members besides `type` and `timestamp`.
- *
- * | Event | Fired |
- * |---|---|
- * | `OnLoad` | once, in a microtask after the constructor |
- * | `OnReady` | once, when the service has accepted the page and sent its configuration |
- * | `OnVoiceResolved` | once per speech before it starts, and again after a switch to another speech service |
- * | `OnServiceSwitched` | a speech uses another speech service than the previous one; only with `preferNative` |
- * | `OnStart` | once per speech, at its first audible sound |
- * | `OnPartStart`, `OnPartEnd` | a part of the text becomes audible, or has been played to its end |
- * | `OnPause`, `OnResume` | the speech was paused or resumed |
- * | `OnEnd` | once per `OnStart`, when the speech was played to its end or cancelled; not after an error |
- * | `OnError` | once per error: a speech failed, or the service refused the page |
- * | `OnClickEvent` | once: the first click on the page, after which browsers allow audio |
- * | `OnAllowSpeechClicked` | the browser had blocked audio, and the user has allowed it |
+ * | Event | Fired | |---|---| | `OnLoad` | once, in a microtask after the constructor | |
+ * `OnReady` | once, when the service has accepted the page and sent its configuration | |
+ * `OnVoiceResolved` | once per speech before it starts, and again after a switch to another speech
+ * service | | `OnServiceSwitched` | a speech uses another speech service than the previous one;
+ * only with `preferNative` | | `OnStart` | once per speech, at its first audible sound | |
+ * `OnPartStart`, `OnPartEnd` | a part of the text becomes audible, or has been played to its end |
+ * | `OnPause`, `OnResume` | the speech was paused or resumed | | `OnEnd` | once per `OnStart`,
+ * when the speech was played to its end or cancelled; not after an error | | `OnError` | once per
+ * error: a speech failed, or the service refused the page | | `OnClickEvent` | once: the first
+ * click on the page, after which browsers allow audio | | `OnAllowSpeechClicked` | the browser had
+ * blocked audio, and the user has allowed it |
  */
 export interface EventPayloads {
   readonly OnLoad: object;

@@ -16,7 +16,8 @@ const minPlaybackRate = 0.25;
 const maxPlaybackRate = 4;
 
 /**
- * The knobs that the service did not apply and a player can. Never pitch: a player raises it only by playing faster.
+ * The knobs that the service did not apply and a player can. Never pitch: a player raises it only
+ * by playing faster.
  */
 export const playbackProsody = (
   { rate, volume }: Prosody,
@@ -28,7 +29,10 @@ export const playbackProsody = (
   volume: fallback && !applied.includes("volume") ? volume : 1,
 });
 
-/** Reads the `…-Prosody-Applied` header, whose prefix is the operator's choice. Unknown names are ignored. */
+/**
+ * Reads the `…-Prosody-Applied` header, whose prefix is the operator's choice. Unknown names are
+ * ignored.
+ */
 export const appliedKnobs = (headers: Headers): Knob[] => {
   let names = "";
   headers.forEach((value, name) => {

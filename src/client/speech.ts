@@ -21,8 +21,9 @@ export interface SpeakParams {
   readonly onend?: (end: EventPayloads["OnEnd"]) => void;
   readonly onerror?: (error: VoxledgerError) => void;
   /**
-   * Called when a word or sentence is spoken: by the browser's own voices, and by the service's voices whose timings it
-   * knows. `charIndex` is an offset into the text; `boundary` has the members of the browser's event.
+   * Called when a word or sentence is spoken: by the browser's own voices, and by the service's
+   * voices whose timings it knows. `charIndex` is an offset into the text; `boundary` has the
+   * members of the browser's event.
    */
   readonly onboundary?: (charIndex: number, name: "word" | "sentence", boundary: Boundary) => void;
 }
@@ -32,7 +33,10 @@ export interface SpeechResult {
   readonly cancelled: boolean;
 }
 
-/** The voice, and the backends that can speak it. If one fails, the next one continues with the same part. */
+/**
+ * The voice, and the backends that can speak it. If one fails, the next one continues with the same
+ * part.
+ */
 export interface VoiceSelection {
   readonly voice: VoiceRequest;
   readonly backends: readonly SpeechBackend[];

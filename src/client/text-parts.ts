@@ -1,6 +1,9 @@
 import type { sentencesOf } from "../domain/text/sentences.ts";
 
-/** A part of a text that is synthesized by one request. `charIndex` and lengths count UTF-16 code units. */
+/**
+ * A part of a text that is synthesized by one request. `charIndex` and lengths count UTF-16 code
+ * units.
+ */
 export interface TextPart {
   readonly index: number;
   /** The offset of the part in the text. */
@@ -19,9 +22,9 @@ interface PartOptions {
 }
 
 /**
- * Splits a text between paragraphs and sentences, and a sentence that is too long between words. Blank lines always
- * separate parts, so a paragraph has the same parts in every text. SSML is one part of any length, because a fragment of
- * it would not be well-formed.
+ * Splits a text between paragraphs and sentences, and a sentence that is too long between words.
+ * Blank lines always separate parts, so a paragraph has the same parts in every text. SSML is one
+ * part of any length, because a fragment of it would not be well-formed.
  */
 export const textParts = (
   text: string,
@@ -42,7 +45,10 @@ export const textParts = (
   return parts;
 };
 
-/** The same rule as the service's: whitespace, a byte order mark, a prolog and comments may precede `<speak`. */
+/**
+ * The same rule as the service's: whitespace, a byte order mark, a prolog and comments may precede
+ * `<speak`.
+ */
 export const isSsml = (text: string): boolean => /^\s*(?:<[?!].*?)?<speak(?![^\s/>])/s.test(text);
 
 /**
@@ -63,7 +69,10 @@ interface SplitOptions {
 
 const granularities = ["sentence", "word", "grapheme"] as const;
 
-/** Packs as many segments as fit into each piece. A segment that is too long is split at the next granularity. */
+/**
+ * Packs as many segments as fit into each piece. A segment that is too long is split at the next
+ * granularity.
+ */
 const split = (text: string, options: SplitOptions, level = 0): string[] => {
   const granularity = granularities[level];
   if (text.length <= options.maxLength || granularity === undefined) return [text];

@@ -44,7 +44,9 @@ export type { SpeakParams, SpeechResult } from "./speech.ts";
 export type { TextPart } from "./text-parts.ts";
 export type { Delivery, TransportMode } from "./transport/transport.ts";
 
-/** A website's connection to the service. Every method that sends a request throws VoxledgerError. */
+/**
+ * A website's connection to the service. Every method that sends a request throws VoxledgerError.
+ */
 export class Voxledger {
   readonly #events: Events;
   readonly #environment: Environment;
@@ -132,7 +134,10 @@ export class Voxledger {
     return this.#api.verifyOrigin(token);
   }
 
-  /** Reports this browser's voices to the service. @throws {VoxledgerError} `NOT_SUPPORTED` outside of a browser */
+  /**
+   * Reports this browser's voices to the service.
+   * @throws {VoxledgerError} `NOT_SUPPORTED` outside of a browser
+   */
   async reportVoices(): Promise<VoiceReportResponse> {
     const { navigator, nativeSpeech, now } = this.#environment;
     if (!navigator || !nativeSpeech) {
@@ -145,9 +150,9 @@ export class Voxledger {
   }
 
   /**
-   * Speaks the text, and cancels the current speech. Resolves when it has ended. A rejection need not be handled: `OnError`
-   * and `onerror` report it too. In Node the constructor needs a player. Call it first in a user gesture (a click): that
-   * lets the browser play audio from then on.
+   * Speaks the text, and cancels the current speech. Resolves when it has ended. A rejection need
+   * not be handled: `OnError` and `onerror` report it too. In Node the constructor needs a player.
+   * Call it first in a user gesture (a click): that lets the browser play audio from then on.
    */
   speak(text: string, params: SpeakParams = {}): Promise<SpeechResult> {
     this.cancel();
@@ -168,7 +173,10 @@ export class Voxledger {
     this.#speech?.cancel();
   }
 
-  /** Plays the current speech and all later ones this many times as fast, from the same audio. Not for native voices. */
+  /**
+   * Plays the current speech and all later ones this many times as fast, from the same audio. Not
+   * for native voices.
+   */
   setSpeed(speed: number): void {
     this.#player.setSpeed?.(speed);
   }

@@ -45,7 +45,10 @@ interface ApiOptions {
 
 export type Api = ReturnType<typeof createApi>;
 
-/** The service's API with the signed-in person's token. Every method throws `ApiError`, or the signal's reason. */
+/**
+ * The service's API with the signed-in person's token. Every method throws `ApiError`, or the
+ * signal's reason.
+ */
 export const createApi = ({ base, token, onUnauthorized }: ApiOptions) => {
   /** The response itself, if its status is a success. */
   const open = async (

@@ -34,8 +34,9 @@ export const formatQuota = (quota: number | null | undefined): string =>
   quota === undefined ? "–" : quota === null ? "unlimited" : formatCount(quota);
 
 /**
- * Tab-separated values, which spreadsheets paste as cells. Tabs and line ends within a cell become spaces. A leading `'` escapes texts
- * that a spreadsheet would evaluate (OWASP, CSV injection); numbers stay numbers.
+ * Tab-separated values, which spreadsheets paste as cells. Tabs and line ends within a cell become
+ * spaces. A leading `'` escapes texts that a spreadsheet would evaluate (OWASP, CSV injection);
+ * numbers stay numbers.
  */
 export const toTsv = (rows: readonly (readonly (string | number | null | undefined)[])[]): string =>
   rows.map((row) => row.map(tsvCell).join("\t")).join("\n");

@@ -15,7 +15,10 @@ interface Screen {
   readonly view: View;
 }
 
-/** A screen whose script is loaded when it is first shown. After an update of the service, only a reload finds the new one. */
+/**
+ * A screen whose script is loaded when it is first shown. After an update of the service, only a
+ * reload finds the new one.
+ */
 const lazy = <Name extends string>(load: () => Promise<Record<Name, View>>, name: Name): View => {
   let loaded: View | undefined;
   return (props: ScreenProps): VNode => {

@@ -50,7 +50,10 @@ const ifAllowed = <T>(access: () => T): T | undefined => {
   }
 };
 
-/** The token of a person who asked to stay signed in for this tab. Otherwise it is only in memory, and a reload signs out. */
+/**
+ * The token of a person who asked to stay signed in for this tab. Otherwise it is only in memory,
+ * and a reload signs out.
+ */
 export const storedToken = {
   read: (): string | null | undefined => ifAllowed(() => sessionStorage.getItem(storageKey)),
   keep: (token: string): void => ifAllowed(() => sessionStorage.setItem(storageKey, token)),

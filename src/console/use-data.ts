@@ -18,8 +18,9 @@ export const useGet = <T>(path: string, query?: Query): Data<T> => {
 };
 
 /**
- * Loads data, again whenever an input changes, and cancels requests that are no longer needed. Earlier data stays visible until
- * the new data has arrived, also if reading it again with the same inputs fails.
+ * Loads data, again whenever an input changes, and cancels requests that are no longer needed.
+ * Earlier data stays visible until the new data has arrived, also if reading it again with the same
+ * inputs fails.
  */
 export const useData = <T>(
   load: (signal: AbortSignal) => Promise<T>,

@@ -18,8 +18,9 @@ export interface ConfiguredVoice {
 }
 
 /**
- * Voices under their own names, with fallbacks from the shared catalog. A name that two engines have is spoken by both,
- * in order; after them by the engine's own voice of that language and gender. Undefined without voices.
+ * Voices under their own names, with fallbacks from the shared catalog. A name that two engines
+ * have is spoken by both, in order; after them by the engine's own voice of that language and
+ * gender. Undefined without voices.
  */
 export const configuredVoices =
   (all: readonly ConfiguredVoice[], revision: string) => (shared: CatalogIndex) => {
@@ -53,8 +54,8 @@ const voiceOf = (entries: readonly ConfiguredVoice[], shared: CatalogIndex): Voi
 };
 
 /**
- * The voices while the configured one fails: the engine's own, or of another free engine if it lacks the language. A natural
- * one is followed by one that needs no download.
+ * The voices while the configured one fails: the engine's own, or of another free engine if it
+ * lacks the language. A natural one is followed by one that needs no download.
  */
 const fallbacksOf = ({ engine, lang, gender }: ConfiguredVoice, shared: CatalogIndex): number[] => {
   const own = spoken(shared, [engine], lang);

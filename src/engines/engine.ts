@@ -7,7 +7,9 @@ import type { EngineCode, Knob, Prosody } from "../domain/synthesis/speech.ts";
 
 /** A request to an engine. */
 export interface SpeechRequest {
-  /** Plain text, or a whole well-formed `<speak>` document that has passed `parseSsml`. Never empty. */
+  /**
+   * Plain text, or a whole well-formed `<speak>` document that has passed `parseSsml`. Never empty.
+   */
   readonly text: string;
   readonly ssml: boolean;
   /** The text as sent, in NFC, to which marks refer. Default: `text`. */
@@ -29,20 +31,21 @@ export interface SpeechRequest {
   /** How to speak, in words. Only for a voice that `takesInstructions`. */
   readonly instructions?: string;
   /**
-   * The first bytes are needed early: an engine whose provider returns only complete audio sends the text in smaller
-   * pieces.
+   * The first bytes are needed early: an engine whose provider returns only complete audio sends
+   * the text in smaller pieces.
    */
   readonly progressive?: boolean;
   /**
-   * Called when the request has its slot, before anything is started. If it throws, the slot is released and
-   * `synthesize` or its audio throws the same.
+   * Called when the request has its slot, before anything is started. If it throws, the slot is
+   * released and `synthesize` or its audio throws the same.
    */
   readonly beforeStart?: (() => Promise<void>) | undefined;
   /** The API keys in whose queues it waits. */
   readonly claim?: Claim | undefined;
   /**
-   * Reserves an encoder. Local engines call it before they start their tool: it may make samples faster than
-   * they are encoded, and those that wait take memory. @throws {Unavailable} no encoder in time
+   * Reserves an encoder. Local engines call it before they start their tool: it may make samples
+   * faster than they are encoded, and those that wait take memory.
+   * @throws {Unavailable} no encoder in time
    */
   readonly reserveEncoder?: () => Promise<void>;
   /** For servers that send another container than the requested one. */
@@ -73,7 +76,10 @@ export interface Speech {
   readonly marks?: () => readonly Mark[] | undefined;
   /** When its phonemes are spoken: after the end of `audio`. Default: unknown. */
   readonly phonemes?: () => readonly SpokenPhoneme[];
-  /** Seconds below which the whole sound is refused, because parts of its text are missing. Default: 0. */
+  /**
+   * Seconds below which the whole sound is refused, because parts of its text are missing. Default:
+   * 0.
+   */
   readonly leastSeconds?: number;
 }
 
@@ -81,9 +87,13 @@ export interface Speech {
 export const noVersion = "none";
 
 /**
- * Synthesizes speech. @throws {EngineFailed} the engine cannot be reached or fails; its own deadline starts with its
- * slot @throws {Unpronounceable} this voice cannot pronounce any of the text; another may @throws {Invalid} path
- * `text`: no voice can @throws {Interrupted} the work was killed from outside @throws {Unavailable} no slot in time
+ * Synthesizes speech.
+ * @throws {EngineFailed} the engine cannot be reached or fails; its own deadline starts with its
+ * slot
+ * @throws {Unpronounceable} this voice cannot pronounce any of the text; another may
+ * @throws {Invalid} path `text`: no voice can
+ * @throws {Interrupted} the work was killed from outside
+ * @throws {Unavailable} no slot in time
  */
 export interface Engine {
   readonly code: EngineCode;
@@ -93,7 +103,10 @@ export interface Engine {
    * it. `noVersion` if the engine does not have the voice.
    */
   version(voice: string): string;
-  /** False if the same request may have other bytes: those that were kept first are the sound. Default: true. */
+  /**
+   * False if the same request may have other bytes: those that were kept first are the sound.
+   * Default: true.
+   */
   isExact?(voice: string): boolean;
   /** True if the same request has the same samples on every machine. Default: false. */
   isReproducible?(voice: string): boolean;

@@ -16,13 +16,16 @@ export interface ProviderVoice {
 export interface ProviderClient {
   readonly engine: Engine;
   /**
-   * Lists the voices, which verifies the credentials. @throws {EngineFailed} with the message of the provider, without
-   * credentials
+   * Lists the voices, which verifies the credentials.
+   * @throws {EngineFailed} with the message of the provider, without credentials
    */
   listVoices(signal: AbortSignal): Promise<readonly ProviderVoice[]>;
 }
 
-/** A provider of BYOK voices, or an operator's own server that speaks a free engine: the driver in `provider.ts` of its folder. */
+/**
+ * A provider of BYOK voices, or an operator's own server that speaks a free engine: the driver in
+ * `provider.ts` of its folder.
+ */
 export interface Provider<Credentials, Code extends EngineCode = ByokEngine> {
   readonly code: Code;
   /** `provider` of its voices. */

@@ -112,7 +112,9 @@ const showLedgerEntry = async (service: Service, name: string): Promise<void> =>
   );
 };
 
-/** Audio that is not stored, or whose name the key may not know, can be had by another synthesis. */
+/**
+ * Audio that is not stored, or whose name the key may not know, can be had by another synthesis.
+ */
 const offerSpeech = (comparison: Comparison, named: NamedAudio): Verdict => {
   const { service, caller, request } = comparison;
   if (caller.role === "operator") return verdict("The audio is not stored.");

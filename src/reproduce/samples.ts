@@ -17,7 +17,10 @@ export const decode = async (format: ComparedFormat, file: ArrayBuffer): Promise
   return { sampleRate: view.getUint32(24, true), samples: new Int16Array(file.slice(wavHeaderBytes)) };
 };
 
-/** The browser's decoder gives each sample of 16 bits exactly, divided by 32768, if it need not resample. */
+/**
+ * The browser's decoder gives each sample of 16 bits exactly, divided by 32768, if it need not
+ * resample.
+ */
 const decodeFlac = async (file: ArrayBuffer, view: DataView): Promise<Audio> => {
   if (view.getUint32(0) !== 0x664c6143) throw new Error("The audio is not FLAC.");
   const sampleRate = view.getUint32(18) >>> 12;
@@ -25,7 +28,10 @@ const decodeFlac = async (file: ArrayBuffer, view: DataView): Promise<Audio> => 
   return { sampleRate, samples: Int16Array.from(decoded.getChannelData(0), (value) => value * 32_768) };
 };
 
-/** The index of the first sample that differs, or that one of them lacks; undefined if they are equal. */
+/**
+ * The index of the first sample that differs, or that one of them lacks; undefined if they are
+ * equal.
+ */
 export const firstDifference = (one: Int16Array, other: Int16Array): number | undefined => {
   const longest = Math.max(one.length, other.length);
   for (let at = 0; at < longest; at++) if (one[at] !== other[at]) return at;

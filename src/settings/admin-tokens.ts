@@ -1,6 +1,9 @@
 import { z } from "zod";
 
-/** A bearer token of the admin API, and the name of its holder; undefined for a token without a name. */
+/**
+ * A bearer token of the admin API, and the name of its holder; undefined for a token without a
+ * name.
+ */
 export interface AdminToken {
   readonly name: string | undefined;
   readonly token: string;
@@ -18,7 +21,10 @@ const parseToken = (entry: string): AdminToken => {
 
 const isUnique = (values: readonly unknown[]): boolean => new Set(values).size === values.length;
 
-/** `TOKEN`, or `NAME=TOKEN,NAME=TOKEN`. Messages never repeat a part of the value: it may be a secret. */
+/**
+ * `TOKEN`, or `NAME=TOKEN,NAME=TOKEN`. Messages never repeat a part of the value: it may be a
+ * secret.
+ */
 export const adminTokens = z
   .string()
   .transform((value) => value.split(",").map((entry) => parseToken(entry.trim())))

@@ -15,7 +15,8 @@ export const findMisspelled = (
 const resembles = (given: string, setting: string): boolean => {
   const [a, b] = [lettersOf(given), lettersOf(setting)];
   if (a === b || a === `voxledger${b}`) return true;
-  // Variables of other programs usually differ in the first letter (`GLOG_LEVEL`), misspelled settings hardly ever.
+  // Variables of other programs usually differ in the first letter (`GLOG_LEVEL`), misspelled
+  // settings hardly ever.
   return a[0] === b[0] && editDistance(a, b) <= toleratedEdits(b);
 };
 
@@ -28,8 +29,9 @@ const toleratedEdits = ({ length }: string): number => {
 };
 
 /**
- * Docker and Kubernetes pass the addresses of linked services to every container: a service `event-store` gives
- * `EVENT_STORE_SERVICE_HOST`, `EVENT_STORE_PORT=tcp://10.0.0.1:2113` and `EVENT_STORE_PORT_2113_TCP_ADDR`.
+ * Docker and Kubernetes pass the addresses of linked services to every container: a service
+ * `event-store` gives `EVENT_STORE_SERVICE_HOST`, `EVENT_STORE_PORT=tcp://10.0.0.1:2113` and
+ * `EVENT_STORE_PORT_2113_TCP_ADDR`.
  */
 const isServiceLink = (name: string, value: string): boolean =>
   /_SERVICE_HOST$|_SERVICE_PORT(_|$)|_PORT_\d+_(TCP|UDP|SCTP)(_|$)/.test(name) ||

@@ -15,7 +15,9 @@ export const wholeNumber = (min: number, max: number) =>
     .transform(Number)
     .refine((value) => value >= min && value <= max, `must be from ${min} to ${max}`);
 
-/** A date, which begins at midnight UTC, or a time with its zone. In milliseconds since the epoch. */
+/**
+ * A date, which begins at midnight UTC, or a time with its zone. In milliseconds since the epoch.
+ */
 export const utcTime = z
   .union(
     [z.iso.date(), z.iso.datetime({ offset: true })],
@@ -27,7 +29,9 @@ export const flag = z.enum(["true", "false"], "must be true or false").default("
 
 export const url = z.url({ protocol: /^https?$/, error: "must be an http or https URL" });
 
-/** The base of links. Links would disclose credentials, and no path can follow a query or fragment. */
+/**
+ * The base of links. Links would disclose credentials, and no path can follow a query or fragment.
+ */
 export const publicUrl = url
   .refine((value) => !/[?#]/.test(value), "must have no query and no fragment")
   .refine((value) => URL.parse(value)?.username === "", "must hold no credentials")

@@ -43,7 +43,9 @@ export const recordWaits = ({ histogram }: Instruments): ((resource: string, wai
 const queueOf = (resource: string): Attributes =>
   Object.hasOwn(engines, resource) ? { queue: "providers", engine: resource } : { queue: resource };
 
-/** The sampling interval of the event loop delay in milliseconds. Every measured delay contains it. */
+/**
+ * The sampling interval of the event loop delay in milliseconds. Every measured delay contains it.
+ */
 const resolution = 20;
 
 /** Observes the event loop and the CPU. Returns the function that stops it. */

@@ -10,7 +10,10 @@ export type Observe = (value: number, attributes?: Attributes) => void;
 
 /** A counter that is read at collection: adding costs next to nothing. */
 export interface Counter {
-  /** Takes one value per attribute of the metric, in order; an empty one is omitted. Values come from fixed lists. */
+  /**
+   * Takes one value per attribute of the metric, in order; an empty one is omitted. Values come
+   * from fixed lists.
+   */
   add(amount: number, ...values: string[]): void;
   entries(): Iterable<readonly [sum: number, Attributes]>;
 }

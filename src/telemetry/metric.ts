@@ -9,7 +9,9 @@ export interface Metric {
   readonly attributes?: readonly string[];
   /** The upper bounds of a histogram's buckets, in the unit. */
   readonly bounds?: readonly number[];
-  /** The current value, read at each collection. A metric without it is recorded where it occurs. */
+  /**
+   * The current value, read at each collection. A metric without it is recorded where it occurs.
+   */
   readonly read?: (sources: MetricSources) => number;
 }
 

@@ -6,7 +6,9 @@ import { counter, gauge, histogram, type Metric } from "./metric.ts";
  * No attribute holds what a caller can choose freely: no key, no text, no voice.
  */
 
-/** OpenTelemetry's own for HTTP, with finer buckets at the fast end: most answers come from memory. */
+/**
+ * OpenTelemetry's own for HTTP, with finer buckets at the fast end: most answers come from memory.
+ */
 const requestSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 const workSeconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
 const waitSeconds = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30, 60];

@@ -4,8 +4,8 @@ import { Invalid, Unavailable } from "../domain/errors.ts";
 import { isRecording, markFailed, noopSpan, runInSpan, startSpan } from "./spans.ts";
 
 /**
- * `refused`: the text cannot be spoken. `abandoned`: no caller was left, or another instance had stored the audio.
- * The values are those of the metrics' attribute `outcome`.
+ * `refused`: the text cannot be spoken. `abandoned`: no caller was left, or another instance had
+ * stored the audio. The values are those of the metrics' attribute `outcome`.
  */
 export type Outcome = "made" | "refused" | "failed" | "unavailable" | "abandoned";
 

@@ -7,8 +7,8 @@ import { prometheusName } from "./metric.ts";
 export type MetricsListener = Awaited<ReturnType<typeof listenForMetrics>>;
 
 /**
- * Serves `GET /metrics` and nothing else, on a separate port: the service's port may be public. Concurrent scrapes share
- * one collection.
+ * Serves `GET /metrics` and nothing else, on a separate port: the service's port may be public.
+ * Concurrent scrapes share one collection.
  * @throws when the address is in use or not allowed
  */
 export const listenForMetrics = async (
@@ -59,8 +59,8 @@ const contentType = "text/plain; version=0.0.4; charset=utf-8";
 const serializer = new PrometheusSerializer(undefined, false, undefined, false, true);
 
 /**
- * Text exposition format, version 0.0.4. OpenTelemetry's serializer omits units from names, a collector adds them: here
- * a metric has the same name on both ways to Prometheus.
+ * Text exposition format, version 0.0.4. OpenTelemetry's serializer omits units from names, a
+ * collector adds them: here a metric has the same name on both ways to Prometheus.
  */
 export const prometheusText = ({ resource, scopeMetrics }: ResourceMetrics): string =>
   serializer.serialize({

@@ -55,8 +55,9 @@ const descriptor = { name, unit, description, valueType: ValueType.DOUBLE };
 const methods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
 /**
- * The histogram of request durations. The SDK's own takes 2.4 µs to record a value with three attributes, because it
- * hashes them: a fifteenth of the cost of a whole answer from memory. Here it takes two map look-ups and an addition.
+ * The histogram of request durations. The SDK's own takes 2.4 µs to record a value with three
+ * attributes, because it hashes them: a fifteenth of the cost of a whole answer from memory. Here
+ * it takes two map look-ups and an addition.
  */
 export const createRequestDurations = (now: () => number = Date.now) => {
   const startTime = hrTimeOf(now());

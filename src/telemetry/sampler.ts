@@ -5,12 +5,14 @@ import type { Sampling } from "../settings/telemetry.ts";
 export type Sampler = ReturnType<typeof createSampler>;
 
 /**
- * Decides once, where a trace starts, whether it is sampled. The SDK takes 2 µs to start a span that it then drops: a
- * twentieth of the cost of an answer from memory.
+ * Decides once, where a trace starts, whether it is sampled. The SDK takes 2 µs to start a span
+ * that it then drops: a twentieth of the cost of an answer from memory.
  */
 export const createSampler = (
   sampling: Sampling | undefined,
-  /** Addresses whose `traceparent` is continued. Any other caller could decide what is traced here. */
+  /**
+   * Addresses whose `traceparent` is continued. Any other caller could decide what is traced here.
+   */
   isTrusted: (address: string) => boolean,
   random: () => number = Math.random,
 ) => {

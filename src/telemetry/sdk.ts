@@ -49,8 +49,9 @@ export interface TelemetryOptions {
 export type RunningTelemetry = Awaited<ReturnType<typeof openTelemetry>>;
 
 /**
- * Starts the OpenTelemetry SDK, configured by the standard OTEL_* variables. Import this module only when telemetry is
- * enabled: loading it takes most of a second. @throws when the port of /metrics is in use or not allowed
+ * Starts the OpenTelemetry SDK, configured by the standard OTEL_* variables. Import this module
+ * only when telemetry is enabled: loading it takes most of a second.
+ * @throws when the port of /metrics is in use or not allowed
  */
 export const openTelemetry = async ({ settings, host, version, log, isTrusted }: TelemetryOptions) => {
   const durations = createRequestDurations();
@@ -155,7 +156,10 @@ const shutdown = (sdk: { shutdown(): Promise<void> }): Promise<void> => {
   );
 };
 
-/** Logs the error code of SDK diagnostics, at most once a minute. Their text may contain addresses, headers and stacks. */
+/**
+ * Logs the error code of SDK diagnostics, at most once a minute. Their text may contain addresses,
+ * headers and stacks.
+ */
 const logDiagnostics = (log: Logger): void => {
   let quietUntil = 0;
   const report = (...parts: unknown[]): void => {

@@ -23,7 +23,10 @@ export const noopSpan = trace.wrapSpanContext(INVALID_SPAN_CONTEXT);
 /** True within a sampled trace. */
 export const isRecording = (): boolean => trace.getActiveSpan()?.isRecording() ?? false;
 
-/** Runs a function in a child span of the active trace, or without a span if there is none. An abort is not an error. */
+/**
+ * Runs a function in a child span of the active trace, or without a span if there is none. An abort
+ * is not an error.
+ */
 export const withSpan = <T>(
   name: string,
   attributes: Attributes,

@@ -21,8 +21,8 @@ import type { Ledger } from "../ledger/ledger.ts";
 import type { RateLimiter } from "../limits/rate-limiter.ts";
 
 /**
- * Decorators that count, time and trace. Each takes a component and returns one with the same contract. The components do
- * not depend on telemetry.
+ * Decorators that count, time and trace. Each takes a component and returns one with the same
+ * contract. The components do not depend on telemetry.
  */
 export interface Telemetry {
   eventStore(store: EventStore): EventStore;
@@ -39,7 +39,9 @@ export interface Telemetry {
   authenticator(authenticator: Authenticator): Authenticator;
   limiter(limiter: RateLimiter): RateLimiter;
   upgrade(upgrade: Upgrade): Upgrade;
-  /** `connections`: the number of open connections of the Wyoming protocol, read at each collection. */
+  /**
+   * `connections`: the number of open connections of the Wyoming protocol, read at each collection.
+   */
   wyoming(connections: () => number): void;
   /** Called after each attempt to deliver a message to a webhook. */
   readonly webhook: (outcome: DeliveryOutcome) => void;

@@ -6,7 +6,10 @@ import type { Admission, RateLimiter } from "../limits/rate-limiter.ts";
 /** The key for which the server speaks. The protocol has no credentials of its own. */
 export type Caller = ReturnType<typeof createCaller>;
 
-/** Failed attempts count against this name instead of the client's address: the client has presented no secret. */
+/**
+ * Failed attempts count against this name instead of the client's address: the client has presented
+ * no secret.
+ */
 const thisServer = "wyoming";
 
 export const createCaller = ({

@@ -30,9 +30,14 @@ export interface ConnectionServices extends SpeakerServices {
 export interface ConnectionLimits extends EventLimits {
   /** Of an utterance's text, in code points. */
   readonly textCharacters: number;
-  /** How many events may follow an admitted request within a minute. A text may arrive in single characters. */
+  /**
+   * How many events may follow an admitted request within a minute. A text may arrive in single
+   * characters.
+   */
   readonly eventsPerMinute: number;
-  /** How long nothing may be received or sent within an utterance. Longer than any synthesis takes. */
+  /**
+   * How long nothing may be received or sent within an utterance. Longer than any synthesis takes.
+   */
   readonly utteranceIdleMs: number;
   /** The same between utterances. */
   readonly idleMs: number;
@@ -50,8 +55,9 @@ interface ConnectionOptions {
 }
 
 /**
- * A client's connection. It speaks one utterance at a time; while another one waits, nothing more is read. An error ends the
- * connection, as in the protocol's own server: a client that ignores `error` would wait for its audio forever.
+ * A client's connection. It speaks one utterance at a time; while another one waits, nothing more
+ * is read. An error ends the connection, as in the protocol's own server: a client that ignores
+ * `error` would wait for its audio forever.
  */
 export class Connection {
   /** Resolves when it is closed and its servings have been recorded. */
@@ -112,8 +118,8 @@ export class Connection {
   }
 
   /**
-   * Handles the events of a chunk in order; a chunk may hold thousands, so other connections take turns. Nothing more is read
-   * until they are handled.
+   * Handles the events of a chunk in order; a chunk may hold thousands, so other connections take
+   * turns. Nothing more is read until they are handled.
    */
   async #receive(chunk: Buffer): Promise<void> {
     if (this.#over.signal.aborted) return;
@@ -173,7 +179,10 @@ export class Connection {
     return this.#socket.remoteAddress ?? "";
   }
 
-  /** Waits for the utterance in progress, and admits the next one as a request. @throws the refusal */
+  /**
+   * Waits for the utterance in progress, and admits the next one as a request.
+   * @throws the refusal
+   */
   async #next(voice: RequestedVoice): Promise<Manner> {
     await this.#speaking;
     this.#over.signal.throwIfAborted();
@@ -240,8 +249,9 @@ export class Connection {
   }
 
   /**
-   * Sends the last event and closes the connection. Further data is read and discarded, because a reset could discard the
-   * event before the client has read it. `reason`: why the utterance in progress ends.
+   * Sends the last event and closes the connection. Further data is read and discarded, because a
+   * reset could discard the event before the client has read it. `reason`: why the utterance in
+   * progress ends.
    */
   #close(last?: Buffer, reason: unknown = connectionOver): void {
     if (this.#over.signal.aborted) return;

@@ -40,7 +40,10 @@ export class EventParser {
     this.#limits = limits;
   }
 
-  /** The events that the chunk completes. To be read to the end before the next call. @throws {Invalid} for anything else */
+  /**
+   * The events that the chunk completes. To be read to the end before the next call.
+   * @throws {Invalid} for anything else
+   */
   *push(chunk: Buffer): Generator<ReceivedEvent, void> {
     let rest = chunk;
     while (rest.length > 0 || this.#open) {

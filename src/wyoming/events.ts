@@ -3,7 +3,9 @@ import { formats } from "../domain/synthesis/formats.ts";
 import { parse } from "../domain/validation.ts";
 import { presentError } from "../http/kernel/errors/error-types.ts";
 
-/** An event as it arrived. Payloads are not kept: no event that a speech server understands has one. */
+/**
+ * An event as it arrived. Payloads are not kept: no event that a speech server understands has one.
+ */
 export interface ReceivedEvent {
   readonly type: string;
   readonly data: Readonly<Record<string, unknown>>;
@@ -27,7 +29,9 @@ const language = z
   .regex(/^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8}){0,7}$/, "language must be a BCP-47 code.")
   .transform((code) => code.replaceAll("_", "-"));
 
-/** A voice's name takes precedence over a language. No voice has speakers, so `speaker` is ignored. */
+/**
+ * A voice's name takes precedence over a language. No voice has speakers, so `speaker` is ignored.
+ */
 const voice = z
   .object({ name: z.string().min(1).max(100).nullish(), language: language.nullish() })
   .nullish();

@@ -6,8 +6,8 @@ const attribution = { name: "Voxledger", url: "" };
 const installed = { attribution, installed: true, version: null };
 
 /**
- * The `info` event: one text-to-speech program with the voices of the website that this service speaks. The last one is
- * kept, because Home Assistant asks every 30 seconds.
+ * The `info` event: one text-to-speech program with the voices of the website that this service
+ * speaks. The last one is kept, because Home Assistant asks every 30 seconds.
  */
 export const createInfo = (
   voices: Pick<Voices, "collection">,

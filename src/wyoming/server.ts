@@ -19,7 +19,10 @@ interface WyomingServerOptions {
 }
 
 export interface WyomingLimits extends ConnectionLimits {
-  /** Beyond it, the connection that has been idle for the longest time is destroyed; if none is idle, the new one. */
+  /**
+   * Beyond it, the connection that has been idle for the longest time is destroyed; if none is
+   * idle, the new one.
+   */
   readonly connections: number;
 }
 
@@ -35,7 +38,10 @@ const defaultLimits = {
   lingerMs: 5_000,
 };
 
-/** The longest text with each character escaped in 12 bytes (a surrogate pair), and the other members. */
+/**
+ * The longest text with each character escaped in 12 bytes (a surrogate pair), and the other
+ * members.
+ */
 const jsonBytes = (maxTextCharacters: number): number => maxTextCharacters * 12 + 16 * 1024;
 
 /** How long clients may take to receive the last event at shutdown. */
@@ -84,8 +90,8 @@ export const listenForWyoming = async ({
     /** The number of open connections. */
     connections: (): number => connections.size,
     /**
-     * Accepts no more connections, and closes each one after the utterance in progress. After the timeout the remaining
-     * utterances end with an error.
+     * Accepts no more connections, and closes each one after the utterance in progress. After the
+     * timeout the remaining utterances end with an error.
      */
     drain: async (timeoutMs: number): Promise<void> => {
       const closed = new Promise((resolve) => server.close(resolve));
@@ -105,7 +111,9 @@ export const listenForWyoming = async ({
   };
 };
 
-/** Destroys the connection that has been idle for the longest time. Returns false if none is idle. */
+/**
+ * Destroys the connection that has been idle for the longest time. Returns false if none is idle.
+ */
 const destroyIdle = (connections: readonly Connection[]): boolean => {
   const [oldest] = connections
     .filter(({ idleSince }) => idleSince !== undefined)

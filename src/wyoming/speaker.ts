@@ -24,8 +24,9 @@ interface SpeakerOptions {
 const chunkBytes = 8 * 1024;
 
 /**
- * Speaks an utterance: `audio-start`, the audio of its pieces, `audio-stop`. Each piece is a serving. A piece with nothing to
- * speak (an emoji, a row of dashes) is left out and not charged; an utterance of nothing else is refused.
+ * Speaks an utterance: `audio-start`, the audio of its pieces, `audio-stop`. Each piece is a
+ * serving. A piece with nothing to speak (an emoji, a row of dashes) is left out and not charged;
+ * an utterance of nothing else is refused.
  * @throws what refuses or ends it
  */
 export const speakUtterance = async (utterance: Utterance, options: SpeakerOptions): Promise<void> => {

@@ -10,8 +10,8 @@ import type { RequestedVoice } from "./events.ts";
 export type Manner = Omit<SynthesisRequest, "text">;
 
 /**
- * The protocol has neither pitch, rate nor volume, and Home Assistant names no voice unless its user has chosen one. What it
- * leaves open is taken from the website's configuration.
+ * The protocol has neither pitch, rate nor volume, and Home Assistant names no voice unless its
+ * user has chosen one. What it leaves open is taken from the website's configuration.
  */
 export const mannerOf = (requested: RequestedVoice, { voice }: WebsiteConfig): Manner => {
   const { pitch, rate, volume } = voice;
@@ -28,7 +28,10 @@ export interface Utterance {
   readonly manner: Manner;
   /** Answered with `synthesize-stopped`. */
   readonly isStreamed: boolean;
-  /** The parts of the text, each spoken and charged by itself; to be read once. @throws the signal's reason */
+  /**
+   * The parts of the text, each spoken and charged by itself; to be read once.
+   * @throws the signal's reason
+   */
   pieces(signal: AbortSignal): AsyncIterable<string>;
 }
 

@@ -4,8 +4,9 @@ import { networkInterfaces } from "node:os";
 import type { EventStoreAddress } from "../../settings/schemas.ts";
 
 /**
- * Whether the event store's clock is that of another machine. An address in a network of this machine may be that of a container
- * on it, so such a store does not count: its times are compared, but it cannot confirm a clock that was set.
+ * Whether the event store's clock is that of another machine. An address in a network of this
+ * machine may be that of a container on it, so such a store does not count: its times are compared,
+ * but it cannot confirm a clock that was set.
  */
 export const isOnOtherMachine = async (address: EventStoreAddress): Promise<boolean> => {
   if (address.kind !== "esdb") return false;

@@ -1,8 +1,14 @@
 import type { TimeSource } from "../../application/health/clock-check.ts";
 
-/** Of `struct timex`, with room to spare. Zeros: `adjtimex` changes nothing and needs no privilege, also in a container. */
+/**
+ * Of `struct timex`, with room to spare. Zeros: `adjtimex` changes nothing and needs no privilege,
+ * also in a container.
+ */
 const structBytes = 512;
-/** Returned while no program keeps the clock synchronised, and after the clock was set, until one has synchronised it again. */
+/**
+ * Returned while no program keeps the clock synchronised, and after the clock was set, until one
+ * has synchronised it again.
+ */
 const timeError = 5;
 
 /** The kernel's state of synchronisation, which NTP clients report to it: see adjtimex(2). */

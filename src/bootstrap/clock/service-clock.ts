@@ -20,7 +20,9 @@ export interface Machine extends MachineClocks {
   readonly keepsRecord?: boolean;
 }
 
-/** `uptime` includes the time during which the machine was suspended (/proc/uptime); it costs 5 µs. */
+/**
+ * `uptime` includes the time during which the machine was suspended (/proc/uptime); it costs 5 µs.
+ */
 const thisMachine: Machine = {
   wall: Date.now,
   uptime: () => uptime() * 1_000,

@@ -4,7 +4,10 @@ import { BadSetting, type Settings } from "../../settings.ts";
 /** Longer than an instance takes to check its health. */
 const timeoutMs = 30_000;
 
-/** Calls the admin API of a running instance with the first token of the settings, an auditor's if there is one. */
+/**
+ * Calls the admin API of a running instance with the first token of the settings, an auditor's if
+ * there is one.
+ */
 export const composeAskInstance =
   (readSettings: () => Settings): AskInstance =>
   async (path, url) => {

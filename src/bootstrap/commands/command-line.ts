@@ -37,8 +37,8 @@ import { composeProviders } from "../speech/providers.ts";
 import { webhookRefusal } from "../webhook-requests.ts";
 
 /**
- * The admin services for one command. Reads only the streams that the command names or decides on, and subscribes to
- * nothing.
+ * The admin services for one command. Reads only the streams that the command names or decides on,
+ * and subscribes to nothing.
  * @throws {EventStoreUnavailable} @throws {BadSetting}
  */
 export const composeCommandLine = async (
@@ -52,7 +52,8 @@ export const composeCommandLine = async (
   const options = { clock, readOnly: !writes, telemetry, ...(checked && { checked }) };
   const { events, startHandler } = await openEventStore(settings, options);
   opened.defer(events.close);
-  // Compares the clock with the log's before anything is recorded. A failure is that of the command, too.
+  // Compares the clock with the log's before anything is recorded. A failure is that of the
+  // command, too.
   if (checked) {
     await events.ping().catch(() => {});
     // A server's clock does not follow the times of events.
@@ -80,7 +81,8 @@ export const composeCommandLine = async (
     },
     clock,
     urgentTime,
-    // The embedded store's clock is this machine's; that of a server is not measured without an append.
+    // The embedded store's clock is this machine's; that of a server is not measured without an
+    // append.
     isClockRight: () => settings.eventStore.kind === "sqlite",
     readsUsage: reads.usage === true,
     namesWebsites: false,

@@ -32,7 +32,8 @@ export interface OpenEventStoreOptions {
 }
 
 /**
- * Opens the event store, unless its log has a format that this version does not read. Other processes may have it open too.
+ * Opens the event store, unless its log has a format that this version does not read. Other
+ * processes may have it open too.
  * @throws {BadSetting}
  */
 export const openEventStore = async (
@@ -82,8 +83,9 @@ const waitForFormat = async (store: EventStore, waitMs: number): Promise<void> =
 };
 
 /**
- * For what a wrong clock would do for good. Measures the difference again if the clock may be wrong. Rejects with
- * {Unavailable} while it is, and while the difference is not known; with {EventStoreUnavailable} if it cannot be measured.
+ * For what a wrong clock would do for good. Measures the difference again if the clock may be
+ * wrong. Rejects with {Unavailable} while it is, and while the difference is not known; with
+ * {EventStoreUnavailable} if it cannot be measured.
  */
 export const requireMeasuredClock =
   (store: Pick<EventStore, "ping">, clockCheck: ClockCheck) => async (): Promise<void> => {

@@ -8,8 +8,9 @@ import { BadSetting, withSettingName } from "../../settings.ts";
 const pathOf = (dataDir: string): string => join(dataDir, "seal.pub");
 
 /**
- * The verifier keys of this installation's seals, one per line in DATA_DIR/seal.pub. Adds the given ones: a key that was
- * replaced is still needed to verify earlier seals. @throws {BadSetting}
+ * The verifier keys of this installation's seals, one per line in DATA_DIR/seal.pub. Adds the given
+ * ones: a key that was replaced is still needed to verify earlier seals.
+ * @throws {BadSetting}
  */
 export const recordSealKeys = async (
   dataDir: string,

@@ -9,7 +9,8 @@ import { parseSealKeys, recordSealKeys } from "./seal-keys.ts";
 export type Sealer = Awaited<ReturnType<typeof composeSeals>>;
 
 /**
- * Seals are signed with SEAL_KEY, or else with a key that is derived from the master key, in the name of the log.
+ * Seals are signed with SEAL_KEY, or else with a key that is derived from the master key, in the
+ * name of the log.
  * @throws {BadSetting}
  */
 export const composeSeals = async (

@@ -83,7 +83,10 @@ export const composeViews = (
 const countedMs = 32 * 24 * 3_600_000;
 const startBackoff = { firstMs: 100, maxMs: 10_000 };
 
-/** Begins to read the totals. A log of many servings takes a while when it is read for the first time. */
+/**
+ * Begins to read the totals. A log of many servings takes a while when it is read for the first
+ * time.
+ */
 export const startUsageTotals = ({
   store,
   snapshots,

@@ -9,7 +9,9 @@ import { repeat } from "../../async/repeat.ts";
 import type { Core, Runtime } from "../core.ts";
 import type { AudioParts } from "./audio.ts";
 
-/** The voices that `/voices` plays. Their samples belong to no website, whatever AUDIO_SHARING is. */
+/**
+ * The voices that `/voices` plays. Their samples belong to no website, whatever AUDIO_SHARING is.
+ */
 export const composeGallery = (
   { clock }: Pick<Runtime, "clock">,
   { runner }: Pick<Core, "runner">,

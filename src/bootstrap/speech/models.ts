@@ -11,7 +11,10 @@ import { voicesOfPacks } from "../../engines/models/voices.ts";
 import type { Settings } from "../../settings.ts";
 import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
 
-/** The models that operators placed on this machine. Those that cannot be used are named in the log and in health. */
+/**
+ * The models that operators placed on this machine. Those that cannot be used are named in the log
+ * and in health.
+ */
 export const composeModels = async (
   { modelPaths, models: { folder, preload, limits } }: Settings,
   host: SubprocessHost,

@@ -22,7 +22,10 @@ import type { Settings } from "../../settings.ts";
 import type { Telemetry } from "../../telemetry/telemetry.ts";
 import { openWebsitesExchange } from "../website-servers.ts";
 
-/** The providers of the BYOK engines. No request is sent before one is used. `log`: as in `openWebsitesExchange`. */
+/**
+ * The providers of the BYOK engines. No request is sent before one is used. `log`: as in
+ * `openWebsitesExchange`.
+ */
 export const composeProviders = (
   settings: Settings,
   telemetry: Telemetry,
@@ -54,7 +57,10 @@ export const composeProviders = (
   };
 };
 
-/** The free engines: the local ones, and the operator's self-hosted servers. A health check reports open circuits. */
+/**
+ * The free engines: the local ones, and the operator's self-hosted servers. A health check reports
+ * open circuits.
+ */
 export const composeFreeEngines = (
   settings: Settings,
   local: readonly Engine[],

@@ -14,7 +14,10 @@ const runtimes = {
 
 const require = createRequire(import.meta.url);
 
-/** The files with which a page can compute audio: those of the installed voices, and of their runtimes. */
+/**
+ * The files with which a page can compute audio: those of the installed voices, and of their
+ * runtimes.
+ */
 export const voiceFiles = ({ installed }: NaturalVoices): (() => Promise<readonly VoiceFile[]>) => {
   const ofRuntimes = lazy(() =>
     Promise.all(Object.entries(runtimes).map(([name, module]) => runtimeFile(name, module))),

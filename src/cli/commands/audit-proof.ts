@@ -98,7 +98,9 @@ const explain = (error: unknown): never => {
   throw error instanceof NotGenuine ? new Error(`not genuine: ${error.message}`, { cause: error }) : error;
 };
 
-/** The first line is the same for exports and the log. The log also has events that no seal covers. */
+/**
+ * The first line is the same for exports and the log. The log also has events that no seal covers.
+ */
 const summaryText = ({
   events,
   seals,

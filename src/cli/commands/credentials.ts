@@ -10,7 +10,9 @@ import { operator, print, printing, type Register, reading, writing } from "../c
 import { readJson } from "../json-file.ts";
 import { fields, table } from "../layout.ts";
 
-/** Credentials are read from a file or standard input: every user of the machine can see arguments. */
+/**
+ * Credentials are read from a file or standard input: every user of the machine can see arguments.
+ */
 export const registerCredentialsCommands: Register = (program, actions) => {
   const { withServices, write } = actions;
   const credentials = program

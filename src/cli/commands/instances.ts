@@ -4,7 +4,11 @@ import type { UsageOverview } from "../../ledger/reports/usage-overview.ts";
 import { printing } from "../command.ts";
 import { count, fields, table } from "../layout.ts";
 
-/** Reads a resource of a running instance's admin API. `url`: the instance; default: the one of the settings. @throws {Error} */
+/**
+ * Reads a resource of a running instance's admin API. `url`: the instance; default: the one of the
+ * settings.
+ * @throws {Error}
+ */
 export type AskInstance = (path: string, url?: string) => Promise<unknown>;
 
 /** Adds the command `instance`: reports that only a running instance can give. */

@@ -3,8 +3,8 @@ export type AudioChunk = Uint8Array<ArrayBuffer>;
 export type ChunkBuffer = ReturnType<typeof createChunkBuffer>;
 
 /**
- * Audio that is still being received, buffered until it is read.
- * `pull` is called for the next chunk while the buffer has room. `onCancel` is called if the reader leaves before the end.
+ * Audio that is still being received, buffered until it is read. `pull` is called for the next
+ * chunk while the buffer has room. `onCancel` is called if the reader leaves before the end.
  */
 export const createChunkBuffer = ({
   maxBytes,
@@ -42,7 +42,10 @@ export const createChunkBuffer = ({
   );
 
   return {
-    /** Can be read once. Ending the iteration early cancels the stream. Rejects if the audio is incomplete. */
+    /**
+     * Can be read once. Ending the iteration early cancels the stream. Rejects if the audio is
+     * incomplete.
+     */
     audio: iterate(stream),
     /** Resolves when all chunks have been received, whether or not they have been read. */
     received: received.promise,

@@ -22,10 +22,16 @@ export interface Credentials {
   readonly token?: string;
 }
 
-/** Runs one step of a request: it has the whole timeout, and the request is aborted when it expires. @throws {VoxledgerError} */
+/**
+ * Runs one step of a request: it has the whole timeout, and the request is aborted when it expires.
+ * @throws {VoxledgerError}
+ */
 type WithTimeout = <T>(step: () => Promise<T>) => Promise<T>;
 
-/** Reads a successful response. Reads that continue after it has returned use `withTimeout` for each chunk. */
+/**
+ * Reads a successful response. Reads that continue after it has returned use `withTimeout` for each
+ * chunk.
+ */
 export type ReadResponse<T> = (response: Response, withTimeout: WithTimeout) => Promise<T>;
 
 /** Sends a request once and returns what `read` makes of the response. @throws {VoxledgerError} */
@@ -96,7 +102,8 @@ const requestInit = (
   ...(body !== undefined && { body: JSON.stringify(body) }),
   ...(cache && { cache }),
   credentials: "omit",
-  // Browsers send no Origin with a same-origin GET: the service then reads the origin from the Referer.
+  // Browsers send no Origin with a same-origin GET: the service then reads the origin from the
+  // Referer.
   referrerPolicy: "origin",
   signal,
 });

@@ -8,7 +8,10 @@ export interface AuthToken {
   readonly exp: number;
 }
 
-/** A token is replaced this long before it expires: a quarter of its lifetime, at most 30 s, plus 1 s for `iat`'s rounding. */
+/**
+ * A token is replaced this long before it expires: a quarter of its lifetime, at most 30 s, plus 1
+ * s for `iat`'s rounding.
+ */
 const expiryMarginMs = (lifetimeMs: number): number => Math.min(30_000, lifetimeMs / 4) + 1_000;
 
 interface StoredToken {
@@ -26,7 +29,10 @@ interface SessionOptions {
   readonly now: () => number;
 }
 
-/** Authenticates requests with the API secret, or else with the API key and the page's origin, or with a bearer token. */
+/**
+ * Authenticates requests with the API secret, or else with the API key and the page's origin, or
+ * with a bearer token.
+ */
 export class Session {
   readonly #options: SessionOptions;
   readonly #keyCredentials: Credentials;
@@ -43,10 +49,11 @@ export class Session {
   }
 
   /**
-   * Sends an authenticated request. Retries transient failures and replaces a rejected token at most once.
-   *
-   * Without a secret, a request without a body carries the key in its URL and no custom header: browsers send it without
-   * a preflight, and caches can answer it. A request with a body needs a preflight anyway, and carries the token.
+   * Sends an authenticated request. Retries transient failures and replaces a rejected token at
+   * most once.
+   * Without a secret, a request without a body carries the key in its URL and no custom header:
+   * browsers send it without a preflight, and caches can answer it. A request with a body needs a
+   * preflight anyway, and carries the token.
    * @throws {VoxledgerError}
    */
   request<T>(request: ApiRequest, read: ReadResponse<T>, signal: AbortSignal): Promise<T> {
@@ -71,8 +78,8 @@ export class Session {
   }
 
   /**
-   * The query of the WebSocket URL, because a page cannot set its headers: a token, or else the key. Never the secret,
-   * which is exchanged for a token first.
+   * The query of the WebSocket URL, because a page cannot set its headers: a token, or else the
+   * key. Never the secret, which is exchanged for a token first.
    * @throws {VoxledgerError} if no token is granted
    */
   async socketQuery(): Promise<{ readonly token: string } | { readonly key: string }> {
@@ -103,8 +110,8 @@ export class Session {
   }
 
   /**
-   * Requests a token with the secret, or with the key and the page's origin. All requests that need a token share one
-   * refresh, so none of them may abort it.
+   * Requests a token with the secret, or with the key and the page's origin. All requests that need
+   * a token share one refresh, so none of them may abort it.
    * @throws {VoxledgerError}
    */
   refresh(): Promise<void> {
@@ -146,7 +153,10 @@ export class Session {
 const isUnauthorized = ({ status, code }: VoxledgerError): boolean =>
   status === 401 || (status === undefined && code === "UNAUTHORIZED");
 
-/** The token's `iat` claim: Unix seconds by the service's clock. Undefined if the token is not a JWT. */
+/**
+ * The token's `iat` claim: Unix seconds by the service's clock. Undefined if the token is not a
+ * JWT.
+ */
 const issuedAtOf = (token: string): number | undefined => {
   try {
     const payload = token.split(".")[1] ?? "";

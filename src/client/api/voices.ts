@@ -8,7 +8,10 @@ export type Link = z.output<typeof schemas.HrefLink>;
 export type VoiceLinks = z.output<typeof schemas.VoiceLinks>;
 export type VoiceWithLinks = Voice & { readonly _links: VoiceLinks };
 
-/** All voices. `version` changes if and only if they do; `lastUpdated` is the time of the response (ISO 8601). */
+/**
+ * All voices. `version` changes if and only if they do; `lastUpdated` is the time of the response
+ * (ISO 8601).
+ */
 export interface VoiceCollection {
   readonly lastUpdated: string;
   readonly version: string;

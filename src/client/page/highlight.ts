@@ -7,7 +7,10 @@ export type Highlighter = ReturnType<typeof createHighlighter>;
 const attribute = "data-voxledger-speaking";
 const highlightName = "voxledger-word";
 
-/** The page's own colour scheme decides. The paragraph's text keeps its colour, so its background is nearly transparent. */
+/**
+ * The page's own colour scheme decides. The paragraph's text keeps its colour, so its background is
+ * nearly transparent.
+ */
 const css = `
 [${attribute}] {
   background-color: color-mix(in srgb, currentColor 8%, transparent);
@@ -20,8 +23,8 @@ const css = `
 }`;
 
 /**
- * Marks what is spoken, if the configuration wants it. Style sheets made by scripts and custom highlights are allowed by
- * every content security policy.
+ * Marks what is spoken, if the configuration wants it. Style sheets made by scripts and custom
+ * highlights are allowed by every content security policy.
  */
 export const createHighlighter = (
   { enabled, theme, navigation, selector, paragraphSelector }: WebPlayerFeature,

@@ -6,8 +6,8 @@ import { mayPlay } from "./speaker.ts";
 const hoverMs = 150;
 
 /**
- * Speaks the name of the link under the pointer or with the keyboard's focus, until the pointer or the focus leaves it. A
- * page may play audio only after the visitor's first click or key.
+ * Speaks the name of the link under the pointer or with the keyboard's focus, until the pointer or
+ * the focus leaves it. A page may play audio only after the visitor's first click or key.
  */
 export const speakLinks: Feature = ({ speaker, signal, features }) => {
   let left = new AbortController();

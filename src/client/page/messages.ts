@@ -2,7 +2,10 @@ import type { Feature } from "./feature.ts";
 
 const welcomedKey = "voxledger-welcomed";
 
-/** Speaks a text when the page is opened; with `welcomeMessageOnce` only at the visitor's first page. */
+/**
+ * Speaks a text when the page is opened; with `welcomeMessageOnce` only at the visitor's first
+ * page.
+ */
 export const welcomeMessage: Feature = ({ features, speaker }) => {
   const { welcomeMessage, welcomeMessageOnce } = features;
   if (!welcomeMessage.text || (welcomeMessageOnce && wasWelcomed())) return;
@@ -75,7 +78,9 @@ export const pageEndMessage: Feature = ({ features, speaker, signal }) => {
   document.addEventListener("scroll", onScroll, { signal: listening, passive: true });
 };
 
-/** Speaks a text once when the pointer leaves the page at its top, towards the tabs and the address. */
+/**
+ * Speaks a text once when the pointer leaves the page at its top, towards the tabs and the address.
+ */
 export const exitIntentMessage: Feature = ({ features, speaker, signal }) => {
   const { text } = features.exitIntent;
   if (!text) return;

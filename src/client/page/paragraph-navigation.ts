@@ -5,8 +5,8 @@ import { queryAll } from "./text/selectors.ts";
 const steps: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 };
 
 /**
- * Alt+↓ and Alt+↑ speak the next and the previous paragraph of the page's articles, or of the page if it has none. The
- * first key speaks the first paragraph in view.
+ * Alt+↓ and Alt+↑ speak the next and the previous paragraph of the page's articles, or of the page
+ * if it has none. The first key speaks the first paragraph in view.
  */
 export const navigateParagraphs: Feature = ({ features, speaker, highlighter, signal }) => {
   const { webPlayer } = features;
@@ -45,7 +45,9 @@ export const navigateParagraphs: Feature = ({ features, speaker, highlighter, si
   document.addEventListener("keydown", onKey, { signal });
 };
 
-/** In a select, these keys open the list. The event's target is never an element in a shadow root. */
+/**
+ * In a select, these keys open the list. The event's target is never an element in a shadow root.
+ */
 const isEditable = (event: Event): boolean => {
   const [target] = event.composedPath();
   return target instanceof Element && target.matches("input, select, textarea, [contenteditable]");

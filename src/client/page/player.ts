@@ -7,8 +7,9 @@
 import { type TransportMode, Voxledger, type VoxledgerConfig, type WebsiteFeatures } from "../voxledger.ts";
 
 /**
- * Starts the players and spoken messages of the website's configuration. Loads the code for them only if the
- * configuration enables one. Resolves with a function that removes them from the page and cancels its speech.
+ * Starts the players and spoken messages of the website's configuration. Loads the code for them
+ * only if the configuration enables one. Resolves with a function that removes them from the page
+ * and cancels its speech.
  * @throws {VoxledgerError} if the configuration cannot be loaded
  */
 export const startPage = async (voxledger: Voxledger): Promise<() => void> => {

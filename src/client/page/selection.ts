@@ -6,7 +6,10 @@ const maxLength = 20_000;
 
 const selectedText = (): string => plainText(String(getSelection() ?? "")).slice(0, maxLength);
 
-/** Speaks the text that the visitor selects with the pointer or the keyboard. A click elsewhere ends the speech. */
+/**
+ * Speaks the text that the visitor selects with the pointer or the keyboard. A click elsewhere ends
+ * the speech.
+ */
 export const speakSelection: Feature = ({ speaker, signal }) => {
   let spoken = "";
   let speech: Promise<unknown> | undefined;

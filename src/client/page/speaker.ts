@@ -24,10 +24,16 @@ export const createSpeaker = (voxledger: Voxledger) => {
   };
 
   return {
-    /** Speaks what the user has asked for, and cancels the current speech. @throws {VoxledgerError} */
+    /**
+     * Speaks what the user has asked for, and cancels the current speech.
+     * @throws {VoxledgerError}
+     */
     speak: (text: string, params?: SpeakParams, speed?: number): Promise<SpeechResult> =>
       speak({ text, isAnnouncement: false }, params, speed),
-    /** Speaks by itself. Cancels earlier announcements, but never what the user has asked for. Returns whether it was spoken. */
+    /**
+     * Speaks by itself. Cancels earlier announcements, but never what the user has asked for.
+     * Returns whether it was spoken.
+     */
     announce: async (text: string): Promise<boolean> => {
       if (current && !current.isAnnouncement) return false;
       const own = { text: text.slice(0, maxAnnouncementLength), isAnnouncement: true };

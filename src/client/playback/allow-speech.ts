@@ -1,6 +1,9 @@
 import type { PageDocument } from "../dom.ts";
 
-/** Asks the user to allow audio. Resolves when the user agrees or the signal is aborted; rejects if the user refuses. */
+/**
+ * Asks the user to allow audio. Resolves when the user agrees or the signal is aborted; rejects if
+ * the user refuses.
+ */
 export type AskToSpeak = (signal: AbortSignal) => Promise<void>;
 
 /** Shows a button at the bottom of the page until it is clicked or the signal is aborted. */

@@ -15,9 +15,9 @@ interface AudioElementPlayerOptions {
 }
 
 /**
- * Plays through one audio element: an element that has once played during a user gesture may play again at any time. If
- * the browser blocks playback, the user is asked first. Streams are played while they are received, where the browser
- * supports it.
+ * Plays through one audio element: an element that has once played during a user gesture may play
+ * again at any time. If the browser blocks playback, the user is asked first. Streams are played
+ * while they are received, where the browser supports it.
  */
 export class AudioElementPlayer implements Player {
   readonly #options: AudioElementPlayerOptions;
@@ -84,7 +84,10 @@ export class AudioElementPlayer implements Player {
       .finally(() => URL.revokeObjectURL(url));
   }
 
-  /** Resolves at the end of the audio, or when the signal is aborted. `finished` removes the listeners. */
+  /**
+   * Resolves at the end of the audio, or when the signal is aborted. `finished` removes the
+   * listeners.
+   */
   #playToEnd(source: AudioSource, playback: Playback, finished: AbortSignal): Promise<void> {
     const { signal, onStart } = playback;
     const { audio } = this.#options;
@@ -112,7 +115,10 @@ export class AudioElementPlayer implements Player {
     if (known && onBoundary) followBoundaries(audio, known, onBoundary, { startTimer, signal });
   }
 
-  /** Returns a function that starts the element, or asks the user first. It has no effect while the user is asked. */
+  /**
+   * Returns a function that starts the element, or asks the user first. It has no effect while the
+   * user is asked.
+   */
   #createStart(signal: AbortSignal): () => Promise<void> {
     const { audio, askToSpeak, onAllowed } = this.#options;
     let isAsking = false;
@@ -152,7 +158,9 @@ const notAllowed = (cause?: unknown): VoxledgerError =>
 const playbackFailed = (message = "unknown reason", cause?: unknown): VoxledgerError =>
   new VoxledgerError(`The audio could not be played: ${message}`, { code: "PLAYBACK_FAILED", cause });
 
-/** The header of a WAV file: PCM, one channel, 8,000 samples of 8 bits per second, 4,000 samples. */
+/**
+ * The header of a WAV file: PCM, one channel, 8,000 samples of 8 bits per second, 4,000 samples.
+ */
 const silenceHeader = "UklGRsQPAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YaAPAAA=";
 
 /** Half a second of silence. */
@@ -164,13 +172,16 @@ const silence = (): Blob => {
 /** A source for an audio element. */
 interface AudioSource {
   readonly url: string;
-  /** Appends the chunks of a stream. Call it after the element has been given the URL. @throws {VoxledgerError} */
+  /**
+   * Appends the chunks of a stream. Call it after the element has been given the URL.
+   * @throws {VoxledgerError}
+   */
   feed(signal: AbortSignal): Promise<void>;
 }
 
 /**
- * Resolves at once for a stream whose format the browser's Media Source supports (Chromium: mp3, but neither
- * ogg nor wav), or else when all of the audio has been received. Undefined for silence.
+ * Resolves at once for a stream whose format the browser's Media Source supports (Chromium: mp3,
+ * but neither ogg nor wav), or else when all of the audio has been received. Undefined for silence.
  */
 const createAudioSource = async (
   { audio: chunks, contentType, whole }: Delivery,

@@ -30,7 +30,10 @@ export const parseMarks = (lines: string, text: string): Boundary[] => {
   });
 };
 
-/** Positions are compared at least this often, because playback may pause, stall or change its speed. */
+/**
+ * Positions are compared at least this often, because playback may pause, stall or change its
+ * speed.
+ */
 const maxWaitMs = 250;
 
 /** Reports each boundary when playback reaches it, until the signal is aborted. */

@@ -1,18 +1,26 @@
 import type { AudioChunk } from "../api/chunk-buffer.ts";
 import type { AudioElement, MediaSource, SourceBuffer } from "../dom.ts";
 
-/** How far the element is fed ahead of the playback position. Browsers buffer a few megabytes only. */
+/**
+ * How far the element is fed ahead of the playback position. Browsers buffer a few megabytes only.
+ */
 const maxSecondsAhead = 60;
 
-/** How much played audio stays in the buffer: an element stalls at the edge of its buffered range. */
+/**
+ * How much played audio stays in the buffer: an element stalls at the edge of its buffered range.
+ */
 const secondsBehind = 1;
 
-/** Small compared with a browser's buffer, so that one more always fits after played audio has been removed. */
+/**
+ * Small compared with a browser's buffer, so that one more always fits after played audio has been
+ * removed.
+ */
 const sliceBytes = 64 * 1_024;
 
 /**
- * Appends the chunks to the source as its element plays them, and then ends the stream. Resolves when all were appended,
- * the source was detached or failed (the element reports that), or the signal was aborted.
+ * Appends the chunks to the source as its element plays them, and then ends the stream. Resolves
+ * when all were appended, the source was detached or failed (the element reports that), or the
+ * signal was aborted.
  * @throws the error of `chunks`
  */
 export const feedMediaSource = async (

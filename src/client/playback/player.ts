@@ -16,7 +16,10 @@ export interface Playback {
 
 /** Plays the audio of one part at a time. */
 export interface Player {
-  /** Resolves when the audio was played to its end, or the signal was aborted. @throws {VoxledgerError} */
+  /**
+   * Resolves when the audio was played to its end, or the signal was aborted.
+   * @throws {VoxledgerError}
+   */
   play(delivery: Delivery, playback: Playback): Promise<void>;
   /** Has no effect if nothing is playing. */
   pause(): void;
@@ -24,8 +27,8 @@ export interface Player {
   /** Multiplies the playback rate of the current part and of all later ones. */
   setSpeed?(speed: number): void;
   /**
-   * Called synchronously by every `speak`: in some browsers an element can play by itself only after it has played during
-   * a user gesture.
+   * Called synchronously by every `speak`: in some browsers an element can play by itself only
+   * after it has played during a user gesture.
    */
   unlock?(): void;
 }
@@ -38,10 +41,15 @@ export interface PlayableSound {
   readonly signal: AbortSignal;
 }
 
-/** Plays, stores or forwards the audio of one part. The next part follows when its promise resolves. */
+/**
+ * Plays, stores or forwards the audio of one part. The next part follows when its promise resolves.
+ */
 export type PlaySound = (sound: PlayableSound) => void | Promise<void>;
 
-/** Calls a function with the audio of each part, for environments without a browser. A pause applies to the next part. */
+/**
+ * Calls a function with the audio of each part, for environments without a browser. A pause applies
+ * to the next part.
+ */
 export const functionPlayer = (play: PlaySound): Player => ({
   play: async ({ audio, contentType }, { prosody, signal, onStart }) => {
     const blob = await readBlob(audio, contentType);

@@ -16,7 +16,10 @@ export interface PartPlayback {
 /** A part that can be played at once. */
 export interface PreparedPart {
   readonly part: TextPart;
-  /** Resolves when the part was played to its end, or the signal was aborted. @throws {VoxledgerError} */
+  /**
+   * Resolves when the part was played to its end, or the signal was aborted.
+   * @throws {VoxledgerError}
+   */
   play(playback: PartPlayback): Promise<void>;
 }
 
@@ -70,8 +73,9 @@ const loadBoundaries = async (
 };
 
 /**
- * Delivers the audio of the parts in order. Requests each part as soon as the previous one has been received, so that it
- * is loaded while that one plays. Ending the iteration or aborting the signal ends all requests in flight.
+ * Delivers the audio of the parts in order. Requests each part as soon as the previous one has been
+ * received, so that it is loaded while that one plays. Ending the iteration or aborting the signal
+ * ends all requests in flight.
  * @throws {VoxledgerError}
  */
 async function* deliverParts(

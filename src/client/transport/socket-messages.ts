@@ -65,7 +65,9 @@ const parseJson = (data: unknown): StreamMessage | ConnectionMessage | undefined
   }
 };
 
-/** A binary frame: 0x01, the id as 36 ASCII bytes, the chunk index as uint32 big-endian, the audio. */
+/**
+ * A binary frame: 0x01, the id as 36 ASCII bytes, the chunk index as uint32 big-endian, the audio.
+ */
 const audioFrame = 0x01;
 const idBytes = 36;
 const headerBytes = 1 + idBytes + 4;

@@ -4,10 +4,16 @@ import type { StartTimer } from "../dom.ts";
 import { asVoxledgerError, timeoutError, VoxledgerError } from "../errors.ts";
 import type { StreamMessage } from "./socket-messages.ts";
 
-/** `ended`: by the service; `cancelled`: by this side; `timed-out`: the service sent nothing for too long. */
+/**
+ * `ended`: by the service; `cancelled`: by this side; `timed-out`: the service sent nothing for too
+ * long.
+ */
 export type StreamOutcome = "ended" | "cancelled" | "timed-out";
 
-/** A page cannot pause a WebSocket, so everything that is not played yet is buffered. A longer stream fails. */
+/**
+ * A page cannot pause a WebSocket, so everything that is not played yet is buffered. A longer
+ * stream fails.
+ */
 const maxBufferedBytes = 32 * 1_024 * 1_024;
 
 type Message<Type extends StreamMessage["type"]> = Extract<StreamMessage, { type: Type }>;
@@ -40,7 +46,10 @@ export class SocketStream {
     this.#restartTimer();
   }
 
-  /** Resolves with the first chunk, or at the end of silence. Until then the request can be retried. @throws {VoxledgerError} */
+  /**
+   * Resolves with the first chunk, or at the end of silence. Until then the request can be retried.
+   * @throws {VoxledgerError}
+   */
   get opened(): Promise<OpenedAudio> {
     return this.#opened.promise;
   }

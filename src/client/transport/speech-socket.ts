@@ -4,7 +4,9 @@ import { abortError, networkError, VoxledgerError } from "../errors.ts";
 import { type ClientMessage, parseMessage, randomId } from "./socket-messages.ts";
 import { SocketStream } from "./socket-stream.ts";
 
-/** The WebSocket never opened. Browsers hide the reason, which may be any HTTP error, from the page. */
+/**
+ * The WebSocket never opened. Browsers hide the reason, which may be any HTTP error, from the page.
+ */
 export class HandshakeFailed extends VoxledgerError {
   constructor() {
     super(
@@ -32,11 +34,17 @@ interface SpeechSocketOptions {
   readonly startTimer: StartTimer;
   /** Called for each message: only a message proves that the connection works. */
   readonly onMessage: () => void;
-  /** Called once, when the connection can no longer be used; with an error if no message was ever received. */
+  /**
+   * Called once, when the connection can no longer be used; with an error if no message was ever
+   * received.
+   */
   readonly onClosed: (failure?: VoxledgerError) => void;
 }
 
-/** A WebSocket that carries several syntheses at once. Starts to connect; requests are sent when the connection is open. */
+/**
+ * A WebSocket that carries several syntheses at once. Starts to connect; requests are sent when the
+ * connection is open.
+ */
 export class SpeechSocket {
   readonly #options: SpeechSocketOptions;
   readonly #socket: InstanceType<SocketConstructor>;
@@ -56,7 +64,10 @@ export class SpeechSocket {
     this.#socket.addEventListener("close", ({ reason }) => this.#onClose(reason));
   }
 
-  /** Resolves with the first chunk. Aborting the signal also ends a running stream. @throws {VoxledgerError} */
+  /**
+   * Resolves with the first chunk. Aborting the signal also ends a running stream.
+   * @throws {VoxledgerError}
+   */
   async synthesize(request: SynthesisQuery, signal: AbortSignal): Promise<OpenedAudio> {
     if (signal.aborted) throw abortError(signal.reason);
     const id = randomId();

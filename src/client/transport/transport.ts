@@ -2,7 +2,9 @@ import type { OpenedAudio, SynthesisQuery } from "../api/synthesis.ts";
 import type { Prosody } from "../prosody.ts";
 import type { TextPart } from "../text-parts.ts";
 
-/** How audio is loaded. `stream` and `websocket` download voices that the service does not stream. */
+/**
+ * How audio is loaded. `stream` and `websocket` download voices that the service does not stream.
+ */
 export const transportModes = ["chunks", "stream", "websocket"] as const;
 export type TransportMode = (typeof transportModes)[number];
 
@@ -18,7 +20,10 @@ export interface Delivery extends Omit<OpenedAudio, "received"> {
   readonly part: TextPart;
 }
 
-/** Requests the audio of a part. Aborting the signal also ends a running stream. @throws {VoxledgerError} */
+/**
+ * Requests the audio of a part. Aborting the signal also ends a running stream.
+ * @throws {VoxledgerError}
+ */
 export type Transport = (part: TextPart, voice: VoiceRequest, signal: AbortSignal) => Promise<OpenedAudio>;
 
 /** Omits default values, so that equal requests have equal URLs and HTTP caches can answer them. */

@@ -19,7 +19,10 @@ export interface WebSocketOptions {
   readonly closed: AbortSignal;
 }
 
-/** An open WebSocket may keep a page out of the browser's back/forward cache, so an idle one is closed. */
+/**
+ * An open WebSocket may keep a page out of the browser's back/forward cache, so an idle one is
+ * closed.
+ */
 const idleMs = 60_000;
 
 /** Streams the parts of all speeches over one connection, which is opened when it is needed. */
@@ -28,8 +31,9 @@ export const webSocketTransport = ({ session, retry, now, ...options }: WebSocke
   const connect = createConnector(options, backoff);
 
   /**
-   * Browsers hide the response that refuses a handshake. A token request is refused for the same reasons, and its
-   * response can be read. If it succeeds, the token may have been the reason, and there is a new one.
+   * Browsers hide the response that refuses a handshake. A token request is refused for the same
+   * reasons, and its response can be read. If it succeeds, the token may have been the reason, and
+   * there is a new one.
    */
   const findRefusalReason = async (): Promise<void> => {
     try {
@@ -104,15 +108,17 @@ const createConnector = (
 type ConnectionBackoff = ReturnType<typeof createConnectionBackoff>;
 
 /**
- * Limits connection attempts across all speeches of a page. After a failure no attempt is allowed until its `Retry-After`
- * has passed, or an exponentially growing delay.
+ * Limits connection attempts across all speeches of a page. After a failure no attempt is allowed
+ * until its `Retry-After` has passed, or an exponentially growing delay.
  */
 const createConnectionBackoff = ({ now, random }: { now: () => number; random: () => number }) => {
   let failures = 0;
   let last: { readonly failure: VoxledgerError; readonly at: number; readonly delayMs: number } | undefined;
 
   return {
-    /** @throws {VoxledgerError} the last failure, with the remaining delay as `retryAfterSeconds` */
+    /**
+     * @throws {VoxledgerError} the last failure, with the remaining delay as `retryAfterSeconds`
+     */
     assertAllowed: (): void => {
       if (!last) return;
       const elapsedMs = now() - last.at;

@@ -21,8 +21,9 @@ export const nativeVoices = (synthesis: NativeSynthesis): Promise<readonly Nativ
   });
 
 /**
- * The browser's voice for a request. For a voice of the catalog: the first of its native voices that the browser has.
- * For another name: the browser's voice of that name. Without a name: one of the language.
+ * The browser's voice for a request. For a voice of the catalog: the first of its native voices
+ * that the browser has. For another name: the browser's voice of that name. Without a name: one of
+ * the language.
  */
 export const matchingVoice = (
   voices: readonly NativeVoice[],
@@ -58,7 +59,10 @@ const nativeSystemVoices = (
 const isSameVoice = ({ name, lang }: SystemVoice, browser: NativeVoice): boolean =>
   baseName(name) === baseName(browser.name) && (lang === undefined || isSameLanguage(browser.lang, lang));
 
-/** Removes localized suffixes, as in `Samantha (English (United States))`. The same rule as the service's. */
+/**
+ * Removes localized suffixes, as in `Samantha (English (United States))`. The same rule as the
+ * service's.
+ */
 const baseName = (name: string): string =>
   name.normalize("NFC").replace(/^(.+?)( Desktop)?( - .*| ?[(（].*)?$/su, "$1");
 

@@ -1,7 +1,10 @@
 import type { BrowserVoiceInfo, PlatformReport } from "../api/voices.ts";
 import type { Brand, NativeVoice, PageNavigator } from "../dom.ts";
 
-/** The platform of the page: from the browser's user agent client hints, or else from its user agent string. */
+/**
+ * The platform of the page: from the browser's user agent client hints, or else from its user agent
+ * string.
+ */
 export const platformOf = async (navigator: PageNavigator): Promise<PlatformReport> => {
   const platform = fromUserAgent(navigator);
   const { userAgentData } = navigator;
@@ -18,7 +21,10 @@ export const platformOf = async (navigator: PageNavigator): Promise<PlatformRepo
   };
 };
 
-/** A voice as `POST /v2/voices/report` accepts it: a SpeechSynthesisVoice has no own enumerable properties. */
+/**
+ * A voice as `POST /v2/voices/report` accepts it: a SpeechSynthesisVoice has no own enumerable
+ * properties.
+ */
 export const voiceInfo = ({
   name,
   lang,

@@ -35,7 +35,10 @@ export const createVoiceSelection = ({
   /** The speech service of the last speech, or the preferred one. */
   let lastService: SpeechService = "native";
 
-  /** Speech does not depend on the catalog: without it, the browser's voices match by their own names only. */
+  /**
+   * Speech does not depend on the catalog: without it, the browser's voices match by their own
+   * names only.
+   */
   const catalogIfAvailable = (): Promise<Catalog> =>
     catalog().catch(() => ({ voices: [], systemVoices: [] }));
 

@@ -12,7 +12,10 @@ interface DialogProps {
   readonly children?: ComponentChildren;
 }
 
-/** A modal dialog. The browser keeps the focus in it, returns it afterwards, and closes it with Escape. */
+/**
+ * A modal dialog. The browser keeps the focus in it, returns it afterwards, and closes it with
+ * Escape.
+ */
 export const Dialog = ({ title, onClose, children }: DialogProps): VNode => {
   const dialog = useRef<HTMLDialogElement>(null);
   const heading = useId();
@@ -31,7 +34,10 @@ interface ConfirmProps extends DialogProps {
   readonly isDangerous?: boolean;
   /** Receives the form's fields by name. The dialog shows what it throws. */
   readonly onConfirm: (fields: FormData) => Promise<unknown>;
-  /** The dialog stays open after the action, for instance because it then shows a result. Default false. */
+  /**
+   * The dialog stays open after the action, for instance because it then shows a result. Default
+   * false.
+   */
   readonly staysOpen?: boolean;
 }
 
@@ -99,7 +105,10 @@ export const ActionButtons = <Props>(options: ActionButtonsProps<Props>): VNode 
   </div>`;
 };
 
-/** A secret that the service shows only once. It is not in the page any more when the dialog is closed. */
+/**
+ * A secret that the service shows only once. It is not in the page any more when the dialog is
+ * closed.
+ */
 export const ShownOnce = ({ title, secret, onClose }: DialogProps & { secret: string }): VNode =>
   html`<${Dialog} title=${title} onClose=${onClose}>
     <p>It is shown only now. Store it where only your server can read it.</p>

@@ -2,7 +2,10 @@ import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { html } from "../html.ts";
 
-/** The place in a list that the service sends in pages: `after` is the id of the last entry of the page before. */
+/**
+ * The place in a list that the service sends in pages: `after` is the id of the last entry of the
+ * page before.
+ */
 export const usePages = () => {
   const [places, setPlaces] = useState<readonly string[]>([]);
   return {

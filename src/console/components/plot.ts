@@ -39,7 +39,9 @@ export interface PlotProps {
 
 const palette = ["--series-1", "--series-2", "--series-3", "--series-4", "--series-5", "--series-6"];
 
-/** A plot with the same data as a table, which assistive technology reads and which can be copied. */
+/**
+ * A plot with the same data as a table, which assistive technology reads and which can be copied.
+ */
 export const Plot = (props: PlotProps): VNode => {
   const {
     title,
@@ -117,7 +119,10 @@ const draw = (holder: HTMLElement, props: PlotProps): (() => void) => {
   };
 };
 
-/** uPlot draws later series over earlier ones: stacked sums are drawn from the highest to the lowest. */
+/**
+ * uPlot draws later series over earlier ones: stacked sums are drawn from the highest to the
+ * lowest.
+ */
 const dataOf = ({ x, series, isStacked }: PlotProps): uPlot.AlignedData => {
   const values = series.map(({ values }) => [...values]);
   if (isStacked) {

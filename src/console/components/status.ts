@@ -27,7 +27,10 @@ interface LoadedProps<T> {
   readonly children: (value: T) => ComponentChildren;
 }
 
-/** Loading, failed or the data. Earlier data stays visible during a reload, and after one that failed. */
+/**
+ * Loading, failed or the data. Earlier data stays visible during a reload, and after one that
+ * failed.
+ */
 export const Loaded = <T>({ data, what, children }: LoadedProps<T>): VNode => {
   if (data.status === "loading") return html`<${Loading} what=${what} />`;
   if (data.status === "failed") return html`<${Failed} error=${data.error} onRetry=${data.reload} />`;

@@ -2,7 +2,10 @@ import { parseVerifierKey } from "../../domain/ledger/seals/seal-note.ts";
 
 export type Subtle = Pick<typeof globalThis.crypto.subtle, "importKey" | "verify">;
 
-/** The ledger's rules are synchronous and WebCrypto is not: signatures are collected first and verified at the end. */
+/**
+ * The ledger's rules are synchronous and WebCrypto is not: signatures are collected first and
+ * verified at the end.
+ */
 export const createDeferredVerifiers = (
   verifierKeys: string,
   subtle: Subtle | undefined = globalThis.crypto?.subtle,
@@ -23,7 +26,10 @@ export const createDeferredVerifiers = (
         return true;
       },
     })),
-    /** Verifies all signatures that were accepted. `no Ed25519`: the browser lacks it, so none was verified. */
+    /**
+     * Verifies all signatures that were accepted. `no Ed25519`: the browser lacks it, so none was
+     * verified.
+     */
     check: async (): Promise<"verified" | "wrong" | "no Ed25519"> => {
       try {
         const results = await Promise.all(collected.map(verifyOne));

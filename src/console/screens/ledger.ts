@@ -41,7 +41,9 @@ const filtersOf = (query: URLSearchParams): Filters => {
   return { apiKey: of("key"), stream: of("stream"), type: of("type"), from, to, after };
 };
 
-/** A time with its zone for the API, of a `datetime-local` control in UTC. Empty if the control is. */
+/**
+ * A time with its zone for the API, of a `datetime-local` control in UTC. Empty if the control is.
+ */
 const timeOfControl = (value: string): string => (value === "" ? "" : `${value.slice(0, 16)}:00.000Z`);
 
 /** A field for a minute in UTC. */
@@ -50,7 +52,10 @@ const minuteField = (label: string, name: string, time: string): VNode => {
   return html`<${Field} label=${label} control=${{ type: "datetime-local", name, defaultValue }} />`;
 };
 
-/** Whether the log has no new events of the period. Without it, a live tail would read the rest of the log in vain. */
+/**
+ * Whether the log has no new events of the period. Without it, a live tail would read the rest of
+ * the log in vain.
+ */
 const hasEnded = ({ to }: Filters): boolean => to !== "" && Date.parse(to) + clockToleranceMs < Date.now();
 
 /** The log's events by position. */
@@ -90,7 +95,10 @@ export const Ledger = ({ route }: ScreenProps): VNode => {
     ${shown && html`<${Detail} entry=${shown} onClose=${() => setShown(undefined)} />`}`;
 };
 
-/** Reads pages until it has entries to show or the end is reached; at the end it waits if it is live. */
+/**
+ * Reads pages until it has entries to show or the end is reached; at the end it waits if it is
+ * live.
+ */
 const useEntries = (filters: Filters, isLive: boolean) => {
   const { api } = useSession();
   const [entries, setEntries] = useState<readonly AuditEntry[]>([]);

@@ -12,7 +12,10 @@ import { linkTo } from "../routing.ts";
 import { useGet } from "../use-data.ts";
 import { websiteColumn } from "./websites/keys.ts";
 
-/** The speech providers as the instance that answers sees them, and the accounts of websites with them. */
+/**
+ * The speech providers as the instance that answers sees them, and the accounts of websites with
+ * them.
+ */
 export const Providers = (): VNode => {
   const data = useGet<ProviderStatus>("admin/providers");
   return html`

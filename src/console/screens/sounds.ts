@@ -11,7 +11,10 @@ import { useGet } from "../use-data.ts";
 
 const shown = 25;
 
-/** Estimated with the size of the stored audio: parts and streams that were cut are counted as whole. */
+/**
+ * Estimated with the size of the stored audio: parts and streams that were cut are counted as
+ * whole.
+ */
 const bytesFromCache = ({ bytes = 0, served, from }: ListedSound): number => bytes * (served - from.miss);
 
 const columns: readonly Column<ListedSound>[] = [

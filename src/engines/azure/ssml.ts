@@ -79,7 +79,8 @@ const contentOf = (document: string): string =>
 const asAzureReads = (document: string): string =>
   document
     .replace(/(<prosody\b[^>]*? rate=")(\d[\d.]*)%"/g, (_, before: string, percent: string) => {
-      // In SSML 80% is a slower rate than normal; Azure takes every percentage for a change, and this one for +80%.
+      // In SSML 80% is a slower rate than normal; Azure takes every percentage for a change, and
+      // this one for +80%.
       return `${before}${Number(percent) / 100}"`;
     })
     .replace(/(<prosody\b[^>]*? volume=")([+-][\d.]+)dB"/g, (_, before: string, decibels: string) => {

@@ -16,7 +16,10 @@ export const authHeaders = ({ subscriptionKey }: AzureClient) => ({
   "User-Agent": "voxledger",
 });
 
-/** `en-US-JennyNeural`, `sr-Latn-RS-NicholasNeural`, `zh-CN-liaoning-XiaobeiNeural`, `en-US-Ava:DragonHDLatestNeural`. */
+/**
+ * `en-US-JennyNeural`, `sr-Latn-RS-NicholasNeural`, `zh-CN-liaoning-XiaobeiNeural`,
+ * `en-US-Ava:DragonHDLatestNeural`.
+ */
 const pattern = /^[a-z]{2,3}(?:-[A-Za-z0-9]{2,20}){1,3}-[A-Za-z0-9]{2,60}(?::[A-Za-z0-9.-]{2,60})?$/;
 
 export const isVoice = (voice: string): boolean => pattern.test(voice);
@@ -36,7 +39,9 @@ const voiceShape = z.object({
 });
 const mostBytes = 8 * 1024 * 1024;
 
-/** Skips entries of an unknown shape and deprecated voices. Voices without a gender count as female. */
+/**
+ * Skips entries of an unknown shape and deprecated voices. Voices without a gender count as female.
+ */
 export const listVoices = async (
   wire: AzureClient,
   signal: AbortSignal,

@@ -76,7 +76,10 @@ const fetchThrough =
     });
   };
 
-/** The library's errors contain the whole request with its signature: only our own errors are passed on. */
+/**
+ * The library's errors contain the whole request with its signature: only our own errors are passed
+ * on.
+ */
 const rethrow = (error: unknown): never => {
   const { cause } = error as { cause?: unknown };
   if (cause instanceof EngineFailed) throw cause;

@@ -24,7 +24,10 @@ export interface GoogleOptions {
   readonly url?: string;
 }
 
-/** Google Cloud Text-to-Speech over REST. It returns only complete audio, so streams are requested piece by piece. */
+/**
+ * Google Cloud Text-to-Speech over REST. It returns only complete audio, so streams are requested
+ * piece by piece.
+ */
 export const googleProvider = ({
   exchange,
   url = "https://texttospeech.googleapis.com",

@@ -13,8 +13,8 @@ export interface GoogleClient {
 }
 
 /**
- * Language, region, family, name: `en-US-Neural2-C`. Google also lists bare names (`Achernar`), which need a Gemini
- * model and another API.
+ * Language, region, family, name: `en-US-Neural2-C`. Google also lists bare names (`Achernar`),
+ * which need a Gemini model and another API.
  */
 const pattern = /^([a-z]{2,3}-[A-Za-z0-9]{2,4})-[A-Za-z0-9][A-Za-z0-9-]{0,80}$/;
 

@@ -12,7 +12,10 @@ import { dictionaryVersion } from "./japanese/japanese-readings.ts";
 import type { Boundary, LocalTool, Pauses } from "./local-tool.ts";
 import { spelledSeconds } from "./spelled-letters.ts";
 
-/** Of what the tool is asked for. Raise it with every change of that, or names would lead to old audio; a test enforces it. */
+/**
+ * Of what the tool is asked for. Raise it with every change of that, or names would lead to old
+ * audio; a test enforces it.
+ */
 const preparation = 1;
 
 /**
@@ -21,7 +24,10 @@ const preparation = 1;
  */
 const skipped = /[[\p{L}\p{N}]&&[\ua700-\uabff]]/gv;
 
-/** A voice file, because variants of a voice that is named by language are not always applied; and a variant. */
+/**
+ * A voice file, because variants of a voice that is named by language are not always applied; and a
+ * variant.
+ */
 const voicePattern = /^((?:[a-z]{2,4}\/)?[a-z]{2,4}(?:-[A-Za-z0-9]+)*)(?:\+([A-Za-z0-9_-]+))?$/;
 
 /**
@@ -89,7 +95,10 @@ export const espeak = async (host: SubprocessHost): Promise<LocalTool | undefine
   };
 };
 
-/** It ends a text with the pause that it makes after the same punctuation within a text, at every rate. */
+/**
+ * It ends a text with the pause that it makes after the same punctuation within a text, at every
+ * rate.
+ */
 const pauses: Readonly<Record<Boundary, Pauses>> = {
   sentence: {},
   clause: { before: 0.02 },
@@ -97,8 +106,8 @@ const pauses: Readonly<Record<Boundary, Pauses>> = {
 };
 
 /**
- * Words per minute (at least 80), 0 to 99 with 50 as the voice's own pitch, and per cent (below 4 some voices are
- * silent).
+ * Words per minute (at least 80), 0 to 99 with 50 as the voice's own pitch, and per cent (below 4
+ * some voices are silent).
  */
 const knobValues = ({ rate, pitch, volume }: Prosody): Pick<EspeakOrder, "rate" | "pitch" | "volume"> => ({
   rate: Math.max(80, Math.round(175 * rate)),
@@ -107,8 +116,9 @@ const knobValues = ({ rate, pitch, volume }: Prosody): Pick<EspeakOrder, "rate" 
 });
 
 /**
- * Removes commands of espeak-ng: `[[…]]` is phonemes, U+0001 starts a change of voice or rate, U+0000 ends the text. Between
- * the brackets espeak-ng skips some invisible characters, and U+0640 in some languages.
+ * Removes commands of espeak-ng: `[[…]]` is phonemes, U+0001 starts a change of voice or rate,
+ * U+0000 ends the text. Between the brackets espeak-ng skips some invisible characters, and U+0640
+ * in some languages.
  */
 const plain = (text: string): MappedText =>
   rewrite(

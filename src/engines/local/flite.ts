@@ -6,7 +6,10 @@ import type { SpeechRequest } from "../engine.ts";
 import { readSamples, type Samples, scale } from "../pcm/read-samples.ts";
 import { type Boundary, type LocalTool, type Pauses, slowestRate } from "./local-tool.ts";
 
-/** Of what the tool is asked for. Raise it with every change of that, or names would lead to old audio; a test enforces it. */
+/**
+ * Of what the tool is asked for. Raise it with every change of that, or names would lead to old
+ * audio; a test enforces it.
+ */
 const preparation = 1;
 
 /** Pitch of each voice in Hz, if it can be changed. For other names flite would search files. */
@@ -19,7 +22,10 @@ const voices: Readonly<Record<string, { readonly pitch?: number }>> = {
 
 const voiceOf = (name: string) => (Object.hasOwn(voices, name) ? voices[name] : undefined);
 
-/** flite: more natural English than espeak-ng, and no other language. Undefined if it is not installed. */
+/**
+ * flite: more natural English than espeak-ng, and no other language. Undefined if it is not
+ * installed.
+ */
 export const flite = (host: SubprocessHost): LocalTool | undefined => {
   const version = host.versions.flite;
   if (version === undefined) return undefined;

@@ -1,9 +1,10 @@
 import { exp } from "../../domain/elementary.ts";
 
 /**
- * Gains in decibels that bring each voice of the catalog to the same loudness (-23 LUFS by EBU R128, with true peaks below
- * -1 dBTP), so that a page that mixes voices does not jump. `plain`: without a variant. Written by scripts/loudness.ts;
- * changes of it change the bytes of sounds, so they need another `preparation` of each tool.
+ * Gains in decibels that bring each voice of the catalog to the same loudness (-23 LUFS by EBU
+ * R128, with true peaks below -1 dBTP), so that a page that mixes voices does not jump. `plain`:
+ * without a variant. Written by scripts/loudness.ts; changes of it change the bytes of sounds, so
+ * they need another `preparation` of each tool.
  */
 const gains: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   "espeak:aav/vi": { f2: -4.8, f3: -2.7, klatt2: -2.1, m3: -2.9, plain: -2.6 },
@@ -190,7 +191,9 @@ const gains: Readonly<Record<string, Readonly<Record<string, number>>>> = {
 /** Their samples are the same on every machine and in pages, whose `**` may differ. */
 const isNatural = /^(?:hibari|kokoro|pico):/;
 
-/** The factor for the samples of a voice (SystemVoice.voiceName); 1 for a voice outside the catalog. */
+/**
+ * The factor for the samples of a voice (SystemVoice.voiceName); 1 for a voice outside the catalog.
+ */
 export const gainOf = (voice: string): number => {
   const [file = "", variant = "plain"] = voice.split("+");
   const row = Object.hasOwn(gains, file) ? gains[file] : undefined;

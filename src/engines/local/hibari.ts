@@ -37,7 +37,10 @@ export interface Hibari extends LocalTool {
   keepLoaded(voice: string): Promise<void>;
 }
 
-/** Of what the tool is asked for. Raise it with every change of that, or names would lead to old audio; a test enforces it. */
+/**
+ * Of what the tool is asked for. Raise it with every change of that, or names would lead to old
+ * audio; a test enforces it.
+ */
 const preparation = 1;
 
 const prefix = "hibari";
@@ -51,7 +54,9 @@ const voices: Readonly<Record<string, { readonly file: string; readonly isBritis
   kore: { file: "af_kore.int8.onnx", isBritish: false },
 };
 
-/** The compiled runtime, a model and the front end; while the runtime is compiled, twice as much. */
+/**
+ * The compiled runtime, a model and the front end; while the runtime is compiled, twice as much.
+ */
 const memoryBytes = 512 * 1024 * 1024;
 
 /**

@@ -17,8 +17,8 @@ interface LocalEngineParts {
 }
 
 /**
- * The engine of these tools. Pages compute audio with it, so it imports nothing that only Node has but
- * `Buffer` and `Readable`.
+ * The engine of these tools. Pages compute audio with it, so it imports nothing that only Node has
+ * but `Buffer` and `Readable`.
  */
 export const localEngine = (
   code: EngineCode,

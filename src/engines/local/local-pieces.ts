@@ -18,7 +18,10 @@ export interface LocalPiece extends Pick<Run, "text" | "ssml" | "pauseMs"> {
 
 /** flite, the slower tool, takes about half a second for a piece of this cost. */
 const defaultMostCost = 300;
-/** The first pieces of a long text are short, so that it begins as soon as a sentence does: about three seconds. */
+/**
+ * The first pieces of a long text are short, so that it begins as soon as a sentence does: about
+ * three seconds.
+ */
 const first = 40;
 
 /**
@@ -99,7 +102,8 @@ const splitRun = (
 export const withoutTags = (document: string): string => document.replace(/<[^>]*>/g, "");
 
 /**
- * What the tool gets of a piece. Closing quotes and brackets at the end of a text would double espeak-ng's pause.
+ * What the tool gets of a piece. Closing quotes and brackets at the end of a text would double
+ * espeak-ng's pause.
  */
 export const spokenPart = ({ text, ssml, after }: LocalPiece): string =>
   after === "sentence" && !ssml ? text.replace(closing, "$1") : text;

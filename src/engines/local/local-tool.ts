@@ -22,21 +22,30 @@ export interface LocalTool {
   /** Before the colon of SystemVoice.voiceName. */
   readonly prefix: Reader["tool"];
   version(voice: string): string;
-  /** False if its bytes are not reproducible: those that were kept first are the sound. Default: true. */
+  /**
+   * False if its bytes are not reproducible: those that were kept first are the sound. Default:
+   * true.
+   */
   isExact?(voice: string): boolean;
   /**
    * True if the voice's samples do not depend on the machine: it runs in WebAssembly. Default:
    * false.
    */
   isReproducible?(voice: string): boolean;
-  /** The model of the voice, which has a queue of its own. Default: the voice shares the queue of all tools. */
+  /**
+   * The model of the voice, which has a queue of its own. Default: the voice shares the queue of
+   * all tools.
+   */
   modelOf?(voice: string): ModelQueue | undefined;
   /** True if it has the voice. Requests for other voices never reach the tool. */
   has(voice: string): boolean;
   knobs(voice: string): readonly Knob[];
   /** True if it reads Japanese in kana only. Default: false. */
   readsKana?(lang: string): boolean;
-  /** True if a piece is at most one sentence, because the tool is slow, or reports only where its texts begin. */
+  /**
+   * True if a piece is at most one sentence, because the tool is slow, or reports only where its
+   * texts begin.
+   */
   readonly bySentence?: boolean;
   /** True if it takes documents with `<phoneme>`. Default: false. */
   readonly takesPhonemes?: boolean;
@@ -50,8 +59,8 @@ export interface LocalTool {
   /** True if these have phonemes among them. Default: false. */
   readonly reportsPhonemes?: boolean;
   /**
-   * The effort for a text without markup, in letters of plain prose. Additive: the cost of a text is the sum of its
-   * parts.
+   * The effort for a text without markup, in letters of plain prose. Additive: the cost of a text
+   * is the sum of its parts.
    */
   cost(text: string, lang: string): number;
   /** The highest cost of a piece. Default: 300. */
@@ -61,13 +70,15 @@ export interface LocalTool {
   /** Seconds at the normal rate that a plain text takes at least. Default: unknown. */
   leastSeconds?(text: string, lang: string): number;
   /**
-   * The longest silence at a boundary, at the end of the piece before it and at the beginning of the next one, in seconds.
-   * undefined: the tool's own pause is the one that it makes there within a text.
+   * The longest silence at a boundary, at the end of the piece before it and at the beginning of
+   * the next one, in seconds. undefined: the tool's own pause is the one that it makes there within
+   * a text.
    */
   pauses(boundary: Boundary, rate: number): Pauses;
   /**
-   * Synthesizes one piece of a text. @throws {ToolFailed} {EngineFailed} {Invalid} {Unavailable}, or the signal's
-   * reason; the samples may throw the same. `onEvents`: called before the end of the samples.
+   * Synthesizes one piece of a text.
+   * @throws {ToolFailed} {EngineFailed} {Invalid} {Unavailable}, or the signal's reason; the
+   * samples may throw the same. `onEvents`: called before the end of the samples.
    */
   speak(
     request: SpeechRequest,

@@ -31,7 +31,10 @@ export const createModelStates = ({
   };
 
   return {
-    /** Returns one use, of which only the first report counts. @throws {EngineFailed} the model is not started now */
+    /**
+     * Returns one use, of which only the first report counts.
+     * @throws {EngineFailed} the model is not started now
+     */
     start: (model: string) => {
       const call = breakerFor(model).start();
       return {

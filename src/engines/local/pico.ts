@@ -12,7 +12,10 @@ import { readSamples, scale } from "../pcm/read-samples.ts";
 import { type Boundary, type LocalTool, type Pauses, slowestRate } from "./local-tool.ts";
 import type { ModelStates } from "./model-states.ts";
 
-/** Of what the tool is asked for. Raise it with every change of that, or names would lead to old audio; a test enforces it. */
+/**
+ * Of what the tool is asked for. Raise it with every change of that, or names would lead to old
+ * audio; a test enforces it.
+ */
 const preparation = 1;
 
 /** Its own level, 100, clips: in Spanish hundreds of samples per second. */

@@ -22,7 +22,10 @@ export interface SherpaOptions {
   readonly limits: Pick<SpeechModel, "memoryBytes" | "idleMs"> & Pick<SherpaStart, "threads">;
 }
 
-/** Of what the tool is asked for. Raise it with every change of that, or names would lead to old audio; a test enforces it. */
+/**
+ * Of what the tool is asked for. Raise it with every change of that, or names would lead to old
+ * audio; a test enforces it.
+ */
 const preparation = 1;
 
 /** sherpa-onnx with an engine's packs. Its voices are `PACK#SPEAKER`. */
@@ -84,8 +87,8 @@ const versionOf = (pack: ModelPack | undefined, { library, limits }: SherpaOptio
 };
 
 /**
- * What the library's kernels are chosen by: processors that differ in these may round differently, so they are part of
- * the version of models whose bytes are exact.
+ * What the library's kernels are chosen by: processors that differ in these may round differently,
+ * so they are part of the version of models whose bytes are exact.
  */
 const relevant = ["avx", "avx2", "fma", "avx512f", "avx512_vnni", "avx_vnni", "amx_tile"].concat(
   ["asimddp", "asimdhp", "i8mm", "bf16", "sve"], // arm64
@@ -149,7 +152,9 @@ const partsOf = ({ text }: SpeechRequest): SherpaPart[] => {
 const speakable = /[\p{L}\p{N}]/u;
 const controls = /\p{Cc}/gu;
 
-/** A digit or a sign is read as a word, which takes as long as four letters; so does an ideograph. */
+/**
+ * A digit or a sign is read as a word, which takes as long as four letters; so does an ideograph.
+ */
 const cost = (text: string): number => {
   const letters = text.replace(/[^\p{L}\p{M}\s.,;:!?'"()-]|[\p{Script=Han}]/gu, "").length;
   return letters + 4 * (text.length - letters);

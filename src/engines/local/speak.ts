@@ -29,7 +29,10 @@ interface Speaking {
 
 export const readerOf = ({ tool, lang }: LocalVoice): Reader => ({ tool: tool.prefix, lang });
 
-/** Starts with the first piece that has audible speech. Until then each piece waits in the queue like a first one. */
+/**
+ * Starts with the first piece that has audible speech. Until then each piece waits in the queue
+ * like a first one.
+ */
 export const speak = async (
   request: SpeechRequest,
   { voiceOf, japanese, limit }: Speaking,
@@ -191,14 +194,15 @@ const silenceLimits = (
 };
 
 /**
- * More than a piece usually has: at the slowest rate it takes 2 MB, the breaks of a document another 3, and a part up to 32 KB. Its
- * bytes are limited by the tools' `maxOutputBytes`.
+ * More than a piece usually has: at the slowest rate it takes 2 MB, the breaks of a document
+ * another 3, and a part up to 32 KB. Its bytes are limited by the tools' `maxOutputBytes`.
  */
 const partsOfPiece = 2048;
 
 /**
- * Reads ahead, so that a slow client neither holds the slot of the tool nor exceeds its deadline. Passes the chunks on as they
- * are: a stream of bytes would join those that wait, and copy all samples.
+ * Reads ahead, so that a slow client neither holds the slot of the tool nor exceeds its deadline.
+ * Passes the chunks on as they are: a stream of bytes would join those that wait, and copy all
+ * samples.
  */
 const prefetched = (pcm: AsyncIterable<Buffer>): AsyncIterable<Buffer> => {
   const prefetching = Readable.from(pcm, { highWaterMark: partsOfPiece });

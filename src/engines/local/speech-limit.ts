@@ -7,8 +7,8 @@ import { bytesPerSample } from "../pcm/whole-samples.ts";
 import { type LocalTool, slowestRate } from "./local-tool.ts";
 
 /**
- * Of one text. Ordinary texts of 5,000 characters take at most 5,000 s (Japanese, at the slowest rate), of which espeak-ng makes 200 in a
- * second.
+ * Of one text. Ordinary texts of 5,000 characters take at most 5,000 s (Japanese, at the slowest
+ * rate), of which espeak-ng makes 200 in a second.
  */
 const mostSeconds = 7_200;
 
@@ -43,7 +43,10 @@ export const createSpeechLimit = (progressive: boolean) => {
   };
 
   return {
-    /** The samples of a piece that `speak` speaks in a slot. @throws {SpeechTooLong}, also midway */
+    /**
+     * The samples of a piece that `speak` speaks in a slot.
+     * @throws {SpeechTooLong}, also midway
+     */
     within: async (turn: SlotOptions, speak: (turn: SlotOptions) => Promise<Samples>): Promise<Samples> => {
       check();
       const { sampleRate, pcm } = await speak({ ...turn, onWorked });

@@ -4,7 +4,10 @@ import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 
-/** A digest of the files and of all files in the folders: by their names and bytes, wherever they lie. */
+/**
+ * A digest of the files and of all files in the folders: by their names and bytes, wherever they
+ * lie.
+ */
 export const digestOf = async (folder: string, names: readonly string[]): Promise<string> => {
   const hash = createHash("sha256");
   for (const name of (await Promise.all(names.map((one) => filesOf(folder, one)))).flat().sort()) {

@@ -7,8 +7,8 @@ const packageName = "sherpa-onnx-node";
 const nativeName = `sherpa-onnx-${process.platform === "win32" ? "win" : process.platform}-${process.arch}`;
 
 /**
- * The version of the library, which need not be that of sherpa-onnx-node; undefined if either is not installed. It is not loaded:
- * that happens in processes of its own.
+ * The version of the library, which need not be that of sherpa-onnx-node; undefined if either is
+ * not installed. It is not loaded: that happens in processes of its own.
  */
 export const libraryVersion = (from: string = import.meta.url): string | undefined => {
   try {

@@ -17,8 +17,8 @@ export interface PackFiles {
 }
 
 /**
- * So small that no noise is left in 16-bit samples: the model's sound becomes reproducible. The library takes 0 for
- * its default, which is much noise.
+ * So small that no noise is left in 16-bit samples: the model's sound becomes reproducible. The
+ * library takes 0 for its default, which is much noise.
  */
 const noNoise = 1e-30;
 
@@ -58,7 +58,10 @@ export const findPackFiles = async (folder: string): Promise<PackFiles> => {
   return { kind, metadata, model, names: [...Object.values(files).flat(), ...rules], config };
 };
 
-/** The library takes a word from the first lexicon that has it: most of Kokoro's English voices are American. */
+/**
+ * The library takes a word from the first lexicon that has it: most of Kokoro's English voices are
+ * American.
+ */
 const lexiconsAmong = (present: readonly string[]): string[] => {
   const all = present.filter((name) => /^lexicon.*\.txt$/.test(name));
   const isBritish = (name: string): boolean => name.includes("gb");

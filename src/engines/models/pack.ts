@@ -17,7 +17,9 @@ export interface ModelPack {
   /** Of all its files. */
   readonly digest: string;
   readonly speakers: readonly PackSpeaker[];
-  /** True if its bytes depend on nothing but the files, the library, the threads and the processor. */
+  /**
+   * True if its bytes depend on nothing but the files, the library, the threads and the processor.
+   */
   readonly isExact: boolean;
 }
 
@@ -30,7 +32,10 @@ export interface PackSpeaker {
   readonly gender: ShortGender;
 }
 
-/** Reads a pack without loading its model. @throws {Error} the message says what is wrong with it */
+/**
+ * Reads a pack without loading its model.
+ * @throws {Error} the message says what is wrong with it
+ */
 export const readPack = async (path: string): Promise<ModelPack> => {
   const folder = resolve(path);
   const name = basename(folder);
@@ -125,7 +130,10 @@ const titleIn = (pack: string): string =>
 
 const titleOf = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1).replaceAll("_", " ");
 
-/** A code such as `en_US`, alone or in a folder's name, or the voice of espeak-ng that the model names. */
+/**
+ * A code such as `en_US`, alone or in a folder's name, or the voice of espeak-ng that the model
+ * names.
+ */
 const languageOf = (text: string, { voice = "" }: PackFiles["metadata"]): string | undefined => {
   const [, language, region] = /(?:^|[-_])([a-z]{2,3})_([A-Z]{2})(?:[-_]|$)/.exec(text) ?? [];
   if (language !== undefined) return canonical(`${language}-${region}`);
@@ -140,7 +148,10 @@ const canonical = (code: string): string | undefined => {
   }
 };
 
-/** Male voices among Piper's, by the name of their dataset; the others count as female, unless a pack says otherwise. */
+/**
+ * Male voices among Piper's, by the name of their dataset; the others count as female, unless a
+ * pack says otherwise.
+ */
 const male: ReadonlySet<string> = new Set(
   [
     "alan,bryce,cadu,carlfm,danny,darkman,davefx,denis,dmitri,edresson,faber,gilles,harri,hfc_male,jeff,joe,john,karlsson",

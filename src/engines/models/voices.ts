@@ -11,7 +11,10 @@ export const modelPrefix = "sherpa";
 export const voiceNameOf = ({ name }: Pick<ModelPack, "name">, { id }: Pick<PackSpeaker, "id">): string =>
   `${name}#${id}`;
 
-/** The voices of the packs. Two of one engine never have the same name: the second is named by its pack. */
+/**
+ * The voices of the packs. Two of one engine never have the same name: the second is named by its
+ * pack.
+ */
 export const voicesOfPacks = (
   packs: ReadonlyMap<FreeEngine, readonly ModelPack[]>,
 ): readonly ConfiguredVoice[] => {
@@ -31,7 +34,10 @@ export const voicesOfPacks = (
   });
 };
 
-/** Derived from the voice, so that it does not depend on other packs, except for the rare one that has the same. */
+/**
+ * Derived from the voice, so that it does not depend on other packs, except for the rare one that
+ * has the same.
+ */
 const idOf = (voice: string, taken: Set<number>): number => {
   let offset = createHash("sha256").update(voice).digest().readUInt32BE() % idsOfProvider;
   while (taken.has(firstVoiceIds.models + offset)) offset = (offset + 1) % idsOfProvider;

@@ -18,7 +18,9 @@ export interface InstalledVoice {
   readonly digest: string;
 }
 
-/** A file that cannot be used. The message names no path: health is readable without credentials. */
+/**
+ * A file that cannot be used. The message names no path: health is readable without credentials.
+ */
 export interface UnusableFile {
   readonly package: string;
   readonly message: string;
@@ -42,7 +44,10 @@ const defaultFolder = join(import.meta.dirname, "../../../voices");
 export const naturalVoicesFolder = (setting: string | undefined): string | undefined =>
   setting === "none" ? undefined : (setting ?? defaultFolder);
 
-/** Reads and checks the files of the folder. Never rejects: voices whose files are missing or differ are not installed. */
+/**
+ * Reads and checks the files of the folder. Never rejects: voices whose files are missing or differ
+ * are not installed.
+ */
 export const openNaturalVoices = async (folder: string | undefined): Promise<NaturalVoices> => {
   const installed = new Map<string, InstalledVoice>();
   let unusable: readonly UnusableFile[] = [];

@@ -29,7 +29,10 @@ const maxLineBytes = 8 * 1024 * 1024;
 /** More than a piece of text has. */
 const mostWords = 10_000;
 
-/** The samples of a captioned response; its words are reported as they arrive. @throws {UpstreamFailed} not captioned */
+/**
+ * The samples of a captioned response; its words are reported as they arrive.
+ * @throws {UpstreamFailed} not captioned
+ */
 export async function* readCaptioned(
   { body }: UpstreamResponse,
   onWord: (word: CaptionedWord) => void,
@@ -78,14 +81,20 @@ const partOf = (line: string): z.output<typeof captionedPart> => {
   return data;
 };
 
-/** The marks of the words that occur in the text in their order. Others are spoken otherwise than written. */
+/**
+ * The marks of the words that occur in the text in their order. Others are spoken otherwise than
+ * written.
+ */
 export const captionMarks = (request: SpeechRequest, words: readonly CaptionedWord[]): Mark[] => {
   const { lang } = request;
   const spoken = spokenOf(request);
   return placeMarks(spoken, withSentences(findWords(spoken, words), spoken, lang), lang);
 };
 
-/** How far ahead a word is looked for: words that are spoken otherwise (numbers) lie between. In characters. */
+/**
+ * How far ahead a word is looked for: words that are spoken otherwise (numbers) lie between. In
+ * characters.
+ */
 const searchRange = 200;
 
 const findWords = ({ characters }: SpokenText, words: readonly CaptionedWord[]): SpokenEvent[] => {
@@ -123,8 +132,9 @@ interface Search {
 }
 
 /**
- * The first place where the word begins a word; -1 without one. More written words lie before it than were spoken only
- * if the next spoken word follows: `two` of a spoken `42` is not the `two` of the next sentence.
+ * The first place where the word begins a word; -1 without one. More written words lie before it
+ * than were spoken only if the next spoken word follows: `two` of a spoken `42` is not the `two` of
+ * the next sentence.
  */
 const indexOfWord = (characters: readonly string[], word: readonly string[], search: Search): number => {
   const { from, unknown, next } = search;

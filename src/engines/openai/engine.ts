@@ -18,8 +18,9 @@ import { requestOf, type SpeechServer, serverIdentity } from "./server.ts";
 import { pcmRate, readAsSamples, readSpeech } from "./sound.ts";
 
 /**
- * In bytes of UTF-8. `gpt-4o-mini-tts` takes 2,000 tokens (OpenAI's page of the model), `tts-1` 4,096 characters. A token
- * of OpenAI's byte-level tokenizers covers at least one byte, so this is safe in every script.
+ * In bytes of UTF-8. `gpt-4o-mini-tts` takes 2,000 tokens (OpenAI's page of the model), `tts-1`
+ * 4,096 characters. A token of OpenAI's byte-level tokenizers covers at least one byte, so this is
+ * safe in every script.
  */
 const maxInputBytes = 2000;
 
@@ -45,7 +46,10 @@ export interface OpenAiEngineOptions {
   readonly takesInstructions?: boolean;
 }
 
-/** An engine on an OpenAI-compatible server. It streams, and supports only the rate. A server with captions gives marks. */
+/**
+ * An engine on an OpenAI-compatible server. It streams, and supports only the rate. A server with
+ * captions gives marks.
+ */
 export const createOpenAiEngine = (options: OpenAiEngineOptions): Engine => {
   const { code, server, voices, nameOf = (voice) => voice, takesInstructions = false } = options;
   const has = (voice: string): boolean =>
@@ -150,7 +154,10 @@ const speakPlain = async (
   );
 };
 
-/** The words of a piece are timed from its start, and pieces are prefetched: a piece begins where the one before ended. */
+/**
+ * The words of a piece are timed from its start, and pieces are prefetched: a piece begins where
+ * the one before ended.
+ */
 const speakCaptioned = async ({ request, pieces, send }: Speaking, signal: AbortSignal): Promise<Speech> => {
   const captioned = pieces.map((text) => ({ text, words: [] as CaptionedWord[], samples: 0 }));
   const sending = { path: "/dev/captioned_speech", as: "pcm", more: { stream: true } } as const;

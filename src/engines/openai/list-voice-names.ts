@@ -14,8 +14,8 @@ const maxBytes = 4 * 1024 * 1024;
 const maxVoices = 500;
 
 /**
- * The voices of the server: `given`, or its list, or OpenAI's own. Verifies the credentials. @throws {EngineFailed}
- * the server refuses the credentials, or cannot be reached
+ * The voices of the server: `given`, or its list, or OpenAI's own. Verifies the credentials.
+ * @throws {EngineFailed} the server refuses the credentials, or cannot be reached
  */
 export const listVoiceNames = async (
   server: SpeechServer,
@@ -29,8 +29,8 @@ export const listVoiceNames = async (
 };
 
 /**
- * OpenAI has no list of voices, but one of models, which is free of charge. False if inconclusive: many servers have
- * none, and keys restricted to speech may not read it.
+ * OpenAI has no list of voices, but one of models, which is free of charge. False if inconclusive:
+ * many servers have none, and keys restricted to speech may not read it.
  */
 const verifiedByModels = async (server: SpeechServer, signal: AbortSignal): Promise<boolean> => {
   const answer = await server.exchange(requestOf(server, "models"), signal);

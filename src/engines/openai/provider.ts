@@ -21,7 +21,10 @@ export interface OpenAiOptions {
  */
 const defaultModel = "gpt-4o-mini-tts";
 
-/** These do not follow instructions (the API reference of `audio/speech`). Models of compatible servers get them. */
+/**
+ * These do not follow instructions (the API reference of `audio/speech`). Models of compatible
+ * servers get them.
+ */
 const modelsWithoutInstructions: readonly string[] = ["tts-1", "tts-1-hd"];
 
 /** OpenAI and compatible servers. */

@@ -3,13 +3,19 @@ import type { ShortGender } from "../../domain/synthesis/speech.ts";
 import type { ProviderVoice } from "../provider.ts";
 import { isRealtimeModel } from "./realtime.ts";
 
-/** The properties of a voice by its name. Without a language it speaks any; unknown genders count as female. */
+/**
+ * The properties of a voice by its name. Without a language it speaks any; unknown genders count as
+ * female.
+ */
 export const voiceOf = (name: string): ProviderVoice => {
   const kokoro = kokoroVoiceOf(name);
   return kokoro ? { ...kokoro, name } : { name, lang: undefined, gender: openAiVoices[name] ?? "f" };
 };
 
-/** The voice by the name that Kokoro has for it; `name` without its language and gender. Undefined for other names. */
+/**
+ * The voice by the name that Kokoro has for it; `name` without its language and gender. Undefined
+ * for other names.
+ */
 export const kokoroVoiceOf = (name: string): (ProviderVoice & { readonly lang: string }) | undefined => {
   const [, language = "", gender, own = ""] = kokoroName.exec(name) ?? [];
   const lang = kokoroLanguages[language];
@@ -17,8 +23,8 @@ export const kokoroVoiceOf = (name: string): (ProviderVoice & { readonly lang: s
 };
 
 /**
- * OpenAI's voices, which it does not list. It does not document genders: these are by ear, for neutral voices (alloy,
- * fable) by pitch.
+ * OpenAI's voices, which it does not list. It does not document genders: these are by ear, for
+ * neutral voices (alloy, fable) by pitch.
  */
 const openAiVoices: Readonly<Record<string, ShortGender>> = {
   alloy: "f",
@@ -44,7 +50,7 @@ export const openAiNamesOf = (model: string): readonly string[] =>
   Object.keys(openAiVoices).filter((name) => !isRealtimeModel(model) || !notRealtime.includes(name));
 
 /**
- * Kokoro encodes language and gender in two letters: `af_bella`, `bm_george`; mixtures (`af_bella+af_sky`) by the
- * first voice.
+ * Kokoro encodes language and gender in two letters: `af_bella`, `bm_george`; mixtures
+ * (`af_bella+af_sky`) by the first voice.
  */
 const kokoroName = /^([a-z])([fm])_([a-z].*)$/s;

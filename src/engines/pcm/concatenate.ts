@@ -9,8 +9,8 @@ export interface ConcatenateOptions<Piece> {
   /** A function is called when the first piece has begun. */
   readonly sampleRate: number | (() => number);
   /**
-   * The samples of one piece (s16le, mono): at least one, or an error. Resolves when they have begun. An abort ends
-   * request and response, even before the first read.
+   * The samples of one piece (s16le, mono): at least one, or an error. Resolves when they have
+   * begun. An abort ends request and response, even before the first read.
    */
   readonly synthesizePiece: (
     piece: Piece,
@@ -26,8 +26,9 @@ export interface ConcatenateOptions<Piece> {
 const fadeSeconds = 0.003;
 
 /**
- * One sound of at least one piece. Each piece is requested while the one before is read, so that at most two are in
- * progress. A failure of the first piece rejects; others throw midway, when their piece is due.
+ * One sound of at least one piece. Each piece is requested while the one before is read, so that at
+ * most two are in progress. A failure of the first piece rejects; others throw midway, when their
+ * piece is due.
  */
 export const concatenate = async <Piece>(
   pieces: readonly Piece[],
@@ -44,7 +45,10 @@ export const concatenate = async <Piece>(
     started.catch(() => undefined); // reported when the piece is due
     return started;
   };
-  /** The prefetch may have timed out waiting for a slot that the previous piece held: it is free now. */
+  /**
+   * The prefetch may have timed out waiting for a slot that the previous piece held: it is free
+   * now.
+   */
   const inTurn = (error: unknown, piece: Piece): Promise<AsyncIterable<Buffer>> => {
     if (!(error instanceof Unavailable) || both.aborted) throw error;
     return begin(piece);

@@ -9,8 +9,8 @@ export interface FadeOptions {
 }
 
 /**
- * Fades the samples in and out where they meet another piece, to avoid clicks. Keeps their number; half a sample at
- * the end is dropped, because it would turn the rest into noise.
+ * Fades the samples in and out where they meet another piece, to avoid clicks. Keeps their number;
+ * half a sample at the end is dropped, because it would turn the rest into noise.
  */
 export async function* fade(pcm: AsyncIterable<Buffer>, options: FadeOptions): AsyncGenerator<Buffer, void> {
   const tail = options.fadeOut ? options.samples * bytesPerSample : 0;

@@ -1,8 +1,9 @@
 import { EngineFailed } from "../../domain/errors.ts";
 
 /**
- * Resolves when that many bytes have been received. `beginning` is shorter only if the stream is. `audio` is the whole stream;
- * `leave` closes it without reading it. @throws errors of the stream
+ * Resolves when that many bytes have been received. `beginning` is shorter only if the stream is.
+ * `audio` is the whole stream; `leave` closes it without reading it.
+ * @throws errors of the stream
  */
 export const peek = async (stream: AsyncIterable<Buffer>, bytes: number) => {
   const rest = stream[Symbol.asyncIterator]();
@@ -30,8 +31,8 @@ export const peek = async (stream: AsyncIterable<Buffer>, bytes: number) => {
 };
 
 /**
- * Resolves when the first byte is available; until then another voice may be tried. @throws {EngineFailed} the audio
- * is empty; errors of the stream
+ * Resolves when the first byte is available; until then another voice may be tried.
+ * @throws {EngineFailed} the audio is empty; errors of the stream
  */
 export const afterFirstByte = async (stream: AsyncIterable<Buffer>): Promise<AsyncIterable<Buffer>> => {
   const { beginning, audio } = await peek(stream, 1);

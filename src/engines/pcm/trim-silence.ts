@@ -11,8 +11,9 @@ export interface SilenceLimits {
 }
 
 /**
- * Shortens the silence at both ends. Tools begin and end every text with a pause, which is natural after a sentence
- * but not within one. Half a sample at the end is dropped. Each chunk is searched once, however long the silence is.
+ * Shortens the silence at both ends. Tools begin and end every text with a pause, which is natural
+ * after a sentence but not within one. Half a sample at the end is dropped. Each chunk is searched
+ * once, however long the silence is.
  */
 export async function* trimSilence(
   pcm: AsyncIterable<Buffer>,

@@ -1,7 +1,10 @@
 /** s16le, mono. */
 export const bytesPerSample = 2;
 
-/** The same samples in chunks of whole ones, none of them empty; half a sample at the end is dropped. */
+/**
+ * The same samples in chunks of whole ones, none of them empty; half a sample at the end is
+ * dropped.
+ */
 export const inWholeSamples = (pcm: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> =>
   inFrames(pcm, bytesPerSample);
 

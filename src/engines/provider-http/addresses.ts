@@ -11,8 +11,9 @@ const loopback: readonly Subnet[] = [
 ];
 
 /**
- * Never a speech server: unspecified, link-local (cloud metadata), site-local, multicast, reserved and broadcast, and the
- * metadata and workload credential addresses of Alibaba, Oracle, Azure, AWS (two), Google and Scaleway.
+ * Never a speech server: unspecified, link-local (cloud metadata), site-local, multicast, reserved
+ * and broadcast, and the metadata and workload credential addresses of Alibaba, Oracle, Azure, AWS
+ * (two), Google and Scaleway.
  */
 const forbidden: readonly Subnet[] = [
   ["0.0.0.0", 8],
@@ -33,8 +34,9 @@ const forbidden: readonly Subnet[] = [
 ];
 
 /**
- * Not globally reachable (the registries of IANA for special-purpose addresses): private use (RFC 1918), shared address
- * space (RFC 6598), protocol assignments, documentation, 6to4 relays and benchmarking.
+ * Not globally reachable (the registries of IANA for special-purpose addresses): private use (RFC
+ * 1918), shared address space (RFC 6598), protocol assignments, documentation, 6to4 relays and
+ * benchmarking.
  */
 const private4: readonly Subnet[] = [
   ["10.0.0.0", 8],
@@ -50,8 +52,9 @@ const private4: readonly Subnet[] = [
 ];
 
 /**
- * Global unicast, of which the first subnets of `private6` are none, and the prefixes under which a translator represents
- * public IPv4 addresses: mapped, and NAT64 (RFC 6052). Unique local addresses and local-use NAT64 (RFC 8215) are outside.
+ * Global unicast, of which the first subnets of `private6` are none, and the prefixes under which a
+ * translator represents public IPv4 addresses: mapped, and NAT64 (RFC 6052). Unique local addresses
+ * and local-use NAT64 (RFC 8215) are outside.
  */
 const public6: readonly Subnet[] = [
   ["2000::", 3],
@@ -102,13 +105,19 @@ export const reachOf = (address: string): Reach => {
   return isPrivate ? "private" : "public";
 };
 
-/** The address, without its zone, and the IPv4 addresses that it embeds: a translator or a tunnel may connect to them. */
+/**
+ * The address, without its zone, and the IPv4 addresses that it embeds: a translator or a tunnel
+ * may connect to them.
+ */
 export const addressesIn = (address: string): string[] => {
   const [plain = ""] = address.split("%");
   return isIP(plain) !== 6 || isLoopback(plain) ? [plain] : [plain, ...embeddedIn(plain)];
 };
 
-/** Compatible, mapped, translated (RFC 2765), NAT64 (RFC 6052), and local-use NAT64 (RFC 8215) in its usual form. */
+/**
+ * Compatible, mapped, translated (RFC 2765), NAT64 (RFC 6052), and local-use NAT64 (RFC 8215) in
+ * its usual form.
+ */
 const endsInIpv4 = listOf([
   ["::", 96],
   ["::ffff:0:0", 96],

@@ -1,6 +1,7 @@
 /**
- * Follows a body that ends with its connection, as without Content-Length and chunks: a crashed server ends it in the
- * same way. Only a container that states its own end proves that the body is complete.
+ * Follows a body that ends with its connection, as without Content-Length and chunks: a crashed
+ * server ends it in the same way. Only a container that states its own end proves that the body is
+ * complete.
  */
 export interface BodyEnd {
   readonly add: (chunk: Buffer) => void;
@@ -33,7 +34,10 @@ const isWavOfSize = (header: Buffer, size: number): boolean =>
   header.toString("latin1", 8) === "WAVE" &&
   header.readUInt32LE(4) + 8 === size;
 
-/** The last byte of the fixed part of a page's header counts its segments, whose lengths follow (RFC 3533, section 6). */
+/**
+ * The last byte of the fixed part of a page's header counts its segments, whose lengths follow (RFC
+ * 3533, section 6).
+ */
 const fixedBytes = 27;
 const flagsAt = 5;
 const endOfStream = 0x04;

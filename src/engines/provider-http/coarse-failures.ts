@@ -4,9 +4,9 @@ import { UpstreamFailed, unreachable } from "./request-failed.ts";
 import { ForbiddenAddress } from "./ssrf-guard.ts";
 
 /**
- * For servers that a website names. Every failure before a response has the same message: otherwise the website could tell
- * open ports from closed ones, and find the names of a private network. The time that a failure takes still depends on it.
- * `report` receives the reason.
+ * For servers that a website names. Every failure before a response has the same message: otherwise
+ * the website could tell open ports from closed ones, and find the names of a private network. The
+ * time that a failure takes still depends on it. `report` receives the reason.
  */
 export const withCoarseFailures =
   (exchange: Exchange, report: (reason: EngineFailed, url: URL) => void): Exchange =>

@@ -32,7 +32,10 @@ export interface UpstreamRequest {
   readonly claim?: Claim | undefined;
   /** Estimated duration of its speech. */
   readonly seconds?: number;
-  /** Called when the request has its slot, unless it is a continuation. If it throws, nothing is sent. */
+  /**
+   * Called when the request has its slot, unless it is a continuation. If it throws, nothing is
+   * sent.
+   */
   readonly beforeStart?: (() => Promise<void>) | undefined;
 }
 
@@ -41,15 +44,16 @@ export interface UpstreamResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   /**
-   * At the reader's pace; can be read once. Leaving it closes the connection. Throws {UpstreamFailed} if it is
-   * incomplete, {UnprovenEnd} if that is unknown.
+   * At the reader's pace; can be read once. Leaving it closes the connection. Throws
+   * {UpstreamFailed} if it is incomplete, {UnprovenEnd} if that is unknown.
    */
   readonly body: AsyncIterable<Buffer>;
 }
 
 /**
- * Sends one request: no retry, no redirect, no proxy. An abort closes the connection at any stage; the promise or the
- * body throws the signal's reason. @throws {UpstreamFailed} {ForbiddenAddress}
+ * Sends one request: no retry, no redirect, no proxy. An abort closes the connection at any stage;
+ * the promise or the body throws the signal's reason.
+ * @throws {UpstreamFailed} {ForbiddenAddress}
  */
 export type Exchange = (request: UpstreamRequest, signal: AbortSignal) => Promise<UpstreamResponse>;
 
@@ -97,7 +101,8 @@ const send = (request: UpstreamRequest, context: SendContext): Promise<UpstreamR
     const sent = start(request, agent);
     let stage: Stage = "connect";
     let response: IncomingMessage | undefined;
-    // Rejects at once: Node does not report the destruction of a request that waits for a free connection.
+    // Rejects at once: Node does not report the destruction of a request that waits for a free
+    // connection.
     const giveUp = (error: unknown): void => {
       reject(error);
       (response ?? sent).destroy();

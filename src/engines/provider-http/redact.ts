@@ -55,7 +55,10 @@ const withoutParts = (said: string, secret: string): string => {
 const clipped = (text: string): string =>
   text.length <= mostLookedAt ? text : text.slice(0, mostLookedAt).replace(/\S+$/, "");
 
-/** User and query of URLs, named values, tokens by known prefixes, masked values, long opaque strings. */
+/**
+ * User and query of URLs, named values, tokens by known prefixes, masked values, long opaque
+ * strings.
+ */
 const credentials: readonly (readonly [RegExp, string])[] = [
   [/\b([a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/@]{1,500}@/gi, "$1"],
   [/\b([a-z][a-z0-9+.-]{0,20}:\/\/[^\s?#"'<>]{1,2000})[?#][^\s"'<>]*/gi, "$1"],
@@ -78,7 +81,10 @@ const messageIn = (body: string): string | undefined => {
   return text.startsWith("<") ? undefined : text;
 };
 
-/** Common places of messages: {error: {message}}, {message}, FastAPI's {detail: [{msg}]}, {error_description}. */
+/**
+ * Common places of messages: {error: {message}}, {message}, FastAPI's {detail: [{msg}]},
+ * {error_description}.
+ */
 const places = ["message", "error_description", "msg", "error", "detail", "errors"] as const;
 const deepest = 4;
 

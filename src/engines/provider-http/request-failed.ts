@@ -1,14 +1,14 @@
 import { EngineFailed } from "../../domain/errors.ts";
 
 /**
- * How far the request had come: `connect`, the provider was not reached; `waiting`, it has not responded; `answer`, it
- * responded with an error status or an incomplete body.
+ * How far the request had come: `connect`, the provider was not reached; `waiting`, it has not
+ * responded; `answer`, it responded with an error status or an incomplete body.
  */
 export type Stage = "connect" | "waiting" | "answer";
 
 /**
- * A provider that could not be reached, refused, or sent an incomplete response. Stage and status tell whether a retry
- * is safe.
+ * A provider that could not be reached, refused, or sent an incomplete response. Stage and status
+ * tell whether a retry is safe.
  */
 export class UpstreamFailed extends EngineFailed {
   readonly stage: Stage;

@@ -57,7 +57,10 @@ export interface ErrorFromOptions {
   readonly clock?: () => number;
 }
 
-/** The error of a status outside of 2xx, with the provider's redacted message. Consumes the response. */
+/**
+ * The error of a status outside of 2xx, with the provider's redacted message. Consumes the
+ * response.
+ */
 export const errorFrom = async (
   answer: UpstreamResponse,
   { hidden = [], clock = Date.now }: ErrorFromOptions = {},
@@ -76,8 +79,8 @@ export const errorFrom = async (
 const enoughBytes = 16 * 1024;
 
 /**
- * Reads the start of a body and ends the response. An error of the body is ignored: the caller reports a failure
- * already.
+ * Reads the start of a body and ends the response. An error of the body is ignored: the caller
+ * reports a failure already.
  */
 export const readStart = async ({ body }: UpstreamResponse): Promise<string> => {
   const pieces: Buffer[] = [];

@@ -11,7 +11,10 @@ export type Trust =
   /** A website, in its credentials, or an address of a webhook. */
   | ({ readonly by: "website" } & AllowedNetworks);
 
-/** What the operator allows to websites: https to public networks, and else only this; metadata services never. */
+/**
+ * What the operator allows to websites: https to public networks, and else only this; metadata
+ * services never.
+ */
 export interface AllowedNetworks {
   /** This machine, also by http. */
   readonly allowLoopback: boolean;
@@ -36,8 +39,8 @@ export class ForbiddenAddress extends EngineFailed {
 }
 
 /**
- * Prevents server-side request forgery. Checks the URL, and every address of its name at connection time, so that
- * changed DNS records do not help an attacker. `options`: name resolution, for tests.
+ * Prevents server-side request forgery. Checks the URL, and every address of its name at connection
+ * time, so that changed DNS records do not help an attacker. `options`: name resolution, for tests.
  */
 export const createSsrfGuard = (trust: Trust, options: { readonly resolve?: typeof resolve } = {}) => {
   const resolveName = options.resolve ?? resolve;
@@ -74,8 +77,9 @@ export const createSsrfGuard = (trust: Trust, options: { readonly resolve?: type
 };
 
 /**
- * What the operator would have to allow for a website's server, as networks of one address; empty if it is allowed, or if
- * no network allows it. `resolveName`: for tests. @throws if its name does not resolve
+ * What the operator would have to allow for a website's server, as networks of one address; empty
+ * if it is allowed, or if no network allows it. `resolveName`: for tests.
+ * @throws if its name does not resolve
  */
 export const missingNetworks = async (
   { protocol, hostname }: URL,
@@ -147,7 +151,10 @@ const websites = ({ allowLoopback, networks }: AllowedNetworks): Refusals => {
 
 const isLocalhost = (host: string): boolean => host === "localhost" || host.endsWith(".localhost");
 
-/** Names without a dot, and those of clusters and local networks: no name server of the internet knows them. */
+/**
+ * Names without a dot, and those of clusters and local networks: no name server of the internet
+ * knows them.
+ */
 const isInternalName = (host: string): boolean =>
   !host.includes(".") ||
   /\.(?:svc|local|internal|localdomain|lan|home|corp|intranet|private|home\.arpa)$/.test(host);

@@ -5,8 +5,9 @@ import type { StartLimit } from "../../async/scheduler/resource.ts";
 const minute = 60_000;
 
 /**
- * Grants at most `perMinute` starts within any 60 seconds. Bottleneck needs about 3 ms to grant one (2.19.5), so `ahead` of them
- * are requested in advance. It cannot remove a queued job, so its jobs belong to no request.
+ * Grants at most `perMinute` starts within any 60 seconds. Bottleneck needs about 3 ms to grant one
+ * (2.19.5), so `ahead` of them are requested in advance. It cannot remove a queued job, so its jobs
+ * belong to no request.
  */
 export const createStartLimit = (perMinute: number, ahead: number, clock: Clock): StartLimit => {
   const limiter = new Bottleneck({ reservoir: perMinute });

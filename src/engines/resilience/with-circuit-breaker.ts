@@ -35,8 +35,8 @@ const reportFailure = (call: Call<EngineFailed>, error: unknown): void => {
 };
 
 /**
- * A 4xx is about this one request. The exceptions fail the next request as well: refused credentials, a timeout, too many
- * requests.
+ * A 4xx is about this one request. The exceptions fail the next request as well: refused
+ * credentials, a timeout, too many requests.
  */
 const countsAgainstProvider = ({ status }: UpstreamFailed): boolean =>
   status === undefined || status < 400 || status >= 500 || [401, 403, 408, 429].includes(status);

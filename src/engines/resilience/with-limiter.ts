@@ -13,7 +13,10 @@ export interface LimiterOptions {
   readonly concurrency: number;
   /** Requests that may begin within any 60 seconds. */
   readonly perMinute: number;
-  /** Of the concurrent requests, those for keys without others: for a server that many keys share. Default 0. */
+  /**
+   * Of the concurrent requests, those for keys without others: for a server that many keys share.
+   * Default 0.
+   */
   readonly reserved?: number;
 }
 
@@ -31,8 +34,9 @@ export const createLimiter = (
   });
   return {
     /**
-     * Resolves with a function that releases the slot, when it is the request's turn. Continuations of a sound that is
-     * already being delivered wait without a timeout: they cannot be repeated later, and there is at most one per synthesis.
+     * Resolves with a function that releases the slot, when it is the request's turn. Continuations
+     * of a sound that is already being delivered wait without a timeout: they cannot be repeated
+     * later, and there is at most one per synthesis.
      * @throws {Unavailable} the queue is full, or no slot is free in time; the signal's reason
      */
     acquire: (
@@ -46,7 +50,10 @@ export const createLimiter = (
 
 export interface WithLimiterOptions {
   readonly clock?: Clock;
-  /** Responses that may stay open without a slot. Of more, the one that has been idle longest is aborted. */
+  /**
+   * Responses that may stay open without a slot. Of more, the one that has been idle longest is
+   * aborted.
+   */
   readonly maxIdle: number;
 }
 
@@ -54,8 +61,8 @@ export interface WithLimiterOptions {
 const idleMs = 5_000;
 
 /**
- * Each request holds a slot until the body of its response has been read, left or aborted, or its reader is idle.
- * Otherwise a few clients that never read would block all others of the website.
+ * Each request holds a slot until the body of its response has been read, left or aborted, or its
+ * reader is idle. Otherwise a few clients that never read would block all others of the website.
  * @throws {Unavailable} no slot
  */
 export const withLimiter = (

@@ -6,7 +6,10 @@ import type { Exchange } from "../provider-http/exchange.ts";
 import type { SelfHostedServer } from "./server.ts";
 import { remoteName } from "./voices.ts";
 
-/** An engine on the operator's own server; its voices have the names of the catalog (`openai:af_bella`). */
+/**
+ * An engine on the operator's own server; its voices have the names of the catalog
+ * (`openai:af_bella`).
+ */
 export const selfHostedEngine = (code: FreeEngine, server: SelfHostedServer, exchange: Exchange): Engine => {
   const { voices, ...asked } = server;
   const names = voices.map(({ name }) => name);
@@ -15,7 +18,9 @@ export const selfHostedEngine = (code: FreeEngine, server: SelfHostedServer, exc
   return createOpenAiEngine({ code, server: { ...asked, exchange }, voices: names, nameOf });
 };
 
-/** Combines two engines: voices of the server, and all others of the local engine, if there is one. */
+/**
+ * Combines two engines: voices of the server, and all others of the local engine, if there is one.
+ */
 export const combineEngines = (server: Engine, local: Engine | undefined): Engine => {
   const speakerOf = (voice: string): Engine | undefined => (remoteName(voice) === undefined ? local : server);
   return {

@@ -53,8 +53,8 @@ const symbol = /^[AIOQTWYabdfhijklmnpstuvwzæðŋɐɑɒɔəɛɜɡɪɹʃʊʌʒʤ�
 const vowel = "[AIOQWYaiuæɐɑɒɔəɛɜɪʊʌᵻᵊ]";
 
 /**
- * The model's symbols of a pronunciation in IPA. Undefined if one of its sounds is none of English: then the
- * word is read as it is written.
+ * The model's symbols of a pronunciation in IPA. Undefined if one of its sounds is none of English:
+ * then the word is read as it is written.
  */
 export const symbolsOfIpa = (ipa: string, accent: Accent): string | undefined => {
   // Syllable breaks and ties do not change a sound.

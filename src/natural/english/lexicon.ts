@@ -39,7 +39,10 @@ const signs: ReadonlyMap<string, string> = new Map(
 );
 export const isNamedSign = (text: string): boolean => signs.has(text);
 
-/** The gold dictionary was checked by people and knows parts of speech; the silver one was not, and does not. */
+/**
+ * The gold dictionary was checked by people and knows parts of speech; the silver one was not, and
+ * does not.
+ */
 export const createLexicon = (gold: JsonIndex, silver: JsonIndex, accent: Accent): Lexicon => {
   const inGold = (word: string): Entry | undefined => entryOf(gold, word);
   const inSilver = (word: string): Entry | undefined => entryOf(silver, word);

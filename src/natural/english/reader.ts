@@ -142,7 +142,9 @@ const maxParts = 32;
 const letter = "[\\p{L}\\p{Nl}\\p{No}]";
 const capital = "[A-ZÀ-ÖØ-Þ]";
 const small = "[a-zß-öø-ÿ]";
-/** Letters up to a capital one, numbers, and signs, of which those without a sound form one part. */
+/**
+ * Letters up to a capital one, numbers, and signs, of which those without a sound form one part.
+ */
 const part = new RegExp(
   [
     "^['‘’]+",

@@ -29,10 +29,15 @@ export interface HibariVoice {
   ): AsyncGenerator<Int16Array<ArrayBuffer>, void>;
 }
 
-/** Part of the recipe of audio: change it with every change of the samples of equal model outputs. */
+/**
+ * Part of the recipe of audio: change it with every change of the samples of equal model outputs.
+ */
 export const hibariCode = "hibari 1";
 
-/** The noise of every sentence is the same, so that its audio does not depend on what was spoken before. */
+/**
+ * The noise of every sentence is the same, so that its audio does not depend on what was spoken
+ * before.
+ */
 const seed = 1;
 
 /**

@@ -33,8 +33,8 @@ export interface WaveformOptions {
 }
 
 /**
- * The waveform of the spectra, a frame at a time, each in the same buffer: pulses with the frequency of the voice, filtered
- * by the spectrum of the harmonics, noise, and the rest.
+ * The waveform of the spectra, a frame at a time, each in the same buffer: pulses with the
+ * frequency of the voice, filtered by the spectrum of the harmonics, noise, and the rest.
  */
 export function* waveform(spectra: Spectra, { pitch, seed }: WaveformOptions): Generator<Float64Array, void> {
   const { f0 } = spectra;
@@ -165,7 +165,10 @@ const mirrored = (signal: Float64Array, at: number): number => {
 const leastHz = 40;
 const mostHz = 11_000;
 
-/** Pulses that repeat with the frequency: the sum of all its harmonics below `mostHz`, each with amplitude 1. */
+/**
+ * Pulses that repeat with the frequency: the sum of all its harmonics below `mostHz`, each with
+ * amplitude 1.
+ */
 const pulses = (f0: Float32Array, pitch: number): Float64Array => {
   const signal = new Float64Array(f0.length * frameSamples);
   /** In turns. */

@@ -24,7 +24,8 @@ export const createRealFft = (size: number): RealFft => {
   return {
     size,
     forward: (real, { re, im }) => {
-      // The even samples are the real parts of a complex signal of half the size, the odd ones its imaginary parts.
+      // The even samples are the real parts of a complex signal of half the size, the odd ones its
+      // imaginary parts.
       for (let k = 0; k < half; k++) {
         zRe[k] = real[2 * k] as number;
         zIm[k] = real[2 * k + 1] as number;
@@ -58,7 +59,8 @@ export const createRealFft = (size: number): RealFft => {
         const sine = sines[k] as number;
         const oddRe = turnedRe * cosine + turnedIm * sine;
         const oddIm = turnedIm * cosine - turnedRe * sine;
-        // Conjugated, because the forward transform of a conjugate is the conjugate of the inverse one.
+        // Conjugated, because the forward transform of a conjugate is the conjugate of the inverse
+        // one.
         zRe[k] = evenRe - oddIm;
         zIm[k] = -(evenIm + oddRe);
       }
@@ -71,7 +73,9 @@ export const createRealFft = (size: number): RealFft => {
   };
 };
 
-/** Transforms in place, without a factor: Stockham's algorithm, a pass for each factor of the size. */
+/**
+ * Transforms in place, without a factor: Stockham's algorithm, a pass for each factor of the size.
+ */
 const createComplexFft = (size: number): ((values: Complex) => void) => {
   let length = 1;
   const passes = factors(size).map((radix) => {

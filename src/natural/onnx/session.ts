@@ -14,7 +14,10 @@ export interface OnnxSession {
 }
 
 export interface OnnxFiles {
-  /** `onnxruntime-web/ort-wasm-simd-threaded.wasm`, which has no instructions that differ between processors. Only the first call needs it. */
+  /**
+   * `onnxruntime-web/ort-wasm-simd-threaded.wasm`, which has no instructions that differ between
+   * processors. Only the first call needs it.
+   */
   readonly wasm: Uint8Array<ArrayBuffer>;
   readonly model: Uint8Array<ArrayBuffer>;
   /** A value within the model that is to be an output, too. */
@@ -32,7 +35,8 @@ export interface Scaling {
 export const onnxRuntime = `onnxruntime-web ${env.versions.web}`;
 
 /**
- * Loads a model. One thread, so that sums have one order: equal inputs give equal bytes on every machine.
+ * Loads a model. One thread, so that sums have one order: equal inputs give equal bytes on every
+ * machine.
  * @throws if WebAssembly or the runtime refuses one of the files
  */
 export const openOnnxSession = async ({

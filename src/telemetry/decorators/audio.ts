@@ -112,7 +112,10 @@ const withSoundSpan = <T extends { provenance: Provenance; failed: readonly stri
     signal,
   );
 
-/** The span lasts until the listener has received the last chunk. Each stream of a long-lived connection starts a trace. */
+/**
+ * The span lasts until the listener has received the last chunk. Each stream of a long-lived
+ * connection starts a trace.
+ */
 export const instrumentStreaming =
   (shouldSample: () => boolean) =>
   (streaming: Streaming): Streaming => ({

@@ -10,8 +10,8 @@ import { runOperation } from "../operation.ts";
 import { isRecording } from "../spans.ts";
 
 /**
- * A synthesis lasts until its last byte has been read: waiting for the limiter, for an encoder (local engines) and
- * for a slow reader is included.
+ * A synthesis lasts until its last byte has been read: waiting for the limiter, for an encoder
+ * (local engines) and for a slow reader is included.
  */
 export const instrumentEngine = (instruments: Instruments) => {
   const duration = instruments.histogram("engineDuration");
@@ -40,8 +40,8 @@ export const instrumentEngine = (instruments: Instruments) => {
 };
 
 /**
- * A span for each request to a speech provider, retries included. The provider receives no trace context, and the span
- * holds no address: a website's own server is private.
+ * A span for each request to a speech provider, retries included. The provider receives no trace
+ * context, and the span holds no address: a website's own server is private.
  */
 export const instrumentExchange =
   (exchange: Exchange): Exchange =>
@@ -63,7 +63,8 @@ export const countProviderEvents = (instruments: Instruments) => {
   const errors = instruments.counter("upstreamErrors");
   const retries = instruments.counter("upstreamRetries");
   const circuits = instruments.counter("circuitChanges");
-  // Prometheus sees no increase in a series that starts with its first change, so an alert would miss it.
+  // Prometheus sees no increase in a series that starts with its first change, so an alert would
+  // miss it.
   for (const engine of byokEngines) circuits.add(0, engine, "open");
 
   return (engine: EngineCode, event: ProviderEvent): void => {

@@ -5,7 +5,9 @@ import type { Ledger, RecordCallback } from "../../ledger/ledger.ts";
 import type { Counter, Instruments } from "../instruments.ts";
 import { isRecording, markFailed, startSpan, traceparentOf } from "../spans.ts";
 
-/** Counts requests over the quota and open streams, and adds the trace context to recorded servings. */
+/**
+ * Counts requests over the quota and open streams, and adds the trace context to recorded servings.
+ */
 export const instrumentLedger = (instruments: Pick<Instruments, "observe">, refusals: Counter) => {
   // A stream is open while its caller has a receipt for it: others are voided without an end.
   let openStreams = 0;

@@ -2,8 +2,9 @@ import type { WebPlayerFeature } from "../../voxledger.ts";
 import { queryAll } from "../text/selectors.ts";
 
 /**
- * Inserts the player: before or after the article, or `inline`, before its first paragraph. A target is searched in the
- * article first, then in the page. Without one, the player is before the article.
+ * Inserts the player: before or after the article, or `inline`, before its first paragraph. A
+ * target is searched in the article first, then in the page. Without one, the player is before the
+ * article.
  */
 export const insertPlayer = (
   host: HTMLElement,

@@ -14,7 +14,10 @@ interface Part {
   update?(): void;
 }
 
-/** The player of an article: real buttons in a shadow root, so that the page's styles do not change it. */
+/**
+ * The player of an article: real buttons in a shadow root, so that the page's styles do not change
+ * it.
+ */
 export const createPlayerView = (
   reading: Reading,
   { controls, theme, layout }: Pick<WebPlayerFeature, "controls" | "theme" | "layout">,
@@ -36,7 +39,10 @@ export const createPlayerView = (
   return assemble(host, parts);
 };
 
-/** An element with a shadow root that has one labelled section. Its labels are English on every page. */
+/**
+ * An element with a shadow root that has one labelled section. Its labels are English on every
+ * page.
+ */
 export const createHost = (label: string, sheets: CSSStyleSheet[]): HTMLElement => {
   const host = document.createElement("voxledger-player");
   host.lang = "en";

@@ -7,7 +7,10 @@ interface PlayedPart {
 /** An estimate until the first part was played. */
 const defaultSecondsPerCharacter = 1 / 15;
 
-/** How long a text takes to be read: the parts that were played as measured, the others like these on average. */
+/**
+ * How long a text takes to be read: the parts that were played as measured, the others like these
+ * on average.
+ */
 export class ReadingTime {
   readonly #parts = new Map<number, PlayedPart>();
 

@@ -26,7 +26,10 @@ interface ReadingOptions extends Pick<PageContext, "voxledger" | "speaker" | "hi
   readonly onChange: () => void;
 }
 
-/** Reads an article aloud. Its paragraphs are one speech, so that the next one is loaded while one is played. */
+/**
+ * Reads an article aloud. Its paragraphs are one speech, so that the next one is loaded while one
+ * is played.
+ */
 export class Reading {
   readonly #options: ReadingOptions;
   #time = new ReadingTime();

@@ -3,7 +3,10 @@ import type { WebPlayerFeature } from "../../voxledger.ts";
 /** The custom property of a theme token: `--accent-soft` of `accentSoft`. */
 const propertyOf = (token: string): string => `--${token.replace(/[A-Z]/g, "-$&").toLowerCase()}`;
 
-/** Applies the tokens of a theme to a player. `bg` on `accent` and `fg` on `bg` need a contrast of 4.5 to 1. */
+/**
+ * Applies the tokens of a theme to a player. `bg` on `accent` and `fg` on `bg` need a contrast of
+ * 4.5 to 1.
+ */
 export const applyTheme = (host: HTMLElement, theme: WebPlayerFeature["theme"]): void => {
   if (typeof theme === "string") {
     host.dataset.theme = theme;
@@ -13,7 +16,10 @@ export const applyTheme = (host: HTMLElement, theme: WebPlayerFeature["theme"]):
   for (const [token, value] of Object.entries(theme)) host.style.setProperty(propertyOf(token), value);
 };
 
-/** The page's own colour scheme decides between light and dark. Browsers without `light-dark()` show the light theme. */
+/**
+ * The page's own colour scheme decides between light and dark. Browsers without `light-dark()` show
+ * the light theme.
+ */
 const colors = `
 :host {
   --bg: #ffffff; --fg: #1b1f24; --muted: #57606a; --accent: #0b57d0; --accent-soft: #dbe7fd;

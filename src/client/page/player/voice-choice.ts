@@ -2,7 +2,10 @@ import type { Voice, VoiceSelector, Voxledger } from "../../voxledger.ts";
 
 type VoiceQuery = Exclude<VoiceSelector, string | { readonly regex: string }>;
 
-/** The name of the voice that a selector describes; undefined if no voice matches, or without a selector. */
+/**
+ * The name of the voice that a selector describes; undefined if no voice matches, or without a
+ * selector.
+ */
 export const chooseVoice = async (
   selector: VoiceSelector | undefined,
   voxledger: Pick<Voxledger, "voices">,

@@ -103,7 +103,10 @@ const addPlayer = (context: PageContext, article: Element, params: SpeakParams) 
 const interactive =
   "a, button, input, select, textarea, label, summary, audio, video, [contenteditable], [onclick]";
 
-/** A click on a paragraph's text reads from there. A click that selects text, or that the page handles, does not. */
+/**
+ * A click on a paragraph's text reads from there. A click that selects text, or that the page
+ * handles, does not.
+ */
 const startAtClick = (event: MouseEvent, reading: Reading, { paragraphSelector }: WebPlayerFeature): void => {
   const { target, detail, defaultPrevented } = event;
   if (defaultPrevented || detail > 1 || !(target instanceof Element) || target.closest(interactive)) return;

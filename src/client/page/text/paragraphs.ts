@@ -14,8 +14,9 @@ const notSpoken = [
 ];
 
 /**
- * The paragraphs of an article, in their order. Text belongs to the innermost element that `paragraphSelector` matches,
- * so that a paragraph in a list item is spoken once, and to the innermost article. Other text is not spoken.
+ * The paragraphs of an article, in their order. Text belongs to the innermost element that
+ * `paragraphSelector` matches, so that a paragraph in a list item is spoken once, and to the
+ * innermost article. Other text is not spoken.
  */
 export const readParagraphs = (article: Element, { selector, paragraphSelector, sanitize }: TextRules) => {
   const [paragraphs] = validSelectors([paragraphSelector]);

@@ -3,7 +3,10 @@ export const invisible = "\\u00AD\\u200B\\u2060\\uFEFF";
 
 const invisibles = new RegExp(`[${invisible}]+`, "g");
 
-/** A `<` that would make the service read the text as SSML becomes a character that looks like it, of the same length. */
+/**
+ * A `<` that would make the service read the text as SSML becomes a character that looks like it,
+ * of the same length.
+ */
 export const notSsml = (text: string): string => text.replace(/<(?=[?!]|speak)/gi, "‹");
 
 /** A text of the page in one line, without invisible characters, and never SSML. */

@@ -5,7 +5,9 @@ export const queryAll = (root: ParentNode, selector: string): Element[] =>
 /** Of several selectors, those that this browser knows. They can be parts of lists and of rules. */
 export const validSelectors = (selectors: readonly string[]): string[] => selectors.filter(isValid);
 
-/** Only the rule refuses an open bracket or string, which would include what follows the selector. */
+/**
+ * Only the rule refuses an open bracket or string, which would include what follows the selector.
+ */
 const isValid = (selector: string): boolean => {
   try {
     document.createDocumentFragment().querySelector(selector);

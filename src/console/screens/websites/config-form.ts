@@ -25,7 +25,10 @@ interface FormProps {
   readonly onChange: (config: Config) => void;
 }
 
-/** A form for a JSON schema: one control for each member, and JSON where a member has several shapes. */
+/**
+ * A form for a JSON schema: one control for each member, and JSON where a member has several
+ * shapes.
+ */
 export const ConfigForm = ({ schema, config, errors, isReadOnly, onChange }: FormProps): VNode => {
   const set = (path: readonly string[], value: unknown) => onChange(withMember(config, path, value));
   return html`<div class="config">${Object.entries(schema.properties ?? {}).map(([name, member]) => memberOf({ path: [name], schema: member, config, errors, isReadOnly, set }))}</div>`;

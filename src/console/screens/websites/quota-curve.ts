@@ -3,7 +3,10 @@ import { dayMs, monthEnd, monthStart } from "../../format.ts";
 import { sumOf } from "../../usage.ts";
 
 interface QuotaCurve {
-  /** Unix seconds: the beginnings of the days of the month, the time of the report, and the month's end. */
+  /**
+   * Unix seconds: the beginnings of the days of the month, the time of the report, and the month's
+   * end.
+   */
   readonly x: readonly number[];
   /** Characters used before each time; null after the report. */
   readonly used: readonly (number | null)[];
