@@ -1,9 +1,9 @@
 import { NothingToSpeak, Unpronounceable } from "../../domain/errors.ts";
 import { silentSpeechError } from "../../domain/text/speakable.ts";
+import { readSamples, type Samples, scale } from "../../pcm/read-samples.ts";
 import type { SlotOptions } from "../../subprocess/run-in-slot.ts";
 import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
 import type { SpeechRequest } from "../engine.ts";
-import { readSamples, type Samples, scale } from "../pcm/read-samples.ts";
 import { type Boundary, type LocalTool, type Pauses, slowestRate } from "./local-tool.ts";
 
 /**

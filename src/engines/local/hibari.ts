@@ -4,11 +4,11 @@ import { tap } from "../../async/tap.ts";
 import { EngineFailed } from "../../domain/errors.ts";
 import { silentSpeechError } from "../../domain/text/speakable.ts";
 import { hibariCode } from "../../natural/hibari/voice.ts";
+import { readSamples, scale } from "../../pcm/read-samples.ts";
 import type { HibariOrder, HibariStart } from "../../subprocess/hibari.ts";
 import type { SpeechModel } from "../../subprocess/models.ts";
 import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
 import type { InstalledVoice } from "../natural-voices/natural-voices.ts";
-import { readSamples, scale } from "../pcm/read-samples.ts";
 import { type Boundary, type LocalTool, type Pauses, slowestRate } from "./local-tool.ts";
 import type { ModelStates } from "./model-states.ts";
 import {

@@ -1,10 +1,10 @@
 import type { Knob } from "../../domain/synthesis/speech.ts";
 import type { Reader } from "../../domain/text/preparation/reader.ts";
+import type { Samples } from "../../pcm/read-samples.ts";
 import type { SpeechEvent } from "../../subprocess/espeak.ts";
 import type { SlotOptions } from "../../subprocess/run-in-slot.ts";
 import type { ModelQueue } from "../../subprocess/subprocess-host.ts";
 import type { SpeechRequest } from "../engine.ts";
-import type { Samples } from "../pcm/read-samples.ts";
 
 /** Of all tools; lower rates are the same. */
 export const slowestRate = 80 / 175;

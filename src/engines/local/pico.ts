@@ -4,11 +4,11 @@ import { tap } from "../../async/tap.ts";
 import { EngineFailed, NothingToSpeak, Unpronounceable } from "../../domain/errors.ts";
 import type { Prosody } from "../../domain/synthesis/speech.ts";
 import { silentSpeechError } from "../../domain/text/speakable.ts";
+import { readSamples, scale } from "../../pcm/read-samples.ts";
 import type { SpeechModel } from "../../subprocess/models.ts";
 import type { PicoOrder, PicoStart } from "../../subprocess/pico.ts";
 import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
 import type { InstalledVoice } from "../natural-voices/natural-voices.ts";
-import { readSamples, scale } from "../pcm/read-samples.ts";
 import { type Boundary, type LocalTool, type Pauses, slowestRate } from "./local-tool.ts";
 import type { ModelStates } from "./model-states.ts";
 

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { tap } from "../../async/tap.ts";
 import { EngineFailed, NothingToSpeak } from "../../domain/errors.ts";
 import { silentSpeechError } from "../../domain/text/speakable.ts";
+import { readSamples, type Samples, scale } from "../../pcm/read-samples.ts";
 import type { SpeechModel } from "../../subprocess/models.ts";
 import type { SlotOptions } from "../../subprocess/run-in-slot.ts";
 import type { SherpaOrder, SherpaPart, SherpaStart } from "../../subprocess/sherpa.ts";
@@ -10,7 +11,6 @@ import type { SpeechRequest } from "../engine.ts";
 import { missingLibrary } from "../models/library.ts";
 import type { ModelPack, PackSpeaker } from "../models/pack.ts";
 import { modelPrefix, voiceNameOf } from "../models/voices.ts";
-import { readSamples, type Samples, scale } from "../pcm/read-samples.ts";
 import { type Boundary, type LocalTool, type Pauses, slowestRate } from "./local-tool.ts";
 import type { ModelStates } from "./model-states.ts";
 

@@ -1,9 +1,9 @@
 import { tap } from "../../async/tap.ts";
 import { SpeechTooLong } from "../../domain/errors.ts";
+import type { Samples } from "../../pcm/read-samples.ts";
+import { bytesPerSample } from "../../pcm/whole-samples.ts";
 import type { SlotOptions } from "../../subprocess/run-in-slot.ts";
 import type { SpeechRequest } from "../engine.ts";
-import type { Samples } from "../pcm/read-samples.ts";
-import { bytesPerSample } from "../pcm/whole-samples.ts";
 import { type LocalTool, slowestRate } from "./local-tool.ts";
 
 /**

@@ -7,10 +7,10 @@ import { type EngineCode, normalProsody } from "../../domain/synthesis/speech.ts
 import { voiceName } from "../../domain/synthesis/voice-name.ts";
 import { splitText, utf8Length } from "../../domain/text/pieces.ts";
 import { speakablePieces } from "../../domain/text/speakable.ts";
+import { concatenate } from "../../pcm/concatenate.ts";
 import type { Engine, Speech, SpeechRequest } from "../engine.ts";
-import { concatenate } from "../pcm/concatenate.ts";
-import { afterFirstByte } from "../pcm/peek.ts";
 import type { UpstreamResponse } from "../provider-http/exchange.ts";
+import { afterFirstByte } from "../provider-http/peek.ts";
 import { errorFrom } from "../provider-http/responses.ts";
 import { type CaptionedWord, captionMarks, readCaptioned } from "./captions.ts";
 import { isRealtimeModel, realtimeVersion, speakRealtime } from "./realtime.ts";

@@ -1,11 +1,11 @@
 import type { AudioFormat, DecodedContainer } from "../../domain/synthesis/formats.ts";
 import { readMpegFrame } from "../../domain/synthesis/mpeg-frame.ts";
+import type { Samples } from "../../pcm/read-samples.ts";
+import { resample } from "../../pcm/resample.ts";
 import type { Decode, Speech } from "../engine.ts";
-import { afterFirstByte, peek } from "../pcm/peek.ts";
-import type { Samples } from "../pcm/read-samples.ts";
-import { isWav, monoSamples, readWav } from "../pcm/read-wav.ts";
-import { resample } from "../pcm/resample.ts";
 import type { UpstreamResponse } from "../provider-http/exchange.ts";
+import { afterFirstByte, peek } from "../provider-http/peek.ts";
+import { isWav, monoSamples, readWav } from "../provider-http/read-wav.ts";
 import { messageFromBody } from "../provider-http/redact.ts";
 import { invalidAudio, invalidResponse, readStart } from "../provider-http/responses.ts";
 

@@ -7,7 +7,7 @@ import { espeak } from "../../../src/engines/local/espeak.ts";
 import { flite } from "../../../src/engines/local/flite.ts";
 import { gainOf } from "../../../src/engines/local/gains.ts";
 import { localPieces, spokenPart } from "../../../src/engines/local/local-pieces.ts";
-import { scale } from "../../../src/engines/pcm/read-samples.ts";
+import { scale } from "../../../src/pcm/read-samples.ts";
 import type { SubprocessHost } from "../../../src/subprocess/subprocess-host.ts";
 import { collect } from "../../support/collect.ts";
 import { openToolHost } from "../../support/tool-host.ts";

@@ -1,7 +1,6 @@
-import { tap } from "../../async/tap.ts";
-import { Unavailable } from "../../domain/errors.ts";
-import { requireDuration } from "../../domain/synthesis/least-duration.ts";
-import type { Speech } from "../engine.ts";
+import { tap } from "../async/tap.ts";
+import { Unavailable } from "../domain/errors.ts";
+import { requireDuration } from "../domain/synthesis/least-duration.ts";
 import { fade } from "./fades.ts";
 import { bytesPerSample } from "./whole-samples.ts";
 
@@ -22,6 +21,11 @@ export interface ConcatenateOptions<Piece> {
   readonly leastSeconds?: (piece: Piece) => number;
 }
 
+export interface Concatenated {
+  readonly encoding: { readonly kind: "pcm"; readonly sampleRate: number };
+  readonly audio: AsyncIterable<Buffer>;
+}
+
 /** Fade-out and fade-in at a joint: longer than a click, too short to notice. */
 const fadeSeconds = 0.003;
 
@@ -34,7 +38,7 @@ export const concatenate = async <Piece>(
   pieces: readonly Piece[],
   { sampleRate: rate, synthesizePiece, leastSeconds = () => 0 }: ConcatenateOptions<Piece>,
   signal: AbortSignal,
-): Promise<Speech> => {
+): Promise<Concatenated> => {
   const rateNow = typeof rate === "number" ? () => rate : rate;
   const over = new AbortController();
   const both = AbortSignal.any([signal, over.signal]);

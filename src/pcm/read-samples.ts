@@ -1,5 +1,5 @@
-import { EngineFailed } from "../../domain/errors.ts";
-import { isUnknownSize } from "../../domain/synthesis/wav-header.ts";
+import { EngineFailed } from "../domain/errors.ts";
+import { isUnknownSize } from "../domain/synthesis/wav-header.ts";
 import { bytesPerSample, inWholeSamples } from "./whole-samples.ts";
 
 /** s16le, mono. */

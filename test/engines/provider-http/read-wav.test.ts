@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { EngineFailed } from "../../../src/domain/errors.ts";
 import { wavHeader } from "../../../src/domain/synthesis/wav-header.ts";
-import { readWav } from "../../../src/engines/pcm/read-wav.ts";
+import { readWav } from "../../../src/engines/provider-http/read-wav.ts";
 import { collect } from "../../support/collect.ts";
 import { rejection } from "../../support/rejection.ts";
 import { makeWav } from "../../support/wire/other-servers.ts";

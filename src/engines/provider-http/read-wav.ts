@@ -1,7 +1,7 @@
 import { isUnknownSize } from "../../domain/synthesis/wav-header.ts";
-import { invalidAudio, invalidResponse } from "../provider-http/responses.ts";
-import type { Samples } from "./read-samples.ts";
-import { bytesPerSample, inFrames } from "./whole-samples.ts";
+import type { Samples } from "../../pcm/read-samples.ts";
+import { bytesPerSample, inFrames } from "../../pcm/whole-samples.ts";
+import { invalidAudio, invalidResponse } from "./responses.ts";
 
 const largestChunk = 64 * 1024;
 const mostChannels = 16;

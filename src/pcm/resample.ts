@@ -1,4 +1,4 @@
-import { cosineOfTurns, sineOfTurns } from "../../domain/elementary.ts";
+import { cosineOfTurns, sineOfTurns } from "../domain/elementary.ts";
 import { bytesPerSample, inWholeSamples } from "./whole-samples.ts";
 
 /** Zero crossings of the filter on either side of a place; more would not be audible in speech. */

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { trimSilence } from "../../../src/engines/pcm/trim-silence.ts";
-import { collect } from "../../support/collect.ts";
+import { trimSilence } from "../../src/pcm/trim-silence.ts";
+import { collect } from "../support/collect.ts";
 
 const pcm = (samples: readonly number[]): Buffer => {
   const bytes = Buffer.alloc(2 * samples.length);

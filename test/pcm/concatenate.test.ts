@@ -1,13 +1,13 @@
 import { spawnSync } from "node:child_process";
 import { expect } from "chai";
 import fc from "fast-check";
-import { EngineFailed, Unavailable } from "../../../src/domain/errors.ts";
-import { wavHeader } from "../../../src/domain/synthesis/wav-header.ts";
-import { concatenate } from "../../../src/engines/pcm/concatenate.ts";
-import { fade } from "../../../src/engines/pcm/fades.ts";
-import { collect } from "../../support/collect.ts";
-import { sayLocally } from "../../support/local-voice.ts";
-import { rejection } from "../../support/rejection.ts";
+import { EngineFailed, Unavailable } from "../../src/domain/errors.ts";
+import { wavHeader } from "../../src/domain/synthesis/wav-header.ts";
+import { concatenate } from "../../src/pcm/concatenate.ts";
+import { fade } from "../../src/pcm/fades.ts";
+import { collect } from "../support/collect.ts";
+import { sayLocally } from "../support/local-voice.ts";
+import { rejection } from "../support/rejection.ts";
 
 const never = new AbortController().signal;
 const sampleRate = 22_050;

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { resample } from "../../../src/engines/pcm/resample.ts";
-import { collect } from "../../support/collect.ts";
+import { resample } from "../../src/pcm/resample.ts";
+import { collect } from "../support/collect.ts";
 
 const tone = (hertz: number, sampleRate: number, seconds: number): Buffer => {
   const pcm = Buffer.alloc(2 * Math.round(sampleRate * seconds));
