@@ -9,7 +9,7 @@ import { beginWith, catalogDecider, catalogStream, seedCatalog } from "../domain
 import { voicesToChoose } from "../domain/catalog/natural-voices.ts";
 import { releaseSeed } from "../domain/catalog/seed/seed.ts";
 import { isOfType } from "../domain/event-type.ts";
-import type { ClockEvent } from "../domain/ledger/journal/clock.ts";
+import type { ClockEvent } from "../domain/ledger/journal/clock-corrections.ts";
 import { formatRefusal, logStream } from "../domain/log-format.ts";
 import { audioStream } from "../domain/synthesis/audio-events.ts";
 import { createCommandHandler } from "../eventstore/command-handler.ts";

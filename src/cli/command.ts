@@ -1,5 +1,4 @@
 import type { Command } from "commander";
-import type { AcceptClock } from "../application/accept-clock.ts";
 import type { CredentialsService } from "../application/accounts/credentials.ts";
 import type { ReadKeyHistory } from "../application/accounts/key-history.ts";
 import type { Keys } from "../application/accounts/keys.ts";
@@ -8,6 +7,7 @@ import type { Websites } from "../application/accounts/websites.ts";
 import type { DeleteAudio } from "../application/audio/delete-audio.ts";
 import type { Sounds } from "../application/audio/sounds.ts";
 import type { CatalogService } from "../application/catalog/catalog.ts";
+import type { AcceptClock } from "../application/clock/accept-clock.ts";
 import type { CommandContext } from "../application/execute-command.ts";
 import type { LexiconsService } from "../application/lexicons/lexicons.ts";
 import type { WebhooksService } from "../application/webhooks/webhooks.ts";

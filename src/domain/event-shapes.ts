@@ -2,7 +2,7 @@ import { credentialsShapes, keyShapes, masterKeyShapes, websiteShapes } from "./
 import { catalogShapes, platformShapes } from "./catalog/event-shapes.ts";
 import { usageAccountShapes } from "./ledger/accounts/usage-account.ts";
 import { idempotencyShapes } from "./ledger/idempotency.ts";
-import { clockShapes } from "./ledger/journal/clock.ts";
+import { clockShapes } from "./ledger/journal/clock-corrections.ts";
 import { journalShapes, type SynthesesServed } from "./ledger/journal/journal.ts";
 import { journalRegistryShapes } from "./ledger/journal/journal-registry.ts";
 import { quotaShapes } from "./ledger/quota/quota.ts";

@@ -23,8 +23,8 @@ import { monthOf } from "../../domain/ledger/month.ts";
 import { throwUnavailable } from "../../eventstore/store-error.ts";
 import type { UsageReader } from "../../ledger/accounts/usage-reader.ts";
 import { hashSecret } from "../access/secrets.ts";
+import type { CommandTime, UrgentTime } from "../clock/urgent-time.ts";
 import type { CommandContext, ExecuteCommand } from "../execute-command.ts";
-import type { CommandTime, UrgentTime } from "../urgent-time.ts";
 import { newApiKey, newSecret, newSecretId, type Random } from "./identifiers.ts";
 
 /** A key without its secrets. Times are ISO 8601, UTC. */

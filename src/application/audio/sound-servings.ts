@@ -7,7 +7,7 @@ import { period } from "../../domain/ledger/period.ts";
 import { parse } from "../../domain/validation.ts";
 import type { EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
 import { throwUnavailable } from "../../eventstore/store-error.ts";
-import { positionBefore, readPeriodEnd } from "../../ledger/audit/seal-times.ts";
+import { positionBefore, readPeriodEnd } from "../../ledger/audit/log-period.ts";
 import type { ReportQueue } from "../../ledger/reports/report-queue.ts";
 
 /** How often a sound was served in a period. */

@@ -1,7 +1,7 @@
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import type { Agreement } from "../../application/health/clock-check.ts";
+import type { Agreement } from "../../application/clock/clock-check.ts";
 
 const recorded = z.object({ boot: z.string(), wall: z.number(), uptime: z.number() });
 

@@ -1,4 +1,4 @@
-import type { TimeSource } from "../../application/health/clock-check.ts";
+import type { TimeSource } from "../../application/clock/clock-check.ts";
 
 /**
  * Of `struct timex`, with room to spare. Zeros: `adjtimex` changes nothing and needs no privilege,

@@ -3,7 +3,7 @@ import {
   createClockCheck,
   type MachineClocks,
   type TimeSource,
-} from "../../application/health/clock-check.ts";
+} from "../../application/clock/clock-check.ts";
 import type { Settings } from "../../settings.ts";
 import { makePrivateDirectory } from "../private-directory.ts";
 import { createBootRecord } from "./boot-record.ts";

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { createSocket } from "node:dgram";
 import { isIPv6 } from "node:net";
-import type { TimeSource } from "../../application/health/clock-check.ts";
+import type { TimeSource } from "../../application/clock/clock-check.ts";
 
 export interface TimeServer {
   readonly host: string;

@@ -8,10 +8,10 @@ import { readView, type StreamsRead, unreadView } from "../../../projections/run
 import type { View } from "../../../projections/runner/view.ts";
 import { webhooks } from "../../../projections/webhooks.ts";
 import { websites } from "../../../projections/websites.ts";
-import { type AcceptClock, createAcceptClock } from "../../application/accept-clock.ts";
+import { type AcceptClock, createAcceptClock } from "../../application/clock/accept-clock.ts";
+import { readLastTime } from "../../application/clock/last-time.ts";
+import { createUrgentTime } from "../../application/clock/urgent-time.ts";
 import { createExecuteCommand } from "../../application/execute-command.ts";
-import { readLastTime } from "../../application/health/last-time.ts";
-import { createUrgentTime } from "../../application/urgent-time.ts";
 import { createScheduler } from "../../async/scheduler/scheduler.ts";
 import type { AudioStore } from "../../audio/store/audio-store.ts";
 import type { Access, Reads, Services } from "../../cli/command.ts";

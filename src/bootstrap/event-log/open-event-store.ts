@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import type { ClockCheck } from "../../application/health/clock-check.ts";
+import type { ClockCheck } from "../../application/clock/clock-check.ts";
 import { requireLogFormat } from "../../application/log-format.ts";
 import { systemClock } from "../../async/clock.ts";
 import { exponentialBackoff, type RetryOptions, retry } from "../../async/retry.ts";

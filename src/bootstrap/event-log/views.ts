@@ -24,7 +24,7 @@ import { backgroundClock } from "../../async/clock.ts";
 import { exponentialBackoff, type RetryOptions, retry } from "../../async/retry.ts";
 import type { EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
 import { validatedEventStore } from "../../eventstore/validated-event-store.ts";
-import { positionBefore } from "../../ledger/audit/seal-times.ts";
+import { positionBefore } from "../../ledger/audit/log-period.ts";
 
 /** The views that requests need. Without one of them nothing can be served. */
 const serving: readonly Projection<unknown>[] = [

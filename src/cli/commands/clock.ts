@@ -1,4 +1,4 @@
-import type { AcceptedClock } from "../../application/accept-clock.ts";
+import type { AcceptedClock } from "../../application/clock/accept-clock.ts";
 import { operator, type Register } from "../command.ts";
 import { count } from "../layout.ts";
 

@@ -1,6 +1,11 @@
+import {
+  openEnd,
+  type Range,
+  sortRanges,
+  uniteRanges,
+} from "../../domain/ledger/accounts/revision-ranges.ts";
 import type { AccountId } from "../../domain/ledger/accounts/usage-account.ts";
 import type { KnownPart } from "./known-entries.ts";
-import { openEnd, type Range, sortRanges, uniteRanges } from "./revision-ranges.ts";
 
 /**
  * The account if the entries that it has in the event are needed. Call it for each event in turn.

@@ -2,6 +2,7 @@ import { exponentialBackoff } from "../../async/retry.ts";
 import { sleep } from "../../async/sleep.ts";
 import { inTimeSlices } from "../../async/time-slices.ts";
 import { isOfType } from "../../domain/event-type.ts";
+import { openEnd } from "../../domain/ledger/accounts/revision-ranges.ts";
 import type { AccountId } from "../../domain/ledger/accounts/usage-account.ts";
 import { postedTotals } from "../../domain/ledger/accounts/usage-sum.ts";
 import { type JournalEvent, journalPrefix, journalStream } from "../../domain/ledger/journal/journal.ts";
@@ -10,7 +11,6 @@ import type { EventStore, RecordedEvent } from "../../eventstore/event-store.ts"
 import { readPostedUpTo } from "../journal/journal-reader.ts";
 import { listOpenJournals } from "../journal/journal-registry.ts";
 import { FollowedJournal } from "./followed-journal.ts";
-import { openEnd } from "./revision-ranges.ts";
 import type { KnownJournal, UnpostedEntries } from "./unposted-entries.ts";
 
 /** The totals of entries at the time of a snapshot. */

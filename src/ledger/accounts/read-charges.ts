@@ -2,6 +2,7 @@ import pLimit from "p-limit";
 import { type Clock, systemClock } from "../../async/clock.ts";
 import { lazy } from "../../async/lazy.ts";
 import { isWellFormed } from "../../domain/event-shapes.ts";
+import { openEnd, type Range, rangesIn } from "../../domain/ledger/accounts/revision-ranges.ts";
 import {
   type AccountId,
   type UsageCount,
@@ -17,7 +18,6 @@ import { listOpenJournals } from "../journal/journal-registry.ts";
 import { readLedgerEnd } from "../journal/ledger-end.ts";
 import { JournalPart, type NeededBy, SelectedAccounts } from "./journal-part.ts";
 import type { KnownEntries, KnownPart, KnownSnapshot, KnownTotals } from "./known-entries.ts";
-import { openEnd, type Range, rangesIn } from "./revision-ranges.ts";
 
 /**
  * Entries up to a time (milliseconds since the epoch), a log position, or both; inclusive. Default:

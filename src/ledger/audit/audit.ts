@@ -8,7 +8,7 @@ import type { ChargesSource } from "../accounts/read-charges.ts";
 import { type AuditEntry, auditEntries } from "./audit-entries.ts";
 import { type EventFilter, entryFilter } from "./event-filter.ts";
 import { readKeyEvents } from "./key-events.ts";
-import { positionBefore } from "./seal-times.ts";
+import { positionBefore } from "./log-period.ts";
 
 /** Without a filter: the whole log. */
 export interface AuditRequest extends EventFilter {

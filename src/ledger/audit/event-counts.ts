@@ -9,7 +9,7 @@ import type { ReportQueue } from "../reports/report-queue.ts";
 import { auditEntries } from "./audit-entries.ts";
 import { type EventFilter, entryFilter } from "./event-filter.ts";
 import { readKeyBatches } from "./key-events.ts";
-import { positionBefore, readPeriodEnd } from "./seal-times.ts";
+import { positionBefore, readPeriodEnd } from "./log-period.ts";
 
 export interface CountRequest extends EventFilter {
   readonly from: string;

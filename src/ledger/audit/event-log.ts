@@ -11,7 +11,7 @@ import { type AuditPlace, isBefore } from "./audit.ts";
 import { type AuditEntry, auditEntries } from "./audit-entries.ts";
 import { type EventFilter, entryFilter } from "./event-filter.ts";
 import { readKeyBatches } from "./key-events.ts";
-import { positionBefore, readPeriodEnd } from "./seal-times.ts";
+import { positionBefore, readPeriodEnd } from "./log-period.ts";
 
 export interface EventsRequest extends EventFilter {
   /** Starts after this place. Default: at `from`, or at the log's beginning. */

@@ -1,6 +1,7 @@
 import pLimit from "p-limit";
 import { keyStream } from "../../domain/accounts/key.ts";
 import { NotFound } from "../../domain/errors.ts";
+import { openEnd, type Range } from "../../domain/ledger/accounts/revision-ranges.ts";
 import { usageAccountStream } from "../../domain/ledger/accounts/usage-account.ts";
 import { journalStream } from "../../domain/ledger/journal/journal.ts";
 import {
@@ -12,8 +13,7 @@ import {
 import { eventTime } from "../../eventstore/event-time.ts";
 import type { JournalPart } from "../accounts/journal-part.ts";
 import { beginCharges, type ChargesSource, readRanges } from "../accounts/read-charges.ts";
-import { openEnd, type Range } from "../accounts/revision-ranges.ts";
-import { readCorrections } from "../journal/corrections.ts";
+import { readCorrections } from "../journal/clock-corrections.ts";
 import { cursorOf, type EventCursor, mergeByPosition } from "./event-cursor.ts";
 
 export interface KeyEventsRequest {

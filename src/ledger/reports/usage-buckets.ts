@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { Invalid } from "../../domain/errors.ts";
 import { throwUnavailable } from "../../eventstore/store-error.ts";
-import type { ChargesRequest, ReadCharges } from "../accounts/charge-reader.ts";
+import type { ChargesRequest, ReadCharges } from "./charges-between.ts";
 import type { ReportQueue } from "./report-queue.ts";
 
 export const bucketWidths = ["1m", "1h", "1d"] as const;

@@ -14,7 +14,7 @@ import { eventTime } from "../../eventstore/event-time.ts";
 import { throwUnavailable } from "../../eventstore/store-error.ts";
 import { type AsOf, readRanges } from "../accounts/read-charges.ts";
 import type { UsageReader, UsageRequest } from "../accounts/usage-reader.ts";
-import { readCorrections } from "../journal/corrections.ts";
+import { readCorrections } from "../journal/clock-corrections.ts";
 
 export interface UsageReportRequest {
   readonly apiKey: string;

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { expect } from "chai";
-import type { MachineClocks, TimeSource } from "../../../src/application/health/clock-check.ts";
+import type { MachineClocks, TimeSource } from "../../../src/application/clock/clock-check.ts";
 import { createBootRecord } from "../../../src/bootstrap/clock/boot-record.ts";
 import { isOnOtherMachine } from "../../../src/bootstrap/clock/event-store-host.ts";
 import { kernelClock } from "../../../src/bootstrap/clock/kernel-clock.ts";

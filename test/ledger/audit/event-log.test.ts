@@ -3,7 +3,7 @@ import { Invalid, NotFound, Unavailable } from "../../../src/domain/errors.ts";
 import type { SubscribeOptions } from "../../../src/eventstore/event-store.ts";
 import { createCountEvents } from "../../../src/ledger/audit/event-counts.ts";
 import { createEventLog, type EventLog, type EventsRequest } from "../../../src/ledger/audit/event-log.ts";
-import { positionBefore } from "../../../src/ledger/audit/seal-times.ts";
+import { positionBefore } from "../../../src/ledger/audit/log-period.ts";
 import { createReportQueue } from "../../../src/ledger/reports/report-queue.ts";
 import { append, busyMonth, issued } from "../../support/logged-events.ts";
 import { createManualClock, type ManualClock, until } from "../../support/manual-clock.ts";

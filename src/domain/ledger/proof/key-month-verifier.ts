@@ -15,8 +15,8 @@ import {
   withoutEnvelopes,
 } from "../seals/seal.ts";
 import type { Checkpoint, NoteVerifier } from "../seals/seal-note.ts";
+import { createOrderCheck } from "./event-check.ts";
 import { isWellFormedProof, requireForm, runChecks } from "./event-form.ts";
-import { createOrderCheck } from "./event-order.ts";
 import { createExportReader, type ExportedEvent } from "./export-lines.ts";
 import { createJournalChains } from "./journal-chains.ts";
 import { readLines } from "./lines.ts";

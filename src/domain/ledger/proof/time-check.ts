@@ -1,5 +1,5 @@
 import { isOfType } from "../../event-type.ts";
-import type { ClockEvent } from "../journal/clock.ts";
+import type { ClockEvent } from "../journal/clock-corrections.ts";
 import type { ProvenEvent } from "../seals/proven-event.ts";
 import { sealsStream } from "../seals/seal.ts";
 import { nameOf } from "./not-genuine.ts";

@@ -1,6 +1,6 @@
 import { type Sealed, sealsStream } from "../../domain/ledger/seals/seal.ts";
 import { type EventStore, type RecordedEvent, readEvent } from "../../eventstore/event-store.ts";
-import { readCorrections } from "../journal/corrections.ts";
+import { readCorrections } from "../journal/clock-corrections.ts";
 
 /** An event's own time may be this much later or earlier than the time at which it was stored. */
 const timeToleranceMs = 5 * 60_000;

@@ -3,13 +3,13 @@ import fc from "fast-check";
 import { type Charge, chargesOf } from "../../../src/domain/ledger/journal/charges.ts";
 import type { EventStore } from "../../../src/eventstore/event-store.ts";
 import { openEventStoreDB } from "../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
-import { type ChargesRequest, createChargeReader } from "../../../src/ledger/accounts/charge-reader.ts";
 import { KnownEntries } from "../../../src/ledger/accounts/known-entries.ts";
+import { type ChargesRequest, createChargeReader } from "../../../src/ledger/reports/charges-between.ts";
 import { servingsVoided, synthesesServed } from "../../support/build-journal-events.ts";
 import { startEventStoreDBProcess } from "../../support/eventstoredb-process.ts";
 import { openTemporaryStore } from "../../support/temporary-store.ts";
-import { openPostedJournal } from "./posted-journal.ts";
-import { action, keyNames, runActions } from "./random-postings.ts";
+import { openPostedJournal } from "../accounts/posted-journal.ts";
+import { action, keyNames, runActions } from "../accounts/random-postings.ts";
 
 const minute = 60_000;
 const hour = 60 * minute;

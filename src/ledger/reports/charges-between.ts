@@ -1,6 +1,6 @@
 import { type Charge, chargesOf } from "../../domain/ledger/journal/charges.ts";
 import { addMonths, monthOf } from "../../domain/ledger/month.ts";
-import { beginCharges, type ChargesSource, type SummedUp, type Use } from "./read-charges.ts";
+import { beginCharges, type ChargesSource, type SummedUp, type Use } from "../accounts/read-charges.ts";
 
 /** Times in milliseconds since the epoch. */
 export interface ChargesRequest {

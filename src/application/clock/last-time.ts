@@ -3,7 +3,7 @@ import { journalRegistryStream } from "../../domain/ledger/journal/journal-regis
 import { sealsStream } from "../../domain/ledger/seals/seal.ts";
 import { type EventStore, readEvent } from "../../eventstore/event-store.ts";
 import { eventTime } from "../../eventstore/event-time.ts";
-import { readCorrections } from "../../ledger/journal/corrections.ts";
+import { readCorrections } from "../../ledger/journal/clock-corrections.ts";
 import { readJournalRegistry } from "../../ledger/journal/journal-registry.ts";
 
 /**

@@ -1,17 +1,17 @@
-import { Conflict } from "../domain/errors.ts";
-import { isWellFormed } from "../domain/event-shapes.ts";
-import type { ClockCorrected, ClockEvent } from "../domain/ledger/journal/clock.ts";
-import { journalStream, type SynthesesServed } from "../domain/ledger/journal/journal.ts";
-import { sealsStream } from "../domain/ledger/seals/seal.ts";
-import { logStream } from "../domain/log-format.ts";
-import type { CommandHandler } from "../eventstore/command-handler.ts";
-import { type EventStore, type RecordedEvent, readEvent } from "../eventstore/event-store.ts";
-import { eventTime } from "../eventstore/event-time.ts";
-import { throwUnavailable } from "../eventstore/store-error.ts";
-import { readCorrections } from "../ledger/journal/corrections.ts";
-import { readRegistryBackwards } from "../ledger/journal/journal-registry.ts";
-import type { CommandContext } from "./execute-command.ts";
-import type { ClockCheck } from "./health/clock-check.ts";
+import { Conflict } from "../../domain/errors.ts";
+import { isWellFormed } from "../../domain/event-shapes.ts";
+import type { ClockCorrected, ClockEvent } from "../../domain/ledger/journal/clock-corrections.ts";
+import { journalStream, type SynthesesServed } from "../../domain/ledger/journal/journal.ts";
+import { sealsStream } from "../../domain/ledger/seals/seal.ts";
+import { logStream } from "../../domain/log-format.ts";
+import type { CommandHandler } from "../../eventstore/command-handler.ts";
+import { type EventStore, type RecordedEvent, readEvent } from "../../eventstore/event-store.ts";
+import { eventTime } from "../../eventstore/event-time.ts";
+import { throwUnavailable } from "../../eventstore/store-error.ts";
+import { readCorrections } from "../../ledger/journal/clock-corrections.ts";
+import { readRegistryBackwards } from "../../ledger/journal/journal-registry.ts";
+import type { CommandContext } from "../execute-command.ts";
+import type { ClockCheck } from "./clock-check.ts";
 
 export interface AcceptedClock {
   /** The time that this machine's clock showed. ISO 8601, UTC. */

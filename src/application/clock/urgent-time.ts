@@ -1,5 +1,5 @@
-import { throwUnavailable } from "../eventstore/store-error.ts";
-import type { ClockCheck } from "./health/clock-check.ts";
+import { throwUnavailable } from "../../eventstore/store-error.ts";
+import type { ClockCheck } from "./clock-check.ts";
 
 /**
  * The time of a command's events. `log`: the log's last time, because this machine's clock is

@@ -1,5 +1,5 @@
 import { isOfType } from "../../domain/event-type.ts";
-import type { ClockCorrected, ClockEvent } from "../../domain/ledger/journal/clock.ts";
+import type { ClockCorrected, ClockEvent } from "../../domain/ledger/journal/clock-corrections.ts";
 import { logStream } from "../../domain/log-format.ts";
 import type { EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
 

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { expect } from "chai";
-import { type ClockCheck, createClockCheck } from "../../../src/application/health/clock-check.ts";
+import { type ClockCheck, createClockCheck } from "../../../src/application/clock/clock-check.ts";
 import { requireMeasuredClock } from "../../../src/bootstrap/event-log/open-event-store.ts";
 import { Unavailable } from "../../../src/domain/errors.ts";
 import { withAppendTimes } from "../../../src/eventstore/append-times.ts";
