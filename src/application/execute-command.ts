@@ -1,6 +1,5 @@
 import type { ProjectionRunner } from "../../projections/runner/runner.ts";
 import type { CommandHandler, Decider, DomainEvent } from "../eventstore/command-handler.ts";
-import { untilVisible } from "./until-visible.ts";
 
 /** The origin of a command. */
 export interface CommandContext {
@@ -41,3 +40,14 @@ export const createExecuteCommand =
     await untilVisible(runner, position);
     return state;
   };
+
+const withinMs = 5_000;
+
+/**
+ * Resolves when this instance's views show the position, or after five seconds. Never rejects: the
+ * event is stored, and lagging views must not report a failure or lose a new secret.
+ */
+export const untilVisible = (
+  views: Pick<ProjectionRunner, "waitForPosition">,
+  position: number,
+): Promise<void> => views.waitForPosition(position, AbortSignal.timeout(withinMs)).catch(() => {});

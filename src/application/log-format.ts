@@ -1,6 +1,15 @@
+import packageJson from "../../package.json" with { type: "json" };
 import { usageAccountPrefix } from "../domain/ledger/accounts/usage-account.ts";
 import { journalRegistryStream } from "../domain/ledger/journal/journal-registry.ts";
-import { formatRefusal, formatRefusal1, logStream, servingOfFormat1 } from "../domain/log-format.ts";
+import {
+  beginLog,
+  formatRefusal,
+  formatRefusal1,
+  logDecider,
+  logStream,
+  servingOfFormat1,
+} from "../domain/log-format.ts";
+import type { CommandHandler } from "../eventstore/command-handler.ts";
 import { type EventStore, readEvent } from "../eventstore/event-store.ts";
 
 /**
@@ -34,4 +43,25 @@ const beginsWithFormat1 = async (store: EventStore, begin: number): Promise<bool
     if (batch.caughtUp || batch.position >= end) return false;
   }
   return false;
+};
+
+const { version } = packageJson;
+
+/**
+ * The log's id, given by the first process that writes to it; `newId` becomes it if it has none.
+ * Records the format of a log that states none: `requireLogFormat` must have checked it.
+ * @throws {Unavailable}
+ */
+export const obtainEventLogId = async (
+  handler: CommandHandler,
+  newId: string,
+  at: string,
+): Promise<string> => {
+  const { state } = await handler.execute(
+    logDecider,
+    logStream,
+    (log) => beginLog(log, { newId, version, at }),
+    { actor: "system" },
+  );
+  return state.logId ?? newId;
 };

@@ -8,7 +8,7 @@ import { backgroundClock } from "../async/clock.ts";
 import { beginWith, catalogDecider, catalogStream, seedCatalog } from "../domain/catalog/catalog.ts";
 import { voicesToChoose } from "../domain/catalog/natural-voices.ts";
 import { releaseSeed } from "../domain/catalog/seed/seed.ts";
-import { isOfType } from "../domain/event-type.ts";
+import { isOfType } from "../domain/event-shapes.ts";
 import type { ClockEvent } from "../domain/ledger/journal/clock-corrections.ts";
 import { formatRefusal, logStream } from "../domain/log-format.ts";
 import { audioStream } from "../domain/synthesis/audio-events.ts";

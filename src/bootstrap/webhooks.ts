@@ -2,7 +2,7 @@ import { deliveries } from "../../projections/deliveries.ts";
 import { keys } from "../../projections/keys.ts";
 import { suspensions } from "../../projections/suspensions.ts";
 import { webhooks } from "../../projections/webhooks.ts";
-import { untilVisible } from "../application/until-visible.ts";
+import { untilVisible } from "../application/execute-command.ts";
 import { WebhookDispatcher } from "../application/webhooks/dispatcher.ts";
 import { backgroundClock } from "../async/clock.ts";
 import type { Core, Runtime } from "./core.ts";

@@ -94,6 +94,17 @@ export const isWellFormed = ({ stream, type, data, metadata }: StoredEvent): boo
   );
 };
 
+interface TypedEvent {
+  readonly type: string;
+  readonly data: object;
+}
+
+/** True if the event is a well-formed one of these types. */
+export const isOfType = <E extends TypedEvent, R extends TypedEvent & StoredEvent>(
+  event: R,
+  types: readonly E["type"][],
+): event is R & E => types.includes(event.type) && isWellFormed(event);
+
 /** True if this release writes streams of this name: others are those of other programs. */
 export const isKnownStream = (stream: string): boolean => kinds.some((kind) => isOfKind(stream, kind));
 

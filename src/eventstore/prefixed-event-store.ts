@@ -5,8 +5,8 @@ import {
   WrongExpectedRevision,
 } from "./event-store.ts";
 import { validateStreamName } from "./event-validation.ts";
-import { mapBatches } from "./map-batches.ts";
 import { streamNames } from "./stream-prefix.ts";
+import { mapBatches } from "./subscriptions.ts";
 
 /**
  * One installation's part of a log that several share. Its streams are stored as

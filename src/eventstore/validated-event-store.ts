@@ -1,6 +1,6 @@
 import { isWellFormed, malformedEvent } from "../domain/event-shapes.ts";
 import type { EventStore, RecordedEvent } from "./event-store.ts";
-import { mapBatches } from "./map-batches.ts";
+import { mapBatches } from "./subscriptions.ts";
 
 /**
  * Replaces malformed events, and events of another kind of stream, by events of the type

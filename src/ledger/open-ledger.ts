@@ -20,8 +20,12 @@ import { settleVoids } from "./quota/settle-voids.ts";
 import { createLedger } from "./recorder.ts";
 import { openSession } from "./session/open-session.ts";
 import { RecentCharges } from "./session/recent-charges.ts";
-import { createRecoverJournal, type RecoverJournalOptions } from "./session/recover-journal.ts";
-import { createSweepSilentJournals, type SweepOptions } from "./session/recover-journals.ts";
+import {
+  createRecoverJournal,
+  createSweepSilentJournals,
+  type RecoverJournalOptions,
+  type SweepOptions,
+} from "./session/recover-journals.ts";
 import { Sessions } from "./session/sessions.ts";
 
 export interface OpenLedgerOptions {

@@ -1,6 +1,6 @@
 import { type Rate, ratePartition, requestsOnOtherInstances } from "../../projections/rate.ts";
 import type { View } from "../../projections/runner/view.ts";
-import { PerKey } from "../domain/accounts/per-key.ts";
+import { PerKey } from "../domain/accounts/key-numbers.ts";
 import type { Plan } from "../domain/accounts/plan.ts";
 import { minuteOf, rateStream } from "../domain/ledger/rate.ts";
 import type { EventStore } from "../eventstore/event-store.ts";

@@ -1,6 +1,6 @@
 import { untilAborted } from "../async/deadline.ts";
 import { inTimeSlices } from "../async/time-slices.ts";
-import type { PerKey } from "../domain/accounts/per-key.ts";
+import type { PerKey } from "../domain/accounts/key-numbers.ts";
 import {
   type CountedRequests,
   minuteOf,

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
-import { obtainEventLogId } from "../../src/application/event-log-id.ts";
-import { requireLogFormat } from "../../src/application/log-format.ts";
+import { obtainEventLogId, requireLogFormat } from "../../src/application/log-format.ts";
 import { errorMessage } from "../../src/domain/errors.ts";
 import { createCommandHandler } from "../../src/eventstore/command-handler.ts";
 import type { EventStore, NewEvent } from "../../src/eventstore/event-store.ts";

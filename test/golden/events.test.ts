@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { userProjections } from "../../projections/eventstoredb/user-projections.ts";
-import { obtainEventLogId } from "../../src/application/event-log-id.ts";
+import { obtainEventLogId } from "../../src/application/log-format.ts";
 import { credentialsDecider, credentialsStream } from "../../src/domain/accounts/credentials.ts";
 import { keyDecider, keyStream } from "../../src/domain/accounts/key.ts";
 import { masterKeyDecider, masterKeyStream } from "../../src/domain/accounts/master-key.ts";

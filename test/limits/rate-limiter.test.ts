@@ -1,8 +1,7 @@
 import { expect } from "chai";
 import { rate } from "../../projections/rate.ts";
 import { createProjectionRunner, type ProjectionRunner } from "../../projections/runner/runner.ts";
-import { keyNumberOf } from "../../src/domain/accounts/key-numbers.ts";
-import { PerKey } from "../../src/domain/accounts/per-key.ts";
+import { keyNumberOf, PerKey } from "../../src/domain/accounts/key-numbers.ts";
 import { freePlan, type Plan } from "../../src/domain/accounts/plan.ts";
 import {
   type EventStore,

@@ -2,8 +2,7 @@ import { eventDigest } from "../../src/domain/ledger/journal/canonical.ts";
 import { type JournalEvent, journalStream } from "../../src/domain/ledger/journal/journal.ts";
 import type { Serving, StreamEnd, VoidedServing } from "../../src/domain/ledger/journal/serving.ts";
 import { expandServings } from "../../src/domain/ledger/journal/serving-columns.ts";
-import type { EventStore, RecordedEvent } from "../../src/eventstore/event-store.ts";
-import { eventTime } from "../../src/eventstore/event-time.ts";
+import { type EventStore, eventTime, type RecordedEvent } from "../../src/eventstore/event-store.ts";
 
 /** The content of one event of a journal. */
 export interface JournalEntries {

@@ -5,8 +5,7 @@ import { journalStream, type SynthesesServed } from "../../domain/ledger/journal
 import { sealsStream } from "../../domain/ledger/seals/seal.ts";
 import { logStream } from "../../domain/log-format.ts";
 import type { CommandHandler } from "../../eventstore/command-handler.ts";
-import { type EventStore, type RecordedEvent, readEvent } from "../../eventstore/event-store.ts";
-import { eventTime } from "../../eventstore/event-time.ts";
+import { type EventStore, eventTime, type RecordedEvent, readEvent } from "../../eventstore/event-store.ts";
 import { throwUnavailable } from "../../eventstore/store-error.ts";
 import { readCorrections } from "../../ledger/journal/clock-corrections.ts";
 import { readRegistryBackwards } from "../../ledger/journal/journal-registry.ts";

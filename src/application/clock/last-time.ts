@@ -1,8 +1,7 @@
 import { journalStream } from "../../domain/ledger/journal/journal.ts";
 import { journalRegistryStream } from "../../domain/ledger/journal/journal-registry.ts";
 import { sealsStream } from "../../domain/ledger/seals/seal.ts";
-import { type EventStore, readEvent } from "../../eventstore/event-store.ts";
-import { eventTime } from "../../eventstore/event-time.ts";
+import { type EventStore, eventTime, readEvent } from "../../eventstore/event-store.ts";
 import { readCorrections } from "../../ledger/journal/clock-corrections.ts";
 import { readJournalRegistry } from "../../ledger/journal/journal-registry.ts";
 

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { obtainEventLogId } from "../../application/event-log-id.ts";
+import { obtainEventLogId } from "../../application/log-format.ts";
 import type { AuditProof } from "../../cli/commands/audit-proof.ts";
 import { createAuditExport } from "../../ledger/proof/audit-export.ts";
 import { verifyLog } from "../../ledger/proof/audit-verify.ts";

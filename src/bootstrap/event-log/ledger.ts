@@ -1,5 +1,5 @@
 import { allKeys, findKey, keys } from "../../../projections/keys.ts";
-import { untilVisible } from "../../application/until-visible.ts";
+import { untilVisible } from "../../application/execute-command.ts";
 import { backgroundClock } from "../../async/clock.ts";
 import { sleep } from "../../async/sleep.ts";
 import type { JournalEvent } from "../../domain/ledger/journal/journal.ts";

@@ -1,8 +1,8 @@
 const numbers = new Map<string, number>();
 
 /**
- * The key's number in this process, from 0 on, for `PerKey`. It is kept as long as the process
- * runs: ask only for issued keys.
+ * The key's number in this process, from 0 on. It is kept as long as the process runs: ask only for
+ * issued keys.
  */
 export const keyNumberOf = (apiKey: string): number => {
   const known = numbers.get(apiKey);
@@ -12,5 +12,46 @@ export const keyNumberOf = (apiKey: string): number => {
   return number;
 };
 
-/** The number of a key that has one. */
+/** Undefined for a key that has no number yet. */
 export const findKeyNumber = (apiKey: string): number | undefined => numbers.get(apiKey);
+
+/**
+ * One value per key, by the key's number. With 100,000 active keys, nearly each look-up of a key in
+ * a `Map` reads memory that no cache of the CPU holds, several times; each request looks up some.
+ */
+export class PerKey<T> {
+  readonly #values: (T | undefined)[] = [];
+
+  get(keyNumber: number): T | undefined {
+    return this.#values[keyNumber];
+  }
+
+  set(keyNumber: number, value: T | undefined): void {
+    while (this.#values.length <= keyNumber) this.#values.push(undefined);
+    this.#values[keyNumber] = value;
+  }
+
+  *[Symbol.iterator](): Generator<T, void> {
+    for (const value of this.#values) if (value !== undefined) yield value;
+  }
+}
+
+/** Sums per key. They are 0 at first. */
+export class NumberPerKey {
+  #values = new Float64Array(1_024);
+
+  get(keyNumber: number): number {
+    return this.#values[keyNumber] ?? 0;
+  }
+
+  add(keyNumber: number, value: number): void {
+    if (keyNumber >= this.#values.length) this.#grow(keyNumber);
+    (this.#values[keyNumber] as number) += value;
+  }
+
+  #grow(keyNumber: number): void {
+    const values = new Float64Array(2 * keyNumber);
+    values.set(this.#values);
+    this.#values = values;
+  }
+}

@@ -10,8 +10,12 @@ import {
 import { usageAccountDigest } from "../../domain/ledger/accounts/usage-account-digest.ts";
 import { closingId } from "../../domain/ledger/accounts/usage-event-ids.ts";
 import { addMonths, monthOf } from "../../domain/ledger/month.ts";
-import { type EventStore, readEvent, WrongExpectedRevision } from "../../eventstore/event-store.ts";
-import { eventTime } from "../../eventstore/event-time.ts";
+import {
+  type EventStore,
+  eventTime,
+  readEvent,
+  WrongExpectedRevision,
+} from "../../eventstore/event-store.ts";
 import { readUnposted } from "../journal/journal-reader.ts";
 import { listOpenJournals } from "../journal/journal-registry.ts";
 

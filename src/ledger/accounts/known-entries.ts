@@ -1,7 +1,7 @@
 import { exponentialBackoff } from "../../async/retry.ts";
 import { sleep } from "../../async/sleep.ts";
 import { inTimeSlices } from "../../async/time-slices.ts";
-import { isOfType } from "../../domain/event-type.ts";
+import { isOfType } from "../../domain/event-shapes.ts";
 import { openEnd } from "../../domain/ledger/accounts/revision-ranges.ts";
 import type { AccountId } from "../../domain/ledger/accounts/usage-account.ts";
 import { postedTotals } from "../../domain/ledger/accounts/usage-sum.ts";

@@ -1,8 +1,7 @@
 import pLimit from "p-limit";
 import { repeatEvery } from "../../async/repeat.ts";
 import { inTimeSlices } from "../../async/time-slices.ts";
-import { findKeyNumber, keyNumberOf } from "../../domain/accounts/key-numbers.ts";
-import { PerKey } from "../../domain/accounts/per-key.ts";
+import { findKeyNumber, keyNumberOf, PerKey } from "../../domain/accounts/key-numbers.ts";
 import { Unavailable } from "../../domain/errors.ts";
 import { type AccountId, UsageAccountIsClosed } from "../../domain/ledger/accounts/usage-account.ts";
 import { addEntries, type SumOf } from "../../domain/ledger/accounts/usage-sum.ts";

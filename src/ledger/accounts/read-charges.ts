@@ -10,12 +10,10 @@ import {
   usageAccountStream,
 } from "../../domain/ledger/accounts/usage-account.ts";
 import { type JournalEvent, journalStream } from "../../domain/ledger/journal/journal.ts";
-import { type EventStore, type RecordedEvent, readEvent } from "../../eventstore/event-store.ts";
-import { eventTime } from "../../eventstore/event-time.ts";
+import { type EventStore, eventTime, type RecordedEvent, readEvent } from "../../eventstore/event-store.ts";
 import { readUntil } from "../../eventstore/read-until.ts";
 import { readPostedUpTo } from "../journal/journal-reader.ts";
-import { listOpenJournals } from "../journal/journal-registry.ts";
-import { readLedgerEnd } from "../journal/ledger-end.ts";
+import { listOpenJournals, readLedgerEnd } from "../journal/journal-registry.ts";
 import { JournalPart, type NeededBy, SelectedAccounts } from "./journal-part.ts";
 import type { KnownEntries, KnownPart, KnownSnapshot, KnownTotals } from "./known-entries.ts";
 

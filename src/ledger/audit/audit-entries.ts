@@ -2,8 +2,7 @@ import { isWellFormed } from "../../domain/event-shapes.ts";
 import { type JournalEvent, journalPrefix } from "../../domain/ledger/journal/journal.ts";
 import { expandServings } from "../../domain/ledger/journal/serving-columns.ts";
 import { withheldMember } from "../../domain/ledger/seals/proven-event.ts";
-import type { EventMetadata, RecordedEvent } from "../../eventstore/event-store.ts";
-import { eventTime } from "../../eventstore/event-time.ts";
+import { type EventMetadata, eventTime, type RecordedEvent } from "../../eventstore/event-store.ts";
 
 /**
  * An event in an audit, or one of the servings, voided servings or ends of streams that an event

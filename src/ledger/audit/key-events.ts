@@ -7,10 +7,10 @@ import { journalStream } from "../../domain/ledger/journal/journal.ts";
 import {
   type EventBatch,
   type EventStore,
+  eventTime,
   type RecordedEvent,
   readEvent,
 } from "../../eventstore/event-store.ts";
-import { eventTime } from "../../eventstore/event-time.ts";
 import type { JournalPart } from "../accounts/journal-part.ts";
 import { beginCharges, type ChargesSource, readRanges } from "../accounts/read-charges.ts";
 import { readCorrections } from "../journal/clock-corrections.ts";

@@ -1,4 +1,4 @@
-import { isOfType } from "../../domain/event-type.ts";
+import { isOfType } from "../../domain/event-shapes.ts";
 import type { ClockCorrected, ClockEvent } from "../../domain/ledger/journal/clock-corrections.ts";
 import { logStream } from "../../domain/log-format.ts";
 import type { EventStore, RecordedEvent } from "../../eventstore/event-store.ts";

@@ -1,9 +1,7 @@
-import { isWellFormed } from "../../domain/event-shapes.ts";
-import { isOfType } from "../../domain/event-type.ts";
+import { isOfType, isWellFormed } from "../../domain/event-shapes.ts";
 import { eventDigest } from "../../domain/ledger/journal/canonical.ts";
 import { type JournalEvent, type JournalPosted, journalStream } from "../../domain/ledger/journal/journal.ts";
-import type { EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
-import { eventTime } from "../../eventstore/event-time.ts";
+import { type EventStore, eventTime, type RecordedEvent } from "../../eventstore/event-store.ts";
 
 export interface JournalEnd {
   /** The last revision. */

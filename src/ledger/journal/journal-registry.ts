@@ -1,5 +1,6 @@
 import { isoClock } from "../../async/iso-clock.ts";
 import { isWellFormed } from "../../domain/event-shapes.ts";
+import { journalStream } from "../../domain/ledger/journal/journal.ts";
 import {
   type JournalRegistryEvent,
   journalRegistryDecider,
@@ -9,7 +10,7 @@ import {
   retireJournal,
 } from "../../domain/ledger/journal/journal-registry.ts";
 import type { CommandHandler, StreamSnapshot } from "../../eventstore/command-handler.ts";
-import type { EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
+import { type EventStore, type RecordedEvent, readEvent } from "../../eventstore/event-store.ts";
 
 /** The registry of the installation's journals. Both commands are idempotent. */
 export interface JournalRegistry {
@@ -90,3 +91,29 @@ export const listOpenJournals = async (
   }
   return [];
 };
+
+export interface LedgerEndOptions {
+  /** Further streams. */
+  readonly streams?: readonly string[];
+  /** Leaves out these journals. Asked after the registry is read. */
+  readonly isLeftOut?: (stream: string) => boolean;
+}
+
+/**
+ * The position of the last event of the registry, the open journals and further streams. All events
+ * up to it are readable: what is read as of this position has no gaps, whatever is appended in the
+ * meantime.
+ * @throws {EventStoreUnavailable}
+ */
+export const readLedgerEnd = async (
+  store: EventStore,
+  { streams = [], isLeftOut = () => false }: LedgerEndOptions = {},
+): Promise<number> => {
+  const registry = await readJournalRegistry(store);
+  const journals = registry?.state.map(journalStream).filter((stream) => !isLeftOut(stream)) ?? [];
+  const ends = await Promise.all([...journals, ...streams].map((stream) => readEnd(store, stream)));
+  return Math.max(0, registry?.position ?? 0, ...ends);
+};
+
+const readEnd = async (store: EventStore, stream: string): Promise<number> =>
+  (await readEvent(store, stream, { direction: "backwards" }))?.position ?? 0;

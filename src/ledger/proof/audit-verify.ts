@@ -1,7 +1,11 @@
 import { isKnownStream, isWellFormed } from "../../domain/event-shapes.ts";
-import { requireForm } from "../../domain/ledger/proof/event-form.ts";
-import { createExportReader, isSealLine, peekEvent } from "../../domain/ledger/proof/export-lines.ts";
-import { readLines } from "../../domain/ledger/proof/lines.ts";
+import { requireForm } from "../../domain/ledger/proof/event-check.ts";
+import {
+  createExportReader,
+  isSealLine,
+  peekEvent,
+  readLines,
+} from "../../domain/ledger/proof/export-lines.ts";
 import { createLogVerifier, type LogSummary } from "../../domain/ledger/proof/log-verifier.ts";
 import { NotGenuine } from "../../domain/ledger/proof/not-genuine.ts";
 import { addToPlan, type SealPlan } from "../../domain/ledger/proof/seal-check.ts";

@@ -1,7 +1,7 @@
 import pLimit from "p-limit";
 import { keyStream } from "../../domain/accounts/key.ts";
 import { NotFound, Unavailable } from "../../domain/errors.ts";
-import { isOfType } from "../../domain/event-type.ts";
+import { isOfType } from "../../domain/event-shapes.ts";
 import type { UsageAccountEvent } from "../../domain/ledger/accounts/usage-account.ts";
 import { journalPrefix, journalStream } from "../../domain/ledger/journal/journal.ts";
 import {

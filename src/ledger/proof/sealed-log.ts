@@ -1,5 +1,5 @@
 import { inTimeSlices } from "../../async/time-slices.ts";
-import { isOfType } from "../../domain/event-type.ts";
+import { isOfType } from "../../domain/event-shapes.ts";
 import { eventDigest } from "../../domain/ledger/journal/canonical.ts";
 import { journalPrefix, journalStream } from "../../domain/ledger/journal/journal.ts";
 import {

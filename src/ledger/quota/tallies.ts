@@ -1,4 +1,4 @@
-import { NumberPerKey, PerKey } from "../../domain/accounts/per-key.ts";
+import { NumberPerKey, PerKey } from "../../domain/accounts/key-numbers.ts";
 import { Tally } from "./key-reservation.ts";
 
 /**

@@ -4,7 +4,7 @@ import type { Clock } from "../../async/clock.ts";
 import type { EventStore } from "../../eventstore/event-store.ts";
 import { throwUnavailable } from "../../eventstore/store-error.ts";
 import type { UsageReader } from "../accounts/usage-reader.ts";
-import { readLedgerEnd } from "../journal/ledger-end.ts";
+import { readLedgerEnd } from "../journal/journal-registry.ts";
 
 /** The totals of all servings up to a position of the log. */
 export interface CountedUsage {

@@ -13,8 +13,7 @@ import type { EventBatch, EventStore, RecordedEvent } from "../../eventstore/eve
 import { type Following, follow } from "../../eventstore/follow-events.ts";
 import { throwUnavailable } from "../../eventstore/store-error.ts";
 import type { FlushedEvent } from "../journal/journal-flush.ts";
-import { readRegistryBackwards } from "../journal/journal-registry.ts";
-import { readLedgerEnd } from "../journal/ledger-end.ts";
+import { readLedgerEnd, readRegistryBackwards } from "../journal/journal-registry.ts";
 
 interface RecentChargesOptions {
   readonly store: EventStore;

@@ -4,7 +4,7 @@ import type { EventStore } from "../../../src/eventstore/event-store.ts";
 import { createUsageReader } from "../../../src/ledger/accounts/usage-reader.ts";
 import { closeJournal } from "../../../src/ledger/journal/close-journal.ts";
 import { createJournalRegistry, listOpenJournals } from "../../../src/ledger/journal/journal-registry.ts";
-import { createRecoverJournal } from "../../../src/ledger/session/recover-journal.ts";
+import { createRecoverJournal } from "../../../src/ledger/session/recover-journals.ts";
 import { admin, synthesize } from "../../support/client.ts";
 import { charactersPerText, type LimitedKey } from "./load.ts";
 import type { RecordedServings } from "./recorded-servings.ts";

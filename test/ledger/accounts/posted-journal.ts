@@ -6,7 +6,7 @@ import { createCommandHandler } from "../../../src/eventstore/command-handler.ts
 import type { EventStore } from "../../../src/eventstore/event-store.ts";
 import { Postings } from "../../../src/ledger/accounts/postings.ts";
 import { createJournalRegistry } from "../../../src/ledger/journal/journal-registry.ts";
-import { createRecoverJournal, type RecoverJournal } from "../../../src/ledger/session/recover-journal.ts";
+import { createRecoverJournal, type RecoverJournal } from "../../../src/ledger/session/recover-journals.ts";
 import { createJournalAppender, type JournalAppender } from "../../support/append-to-journal.ts";
 import { createManualClock, type ManualClock, until } from "../../support/manual-clock.ts";
 

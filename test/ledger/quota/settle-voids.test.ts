@@ -9,7 +9,7 @@ import { closeJournal } from "../../../src/ledger/journal/close-journal.ts";
 import { createJournalRegistry } from "../../../src/ledger/journal/journal-registry.ts";
 import type { OpenLedger } from "../../../src/ledger/open-ledger.ts";
 import { settleVoids } from "../../../src/ledger/quota/settle-voids.ts";
-import { createRecoverJournal } from "../../../src/ledger/session/recover-journal.ts";
+import { createRecoverJournal } from "../../../src/ledger/session/recover-journals.ts";
 import { collect } from "../../support/collect.ts";
 import { testPrincipal } from "../../support/principal.ts";
 import { rejection } from "../../support/rejection.ts";

@@ -1,4 +1,4 @@
-import { PerKey } from "../../accounts/per-key.ts";
+import { PerKey } from "../../accounts/key-numbers.ts";
 
 const maxPerGeneration = 50_000;
 const maxPerKeyAndGeneration = 5_000;

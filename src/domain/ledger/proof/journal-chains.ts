@@ -1,4 +1,4 @@
-import { isOfType } from "../../event-type.ts";
+import { isOfType } from "../../event-shapes.ts";
 import { eventDigest } from "../journal/canonical.ts";
 import { type JournalEvent, journalPrefix } from "../journal/journal.ts";
 import { type JournalRegistryEvent, journalRegistryStream } from "../journal/journal-registry.ts";

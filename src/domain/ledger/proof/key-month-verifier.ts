@@ -1,4 +1,4 @@
-import { isOfType } from "../../event-type.ts";
+import { isOfType } from "../../event-shapes.ts";
 import { type UsageCount, usageAccountStream } from "../accounts/usage-account.ts";
 import { eventDigest } from "../journal/canonical.ts";
 import { journalPrefix } from "../journal/journal.ts";
@@ -15,11 +15,9 @@ import {
   withoutEnvelopes,
 } from "../seals/seal.ts";
 import type { Checkpoint, NoteVerifier } from "../seals/seal-note.ts";
-import { createOrderCheck } from "./event-check.ts";
-import { isWellFormedProof, requireForm, runChecks } from "./event-form.ts";
-import { createExportReader, type ExportedEvent } from "./export-lines.ts";
+import { createOrderCheck, isWellFormedProof, requireForm, runChecks } from "./event-check.ts";
+import { createExportReader, type ExportedEvent, readLines } from "./export-lines.ts";
 import { createJournalChains } from "./journal-chains.ts";
-import { readLines } from "./lines.ts";
 import { NotGenuine, nameOf } from "./not-genuine.ts";
 import { PostingsCheck } from "./postings-check.ts";
 import { keyPrefix, QuotaCheck } from "./quota-check.ts";

@@ -1,7 +1,6 @@
 import { formatRefusal, logStream } from "../../log-format.ts";
 import type { ProvenEvent } from "../seals/proven-event.ts";
-import { createOrderCheck } from "./event-check.ts";
-import { isWellFormedProof, requireForm, runChecks } from "./event-form.ts";
+import { createOrderCheck, isWellFormedProof, requireForm, runChecks } from "./event-check.ts";
 import { createJournalChains } from "./journal-chains.ts";
 import { PostingsCheck } from "./postings-check.ts";
 import { QuotaCheck } from "./quota-check.ts";

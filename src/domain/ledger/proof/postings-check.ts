@@ -1,5 +1,5 @@
 import { createHash, type Hash } from "node:crypto";
-import { isOfType } from "../../event-type.ts";
+import { isOfType } from "../../event-shapes.ts";
 import { servingOfFormat1 } from "../../log-format.ts";
 import {
   type AccountClosed,

@@ -1,5 +1,5 @@
 import type { KeyEvent } from "../../accounts/key.ts";
-import { isOfType } from "../../event-type.ts";
+import { isOfType } from "../../event-shapes.ts";
 import {
   parseUsageAccountStream,
   type UsageAccountEvent,

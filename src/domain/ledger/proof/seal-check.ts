@@ -1,5 +1,5 @@
 import { equalBytes, toHex } from "../../bytes.ts";
-import { isOfType } from "../../event-type.ts";
+import { isOfType } from "../../event-shapes.ts";
 import { appendLeaf, emptyTree, type MerkleTree, rootOf } from "../seals/merkle.ts";
 import type { ProvenEvent } from "../seals/proven-event.ts";
 import {

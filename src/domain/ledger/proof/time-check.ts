@@ -1,4 +1,4 @@
-import { isOfType } from "../../event-type.ts";
+import { isOfType } from "../../event-shapes.ts";
 import type { ClockEvent } from "../journal/clock-corrections.ts";
 import type { ProvenEvent } from "../seals/proven-event.ts";
 import { sealsStream } from "../seals/seal.ts";
