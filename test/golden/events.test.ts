@@ -32,7 +32,7 @@ import { webhooksDecider, webhooksStream } from "../../src/domain/webhooks/webho
 import type { CommandHandler } from "../../src/eventstore/command-handler.ts";
 import type { RecordedEvent } from "../../src/eventstore/event-store.ts";
 import { isOptional, membersRead } from "./event-members.ts";
-import { expectGolden } from "./golden.ts";
+import { expectGolden, plain } from "./golden.ts";
 import { allProjections } from "./projections.ts";
 
 interface Fixture {
@@ -92,14 +92,34 @@ const aggregates: readonly (readonly [name: string, prefix: string, fold: Fold])
   ["delivery", deliveryPrefix, deliveryDecider],
 ];
 
-/** After each event, so that two errors cannot cancel each other out. */
-const statesOf = ({ initial, evolve }: Fold, events: readonly RecordedEvent[]) => {
+/** The initial state, and what each event changes in it, so that two errors cannot cancel each other out. */
+const changesOf = ({ initial, evolve }: Fold, events: readonly RecordedEvent[]) => {
   let state = initial();
-  return events.map(({ type, data }) => {
+  let before = plain(state);
+  const changes = events.map(({ type, data }) => {
     state = evolve(state as never, { type, data } as never);
-    return { after: type, state };
+    const after = structuredClone(plain(state));
+    const changed = changedMembers(before, after);
+    before = after;
+    return { after: type, ...changed };
   });
+  return { changes: [plain(initial()), ...changes], state };
 };
+
+/** The members that differ, by their path; null for one that is no longer there. */
+const changedMembers = (before: unknown, after: unknown, path = ""): Record<string, unknown> => {
+  if (!isComposite(before) || !isComposite(after)) {
+    return Object.is(before, after) ? {} : { [path]: after ?? null };
+  }
+  const names = Object.keys({ ...before, ...after });
+  const inner = names.map((name) =>
+    changedMembers(before[name], after[name], path ? `${path}.${name}` : name),
+  );
+  return Object.assign({}, ...inner);
+};
+
+const isComposite = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null;
 
 const byStream = (prefix: string): [stream: string, RecordedEvent[]][] =>
   [...Map.groupBy(log(), ({ stream }) => stream)].filter(([stream]) => stream.startsWith(prefix));
@@ -110,7 +130,7 @@ const logIdentity = async (): Promise<{ stream: string; logId: string }> => {
   const execute = async (fold: Fold, stream: string) => {
     latest = stream;
     const events = log().filter((event) => event.stream === stream);
-    return { state: statesOf(fold, events).at(-1)?.state };
+    return changesOf(fold, events);
   };
   const logId = await obtainEventLogId({ execute } as unknown as CommandHandler, "none", "");
   return { stream: latest, logId };
@@ -136,7 +156,7 @@ describe("golden files: events", () => {
 
   it("are folded by their aggregates into the recorded states", () => {
     for (const [name, prefix, fold] of aggregates) {
-      const streams = byStream(prefix).map(([stream, events]) => [stream, statesOf(fold, events)]);
+      const streams = byStream(prefix).map(([stream, events]) => [stream, changesOf(fold, events).changes]);
       expect(streams, name).not.to.deep.equal([]);
       expectGolden(`aggregates/${name.replace(" ", "-")}.json`, Object.fromEntries(streams));
     }

@@ -29,7 +29,7 @@ export const expectGolden = (file: string, actual: unknown): void => {
 };
 
 /** JSON has no maps, no sets and no undefined: they become lists of entries, lists and null. */
-const plain = (value: unknown): unknown => {
+export const plain = (value: unknown): unknown => {
   if (value === undefined) return null;
   if (value instanceof Map || value instanceof Set) return plain([...value]);
   if (value instanceof ImmutableMap) return plain(value.entries);
@@ -39,16 +39,14 @@ const plain = (value: unknown): unknown => {
   return Object.fromEntries(members.map(([key, inner]) => [key, plain(inner)]));
 };
 
-const width = 200;
-
 /** JSON in which every list and object that fits into a line has one line. */
-const written = (value: unknown, indent = ""): string => {
+export const written = (value: unknown, width = 200, indent = ""): string => {
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
   const inner = `${indent}  `;
   const [open, close] = Array.isArray(value) ? "[]" : "{}";
   const members = Array.isArray(value)
-    ? value.map((element) => written(element, inner))
-    : Object.entries(value).map(([name, one]) => `${JSON.stringify(name)}: ${written(one, inner)}`);
+    ? value.map((element) => written(element, width, inner))
+    : Object.entries(value).map(([name, one]) => `${JSON.stringify(name)}: ${written(one, width, inner)}`);
   const line = `${open}${members.join(", ")}${close}`;
   if (indent.length + line.length <= width && !line.includes("\n")) return line;
   return `${open}\n${members.map((member) => inner + member).join(",\n")}\n${indent}${close}`;

@@ -26,6 +26,7 @@ import { validatedEventStore } from "../../src/eventstore/validated-event-store.
 import { createCloseUsageAccounts } from "../../src/ledger/accounts/close-usage-accounts.ts";
 import { verifyLog } from "../../src/ledger/proof/audit-verify.ts";
 import { readSettings } from "../../src/settings.ts";
+import { written } from "../golden/golden.ts";
 import { admin, authorize, type Credentials } from "../support/client.ts";
 import { collect } from "../support/collect.ts";
 import { startEventStoreDBNode } from "../support/eventstoredb-node/node.ts";
@@ -350,7 +351,7 @@ const record = async (kind: StoreKind, target: string): Promise<void> => {
   });
   await mkdir(target, { recursive: true });
   await writeFile(join(target, archiveName), brotliCompressSync(archive));
-  await writeFile(join(target, "recorded.json"), `${JSON.stringify(recorded, null, 2)}\n`);
+  await writeFile(join(target, "recorded.json"), `${written(recorded, 500)}\n`);
   await rm(folder, { recursive: true });
 };
 

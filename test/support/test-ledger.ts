@@ -20,7 +20,8 @@ export const openTestLedger = async (
   let isClosed = false;
   const opened = await openLedger({
     store,
-    handler: createCommandHandler({ store, clock }),
+    // On a busy machine a command may wait for the store's process for longer than by default.
+    handler: createCommandHandler({ store, clock, deadlineMs: 120_000 }),
     clock,
     untilVisible: async () => {},
     onError: (what, error) => {
