@@ -8,11 +8,11 @@ const [store = "sqlite", rounds = "100", seed = String(Date.now() % 1_000_000)] 
 if (store !== "sqlite" && store !== "eventstoredb") throw new Error(`unknown store ${store}`);
 
 console.log(`${store}, ${rounds} rounds, seed ${seed}`);
-const { answers } = await runKillRounds({
+const { responses } = await runKillRounds({
   store,
   rounds: Number(rounds),
   seed: Number(seed),
   onRound: (summary) => console.log(summary),
 });
-console.log(`${answers.length} answers, each recorded once; accounts, reports and proofs agree`);
+console.log(`${responses.length} answers, each recorded once; accounts, reports and proofs agree`);
 process.exit();

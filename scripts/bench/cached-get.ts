@@ -82,11 +82,11 @@ const load = async (
         rounds: 5,
         warmUps: 1,
         ours: async () => {
-          const { answers, perSecond } = await ask(service.url);
-          received.served += answers;
+          const { responses, perSecond } = await ask(service.url);
+          received.served += responses;
           received.cutOff += connections;
           // Spreads the requests of a single key, which would reach its limit within a minute.
-          await delay((60_000 * answers) / (keys * requestsPerMinute));
+          await delay((60_000 * responses) / (keys * requestsPerMinute));
           return perSecond;
         },
         bare: async () => (await ask(bare.url)).perSecond,

@@ -59,9 +59,9 @@ const bench = async (url: string, voice: string): Promise<void> => {
   let sentences = 0;
   const request = async (): Promise<void> => {
     const text = `Hello there, number ${++sentences}.`;
-    const answer = await synthesizeByPost(url, website, { voice, text });
-    await answer.arrayBuffer();
-    if (answer.status !== 200) throw new Error(`answered with ${answer.status}`);
+    const response = await synthesizeByPost(url, website, { voice, text });
+    await response.arrayBuffer();
+    if (response.status !== 200) throw new Error(`answered with ${response.status}`);
   };
   const ask = async (times: number[]): Promise<void> => {
     const asked: Promise<number>[] = [];

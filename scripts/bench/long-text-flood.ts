@@ -45,20 +45,20 @@ const speak = async (url: string, website: Credentials, voice: string): Promise<
   const headers = { ...authorize(website), "Content-Type": "application/json" };
   const sent = request(`${url}/openai/v1/audio/speech`, { agent, method: "POST", headers });
   sent.end(JSON.stringify({ model: "tts-1", voice, input: longText() }));
-  const [answer] = (await once(sent, "response")) as [IncomingMessage];
-  const isSound = answer.statusCode === 200;
-  answer.on("data", (bytes: Buffer) => {
+  const [response] = (await once(sent, "response")) as [IncomingMessage];
+  const isSound = response.statusCode === 200;
+  response.on("data", (bytes: Buffer) => {
     if (isSound) seconds += bytes.length / bytesPerSecond;
   });
-  await once(answer, "end");
-  return answer;
+  await once(response, "end");
+  return response;
 };
 
 const keepAsking = async ({ url, voice }: Flood, website: Credentials): Promise<void> => {
   for (;;) {
-    const answer = await speak(url, website, voice);
-    if (answer.statusCode === 429 || answer.statusCode === 503) await delay(retryAfterMs(answer));
-    else if (answer.statusCode !== 200) throw new Error(`answered with ${answer.statusCode}`);
+    const response = await speak(url, website, voice);
+    if (response.statusCode === 429 || response.statusCode === 503) await delay(retryAfterMs(response));
+    else if (response.statusCode !== 200) throw new Error(`answered with ${response.statusCode}`);
   }
 };
 

@@ -52,12 +52,12 @@ await inTemporaryFolder(async (folder) => {
   const counts = new Map<number, number>();
   const keepAsking = async (website: Credentials): Promise<void> => {
     while (!signal.aborted) {
-      const answer = await synthesizeByPost(service.url, website, newBody(), { signal });
+      const response = await synthesizeByPost(service.url, website, newBody(), { signal });
       const text =
-        answer.status === 200 ? String((await answer.arrayBuffer()).byteLength) : await answer.text();
-      counts.set(answer.status, (counts.get(answer.status) ?? 0) + 1);
-      if (![200, 503].includes(answer.status)) throw new Error(`answered with ${answer.status}, ${text}`);
-      if (answer.status !== 200) await delay(1000 * (1 + Math.random()), undefined, { signal });
+        response.status === 200 ? String((await response.arrayBuffer()).byteLength) : await response.text();
+      counts.set(response.status, (counts.get(response.status) ?? 0) + 1);
+      if (![200, 503].includes(response.status)) throw new Error(`answered with ${response.status}, ${text}`);
+      if (response.status !== 200) await delay(1000 * (1 + Math.random()), undefined, { signal });
     }
   };
   try {

@@ -38,14 +38,14 @@ const measure = async (pid: number, seconds: number): Promise<Measured> => {
 type Ask = (n: number) => Promise<Response>;
 
 const repeat = async (ask: Ask, running: () => boolean): Promise<number> => {
-  let answered = 0;
+  let completed = 0;
   while (running()) {
-    const response = await ask(answered);
+    const response = await ask(completed);
     await response.arrayBuffer();
     if (response.status !== 200) throw new Error(`answered with ${response.status}`);
-    answered += 1;
+    completed += 1;
   }
-  return answered;
+  return completed;
 };
 
 let sentences = 0;

@@ -10,21 +10,21 @@ export interface Load {
   readonly script?: string;
 }
 
-export interface Answered {
+export interface Measured {
   /** Complete responses received before the end; up to one more per connection was in flight. */
-  readonly answers: number;
+  readonly responses: number;
   readonly perSecond: number;
 }
 
 /** Requests one URL repeatedly with wrk in one thread. @throws when a response was not successful */
-export const wrk = async ({ url, headers, connections, seconds, script }: Load): Promise<Answered> => {
+export const wrk = async ({ url, headers, connections, seconds, script }: Load): Promise<Measured> => {
   const headerArguments = Object.entries(headers).flatMap(([name, value]) => ["-H", `${name}: ${value}`]);
   const load = ["-t", "1", "-c", String(connections), "-d", `${seconds}s`, "--timeout", "10s"];
   if (script !== undefined) load.push("-s", script);
   const { stdout } = await promisify(execFile)("wrk", [...load, ...headerArguments, url]);
   if (/Non-2xx|Socket errors/.test(stdout))
     throw new Error(`not every request was answered well:\n${stdout}`);
-  const [, answers] = /(\d+) requests in/.exec(stdout) ?? [];
+  const [, responses] = /(\d+) requests in/.exec(stdout) ?? [];
   const [, perSecond] = /Requests\/sec:\s+([\d.]+)/.exec(stdout) ?? [];
-  return { answers: Number(answers), perSecond: Number(perSecond) };
+  return { responses: Number(responses), perSecond: Number(perSecond) };
 };

@@ -63,7 +63,7 @@ export const createCircuitBreaker = <Failure>(options: CircuitBreakerOptions<Fai
       };
       return {
         /** The first part of the response has arrived, which closes an open circuit. */
-        answered: (): void => {
+        responded: (): void => {
           if (startedIn) report(close);
         },
         succeeded: (): void => report(close),

@@ -27,7 +27,7 @@ import { createFastPath } from "../http/routes/synthesis/fast-path.ts";
 import { createPreparedPlans } from "../http/routes/synthesis/prepared-plans.ts";
 import { createSynthesisPresenter } from "../http/routes/synthesis/presenter.ts";
 import { synthesizeRequest } from "../http/routes/synthesis/request.ts";
-import { createStreamAnswer } from "../http/routes/synthesis/stream.ts";
+import { createStreamResponse } from "../http/routes/synthesis/stream.ts";
 import { createHandshakeAdmission } from "../http/websocket/admission.ts";
 import { createSynthesisSocketServer } from "../http/websocket/websocket-server.ts";
 import type { EventLog } from "../ledger/audit/event-log.ts";
@@ -161,7 +161,7 @@ const composeRouter = (
     ...shared,
     settings,
     publicPath: publicPathOf(settings.publicUrl),
-    streamAnswer: createStreamAnswer({ streaming, synthesis, names, renewToken }),
+    streamResponse: createStreamResponse({ streaming, synthesis, names, renewToken }),
     getObject: audio.pipeline.getObject,
     audioObjects: withLegacyAddresses(audio.pipeline, settings.audioLegacyUntil, clock),
     ...sounds,

@@ -32,9 +32,9 @@ export const useMayChange = (): boolean => useSession().role === "operator";
 export const useChange = (onChange: () => void) => {
   const session = useSession();
   const send = async <T>(method: string, path: string, body?: unknown): Promise<T> => {
-    const answer = await session.api.send<T>(method, path, body);
+    const response = await session.api.send<T>(method, path, body);
     onChange();
-    return answer;
+    return response;
   };
   return { ...session, send };
 };

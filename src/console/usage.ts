@@ -43,8 +43,11 @@ export const readDailyUsage = async (
       page,
       api_key_ids: apiKeys,
     };
-    const answer = await api.get<UsagePage>("openai/v1/organization/usage/audio_speeches", { query, signal });
-    for (const { results } of answer.data) {
+    const response = await api.get<UsagePage>("openai/v1/organization/usage/audio_speeches", {
+      query,
+      signal,
+    });
+    for (const { results } of response.data) {
       for (const { api_key_id, characters: ofDay } of results) {
         const values = characters.get(api_key_id ?? "") ?? [];
         values[days] = ofDay;
@@ -52,8 +55,8 @@ export const readDailyUsage = async (
       }
       days += 1;
     }
-    asOf = answer.as_of;
-    page = answer.next_page ?? undefined;
+    asOf = response.as_of;
+    page = response.next_page ?? undefined;
   } while (page !== undefined);
   for (const values of characters.values()) for (let day = 0; day < days; day++) values[day] ??= 0;
   return { characters, asOf };

@@ -9,7 +9,7 @@ import { probeStream } from "./stream-prefix.ts";
 export interface AppendTimes {
   readonly created: number;
   readonly sent: number;
-  readonly answered: number;
+  readonly acknowledged: number;
 }
 
 export interface AppendTimesOptions {
@@ -40,7 +40,7 @@ export const withAppendTimes = (
     stream: string,
     { revision, id, called, isProbe }: { revision: number; id: string; called: number; isProbe: boolean },
   ): Promise<void> => {
-    const answered = clock();
+    const acknowledged = clock();
     const idTime = isProbe ? called : timeOf(id);
     if (idTime === undefined || !isDue()) return;
     const isFirst = readAt === Number.NEGATIVE_INFINITY;
@@ -48,10 +48,10 @@ export const withAppendTimes = (
     const sent = Math.min(called, idTime);
     const reading = readEvent(store, stream, { from: revision }).then(
       (event) => {
-        if (event?.id === id) onTimes({ created: event.created, sent, answered });
+        if (event?.id === id) onTimes({ created: event.created, sent, acknowledged });
         // Another process's probe has replaced this one: it was created later, and before it was
         // read.
-        else if (event && isProbe) onTimes({ created: event.created, sent, answered: clock() });
+        else if (event && isProbe) onTimes({ created: event.created, sent, acknowledged: clock() });
       },
       () => {},
     );

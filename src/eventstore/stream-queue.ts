@@ -140,7 +140,7 @@ export class StreamQueue {
   async #process(batch: Batch): Promise<void> {
     this.#batch = batch;
     try {
-      this.#answer(await this.#decideAndAppend(batch));
+      this.#settle(await this.#decideAndAppend(batch));
     } catch (error) {
       // The append may land later. Its effect is read before the next decision.
       this.#isStale = true;
@@ -258,7 +258,7 @@ export class StreamQueue {
     }
   }
 
-  #answer(decisions: readonly Decision<Command>[]): void {
+  #settle(decisions: readonly Decision<Command>[]): void {
     const position = this.#snapshot?.position ?? -1;
     for (const decision of decisions) {
       const { command } = decision;

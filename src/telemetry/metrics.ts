@@ -38,7 +38,7 @@ export const metricDefinitions = {
     "Open connections of the Wyoming protocol.",
   ),
 
-  answers: counter(
+  responses: counter(
     "voxledger.synthesis.answers",
     "{answer}",
     "Recorded answers with audio, by provenance: miss, coalesced, memory, store.",

@@ -23,7 +23,7 @@ export const listenForMetrics = async (
     return reading;
   };
 
-  const answer: RequestListener = async ({ method, url }, res) => {
+  const respond: RequestListener = async ({ method, url }, res) => {
     if (url?.split("?")[0] !== "/metrics") return void res.writeHead(404).end();
     if (method !== "GET" && method !== "HEAD") return void res.writeHead(405, { Allow: "GET, HEAD" }).end();
     try {
@@ -36,7 +36,7 @@ export const listenForMetrics = async (
 
   const server = createServer(
     { requestTimeout: 10_000, headersTimeout: 10_000 },
-    (req, res) => void answer(req, res),
+    (req, res) => void respond(req, res),
   );
   server.maxConnections = 64;
   await new Promise<void>((resolve, reject) => {

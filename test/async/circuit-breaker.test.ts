@@ -81,7 +81,7 @@ describe("Circuit breaker", () => {
     fail(3);
     clock.advance(10_000);
     const trial = circuit.start();
-    trial.answered();
+    trial.responded();
     expect(circuit.state()).to.equal("closed");
     trial.failed(failure);
     fail(2);
@@ -113,7 +113,7 @@ describe("Circuit breaker", () => {
     const late = [circuit.start(), circuit.start(), circuit.start()];
     fail(3);
     late[0]?.succeeded();
-    late[1]?.answered();
+    late[1]?.responded();
     expect(circuit.state()).to.equal("open");
     clock.advance(10_000);
     const trial = circuit.start();

@@ -16,17 +16,17 @@ describe("single-flight", () => {
     };
     const callers = Array.from({ length: 60 }, () => singleFlight.run("a", start, never));
     work.resolve(7);
-    const answers = await Promise.all(callers);
+    const results = await Promise.all(callers);
     expect(starts).to.equal(1);
-    expect(answers.map(({ value }) => value)).to.deep.equal(Array(60).fill(7));
-    expect(answers.map(({ leader }) => leader)).to.deep.equal([true, ...Array(59).fill(false)]);
+    expect(results.map(({ value }) => value)).to.deep.equal(Array(60).fill(7));
+    expect(results.map(({ leader }) => leader)).to.deep.equal([true, ...Array(59).fill(false)]);
     expect(singleFlight.size()).to.equal(0);
   });
 
   it("runs separately for each key", async () => {
     const singleFlight = createSingleFlight<string>();
-    const answers = await Promise.all(["a", "b"].map((key) => singleFlight.run(key, async () => key, never)));
-    expect(answers).to.deep.equal([
+    const results = await Promise.all(["a", "b"].map((key) => singleFlight.run(key, async () => key, never)));
+    expect(results).to.deep.equal([
       { value: "a", leader: true },
       { value: "b", leader: true },
     ]);

@@ -56,8 +56,8 @@ export const audioStoreContract = (driver: string, setUp: () => Promise<AudioSto
 
       it("returns the same object on every call", async () => {
         await store.put(name, objectOf(sound));
-        const answers = await Promise.all(Array.from({ length: 20 }, () => got(store, name)));
-        for (const answer of answers) expect(sound.equals(answer)).to.equal(true);
+        const responses = await Promise.all(Array.from({ length: 20 }, () => got(store, name)));
+        for (const response of responses) expect(sound.equals(response)).to.equal(true);
       });
 
       it("returns the length of the sound as it was put, without parsing the bytes", async () => {
@@ -83,9 +83,9 @@ export const audioStoreContract = (driver: string, setUp: () => Promise<AudioSto
         await store.put(name, objectOf(big));
         const controller = new AbortController();
         const reason = new Error("the caller left");
-        const answer = store.get(name, controller.signal);
+        const response = store.get(name, controller.signal);
         controller.abort(reason);
-        const outcome = await answer.catch((error: unknown) => error);
+        const outcome = await response.catch((error: unknown) => error);
         if (outcome !== reason) expect(big.equals((outcome as AudioObject).bytes)).to.equal(true);
         expect(big.equals(await got(store, name))).to.equal(true);
       });

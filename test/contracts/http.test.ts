@@ -33,7 +33,7 @@ const document: Described = {
 
 const get: Sent = { method: "GET", path: "/things/1?x=y" };
 const headers = { "content-type": "application/json; charset=utf-8", etag: '"1"', date: "now" };
-const answer = (changes: Partial<Omit<Received, "body">> & { body?: string } = {}): Received => ({
+const response = (changes: Partial<Omit<Received, "body">> & { body?: string } = {}): Received => ({
   status: 200,
   headers,
   ...changes,
@@ -45,29 +45,33 @@ describe("the HTTP contract", () => {
     createHttpContract(document).deviations(sent, received);
 
   it("accepts a response that matches the document", () => {
-    expect(deviations(answer())).to.deep.equal([]);
-    expect(deviations(answer({ headers: { ...headers, "x-extra": "yes" } }))).to.deep.equal([]);
-    expect(deviations(answer({ status: 304, headers: {}, body: "" }))).to.deep.equal([]);
-    expect(deviations(answer({ body: "" }), { ...get, method: "HEAD" })).to.deep.equal([]);
+    expect(deviations(response())).to.deep.equal([]);
+    expect(deviations(response({ headers: { ...headers, "x-extra": "yes" } }))).to.deep.equal([]);
+    expect(deviations(response({ status: 304, headers: {}, body: "" }))).to.deep.equal([]);
+    expect(deviations(response({ body: "" }), { ...get, method: "HEAD" })).to.deep.equal([]);
   });
 
   for (const [what, received, word] of [
-    ["a status", answer({ status: 418 }), "418 is not described"],
-    ["a missing header", answer({ headers: { "content-type": "application/json" } }), "ETag is missing"],
-    ["a header's value", answer({ headers: { ...headers, etag: "1" } }), "the header ETag: "],
-    ["an undocumented header", answer({ headers: { ...headers, "x-leak": "1" } }), "x-leak is not described"],
+    ["a status", response({ status: 418 }), "418 is not described"],
+    ["a missing header", response({ headers: { "content-type": "application/json" } }), "ETag is missing"],
+    ["a header's value", response({ headers: { ...headers, etag: "1" } }), "the header ETag: "],
+    [
+      "an undocumented header",
+      response({ headers: { ...headers, "x-leak": "1" } }),
+      "x-leak is not described",
+    ],
     [
       "a type",
-      answer({ headers: { ...headers, "content-type": "text/html" } }),
+      response({ headers: { ...headers, "content-type": "text/html" } }),
       "text/html is not described",
     ],
-    ["a missing member", answer({ body: "{}" }), "required property 'id'"],
-    ["an undocumented member", answer({ body: '{"id":1,"secret":2}' }), "additional properties"],
-    ["a missing body", answer({ body: "" }), "there is no body"],
-    ["an undocumented body", answer({ status: 304, headers: {} }), "there is a body"],
+    ["a missing member", response({ body: "{}" }), "required property 'id'"],
+    ["an undocumented member", response({ body: '{"id":1,"secret":2}' }), "additional properties"],
+    ["a missing body", response({ body: "" }), "there is no body"],
+    ["an undocumented body", response({ status: 304, headers: {} }), "there is a body"],
     [
       "an envelope with another status",
-      answer({
+      response({
         status: 404,
         body: '{"error":{"statusCode":400}}',
         headers: { "content-type": "application/json" },
@@ -82,14 +86,14 @@ describe("the HTTP contract", () => {
 
   it("reports a response of an undocumented operation, unless it is 404 or 405", () => {
     const elsewhere = { method: "GET", path: "/elsewhere" };
-    expect(deviations(answer(), elsewhere)).to.deep.equal([`200 ${undescribed}`]);
-    expect(deviations(answer({ status: 404 }), elsewhere)).to.deep.equal([]);
-    expect(deviations(answer({ status: 405 }), { method: "PUT", path: "/things/1" })).to.deep.equal([]);
+    expect(deviations(response(), elsewhere)).to.deep.equal([`200 ${undescribed}`]);
+    expect(deviations(response({ status: 404 }), elsewhere)).to.deep.equal([]);
+    expect(deviations(response({ status: 405 }), { method: "PUT", path: "/things/1" })).to.deep.equal([]);
   });
 
   it("lists the documented responses that were never seen", () => {
     const contract = createHttpContract(document);
-    contract.deviations(get, answer());
+    contract.deviations(get, response());
     expect(contract.unseen()).to.deep.equal(["GET /things/{id} 304", "GET /things/{id} 404"]);
   });
 });

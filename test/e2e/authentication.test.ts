@@ -56,11 +56,11 @@ describe("authentication on two processes that share a store", () => {
     const origin = "https://new.example";
     const { body } = await admin(first.url, "POST", `/websites/${website.id}/verifications`, { origin });
     const headers = { Origin: origin, Authorization: `Bearer ${body.token}` };
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       [first, second].map(({ url }) => ask(`${url}/v2/auth/verify-origin`, { method: "POST", headers })),
     );
-    expect(answers.map(({ status }) => status)).to.deep.equal([200, 200]);
-    expect(answers.map(({ text }) => JSON.parse(text).verified).sort()).to.deep.equal([false, true]);
+    expect(responses.map(({ status }) => status)).to.deep.equal([200, 200]);
+    expect(responses.map(({ text }) => JSON.parse(text).verified).sort()).to.deep.equal([false, true]);
     await seenBySecond(async () => (await origins()).includes(origin));
     expect((await refresh(second, { "X-API-Key": website.apiKey, Origin: origin })).status).to.equal(200);
   });

@@ -72,8 +72,8 @@ describe("the client library in a browser", () => {
   /** A stub service with these synthesis responses and CORS for all origins. */
   const serveStub = async (sound: () => StubResponse): Promise<LocalServer> => {
     const server = await startStubServer(({ method, url = "" }) => {
-      const answer = url.startsWith("/v2/text/") && method === "GET" ? sound() : voiceConfig;
-      return { ...answer, headers: { ...answer.headers, ...corsHeaders } };
+      const response = url.startsWith("/v2/text/") && method === "GET" ? sound() : voiceConfig;
+      return { ...response, headers: { ...response.headers, ...corsHeaders } };
     });
     sites.push(server);
     return server;
@@ -351,10 +351,10 @@ describe("the client library in a browser", () => {
     await verifyOrigins(website.id, site.url);
     const page = await open(site);
     const report = page.waitForRequest(/\/v2\/voices\/report$/);
-    const answer = await page.evaluate(() => window.speech.reportVoices());
+    const response = await page.evaluate(() => window.speech.reportVoices());
     const { platform } = (await report).postDataJSON();
     expect(platform).to.include({ browser: "Chromium", os: "Linux", deviceType: "desktop" });
     expect(platform.browserVersion).to.match(/^\d+\./);
-    expect(answer.count).to.be.above(200);
+    expect(response.count).to.be.above(200);
   });
 });

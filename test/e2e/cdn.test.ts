@@ -84,10 +84,10 @@ describe("Varnish with the configuration of infra/varnish in front of two instan
 
   /** The number of the website's syntheses in the ledger: requests that an instance answered. */
   const recorded = async ({ apiKey }: Credentials): Promise<number> => {
-    const answer = await fetch(`${instances[0].url}/admin/audit?apiKey=${apiKey}`, {
+    const response = await fetch(`${instances[0].url}/admin/audit?apiKey=${apiKey}`, {
       headers: { Authorization: `Bearer ${adminToken}` },
     });
-    return (await answer.text()).split("\n").filter((line) => line.includes('"SynthesisServed"')).length;
+    return (await response.text()).split("\n").filter((line) => line.includes('"SynthesisServed"')).length;
   };
   const upstreamRequests = (): number =>
     providers.oai.requests.filter(({ path }) => path === "/v1/audio/speech").length;
@@ -118,10 +118,10 @@ describe("Varnish with the configuration of infra/varnish in front of two instan
       const path = spoken(free);
       await get(path, { ...authorize(website), Origin: "https://shop.example" });
       for (const headers of [{}, { Origin: "https://rival.example" }, { Origin: "null" }] as Headers[]) {
-        const answer = await get(path, headers);
-        expect([answer.status, fromCache(answer)]).to.deep.equal([200, "hit"]);
-        expect(answer.headers).to.include({ "access-control-allow-origin": "*" });
-        expect(answer.headers).not.to.have.any.keys("x-ratelimit-limit", "x-ratelimit-remaining", "vary");
+        const response = await get(path, headers);
+        expect([response.status, fromCache(response)]).to.deep.equal([200, "hit"]);
+        expect(response.headers).to.include({ "access-control-allow-origin": "*" });
+        expect(response.headers).not.to.have.any.keys("x-ratelimit-limit", "x-ratelimit-remaining", "vary");
       }
     });
 
@@ -187,8 +187,8 @@ describe("Varnish with the configuration of infra/varnish in front of two instan
       expect(again.headers["cache-control"]).to.equal("public, max-age=31536000, immutable");
       const missing = `/audio/${"0".repeat(64)}.mp3`;
       for (const _ of ["once", "twice"]) {
-        const answer = await get(missing);
-        expect([answer.status, fromCache(answer)]).to.deep.equal([404, "miss"]);
+        const response = await get(missing);
+        expect([response.status, fromCache(response)]).to.deep.equal([404, "miss"]);
       }
     });
   });
@@ -206,9 +206,9 @@ describe("Varnish with the configuration of infra/varnish in front of two instan
       const path = spoken(paid);
       const [sent, before] = [upstreamRequests(), await recorded(owner)];
       const [first, second] = [await get(path, authorize(owner)), await get(path, authorize(owner))];
-      for (const answer of [first, second]) {
-        expect([answer.status, fromCache(answer)]).to.deep.equal([200, "miss"]);
-        expect(answer.headers).to.include({ "cache-control": "private, max-age=86400", vary: "Origin" });
+      for (const response of [first, second]) {
+        expect([response.status, fromCache(response)]).to.deep.equal([200, "miss"]);
+        expect(response.headers).to.include({ "cache-control": "private, max-age=86400", vary: "Origin" });
       }
       expect(second.body.equals(first.body)).to.equal(true);
       expect([upstreamRequests(), await recorded(owner)]).to.deep.equal([sent + 1, before + 2]);
@@ -233,8 +233,8 @@ describe("Varnish with the configuration of infra/varnish in front of two instan
         { Origin: "https://rival.example" },
         { Referer: "https://rival.example/" },
       ] as Headers[]) {
-        const answer = await get(path, headers);
-        expect([answer.status, fromCache(answer)], JSON.stringify(headers)).to.deep.equal([401, "miss"]);
+        const response = await get(path, headers);
+        expect([response.status, fromCache(response)], JSON.stringify(headers)).to.deep.equal([401, "miss"]);
       }
     });
 
@@ -257,8 +257,8 @@ describe("Varnish with the configuration of infra/varnish in front of two instan
         "/openapi.json",
       ]) {
         for (const _ of ["once", "twice"]) {
-          const answer = await get(path, authorize(website));
-          expect([answer.status, fromCache(answer), answer.headers.age], path).to.deep.equal([
+          const response = await get(path, authorize(website));
+          expect([response.status, fromCache(response), response.headers.age], path).to.deep.equal([
             200,
             "miss",
             "0",
@@ -293,14 +293,14 @@ describe("Varnish with the configuration of infra/varnish in front of two instan
         });
       const speech = { voice: paid, text: something() };
       const events = { Accept: "text/event-stream" };
-      for (const answer of [
+      for (const response of [
         await post("/v2/text/synthesize", speech),
         await post("/v2/text/synthesize", speech),
         await post("/v2/text/synthesize", { ...speech, stream: true }, events),
         await post("/v2/text/synthesize", { ...speech, stream: true }, events),
         await post("/v2/auth/refresh", {}),
       ]) {
-        expect([answer.status, fromCache(answer)]).to.deep.equal([200, "miss"]);
+        expect([response.status, fromCache(response)]).to.deep.equal([200, "miss"]);
       }
       expect(await recorded(owner)).to.equal(4);
     });
@@ -317,8 +317,8 @@ describe("Varnish with the configuration of infra/varnish in front of two instan
 
     it("include the operator's interface, which is not reachable", async () => {
       for (const path of ["/admin/websites", "/ADMIN/keys", "/admin", "/metrics"]) {
-        const answer = await get(path, { Authorization: `Bearer ${adminToken}` });
-        expect(answer.status, path).to.equal(404);
+        const response = await get(path, { Authorization: `Bearer ${adminToken}` });
+        expect(response.status, path).to.equal(404);
       }
     });
   });
@@ -357,9 +357,12 @@ describe("Varnish with the configuration of infra/varnish in front of two instan
 
     it("is not available when no token is set", async () => {
       for (const headers of [{}, { Authorization: "Bearer " }, { Authorization: "Bearer" }]) {
-        const answer = await fetch(`${shortLived.url}/audio/${"0".repeat(64)}`, { method: "PURGE", headers });
-        expect([answer.status, answer.headers.get("Allow")]).to.deep.equal([405, "GET, HEAD"]);
-        expect(JSON.parse(await answer.text()).error).to.include({
+        const response = await fetch(`${shortLived.url}/audio/${"0".repeat(64)}`, {
+          method: "PURGE",
+          headers,
+        });
+        expect([response.status, response.headers.get("Allow")]).to.deep.equal([405, "GET, HEAD"]);
+        expect(JSON.parse(await response.text()).error).to.include({
           statusCode: 405,
           code: "METHOD_NOT_ALLOWED",
         });
@@ -417,12 +420,12 @@ describe("Varnish with the configuration of infra/varnish in front of two instan
     };
     const untilBothKnow = (voice: string): Promise<void> =>
       until(async () => {
-        const answers = await Promise.all(
+        const responses = await Promise.all(
           instances.map(({ url }) =>
             fetch(`${url}/v2/voices/${encodeURIComponent(voice)}`, { headers: authorize(website) }),
           ),
         );
-        return answers.every(({ ok }) => ok);
+        return responses.every(({ ok }) => ok);
       });
   });
 });

@@ -53,12 +53,12 @@ describe("the OpenAPI document", () => {
     });
 
     it("has examples with messages that the service sends", () => {
-      const answers = [
+      const responses = [
         ...operationsOf(api.document).flatMap(({ operation }) => Object.values(operation.responses)),
         ...Object.values(api.document.components.responses ?? {}),
       ];
-      const shown = answers
-        .flatMap((answer) => ("content" in answer ? Object.values(answer.content ?? {}) : []))
+      const shown = responses
+        .flatMap((response) => ("content" in response ? Object.values(response.content ?? {}) : []))
         .map(({ example }) => (example as Partial<ErrorResponse> | undefined)?.error)
         .flatMap((error) => (error && error.statusCode < 500 ? [error.message] : []));
       expect([...new Set(shown)].filter((message) => !api.refusals.has(message))).to.deep.equal([]);

@@ -30,10 +30,10 @@ describe("Speech for one key while another key floods the service", function () 
     const speak = async (): Promise<void> => {
       if (++sentences > 100) return;
       const text = `Hello there, for the time number ${sentences}.`;
-      const answer = await synthesizeByPost(service.url, website, { voice, text });
-      expect(answer.status, text).to.equal(200);
-      expect(answer.headers.get("svc-cached")).to.equal("miss");
-      expect((await answer.arrayBuffer()).byteLength).to.be.above(1000);
+      const response = await synthesizeByPost(service.url, website, { voice, text });
+      expect(response.status, text).to.equal(200);
+      expect(response.headers.get("svc-cached")).to.equal("miss");
+      expect((await response.arrayBuffer()).byteLength).to.be.above(1000);
       await speak();
     };
     await Promise.all([speak(), speak(), speak(), speak()]);
@@ -43,14 +43,14 @@ describe("Speech for one key while another key floods the service", function () 
     let refusal: Response | undefined;
     for (let attempt = 0; !refusal; attempt++) {
       const text = `And ${attempt} more. ${"7319046528".repeat(100)}`;
-      const answer = await synthesizeByPost(service.url, flooding, { voice, text });
-      if (answer.status !== 200) refusal = answer;
-      else await answer.body?.cancel();
+      const response = await synthesizeByPost(service.url, flooding, { voice, text });
+      if (response.status !== 200) refusal = response;
+      else await response.body?.cancel();
     }
     expect(refusal.status).to.equal(503);
     expect(Number(refusal.headers.get("retry-after"))).to.be.at.least(1);
     expect((await errorOf(refusal)).code).to.equal("UNAVAILABLE");
-    expect([...flood.answers.keys()])
+    expect([...flood.responses.keys()])
       .to.include(503)
       .and.to.satisfy((statuses: number[]) => statuses.every((status) => [200, 503].includes(status)));
   });

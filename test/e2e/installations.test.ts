@@ -25,9 +25,9 @@ describe("installations that share an event store", () => {
     const websites = [];
     for (const { url } of services) {
       const website = await registerWebsite(url);
-      const answer = await synthesize(url, website, { voice: "UK English Female", text: "Mine" });
-      expect(answer.status).to.equal(200);
-      await answer.arrayBuffer();
+      const response = await synthesize(url, website, { voice: "UK English Female", text: "Mine" });
+      expect(response.status).to.equal(200);
+      await response.arrayBuffer();
       websites.push(website);
     }
     for (const [index, { url, kept }] of services.entries()) {
@@ -37,9 +37,9 @@ describe("installations that share an event store", () => {
       expect(keys.map(({ apiKey }) => apiKey)).to.deep.equal([own]);
       for (const website of websites) {
         const isOwn = website.apiKey === own;
-        const answer = await synthesize(url, website, { voice: "UK English Female", text: "Mine" });
-        expect(answer.status).to.equal(isOwn ? 200 : 401);
-        await answer.arrayBuffer();
+        const response = await synthesize(url, website, { voice: "UK English Female", text: "Mine" });
+        expect(response.status).to.equal(isOwn ? 200 : 401);
+        await response.arrayBuffer();
         const usage = await admin(url, "GET", `/keys/${website.apiKey}/usage`);
         expect(usage.body.requests).to.equal(isOwn ? 2 : undefined);
       }

@@ -7,8 +7,8 @@ const seed = Number(process.env.KILL_SEED ?? 1);
 describe("A service that is killed with SIGKILL under load", () => {
   for (const store of ["sqlite", "eventstoredb"] as const) {
     it(`records each answer exactly once, within the quotas, and its books agree (${store}, seed ${seed})`, async () => {
-      const { answers } = await runKillRounds({ store, rounds: isSample ? 1 : 2, seed });
-      expect(answers).not.to.deep.equal([]);
+      const { responses } = await runKillRounds({ store, rounds: isSample ? 1 : 2, seed });
+      expect(responses).not.to.deep.equal([]);
     });
   }
 });

@@ -68,9 +68,9 @@ describe("The service's metrics", () => {
         for (let attempt = 0; attempt < 3; attempt++)
           await bytesOf(await synthesize(service.url, website, { voice, text }));
       });
-      const answers = prometheusName(metricDefinitions.answers);
-      expect(added(answers, { provenance: "miss", engine: "g1", delivery: "whole" })).to.equal(1);
-      expect(added(answers, { provenance: "memory" })).to.equal(2);
+      const responses = prometheusName(metricDefinitions.responses);
+      expect(added(responses, { provenance: "miss", engine: "g1", delivery: "whole" })).to.equal(1);
+      expect(added(responses, { provenance: "memory" })).to.equal(2);
       expect(added(prometheusName(metricDefinitions.characters), { engine: "g1" })).to.equal(3 * text.length);
       const served = { http_route: "/v2/text/synthesize", http_response_status_code: "200" };
       expect(added(`${prometheusName(metricDefinitions.requests)}_count`, served)).to.equal(3);

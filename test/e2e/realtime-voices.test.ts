@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import { admin, authorize, type Credentials, registerWebsite } from "../support/client.ts";
 import {
-  type Answered,
   ask,
   type InProcessService,
+  type ReceivedResponse,
   startInProcessService,
 } from "../support/in-process-service.ts";
 import { adminToken } from "../support/service.ts";
@@ -38,7 +38,7 @@ describe("A website's voice of a realtime model", () => {
   });
 
   const unused = (): string => `I am number ${++number} of all that are read aloud.`;
-  const speak = (body: object, headers = {}): Promise<Answered> =>
+  const speak = (body: object, headers = {}): Promise<ReceivedResponse> =>
     ask(service.url + path, {
       method: "POST",
       headers: { ...authorize(website), "Content-Type": "application/json", ...headers },

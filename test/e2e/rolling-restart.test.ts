@@ -11,7 +11,7 @@ import { createRecordedServings } from "./kill-rounds/recorded-servings.ts";
 
 const previousCommit = "cf828b1";
 /** Answers of each version before, during and after a time in which both serve. */
-const answersPerPhase = 100;
+const responsesPerPhase = 100;
 const quotas = [null, 700, 3_000, 10_000_000];
 
 describe(`a rolling restart from ${previousCommit} to this version`, () => {
@@ -66,16 +66,16 @@ describe(`a rolling restart from ${previousCommit} to this version`, () => {
 
       for (const version of ["this", "previous"] as const) {
         const load = loadOn(serving, version === "this" ? "previous" : "this");
-        await load.more(answersPerPhase);
+        await load.more(responsesPerPhase);
         const next = await start(version);
         await untilKnown(next, keys);
         const nextLoad = loadOn(next, version);
-        await nextLoad.more(answersPerPhase);
+        await nextLoad.more(responsesPerPhase);
         // One after the other: the probes of two processes replace each other, which version 0.1.0 cannot measure by.
         await deployment.seal(checkout?.path);
         await deployment.seal();
         await Promise.all([stop(serving), load.stop()]);
-        await nextLoad.more(answersPerPhase);
+        await nextLoad.more(responsesPerPhase);
         await nextLoad.stop();
         await checkReports(next.url, keys, recorded);
         serving = next;

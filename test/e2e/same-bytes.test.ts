@@ -231,10 +231,10 @@ describe("The same request", () => {
       let service = await start(folder.path, env);
       const firstAndTenth = new Map<AudioFormat, Buffer[]>();
       const ask = async (format: AudioFormat, source: string): Promise<Buffer> => {
-        const answer = await door.ask({ service, website }, format);
-        expect(answer.source ?? source, `${format}, ${source}`).to.equal(source);
-        expectKnown(door, format, answer.bytes);
-        return answer.bytes;
+        const response = await door.ask({ service, website }, format);
+        expect(response.source ?? source, `${format}, ${source}`).to.equal(source);
+        expectKnown(door, format, response.bytes);
+        return response.bytes;
       };
       try {
         for (const format of door.formats) {

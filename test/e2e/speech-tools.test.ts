@@ -49,11 +49,11 @@ describe("The process of the speech tools", () => {
     await until("the restart is logged", () =>
       service.log.some((line) => line.includes("speech tools has ended")),
     );
-    const answer = await synthesize(service.url, website, {
+    const response = await synthesize(service.url, website, {
       voice: "UK English Female",
       text: "Restarted.",
     });
-    expect(answer.status).to.equal(200);
+    expect(response.status).to.equal(200);
     expect(helper()).to.not.equal(pid);
     const warnings = service.log.filter((line) => line.includes('"level":"warn"'));
     expect(warnings).to.have.length(1);

@@ -286,9 +286,9 @@ describe("streaming over HTTP", () => {
     }
     const statuses: number[] = [];
     for (let i = 0; i < 3; i++) {
-      const answered = await openStream(service.url, lowRate, { ...request, volume: 0 });
-      statuses.push(answered.status);
-      answered.disconnect();
+      const response = await openStream(service.url, lowRate, { ...request, volume: 0 });
+      statuses.push(response.status);
+      response.disconnect();
     }
     expect(statuses).to.include(429);
     expect(wire.oai.requests.length).to.equal(requests);

@@ -180,8 +180,8 @@ describe("The texts and phonemes of natural voices", () => {
       const pids = busy();
       for (const pid of pids) process.kill(pid, signal);
       await gone(...pids);
-      const answer = await response;
-      if (!answer.ok) errors.push(await answer.text());
+      const received = await response;
+      if (!received.ok) errors.push(await received.text());
     });
   }
 

@@ -133,7 +133,7 @@ describe("The texts of requests", () => {
     ];
     return {
       kind: "answer" as const,
-      answer: {
+      response: {
         status,
         headers: { "Content-Type": "application/json" },
         body: Buffer.from(JSON.stringify({ error: { message: `Cannot speak ${said.join(", ")}` } })),

@@ -198,9 +198,11 @@ describe("Traces and metrics sent to a collector", () => {
 
   it("contain no text, voice, key, secret or client address", async () => {
     const client = "203.0.113.7";
-    const answersBefore = collector.metrics.get("voxledger.synthesis.answers") ?? 0;
+    const responsesBefore = collector.metrics.get("voxledger.synthesis.answers") ?? 0;
     await traceOf(await ask(freshText(), { "X-Forwarded-For": client }), wholeWay);
-    await collector.until(() => (collector.metrics.get("voxledger.synthesis.answers") ?? 0) > answersBefore);
+    await collector.until(
+      () => (collector.metrics.get("voxledger.synthesis.answers") ?? 0) > responsesBefore,
+    );
     const all = collector.received.join("\n");
     for (const private_ of [
       "Confidential",

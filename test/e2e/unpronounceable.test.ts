@@ -35,9 +35,9 @@ describe("text that the voice cannot pronounce", () => {
   };
   for (const [door, ask] of Object.entries(doors)) {
     it(`is refused with 400 and the path of the text: ${door}`, async () => {
-      const answer = await ask();
-      expect(answer.status).to.equal(400);
-      const { code, errors } = await errorOf(answer);
+      const response = await ask();
+      expect(response.status).to.equal(400);
+      const { code, errors } = await errorOf(response);
       expect(code).to.equal("VALIDATION_ERROR");
       expect(errors?.map(({ path }) => path)).to.deep.equal([["text"]]);
     });
@@ -45,9 +45,9 @@ describe("text that the voice cannot pronounce", () => {
 
   it("is refused like a text whose letters would be spelled for hours, without a charge", async () => {
     const spelled = { voice: "UK English Male", text: "㊗".repeat(5_000) };
-    const answer = await synthesizeByPost(service.url, website, spelled);
-    expect(answer.status).to.equal(400);
-    expect((await errorOf(answer)).errors?.map(({ path }) => path)).to.deep.equal([["text"]]);
+    const response = await synthesizeByPost(service.url, website, spelled);
+    expect(response.status).to.equal(400);
+    expect((await errorOf(response)).errors?.map(({ path }) => path)).to.deep.equal([["text"]]);
     const usage = await fetch(`${service.url}/v2/usage`, { headers: authorize(website) });
     expect(await usage.json()).to.include({ used: 0, requests: 0 });
   });

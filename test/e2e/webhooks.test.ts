@@ -61,10 +61,10 @@ describe("webhooks of a service that is killed", () => {
   });
 
   it("receive again after SIGKILL what they had refused, with the same ids", async () => {
-    receiver.answer = () => 500;
+    receiver.response = () => 500;
     await speak("Ten letter");
     await until(async () => (await deliveries())[0]?.attempts[0]?.error !== undefined);
-    receiver.answer = () => 204;
+    receiver.response = () => 204;
     await restart();
     await until(async () => (await deliveries())[0]?.status === "succeeded");
     expect(new Set(receiver.received.map(({ headers }) => headers["webhook-id"])).size).to.equal(1);

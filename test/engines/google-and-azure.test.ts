@@ -188,7 +188,7 @@ for (const provided of [google, azure]) {
     });
 
     it("reports a refusal without a message by its status, and redacts key and text from messages", async () => {
-      wire.faults.next({ kind: "answer", answer: { status: 401, headers: {}, body: Buffer.alloc(0) } });
+      wire.faults.next({ kind: "answer", response: { status: 401, headers: {}, body: Buffer.alloc(0) } });
       expect((await rejection(speak())) as Error)
         .to.have.property("message")
         .that.includes("401");

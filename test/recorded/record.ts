@@ -131,9 +131,9 @@ class Recording {
   /** A call of the admin API that must succeed. */
   async admin(method: string, path: string, body?: object): Promise<Record<string, unknown>> {
     time.now += 1_000;
-    const answered = await admin(this.url, method, path, body);
-    if (answered.status >= 300) throw new Error(`${method} ${path}: ${JSON.stringify(answered)}`);
-    return answered.body;
+    const response = await admin(this.url, method, path, body);
+    if (response.status >= 300) throw new Error(`${method} ${path}: ${JSON.stringify(response)}`);
+    return response.body;
   }
 
   async register(name: string, plan: string | object): Promise<Credentials> {

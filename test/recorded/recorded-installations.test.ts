@@ -56,8 +56,8 @@ for (const version of recordedVersions) {
         const service = await composeService(readSettings(opened.env), createLogger("silent"), options);
         try {
           for (const [path, body] of Object.entries(opened.recorded.reports)) {
-            const answered = await admin(service.url, "GET", path);
-            expect(answered.body, path).to.containSubset(withoutTimes(body));
+            const response = await admin(service.url, "GET", path);
+            expect(response.body, path).to.containSubset(withoutTimes(body));
           }
           const { body } = await admin(service.url, "GET", "/voice-choice");
           expect(body, "its voices").to.include({ choice: "classic" });

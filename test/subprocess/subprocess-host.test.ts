@@ -226,13 +226,13 @@ describe("The subprocess host", () => {
   });
 
   describe("reserves an encoder", () => {
-    const longAnswer = () => createClaim("a key", 400);
+    const longResponse = () => createClaim("a key", 400);
     const taken = (host: SubprocessHost) => host.stats().running;
 
     it("for a long answer, which holds it until it is released", async () => {
       const host = await open({ concurrency: 1 });
-      const first = await host.reserveEncoder(never, longAnswer());
-      const second = host.reserveEncoder(never, longAnswer());
+      const first = await host.reserveEncoder(never, longResponse());
+      const second = host.reserveEncoder(never, longResponse());
       await until("the key has no further slot", () => host.stats().queued === 1);
       first?.release();
       (await second)?.release();
@@ -247,9 +247,9 @@ describe("The subprocess host", () => {
 
     it("that short answers of the same key need not wait for", async () => {
       const host = await open({ concurrency: 1 });
-      const held = await host.reserveEncoder(never, longAnswer());
+      const held = await host.reserveEncoder(never, longResponse());
       const leaving = new AbortController();
-      const waiting = rejection(host.reserveEncoder(leaving.signal, longAnswer()));
+      const waiting = rejection(host.reserveEncoder(leaving.signal, longResponse()));
       const input = (async function* () {
         yield wavHeader(22_050, unknownSize);
         yield Buffer.alloc(10_000, 7);
@@ -287,7 +287,7 @@ describe("The subprocess host", () => {
 
     it("for the job that takes it, which releases it at its end", async () => {
       const host = await open({ concurrency: 1 });
-      const claim = longAnswer();
+      const claim = longResponse();
       const slot = await host.reserveEncoder(never, claim);
       const input = (async function* () {
         yield wavHeader(22_050, unknownSize);
@@ -304,9 +304,9 @@ describe("The subprocess host", () => {
 
     it("until the answer is aborted", async () => {
       const host = await open({ concurrency: 1 });
-      const slot = await host.reserveEncoder(never, longAnswer());
+      const slot = await host.reserveEncoder(never, longResponse());
       const leaving = new AbortController();
-      const refused = rejection(host.reserveEncoder(leaving.signal, longAnswer()));
+      const refused = rejection(host.reserveEncoder(leaving.signal, longResponse()));
       leaving.abort(new Error("the caller has left"));
       expect(await refused).to.have.property("message", "the caller has left");
       slot?.release();
@@ -329,14 +329,14 @@ describe("The subprocess host", () => {
   });
 
   it("starts no helper while a tool cannot report its version, and says so", async () => {
-    const answer = "echo 'eSpeak NG text-to-speech: 1.51'";
+    const response = "echo 'eSpeak NG text-to-speech: 1.51'";
     const tools = await placeFakeTools();
     try {
       await tools.place("espeak-ng", "kill -9 $$");
       const refused = await rejection(open({ path: tools.directory }));
       expect(refused).to.have.property("message").that.includes("espeak-ng did not report its version");
 
-      await tools.place("espeak-ng", answer);
+      await tools.place("espeak-ng", response);
       const warnings: string[] = [];
       const host = await open({ path: tools.directory, warn: (sentence) => warnings.push(sentence) });
       await tools.place("espeak-ng", "kill -9 $$");
@@ -345,7 +345,7 @@ describe("The subprocess host", () => {
       expect(await reasonOf(sayWhole(host, "One."))).to.equal("helper");
       expect(warnings[1]).to.include("espeak-ng did not report its version");
 
-      await tools.place("espeak-ng", answer);
+      await tools.place("espeak-ng", response);
       expect((await sayWhole(host, "One.")).toString()).to.include("1.51");
     } finally {
       await tools.remove();

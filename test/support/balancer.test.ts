@@ -7,9 +7,9 @@ describe("the balancer", () => {
     const one = await serveLocally((_, res) => void res.end("one"));
     const other = await serveLocally((_, res) => void res.end("other"));
     await using balancer = await openBalancer([one.url, other.url]);
-    const answers: string[] = [];
-    for (let attempt = 0; attempt < 4; attempt++) answers.push(await (await fetch(balancer.url)).text());
-    expect(answers).to.deep.equal(["one", "other", "one", "other"]);
+    const responses: string[] = [];
+    for (let attempt = 0; attempt < 4; attempt++) responses.push(await (await fetch(balancer.url)).text());
+    expect(responses).to.deep.equal(["one", "other", "one", "other"]);
     await Promise.all([one.close(), other.close()]);
   });
 
@@ -17,8 +17,8 @@ describe("the balancer", () => {
     const service = await serveLocally((_, res) => void res.writeHead(413).end("too large"));
     await using balancer = await openBalancer([service.url]);
     for (let attempt = 0; attempt < 20; attempt++) {
-      const answer = await fetch(balancer.url, { method: "PUT", body: "x".repeat(2 ** 20) });
-      expect([answer.status, await answer.text()]).to.deep.equal([413, "too large"]);
+      const response = await fetch(balancer.url, { method: "PUT", body: "x".repeat(2 ** 20) });
+      expect([response.status, await response.text()]).to.deep.equal([413, "too large"]);
     }
     await service.close();
   });
@@ -30,7 +30,7 @@ describe("the balancer", () => {
     });
     await using balancer = await openBalancer([service.url]);
     const outcome = await fetch(balancer.url)
-      .then(async (answer) => answer.text())
+      .then(async (response) => response.text())
       .catch((error: unknown) => error);
     expect(outcome).to.be.instanceOf(TypeError);
     await service.close();

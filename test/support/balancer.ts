@@ -15,13 +15,13 @@ export interface BalancerOptions {
   /** Changes the headers of a response. */
   readonly onHeaders?: (headers: IncomingHttpHeaders) => void;
   /** Awaited before a response is passed on. */
-  readonly onAnswer?: (forwarded: { method: string; path: string }, status: number) => Promise<void>;
+  readonly onResponse?: (forwarded: { method: string; path: string }, status: number) => Promise<void>;
 }
 
 /** Sends each request, on whatever connection, to the next of these services in turn. */
 export const openBalancer = async (
   urls: readonly string[],
-  { onHeaders = () => {}, onAnswer = async () => {} }: BalancerOptions = {},
+  { onHeaders = () => {}, onResponse = async () => {} }: BalancerOptions = {},
 ): Promise<LocalServer & AsyncDisposable> => {
   // One connection per request: a service may close a kept-alive connection just when it is reused.
   const agent = new Agent({ keepAlive: false });
@@ -42,16 +42,16 @@ export const openBalancer = async (
       setDefaultHeaders: false,
     });
     res.once("close", () => forwarded.destroy());
-    const answered = new Promise<IncomingMessage>((resolve, reject) => {
+    const responded = new Promise<IncomingMessage>((resolve, reject) => {
       forwarded.once("response", resolve).on("error", reject);
     });
     req.pipe(forwarded); // not by pipeline, which would destroy the client's socket when the response comes before the request is complete
-    const answer = await answered;
-    onHeaders(answer.headers);
-    await onAnswer({ method, path }, answer.statusCode ?? 0);
-    res.writeHead(answer.statusCode ?? 502, answer.headers);
+    const response = await responded;
+    onHeaders(response.headers);
+    await onResponse({ method, path }, response.statusCode ?? 0);
+    res.writeHead(response.statusCode ?? 502, response.headers);
     res.flushHeaders();
-    await pipeline(answer, res);
+    await pipeline(response, res);
     req.unpipe(forwarded).resume(); // the rest of the request is discarded
     forwarded.destroy();
   };
@@ -63,10 +63,10 @@ export const openBalancer = async (
     pipeline(near, far, near).catch(() => {});
   };
 
-  const answer: RequestListener = (req, res) => {
+  const response: RequestListener = (req, res) => {
     passOn(req, res).catch(() => res.destroy()); // a cut response is cut for the client as well
   };
-  const server = await serveLocally(answer, passThrough, {
+  const server = await serveLocally(response, passThrough, {
     maxHeaderSize: 256 * 1024,
     keepAliveTimeout: 0, // none: clients keep connections for as long as the services' Keep-Alive header says
   });

@@ -7,7 +7,7 @@ import { type Credentials, synthesizeByPost } from "./client.ts";
  */
 export interface DigitFlood {
   /** The number of responses by status. */
-  readonly answers: ReadonlyMap<number, number>;
+  readonly responses: ReadonlyMap<number, number>;
   stop(): Promise<void>;
 }
 
@@ -19,7 +19,7 @@ export const startDigitFlood = (
   website: Credentials,
   { inFlight, voice }: { readonly inFlight: number; readonly voice: string },
 ): DigitFlood => {
-  const answers = new Map<number, number>();
+  const responses = new Map<number, number>();
   const stopping = new AbortController();
   const { signal } = stopping;
 
@@ -27,7 +27,7 @@ export const startDigitFlood = (
     while (!signal.aborted) {
       const text = Array.from(randomBytes(2000), (byte) => byte % 10).join("");
       const { status, body } = await synthesizeByPost(url, website, { voice, text }, { signal });
-      answers.set(status, (answers.get(status) ?? 0) + 1);
+      responses.set(status, (responses.get(status) ?? 0) + 1);
       await body?.cancel();
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
@@ -38,7 +38,7 @@ export const startDigitFlood = (
     }),
   );
   return {
-    answers,
+    responses,
     stop: async () => {
       stopping.abort();
       await Promise.all(asking);

@@ -94,7 +94,7 @@ const systemTime = {
 
 const encode = (part: object): string => Buffer.from(JSON.stringify(part)).toString("base64url");
 
-export interface Answered {
+export interface ReceivedResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
@@ -108,7 +108,7 @@ export const ask = (
     headers = {},
     body,
   }: { method?: string; headers?: Record<string, string | string[]>; body?: string } = {},
-): Promise<Answered> =>
+): Promise<ReceivedResponse> =>
   new Promise((resolve, reject) => {
     const asking = request(url, { method, headers, agent: false }, (response) => {
       const chunks: Buffer[] = [];

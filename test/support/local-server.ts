@@ -13,12 +13,12 @@ export type TakeUpgrade = (req: IncomingMessage, connection: Duplex, head: Buffe
 
 /** Starts an HTTP server on a free port of the loopback. */
 export const serveLocally = async (
-  answer: RequestListener,
+  response: RequestListener,
   upgrade?: TakeUpgrade,
   options: ServerOptions = {},
 ): Promise<LocalServer> => {
-  const server = createServer(options, answer);
-  server.on("checkExpectation", answer); // Node would respond by itself
+  const server = createServer(options, response);
+  server.on("checkExpectation", response); // Node would respond by itself
   if (upgrade) server.on("upgrade", upgrade);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {

@@ -68,7 +68,7 @@ const balanced = async (instances: readonly RunningService[], store: EventStore)
   const balancer = await openBalancer(
     instances.map(({ url }) => url),
     {
-      onAnswer: async ({ method, path }, status) => {
+      onResponse: async ({ method, path }, status) => {
         if (status === 403 || (status < 300 && isCommand(method, path)))
           await level(instances, await appendMarker(store));
       },

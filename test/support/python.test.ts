@@ -25,8 +25,8 @@ for line in sys.stdin:
 `;
     await running(script, async ({ ask }) => {
       const clients = ["elevenlabs", "openai", "wyoming"];
-      const answers = await Promise.all(["Grüße", "two\nlines"].map((text) => ask({ text })));
-      expect(answers).to.deep.equal([
+      const responses = await Promise.all(["Grüße", "two\nlines"].map((text) => ask({ text })));
+      expect(responses).to.deep.equal([
         { given: { text: "Grüße" }, clients },
         { given: { text: "two\nlines" }, clients },
       ]);

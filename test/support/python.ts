@@ -48,11 +48,11 @@ const start = (file: string, environment: PythonEnvironment, onEnd: () => void) 
   child.stdin.on("error", () => {}); // A script that failed early reads nothing; its exit code says so.
   const ended = once(child, "close").then(([code, signal]): number | string => code ?? signal);
   const errors = text(child.stderr);
-  const answers = createInterface(child.stdout)[Symbol.asyncIterator]();
+  const responses = createInterface(child.stdout)[Symbol.asyncIterator]();
   return {
     ask: async <Result>(input: unknown): Promise<Result> => {
       child.stdin.write(`${JSON.stringify(input)}\n`);
-      const { value, done } = await answers.next();
+      const { value, done } = await responses.next();
       if (!done) return JSON.parse(value) as Result;
       onEnd();
       throw new Error(`${file} ended with ${await ended}: ${await errors}`);

@@ -10,12 +10,16 @@ export interface RecordedRequest {
   readonly body: string;
 }
 
-type Answer = readonly [status: number, body?: string | Buffer, headers?: Readonly<Record<string, string>>];
+type RecordedResponse = readonly [
+  status: number,
+  body?: string | Buffer,
+  headers?: Readonly<Record<string, string>>,
+];
 
 /** Sends no request while it runs: each one is recorded and answered by the test, with a Content-Length. */
 export const recordRequests = async (
   origins: readonly string[],
-  answer: (request: RecordedRequest) => Answer,
+  response: (request: RecordedRequest) => RecordedResponse,
   run: () => Promise<unknown>,
 ): Promise<readonly RecordedRequest[]> => {
   const requests: RecordedRequest[] = [];
@@ -30,7 +34,7 @@ export const recordRequests = async (
           const headers = Object.fromEntries(sent.headers);
           const request = { path: pathname + search, headers, body: await sent.text() };
           requests.push(request);
-          const [status, body = "", more] = answer(request);
+          const [status, body = "", more] = response(request);
           return [status, body, { "Content-Length": String(Buffer.byteLength(body)), ...more }];
         });
       }

@@ -98,9 +98,9 @@ const ready = async (url: string, check: () => void): Promise<void> => {
   const signal = AbortSignal.timeout(pollTimeoutMs);
   for (;;) {
     check();
-    const answer = await fetch(url, { signal }).catch(() => undefined);
-    await answer?.body?.cancel();
-    if (answer?.ok) return;
+    const response = await fetch(url, { signal }).catch(() => undefined);
+    await response?.body?.cancel();
+    if (response?.ok) return;
     await delay(20, undefined, { signal });
   }
 };

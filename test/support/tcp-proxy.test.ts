@@ -41,11 +41,11 @@ describe("The TCP proxy", () => {
 
   it("holds data while it is frozen, and forwards it afterwards", async () => {
     line.freeze();
-    const answer = text(dial().end("hello"));
+    const response = text(dial().end("hello"));
     await until("it is connected", () => line.open() === 1);
     expect(line.passed()).to.equal(0);
     line.thaw();
-    expect(await answer).to.equal("hello");
+    expect(await response).to.equal("hello");
   });
 
   it("loses no data when it is throttled", async () => {

@@ -14,7 +14,7 @@ export interface WebhookReceiver {
   readonly url: string;
   readonly received: readonly ReceivedMessage[];
   /** Chooses the status of the answers; a promise delays them. Default: 204. */
-  answer: (message: ReceivedMessage, number: number) => number | Promise<number>;
+  response: (message: ReceivedMessage, number: number) => number | Promise<number>;
   /** Resolves when this many messages have arrived. */
   seen(count: number): Promise<void>;
   close(): Promise<void>;
@@ -27,13 +27,13 @@ export const serveWebhookReceiver = async (): Promise<WebhookReceiver> => {
     const message = { headers: request.headers as Record<string, string>, body: await text(request) };
     received.push(message);
     arrivals.emit("message");
-    const status = await receiver.answer(message, received.length);
+    const status = await receiver.response(message, received.length);
     response.writeHead(status, status >= 300 && status < 400 ? { Location: "/elsewhere" } : {}).end();
   });
   const receiver: WebhookReceiver = {
     url: `${server.url}/hook`,
     received,
-    answer: () => 204,
+    response: () => 204,
     seen: async (count) => {
       while (received.length < count) await once(arrivals, "message");
     },

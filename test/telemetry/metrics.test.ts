@@ -78,7 +78,7 @@ describe("metric names", () => {
   it("have units in Prometheus, as a collector writes them", () => {
     const names = [
       metricDefinitions.requests,
-      metricDefinitions.answers,
+      metricDefinitions.responses,
       metricDefinitions.cacheBytes,
       metricDefinitions.cpu,
     ];

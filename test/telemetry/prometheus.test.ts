@@ -14,8 +14,8 @@ describe("the metrics listener", () => {
     read = () => Promise.reject(new Error("not now"));
     expect((await fetch(listener.url)).status).to.equal(503);
     read = async () => "up 1\n";
-    const answer = await fetch(listener.url);
-    expect([answer.status, await answer.text()]).to.deep.equal([200, "up 1\n"]);
+    const response = await fetch(listener.url);
+    expect([response.status, await response.text()]).to.deep.equal([200, "up 1\n"]);
   });
 
   it("has nothing under another address, and takes nothing", async () => {

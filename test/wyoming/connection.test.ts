@@ -238,14 +238,14 @@ describe("a connection of the Wyoming protocol", () => {
       client.send("ping");
       let turns = 0;
       let isOver = false;
-      const answered = expectEvent(client, "pong").finally(() => {
+      const response = expectEvent(client, "pong").finally(() => {
         isOver = true;
       });
       while (!isOver) {
         await setImmediate();
         turns++;
       }
-      await answered;
+      await response;
       expect(turns).to.be.above(10);
     });
   });

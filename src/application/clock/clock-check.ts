@@ -244,8 +244,8 @@ const setBetween = (from: Agreement, to: Agreement): number =>
  * The smallest difference that explains the times: 0 if the append may have happened between its
  * request and its answer.
  */
-const differenceOf = ({ created, sent, answered }: AppendTimes): number => {
-  if (created > answered) return created - answered;
+const differenceOf = ({ created, sent, acknowledged }: AppendTimes): number => {
+  if (created > acknowledged) return created - acknowledged;
   return created < sent ? created - sent : 0;
 };
 

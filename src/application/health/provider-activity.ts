@@ -37,7 +37,7 @@ interface Account {
   requests: number;
   retries: number;
   errors: number;
-  answers: { count: number; total: number; last: number; longest: number };
+  responses: { count: number; total: number; last: number; longest: number };
   lastError: ProviderActivity["lastError"];
   changes: ProviderActivity["changes"];
 }
@@ -58,7 +58,7 @@ export const createProviderActivities = ({ clock }: { readonly clock: () => numb
       const account = accountOf(engine, websiteId);
       if (event.what === "requested") account.requests += 1;
       else if (event.what === "retried") account.retries += 1;
-      else if (event.what === "answered") addAnswer(account, event.ms);
+      else if (event.what === "answered") addResponse(account, event.ms);
       else if (event.what === "circuit") {
         account.circuit = event.state;
         account.changes = [...account.changes, { at: now(), circuit: event.state }].slice(-maxChanges);
@@ -74,11 +74,11 @@ export const createProviderActivities = ({ clock }: { readonly clock: () => numb
 const errorText = (event: Extract<ProviderEvent, { what: "refused" | "failed" }>): string =>
   event.what === "refused" ? `status ${event.status}` : `failed: ${event.stage}`;
 
-const addAnswer = ({ answers }: Account, ms: number): void => {
-  answers.count += 1;
-  answers.total += ms;
-  answers.last = ms;
-  answers.longest = Math.max(answers.longest, ms);
+const addResponse = ({ responses }: Account, ms: number): void => {
+  responses.count += 1;
+  responses.total += ms;
+  responses.last = ms;
+  responses.longest = Math.max(responses.longest, ms);
 };
 
 const newAccount = (engine: EngineCode, websiteId: string | undefined): Account => ({
@@ -88,20 +88,20 @@ const newAccount = (engine: EngineCode, websiteId: string | undefined): Account 
   requests: 0,
   retries: 0,
   errors: 0,
-  answers: { count: 0, total: 0, last: 0, longest: 0 },
+  responses: { count: 0, total: 0, last: 0, longest: 0 },
   lastError: undefined,
   changes: [],
 });
 
-const describe = ({ engine, websiteId, answers, lastError, ...counts }: Account): ProviderActivity => ({
+const describe = ({ engine, websiteId, responses, lastError, ...counts }: Account): ProviderActivity => ({
   engine,
   ...(websiteId !== undefined && { websiteId }),
   ...counts,
-  ...(answers.count > 0 && {
+  ...(responses.count > 0 && {
     latency: {
-      last: Math.round(answers.last),
-      mean: Math.round(answers.total / answers.count),
-      longest: Math.round(answers.longest),
+      last: Math.round(responses.last),
+      mean: Math.round(responses.total / responses.count),
+      longest: Math.round(responses.longest),
     },
   }),
   ...(lastError && { lastError }),

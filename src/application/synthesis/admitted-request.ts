@@ -27,7 +27,7 @@ export interface RequestContext {
    * Calls back when the client has read the whole answer, or has left. Absent: the caller keeps no audio in memory that it
    * has read.
    */
-  readonly onAnswered?: (callback: () => void) => void;
+  readonly onSent?: (callback: () => void) => void;
 }
 
 export interface WholeContext extends RequestContext {

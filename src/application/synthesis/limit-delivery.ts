@@ -22,23 +22,23 @@ export const limitDelivery = <Delivery extends Limited>(
     unread.requireRoom(apiKey);
     const select: typeof request.select = (sound, onBegin) => {
       unread.requireRoom(apiKey);
-      context.onAnswered?.(unread.hold(apiKey, sound.bytes.buffer));
+      context.onSent?.(unread.hold(apiKey, sound.bytes.buffer));
       return request.select(sound, onBegin);
     };
     return await delivery.deliver(plan, context, { ...request, select });
   },
   begin: async (plan, context, signal) => {
-    const { principal, onAnswered } = context;
+    const { principal, onSent } = context;
     const { apiKey } = principal;
     const held = new DisposableStack();
     const release = (): void => held.dispose();
     try {
       held.defer(streams.acquire(apiKey));
       unread.requireRoom(apiKey);
-      onAnswered?.(release);
+      onSent?.(release);
       const stream = await delivery.begin(plan, context, signal);
       if (!held.disposed) held.defer(unread.holdStreamed(apiKey, stream.memory));
-      return onAnswered ? stream : { ...stream, audio: releaseAfter(stream.audio, signal, release) };
+      return onSent ? stream : { ...stream, audio: releaseAfter(stream.audio, signal, release) };
     } catch (error) {
       release();
       throw error;

@@ -99,7 +99,7 @@ export interface Pipeline extends ObjectReads {
 
 export interface PipelineStats {
   /** Results of `obtain` and `stream` since the start. */
-  readonly answers: Readonly<Record<Provenance, number>>;
+  readonly results: Readonly<Record<Provenance, number>>;
   /** Failed renditions since the start. */
   readonly failures: number;
   readonly inFlight: number;
@@ -126,25 +126,25 @@ export const createPipeline = (parts: PipelineOptions): Pipeline => {
   const components = assemble(parts);
   const { cache, clock, limits, reader, writer, synthesesInFlight } = components;
   const lookup = new Lookup(components);
-  const answers = new Answers();
+  const results = new Results();
   const onTimeout = () => new Unavailable("The audio was not ready in time.", 5);
   const toBegin = { clock, ms: limits.beginMs, onTimeout };
   const toEnd = { clock, ms: limits.wholeMs, onTimeout };
 
-  const answer = <T>(
+  const firstOf = <T>(
     renditions: readonly Rendition[],
     wanted: Wanted,
     signal: AbortSignal,
     read: (sound: SharedStream) => Promise<T>,
-  ): Promise<Answer<T>> =>
-    answers.first(renditions, (rendition) => lookup.obtain(rendition, wanted, signal, read));
+  ): Promise<Result<T>> =>
+    results.first(renditions, (rendition) => lookup.obtain(rendition, wanted, signal, read));
 
   return {
     obtain: async (renditions, signal, apiKey, onWork) => {
       const wanted = { progressive: false, apiKey, onWork };
       const { rendition, got, provenance, failed } = await withDeadline({ ...toEnd, signal }, (within) =>
         withStartDeadline({ ...toBegin, signal: within }, (both, begun) =>
-          answer(renditions, wanted, both, (sound) => sound.readAll(both, begun)),
+          firstOf(renditions, wanted, both, (sound) => sound.readAll(both, begun)),
         ),
       );
       return soundOf(rendition, got, provenance, failed);
@@ -152,7 +152,7 @@ export const createPipeline = (parts: PipelineOptions): Pipeline => {
     stream: async (renditions, signal, apiKey, onWork) => {
       const wanted = { progressive: true, apiKey, onWork };
       const { got, ...rest } = await withStartDeadline({ ...toBegin, signal }, (either) =>
-        answer(renditions, wanted, either, async (sound) => ({
+        firstOf(renditions, wanted, either, async (sound) => ({
           audio: await sound.read(either),
           memory: sound.memory,
         })),
@@ -188,7 +188,7 @@ export const createPipeline = (parts: PipelineOptions): Pipeline => {
     isInUse: (name) => synthesesInFlight.has(name) || writer.pending(name) !== undefined,
     drain: (timeoutMs) => writer.drain(timeoutMs),
     stats: () => ({
-      answers: { ...answers.counts },
+      results: { ...results.counts },
       ...synthesesInFlight.stats(),
       memory: cache.stats(),
       writes: writer.stats(),
@@ -245,7 +245,7 @@ const withStartDeadline = async <T>(
   }
 };
 
-interface Answer<T> {
+interface Result<T> {
   readonly rendition: Rendition;
   readonly got: T;
   readonly provenance: Provenance;
@@ -253,22 +253,22 @@ interface Answer<T> {
   readonly failed: string[];
 }
 
-class Answers {
+class Results {
   /** Since the start. */
   readonly counts: Record<Provenance, number> = { miss: 0, coalesced: 0, memory: 0, store: 0 };
 
   /** The result of the first rendition that succeeds. */
   async first<T>(
     renditions: readonly Rendition[],
-    attempt: (rendition: Rendition) => Promise<Pick<Answer<T>, "got" | "provenance">>,
-  ): Promise<Answer<T>> {
+    attempt: (rendition: Rendition) => Promise<Pick<Result<T>, "got" | "provenance">>,
+  ): Promise<Result<T>> {
     const failed: string[] = [];
     let failure: unknown;
     for (const rendition of renditions) {
       try {
-        const answer = { rendition, failed, ...(await attempt(rendition)) };
-        this.counts[answer.provenance]++;
-        return answer;
+        const result = { rendition, failed, ...(await attempt(rendition)) };
+        this.counts[result.provenance]++;
+        return result;
       } catch (error) {
         if (!(error instanceof EngineFailed || error instanceof Unpronounceable)) throw error;
         failed.push(rendition.systemVoice);

@@ -28,22 +28,22 @@ export const timeServers = (servers: readonly TimeServer[], wall: () => number):
 
 const askServer = async ({ host, port }: TimeServer, wall: () => number): Promise<number> => {
   const socket = createSocket(isIPv6(host) ? "udp6" : "udp4");
-  const answered = Promise.withResolvers<number>();
-  const timer = setTimeout(() => answered.reject(new Error("no response in time")), timeoutMs);
+  const difference = Promise.withResolvers<number>();
+  const timer = setTimeout(() => difference.reject(new Error("no response in time")), timeoutMs);
   const packet = Buffer.alloc(packetBytes);
   packet[0] = request;
   // The server returns it: a response without it is forged.
   const nonce = randomBytes(8);
   nonce.copy(packet, field.sent);
   const sentAt = wall();
-  socket.on("error", answered.reject);
+  socket.on("error", difference.reject);
   socket.on("message", (response) => {
     const ahead = differenceIn(response, nonce, sentAt, wall());
-    if (ahead !== undefined) answered.resolve(ahead);
+    if (ahead !== undefined) difference.resolve(ahead);
   });
   try {
-    socket.send(packet, port, host, (error) => error && answered.reject(error));
-    return await answered.promise;
+    socket.send(packet, port, host, (error) => error && difference.reject(error));
+    return await difference.promise;
   } finally {
     clearTimeout(timer);
     socket.close();
@@ -54,7 +54,7 @@ const differenceIn = (
   response: Buffer,
   nonce: Buffer,
   sentAt: number,
-  answeredAt: number,
+  respondedAt: number,
 ): number | undefined => {
   if (response.length < packetBytes) return undefined;
   const first = response.readUInt8(0);
@@ -66,7 +66,7 @@ const differenceIn = (
     stratum <= lastStratum &&
     response.subarray(field.origin, field.origin + 8).equals(nonce);
   if (!isValid) return undefined;
-  return (readTime(response, field.received) + readTime(response, field.sent) - sentAt - answeredAt) / 2;
+  return (readTime(response, field.received) + readTime(response, field.sent) - sentAt - respondedAt) / 2;
 };
 
 const readTime = (packet: Buffer, offset: number): number => {

@@ -22,9 +22,9 @@ export const composeAskInstance =
     }).catch((error: unknown) => {
       throw new Error(`There is no answer from ${address.origin}.`, { cause: error });
     });
-    const answer: unknown = await response.json().catch(() => undefined);
-    if (response.ok && answer !== undefined) return answer;
-    const { message = "it is no instance of this service" } = Object(Object(answer).error);
+    const body: unknown = await response.json().catch(() => undefined);
+    if (response.ok && body !== undefined) return body;
+    const { message = "it is no instance of this service" } = Object(Object(body).error);
     throw new Error(`${address.origin} answered with HTTP ${response.status}: ${message}`);
   };
 

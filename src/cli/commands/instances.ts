@@ -16,7 +16,7 @@ export const registerInstanceCommands = (program: Command, askInstance: AskInsta
   const instance = program
     .command("instance")
     .description("ask a running instance over its admin API; needs ADMIN_TOKEN or AUDITOR_TOKEN");
-  const add = <T>(name: string, description: string, human: (answer: T) => string): Command =>
+  const add = <T>(name: string, description: string, human: (response: T) => string): Command =>
     instance
       .command(`${name} [url]`)
       .description(`${description}; without a URL of the instance on HOST and PORT`)

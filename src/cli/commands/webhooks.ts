@@ -149,8 +149,8 @@ const deliveryTable = (all: readonly DeliveryDetails[]): string =>
     ["message", "type", "state", "attempts", "last answer", "next attempt"],
     all.map(({ messageId, type, status, attempts, nextAttemptAt = "" }) => {
       const last = attempts.at(-1);
-      const answer = last?.error ?? (last?.status === undefined ? "" : `HTTP ${last.status}`);
-      return [messageId, type, status, String(attempts.length), answer, nextAttemptAt];
+      const result = last?.error ?? (last?.status === undefined ? "" : `HTTP ${last.status}`);
+      return [messageId, type, status, String(attempts.length), result, nextAttemptAt];
     }),
     "There is no delivery.",
   );

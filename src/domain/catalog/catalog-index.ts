@@ -27,7 +27,7 @@ export interface CatalogIndex {
 }
 
 /** Matching a language takes microseconds, and requests repeat. */
-const cacheLimits = { answers: 1000, longestLang: 35 };
+const cacheLimits = { results: 1000, longestLang: 35 };
 
 /** Of two entries with the same name or id, the later one is used. */
 export const indexCatalog = (
@@ -43,7 +43,7 @@ export const indexCatalog = (
   const others = systemVoices.filter(({ id }) => !first.has(id));
   const byEngine = Map.groupBy([...preferred, ...others], ({ service }) => service);
   const spokenBy = (engine: EngineCode) => byEngine.get(engine) ?? [];
-  const answers = new Map<string, readonly SystemVoice[]>();
+  const results = new Map<string, readonly SystemVoice[]>();
   return {
     voices,
     systemVoices,
@@ -55,14 +55,14 @@ export const indexCatalog = (
     spokenBy,
     speakers: (engines, lang) => {
       const key = `${engines.join()} ${lang}`;
-      const known = answers.get(key);
+      const known = results.get(key);
       if (known) return known;
       const spoken = engines.flatMap(spokenBy);
       const found = speakersOf(spoken, lang);
-      const answer = found.length > 0 ? found : speakersOfVoices(voices, spoken, lang);
-      if (answers.size >= cacheLimits.answers) answers.clear();
-      if (lang.length <= cacheLimits.longestLang) answers.set(key, answer);
-      return answer;
+      const result = found.length > 0 ? found : speakersOfVoices(voices, spoken, lang);
+      if (results.size >= cacheLimits.results) results.clear();
+      if (lang.length <= cacheLimits.longestLang) results.set(key, result);
+      return result;
     },
   };
 };

@@ -109,7 +109,7 @@ const speak = async (
   signal: AbortSignal,
 ): Promise<AsyncIterable<Buffer>> => {
   const { voice, prosody } = request;
-  const answer = await client.exchange(
+  const response = await client.exchange(
     {
       method: "POST",
       url: endpoint(client.url, "/cognitiveservices/v1"),
@@ -130,15 +130,15 @@ const speak = async (
     },
     signal,
   );
-  if (answer.status !== 200) throw await errorFrom(answer, { hidden: [client.subscriptionKey, piece] });
-  return afterFirstByte(notTruncated(await soundOf(answer), output));
+  if (response.status !== 200) throw await errorFrom(response, { hidden: [client.subscriptionKey, piece] });
+  return afterFirstByte(notTruncated(await soundOf(response), output));
 };
 
 /** A proxy may respond with 200 and a page of its own. */
-const soundOf = async (answer: UpstreamResponse): Promise<AsyncIterable<Buffer>> => {
-  const type = answer.headers["content-type"];
-  if (type === undefined || /^(?:audio\/|application\/octet-stream)/i.test(type)) return answer.body;
-  await readStart(answer);
+const soundOf = async (response: UpstreamResponse): Promise<AsyncIterable<Buffer>> => {
+  const type = response.headers["content-type"];
+  if (type === undefined || /^(?:audio\/|application\/octet-stream)/i.test(type)) return response.body;
+  await readStart(response);
   throw invalidResponse("it contains no audio");
 };
 

@@ -47,9 +47,9 @@ export const listVoices = async (
   signal: AbortSignal,
 ): Promise<readonly ProviderVoice[]> => {
   const url = endpoint(wire.url, "/cognitiveservices/voices/list");
-  const answer = await wire.exchange({ method: "GET", url, headers: authHeaders(wire) }, signal);
-  if (answer.status !== 200) throw await errorFrom(answer, { hidden: [wire.subscriptionKey] });
-  const list = z.array(z.unknown()).safeParse(await readJson(answer, mostBytes));
+  const response = await wire.exchange({ method: "GET", url, headers: authHeaders(wire) }, signal);
+  if (response.status !== 200) throw await errorFrom(response, { hidden: [wire.subscriptionKey] });
+  const list = z.array(z.unknown()).safeParse(await readJson(response, mostBytes));
   if (!list.success) throw invalidResponse("it contains no list of voices");
   return list.data.flatMap((one): ProviderVoice[] => {
     const voice = voiceShape.safeParse(one);

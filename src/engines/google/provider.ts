@@ -158,7 +158,7 @@ interface PieceRequest {
   readonly isContinuation: boolean;
 }
 
-const answerShape = z.object({ audioContent: z.string() });
+const responseShape = z.object({ audioContent: z.string() });
 const maxResponseBytes = 64 * 1024 * 1024;
 
 const speak = async (
@@ -166,7 +166,7 @@ const speak = async (
   { request, piece, encoding, isContinuation }: PieceRequest,
   signal: AbortSignal,
 ): Promise<AsyncIterable<Buffer>> => {
-  const answer = await exchange(
+  const response = await exchange(
     {
       method: "POST",
       url: endpoint(url, "/v1/text:synthesize"),
@@ -179,8 +179,8 @@ const speak = async (
     },
     signal,
   );
-  if (answer.status !== 200) throw await errorFrom(answer, { hidden: [...signIn.secrets, piece] });
-  const shape = answerShape.safeParse(await readJson(answer, maxResponseBytes));
+  if (response.status !== 200) throw await errorFrom(response, { hidden: [...signIn.secrets, piece] });
+  const shape = responseShape.safeParse(await readJson(response, maxResponseBytes));
   if (!shape.success) throw invalidResponse("it contains no audio");
   return inChunks(decoded(shape.data.audioContent), signal);
 };

@@ -51,9 +51,9 @@ export const listVoices = async (
   signal: AbortSignal,
 ): Promise<readonly ProviderVoice[]> => {
   const headers = await signIn.headers(signal);
-  const answer = await exchange({ method: "GET", url: endpoint(url, "/v1/voices"), headers }, signal);
-  if (answer.status !== 200) throw await errorFrom(answer, { hidden: signIn.secrets });
-  const list = listShape.safeParse(await readJson(answer, mostBytes));
+  const response = await exchange({ method: "GET", url: endpoint(url, "/v1/voices"), headers }, signal);
+  if (response.status !== 200) throw await errorFrom(response, { hidden: signIn.secrets });
+  const list = listShape.safeParse(await readJson(response, mostBytes));
   if (!list.success) throw invalidResponse("it contains no list of voices");
   return list.data.voices.flatMap((one): ProviderVoice[] => {
     const voice = voiceShape.safeParse(one);

@@ -117,9 +117,9 @@ const senderOf = (server: SpeechServer, request: SpeechRequest): Pick<Speaking, 
       ...more,
     };
     const turn = { isContinuation, beforeStart, claim, seconds: speakingSeconds(input) };
-    const answer = await server.exchange({ ...requestOf(server, path, body), ...turn }, signal);
-    if (answer.status === 200) return answer;
-    throw await errorFrom(answer, { hidden: hidden(input) });
+    const response = await server.exchange({ ...requestOf(server, path, body), ...turn }, signal);
+    if (response.status === 200) return response;
+    throw await errorFrom(response, { hidden: hidden(input) });
   };
   return { send, hidden };
 };
@@ -166,9 +166,9 @@ const speakCaptioned = async ({ request, pieces, send }: Speaking, signal: Abort
     signal: AbortSignal,
     isContinuation: boolean,
   ) => {
-    const answer = await send(piece.text, { ...sending, isContinuation }, signal);
+    const response = await send(piece.text, { ...sending, isContinuation }, signal);
     Object.assign(piece, { words: [], samples: 0 }); // it may be repeated
-    const audio = readCaptioned(answer, (word) => piece.words.push(word));
+    const audio = readCaptioned(response, (word) => piece.words.push(word));
     return tap(await afterFirstByte(audio), {
       onChunk: ({ length }) => {
         piece.samples += length / 2;

@@ -33,10 +33,10 @@ export const listVoiceNames = async (
  * many servers have none, and keys restricted to speech may not read it.
  */
 const verifiedByModels = async (server: SpeechServer, signal: AbortSignal): Promise<boolean> => {
-  const answer = await server.exchange(requestOf(server, "models"), signal);
-  if (answer.status === 200) return (await jsonOf(answer)) !== undefined;
-  if (![403, 404, 405, 501].includes(answer.status)) throw await refused(server, answer);
-  await readStart(answer);
+  const response = await server.exchange(requestOf(server, "models"), signal);
+  if (response.status === 200) return (await jsonOf(response)) !== undefined;
+  if (![403, 404, 405, 501].includes(response.status)) throw await refused(server, response);
+  await readStart(response);
   return false;
 };
 
@@ -81,23 +81,23 @@ const voiceList = z.object({
 /** Undefined if the server has no such list. */
 const listed = async (server: SpeechServer, signal: AbortSignal): Promise<string[] | undefined> => {
   if (isOpenAis(server)) return undefined;
-  const answer = await server.exchange(requestOf(server, "audio/voices"), signal);
-  if (answer.status === 401) throw await refused(server, answer);
-  if (answer.status !== 200) {
-    await readStart(answer);
+  const response = await server.exchange(requestOf(server, "audio/voices"), signal);
+  if (response.status === 401) throw await refused(server, response);
+  if (response.status !== 200) {
+    await readStart(response);
     return undefined;
   }
-  const { data } = voiceList.safeParse(await jsonOf(answer));
+  const { data } = voiceList.safeParse(await jsonOf(response));
   const names = data?.voices.filter((name) => voiceName.safeParse(name).success) ?? [];
   return names.length > 0 ? [...new Set(names as string[])].slice(0, maxVoices) : undefined;
 };
 
 /** Undefined for HTML: some servers respond with a page and 200 to unknown paths. */
-const jsonOf = (answer: UpstreamResponse): Promise<unknown> =>
-  readJson(answer, maxBytes).catch((error: unknown) => {
+const jsonOf = (response: UpstreamResponse): Promise<unknown> =>
+  readJson(response, maxBytes).catch((error: unknown) => {
     if (error instanceof UpstreamFailed) return undefined;
     throw error;
   });
 
-const refused = ({ apiKey }: SpeechServer, answer: UpstreamResponse): Promise<Error> =>
-  errorFrom(answer, { hidden: apiKey ? [apiKey] : [] });
+const refused = ({ apiKey }: SpeechServer, response: UpstreamResponse): Promise<Error> =>
+  errorFrom(response, { hidden: apiKey ? [apiKey] : [] });

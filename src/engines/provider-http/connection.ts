@@ -104,14 +104,16 @@ const unanswered = (stage: Stage, how: string, cause?: Error): UpstreamFailed =>
 };
 
 export const redirected = (status: number): UpstreamFailed =>
-  brokenAnswer(`The speech provider responded with a redirect (HTTP ${status}), which is not followed.`, {
+  brokenResponse(`The speech provider responded with a redirect (HTTP ${status}), which is not followed.`, {
     status,
   });
 
-const tooSlow = (): UpstreamFailed => brokenAnswer("The speech provider stopped sending its response.");
+const tooSlow = (): UpstreamFailed => brokenResponse("The speech provider stopped sending its response.");
 
 const incomplete = (cause: unknown): UpstreamFailed =>
-  brokenAnswer("The connection to the speech provider ended before its response was complete.", { cause });
+  brokenResponse("The connection to the speech provider ended before its response was complete.", { cause });
 
-const brokenAnswer = (message: string, details: { status?: number; cause?: unknown } = {}): UpstreamFailed =>
-  new UpstreamFailed(message, { stage: "answer", ...details });
+const brokenResponse = (
+  message: string,
+  details: { status?: number; cause?: unknown } = {},
+): UpstreamFailed => new UpstreamFailed(message, { stage: "answer", ...details });

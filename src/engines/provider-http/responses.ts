@@ -20,9 +20,9 @@ export const readBody = async ({ body }: UpstreamResponse, maxBytes: number): Pr
 };
 
 /** Parses the body, whatever the status. @throws {UpstreamFailed} too large, or not JSON */
-export const readJson = async (answer: UpstreamResponse, maxBytes = mebibyte): Promise<unknown> => {
-  const body = endedByContent(answer.body);
-  const json = parseJson((await readBody({ ...answer, body }, maxBytes)).toString("utf8"));
+export const readJson = async (response: UpstreamResponse, maxBytes = mebibyte): Promise<unknown> => {
+  const body = endedByContent(response.body);
+  const json = parseJson((await readBody({ ...response, body }, maxBytes)).toString("utf8"));
   if (json === undefined) throw invalidResponse("it is not JSON");
   return json;
 };
@@ -62,17 +62,17 @@ export interface ErrorFromOptions {
  * response.
  */
 export const errorFrom = async (
-  answer: UpstreamResponse,
+  response: UpstreamResponse,
   { hidden = [], clock = Date.now }: ErrorFromOptions = {},
 ): Promise<UpstreamFailed> => {
-  const { status } = answer;
-  const words = messageFromBody(await readStart(answer), hidden);
+  const { status } = response;
+  const words = messageFromBody(await readStart(response), hidden);
   const wordless = `The speech provider responded with an error (HTTP ${status} ${STATUS_CODES[status] ?? "unknown"}).`;
   return new UpstreamFailed(words ?? wordless, {
     stage: "answer",
     status,
     loggable: wordless,
-    retryAfterSeconds: retryAfterSeconds(answer, clock),
+    retryAfterSeconds: retryAfterSeconds(response, clock),
   });
 };
 

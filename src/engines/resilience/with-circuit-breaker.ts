@@ -18,7 +18,7 @@ export const withCircuitBreaker = (engine: Engine, circuit: CircuitBreaker<Engin
     };
     try {
       const speech = await engine.synthesize(request, signal);
-      const observers = { onChunk: call.answered, onEnd: call.succeeded, onError, onClose };
+      const observers = { onChunk: call.responded, onEnd: call.succeeded, onError, onClose };
       return { ...speech, audio: tap(speech.audio, observers) };
     } catch (error) {
       onError(error);

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { isIP } from "node:net";
 import { connect, type TLSSocket } from "node:tls";
 import { EventStoreDBClient } from "@eventstore/db-client";
-import { ignoreUnknownAnswers } from "./unknown-answers.ts";
+import { ignoreUnknownResponses } from "./unknown-responses.ts";
 
 /**
  * The client prints the whole string, credentials included, as a warning about any other option.
@@ -34,7 +34,7 @@ const handshakeTimeoutMs = 2_000;
  */
 export const clientFor = (url: string): EventStoreDBClient => {
   validateOptions(url);
-  ignoreUnknownAnswers();
+  ignoreUnknownResponses();
   try {
     return EventStoreDBClient.connectionString(url);
   } catch (error) {

@@ -21,7 +21,7 @@ const status = {
 };
 
 /** Errors that are the server's answer to a call. */
-const answers = [
+const responses = [
   AccessDeniedError, // may concern one stream only
   DeadlineExceededError,
   MaxAppendSizeExceededError,
@@ -38,7 +38,7 @@ const answers = [
 export const requiresNewClient = (error: unknown): boolean =>
   !(
     error instanceof NotLeaderError ||
-    answers.some((kind) => error instanceof kind) ||
+    responses.some((kind) => error instanceof kind) ||
     isInvalidPosition(error) ||
     isConsumerTooSlow(error)
   );

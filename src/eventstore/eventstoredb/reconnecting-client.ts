@@ -107,9 +107,9 @@ const clockAfterReads: Clock = {
 };
 
 const withTimeout = <T>(ms: number, task: (signal: AbortSignal) => Promise<T>): Promise<T> =>
-  withDeadline({ clock: clockAfterReads, ms, onTimeout: noAnswer }, task);
+  withDeadline({ clock: clockAfterReads, ms, onTimeout: noResponse }, task);
 
-const noAnswer = () => new EventStoreUnavailable("the event store gave no answer in time");
+const noResponse = () => new EventStoreUnavailable("the event store gave no answer in time");
 
 /**
  * Ends every call in progress on the client. `dispose` alone leaves the channel open, and an append
@@ -123,7 +123,9 @@ const discard = async (client: EventStoreDBClient): Promise<void> => {
   );
   // A new client must not append before the old one's stream has ended: its end rejects the appends
   // of both (6.2.1).
-  await withDeadline({ ms: disposalTimeoutMs, onTimeout: noAnswer }, () => client.dispose()).catch(() => {});
+  await withDeadline({ ms: disposalTimeoutMs, onTimeout: noResponse }, () => client.dispose()).catch(
+    () => {},
+  );
 };
 
 const closedError = (): EventStoreUnavailable => new EventStoreUnavailable("the event store is closed");

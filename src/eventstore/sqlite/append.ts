@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { ExpectedRevision } from "../event-store.ts";
 import { prepareFind, prepareGet } from "./database.ts";
-import type { AppendAnswer, AppendRequest } from "./protocol.ts";
+import type { AppendRequest, AppendResponse } from "./protocol.ts";
 import type { StreamRow, StreamTable } from "./stream-table.ts";
 
 interface StoredEvent {
@@ -25,7 +25,7 @@ export const createAppend = (db: DatabaseSync, streams: StreamTable) => {
     row: StreamRow,
     { stream, ids, bodies }: AppendRequest,
     created: number,
-  ): AppendAnswer => {
+  ): AppendResponse => {
     const streamId = streams.idOf(stream, row);
     let { revision } = row;
     let position = 0;
@@ -40,11 +40,11 @@ export const createAppend = (db: DatabaseSync, streams: StreamTable) => {
    * The first append's answer if this is a repeat of it, otherwise undefined. `found` has an entry
    * for each id.
    */
-  const answerRepeat = (
+  const respondToRepeat = (
     row: StreamRow,
     found: readonly (StoredEvent | undefined)[],
     expected: ExpectedRevision,
-  ): AppendAnswer | undefined => {
+  ): AppendResponse | undefined => {
     // Retention may have deleted the append's first events: then the rest of it are the oldest of
     // the stream.
     const trimmed = found.findIndex((event) => event !== undefined);
@@ -58,11 +58,11 @@ export const createAppend = (db: DatabaseSync, streams: StreamTable) => {
     return expected === "any" || isExact ? { revision: last.revision, position: last.position } : undefined;
   };
 
-  return (row: StreamRow, request: AppendRequest, created: number): AppendAnswer => {
+  return (row: StreamRow, request: AppendRequest, created: number): AppendResponse => {
     const { ids, expected } = request;
     const conflict = { conflictsWith: row.revision };
     const found = ids.map((id) => findById(id));
-    if (found.some((event) => event !== undefined)) return answerRepeat(row, found, expected) ?? conflict;
+    if (found.some((event) => event !== undefined)) return respondToRepeat(row, found, expected) ?? conflict;
     const isExpected = expected === "any" || nextRevision(expected) === row.revision + 1;
     return isExpected ? insertAll(row, request, created) : conflict;
   };

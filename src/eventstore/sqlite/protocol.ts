@@ -3,26 +3,26 @@ import type { ExpectedRevision, Retention } from "../event-store.ts";
 import type { Selection } from "../subscriptions.ts";
 
 export type WriterProtocol = {
-  append: { request: AppendRequest; answer: AppendAnswer };
-  retain: { request: { readonly stream: string; readonly retention: Retention }; answer: undefined };
+  append: { request: AppendRequest; response: AppendResponse };
+  retain: { request: { readonly stream: string; readonly retention: Retention }; response: undefined };
   /** Answered after an empty write transaction: a store can be opened although its disk is full. */
-  ready: { request: undefined; answer: undefined };
+  ready: { request: undefined; response: undefined };
   /** Answered after a write. */
-  probe: { request: undefined; answer: undefined };
+  probe: { request: undefined; response: undefined };
 };
 
 export type ReaderProtocol = {
-  stream: { request: StreamRequest; answer: StreamPage };
-  log: { request: LogRequest; answer: LogPage };
+  stream: { request: StreamRequest; response: StreamPage };
+  log: { request: LogRequest; response: LogPage };
   /** The event at a position as JSON. */
-  event: { request: number; answer: string | undefined };
+  event: { request: number; response: string | undefined };
   /** Answers the waiting request of this subscription with an empty page. Has no answer itself. */
-  forget: { request: number; answer: never };
+  forget: { request: number; response: never };
   /** The log has grown: repeats the waiting requests. Has no answer. */
-  wake: { request: undefined; answer: never };
-  probe: { request: undefined; answer: undefined };
+  wake: { request: undefined; response: never };
+  probe: { request: undefined; response: undefined };
   /** Answered with the first damage that SQLite finds; undefined if there is none. */
-  check: { request: undefined; answer: string | undefined };
+  check: { request: undefined; response: string | undefined };
 };
 
 export interface AppendRequest {
@@ -36,7 +36,7 @@ export interface AppendRequest {
   readonly isCorrection: boolean;
 }
 
-export type AppendAnswer =
+export type AppendResponse =
   | { readonly revision: number; readonly position: number }
   | { readonly conflictsWith: number };
 

@@ -4,7 +4,14 @@ import { findDamage, openForReading, prepareGet } from "./database.ts";
 import type { DatabaseFile } from "./database-file.ts";
 import { eventAt, logPages, type NewEvents, streamPages, streamsAfter } from "./pages.ts";
 import type { LogPage, LogRequest, ReaderProtocol } from "./protocol.ts";
-import { type Answer, type Call, type Reply, type Service, serve, toFailure } from "./worker-rpc.ts";
+import {
+  type Call,
+  type Respond,
+  type Service,
+  serve,
+  toFailure,
+  type WorkerResponse,
+} from "./worker-rpc.ts";
 
 type ReaderCall = Call<ReaderProtocol>;
 
@@ -25,7 +32,7 @@ interface WaitingRequest {
 }
 
 class Reader implements Service<ReaderProtocol> {
-  readonly #reply: Reply;
+  readonly #respond: Respond;
   readonly #database = openForReading(workerData as DatabaseFile);
   readonly #readStreamPage = streamPages(this.#database.db);
   readonly #readLogPage = logPages(this.#database.db);
@@ -38,12 +45,12 @@ class Reader implements Service<ReaderProtocol> {
   #seenVersion = 0;
   #polling: NodeJS.Timeout | undefined;
 
-  constructor(reply: Reply) {
-    this.#reply = reply;
+  constructor(respond: Respond) {
+    this.#respond = respond;
   }
 
   receive(calls: readonly ReaderCall[]): void {
-    for (const call of calls) this.#send(this.#orFailure(call.id, () => this.#answer(call)));
+    for (const call of calls) this.#send(this.#orFailure(call.id, () => this.#execute(call)));
   }
 
   close(): void {
@@ -51,26 +58,26 @@ class Reader implements Service<ReaderProtocol> {
     this.#database.db.close();
   }
 
-  #answer(call: ReaderCall): Answer[] {
+  #execute(call: ReaderCall): WorkerResponse[] {
     switch (call.kind) {
       case "stream":
-        return [{ id: call.id, answer: this.#readStreamPage(call.request) }];
+        return [{ id: call.id, response: this.#readStreamPage(call.request) }];
       case "log":
         return this.#readLog(call.id, call.request);
       case "event":
-        return [{ id: call.id, answer: this.#readEvent(call.request) }];
+        return [{ id: call.id, response: this.#readEvent(call.request) }];
       case "forget":
         return this.#forget(call.request);
       case "wake":
         return this.#repeatWaiting();
       case "probe":
-        return [{ id: call.id, answer: undefined }];
+        return [{ id: call.id, response: undefined }];
       case "check":
-        return [{ id: call.id, answer: findDamage(this.#database.db) }];
+        return [{ id: call.id, response: findDamage(this.#database.db) }];
     }
   }
 
-  #readLog(id: number, request: LogRequest): Answer[] {
+  #readLog(id: number, request: LogRequest): WorkerResponse[] {
     return this.#scan({ id, request, scanned: request.after, since: performance.now() });
   }
 
@@ -78,26 +85,26 @@ class Reader implements Service<ReaderProtocol> {
    * Every answer costs both threads a message: a waiting request is answered only if there is an
    * event for it.
    */
-  #scan({ scanned, ...waiting }: WaitingRequest): Answer[] {
+  #scan({ scanned, ...waiting }: WaitingRequest): WorkerResponse[] {
     const { id, request } = waiting;
     const page = this.#readLogPage({ ...request, after: scanned });
     const isAtEnd = page.position >= page.head;
-    if (!request.wait || page.count > 0 || !isAtEnd) return [{ id, answer: page }];
+    if (!request.wait || page.count > 0 || !isAtEnd) return [{ id, response: page }];
     this.#waiting.set(request.subscriptionId, { ...waiting, scanned: page.position });
     return [];
   }
 
-  #forget(subscriptionId: number): Answer[] {
+  #forget(subscriptionId: number): WorkerResponse[] {
     const found = this.#waiting.get(subscriptionId);
     this.#waiting.delete(subscriptionId);
-    return found === undefined ? [] : [{ id: found.id, answer: emptyPage(found.scanned) }];
+    return found === undefined ? [] : [{ id: found.id, response: emptyPage(found.scanned) }];
   }
 
   /**
    * First reads which streams have new events: to scan the log for each request would cost as much
    * each time.
    */
-  #repeatWaiting(): Answer[] {
+  #repeatWaiting(): WorkerResponse[] {
     this.#seenVersion = this.#dataVersion().data_version;
     const requests = [...this.#waiting.values()];
     if (requests.length === 0) return [];
@@ -111,7 +118,7 @@ class Reader implements Service<ReaderProtocol> {
     }
   }
 
-  #repeat(waiting: WaitingRequest, added: NewEvents | undefined): Answer[] {
+  #repeat(waiting: WaitingRequest, added: NewEvents | undefined): WorkerResponse[] {
     const { id, request, scanned } = waiting;
     if (added && !added.streams.some((name) => isSelected(name, request))) {
       this.#waiting.set(request.subscriptionId, { ...waiting, scanned: Math.max(scanned, added.head) });
@@ -122,16 +129,16 @@ class Reader implements Service<ReaderProtocol> {
   }
 
   /** Answers the requests that have skipped events for long enough. */
-  #reportSkipped(): Answer[] {
+  #reportSkipped(): WorkerResponse[] {
     const before = performance.now() - maxSkipMs;
     const due = [...this.#waiting.values()].filter(
       ({ request, scanned, since }) => scanned > request.after && since <= before,
     );
     for (const { request } of due) this.#waiting.delete(request.subscriptionId);
-    return due.map(({ id, scanned }) => ({ id, answer: emptyPage(scanned) }));
+    return due.map(({ id, scanned }) => ({ id, response: emptyPage(scanned) }));
   }
 
-  #orFailure(id: number, read: () => Answer[]): Answer[] {
+  #orFailure(id: number, read: () => WorkerResponse[]): WorkerResponse[] {
     try {
       this.#database.assertFileExists();
       return read();
@@ -140,8 +147,8 @@ class Reader implements Service<ReaderProtocol> {
     }
   }
 
-  #send(answers: readonly Answer[]): void {
-    if (answers.length > 0) this.#reply(answers);
+  #send(responses: readonly WorkerResponse[]): void {
+    if (responses.length > 0) this.#respond(responses);
     if (this.#waiting.size > 0) this.#polling ??= setInterval(() => this.#poll(), pollMs);
     else {
       clearInterval(this.#polling);
@@ -173,4 +180,4 @@ const emptyPage = (position: number): LogPage => ({
   strategy: "log",
 });
 
-serve((reply) => new Reader(reply));
+serve((respond) => new Reader(respond));

@@ -79,10 +79,11 @@ export const openSqliteEventStore = async (options: SqliteEventStoreOptions): Pr
       const size = bodies.reduce((sum, body) => sum + body.length, 0);
       const isCorrection = events.some(({ metadata }) => metadata.clock === "corrected");
       const request = { stream, expected, ids, bodies, now: Math.floor(clock()), isCorrection };
-      const answer = await withinBudget(ids.length, size, () => writer.call("append", request));
-      if ("conflictsWith" in answer) throw new WrongExpectedRevision(stream, expected, answer.conflictsWith);
+      const response = await withinBudget(ids.length, size, () => writer.call("append", request));
+      if ("conflictsWith" in response)
+        throw new WrongExpectedRevision(stream, expected, response.conflictsWith);
       subscriptions.wake(stream);
-      return answer;
+      return response;
     },
     readStream: (stream, readOptions) => readStream(reader, stream, readOptions),
     async eventAt(position) {

@@ -6,13 +6,16 @@ import { parentPort, Worker } from "node:worker_threads";
 import { EventStoreUnavailable } from "../event-store.ts";
 
 /** The request and the answer of each kind of call. */
-export type Protocol = Record<string, { readonly request: unknown; readonly answer: unknown }>;
+export type Protocol = Record<string, { readonly request: unknown; readonly response: unknown }>;
 
 export type Call<P extends Protocol> = {
   [K in keyof P & string]: { readonly id: number; readonly kind: K; readonly request: P[K]["request"] };
 }[keyof P & string];
 
-export type Answer = { readonly id: number } & ({ readonly answer: unknown } | { readonly failure: Failure });
+export type WorkerResponse = { readonly id: number } & (
+  | { readonly response: unknown }
+  | { readonly failure: Failure }
+);
 
 /** An error's transferable part: a clone of an `Error` would lose its codes. */
 export interface Failure {
@@ -33,7 +36,7 @@ const toError = ({ message, code, errcode }: Failure): Error =>
 /** From the main thread; "close" is the last message. */
 type Inbound<P extends Protocol> = readonly Call<P>[] | "close";
 /** From the worker; `refused` means that it could not start. */
-type Outbound = { readonly answers: readonly Answer[] } | { readonly refused: Failure };
+type Outbound = { readonly responses: readonly WorkerResponse[] } | { readonly refused: Failure };
 
 export interface WorkerClientOptions {
   readonly entry: URL;
@@ -46,7 +49,7 @@ export interface WorkerClientOptions {
 }
 
 interface Pending {
-  resolve(answer: never): void;
+  resolve(response: never): void;
   reject(error: unknown): void;
 }
 
@@ -67,7 +70,7 @@ export class WorkerClient<P extends Protocol> {
   }
 
   /** @throws {EventStoreUnavailable} if the worker fails or is closed, with the cause */
-  async call<K extends keyof P & string>(kind: K, request: P[K]["request"]): Promise<P[K]["answer"]> {
+  async call<K extends keyof P & string>(kind: K, request: P[K]["request"]): Promise<P[K]["response"]> {
     if (this.#closed !== undefined) throw new EventStoreUnavailable("the event store is closed");
     this.#worker ??= this.#start();
     return await new Promise((resolve, reject) => {
@@ -92,7 +95,7 @@ export class WorkerClient<P extends Protocol> {
     const { entry, workerData } = this.#options;
     const worker = new Worker(entry, { workerData, execArgv: ["--disable-warning=ExperimentalWarning"] });
     worker.on("message", (message: Outbound) => {
-      if ("answers" in message) for (const answer of message.answers) this.#settle(answer);
+      if ("responses" in message) for (const response of message.responses) this.#settle(response);
       else this.#fail(worker, toError(message.refused));
     });
     worker.on("error", (error) => this.#fail(worker, error));
@@ -101,11 +104,11 @@ export class WorkerClient<P extends Protocol> {
     return worker;
   }
 
-  #settle(answer: Answer): void {
-    const call = this.#pending.get(answer.id);
-    this.#pending.delete(answer.id);
-    if ("failure" in answer) call?.reject(toUnavailable(toError(answer.failure)));
-    else call?.resolve(answer.answer as never);
+  #settle(response: WorkerResponse): void {
+    const call = this.#pending.get(response.id);
+    this.#pending.delete(response.id);
+    if ("failure" in response) call?.reject(toUnavailable(toError(response.failure)));
+    else call?.resolve(response.response as never);
   }
 
   #fail(failed: Worker, cause: unknown): void {
@@ -150,17 +153,17 @@ export interface Service<P extends Protocol> {
   close(): void;
 }
 
-export type Reply = (answers: readonly Answer[]) => void;
+export type Respond = (responses: readonly WorkerResponse[]) => void;
 
 /**
  * Runs the service in this worker thread until "close". An error of `start` is sent as the refusal.
  */
-export const serve = <P extends Protocol>(start: (reply: Reply) => Service<P>): void => {
+export const serve = <P extends Protocol>(start: (respond: Respond) => Service<P>): void => {
   const port = parentPort;
   if (port === null) throw new Error("this module runs in a worker thread only");
   const send = (message: Outbound): void => port.postMessage(message);
   try {
-    const service = start((answers) => send({ answers }));
+    const service = start((responses) => send({ responses }));
     port.on("message", (message: Inbound<P>) => {
       if (message !== "close") return service.receive(message);
       service.close();

@@ -3,9 +3,16 @@ import { workerData } from "node:worker_threads";
 import { createAppend } from "./append.ts";
 import { openForWriting, prepareFind, retryWhileBusy } from "./database.ts";
 import type { DatabaseFile } from "./database-file.ts";
-import type { AppendAnswer, AppendRequest, WriterProtocol } from "./protocol.ts";
+import type { AppendRequest, AppendResponse, WriterProtocol } from "./protocol.ts";
 import { createStreamTable } from "./stream-table.ts";
-import { type Answer, type Call, type Reply, type Service, serve, toFailure } from "./worker-rpc.ts";
+import {
+  type Call,
+  type Respond,
+  type Service,
+  serve,
+  toFailure,
+  type WorkerResponse,
+} from "./worker-rpc.ts";
 
 type WriterCall = Call<WriterProtocol>;
 
@@ -15,7 +22,7 @@ type WriterCall = Call<WriterProtocol>;
  */
 const maxEventsPerGroup = 2000;
 
-const startWriter = (reply: Reply): Service<WriterProtocol> => {
+const startWriter = (respond: Respond): Service<WriterProtocol> => {
   const { db, assertFileExists } = openForWriting(workerData as DatabaseFile);
   const execute = createExecute(db);
   let waiting: WriterCall[] = [];
@@ -36,7 +43,7 @@ const startWriter = (reply: Reply): Service<WriterProtocol> => {
    * Commits a group of calls in one transaction, with one fsync. If it fails, all calls of the
    * group fail.
    */
-  const commitGroup = (): Answer[] => {
+  const commitGroup = (): WorkerResponse[] => {
     try {
       assertFileExists();
       retryWhileBusy(() => db.exec("BEGIN IMMEDIATE"));
@@ -46,10 +53,10 @@ const startWriter = (reply: Reply): Service<WriterProtocol> => {
     }
     const group = takeGroup();
     try {
-      const answers = execute(group);
+      const responses = execute(group);
       db.exec("COMMIT");
       assertFileExists(); // A commit to an unlinked file is lost.
-      return answers;
+      return responses;
     } catch (error) {
       rollBack(db);
       return failAll(group, error);
@@ -57,7 +64,7 @@ const startWriter = (reply: Reply): Service<WriterProtocol> => {
   };
 
   const commitNext = (): void => {
-    reply(commitGroup());
+    respond(commitGroup());
     if (waiting.length > 0) setImmediate(commitNext);
     else isScheduled = false;
   };
@@ -71,7 +78,7 @@ const startWriter = (reply: Reply): Service<WriterProtocol> => {
       isScheduled = true;
     },
     close() {
-      while (waiting.length > 0) reply(commitGroup());
+      while (waiting.length > 0) respond(commitGroup());
       db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
       db.close();
     },
@@ -89,14 +96,15 @@ const createExecute = (db: DatabaseSync) => {
   // Needs more pages than a small append. Random, because SQLite skips unchanged pages.
   const probe = db.prepare("REPLACE INTO probe (id, filler) VALUES (1, randomblob(32768))");
 
-  const appendAndTrim = (request: AppendRequest, created: number): AppendAnswer => {
+  const appendAndTrim = (request: AppendRequest, created: number): AppendResponse => {
     const row = streams.find(request.stream);
-    const answer = append(row, request, created);
-    if ("revision" in answer && answer.revision > row.revision) streams.trim(row, answer.revision, created);
-    return answer;
+    const response = append(row, request, created);
+    if ("revision" in response && response.revision > row.revision)
+      streams.trim(row, response.revision, created);
+    return response;
   };
 
-  return (calls: readonly WriterCall[]): Answer[] => {
+  return (calls: readonly WriterCall[]): WorkerResponse[] => {
     // Times within the log never decrease, even if a process's clock is set back, unless an
     // operator has corrected them.
     let created = newest()?.created ?? 0;
@@ -104,16 +112,16 @@ const createExecute = (db: DatabaseSync) => {
       if (call.kind === "append") {
         const { now, isCorrection } = call.request;
         created = isCorrection ? now : Math.max(created, now);
-        return { id: call.id, answer: appendAndTrim(call.request, created) };
+        return { id: call.id, response: appendAndTrim(call.request, created) };
       }
       if (call.kind === "probe") probe.run();
       if (call.kind === "retain") streams.setRetention(call.request.stream, call.request.retention);
-      return { id: call.id, answer: undefined };
+      return { id: call.id, response: undefined };
     });
   };
 };
 
-const failAll = (calls: readonly WriterCall[], error: unknown): Answer[] => {
+const failAll = (calls: readonly WriterCall[], error: unknown): WorkerResponse[] => {
   const failure = toFailure(error);
   return calls.map(({ id }) => ({ id, failure }));
 };

@@ -6,7 +6,7 @@ import type { Logger } from "pino";
 import { NotFound, Unavailable } from "../../domain/errors.ts";
 import { isInternalError, presentError } from "./errors/error-types.ts";
 import type { RequestObserver } from "./observer.ts";
-import { replyError } from "./reply.ts";
+import { respondWithError } from "./respond.ts";
 import type { OperationRouter } from "./router.ts";
 
 /** Generates the request id that the response, the log and the ledger share. */
@@ -66,7 +66,7 @@ export const presentErrors =
     } catch (error) {
       if (ctx.res.destroyed) return;
       if (isInternalError(presentError(error))) log.error({ ...loggedFields(ctx), err: error }, "failed");
-      replyError(ctx, error);
+      respondWithError(ctx, error);
     }
   };
 

@@ -14,7 +14,7 @@ import { closeIfBegun, createCloseDelimitedResponses } from "./close-delimited.t
 import type { EnvelopedError } from "./errors/error-envelope.ts";
 import { HeadersTooLarge, TooSlow } from "./errors/error-types.ts";
 import { refuseConnection } from "./errors/refuse-connection.ts";
-import { sendError } from "./reply.ts";
+import { sendError } from "./respond.ts";
 
 /** Answers the request, or returns false and leaves it untouched for the application. */
 export type FastPath = (req: IncomingMessage, res: ServerResponse) => boolean;

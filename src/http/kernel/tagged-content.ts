@@ -25,13 +25,17 @@ export const tagOf = (content: Buffer | string): string => `"${hash("sha256", co
 const credentials = ["X-API-Key", "X-API-Secret", "Authorization", "xi-api-key"];
 
 /** 200 with a website's document, or 304 if the caller has it. */
-export const replyTagged = (ctx: Context, document: TaggedContent): void => {
-  replyPublic(ctx, document, "application/json; charset=utf-8");
+export const respondTagged = (ctx: Context, document: TaggedContent): void => {
+  respondPublic(ctx, document, "application/json; charset=utf-8");
   ctx.vary(credentials);
 };
 
 /** 200 with a document that is the same for every caller, or 304 if the caller has it. */
-export const replyPublic = (ctx: Context, { body, etag }: TaggedContent, type = "application/json"): void => {
+export const respondPublic = (
+  ctx: Context,
+  { body, etag }: TaggedContent,
+  type = "application/json",
+): void => {
   const selected = codedTag(ctx, etag, body.length);
   ctx.set("ETag", selected);
   const isRead = ctx.method === "GET" || ctx.method === "HEAD";
@@ -43,7 +47,7 @@ export const replyPublic = (ctx: Context, { body, etag }: TaggedContent, type = 
   ctx.body = body;
 };
 
-/** The members of operations that answer with `replyTagged`. */
+/** The members of operations that respond with `respondTagged`. */
 export const taggedOperation = { cache: [revalidatePrivately], headers: ifNoneMatch } as const;
 
 export const taggedResponses = (schema: z.ZodType): Readonly<Record<200 | 304, ResponseSpec>> => ({

@@ -30,7 +30,7 @@ import {
 import { contentRange, etag, marks as marksHeader } from "../kernel/headers.ts";
 import { disconnectSignal } from "../kernel/middleware.ts";
 import { type Operation, operation, type RequestPart } from "../kernel/operation.ts";
-import { reply } from "../kernel/reply.ts";
+import { respond } from "../kernel/respond.ts";
 import { sendChunks } from "../kernel/send-chunks.ts";
 import type { HoldUnsentBytes } from "../kernel/unsent-bytes.ts";
 
@@ -127,7 +127,7 @@ export const audioOperation = (options: AudioOptions): Operation =>
     head: { id: "pullAudioHead" },
     handle: async ({ params }, ctx) => {
       const request = { ...params, signal: disconnectSignal(ctx) };
-      await (isMarksName(params.name) ? replyMarks : replyAudio)(options, ctx, request);
+      await (isMarksName(params.name) ? respondWithMarks : respondWithAudio)(options, ctx, request);
     },
   });
 
@@ -135,7 +135,7 @@ interface ObjectRequest extends ObjectName {
   readonly signal: AbortSignal;
 }
 
-const replyAudio = async (
+const respondWithAudio = async (
   { audioObjects, holdUnsentBytes, publicPath }: AudioOptions,
   ctx: Context,
   { hash, name, signal }: ObjectRequest,
@@ -144,7 +144,7 @@ const replyAudio = async (
   const isHead = ctx.method === "HEAD";
   const needsInfo = isHead || isUnchanged(ctx, headers) || ctx.req.headers.range !== undefined;
   const info = needsInfo ? found(await audioObjects.statObject(name, signal)) : undefined;
-  if (isUnchanged(ctx, headers)) return reply(ctx, notModified(headers));
+  if (isUnchanged(ctx, headers)) return respond(ctx, notModified(headers));
   // Whether there are marks is not essential: without an answer there is no link.
   const marks = audioObjects.statObject(marksName(name), signal).catch(() => undefined);
   const part = info ? partIn(ctx, headers, info.size) : "whole";
@@ -156,7 +156,7 @@ const replyAudio = async (
   if (info && known.size !== info.size) throw notFound(); // it was replaced meanwhile
   if (await marks) headers.Link = marksLink(publicPath, name);
   const status = setPart(headers, part, known.size);
-  reply(ctx, { status, headers: { ...headers, ...durationHeader(known) } });
+  respond(ctx, { status, headers: { ...headers, ...durationHeader(known) } });
   if (first) await sendChunks(ctx, bytesOf(first, parts), signal);
 };
 
@@ -175,17 +175,17 @@ const collect = async (parts: AsyncIterable<AudioPart>): Promise<Buffer> => {
 };
 
 /** Marks are small, and those of earlier versions must be changed. */
-const replyMarks = async (
+const respondWithMarks = async (
   { audioObjects, holdUnsentBytes }: AudioOptions,
   ctx: Context,
   { hash, name, signal }: ObjectRequest,
 ): Promise<void> => {
   const headers = audioHeaders(hash, marksMimeType);
   const { size } = found(await audioObjects.statObject(name, signal));
-  if (isUnchanged(ctx, headers)) return reply(ctx, notModified(headers));
+  if (isUnchanged(ctx, headers)) return respond(ctx, notModified(headers));
   await holdUnsentBytes(ctx, signal)(size);
   const marks = withoutWords(await collect(audioObjects.readObject(name, everything, { signal })));
-  reply(ctx, audioResponse(marks, partIn(ctx, headers, marks.length), headers));
+  respond(ctx, audioResponse(marks, partIn(ctx, headers, marks.length), headers));
 };
 
 const objectHeaders = { ...audioHeaderSchemas, ...marksHeader };

@@ -34,9 +34,9 @@ export const toErrorMessage = (error: unknown, id?: string): StreamError => {
     const { message, retryable, code } = error;
     return { ...base, message, retryable, code };
   }
-  const answer = presentError(error);
-  const { message, code, errors } = answer.body.error;
-  const retryAfter = answer.headers["Retry-After"];
+  const response = presentError(error);
+  const { message, code, errors } = response.body.error;
+  const retryAfter = response.headers["Retry-After"];
   return {
     ...base,
     message,

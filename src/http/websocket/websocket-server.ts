@@ -84,10 +84,10 @@ export const createSynthesisSocketServer = ({
 
 /** Answers in HTTP, before a socket opens: clients reset their reconnect counters when one does. */
 const refuse = (connection: Duplex, error: unknown, headers: Headers, log: Logger): void => {
-  const answer = refuseConnection(connection, error, headers);
+  const response = refuseConnection(connection, error, headers);
   const about = { route: streamPath, requestId: headers["X-Request-Id"] };
-  if (isInternalError(answer)) log.error({ ...about, err: error }, "failed");
-  log.info({ ...about, status: answer.status, code: answer.body.error.code }, "handshake refused");
+  if (isInternalError(response)) log.error({ ...about, err: error }, "failed");
+  log.info({ ...about, status: response.status, code: response.body.error.code }, "handshake refused");
 };
 
 /** Options of `ws` that its types lack. */

@@ -22,7 +22,7 @@ export class FlushSchedule {
   readonly #timers: Clock;
   readonly #start: () => void;
   /** The number of servings that the last append answered. */
-  #answered = 0;
+  #completed = 0;
   #sentAt = 0;
   /** The duration of the last append; zero before the first. */
   #appendMs = 0;
@@ -36,7 +36,7 @@ export class FlushSchedule {
 
   /** The most servings that the next flush takes. */
   maxServings(waiting: number): number {
-    const inProgress = waiting + this.#answered;
+    const inProgress = waiting + this.#completed;
     const min = this.#isLong ? minDivided.afterLongAppend : minDivided.afterShortAppend;
     return inProgress < min ? inProgress : Math.ceil(inProgress / 2);
   }
@@ -56,8 +56,8 @@ export class FlushSchedule {
    * The append of that flush has ended. Delays the next flush if the append was long. Returns
    * whether it does.
    */
-  delayNext({ answered, waiting }: { readonly answered: number; readonly waiting: number }): boolean {
-    this.#answered = answered;
+  delayNext({ completed, waiting }: { readonly completed: number; readonly waiting: number }): boolean {
+    this.#completed = completed;
     this.#appendMs = this.#timers.now() - this.#sentAt;
     const servings = this.maxServings(waiting);
     if (!this.#isLong || waiting >= servings) return false;

@@ -205,9 +205,9 @@ export class JournalWriter {
   };
 
   #startOrDelayFlush(last: Flush): void {
-    const answered = last.servings.filter(({ isExpired }) => !isExpired).length;
+    const completed = last.servings.filter(({ isExpired }) => !isExpired).length;
     const waiting = this.#waiting.servings.length;
-    if (!this.#isClosed && this.#schedule.delayNext({ answered, waiting })) this.#waiting.notifyTaken();
+    if (!this.#isClosed && this.#schedule.delayNext({ completed, waiting })) this.#waiting.notifyTaken();
     else this.#startFlush();
   }
 
@@ -280,7 +280,7 @@ export class JournalWriter {
     const { onFlushed, onVoided } = this.#options;
     this.#call(() => onFlushed(flushedEvents(flush, end)));
     for (const one of flush.voids) this.#call(() => onVoided(one));
-    this.#answer(flush.servings, undefined, flush.at);
+    this.#settle(flush.servings, undefined, flush.at);
   }
 
   #handOver(lost: Flush | undefined, revision: number): void {
@@ -288,7 +288,7 @@ export class JournalWriter {
     const entries = takeLostEntries(lost, this.#waiting, this.journal);
     this.#end(revision);
     this.#call(() => this.#options.onTakenOver(entries));
-    this.#answer(servings, new JournalTakenOver(this.journal), "");
+    this.#settle(servings, new JournalTakenOver(this.journal), "");
   }
 
   #end(revision: number): void {
@@ -305,7 +305,7 @@ export class JournalWriter {
       this.#closing = undefined;
     }
     if (!signal.aborted) this.#continueWithout(flush);
-    this.#answer(flush.servings, error as Error, "");
+    this.#settle(flush.servings, error as Error, "");
   }
 
   /** The store has refused the flush: nothing of it is stored. */
@@ -317,7 +317,7 @@ export class JournalWriter {
       if (isExpired) this.#call(() => onVoided(voidOf(serving, flush.at)));
   }
 
-  #answer(servings: readonly PendingServing[], error: Error | undefined, at: string): void {
+  #settle(servings: readonly PendingServing[], error: Error | undefined, at: string): void {
     for (const entry of servings) if (this.#deadlines.delete(entry)) this.#call(() => entry.done(error, at));
   }
 

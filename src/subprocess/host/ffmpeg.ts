@@ -46,8 +46,8 @@ const capabilities = ({
   const format = { description: "", canDemux: true, canMux: true };
   const encoder = { type: "audio", experimental: false } as Encoder;
   return {
-    availableFormats: (answer) => answer(noError, { wav: format, [muxer]: format }),
-    availableEncoders: (answer) => answer(noError, { [codec]: encoder }),
+    availableFormats: (callback) => callback(noError, { wav: format, [muxer]: format }),
+    availableEncoders: (callback) => callback(noError, { [codec]: encoder }),
   };
 };
 

@@ -12,19 +12,19 @@ const questions: Readonly<Record<Tool, readonly [argument: string, answer: RegEx
 /** @throws {ToolFailed} the machine is too busy: whether a tool is installed is unknown */
 export const detectVersions = async (deadlineMs = startDeadlines.versionsMs): Promise<ToolVersions> => {
   const tools = Object.keys(questions) as Tool[];
-  const answers = await Promise.all(
+  const outputs = await Promise.all(
     tools.map(async (tool) => [tool, await askVersion(tool, deadlineMs)] as const),
   );
-  return Object.fromEntries(answers.filter(([, version]) => version !== undefined));
+  return Object.fromEntries(outputs.filter(([, version]) => version !== undefined));
 };
 
 /** Undefined if the tool is not installed. */
 const askVersion = (tool: Tool, deadlineMs: number): Promise<string | undefined> =>
   new Promise((resolve, reject) => {
-    const [argument, answer] = questions[tool];
+    const [argument, pattern] = questions[tool];
     execFile(tool, [argument], { timeout: deadlineMs, killSignal: "SIGKILL" }, (error, stdout) => {
       if (error && isBusy(error)) reject(unanswered(tool, deadlineMs));
-      else resolve(answer.exec(stdout)?.[1]);
+      else resolve(pattern.exec(stdout)?.[1]);
     });
   });
 

@@ -60,7 +60,7 @@ export const instrumentLedger = (instruments: Pick<Instruments, "observe">, refu
 
 /** Counts the entries of the own journal when they are durable. */
 export const createServingCounter = (instruments: Instruments) => {
-  const answers = instruments.counter("answers");
+  const responses = instruments.counter("responses");
   const characters = instruments.counter("characters");
   const voided = instruments.counter("voided");
   const voidedCharacters = instruments.counter("voidedCharacters");
@@ -86,7 +86,7 @@ export const createServingCounter = (instruments: Instruments) => {
         deliveryOf(details[next]) === deliveryOf(detail);
       if (isAlike) continue;
       const engine = sounds[sound[index] as number]?.engine ?? "";
-      answers.add(run, cached[index] ?? "", engine, deliveryOf(detail));
+      responses.add(run, cached[index] ?? "", engine, deliveryOf(detail));
       characters.add(runCharacters, engine);
       [run, runCharacters] = [0, 0];
     }

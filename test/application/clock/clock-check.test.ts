@@ -131,7 +131,7 @@ for (const [driver, open] of [
       expect(difference.milliseconds).to.equal(2_001);
       expect(difference.note()).to.equal(warning);
       difference.throwIfClockIsWrong();
-      difference.observe({ created: start + 2_500, sent: start, answered: start });
+      difference.observe({ created: start + 2_500, sent: start, acknowledged: start });
       expect(warnings).to.deep.equal([warning]);
     });
 

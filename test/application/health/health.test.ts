@@ -74,12 +74,12 @@ describe("health", () => {
     });
 
     it("shares one run of the probes among concurrent callers", async () => {
-      const answer = Promise.withResolvers<void>();
-      const { looks, checkHealth } = counting(() => answer.promise);
+      const response = Promise.withResolvers<void>();
+      const { looks, checkHealth } = counting(() => response.promise);
       const first = checkHealth();
       time.now += 1_000;
       const second = checkHealth();
-      answer.resolve();
+      response.resolve();
       expect(await first).to.equal(await second);
       expect(looks.count).to.equal(1);
     });

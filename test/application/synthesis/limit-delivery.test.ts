@@ -71,13 +71,13 @@ describe("a limited delivery", () => {
   it("holds a whole sound until its answer has ended", async () => {
     const delivery = limited();
     const callbacks: (() => void)[] = [];
-    const onAnswered = (callback: () => void) => void callbacks.push(callback);
+    const onSent = (callback: () => void) => void callbacks.push(callback);
     const whole = { hasRange: false, select: () => ({}) };
     const record = () =>
       delivery.recordWhole(plan, context.principal, "r", {} as Sound, (error) => {
         if (error) throw error;
       });
-    const obtain = () => delivery.deliver(plan, { ...context, signal: never, onAnswered }, whole);
+    const obtain = () => delivery.deliver(plan, { ...context, signal: never, onSent }, whole);
     await obtain();
     expect(await rejection(obtain())).to.be.instanceOf(RateLimited);
     expect(record).to.throw(RateLimited);
@@ -105,10 +105,10 @@ describe("a limited delivery", () => {
   it("counts a stream with an answer until the answer has ended", async () => {
     const delivery = limited();
     let end = (): void => undefined;
-    const onAnswered = (callback: () => void) => {
+    const onSent = (callback: () => void) => {
       end = callback;
     };
-    const stream = await delivery.begin(plan, { ...context, onAnswered }, never);
+    const stream = await delivery.begin(plan, { ...context, onSent }, never);
     await collect(stream.audio);
     expect(await rejection(delivery.begin(plan, context, never))).to.include({ kind: "streams" });
     end();

@@ -131,7 +131,7 @@ for (const [name, open] of stores) {
     });
 
     it("repeats a message that was refused with the same id, after the delays of Standard Webhooks, on any instance", async () => {
-      receiver.answer = (_message, number) => (number < 3 ? 500 : 200);
+      receiver.response = (_message, number) => (number < 3 ? 500 : 200);
       const { webhookId } = await add();
       await instance.dispatcher.queueThresholds(crossed(50));
       await instance.dispatchUntil(() => deliveriesOf(webhookId)[0]?.attempts[0]?.error !== undefined);
@@ -173,7 +173,7 @@ for (const [name, open] of stores) {
     });
 
     it("gives a message up after ten attempts, and says so", async () => {
-      receiver.answer = () => 503;
+      receiver.response = () => 503;
       const { webhookId } = await add();
       await instance.webhooks.test(webhookId, operator);
       for (let attempt = 1; attempt <= 10; attempt++) {
@@ -191,7 +191,7 @@ for (const [name, open] of stores) {
 
     it("repeats even the last attempt if a shutdown has interrupted it", async () => {
       const held = Promise.withResolvers<number>();
-      receiver.answer = (_message, number) => (number < 10 ? 503 : number === 10 ? held.promise : 200);
+      receiver.response = (_message, number) => (number < 10 ? 503 : number === 10 ? held.promise : 200);
       const { webhookId } = await add();
       await instance.webhooks.test(webhookId, operator);
       for (let attempt = 1; attempt < 10; attempt++) {
@@ -248,7 +248,7 @@ for (const [name, open] of stores) {
     });
 
     it("disables a webhook that answers 410, and sends nothing more", async () => {
-      receiver.answer = () => 410;
+      receiver.response = () => 410;
       const { webhookId } = await add();
       await instance.webhooks.test(webhookId, operator);
       await instance.dispatchUntil(() => isEnded(webhookId));
@@ -261,7 +261,7 @@ for (const [name, open] of stores) {
     });
 
     it("follows no redirect", async () => {
-      receiver.answer = () => 302;
+      receiver.response = () => 302;
       const { webhookId } = await add();
       await instance.webhooks.test(webhookId, operator);
       await instance.dispatchUntil(() => deliveriesOf(webhookId)[0]?.attempts[0]?.error !== undefined);
@@ -357,7 +357,7 @@ for (const [name, open] of stores) {
 
     it("sends at most four messages to a webhook at once", async () => {
       const held = Promise.withResolvers<number>();
-      receiver.answer = () => held.promise;
+      receiver.response = () => held.promise;
       const { webhookId } = await add();
       for (let n = 0; n < 7; n++) await instance.webhooks.test(webhookId, operator);
       instance.dispatcher.dispatch();
@@ -373,7 +373,7 @@ for (const [name, open] of stores) {
       const held = Promise.withResolvers<number>();
       const silent = await Promise.all(Array.from({ length: 8 }, () => add()));
       const { webhookId } = await add();
-      receiver.answer = ({ body }) => (JSON.parse(body).data.webhookId === webhookId ? 204 : held.promise);
+      receiver.response = ({ body }) => (JSON.parse(body).data.webhookId === webhookId ? 204 : held.promise);
       for (const one of silent)
         for (let n = 0; n < 4; n++) await instance.webhooks.test(one.webhookId, operator);
       instance.dispatcher.dispatch();
@@ -397,7 +397,7 @@ for (const [name, open] of stores) {
     });
 
     it("forgets the deliveries of a webhook that is removed", async () => {
-      receiver.answer = () => 500;
+      receiver.response = () => 500;
       const { webhookId } = await add();
       await instance.webhooks.test(webhookId, operator);
       await instance.dispatchUntil(() => deliveriesOf(webhookId)[0]?.attempts[0]?.error !== undefined);

@@ -12,7 +12,7 @@ export interface FaultyStore extends AudioStore {
 }
 
 export const withFaults = (store: AudioStore): FaultyStore => {
-  const answer = async <T>(run: () => Promise<T>): Promise<T> => {
+  const response = async <T>(run: () => Promise<T>): Promise<T> => {
     if (own.mode === "refuses") throw new AudioStoreUnavailable("The audio store refuses the call.");
     if (own.mode === "hangs") return new Promise<T>(() => undefined);
     return run();
@@ -23,18 +23,18 @@ export const withFaults = (store: AudioStore): FaultyStore => {
     puts: [],
     get: (name, signal) => {
       own.gets.push(name);
-      return answer(() => store.get(name, signal));
+      return response(() => store.get(name, signal));
     },
-    stat: (name, signal) => answer(() => store.stat(name, signal)),
-    read: (name, range, signal) => answer(() => store.read(name, range, signal)),
+    stat: (name, signal) => response(() => store.stat(name, signal)),
+    read: (name, range, signal) => response(() => store.read(name, range, signal)),
     put: (name, object) => {
       own.puts.push(name);
-      return answer(() => store.put(name, object));
+      return response(() => store.put(name, object));
     },
-    touch: (name) => answer(() => store.touch(name)),
+    touch: (name) => response(() => store.touch(name)),
     list: (signal, folder) => store.list(signal, folder),
-    remove: (hash, condition) => answer(() => store.remove(hash, condition)),
-    ping: () => answer(() => store.ping()),
+    remove: (hash, condition) => response(() => store.remove(hash, condition)),
+    ping: () => response(() => store.ping()),
     close: () => store.close(),
   };
   return own;

@@ -83,7 +83,7 @@ describe("The pipeline", () => {
         ...Array(59).fill("coalesced"),
       ]);
       for (const sound of sounds) expect(sound.bytes.equals(sounds[0]?.bytes as Buffer)).to.equal(true);
-      expect(pipeline.stats().answers).to.deep.equal({ miss: 1, coalesced: 59, memory: 0, store: 0 });
+      expect(pipeline.stats().results).to.deep.equal({ miss: 1, coalesced: 59, memory: 0, store: 0 });
     });
 
     it("as memory for later requests", async () => {

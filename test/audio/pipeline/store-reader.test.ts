@@ -41,11 +41,11 @@ describe("Reading from the audio store", () => {
 
   it("fails when the store does not answer before the deadline", async () => {
     store.mode = "hangs";
-    const answer = read();
+    const response = read();
     await until(() => clock.waiting() === 1);
     clock.advance(1999);
     clock.advance(1);
-    expect(await answer).to.be.instanceOf(AudioStoreUnavailable);
+    expect(await response).to.be.instanceOf(AudioStoreUnavailable);
     expect(clock.waiting()).to.equal(0);
   });
 
@@ -54,9 +54,9 @@ describe("Reading from the audio store", () => {
     const reason = new Error("leaves");
     for (let i = 0; i < 5; i++) {
       const controller = new AbortController();
-      const answer = reader.read(nameOf(1), controller.signal).catch((error: unknown) => error);
+      const response = reader.read(nameOf(1), controller.signal).catch((error: unknown) => error);
       controller.abort(reason);
-      expect(await answer).to.equal(reason);
+      expect(await response).to.equal(reason);
     }
     expect(reader.breaker()).to.equal("closed");
   });
@@ -73,9 +73,9 @@ describe("Reading from the audio store", () => {
     await failThrice();
     clock.advance(5000);
     const { length } = store.gets;
-    const answers = await Promise.all([read(), read(), read()]);
+    const responses = await Promise.all([read(), read(), read()]);
     expect(store.gets).to.have.length(length + 1);
-    for (const answer of answers) expect(answer).to.be.instanceOf(AudioStoreUnavailable);
+    for (const response of responses) expect(response).to.be.instanceOf(AudioStoreUnavailable);
   });
 
   it("closes the circuit when the trial call succeeds", async () => {

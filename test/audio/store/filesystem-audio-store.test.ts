@@ -281,10 +281,10 @@ const asStranger = async (path: string): Promise<unknown> => {
   for (const each of folders) await chmod(each, (await stat(each)).isDirectory() ? 0o555 : 0o444);
   try {
     const { lines, exited } = start(writer(path, "stranger"));
-    let answer: unknown;
-    for await (const line of lines) answer = JSON.parse(line);
+    let response: unknown;
+    for await (const line of lines) response = JSON.parse(line);
     await exited;
-    return answer;
+    return response;
   } finally {
     for (const each of folders) await chmod(each, 0o700);
   }

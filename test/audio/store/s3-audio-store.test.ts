@@ -174,7 +174,7 @@ const beginPutIfAbsent = async (url: string, bytes: Buffer): Promise<() => Promi
   const put = request(url, { method: "PUT", headers, agent: false });
   const half = bytes.length / 2;
   await promisify(put.write.bind(put) as Write)(bytes.subarray(0, half));
-  const answered = once(put, "response").then(
+  const response = once(put, "response").then(
     ([response]): Outcome => {
       response.resume();
       if (response.statusCode === 200) return "stored";
@@ -187,7 +187,7 @@ const beginPutIfAbsent = async (url: string, bytes: Buffer): Promise<() => Promi
   );
   return () => {
     put.end(bytes.subarray(half));
-    return answered;
+    return response;
   };
 };
 type Write = (chunk: Buffer, done: (error?: Error | null) => void) => void;

@@ -81,12 +81,12 @@ describe("The S3 audio store on a failing server", () => {
       await store.put(name, objectOf(large));
       line.slow(100_000);
       const controller = new AbortController();
-      const answer = thrownBy(store.get(name, controller.signal));
+      const response = thrownBy(store.get(name, controller.signal));
       const before = line.passed();
       await until(() => line.passed() > before + 20_000);
       const reason = new Error("the caller left");
       controller.abort(reason);
-      expect(await answer).to.equal(reason);
+      expect(await response).to.equal(reason);
       await until(() => line.open() === 0);
     });
 
@@ -161,8 +161,8 @@ describe("The S3 audio store on a failing server", () => {
       if (refuse(req, res)) return void req.resume();
       const { method, url: path, headers } = req;
       req.pipe(
-        request({ port: server.port, host: "127.0.0.1", method, path, headers }, (answer) =>
-          answer.pipe(res.writeHead(answer.statusCode ?? 0, answer.headers)),
+        request({ port: server.port, host: "127.0.0.1", method, path, headers }, (response) =>
+          response.pipe(res.writeHead(response.statusCode ?? 0, response.headers)),
         ),
       );
     });

@@ -72,8 +72,8 @@ describe("the instance commands", () => {
   it("print the answer of the admin API as JSON", async () => {
     const { stdout } = await instance(["providers", service.url, "--json"]);
     const headers = { Authorization: `Bearer ${adminToken}` };
-    const answer = await (await fetch(`${service.url}/admin/providers`, { headers })).json();
-    expect(JSON.parse(stdout)).to.deep.equal(answer);
+    const response = await (await fetch(`${service.url}/admin/providers`, { headers })).json();
+    expect(JSON.parse(stdout)).to.deep.equal(response);
   });
 
   it("send an auditor's token if the settings have one", async () => {

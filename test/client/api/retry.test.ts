@@ -108,11 +108,11 @@ describe("retries of the client library", () => {
 
   it("exposes the validation errors of a 400", async () => {
     const errors = [{ path: ["pitch"], message: "too high" }];
-    const answer = {
+    const response = {
       status: 400,
       body: { error: { message: "no", statusCode: 400, code: "VALIDATION_ERROR", errors } },
     };
-    expect(await rejection(requestVoice([answer]))).to.deep.include({ errors });
+    expect(await rejection(requestVoice([response]))).to.deep.include({ errors });
   });
 
   it("names the status of an error response without an envelope", async () => {

@@ -126,15 +126,15 @@ describe("the HTTP stream transport of the client library", () => {
   });
 
   it("retries after Retry-After while no chunk has been received", async () => {
-    const answers = [
+    const responses = [
       (res: ServerResponse) => refuse(res, 429, "RATE_LIMIT_EXCEEDED", { "Retry-After": "7" }),
       (res: ServerResponse) => void start(res).flushHeaders(),
       (res: ServerResponse) => void start(res).end("sound"),
     ];
     await connect({
       stream: (_, res) => {
-        answers.shift()?.(res);
-        if (answers.length === 1) res.destroy(); // its headers had been sent, but no audio
+        responses.shift()?.(res);
+        if (responses.length === 1) res.destroy(); // its headers had been sent, but no audio
       },
     });
     await client.speak("Hello.");

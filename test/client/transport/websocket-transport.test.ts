@@ -204,15 +204,15 @@ describe("the WebSocket transport of the client library", () => {
   });
 
   it("retries a retryable error after its delay while no chunk has been received", async () => {
-    const answers = [
+    const responses = [
       error("RATE_LIMIT_EXCEEDED", true, { retryAfterSeconds: 7 }),
       error(undefined, true),
       undefined,
     ];
     await connect({
       synthesize: (synthesis) => {
-        const answer = answers.shift();
-        if (answer) synthesis.send(answer);
+        const response = responses.shift();
+        if (response) synthesis.send(response);
         else sendAudio(synthesis, "sound");
       },
     });

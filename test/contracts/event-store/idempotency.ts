@@ -46,8 +46,8 @@ export const idempotencyRules = (rule: Rule): void => {
   rule("stores concurrent repeats once", async ({ store }) => {
     await store.append("other", [event()], "none"); // A driver may send its first append alone.
     const events = eventsOf(2);
-    const answers = await Promise.all(Array.from({ length: 10 }, () => store.append("s", events, "none")));
-    for (const answer of answers) expect(answer).to.deep.equal(answers[0]);
+    const responses = await Promise.all(Array.from({ length: 10 }, () => store.append("s", events, "none")));
+    for (const response of responses) expect(response).to.deep.equal(responses[0]);
     expect(await read(store, "s")).to.have.length(2);
   });
 

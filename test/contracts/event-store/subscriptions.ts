@@ -138,7 +138,7 @@ export const subscriptionRules = (rule: Rule): void => {
       expect(events).to.deep.equal([]);
       if (position >= wanted) break;
       if (caughtUp && appended === undefined) {
-        appended = store.append("stream", [event()], "none").then((answer) => answer.position);
+        appended = store.append("stream", [event()], "none").then((response) => response.position);
         wanted = await appended;
       }
     }

@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import { admin, authorize, type Credentials, registerWebsite } from "../../support/client.ts";
 import {
-  type Answered,
   ask,
   type InProcessService,
+  type ReceivedResponse,
   startInProcessService,
 } from "../../support/in-process-service.ts";
 import { adminToken } from "../../support/service.ts";
@@ -57,12 +57,12 @@ describe("Work of an engine is charged", () => {
     headers = {},
     method = "GET",
     caller = website,
-  ): Promise<Answered> =>
+  ): Promise<ReceivedResponse> =>
     ask(`${service.url}${path}?${new URLSearchParams(query)}`, {
       method,
       headers: { ...authorize(caller), ...headers },
     });
-  const post = (to: string, body: object, headers = {}): Promise<Answered> =>
+  const post = (to: string, body: object, headers = {}): Promise<ReceivedResponse> =>
     ask(service.url + to, {
       method: "POST",
       headers: { ...authorize(website), "Content-Type": "application/json", ...headers },

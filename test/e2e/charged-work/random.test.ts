@@ -137,9 +137,9 @@ class Run {
     const readsNothing = this.#is(0.15);
     const asked = server.requests.length;
     const { apiKey } = website;
-    let isAnswered = false;
+    let isResponded = false;
     const leave = (): void => {
-      if (isAnswered) return;
+      if (isResponded) return;
       leaving.abort(new Error("left"));
       if (voice === free) this.#departures.set(apiKey, (this.#departures.get(apiKey) ?? 0) + 1);
     };
@@ -154,7 +154,7 @@ class Run {
     if (readsNothing || plan.startsWith("when")) setTimeout(leave, 500).unref();
     const { url, wyomingUrl = "" } = this.#service;
     await door({ url, wyomingUrl }, speech, { signal: leaving.signal, readsNothing }).catch(() => {});
-    isAnswered = true;
+    isResponded = true;
   }
 
   /** Charged requests for which an engine has worked. */

@@ -115,10 +115,10 @@ describe("the console over a log with 200 keys and 25,000 servings", () => {
 
   it("shows what all instances served today and this month, with where audio came from", async () => {
     const page = await open(auditorToken, "#/");
-    const answer = await fetch(`${service.url}/admin/usage`, {
+    const response = await fetch(`${service.url}/admin/usage`, {
       headers: { Authorization: `Bearer ${auditorToken}` },
     });
-    const usage = (await answer.json()) as UsageOverview;
+    const usage = (await response.json()) as UsageOverview;
     const counted = (value: number) => value.toLocaleString("en-GB");
     for (const [name, value] of [
       ["Requests today", usage.today.requests],
@@ -142,15 +142,15 @@ describe("the console over a log with 200 keys and 25,000 servings", () => {
 
   it("reads the usage again until the instance has read the whole log", async () => {
     const page = await open(auditorToken, "#/providers");
-    let answers = 0;
+    let responses = 0;
     const failureSeen = Promise.withResolvers<void>();
     await page.route("**/admin/usage", async (route) => {
-      answers += 1;
-      if (answers === 2) return await route.fulfill({ status: 503, json: {} });
-      if (answers === 3) await failureSeen.promise;
+      responses += 1;
+      if (responses === 2) return await route.fulfill({ status: 503, json: {} });
+      if (responses === 3) await failureSeen.promise;
       const response = await route.fetch();
       const usage = (await response.json()) as UsageOverview;
-      await route.fulfill({ response, json: { ...usage, isComplete: usage.isComplete && answers > 2 } });
+      await route.fulfill({ response, json: { ...usage, isComplete: usage.isComplete && responses > 2 } });
     });
     const failure = page.getByRole("alert");
     const seeFailure = async (): Promise<void> => {

@@ -182,7 +182,7 @@ describe("the console's screens of webhooks", () => {
   });
 
   it("show each attempt of a message with its answer", async () => {
-    receiver.answer = () => 500;
+    receiver.response = () => 500;
     const { webhookId, page } = await openWebhook();
     await page.getByText("Nothing was sent to this webhook.").waitFor();
     await deliver(webhookId);
@@ -230,7 +230,7 @@ describe("the console's screens of webhooks", () => {
   });
 
   it("say that the receiver has disabled a webhook", async () => {
-    receiver.answer = () => 410;
+    receiver.response = () => 410;
     const { webhookId } = await addWebhook();
     await deliver(webhookId);
     await until(`/webhooks/${webhookId}`, ({ status }) => status === "disabled");

@@ -9,7 +9,7 @@ export interface LimitedKey extends Credentials {
 }
 
 /** A complete answer with audio. */
-export interface Answer {
+export interface ServedResponse {
   readonly requestId: string;
   readonly apiKey: string;
   readonly idempotencyKey: string | undefined;
@@ -17,7 +17,7 @@ export interface Answer {
 
 /** What the clients of all rounds have seen. */
 export interface Observed {
-  readonly answers: Answer[];
+  readonly responses: ServedResponse[];
   /** The number of answers by status; 0 for requests without a complete answer. */
   readonly statuses: Map<number, number>;
   /** By Idempotency-Key, the requests without a complete answer. */
@@ -29,7 +29,7 @@ export interface Observed {
 }
 
 export const nothingObserved = (): Observed => ({
-  answers: [],
+  responses: [],
   statuses: new Map(),
   cutOff: new Map(),
   repeats: [],
@@ -67,14 +67,14 @@ export interface RunningLoad {
 export const startLoad = (options: LoadOptions): RunningLoad => {
   const { urls, random, observed } = options;
   const progress = new EventEmitter();
-  let answered = 0;
+  let response = 0;
   let stopped = false;
   const run = async (url: string): Promise<void> => {
     while (!stopped) {
       const status = await send(url, nextRequest(options), observed, random);
       observed.statuses.set(status, (observed.statuses.get(status) ?? 0) + 1);
       if (status === 0) return; // The instance was killed.
-      answered += 1;
+      response += 1;
       progress.emit("answer");
       if (status !== 200 && status !== 206) await delay(refusedPauseMs);
     }
@@ -82,7 +82,7 @@ export const startLoad = (options: LoadOptions): RunningLoad => {
   const clients = urls.flatMap((url) => Array.from({ length: clientsPerInstance }, () => run(url)));
   return {
     more: async (count) => {
-      for (const end = answered + count; answered < end; ) await once(progress, "answer");
+      for (const end = response + count; response < end; ) await once(progress, "answer");
     },
     stop: async () => {
       stopped = true;
@@ -108,7 +108,7 @@ const nextRequest = ({ keys, random, observed }: LoadOptions): Request => {
 const send = async (
   url: string,
   request: Request,
-  { answers, cutOff, repeats, refused }: Observed,
+  { responses, cutOff, repeats, refused }: Observed,
   random: () => number,
 ): Promise<number> => {
   const { credentials, text, headers, idempotencyKey } = request;
@@ -118,7 +118,7 @@ const send = async (
     const response = await synthesize(url, credentials, query, { headers });
     await bytesOf(response);
     if (response.ok) {
-      answers.push({ requestId: response.headers.get("x-request-id") ?? "", apiKey, idempotencyKey });
+      responses.push({ requestId: response.headers.get("x-request-id") ?? "", apiKey, idempotencyKey });
     }
     if (response.status === 403) refused.add(apiKey);
     if (idempotencyKey && (!response.ok || random() < repeatRate)) repeats.push(request);

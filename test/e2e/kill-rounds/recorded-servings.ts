@@ -72,14 +72,14 @@ export const createRecordedServings = (store: EventStore): RecordedServings => {
     },
     hasVoids: (apiKey) => withVoids.has(apiKey),
     check: (observed) => {
-      checkAnswers(observed, servings);
+      checkResponses(observed, servings);
       checkIdempotencyKeys(observed, servings);
     },
   };
 };
 
-const checkAnswers = ({ answers }: Observed, servings: ReadonlyMap<string, Recorded>): void => {
-  for (const { requestId, apiKey } of answers) {
+const checkResponses = ({ responses }: Observed, servings: ReadonlyMap<string, Recorded>): void => {
+  for (const { requestId, apiKey } of responses) {
     const serving = servings.get(requestId);
     if (serving?.apiKey !== apiKey) throw new Error(`the answer ${requestId} is not recorded`);
     // A concurrent request with the same Idempotency-Key was charged instead.
@@ -90,7 +90,7 @@ const checkAnswers = ({ answers }: Observed, servings: ReadonlyMap<string, Recor
 
 /** A served Idempotency-Key is charged, and once more at most for each request that was cut off. */
 const checkIdempotencyKeys = (
-  { answers, cutOff }: Observed,
+  { responses, cutOff }: Observed,
   servings: ReadonlyMap<string, Recorded>,
 ): void => {
   const charges = new Map<string, number>();
@@ -98,7 +98,7 @@ const checkIdempotencyKeys = (
     if (!idempotency || repeat || voided) continue;
     charges.set(idempotency.key, (charges.get(idempotency.key) ?? 0) + 1);
   }
-  for (const { requestId, idempotencyKey } of answers) {
+  for (const { requestId, idempotencyKey } of responses) {
     const digest = servings.get(requestId)?.idempotency?.key;
     if (!idempotencyKey || digest === undefined) continue;
     const charged = charges.get(digest) ?? 0;

@@ -15,7 +15,7 @@ export interface KillRoundsOptions {
 }
 
 /** The kill follows up to this many answers; instances that were not killed give up to half as many more. */
-const maxAnswers = 200;
+const maxResponses = 200;
 const maxDelayMs = 20;
 /** The load uses the newest keys with a small quota. */
 const smallQuotas = 4;
@@ -59,10 +59,10 @@ class KillRounds {
     await this.#addKeys(urls[0] as string);
     const keys = [...this.#keys.slice(0, 3), ...this.#keys.slice(3).slice(-smallQuotas)];
     const load = startLoad({ urls, keys, random: this.#random, observed: this.observed });
-    await load.more(1 + Math.floor(this.#random() * maxAnswers));
+    await load.more(1 + Math.floor(this.#random() * maxResponses));
     await delay(this.#random() * maxDelayMs); // Also between two answers.
     await this.#killSome();
-    if (this.#services.size > 0) await load.more(Math.floor((this.#random() * maxAnswers) / 2));
+    if (this.#services.size > 0) await load.more(Math.floor((this.#random() * maxResponses) / 2));
     await load.stop();
     await this.#checkLog();
     return JSON.stringify(Object.fromEntries(this.observed.statuses));

@@ -82,13 +82,13 @@ describe("The service under load, with a failing audio store", () => {
       isThere = true;
     });
     try {
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 10 }, () => synthesize(stage.url, website, known)),
       );
       expect(isThere).to.equal(false);
-      for (const answer of answers) {
-        expect(answer.headers.get("svc-cached")).to.equal("memory");
-        expect((await bytesOf(answer)).equals(byHeart)).to.equal(true);
+      for (const response of responses) {
+        expect(response.headers.get("svc-cached")).to.equal("memory");
+        expect((await bytesOf(response)).equals(byHeart)).to.equal(true);
       }
     } finally {
       stage.soundLine.thaw();

@@ -127,13 +127,13 @@ const outcomeOf = async ({ apiKey }: Credentials, pending: Promise<Response>): P
   });
   late.catch(() => {}); // also when nothing awaits it any more
   try {
-    return { ...(await Promise.race([answerOf(pending), late])), apiKey };
+    return { ...(await Promise.race([responseOf(pending), late])), apiKey };
   } finally {
     known.abort();
   }
 };
 
-const answerOf = async (pending: Promise<Response>): Promise<Omit<Outcome, "apiKey">> => {
+const responseOf = async (pending: Promise<Response>): Promise<Omit<Outcome, "apiKey">> => {
   const response = await pending.catch(() => undefined);
   if (!response) return nothing;
   const { status, headers } = response;

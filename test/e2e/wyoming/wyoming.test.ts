@@ -42,7 +42,7 @@ describe("speech over the Wyoming protocol", () => {
     await folder.remove();
   });
 
-  const call = <Answer = Spoken>(name: string, given: object): Promise<Answer> =>
+  const call = <Result = Spoken>(name: string, given: object): Promise<Result> =>
     python.ask({ url, call: name, ...given });
 
   /** The servings that were recorded since the last call. */

@@ -128,10 +128,10 @@ describe("A request to Google", () => {
     const text = "Ein Satz über Gänse, Bäume und Öl. ".repeat(200);
     const samples = Buffer.alloc(60 * 2 * 24_000);
     const wav = Buffer.concat([wavHeader(24_000, samples.length), samples]);
-    const answer = JSON.stringify({ audioContent: wav.toString("base64") });
+    const response = JSON.stringify({ audioContent: wav.toString("base64") });
     const requests = await recordRequests(
       [google],
-      () => [200, answer],
+      () => [200, response],
       async () => {
         const { encoding, audio } = await byKey().engine.synthesize({ ...request, text }, never);
         expect(encoding).to.deep.equal({ kind: "pcm", sampleRate: 24_000 });
@@ -157,11 +157,11 @@ describe("A Google service account", () => {
   };
   const both = [google, tokens];
   const token = JSON.stringify({ access_token: "ya29.of-nobody", expires_in: 3600, token_type: "Bearer" });
-  const answered = ({ path }: RecordedRequest) => [200, path === "/token" ? token : sound] as const;
+  const response = ({ path }: RecordedRequest) => [200, path === "/token" ? token : sound] as const;
 
   it("obtains a token from Google's token service, for the speech scope alone, and sends it as a bearer token", async () => {
     const account = accountOf({ serviceAccount: signing });
-    const [signIn, spoken] = await recordRequests(both, answered, () => say(account));
+    const [signIn, spoken] = await recordRequests(both, response, () => say(account));
     const form = new URLSearchParams(signIn?.body);
     expect(form.get("grant_type")).to.equal("urn:ietf:params:oauth:grant-type:jwt-bearer");
     const [, claims = ""] = form.get("assertion")?.split(".") ?? [];
@@ -176,7 +176,7 @@ describe("A Google service account", () => {
 
   it("obtains one token for its whole lifetime, however many calls run concurrently", async () => {
     const account = accountOf({ serviceAccount: signing });
-    const requests = await recordRequests(both, answered, async () => {
+    const requests = await recordRequests(both, response, async () => {
       await Promise.all([say(account), say(account)]);
       await say(account);
     });
@@ -213,7 +213,7 @@ describe("A Google service account", () => {
 
   it("reports an unusable key without repeating it", async () => {
     const account = accountOf({ serviceAccount: { ...signing, private_key: "-----BEGIN what-is-this" } });
-    await recordRequests(both, answered, async () => {
+    await recordRequests(both, response, async () => {
       const failure = await rejection(account.listVoices(never));
       expect(failure).to.be.instanceOf(EngineFailed);
       expect(failure)
@@ -228,7 +228,7 @@ describe("A Google service account", () => {
     const account = accountOf({ serviceAccount: signing });
     const controller = new AbortController();
     const reason = new Error("the caller left");
-    await recordRequests(both, answered, async () => {
+    await recordRequests(both, response, async () => {
       const asking = account.listVoices(controller.signal);
       controller.abort(reason);
       expect(await rejection(asking)).to.equal(reason);

@@ -22,7 +22,7 @@ import { convertAll, decodeAll } from "../../support/ffmpeg.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { rejection } from "../../support/rejection.ts";
 import { openToolHost } from "../../support/tool-host.ts";
-import type { WireAnswer } from "../../support/wire/faults.ts";
+import type { WireResponse } from "../../support/wire/faults.ts";
 import { closedGate } from "../../support/wire/gate.ts";
 import { makeSound } from "../../support/wire/made-sound.ts";
 import { openAiApiKey, serveOpenAi } from "../../support/wire/openai.ts";
@@ -163,8 +163,8 @@ describe("A server with OpenAI's API that sends other audio than requested", () 
     afterEach(() => server.close());
 
     const sends = (body: Buffer, type: string): void => {
-      const answer: WireAnswer = { status: 200, headers: { "Content-Type": type }, body };
-      server.faults.always({ kind: "answer", answer });
+      const response: WireResponse = { status: 200, headers: { "Content-Type": type }, body };
+      server.faults.always({ kind: "answer", response });
     };
     const garbage = Buffer.alloc(20_000, "no audio at all. ");
 

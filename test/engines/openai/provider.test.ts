@@ -13,7 +13,7 @@ import { engineContract } from "../../contracts/engine.ts";
 import { collect } from "../../support/collect.ts";
 import { recordRequests } from "../../support/record-requests.ts";
 import { rejection } from "../../support/rejection.ts";
-import type { Fault, WireAnswer } from "../../support/wire/faults.ts";
+import type { Fault, WireResponse } from "../../support/wire/faults.ts";
 import { closedGate } from "../../support/wire/gate.ts";
 import { makeSound, type SoundFormat } from "../../support/wire/made-sound.ts";
 import { openAiApiKey, openAiVoices, serveOpenAi } from "../../support/wire/openai.ts";
@@ -152,8 +152,8 @@ describe("The OpenAI engine", () => {
   it("refuses a piece of a long text that is far too short, and names the least duration of other sounds", async () => {
     const text = `${sentence} `.repeat(60);
     const headers = { "Content-Type": "audio/pcm" };
-    const short: WireAnswer = { status: 200, headers, body: Buffer.alloc(10 * 2 * 24_000, 1) };
-    server.faults.next({ kind: "answer", answer: short });
+    const short: WireResponse = { status: 200, headers, body: Buffer.alloc(10 * 2 * 24_000, 1) };
+    server.faults.next({ kind: "answer", response: short });
     const failure = await rejection(say({ text }));
     expect(failure).to.be.instanceOf(EngineFailed);
     expect((failure as Error).message).to.contain("parts of it are missing");
@@ -237,12 +237,12 @@ describe("The OpenAI engine", () => {
     });
 
     it("passes on the message of an error with a success status", async () => {
-      const answer = {
+      const response = {
         status: 200,
         headers: { "Content-Type": "application/json" },
         body: Buffer.from(`{"error":{"message":"Model is loading for ${openAiApiKey}."}}`),
       };
-      expect((await failureOf({ kind: "answer", answer })).message).to.match(
+      expect((await failureOf({ kind: "answer", response })).message).to.match(
         /is not audio: Model is loading for …\.$/,
       );
     });
@@ -277,7 +277,7 @@ describe("The OpenAI engine", () => {
   });
 
   describe("when the server returns another format than the requested one", () => {
-    const giving = async (format: SoundFormat, type: string): Promise<WireAnswer> => ({
+    const giving = async (format: SoundFormat, type: string): Promise<WireResponse> => ({
       status: 200,
       headers: { "Content-Type": type },
       body: await makeSound({ text: sentence, voice: "gmw/en-US+f3", format }),
@@ -288,7 +288,7 @@ describe("The OpenAI engine", () => {
       type: string,
       format: AudioFormat,
     ) => {
-      server.faults.next({ kind: "answer", answer: await giving({ kind, sampleRate }, type) });
+      server.faults.next({ kind: "answer", response: await giving({ kind, sampleRate }, type) });
       return say({ format });
     };
 
@@ -320,18 +320,21 @@ describe("The OpenAI engine", () => {
     it("concatenates the samples of WAV responses where raw samples are requested, and rejects other containers", async () => {
       const text = `${sentence} `.repeat(30);
       const samples = Buffer.alloc(60 * 2 * 24_000, 1);
-      const wav: WireAnswer = {
+      const wav: WireResponse = {
         status: 200,
         headers: { "Content-Type": "audio/wav" },
         body: Buffer.concat([wavHeader(24_000, samples.length), samples]),
       };
-      server.faults.next({ kind: "answer", answer: wav }, { kind: "answer", answer: wav });
+      server.faults.next({ kind: "answer", response: wav }, { kind: "answer", response: wav });
       const { encoding, sound } = await say({ text });
       expect(encoding.kind).to.equal("pcm");
       expect(sound.length).to.equal(2 * samples.length);
       for (const kind of ["mp3", "opus"] as const) {
-        const answer = await giving({ kind, sampleRate: 24_000 }, `audio/${kind === "mp3" ? "mpeg" : "ogg"}`);
-        server.faults.next({ kind: "answer", answer });
+        const response = await giving(
+          { kind, sampleRate: 24_000 },
+          `audio/${kind === "mp3" ? "mpeg" : "ogg"}`,
+        );
+        server.faults.next({ kind: "answer", response });
         expect(await rejection(say({ text })), kind).to.be.instanceOf(EngineFailed);
       }
     });
@@ -375,20 +378,20 @@ describe("The OpenAI engine", () => {
       ]);
     });
 
-    const answering = (value: unknown): Fault => ({
+    const responding = (value: unknown): Fault => ({
       kind: "answer",
-      answer: { status: 200, headers: {}, body: Buffer.from(JSON.stringify(value)) },
+      response: { status: 200, headers: {}, body: Buffer.from(JSON.stringify(value)) },
     });
 
     it("as listed by the server with ids, excluding invalid names", async () => {
       const voices = [{ id: "af_sky", name: "Sky" }, { name: "bare" }, { id: "a/b" }, {}, "bare"];
-      server.faults.next(answering({ data: [] }), answering({ voices }));
+      server.faults.next(responding({ data: [] }), responding({ voices }));
       expect((await list()).map(({ name }) => name)).to.deep.equal(["af_sky", "bare"]);
     });
 
     it("as OpenAI's names when the server's list is HTML or empty", async () => {
-      for (const nonsense of [answering({ voices: "all" }), answering([]), { kind: "html" }] as Fault[]) {
-        server.faults.next(answering({ data: [] }), nonsense);
+      for (const nonsense of [responding({ voices: "all" }), responding([]), { kind: "html" }] as Fault[]) {
+        server.faults.next(responding({ data: [] }), nonsense);
         expect(await list()).to.have.length(openAiVoices.length);
       }
     });

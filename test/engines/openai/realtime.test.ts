@@ -252,13 +252,13 @@ describe("A realtime model of OpenAI", () => {
 
   it("passes on a refused handshake: status, message and Retry-After", async () => {
     const body = Buffer.from('{"error":{"message":"Slow down."}}');
-    server.next({ kind: "refusal", answer: { status: 429, headers: { "Retry-After": "7" }, body } });
+    server.next({ kind: "refusal", response: { status: 429, headers: { "Retry-After": "7" }, body } });
     expect(await rejection(say())).to.include({ message: "Slow down.", status: 429, retryAfterSeconds: 7 });
   });
 
   it("does not follow a redirect", async () => {
     const headers = { Location: "http://169.254.169.254/" };
-    server.next({ kind: "refusal", answer: { status: 302, headers, body: Buffer.alloc(0) } });
+    server.next({ kind: "refusal", response: { status: 302, headers, body: Buffer.alloc(0) } });
     expect(await rejection(say()))
       .to.be.instanceOf(UpstreamFailed)
       .and.include({ status: 302 });

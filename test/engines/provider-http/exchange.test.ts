@@ -18,10 +18,10 @@ const guard = createSsrfGuard({ by: "operator" });
 
 describe("An HTTP exchange", () => {
   let server: RawServer;
-  let answer: (socket: Socket, request: string) => void;
+  let response: (socket: Socket, request: string) => void;
 
   beforeEach(async () => {
-    server = await serveRaw((socket, request) => answer(socket, request));
+    server = await serveRaw((socket, request) => response(socket, request));
   });
   afterEach(() => server.close());
 
@@ -30,16 +30,16 @@ describe("An HTTP exchange", () => {
     return (signal = never): Promise<UpstreamResponse> =>
       exchange({ method: "POST", url: new URL("/say", server.url), headers: {}, body: "text" }, signal);
   };
-  const received = async (answered: Promise<UpstreamResponse>): Promise<string> =>
-    (await readBody(await answered, 1000)).toString();
-  const failure = async (answered: Promise<unknown>): Promise<UpstreamFailed> => {
-    const error = await rejection(answered);
+  const received = async (exchanged: Promise<UpstreamResponse>): Promise<string> =>
+    (await readBody(await exchanged, 1000)).toString();
+  const failure = async (exchanged: Promise<unknown>): Promise<UpstreamFailed> => {
+    const error = await rejection(exchanged);
     expect(error).to.be.instanceOf(UpstreamFailed);
     return error as UpstreamFailed;
   };
 
   it("returns status, headers and body of the response", async () => {
-    answer = (socket) => socket.write(`${headOf(418, { "Content-Length": "5", "X-Header": "yes" })}hello`);
+    response = (socket) => socket.write(`${headOf(418, { "Content-Length": "5", "X-Header": "yes" })}hello`);
     const { status, headers, body } = await asking()();
     expect({ status, value: headers["x-header"] }).to.deep.equal({ status: 418, value: "yes" });
     expect(
@@ -53,7 +53,7 @@ describe("An HTTP exchange", () => {
 
   it("sends method, path, length and body, and requests no compression", async () => {
     let sent = "";
-    answer = (socket, request) => {
+    response = (socket, request) => {
       sent = request;
       socket.write(headOf(200, { "Content-Length": "0" }));
     };
@@ -64,14 +64,14 @@ describe("An HTTP exchange", () => {
   });
 
   it("reuses its connection", async () => {
-    answer = (socket) => socket.write(`${headOf(200, { "Content-Length": "5" })}hello`);
+    response = (socket) => socket.write(`${headOf(200, { "Content-Length": "5" })}hello`);
     const ask = asking();
     expect([await received(ask()), await received(ask())]).to.deep.equal(["hello", "hello"]);
     expect(server.connections()).to.equal(1);
   });
 
   it("follows no redirect", async () => {
-    answer = (socket) => socket.write(headOf(302, { Location: "/elsewhere", "Content-Length": "0" }));
+    response = (socket) => socket.write(headOf(302, { Location: "/elsewhere", "Content-Length": "0" }));
     expect(await failure(asking()())).to.include({ stage: "answer", status: 302 });
     await server.idle();
   });
@@ -86,7 +86,7 @@ describe("An HTTP exchange", () => {
 
   it("reports a failed connection when a kept-alive connection turns out to be closed", async () => {
     let requests = 0;
-    answer = (socket) => {
+    response = (socket) => {
       if (++requests === 1) socket.write(`${headOf(200, { "Content-Length": "5" })}hello`);
       else socket.resetAndDestroy();
     };
@@ -101,7 +101,7 @@ describe("An HTTP exchange", () => {
     "answered in another protocol": (socket) => socket.end("SSH-2.0-Other\r\n"),
   })) {
     it(`reports a request without a response when its connection is ${how}`, async () => {
-      answer = close;
+      response = close;
       expect(await failure(asking()())).to.include({ stage: "waiting", status: undefined });
     });
   }
@@ -123,7 +123,7 @@ describe("An HTTP exchange", () => {
   };
   for (const [how, write] of Object.entries(ends)) {
     it(`never ends a body normally that ${how}`, async () => {
-      answer = write;
+      response = write;
       const error = await failure(received(asking()()));
       expect(error).to.include({ stage: "answer", status: undefined });
     });
@@ -131,7 +131,7 @@ describe("An HTTP exchange", () => {
 
   describe("with a body that ends with the connection", () => {
     const closing = (body: Buffer | string, status = 200): void => {
-      answer = (socket) => {
+      response = (socket) => {
         socket.write(headOf(status, { Connection: "close" }));
         socket.end(body);
       };
@@ -169,7 +169,7 @@ describe("An HTTP exchange", () => {
     ] as const) {
       it(`accepts it when its container proves its end: ${what}`, async () => {
         for (const size of [1, 7, body.length]) {
-          answer = async (socket) => {
+          response = async (socket) => {
             socket.write(headOf(200, { Connection: "close" }));
             for (let at = 0; at < body.length; at += size)
               await new Promise((resolve) => socket.write(body.subarray(at, at + size), resolve));
@@ -195,13 +195,13 @@ describe("An HTTP exchange", () => {
 
   it("tolerates a response that is cut before it is read", async () => {
     let left: Promise<unknown> = Promise.resolve();
-    answer = (socket) => {
+    response = (socket) => {
       left = once(socket, "close");
       socket.write(`${headOf(200, { "Content-Length": "9" })}hello`, () => socket.resetAndDestroy());
     };
-    const answered = await asking()();
+    const exchanged = await asking()();
     await left;
-    expect(await failure(readBody(answered, 1000))).to.include({ stage: "answer" });
+    expect(await failure(readBody(exchanged, 1000))).to.include({ stage: "answer" });
   });
 
   describe("with deadlines", () => {
@@ -226,17 +226,17 @@ describe("An HTTP exchange", () => {
 
     it("aborts when the response does not start in time", async () => {
       const received = new Promise<void>((resolve) => {
-        answer = () => resolve();
+        response = () => resolve();
       });
-      const answered = ask();
+      const exchanged = ask();
       await received;
       clock.advance(1_000);
-      expect(await failure(answered)).to.include({ stage: "waiting" });
+      expect(await failure(exchanged)).to.include({ stage: "waiting" });
       await server.idle();
     });
 
     it("aborts a response that stops sending data", async () => {
-      answer = (socket) => socket.write(`${headOf(200, { "Content-Length": "9" })}hello`);
+      response = (socket) => socket.write(`${headOf(200, { "Content-Length": "9" })}hello`);
       const { body } = await ask();
       const pieces = body[Symbol.asyncIterator]();
       await pieces.next();
@@ -249,7 +249,7 @@ describe("An HTTP exchange", () => {
 
     it("aborts a response that exceeds the total time of waiting for data", async () => {
       let drip = () => true;
-      answer = (socket) => {
+      response = (socket) => {
         drip = () => socket.write("1\r\nx\r\n");
         socket.write(headOf(200, { "Transfer-Encoding": "chunked" }));
       };
@@ -269,7 +269,7 @@ describe("An HTTP exchange", () => {
 
     it("has no deadline for the reader", async () => {
       let finish = () => true;
-      answer = (socket) => {
+      response = (socket) => {
         finish = () => socket.write("5\r\nworld\r\n0\r\n\r\n");
         socket.write(`${headOf(200, { "Transfer-Encoding": "chunked" })}5\r\nhello\r\n`);
       };
@@ -285,7 +285,7 @@ describe("An HTTP exchange", () => {
     });
 
     it("leaves no timer behind", async () => {
-      answer = (socket) => socket.write(`${headOf(200, { "Content-Length": "5" })}hello`);
+      response = (socket) => socket.write(`${headOf(200, { "Content-Length": "5" })}hello`);
       expect(await received(ask())).to.equal("hello");
       await until(() => clock.waiting() === 0);
     });
@@ -294,7 +294,7 @@ describe("An HTTP exchange", () => {
   it("reads only as much as the reader requests", async () => {
     const much = Buffer.alloc(64 * 1024 * 1024);
     let held: Socket | undefined;
-    answer = (socket) => {
+    response = (socket) => {
       held = socket;
       socket.write(headOf(200, { "Content-Length": String(much.length) }));
       socket.write(much);
@@ -317,14 +317,14 @@ describe("An HTTP exchange", () => {
 
     it("is aborted while it waits for the response", async () => {
       const leaving = new AbortController();
-      answer = () => leaving.abort(reason);
+      response = () => leaving.abort(reason);
       expect(await rejection(asking()(leaving.signal))).to.equal(reason);
       await server.idle();
     });
 
     it("is aborted within the response, and throws the signal's reason", async () => {
       const leaving = new AbortController();
-      answer = (socket) => socket.write(`${headOf(200, { "Content-Length": "9" })}hello`);
+      response = (socket) => socket.write(`${headOf(200, { "Content-Length": "9" })}hello`);
       const { body } = await asking()(leaving.signal);
       const pieces = body[Symbol.asyncIterator]();
       await pieces.next();
@@ -335,15 +335,15 @@ describe("An HTTP exchange", () => {
 
     it("is aborted before the response body is read", async () => {
       const leaving = new AbortController();
-      answer = (socket) => socket.write(`${headOf(200, { "Content-Length": "9" })}hello`);
-      const answered = await asking()(leaving.signal);
+      response = (socket) => socket.write(`${headOf(200, { "Content-Length": "9" })}hello`);
+      const exchanged = await asking()(leaving.signal);
       leaving.abort(reason);
       await server.idle();
-      expect(await rejection(readBody(answered, 1000))).to.equal(reason);
+      expect(await rejection(readBody(exchanged, 1000))).to.equal(reason);
     });
 
     it("is aborted when its reader leaves", async () => {
-      answer = (socket) => socket.write(`${headOf(200, { "Content-Length": "9" })}hello`);
+      response = (socket) => socket.write(`${headOf(200, { "Content-Length": "9" })}hello`);
       const { body } = await asking()();
       for await (const _ of body) break;
       await server.idle();

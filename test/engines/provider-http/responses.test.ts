@@ -5,7 +5,7 @@ import { UpstreamFailed } from "../../../src/engines/provider-http/request-faile
 import { errorFrom, readBody, readJson } from "../../../src/engines/provider-http/responses.ts";
 import { rejection } from "../../support/rejection.ts";
 
-const answered = (body: string, status = 200, headers: IncomingHttpHeaders = {}): UpstreamResponse => ({
+const response = (body: string, status = 200, headers: IncomingHttpHeaders = {}): UpstreamResponse => ({
   status,
   headers,
   body: (async function* () {
@@ -23,16 +23,16 @@ const brokenOff = (body: string, status: number): UpstreamResponse => ({
 
 describe("A small response", () => {
   it("is read completely", async () => {
-    expect(await readJson(answered('{"voices": ["Zoë"]}'))).to.deep.equal({ voices: ["Zoë"] });
+    expect(await readJson(response('{"voices": ["Zoë"]}'))).to.deep.equal({ voices: ["Zoë"] });
   });
 
   it("is rejected as soon as it exceeds its size bound", async () => {
-    const failure = await rejection(readBody(answered("x".repeat(10_000)), 5_000));
+    const failure = await rejection(readBody(response("x".repeat(10_000)), 5_000));
     expect(failure).to.be.instanceOf(UpstreamFailed).and.include({ stage: "answer", status: undefined });
   });
 
   it("is rejected without repeating it when it is not JSON", async () => {
-    const failure = (await rejection(readJson(answered("<html>secret</html>")))) as UpstreamFailed;
+    const failure = (await rejection(readJson(response("<html>secret</html>")))) as UpstreamFailed;
     expect(failure.message).to.equal("The response of the speech provider is invalid: it is not JSON.");
   });
 });
@@ -40,13 +40,13 @@ describe("A small response", () => {
 describe("An error response", () => {
   it("is reported with its status and the provider's redacted message", async () => {
     const body = JSON.stringify({ error: { message: "No voice for 'my dear text' with hunter2." } });
-    const failure = await errorFrom(answered(body, 400), { hidden: ["hunter2", "my dear text"] });
+    const failure = await errorFrom(response(body, 400), { hidden: ["hunter2", "my dear text"] });
     expect(failure).to.include({ stage: "answer", status: 400, retryAfterSeconds: undefined });
     expect(failure.message).to.equal("No voice for '…' with ….");
   });
 
   it("without a message is reported by its status", async () => {
-    expect((await errorFrom(answered("<html>", 502))).message).to.equal(
+    expect((await errorFrom(response("<html>", 502))).message).to.equal(
       "The speech provider responded with an error (HTTP 502 Bad Gateway).",
     );
   });
@@ -78,7 +78,7 @@ describe("An error response", () => {
   ] as const) {
     it(`passes on Retry-After given as ${given}`, async () => {
       const clock = () => Date.UTC(2000, 0, 1);
-      const failure = await errorFrom(answered("", 429, { "retry-after": given }), { clock });
+      const failure = await errorFrom(response("", 429, { "retry-after": given }), { clock });
       expect(failure.retryAfterSeconds).to.equal(seconds);
     });
   }

@@ -8,7 +8,7 @@ import type {
 /** A pending request, answered by the test. */
 export interface PendingRequest {
   readonly signal: AbortSignal;
-  answer(answer?: Partial<UpstreamResponse>): void;
+  response(response?: Partial<UpstreamResponse>): void;
   fail(error: unknown): void;
 }
 
@@ -27,7 +27,7 @@ export const manualExchange = (): { exchange: Exchange; requests: PendingRequest
       signal.addEventListener("abort", () => reject(signal.reason), { once: true });
       requests.push({
         signal,
-        answer: (answer) => resolve({ status: 200, headers: {}, body: bodyOf("sound"), ...answer }),
+        response: (response) => resolve({ status: 200, headers: {}, body: bodyOf("sound"), ...response }),
         fail: reject,
       });
     });

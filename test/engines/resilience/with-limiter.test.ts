@@ -26,29 +26,29 @@ describe("withLimiter", () => {
   });
 
   const ask = () => exchange(anyRequest, caller.signal);
-  const answered = async (body: AsyncIterable<Buffer>) => {
-    const answer = ask();
+  const response = async (body: AsyncIterable<Buffer>) => {
+    const response = ask();
     await until(() => requests.length > 0);
-    requests.at(-1)?.answer({ status: 201, headers: { etag: "x" }, body });
-    return await answer;
+    requests.at(-1)?.response({ status: 201, headers: { etag: "x" }, body });
+    return await response;
   };
   const mustBeFree = async () => {
     expect(limiter.running()).to.equal(0);
     const next = ask();
     const before = requests.length;
     await until(() => requests.length > before);
-    requests.at(-1)?.answer();
+    requests.at(-1)?.response();
     await collect((await next).body);
   };
 
   it("passes the response through", async () => {
-    const { status, headers, body } = await answered(bodyOf("one", "two"));
+    const { status, headers, body } = await response(bodyOf("one", "two"));
     expect({ status, headers }).to.deep.equal({ status: 201, headers: { etag: "x" } });
     expect(Buffer.concat(await collect(body)).toString()).to.equal("onetwo");
   });
 
   it("holds a slot until the body has been read to the end", async () => {
-    const { body } = await answered(bodyOf("one", "two"));
+    const { body } = await response(bodyOf("one", "two"));
     const next = ask();
     await until(() => limiter.queued() === 1);
     const pieces = body[Symbol.asyncIterator]();
@@ -57,18 +57,18 @@ describe("withLimiter", () => {
     expect(requests.length).to.equal(1);
     expect((await pieces.next()).done).to.equal(true);
     await until(() => requests.length === 2);
-    requests[1]?.answer();
+    requests[1]?.response();
     await collect((await next).body);
     await mustBeFree();
   });
 
   it("releases the slot when the reader leaves the body", async () => {
-    for await (const _ of (await answered(bodyOf("one", "two"))).body) break;
+    for await (const _ of (await response(bodyOf("one", "two"))).body) break;
     await mustBeFree();
   });
 
   it("releases the slot while the reader is idle, and lets it read to the end", async () => {
-    const { body } = await answered(bodyOf("one", "two", "three"));
+    const { body } = await response(bodyOf("one", "two", "three"));
     const pieces = body[Symbol.asyncIterator]();
     for (const ms of [4_999, 4_999]) {
       await pieces.next();
@@ -83,7 +83,7 @@ describe("withLimiter", () => {
   });
 
   it("aborts the longest idle response when too many are idle", async () => {
-    await (await answered(bodyOf("one"))).body[Symbol.asyncIterator]().next();
+    await (await response(bodyOf("one"))).body[Symbol.asyncIterator]().next();
     caller.abort();
     caller = new AbortController();
     clock.advance(5_000);
@@ -95,17 +95,17 @@ describe("withLimiter", () => {
     };
     for (let count = 0; count < 2; count++) {
       const before = requests.length;
-      const answer = ask();
+      const response = ask();
       await until(() => requests.length > before);
-      requests.at(-1)?.answer({ body: bodyOf("one", "two", "three") });
-      const pieces = (await answer).body[Symbol.asyncIterator]();
+      requests.at(-1)?.response({ body: bodyOf("one", "two", "three") });
+      const pieces = (await response).body[Symbol.asyncIterator]();
       resting.push(pieces);
       await rest(pieces);
     }
     await resting[0]?.next();
     const third = ask();
     await until(() => requests.length === 4);
-    requests[3]?.answer({ body: bodyOf("one", "two") });
+    requests[3]?.response({ body: bodyOf("one", "two") });
     await rest((await third).body[Symbol.asyncIterator]());
     expect(requests.map(({ signal }) => signal.aborted)).to.deep.equal([true, false, true, false]);
     expect(requests[2]?.signal.reason).to.be.instanceOf(EngineFailed);
@@ -114,28 +114,28 @@ describe("withLimiter", () => {
 
   it("releases the slot when the body fails midway", async () => {
     const broken = new Error("broken off");
-    expect(await rejection(collect((await answered(brokenBody(broken, "one"))).body))).to.equal(broken);
+    expect(await rejection(collect((await response(brokenBody(broken, "one"))).body))).to.equal(broken);
     await mustBeFree();
   });
 
   it("releases the slot when the request fails", async () => {
-    const answer = rejection(ask());
+    const response = rejection(ask());
     await until(() => requests.length === 1);
     const failure = new Error("no answer");
     requests[0]?.fail(failure);
-    expect(await answer).to.equal(failure);
+    expect(await response).to.equal(failure);
     await mustBeFree();
   });
 
   it("releases the slot when the request is aborted before its body is read", async () => {
-    await answered(bodyOf("one"));
+    await response(bodyOf("one"));
     caller.abort();
     caller = new AbortController();
     await mustBeFree();
   });
 
   it("does not send a request that is aborted in the queue", async () => {
-    const { body } = await answered(bodyOf("one"));
+    const { body } = await response(bodyOf("one"));
     const waiting = rejection(ask());
     await until(() => limiter.queued() === 1);
     const reason = new Error("the caller left");

@@ -92,17 +92,17 @@ describe("A self-hosted server with captions", () => {
     expect(words.at(-1)?.time).to.be.within(1000 * (seconds - 1), 1000 * seconds);
   });
 
-  const answer = (words: readonly (readonly [word: string, start_time: number])[], seconds = 1): void => {
+  const response = (words: readonly (readonly [word: string, start_time: number])[], seconds = 1): void => {
     const timestamps = words.map(([word, start_time]) => ({ word, start_time }));
     const line = { audio: Buffer.alloc(2 * 24_000 * seconds).toString("base64"), timestamps };
     const body = Buffer.from(`${JSON.stringify(line)}\n`);
-    server.faults.next({ kind: "answer", answer: { status: 200, headers: {}, body } });
+    server.faults.next({ kind: "answer", response: { status: 200, headers: {}, body } });
   };
 
   it("does not take a word of a spoken number for the same word later in the text", async () => {
     await serve();
     const spoken = "I paid forty two dollars . The two dogs barked .".split(" ");
-    answer(spoken.map((word, index) => [word, index / 20]));
+    response(spoken.map((word, index) => [word, index / 20]));
     const text = "I paid 42 dollars. The two dogs barked.";
     const { marks } = await speak(text);
     expect(wordsOf(marks).map((mark) => [wordAt(text, mark), mark.time])).to.deep.equal([
@@ -118,7 +118,7 @@ describe("A self-hosted server with captions", () => {
 
   it("finds the words again after several that the server does not report", async () => {
     await serve();
-    answer([
+    response([
       ["One", 0],
       ["five", 0.4],
       ["six", 0.5],
@@ -130,7 +130,7 @@ describe("A self-hosted server with captions", () => {
 
   it("refuses a sound that is far too short for its text", async () => {
     await serve();
-    answer([], 4);
+    response([], 4);
     const failure = await rejection(speak("The house of Anna has many rooms. ".repeat(16)));
     expect(failure)
       .to.be.instanceOf(EngineFailed)
@@ -140,7 +140,7 @@ describe("A self-hosted server with captions", () => {
 
   it("places no word after the end of the sound", async () => {
     await serve();
-    answer([
+    response([
       ["Hello", 0],
       ["world", 1e300],
     ]);
@@ -164,7 +164,7 @@ describe("A self-hosted server with captions", () => {
   ] as const) {
     it(`fails when the response contains ${what}`, async () => {
       await serve();
-      server.faults.next({ kind: "answer", answer: { status: 200, headers: {}, body: Buffer.from(body) } });
+      server.faults.next({ kind: "answer", response: { status: 200, headers: {}, body: Buffer.from(body) } });
       expect(await rejection(speak("Hello."))).to.be.instanceOf(EngineFailed);
     });
   }

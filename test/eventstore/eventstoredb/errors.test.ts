@@ -76,7 +76,7 @@ describe("the EventStoreDB driver after errors", () => {
 
   it("stores an append once whose answer was lost", async () => {
     for (const expected of ["none", "any"] as const) {
-      node.faults.loseAnswers(1);
+      node.faults.loseResponses(1);
       const fact = event();
       await expectUnavailable(() => store.append(expected, [fact], expected));
       expect((await retryWhileUnavailable(() => store.append(expected, [fact], expected))).revision).to.equal(
@@ -93,7 +93,7 @@ describe("the EventStoreDB driver after errors", () => {
     await there.append("s", eventsOf(3), "none");
     await there.setRetention("s", { maxAgeSeconds: 60 });
     now += 120_000;
-    aging.faults.loseAnswers(1);
+    aging.faults.loseResponses(1);
     const fact = event();
     await expectUnavailable(() => there.append("s", [fact], "any"));
     expect((await retryWhileUnavailable(() => there.append("s", [fact], "any"))).revision).to.equal(3);
@@ -363,7 +363,7 @@ describe("the EventStoreDB driver after errors", () => {
   });
 
   it("ignores an answer to an append that it no longer waits for", async () => {
-    node.faults.repeatAnswers(2);
+    node.faults.repeatResponses(2);
     for (const stream of ["a", "b", "c"]) await store.append(stream, [event()], "none");
     expect(await readLog(store)).to.have.length(3);
   });

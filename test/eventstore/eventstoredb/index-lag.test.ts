@@ -58,7 +58,7 @@ describe("the EventStoreDB driver with index lag", () => {
       const first = there.append("s", [fact], "none");
       await until("the append is not indexed", () => timers.waiting() === 1);
       const failure = rejectionOf(() => there.append("s", [fact], "none"));
-      for (let answers = 0; answers < 4; answers++) {
+      for (let responses = 0; responses < 4; responses++) {
         await until("the repeat waits", () => timers.waiting() === 2);
         timers.advance(2_000);
       }

@@ -95,8 +95,8 @@ describe("the SQLite event store", () => {
       const limit = 'ulimit -f 1000; exec "$@"';
       const args = [process.execPath, fixturePath("append-until-full"), join(folder, "events.db")];
       const child = spawn("bash", ["-c", limit, "bash", ...args]);
-      const [answer] = await Promise.all([text(child.stdout), text(child.stderr)]);
-      const { acknowledged, held, cause, ping } = JSON.parse(answer);
+      const [response] = await Promise.all([text(child.stdout), text(child.stderr)]);
+      const { acknowledged, held, cause, ping } = JSON.parse(response);
       expect(acknowledged).to.be.greaterThan(0);
       expect(held).to.equal(acknowledged);
       expect(cause).to.equal(true);

@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import { admin, type Credentials, registerWebsite } from "../../support/client.ts";
 import {
-  type Answered,
   ask,
   type InProcessService,
+  type ReceivedResponse,
   startInProcessService,
 } from "../../support/in-process-service.ts";
 
@@ -34,11 +34,11 @@ describe("CORS", () => {
       method: "OPTIONS",
       headers: { Origin: origin, "Access-Control-Request-Method": "POST", ...headers },
     });
-  const allowed = ({ headers }: Answered) => headers["access-control-allow-origin"];
+  const allowed = ({ headers }: ReceivedResponse) => headers["access-control-allow-origin"];
   const list = (header: string | undefined) => (header ?? "").split(", ");
 
   /** The responses that are the same for every origin, from the router and from the fast path. */
-  const publicAnswers = async (headers: Headers): Promise<Answered[]> => [
+  const publicResponses = async (headers: Headers): Promise<ReceivedResponse[]> => [
     await get(speech, { ...pair(), ...headers, Range: "bytes=0-9" }),
     await get(speech, { ...pair(), ...headers }),
     await get(speech, { ...pair(), ...headers, "If-None-Match": "*" }),
@@ -47,7 +47,7 @@ describe("CORS", () => {
   ];
 
   /** The API responses that depend on the origin, from the router and from the fast path. */
-  const everyAnswer = async (headers: Headers): Promise<Answered[]> => [
+  const everyResponse = async (headers: Headers): Promise<ReceivedResponse[]> => [
     await get(speech, { "X-API-Key": "vlk_nobody", ...headers }),
     await get("/v2/text/synthesize", { ...pair(), ...headers }),
     await get("/v2/voices", { ...pair(), ...headers }),
@@ -57,11 +57,11 @@ describe("CORS", () => {
   ];
 
   it("lets a verified origin read every response, errors included", async () => {
-    const [open, own] = [await publicAnswers({ Origin: shop }), await everyAnswer({ Origin: shop })];
-    for (const answer of open) expect(allowed(answer), String(answer.status)).to.equal("*");
-    for (const answer of own) expect(allowed(answer), String(answer.status)).to.equal(shop);
-    for (const answer of [...open, ...own]) {
-      expect(list(answer.headers["access-control-expose-headers"])).to.include.members([
+    const [open, own] = [await publicResponses({ Origin: shop }), await everyResponse({ Origin: shop })];
+    for (const response of open) expect(allowed(response), String(response.status)).to.equal("*");
+    for (const response of own) expect(allowed(response), String(response.status)).to.equal(shop);
+    for (const response of [...open, ...own]) {
+      expect(list(response.headers["access-control-expose-headers"])).to.include.members([
         "Acme-Cached",
         "Acme-Prosody-Applied",
         "X-Acme-Auth-Renewed",
@@ -72,28 +72,32 @@ describe("CORS", () => {
         "X-Request-Id",
         "ETag",
       ]);
-      expect(answer.headers).to.not.have.property("access-control-allow-credentials");
+      expect(response.headers).to.not.have.property("access-control-allow-credentials");
     }
   });
 
   it("lets any origin read the responses that are the same for all origins", async () => {
     for (const headers of [{}, { Origin: shop }, { Origin: stranger }, { Origin: "null" }] as Headers[]) {
-      for (const answer of await publicAnswers(headers)) {
-        expect([allowed(answer), answer.headers.vary], String(answer.status)).to.deep.equal(["*", undefined]);
+      for (const response of await publicResponses(headers)) {
+        expect([allowed(response), response.headers.vary], String(response.status)).to.deep.equal([
+          "*",
+          undefined,
+        ]);
       }
     }
   });
 
   it("lets an unverified origin read no other response", async () => {
     for (const origin of [stranger, "null", `${shop}.evil.example`, "http://shop.example"]) {
-      for (const answer of await everyAnswer({ Origin: origin })) expect(allowed(answer)).to.equal(undefined);
+      for (const response of await everyResponse({ Origin: origin }))
+        expect(allowed(response)).to.equal(undefined);
     }
   });
 
   it("sets Vary: Origin on every other response, with and without an Origin in the request", async () => {
     for (const headers of [{}, { Origin: shop }, { Origin: stranger }] as Headers[]) {
-      for (const { status, headers: answered } of await everyAnswer(headers)) {
-        expect(list(answered.vary), String(status)).to.include("Origin");
+      for (const { status, headers: response } of await everyResponse(headers)) {
+        expect(list(response.vary), String(status)).to.include("Origin");
       }
     }
   });
@@ -103,8 +107,11 @@ describe("CORS", () => {
       ...["cache-control", "content-length", "content-type", "date", "connection", "vary"],
       ...["access-control-allow-origin", "access-control-expose-headers"],
     ]);
-    const answers = [...(await publicAnswers({ Origin: shop })), ...(await everyAnswer({ Origin: shop }))];
-    for (const { status, headers } of answers) {
+    const responses = [
+      ...(await publicResponses({ Origin: shop })),
+      ...(await everyResponse({ Origin: shop })),
+    ];
+    for (const { status, headers } of responses) {
       const exposed = list(headers["access-control-expose-headers"]).map((name) => name.toLowerCase());
       const own = Object.keys(headers).filter((name) => !commonplace.has(name));
       expect(exposed, String(status)).to.include.members(own);
@@ -142,8 +149,8 @@ describe("CORS", () => {
   });
 
   it("does not treat a plain OPTIONS request as a preflight", async () => {
-    const answer = await ask(service.url + speech, { method: "OPTIONS", headers: { Origin: shop } });
-    expect(answer.headers).to.not.have.property("access-control-allow-methods");
+    const response = await ask(service.url + speech, { method: "OPTIONS", headers: { Origin: shop } });
+    expect(response.headers).to.not.have.property("access-control-allow-methods");
   });
 
   it("stops once the last website with the origin has withdrawn it", async () => {
@@ -179,11 +186,11 @@ describe("CORS", () => {
   });
 
   it("sets no CORS headers on admin responses", async () => {
-    for (const answer of [
+    for (const response of [
       await get("/admin/keys", { Origin: shop }),
       await preflight("/admin/keys", shop, { "Access-Control-Request-Headers": "authorization" }),
     ]) {
-      expect(allowed(answer)).to.equal(undefined);
+      expect(allowed(response)).to.equal(undefined);
     }
   });
 });

@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import { admin, type Credentials, registerWebsite } from "../../support/client.ts";
 import {
-  type Answered,
   ask,
   type InProcessService,
+  type ReceivedResponse,
   startInProcessService,
 } from "../../support/in-process-service.ts";
 import { goodCredentials, serveProviders } from "../../support/wire/providers.ts";
@@ -40,7 +40,7 @@ describe("access tokens over HTTP", () => {
   const notFound = (headers: Headers) => ask(`${service.url}/v2/text/synthesize?lang=xx&text=x`, { headers });
   const speak = (headers: Headers, method = "GET") =>
     ask(`${service.url}/v2/text/synthesize?lang=en-GB&text=Hello.`, { method, headers });
-  const statusOf = async (asking: Promise<Answered>) => (await asking).status;
+  const statusOf = async (asking: Promise<ReceivedResponse>) => (await asking).status;
   const claimsOf = (token: string) =>
     JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString());
   const nowSeconds = () => service.time.now / 1_000;
@@ -48,14 +48,14 @@ describe("access tokens over HTTP", () => {
   describe("from POST /v2/auth/refresh", () => {
     it("are issued to authenticated callers for the configured lifetime, and are not cached", async () => {
       for (const headers of [pair(), fromShop(), await bearer(pair())]) {
-        const { status, headers: answered, text } = await refresh(headers);
+        const { status, headers: response, text } = await refresh(headers);
         expect(status).to.equal(200);
-        expect(answered["cache-control"]).to.equal("no-store");
-        expect(answered["content-type"]).to.include("application/json");
+        expect(response["cache-control"]).to.equal("no-store");
+        expect(response["content-type"]).to.include("application/json");
         expect(JSON.parse(text))
           .to.have.all.keys("token", "exp")
           .and.include({ exp: nowSeconds() + ttl });
-        expect(answered).to.include.keys("x-ratelimit-limit", "x-ratelimit-remaining");
+        expect(response).to.include.keys("x-ratelimit-limit", "x-ratelimit-remaining");
       }
     });
 
@@ -251,7 +251,7 @@ describe("access tokens over HTTP", () => {
   });
 
   describe("are renewed", () => {
-    const renewed = ({ headers }: Answered) => headers["x-svc-auth-renewed"];
+    const renewed = ({ headers }: ReceivedResponse) => headers["x-svc-auth-renewed"];
     const half = (ttl / 2) * 1_000;
 
     it("after half their lifetime, on every private response", async () => {
@@ -259,12 +259,12 @@ describe("access tokens over HTTP", () => {
       service.time.now += half - 1;
       expect(renewed(await notFound(headers))).to.equal(undefined);
       service.time.now += 1;
-      const answer = await notFound(headers);
-      expect(answer.status).to.equal(404);
-      expect(answer.headers["x-svc-auth-renewed-exp"]).to.equal(String(Math.floor(nowSeconds()) + ttl));
+      const response = await notFound(headers);
+      expect(response.status).to.equal(404);
+      expect(response.headers["x-svc-auth-renewed-exp"]).to.equal(String(Math.floor(nowSeconds()) + ttl));
       service.time.now += half;
       expect(await statusOf(speak(headers))).to.equal(401);
-      expect(await statusOf(speak({ Authorization: `Bearer ${renewed(answer)}` }))).to.equal(200);
+      expect(await statusOf(speak({ Authorization: `Bearer ${renewed(response)}` }))).to.equal(200);
     });
 
     it("on a stream, before its headers are sent", async () => {
@@ -277,7 +277,7 @@ describe("access tokens over HTTP", () => {
         const { text } = await ask(`${streaming.url}/v2/auth/refresh`, { method: "POST", headers });
         streaming.time.now += half;
         for (const stream of [true, false]) {
-          const answer = await fetch(`${streaming.url}/v2/text/synthesize`, {
+          const response = await fetch(`${streaming.url}/v2/text/synthesize`, {
             method: "POST",
             headers: {
               Authorization: `Bearer ${JSON.parse(text).token}`,
@@ -286,9 +286,9 @@ describe("access tokens over HTTP", () => {
             },
             body: JSON.stringify({ text: "Hello.", voice: "alloy", stream }),
           });
-          expect(answer.headers.get("x-streaming")).to.equal(stream ? "sse" : "audio");
-          expect(claimsOf(answer.headers.get("x-svc-auth-renewed") ?? "")).to.include({ sub: apiKey });
-          await answer.arrayBuffer();
+          expect(response.headers.get("x-streaming")).to.equal(stream ? "sse" : "audio");
+          expect(claimsOf(response.headers.get("x-svc-auth-renewed") ?? "")).to.include({ sub: apiKey });
+          await response.arrayBuffer();
         }
       } finally {
         await streaming.close();
@@ -307,13 +307,13 @@ describe("access tokens over HTTP", () => {
       await speak(pair());
       const headers = await bearer(pair());
       service.time.now += half;
-      for (const answer of [
+      for (const response of [
         await speak(headers),
         await speak({ ...headers, Range: "bytes=0-9" }),
         await speak(headers, "HEAD"),
       ]) {
-        expect(answer.headers["cache-control"]).to.include("public");
-        expect(renewed(answer)).to.equal(undefined);
+        expect(response.headers["cache-control"]).to.include("public");
+        expect(renewed(response)).to.equal(undefined);
       }
     });
 

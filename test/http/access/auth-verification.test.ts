@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import { admin, type Credentials, registerWebsite } from "../../support/client.ts";
 import {
-  type Answered,
   ask,
   type InProcessService,
+  type ReceivedResponse,
   startInProcessService,
 } from "../../support/in-process-service.ts";
 import { adminToken } from "../../support/service.ts";
@@ -26,13 +26,16 @@ describe("origin verification over HTTP", () => {
   const issue = (body: object = { origin: shop }) =>
     admin(service.url, "POST", `/websites/${website.id}/verifications`, body);
   const issued = async (origin = shop): Promise<string> => String((await issue({ origin })).body.token);
-  const verify = (token: string, headers: Record<string, string> = { Origin: shop }): Promise<Answered> =>
+  const verify = (
+    token: string,
+    headers: Record<string, string> = { Origin: shop },
+  ): Promise<ReceivedResponse> =>
     ask(`${service.url}/v2/auth/verify-origin`, {
       method: "POST",
       headers: { ...headers, Authorization: `Bearer ${token}` },
     });
   const origins = async () => (await admin(service.url, "GET", `/websites/${website.id}`)).body.origins;
-  const isRefused = ({ status, headers, text }: Answered) => {
+  const isRefused = ({ status, headers, text }: ReceivedResponse) => {
     expect(status).to.equal(401);
     expect(headers).to.include({ "www-authenticate": "Bearer", "cache-control": "no-store" });
     expect(JSON.parse(text).error).to.deep.equal({
@@ -41,7 +44,7 @@ describe("origin verification over HTTP", () => {
       code: "UNAUTHORIZED",
     });
   };
-  const isNotVerified = ({ status, headers, text }: Answered, origin = shop) => {
+  const isNotVerified = ({ status, headers, text }: ReceivedResponse, origin = shop) => {
     expect([status, JSON.parse(text)]).to.deep.equal([200, { verified: false, origin }]);
     expect(headers["cache-control"]).to.equal("no-store");
   };
@@ -83,8 +86,8 @@ describe("origin verification over HTTP", () => {
 
   it("accepts a token once, even if many requests present it at the same time", async () => {
     const token = await issued();
-    const answers = await Promise.all(Array.from({ length: 20 }, () => verify(token)));
-    const verified = answers.map(({ text }) => JSON.parse(text).verified);
+    const responses = await Promise.all(Array.from({ length: 20 }, () => verify(token)));
+    const verified = responses.map(({ text }) => JSON.parse(text).verified);
     expect(verified.filter(Boolean)).to.have.length(1);
     expect(verified.filter((each) => each === false)).to.have.length(19);
   });

@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import { admin, type Credentials, registerWebsite } from "../../support/client.ts";
 import {
-  type Answered,
   ask,
   type InProcessService,
+  type ReceivedResponse,
   startInProcessService,
 } from "../../support/in-process-service.ts";
 
@@ -38,7 +38,7 @@ describe("authentication over HTTP", () => {
   const tokenFor = async (headers: Headers): Promise<string> => JSON.parse((await post(headers)).text).token;
 
   /** The fast path, the router and HEAD must all accept or all refuse a caller. */
-  const everyWay = async (headers: Headers, query = ""): Promise<Answered[]> => [
+  const everyWay = async (headers: Headers, query = ""): Promise<ReceivedResponse[]> => [
     await get(headers, query),
     await get({ ...headers, Range: "bytes=0-9" }, query),
     await ask(service.url + speech + query, { method: "HEAD", headers }),
@@ -49,9 +49,9 @@ describe("authentication over HTTP", () => {
     expect(statuses).to.deep.equal([200, 206, 200]);
   };
   const isRefused = async (headers: Headers, query = "") => {
-    for (const { status, headers: answered } of await everyWay(headers, query)) {
+    for (const { status, headers: response } of await everyWay(headers, query)) {
       expect(status, JSON.stringify(headers) + query).to.equal(401);
-      expect(answered).to.include({ "www-authenticate": "Bearer", "cache-control": "no-store" });
+      expect(response).to.include({ "www-authenticate": "Bearer", "cache-control": "no-store" });
     }
     service.time.now += 60_000;
   };
@@ -205,7 +205,7 @@ describe("authentication over HTTP", () => {
 
   describe("answers too many wrong secrets from one address in a minute with 429", () => {
     const bearer = { Authorization: "Bearer wrong" };
-    const wrongOf: Record<string, () => Promise<Answered>> = {
+    const wrongOf: Record<string, () => Promise<ReceivedResponse>> = {
       "a wrong secret": () => get({ ...key(), "X-API-Secret": "wrong" }),
       "a wrong secret in a single token": () => get({ Authorization: `Bearer ${website.apiKey}.wrong` }),
       "a wrong secret for v1": () =>

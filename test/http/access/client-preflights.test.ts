@@ -2,9 +2,9 @@ import { expect } from "chai";
 import OpenAI from "openai";
 import { admin, registerWebsite } from "../../support/client.ts";
 import {
-  type Answered,
   ask,
   type InProcessService,
+  type ReceivedResponse,
   startInProcessService,
 } from "../../support/in-process-service.ts";
 
@@ -23,7 +23,7 @@ describe("preflights of the clients of compatible APIs", () => {
   });
   after(() => service.close());
 
-  const preflight = (path: string, names: readonly string[], origin = shop): Promise<Answered> =>
+  const preflight = (path: string, names: readonly string[], origin = shop): Promise<ReceivedResponse> =>
     ask(service.url + path, {
       method: "OPTIONS",
       headers: {
@@ -32,7 +32,7 @@ describe("preflights of the clients of compatible APIs", () => {
         "Access-Control-Request-Headers": names.join(","),
       },
     });
-  const allowedBy = ({ headers }: Answered): string[] =>
+  const allowedBy = ({ headers }: ReceivedResponse): string[] =>
     (headers["access-control-allow-headers"] ?? "").toLowerCase().split(", ");
 
   it("allow every header of the published openai client", async () => {
@@ -50,16 +50,16 @@ describe("preflights of the clients of compatible APIs", () => {
     });
     await client.audio.speech.create({ model: "tts-1", voice: "alloy", input: "Hello." });
     expect(sent).to.include.members(["authorization", "x-stainless-lang", "x-stainless-retry-count"]);
-    const answered = await preflight("/openai/v1/audio/speech", sent);
-    expect(answered.status).to.equal(204);
-    expect(allowedBy(answered)).to.include.members(sent);
-    expect(answered.headers.vary).to.include("Origin").and.to.include("Access-Control-Request-Headers");
+    const response = await preflight("/openai/v1/audio/speech", sent);
+    expect(response.status).to.equal(204);
+    expect(allowedBy(response)).to.include.members(sent);
+    expect(response.headers.vary).to.include("Origin").and.to.include("Access-Control-Request-Headers");
   });
 
   it("allow the headers of ElevenLabs' client for browsers", async () => {
     const names = ["content-type", "x-fern-language", "x-fern-runtime", "x-fern-sdk-version", "xi-api-key"];
-    const answered = await preflight("/elevenlabs/v1/text-to-speech/alloy", names);
-    expect(allowedBy(answered)).to.include.members(names);
+    const response = await preflight("/elevenlabs/v1/text-to-speech/alloy", names);
+    expect(allowedBy(response)).to.include.members(names);
   });
 
   it("allow neither other headers, nor these at other paths or for unverified origins", async () => {

@@ -13,8 +13,8 @@ import { adminToken } from "../../support/service.ts";
 const hello = JSON.stringify({ voice: "UK English Female", text: "Hello", volume: 0 });
 
 /** The status, head and error of a response in its wire format. */
-const readAnswer = (answer: string) => {
-  const [head = "", body = ""] = answer.split("\r\n\r\n");
+const readResponse = (response: string) => {
+  const [head = "", body = ""] = response.split("\r\n\r\n");
   return { status: Number(head.split(" ")[1]), head: head.toLowerCase(), error: JSON.parse(body).error };
 };
 
@@ -66,10 +66,14 @@ describe("a request's body", () => {
         }) +
         lines("GET /health HTTP/1.1", { Connection: "close" }),
     );
-    const answers = String(Buffer.concat(await socket.toArray()));
-    expect(answers.match(/HTTP\/1\.1 \d+/g)).to.deep.equal(["HTTP/1.1 400", "HTTP/1.1 400", "HTTP/1.1 200"]);
-    expect(answers).to.include("A body is required.");
-    expect(answers).to.include('"path":["text"]');
+    const responses = String(Buffer.concat(await socket.toArray()));
+    expect(responses.match(/HTTP\/1\.1 \d+/g)).to.deep.equal([
+      "HTTP/1.1 400",
+      "HTTP/1.1 400",
+      "HTTP/1.1 200",
+    ]);
+    expect(responses).to.include("A body is required.");
+    expect(responses).to.include('"path":["text"]');
   });
 
   it("is accepted with Content-Encoding identity, and with every JSON media type", async () => {
@@ -142,11 +146,11 @@ describe("a request's body", () => {
     `X-API-Key: ${website.apiKey}\r\nX-API-Secret: ${website.apiSecret}\r\n${more}\r\n\r\n`;
 
   it("gets a 413 that a client can read after it has sent a body that is too large", async () => {
-    const answer = await sendBytes(
+    const response = await sendBytes(
       service.url,
       `${headOf("Content-Length: 3000000")}${" ".repeat(3_000_000)}`,
     );
-    const { status, head, error } = readAnswer(answer);
+    const { status, head, error } = readResponse(response);
     expect(status).to.equal(413);
     expect(head).to.match(/\r\nx-request-id: [0-9a-f-]{36}/);
     expect(error).to.include({ code: "PAYLOAD_TOO_LARGE" });

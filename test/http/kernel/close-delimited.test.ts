@@ -4,7 +4,7 @@ import { expect } from "chai";
 import type { Middleware } from "koa";
 import { pino } from "pino";
 import { createApp } from "../../../src/http/kernel/app.ts";
-import { replyText } from "../../../src/http/kernel/reply.ts";
+import { respondWithText } from "../../../src/http/kernel/respond.ts";
 import { createRouter } from "../../../src/http/kernel/router.ts";
 import { type HttpServer, listen } from "../../../src/http/kernel/server.ts";
 import { noAuthentication } from "../../support/operation-server.ts";
@@ -20,8 +20,8 @@ describe("a text response that is cut", () => {
   });
   afterEach(() => server.drain(0));
 
-  const serve = async (answer: Middleware, inactivityMs?: number): Promise<void> => {
-    const app = createApp({ log, router: createRouter([], noAuthentication), middleware: [answer] });
+  const serve = async (response: Middleware, inactivityMs?: number): Promise<void> => {
+    const app = createApp({ log, router: createRouter([], noAuthentication), middleware: [response] });
     const limits = { maxTextCharacters: 100, ...(inactivityMs && { inactivityMs }) };
     server = await listen({ app, fastPath: () => false, host: "127.0.0.1", port: 0, ...limits });
   };
@@ -39,7 +39,7 @@ describe("a text response that is cut", () => {
   const lines =
     (failure?: Error): Middleware =>
     (ctx) =>
-      replyText(
+      respondWithText(
         ctx,
         (async function* () {
           yield "line\n";

@@ -14,10 +14,10 @@ const log = pino({ level: "silent" });
 
 /** Listens on a free port with one middleware for all requests. */
 const serve = (
-  answer: Middleware,
+  response: Middleware,
   options: Pick<Parameters<typeof listen>[0], "inactivityMs" | "upgrade"> = {},
 ): Promise<HttpServer> => {
-  const app = createApp({ log, router: createRouter([], noAuthentication), middleware: [answer] });
+  const app = createApp({ log, router: createRouter([], noAuthentication), middleware: [response] });
   return listen({
     app,
     fastPath: () => false,
@@ -35,8 +35,8 @@ const connected = async ({ url }: HttpServer): Promise<Socket> => {
   return socket.on("error", () => {});
 };
 
-const readAnswer = (answer: string) => {
-  const [head = "", body = ""] = answer.split("\r\n\r\n");
+const readResponse = (response: string) => {
+  const [head = "", body = ""] = response.split("\r\n\r\n");
   const [line = "", ...headers] = head.toLowerCase().split("\r\n");
   return { status: Number(line.split(" ")[1]), headers: headers.join("\n"), body: JSON.parse(body) };
 };
@@ -86,18 +86,18 @@ describe("the HTTP server", () => {
       ],
     ] as const) {
       it(`${what}: ${status}`, async () => {
-        const answer = readAnswer(await sendBytes(server.url, bytes));
-        expect(answer.status).to.equal(status);
-        expect(answer.headers).to.match(/^x-request-id: [0-9a-f-]{36}$/m);
-        expect(answer.headers).to.match(/^cache-control: no-store$/m);
-        expect(answer.body.error).to.include({ statusCode: status, code });
+        const response = readResponse(await sendBytes(server.url, bytes));
+        expect(response.status).to.equal(status);
+        expect(response.headers).to.match(/^x-request-id: [0-9a-f-]{36}$/m);
+        expect(response.headers).to.match(/^cache-control: no-store$/m);
+        expect(response.body.error).to.include({ statusCode: status, code });
       });
     }
   });
 
   it("says that a URL with letters beyond ASCII must be percent-encoded", async () => {
     const server = await serve((_, next) => next());
-    const { body } = readAnswer(await sendBytes(server.url, "GET /?text=é HTTP/1.1\r\nHost: x\r\n\r\n"));
+    const { body } = readResponse(await sendBytes(server.url, "GET /?text=é HTTP/1.1\r\nHost: x\r\n\r\n"));
     expect(body.error.message).to.equal("The URL contains characters that must be percent-encoded.");
     await server.drain(0);
   });

@@ -15,8 +15,8 @@ describe("GET /v2/usage", () => {
   after(() => service.close());
 
   const get = async (query = "", headers: Record<string, string> = authorize(website)) => {
-    const answer = await ask(`${service.url}/v2/usage${query}`, { headers });
-    return { ...answer, body: JSON.parse(answer.text) };
+    const response = await ask(`${service.url}/v2/usage${query}`, { headers });
+    return { ...response, body: JSON.parse(response.text) };
   };
   const speak = async (text: string) => {
     const query = new URLSearchParams({ voice: "UK English Female", text });

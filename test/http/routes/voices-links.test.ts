@@ -46,9 +46,9 @@ describe("the links of voices", () => {
 
   it("link to the same response, with its query", async () => {
     const query = "browser=Safari&browserVersion=17&os=macOS&osVersion=14";
-    const answer = await follow(`${service.url}/v2/voices?${query}&more=1`);
-    expect(answer._links.self.href).to.equal(`${service.url}/v2/voices?${query}`);
-    expect(await follow(answer._links.self.href)).to.deep.equal(answer);
+    const response = await follow(`${service.url}/v2/voices?${query}&more=1`);
+    expect(response._links.self.href).to.equal(`${service.url}/v2/voices?${query}`);
+    expect(await follow(response._links.self.href)).to.deep.equal(response);
   });
 
   it("lead to synthesis, with the body in the link and a text", async () => {

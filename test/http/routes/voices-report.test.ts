@@ -124,9 +124,9 @@ describe("the report of voices", () => {
       [[], ""],
       ["report", ""],
     ] as const) {
-      const { response, body: answer } = await post(body);
+      const { response, body: received } = await post(body);
       expect(response.status, path).to.equal(400);
-      const { code, errors } = answer.error as { code: string; errors: { path: string[] }[] };
+      const { code, errors } = received.error as { code: string; errors: { path: string[] }[] };
       expect(code).to.equal("VALIDATION_ERROR");
       expect(errors.map((one) => one.path.join("."))).to.include(path);
     }

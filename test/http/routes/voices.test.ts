@@ -280,8 +280,8 @@ describe("the voice endpoints", () => {
     const headers = authorize(limited);
     for (const path of paths) {
       expect((await ask(service.url + path)).status).to.equal(401);
-      const { status, headers: answered } = await ask(service.url + path, { headers });
-      expect([status, answered["x-ratelimit-limit"]]).to.deep.equal([200, "3"]);
+      const { status, headers: response } = await ask(service.url + path, { headers });
+      expect([status, response["x-ratelimit-limit"]]).to.deep.equal([200, "3"]);
     }
     const refused = await ask(`${service.url}/v2/voices`, { headers });
     expect([refused.status, refused.headers["x-ratelimit-remaining"]]).to.deep.equal([429, "0"]);

@@ -73,10 +73,10 @@ describe("draining the streaming socket", () => {
   it("answers a handshake with 503 and Retry-After", async () => {
     const { synthesis } = await start();
     const drained = served.socket.drain(60_000);
-    const answer = await requestHandshake(served.url, website.headers);
-    expect(answer.status).to.equal(503);
-    expect(answer.headers).to.include({ "retry-after": "1" }).and.to.have.property("x-request-id");
-    expect(JSON.parse(answer.text).error).to.include({ statusCode: 503, code: "UNAVAILABLE" });
+    const response = await requestHandshake(served.url, website.headers);
+    expect(response.status).to.equal(503);
+    expect(response.headers).to.include({ "retry-after": "1" }).and.to.have.property("x-request-id");
+    expect(JSON.parse(response.text).error).to.include({ statusCode: 503, code: "UNAVAILABLE" });
     synthesis.end();
     await drained;
   });

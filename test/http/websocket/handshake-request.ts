@@ -1,4 +1,4 @@
-import { type Answered, ask } from "../../support/in-process-service.ts";
+import { ask, type ReceivedResponse } from "../../support/in-process-service.ts";
 
 /** The headers of a valid handshake (RFC 6455, section 4.1). */
 export const handshakeHeaders = {
@@ -9,5 +9,8 @@ export const handshakeHeaders = {
 };
 
 /** Sends a handshake that will be refused. Resolves with the HTTP response; never if a socket opens. */
-export const requestHandshake = (url: string, headers: Record<string, string> = {}): Promise<Answered> =>
+export const requestHandshake = (
+  url: string,
+  headers: Record<string, string> = {},
+): Promise<ReceivedResponse> =>
   ask(url.replace(/^ws/, "http"), { headers: { ...handshakeHeaders, ...headers } });

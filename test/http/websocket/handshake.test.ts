@@ -51,13 +51,13 @@ describe("the handshake of the streaming socket", () => {
     [status, code] = [401, "UNAUTHORIZED"] as [number, string],
   ) => {
     const search = new URLSearchParams(query).toString();
-    const answer = await requestHandshake(served.url + (search && `?${search}`), headers);
-    expect(answer.status, answer.text).to.equal(status);
-    expect(answer.headers).to.include({ connection: "close", "cache-control": "no-store" });
-    expect(answer.headers["x-request-id"]).to.match(/^[0-9a-f-]{36}$/);
-    const { error } = JSON.parse(answer.text);
+    const response = await requestHandshake(served.url + (search && `?${search}`), headers);
+    expect(response.status, response.text).to.equal(status);
+    expect(response.headers).to.include({ connection: "close", "cache-control": "no-store" });
+    expect(response.headers["x-request-id"]).to.match(/^[0-9a-f-]{36}$/);
+    const { error } = JSON.parse(response.text);
     expect(error).to.include({ statusCode: status, code });
-    return { headers: answer.headers, message: error.message };
+    return { headers: response.headers, message: error.message };
   };
   const tokenOf = (proof: Proof) => {
     const { apiKey } = website;
@@ -315,14 +315,14 @@ describe("the handshake of the streaming socket", () => {
       ["a handshake of another version", { ...handshakeHeaders, "Sec-WebSocket-Version": "8" }],
     ] as const) {
       it(`${request} gets 426`, async () => {
-        const answer = await ask(address(), { headers });
-        expect(answer.status).to.equal(426);
-        expect(answer.headers).to.include({
+        const response = await ask(address(), { headers });
+        expect(response.status).to.equal(426);
+        expect(response.headers).to.include({
           upgrade: "websocket",
           connection: "Upgrade",
           "sec-websocket-version": "13",
         });
-        expect(JSON.parse(answer.text).error).to.include({ statusCode: 426, code: "UPGRADE_REQUIRED" });
+        expect(JSON.parse(response.text).error).to.include({ statusCode: 426, code: "UPGRADE_REQUIRED" });
       });
     }
 
@@ -332,9 +332,9 @@ describe("the handshake of the streaming socket", () => {
 
     it("a handshake for another path gets 404", async () => {
       for (const path of ["/v2/text/streams", "/v2/text", "/"]) {
-        const answer = await ask(served.httpUrl + path, { headers: handshakeHeaders });
-        expect(answer.status, path).to.equal(404);
-        expect(JSON.parse(answer.text).error).to.include({ code: "NOT_FOUND" });
+        const response = await ask(served.httpUrl + path, { headers: handshakeHeaders });
+        expect(response.status, path).to.equal(404);
+        expect(JSON.parse(response.text).error).to.include({ code: "NOT_FOUND" });
       }
     });
 
@@ -346,8 +346,8 @@ describe("the handshake of the streaming socket", () => {
       });
       const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join("");
       const bytes = `GET /v2/text/stream HTTP/1.1\r\nHost: x\r\n${head}\r\n`;
-      const answer = await sendBytes(served.httpUrl, bytes);
-      expect(answer)
+      const response = await sendBytes(served.httpUrl, bytes);
+      expect(response)
         .to.match(/^HTTP\/1.1 400 /)
         .and.to.include('"code":"VALIDATION_ERROR"');
     });

@@ -143,12 +143,12 @@ describe("the outbox and the inbox of a socket", () => {
 
   it("stops reading from a client that does not read, and answers everything when it does", async () => {
     // Several reads of the network, whose answers exceed the kernel's buffers on the loopback.
-    const [messages, messageBytes, answerBytes] = [5_000, 80, 2_500];
+    const [messages, messageBytes, responseBytes] = [5_000, 80, 2_500];
     let handled = 0;
     let most = 0;
     const processInbox = createInbox(pair.serverSocket, outbox.isFull, () => {
       handled += 1;
-      outbox.send({ type: "error", message: "x".repeat(answerBytes), retryable: false });
+      outbox.send({ type: "error", message: "x".repeat(responseBytes), retryable: false });
       most = Math.max(most, pair.serverSocket.bufferedAmount);
     });
     onDrained = processInbox;
@@ -156,16 +156,16 @@ describe("the outbox and the inbox of a socket", () => {
     for (let i = 0; i < messages; i++) pair.clientSocket.send("x".repeat(messageBytes));
     while (!pair.serverSocket.isPaused) await once(pair.serverSocket, "message");
     expect(handled).to.be.below(messages);
-    let answered = 0;
+    let response = 0;
     const all = new Promise<void>((resolve) => {
       pair.clientSocket.on("message", () => {
-        answered += 1;
-        if (answered === messages) resolve();
+        response += 1;
+        if (response === messages) resolve();
       });
     });
     pair.clientSocket.resume();
     await all;
     expect(handled).to.equal(messages);
-    expect(most).to.be.below(highWaterBytes + 2 * answerBytes);
+    expect(most).to.be.below(highWaterBytes + 2 * responseBytes);
   });
 });

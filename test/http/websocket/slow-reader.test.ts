@@ -126,8 +126,8 @@ describe("a client that does not read", () => {
     const client = await openWebSocketClient(served.url, { headers: website.headers });
     const synthesis = await start(client);
     for (let pings = 0; pings < 4; pings++) {
-      const answered = once(client.webSocket, "ping");
-      await served.elapseUntil(answered);
+      const response = once(client.webSocket, "ping");
+      await served.elapseUntil(response);
       await roundTrip(client);
     }
     synthesis.end();

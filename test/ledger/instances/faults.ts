@@ -46,7 +46,7 @@ export const disturb = ({
   };
   const kinds: readonly (() => unknown)[] = [
     node.faults.killConnections,
-    () => node.faults.loseAnswers(1 + Math.floor(random() * 3)),
+    () => node.faults.loseResponses(1 + Math.floor(random() * 3)),
     () => node.faults.breakBatchStreams(unknown),
     () => freeze(random() * longFreezeMs),
     () => suspend(random() * longStopMs),

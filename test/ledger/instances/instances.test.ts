@@ -29,7 +29,7 @@ interface Instance {
   /** Resolves when its journal is open. */
   readonly opened: Promise<void>;
   /** Resolves at its last answer, or when it is killed. */
-  readonly answered: Promise<void>;
+  readonly response: Promise<void>;
   /** Resolves when its voids are in the log, or it was killed. */
   drain(): Promise<void>;
 }
@@ -49,13 +49,13 @@ const startInstance = (load: Load, onRefused: () => void): Instance => {
     if (typeof value === "object") decided.push(value);
     if (value.status === 503) onRefused();
   });
-  const answered = Promise.race([printed("answered"), closed.then(() => {})]);
+  const response = Promise.race([printed("answered"), closed.then(() => {})]);
   child.stdin.on("error", () => {}); // it was killed
   return {
     child,
     decided,
     opened: printed("opened"),
-    answered,
+    response,
     drain: async () => {
       child.stdin.write("drain\n");
       await closed;
@@ -125,9 +125,9 @@ describe("the ledger of several instances", () => {
         processes: () => all.map(({ child }) => child),
         replace,
       });
-      for (const { answered } of all) await answered; // also those that are started meanwhile
+      for (const { response } of all) await response; // also those that are started meanwhile
       await faults.stop();
-      for (const { answered } of all) await answered;
+      for (const { response } of all) await response;
       await Promise.all(all.map(({ drain }) => drain()));
       const decided = all.flatMap((one) => one.decided);
       const entries = await readLedger(store);

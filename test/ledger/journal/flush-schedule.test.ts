@@ -16,10 +16,10 @@ describe("the schedule of a journal's flushes", () => {
   });
 
   /** Appends a flush. Returns whether the next one is delayed. */
-  const append = ({ answered = 16, ms = 8, waiting = 0 }): boolean => {
+  const append = ({ completed = 16, ms = 8, waiting = 0 }): boolean => {
     schedule.sent();
     timers.advance(ms);
-    return schedule.delayNext({ answered, waiting });
+    return schedule.delayNext({ completed, waiting });
   };
 
   const delayAfter = (ms: number): number => {
@@ -38,7 +38,7 @@ describe("the schedule of a journal's flushes", () => {
   });
 
   it("takes all of fewer than 256 servings in progress after a long append, and half of more", () => {
-    append({ answered: 128, ms: 4 });
+    append({ completed: 128, ms: 4 });
     expect(schedule.maxServings(127)).to.equal(255);
     expect(schedule.maxServings(128)).to.equal(128);
   });
@@ -53,21 +53,21 @@ describe("the schedule of a journal's flushes", () => {
   });
 
   it("does not delay servings after an append that answered none", () => {
-    expect(append({ answered: 0, waiting: 3 })).to.equal(false);
+    expect(append({ completed: 0, waiting: 3 })).to.equal(false);
     expect(timers.waiting()).to.equal(0);
   });
 
   it("ends the delay when as many servings wait as were in progress", () => {
-    expect(append({ answered: 12, waiting: 4 })).to.equal(true);
+    expect(append({ completed: 12, waiting: 4 })).to.equal(true);
     expect(schedule.isDelayed(15)).to.equal(true);
     expect(schedule.isDelayed(16)).to.equal(false);
   });
 
   it("ends the delay when half of 256 or more servings in progress wait", () => {
-    expect(append({ answered: 156, waiting: 100 })).to.equal(true);
+    expect(append({ completed: 156, waiting: 100 })).to.equal(true);
     expect(schedule.isDelayed(127)).to.equal(true);
     expect(schedule.isDelayed(128)).to.equal(false);
-    expect(append({ answered: 128, waiting: 128 })).to.equal(false);
+    expect(append({ completed: 128, waiting: 128 })).to.equal(false);
   });
 
   it("starts a delayed flush when the delay has passed", () => {

@@ -102,7 +102,7 @@ describe("a journal on EventStoreDB", () => {
     };
     const disturbances: readonly (() => unknown)[] = [
       node.faults.killConnections,
-      () => node.faults.loseAnswers(1 + Math.floor(random() * 3)),
+      () => node.faults.loseResponses(1 + Math.floor(random() * 3)),
       () => node.faults.breakBatchStreams(2),
       async () => {
         node.faults.freezeAppends();
@@ -130,8 +130,8 @@ describe("a journal on EventStoreDB", () => {
         } while (journal !== process.journal);
         await process.verify(fencer);
       }
-      const successes = processes.flatMap(({ answers }) =>
-        [...answers.values()].filter((answer) => "at" in answer),
+      const successes = processes.flatMap(({ responses }) =>
+        [...responses.values()].filter((response) => "at" in response),
       );
       expect(successes.length).to.be.above(100);
       expect(processes.flatMap(({ journals }) => journals).length).to.be.above(2);

@@ -13,11 +13,11 @@ import { collect } from "../../support/collect.ts";
 import { readJournal } from "../../support/read-journal.ts";
 import { serving, voided } from "../../support/servings.ts";
 
-type Answer = { readonly at: string; readonly month: string } | { readonly error: Error };
+type RecordResponse = { readonly at: string; readonly month: string } | { readonly error: Error };
 
 /** A process that serves, and continues in a new journal whenever its journal is closed by another process. */
 export class JournalProcess {
-  readonly answers = new Map<string, Answer>();
+  readonly responses = new Map<string, RecordResponse>();
   /** The process has voided these. */
   readonly voids = new Set<string>();
   readonly journals: string[] = [];
@@ -42,7 +42,7 @@ export class JournalProcess {
 
   /** How many requests have no answer yet. */
   get unanswered(): number {
-    return this.#served - this.answers.size;
+    return this.#served - this.responses.size;
   }
 
   serve(changes: Partial<Serving> = {}): void {
@@ -52,10 +52,10 @@ export class JournalProcess {
 
   /** Voids the first confirmed serving that is not voided yet. */
   void(): void {
-    for (const [requestId, answer] of this.answers) {
-      if ("error" in answer || this.voids.has(requestId)) continue;
+    for (const [requestId, response] of this.responses) {
+      if ("error" in response || this.voids.has(requestId)) continue;
       this.voids.add(requestId);
-      this.#void([voided(serving({ requestId }), answer.at)]);
+      this.#void([voided(serving({ requestId }), response.at)]);
       return;
     }
   }
@@ -76,8 +76,8 @@ export class JournalProcess {
     const month = this.#writer.month();
     this.#writer.addServing(one, keyNumberOf(one.apiKey), (error, at) => {
       if (error instanceof JournalTakenOver) return this.#serve(one);
-      expect(this.answers.has(one.requestId), "answered twice").to.equal(false);
-      this.answers.set(one.requestId, error ? { error } : { at, month });
+      expect(this.responses.has(one.requestId), "answered twice").to.equal(false);
+      this.responses.set(one.requestId, error ? { error } : { at, month });
     });
   }
 
@@ -139,15 +139,15 @@ export class JournalProcess {
       await this.#verifyChain(store, journal);
     }
     expect(this.unanswered, "unanswered").to.equal(0);
-    for (const [requestId, answer] of this.answers) {
+    for (const [requestId, response] of this.responses) {
       const expectedVoids = this.voids.has(requestId) ? 1 : 0;
-      if ("at" in answer) {
-        expect(servedAt.get(requestId), `success of ${requestId}`).to.equal(answer.at);
-        expect(monthOf(answer.at), `month of ${requestId}`).to.equal(answer.month);
+      if ("at" in response) {
+        expect(servedAt.get(requestId), `success of ${requestId}`).to.equal(response.at);
+        expect(monthOf(response.at), `month of ${requestId}`).to.equal(response.month);
         expect(voids.get(requestId) ?? 0, `voids of ${requestId}`).to.equal(expectedVoids);
       } else {
         const isJournalled = servedAt.has(requestId);
-        if (!(answer.error instanceof OutcomeUnknown))
+        if (!(response.error instanceof OutcomeUnknown))
           expect(isJournalled, `${requestId} was refused`).to.equal(false);
         expect(voids.get(requestId) ?? 0, `${requestId} is not charged`).to.equal(isJournalled ? 1 : 0);
       }

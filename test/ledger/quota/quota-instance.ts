@@ -19,7 +19,7 @@ export interface Entry {
   readonly characters: number;
 }
 
-export type Answer = "served" | "exceeded" | "unavailable" | "failed";
+export type Outcome = "served" | "exceeded" | "unavailable" | "failed";
 
 /** What a request does between the hold of its characters and its charge. */
 export interface Work {
@@ -62,7 +62,7 @@ export class QuotaInstance {
     characters: number,
     quota: number | null,
     work?: Work,
-  ): Promise<Answer> {
+  ): Promise<Outcome> {
     let hold: Hold | undefined;
     for (;;) {
       const { reservations } = this.#session;

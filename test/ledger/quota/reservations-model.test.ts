@@ -8,7 +8,7 @@ const apiKey = "vlk_1";
 const month = "2026-11";
 const instances = 3;
 /** Every live instance answers within this time after the last fault. */
-const answerWithinMs = 120_000;
+const respondWithinMs = 120_000;
 
 interface Fault {
   readonly at: number;
@@ -110,9 +110,9 @@ class Run {
 
   async request(index: number, characters: number, work?: Work): Promise<string> {
     const { quota } = this.#schedule;
-    const answer = await this.instances[index]?.request(apiKey, month, characters, quota, work);
-    if (answer === "served") this.#served.push({ characters, instance: index });
-    return answer ?? "";
+    const response = await this.instances[index]?.request(apiKey, month, characters, quota, work);
+    if (response === "served") this.#served.push({ characters, instance: index });
+    return response ?? "";
   }
 
   async void(nth: number): Promise<void> {
@@ -147,12 +147,12 @@ class Run {
     const { requests, faults, voids } = this.#schedule;
     for (const fault of faults) void this.#fail(fault);
     const voided = Promise.all(voids.map((at) => this.at(at).then(() => this.void(at))));
-    const answers = requests.map(async ({ at, instance, characters, work }) => {
+    const responses = requests.map(async ({ at, instance, characters, work }) => {
       await this.at(at);
-      const answer = this.request(instance, characters, work);
-      return await Promise.race([answer, this.#killed(instance)]);
+      const response = this.request(instance, characters, work);
+      return await Promise.race([response, this.#killed(instance)]);
     });
-    const all = await this.until(Promise.all(answers), 12_000 + answerWithinMs);
+    const all = await this.until(Promise.all(responses), 12_000 + respondWithinMs);
     if (all === undefined) this.problems.push("a live instance gave no answer");
     await this.until(voided);
   }
@@ -179,13 +179,13 @@ class Run {
   async spendTheRest(): Promise<void> {
     const charged = () => this.#charges().reduce((sum, charge) => sum + charge, 0);
     for (let left = this.#schedule.quota - charged(); left > 0; left = this.#schedule.quota - charged()) {
-      const answer = await this.until(this.request(0, left), answerWithinMs);
-      if (answer === "unavailable") continue;
-      if (answer !== "served") return void this.problems.push(`${left} are left, but ${answer}`);
+      const response = await this.until(this.request(0, left), respondWithinMs);
+      if (response === "unavailable") continue;
+      if (response !== "served") return void this.problems.push(`${left} are left, but ${response}`);
       await this.pass(1_000);
     }
-    const answer = await this.until(this.request(0, 1), answerWithinMs);
-    if (answer === "served") this.problems.push("served beyond the quota");
+    const response = await this.until(this.request(0, 1), respondWithinMs);
+    if (response === "served") this.problems.push("served beyond the quota");
   }
 
   check(): void {

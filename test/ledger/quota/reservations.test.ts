@@ -85,15 +85,15 @@ for (const [name, install] of [
 
     it("serves the whole quota and not one character more, from all instances together", async () => {
       const quota = 20_000;
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         instances.map(async (instance) => {
           for (let served = 0; ; served++) {
-            const answer = await instance.request(apiKey, month, 25, quota);
-            if (answer !== "served") return { answer, served };
+            const response = await instance.request(apiKey, month, 25, quota);
+            if (response !== "served") return { response, served };
           }
         }),
       );
-      expect(answers.map(({ answer }) => answer)).to.deep.equal(Array(3).fill("exceeded"));
+      expect(responses.map(({ response }) => response)).to.deep.equal(Array(3).fill("exceeded"));
       expect(await spent()).to.equal(quota);
     });
   });

@@ -136,16 +136,16 @@ export class SimulatedProcess {
   #call<T>(serve: () => Promise<T>): Promise<T> {
     const { clock, random, latency, loss } = this.#simulated;
     return new Promise((resolve, reject) => {
-      const answer = (run: () => void): void => {
+      const response = (run: () => void): void => {
         clock.after(latency(), () => this.deliver(run));
       };
-      const lose = (): void => answer(() => reject(new EventStoreUnavailable("lost")));
+      const lose = (): void => response(() => reject(new EventStoreUnavailable("lost")));
       clock.after(latency(), () => {
         if (this.isCut || random() < loss) return lose();
-        const isAnswerLost = random() < loss;
+        const isResponseLost = random() < loss;
         serve().then(
-          (value) => (isAnswerLost ? lose() : answer(() => resolve(value))),
-          (error: unknown) => (isAnswerLost ? lose() : answer(() => reject(error))),
+          (value) => (isResponseLost ? lose() : response(() => resolve(value))),
+          (error: unknown) => (isResponseLost ? lose() : response(() => reject(error))),
         );
       });
     });

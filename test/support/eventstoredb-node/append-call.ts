@@ -2,13 +2,13 @@ import type { AppendReq, AppendResp } from "@eventstore/db-client/generated/stre
 import type { handleClientStreamingCall, ServerErrorResponse } from "@grpc/grpc-js";
 import type { EventLog } from "./event-log.ts";
 import type { FaultInjection } from "./fault-injection.ts";
-import { type Answer, type Expected, maxAppendBytes, type ProposedEvent } from "./logged-event.ts";
+import { type AppendOutcome, type Expected, maxAppendBytes, type ProposedEvent } from "./logged-event.ts";
 import { grpc, sharedMessages, streamMessages } from "./protobuf.ts";
 
 /** `Append`: one call for each append. Clients use it with credentials for one call, or if the server lacks `BatchAppend`. */
 export const handleAppend =
   (log: EventLog, injection: FaultInjection): handleClientStreamingCall<AppendReq, AppendResp> =>
-  (call, answer) => {
+  (call, response) => {
     const proposed: ProposedEvent[] = [];
     let options: AppendReq.Options | undefined;
     call.on("data", (request: AppendReq) => {
@@ -18,15 +18,15 @@ export const handleAppend =
     });
     call.on("end", () => {
       const refusal = injection.refusalOf(true);
-      if (refusal) return answer(refusal);
+      if (refusal) return response(refusal);
       const stream = streamNameOf(options?.getStreamIdentifier());
       injection.whenAppendsContinue(() => {
-        if (isTooBig(proposed)) return answer(tooBig());
+        if (isTooBig(proposed)) return response(tooBig());
         log.append(stream, proposed, expectedOf(options), (outcome) => {
-          if (outcome.is === "appended" && injection.dropsAnswer()) return;
-          if (outcome.is === "deleted") return answer(deleted(stream));
-          if (outcome.is === "unknown") return answer(timedOut());
-          answer(null, toResponse(outcome, injection.includesPosition(outcome.is === "repeated")));
+          if (outcome.is === "appended" && injection.dropsResponse()) return;
+          if (outcome.is === "deleted") return response(deleted(stream));
+          if (outcome.is === "unknown") return response(timedOut());
+          response(null, toResponse(outcome, injection.includesPosition(outcome.is === "repeated")));
         });
       }, stream);
     });
@@ -85,7 +85,7 @@ const expectedOf = (options: AppendReq.Options | undefined): Expected => {
 };
 
 const toResponse = (
-  outcome: Exclude<Answer, { is: "deleted" | "unknown" }>,
+  outcome: Exclude<AppendOutcome, { is: "deleted" | "unknown" }>,
   includePosition: boolean,
 ): AppendResp => {
   const response = new streamMessages.AppendResp();

@@ -3,7 +3,7 @@ import type { handleBidiStreamingCall } from "@grpc/grpc-js";
 import { isTooBig, streamNameOf, toProposed } from "./append-call.ts";
 import type { EventLog } from "./event-log.ts";
 import type { FaultInjection, OpenCall } from "./fault-injection.ts";
-import { type Answer, type Expected, maxAppendBytes, type ProposedEvent } from "./logged-event.ts";
+import { type AppendOutcome, type Expected, maxAppendBytes, type ProposedEvent } from "./logged-event.ts";
 import { Any, GoogleEmpty, grpc, sharedMessages, statusMessages, streamMessages } from "./protobuf.ts";
 
 interface Append {
@@ -23,16 +23,16 @@ export const handleBatchAppend =
 
     const settle = (append: Append): void => {
       const { options, proposed } = append;
-      if (isTooBig(proposed)) return void answer(append, "too big");
+      if (isTooBig(proposed)) return void response(append, "too big");
       const deadline = options?.getDeadline()?.toDate().getTime() ?? Number.POSITIVE_INFINITY;
-      if (deadline <= log.now()) return void answer(append, { is: "unknown" });
+      if (deadline <= log.now()) return void response(append, { is: "unknown" });
       log.append(streamNameOf(options?.getStreamIdentifier()), proposed, expectedOf(options), (outcome) => {
-        if (outcome.is !== "appended" || !injection.dropsAnswer()) answer(append, outcome);
-        if (injection.repeatsAnswer()) answer(append, outcome);
+        if (outcome.is !== "appended" || !injection.dropsResponse()) response(append, outcome);
+        if (injection.repeatsResponse()) response(append, outcome);
       });
     };
 
-    const answer = ({ request, options }: Append, outcome: Answer | "too big"): void => {
+    const response = ({ request, options }: Append, outcome: AppendOutcome | "too big"): void => {
       if (!injection.batches.has(handle)) return;
       const response = new streamMessages.BatchAppendResp()
         .setCorrelationId(request.getCorrelationId())
@@ -71,7 +71,7 @@ const expectedOf = (options: BatchAppendReq.Options | undefined): Expected => {
 
 const fill = (
   response: BatchAppendResp,
-  outcome: Answer | "too big",
+  outcome: AppendOutcome | "too big",
   injection: FaultInjection,
 ): BatchAppendResp => {
   if (outcome === "too big") {

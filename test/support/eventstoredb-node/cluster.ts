@@ -14,7 +14,7 @@ export interface Endpoint {
 /** `Gossip.Read`: names the leader for discovery. */
 export const gossip =
   (leader: () => Endpoint): handleUnaryCall<Empty, ClusterInfo> =>
-  (_call, answer) => {
+  (_call, response) => {
     const { host, port } = leader();
     const member = new gossipMessages.MemberInfo()
       .setInstanceId(uuidOf(randomUUID()))
@@ -22,15 +22,15 @@ export const gossip =
       .setState(gossipMessages.MemberInfo.VNodeState.LEADER)
       .setIsAlive(true)
       .setHttpEndPoint(new gossipMessages.EndPoint().setAddress(host).setPort(port));
-    answer(null, new gossipMessages.ClusterInfo().setMembersList([member]));
+    response(null, new gossipMessages.ClusterInfo().setMembersList([member]));
   };
 
 /** `GetSupportedMethods`: reports whether `BatchAppend` is supported. */
 export const supportedMethods =
   (injection: FaultInjection, batchAppend: boolean): handleUnaryCall<Empty, SupportedMethods> =>
-  (_call, answer) => {
+  (_call, response) => {
     const refusal = injection.refusalOf(false);
-    if (refusal) return answer(refusal);
+    if (refusal) return response(refusal);
     const services = Object.values(StreamsService).filter(
       ({ path }) => batchAppend || path !== StreamsService.batchAppend.path,
     );
@@ -43,5 +43,5 @@ export const supportedMethods =
     const supported = new featureMessages.SupportedMethods()
       .setMethodsList(methods)
       .setEventStoreServerVersion("24.10.0");
-    injection.whenAppendsContinue(() => answer(null, supported));
+    injection.whenAppendsContinue(() => response(null, supported));
   };

@@ -13,19 +13,19 @@ import { sharedMessages, streamMessages } from "./protobuf.ts";
 /** Hides the stream's events. Later appends continue its revisions. */
 export const handleDelete =
   (log: EventLog): handleUnaryCall<DeleteReq, DeleteResp> =>
-  (call, answer) => {
+  (call, response) => {
     const stream = streamNameOf(call.request.getOptions()?.getStreamIdentifier());
     const data = Buffer.from(JSON.stringify({ $tb: log.lastRevision(stream) + 1 }));
     const event = { id: randomUUID(), type: "$metadata", contentType: "application/json" };
     log.append(`$$${stream}`, [{ ...event, data, metadata: Buffer.alloc(0) }], "any", () =>
-      answer(null, new streamMessages.DeleteResp().setNoPosition(new sharedMessages.Empty())),
+      response(null, new streamMessages.DeleteResp().setNoPosition(new sharedMessages.Empty())),
     );
   };
 
 /** Deletes the stream permanently: reads and appends fail. */
 export const handleTombstone =
   (log: EventLog): handleUnaryCall<TombstoneReq, TombstoneResp> =>
-  (call, answer) => {
+  (call, response) => {
     log.tombstone(streamNameOf(call.request.getOptions()?.getStreamIdentifier()));
-    answer(null, new streamMessages.TombstoneResp().setNoPosition(new sharedMessages.Empty()));
+    response(null, new streamMessages.TombstoneResp().setNoPosition(new sharedMessages.Empty()));
   };

@@ -2,7 +2,7 @@ import { backgroundClock, type Clock } from "../../../src/async/clock.ts";
 import { openDataFile } from "./data-file.ts";
 import { idempotency } from "./idempotency.ts";
 import { createIndexing } from "./index-lag.ts";
-import type { Answer, Expected, LoggedEvent, ProposedEvent } from "./logged-event.ts";
+import type { AppendOutcome, Expected, LoggedEvent, ProposedEvent } from "./logged-event.ts";
 
 export interface EventLogOptions {
   /** Milliseconds since the epoch. */
@@ -78,26 +78,26 @@ export const openEventLog = ({
     });
   };
 
-  const judge = (stream: string, proposed: readonly ProposedEvent[], expected: Expected): Answer => {
+  const judge = (stream: string, proposed: readonly ProposedEvent[], expected: Expected): AppendOutcome => {
     if (tombstones.has(stream)) return { is: "deleted" };
     const current = lastRevision(stream);
     const verdict = known.judge({ stream, ids: proposed.map(({ id }) => id), expected, current, revisions });
     if (verdict === "conflict") return { is: "conflict", actual: current };
     if (verdict !== "new") {
       const last = streams.get(stream)?.[verdict.repeated];
-      return last && !isIndexed(last) ? { is: "unknown" } : answerFor("repeated", last);
+      return last && !isIndexed(last) ? { is: "unknown" } : responseFor("repeated", last);
     }
     const events = place(stream, proposed);
     file?.write(events);
     commit(events);
     indexing.add(events);
-    return answerFor("appended", events.at(-1) ?? streams.get(stream)?.at(-1));
+    return responseFor("appended", events.at(-1) ?? streams.get(stream)?.at(-1));
   };
 
-  const whenIndexed = (answer: { readonly position: number }, run: () => void): void => {
-    if (isIndexed(answer)) return void run();
+  const whenIndexed = (response: { readonly position: number }, run: () => void): void => {
+    if (isIndexed(response)) return void run();
     const check = (): void => {
-      if (!isIndexed(answer)) return;
+      if (!isIndexed(response)) return;
       listeners.delete(check);
       run();
     };
@@ -109,12 +109,12 @@ export const openEventLog = ({
     stream: string,
     proposed: readonly ProposedEvent[],
     expected: Expected,
-    answer: (answer: Answer) => void,
+    response: (response: AppendOutcome) => void,
   ): void => {
     const outcome = judge(stream, proposed, expected);
-    if (outcome.is === "appended") whenIndexed(outcome, () => answer(outcome));
-    else if (outcome.is === "unknown") timers.after(commitTimeoutMs, () => answer(outcome));
-    else answer(outcome);
+    if (outcome.is === "appended") whenIndexed(outcome, () => response(outcome));
+    else if (outcome.is === "unknown") timers.after(commitTimeoutMs, () => response(outcome));
+    else response(outcome);
   };
 
   const revisions = (stream: string, revision: number): LoggedEvent | undefined =>
@@ -204,7 +204,7 @@ const recordOverhead = 100;
 const sizeOf = ({ type, data, metadata }: ProposedEvent): number =>
   recordOverhead + type.length * 2 + data.length + metadata.length;
 
-const answerFor = (is: "appended" | "repeated", event: LoggedEvent | undefined): Answer => ({
+const responseFor = (is: "appended" | "repeated", event: LoggedEvent | undefined): AppendOutcome => ({
   is,
   revision: event?.revision ?? -1,
   position: event?.position ?? -1,

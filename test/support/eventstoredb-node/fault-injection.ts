@@ -17,8 +17,8 @@ export const createFaultInjection = (forgetIds: () => void, killConnections: () 
   const batches = new Set<OpenCall>();
   const frozen: (() => void)[] = [];
   let frozenPrefix: string | undefined;
-  let answersToDrop = 0;
-  let answersToRepeat = 0;
+  let responsesToDrop = 0;
+  let responsesToRepeat = 0;
   let refusal: number | undefined;
   let leader: { readonly host: string; readonly port: number } | undefined;
   let delayMs = 0;
@@ -41,11 +41,11 @@ export const createFaultInjection = (forgetIds: () => void, killConnections: () 
       frozenPrefix = undefined;
       for (const append of frozen.splice(0)) append();
     },
-    loseAnswers: (count) => {
-      answersToDrop += count;
+    loseResponses: (count) => {
+      responsesToDrop += count;
     },
-    repeatAnswers: (count) => {
-      answersToRepeat += count;
+    repeatResponses: (count) => {
+      responsesToRepeat += count;
     },
     refuse: (code) => {
       refusal = code;
@@ -104,14 +104,14 @@ export const createFaultInjection = (forgetIds: () => void, killConnections: () 
       else append();
     },
     /** True if this answer must be dropped. */
-    dropsAnswer: (): boolean => {
-      if (answersToDrop === 0) return false;
-      answersToDrop -= 1;
+    dropsResponse: (): boolean => {
+      if (responsesToDrop === 0) return false;
+      responsesToDrop -= 1;
       return true;
     },
-    repeatsAnswer: (): boolean => {
-      if (answersToRepeat === 0) return false;
-      answersToRepeat -= 1;
+    repeatsResponse: (): boolean => {
+      if (responsesToRepeat === 0) return false;
+      responsesToRepeat -= 1;
       return true;
     },
     deniesProjections: (): boolean => projectionsDenied,

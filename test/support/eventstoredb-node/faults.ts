@@ -7,9 +7,9 @@ export interface Faults {
   freezeAppends(prefix?: string): void;
   thawAppends(): void;
   /** Stores the next appends without an answer. */
-  loseAnswers(count: number): void;
+  loseResponses(count: number): void;
   /** Answers the next appends twice. */
-  repeatAnswers(count: number): void;
+  repeatResponses(count: number): void;
   /** Refuses every call with this gRPC status until `accept`. */
   refuse(code: number): void;
   accept(): void;

@@ -7,7 +7,7 @@ import {
   WrongExpectedRevision,
 } from "../../../src/eventstore/event-store.ts";
 import type { EventLog } from "./event-log.ts";
-import type { Answer, LoggedEvent } from "./logged-event.ts";
+import type { AppendOutcome, LoggedEvent } from "./logged-event.ts";
 
 /** An event store on the node's log without a network: its only delays are the log's, on the test's clock. */
 export const logStore = (log: EventLog): Pick<EventStore, "append" | "readStream"> => ({
@@ -20,13 +20,13 @@ export const logStore = (log: EventLog): Pick<EventStore, "append" | "readStream
         data: Buffer.from(JSON.stringify(data)),
         metadata: Buffer.from(JSON.stringify(metadata)),
       }));
-      const answer = (outcome: Answer): void => {
+      const response = (outcome: AppendOutcome): void => {
         if (outcome.is === "appended" || outcome.is === "repeated") resolve(outcome);
         else if (outcome.is === "conflict")
           reject(new WrongExpectedRevision(stream, expected, outcome.actual));
         else reject(new EventStoreUnavailable(`append: ${outcome.is}`));
       };
-      log.append(stream, proposed, expected, answer);
+      log.append(stream, proposed, expected, response);
     }),
   async *readStream(stream, { direction = "forwards", from, limit = Number.POSITIVE_INFINITY } = {}) {
     const events = log.visible(stream);

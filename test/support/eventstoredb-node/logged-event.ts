@@ -17,7 +17,7 @@ export interface LoggedEvent extends ProposedEvent {
 
 export type Expected = "any" | "none" | "exists" | number;
 
-export type Answer =
+export type AppendOutcome =
   | { readonly is: "appended" | "repeated"; readonly revision: number; readonly position: number }
   | { readonly is: "conflict"; readonly actual: number }
   /** A repeat of an append that is stored but not indexed: `deadline-exceeded`. */

@@ -39,14 +39,14 @@ const handlerFailed = { code: grpc.status.UNKNOWN, details: "Exception was throw
 export const createProjectionHandlers = (log: EventLog, injection: FaultInjection) => {
   const projections = new Map<string, StoredProjection>();
 
-  const create: handleUnaryCall<CreateReq, CreateResp> = ({ request }, answer) => {
+  const create: handleUnaryCall<CreateReq, CreateResp> = ({ request }, response) => {
     if (injection.deniesProjections())
-      return answer(exception("access-denied", grpc.status.PERMISSION_DENIED));
+      return response(exception("access-denied", grpc.status.PERMISSION_DENIED));
     const options = request.getOptions();
     const name = options?.getContinuous()?.getName() ?? "";
-    if (projections.has(name)) return answer(received("Updated", "Conflict"));
+    if (projections.has(name)) return response(received("Updated", "Conflict"));
     projections.set(name, { ...compiled(options?.getQuery() ?? ""), enabled: true });
-    answer(null, new projectionMessages.CreateResp());
+    response(null, new projectionMessages.CreateResp());
   };
 
   /** Changes an existing projection. */
@@ -61,27 +61,27 @@ export const createProjectionHandlers = (log: EventLog, injection: FaultInjectio
     return null;
   };
 
-  const update: handleUnaryCall<UpdateReq, UpdateResp> = ({ request }, answer) => {
+  const update: handleUnaryCall<UpdateReq, UpdateResp> = ({ request }, response) => {
     const options = request.getOptions();
     const renew = (found: StoredProjection): StoredProjection => ({
       ...found,
       ...compiled(options?.getQuery() ?? ""),
     });
-    answer(change(options?.getName(), renew), new projectionMessages.UpdateResp());
+    response(change(options?.getName(), renew), new projectionMessages.UpdateResp());
   };
 
-  const enable: handleUnaryCall<EnableReq, EnableResp> = ({ request }, answer) => {
+  const enable: handleUnaryCall<EnableReq, EnableResp> = ({ request }, response) => {
     const start = ({ query, compiled }: StoredProjection): StoredProjection => ({
       query,
       compiled,
       enabled: true,
     });
-    answer(change(request.getOptions()?.getName(), start), new projectionMessages.EnableResp());
+    response(change(request.getOptions()?.getName(), start), new projectionMessages.EnableResp());
   };
 
-  const disable: handleUnaryCall<DisableReq, DisableResp> = ({ request }, answer) => {
+  const disable: handleUnaryCall<DisableReq, DisableResp> = ({ request }, response) => {
     const stop = (found: StoredProjection): StoredProjection => ({ ...found, enabled: false });
-    answer(change(request.getOptions()?.getName(), stop), new projectionMessages.DisableResp());
+    response(change(request.getOptions()?.getName(), stop), new projectionMessages.DisableResp());
   };
 
   /** Runs a projection to the end of the log, or to its fault. */
@@ -110,11 +110,14 @@ export const createProjectionHandlers = (log: EventLog, injection: FaultInjectio
     call.end();
   };
 
-  const state: handleUnaryCall<StateReq, StateResp> = ({ request }, answer) => {
+  const state: handleUnaryCall<StateReq, StateResp> = ({ request }, response) => {
     const states = runOne(request.getOptions()?.getName() ?? "");
-    if (!states) return answer({ code: grpc.status.NOT_FOUND });
+    if (!states) return response({ code: grpc.status.NOT_FOUND });
     const found = states.get(request.getOptions()?.getPartition() ?? "");
-    answer(null, new projectionMessages.StateResp().setState(Value.fromJavaScript((found ?? null) as never)));
+    response(
+      null,
+      new projectionMessages.StateResp().setState(Value.fromJavaScript((found ?? null) as never)),
+    );
   };
 
   return { create, update, enable, disable, statistics, state };

@@ -1,5 +1,5 @@
 import { SaxesParser } from "saxes";
-import type { WireAnswer } from "./faults.ts";
+import type { WireResponse } from "./faults.ts";
 import { makeSound, type SoundFormat } from "./made-sound.ts";
 import {
   json,
@@ -34,7 +34,7 @@ export const serveAzure = ({
 }: AzureWireOptions = {}): Promise<WireServer> =>
   serveWire(
     refusing({
-      answer: async (request) => {
+      response: async (request) => {
         if (request.headers["ocp-apim-subscription-key"] !== subscriptionKey) {
           throw new Refused(refusal(401, "Access denied due to invalid subscription key."));
         }
@@ -49,7 +49,7 @@ export const serveAzure = ({
     options,
   );
 
-const synthesize = async ({ headers, body }: SeenRequest): Promise<WireAnswer> => {
+const synthesize = async ({ headers, body }: SeenRequest): Promise<WireResponse> => {
   if (!headers["user-agent"]) throw new Refused(complaint(400, "The User-Agent header is missing."));
   if (!/^application\/ssml\+xml\b/.test(headers["content-type"] ?? "")) {
     throw new Refused(complaint(415, "The Content-Type must be application/ssml+xml."));
@@ -125,7 +125,7 @@ const relative = (value = "1"): number => {
   return unit === "%" ? 1 + Number(amount) / 100 : Number(amount);
 };
 
-const list = (): WireAnswer =>
+const list = (): WireResponse =>
   json(
     200,
     azureVoices.map(({ name, lang, gender }) => ({
@@ -142,11 +142,11 @@ const list = (): WireAnswer =>
   );
 
 /** The error format of the gateway in front of the service. */
-const refusal = (status: number, message = "Something is wrong at Azure's."): WireAnswer =>
+const refusal = (status: number, message = "Something is wrong at Azure's."): WireResponse =>
   json(status, { error: { code: String(status), message } });
 
 /** The error format of the synthesis endpoint. */
-const complaint = (status: number, message: string): WireAnswer => ({
+const complaint = (status: number, message: string): WireResponse => ({
   status,
   headers: { "Content-Type": "text/plain" },
   body: Buffer.from(message),

@@ -1,7 +1,7 @@
 import type { Gate } from "./gate.ts";
 
 /** A raw response. */
-export interface WireAnswer {
+export interface WireResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
@@ -33,7 +33,7 @@ export type Fault =
   /** 200 in the provider's own format, with random bytes as content. */
   | { readonly kind: "malformed" }
   /** A response that the test defines. */
-  | { readonly kind: "answer"; readonly answer: WireAnswer };
+  | { readonly kind: "answer"; readonly response: WireResponse };
 
 /** The fault of each request: the planned faults first, in order, then the lasting one. */
 export interface Faults {
@@ -58,7 +58,7 @@ export const plannedFaults = (): Faults & { take(): Fault | undefined } => {
   };
 };
 
-export const htmlAnswer: WireAnswer = {
+export const htmlResponse: WireResponse = {
   status: 200,
   headers: { "Content-Type": "text/html; charset=utf-8" },
   body: Buffer.from("<!doctype html><html><body><h1>Sign in to the network</h1></body></html>"),

@@ -1,6 +1,6 @@
 import { SaxesParser } from "saxes";
 import { z } from "zod";
-import type { WireAnswer } from "./faults.ts";
+import type { WireResponse } from "./faults.ts";
 import { makeSound, type SoundFormat } from "./made-sound.ts";
 import {
   json,
@@ -43,7 +43,7 @@ export const serveGoogle = ({
 }: GoogleWireOptions = {}): Promise<WireServer> =>
   serveWire(
     refusing({
-      answer: async (request) => {
+      response: async (request) => {
         authorize(request, apiKey, accessToken);
         const { pathname, searchParams } = new URL(request.path, "http://localhost");
         if (request.method === "POST" && pathname === "/v1/text:synthesize")
@@ -94,7 +94,7 @@ const body = z.strictObject({
 
 const maxInputBytes = 5000;
 
-const synthesize = async (request: SeenRequest, maxSentenceBytes: number): Promise<WireAnswer> => {
+const synthesize = async (request: SeenRequest, maxSentenceBytes: number): Promise<WireResponse> => {
   const { input, voice, audioConfig } = parsed(request.body);
   const said = "ssml" in input ? input.ssml : input.text;
   if (Buffer.byteLength(said) > maxInputBytes) {
@@ -166,7 +166,7 @@ const textOf = (ssml: string): string => {
   }
 };
 
-const list = (languageCode: string | null): WireAnswer =>
+const list = (languageCode: string | null): WireResponse =>
   json(200, {
     voices: googleVoices
       .filter(({ lang }) => languageCode === null || lang.startsWith(languageCode))
@@ -192,4 +192,4 @@ const refusal = (
   code: number,
   message = "Something is wrong at Google's.",
   details: unknown[] = [],
-): WireAnswer => json(code, { error: { code, message, status: statuses[code] ?? "UNKNOWN", details } });
+): WireResponse => json(code, { error: { code, message, status: statuses[code] ?? "UNKNOWN", details } });

@@ -7,15 +7,15 @@ const megabyte = 1024 * 1024;
 export const serveLongSounds = async (): Promise<WireServer> => {
   const format = { kind: "mp3", sampleRate: 24_000, kbitPerSecond: 64 } as const;
   const sentence = await makeSound({ text: "On and on it goes.", voice: "gmw/en-US+f3", format });
-  const answered = { status: 200, headers: { "Content-Type": "audio/mpeg" } };
-  const empty = { ...answered, body: Buffer.alloc(0) };
+  const response = { status: 200, headers: { "Content-Type": "audio/mpeg" } };
+  const empty = { ...response, body: Buffer.alloc(0) };
   return await serveWire(
     {
-      answer: async ({ method, body }) => {
+      response: async ({ method, body }) => {
         if (method !== "POST") return json(200, { object: "list", data: [] });
         const [, megabytes = "0"] = /(\d+) MB/.exec(body.toString()) ?? [];
         const times = Math.ceil((Number(megabytes) * megabyte) / sentence.length) || 1;
-        return { ...answered, body: Buffer.concat(Array.from({ length: times }, () => sentence)) };
+        return { ...response, body: Buffer.concat(Array.from({ length: times }, () => sentence)) };
       },
       refusal: (status) => ({ status, headers: {}, body: Buffer.alloc(0) }),
       empty,

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { WireAnswer } from "./faults.ts";
+import type { WireResponse } from "./faults.ts";
 import { makeSound, type SoundFormat } from "./made-sound.ts";
 import type { OtherServer } from "./other-servers.ts";
 import {
@@ -45,7 +45,7 @@ export const serveOpenAi = (given: OpenAiWireOptions = {}): Promise<WireServer> 
   const apiKey = "apiKey" in given ? given.apiKey : openAiApiKey;
   return serveWire(
     refusing({
-      answer: async (request) => {
+      response: async (request) => {
         authorize(request, apiKey);
         const requestLine = `${request.method} ${request.path}`;
         if (requestLine === "POST /v1/audio/speech")
@@ -102,7 +102,7 @@ interface Offer {
 const speak = async (
   request: SeenRequest,
   { models, voices, speakOtherwise }: Offer,
-): Promise<WireAnswer> => {
+): Promise<WireResponse> => {
   const { model, input, voice, response_format, speed } = parsed(request);
   if (!models.includes(model)) {
     throw new Refused(
@@ -131,9 +131,9 @@ const captionedParts = 3;
  * Lines as Kokoro-FastAPI streams them: samples, and words with their times from the start of the response. Words are spread
  * evenly here, and a number is spoken as another word than the written one.
  */
-const speakCaptioned = async (request: SeenRequest, offer: Offer): Promise<WireAnswer> => {
-  const answer = await speak(request, offer);
-  const sound = answer.body as Buffer;
+const speakCaptioned = async (request: SeenRequest, offer: Offer): Promise<WireResponse> => {
+  const response = await speak(request, offer);
+  const sound = response.body as Buffer;
   const words = parsed(request).input.match(/[\p{L}\p{N}'’]+|[^\s\p{L}\p{N}]/gu) ?? [];
   const seconds = sound.length / 2 / 24_000;
   const timed = words.map((word, index) => ({
@@ -174,7 +174,7 @@ const parsed = ({ headers, body: bytes }: SeenRequest): z.output<typeof body> =>
   throw new Refused(refusal(400, unknown ?? `Invalid '${param}': ${issue?.message}`, { param, code }));
 };
 
-const listModels = (models: readonly string[]): WireAnswer =>
+const listModels = (models: readonly string[]): WireResponse =>
   json(200, {
     object: "list",
     data: models.map((id) => ({ id, object: "model", created: 1_700_000_000, owned_by: "system" })),
@@ -186,5 +186,5 @@ const refusal = (
   status: number,
   message = "Something is wrong at the speech server's.",
   { param = null, code = null }: { param?: string | null; code?: string | null } = {},
-): WireAnswer =>
+): WireResponse =>
   json(status, { error: { message, type: types[status] ?? "invalid_request_error", param, code } });

@@ -1,5 +1,5 @@
 import { wavHeader } from "../../../src/domain/synthesis/wav-header.ts";
-import type { WireAnswer } from "./faults.ts";
+import type { WireResponse } from "./faults.ts";
 import { makeSound, type SoundFormat } from "./made-sound.ts";
 
 /** What a request to `audio/speech` asks for. */
@@ -12,7 +12,7 @@ export interface AskedSpeech {
 /** How a server responds that has OpenAI's API, but sends audio of its own. */
 export interface OtherServer {
   readonly name: string;
-  readonly speak: (asked: AskedSpeech) => Promise<WireAnswer>;
+  readonly speak: (asked: AskedSpeech) => Promise<WireResponse>;
   /** True if its audio in this requested format is exact. */
   readonly isExact: (format: string) => boolean;
 }
@@ -20,7 +20,7 @@ export interface OtherServer {
 const samplesOf = ({ text, voice }: AskedSpeech, sampleRate: number): Promise<Buffer> =>
   makeSound({ text, voice, format: { kind: "pcm", sampleRate } });
 
-const answer = (body: Buffer, type?: string): WireAnswer => ({
+const response = (body: Buffer, type?: string): WireResponse => ({
   status: 200,
   headers: type === undefined ? {} : { "Content-Type": type },
   body,
@@ -103,7 +103,7 @@ const ifSamples = (format: string): boolean => format === "pcm";
 const sendsWav = (name: string, type: string, shape: WavShape): OtherServer => ({
   name,
   isExact: always,
-  speak: async (asked) => answer(makeWav(await samplesOf(asked, shape.sampleRate), shape), type),
+  speak: async (asked) => response(makeWav(await samplesOf(asked, shape.sampleRate), shape), type),
 });
 
 /** What ffmpeg makes of each requested format. */
@@ -119,7 +119,7 @@ const sends = (name: string, type: string, kind: SoundFormat["kind"], sampleRate
   name,
   isExact: () => kind === "flac",
   speak: async ({ text, voice }) =>
-    answer(await makeSound({ text, voice, format: { kind, sampleRate } }), type),
+    response(await makeSound({ text, voice, format: { kind, sampleRate } }), type),
 });
 
 /** As the servers of these names behave, and others as they may. */
@@ -131,9 +131,9 @@ export const otherServers: readonly OtherServer[] = [
     isExact: (format) => ["pcm", "wav", "flac"].includes(format),
     speak: async (asked) => {
       const [kind, type] = kinds[asked.format] ?? [];
-      if (!kind || !type) return answer(await samplesOf(asked, 22_050), "audio/pcm;rate=22050");
+      if (!kind || !type) return response(await samplesOf(asked, 22_050), "audio/pcm;rate=22050");
       const { text, voice } = asked;
-      return answer(await makeSound({ text, voice, format: { kind, sampleRate: 22_050 } }), type);
+      return response(await makeSound({ text, voice, format: { kind, sampleRate: 22_050 } }), type);
     },
   },
   {
@@ -141,17 +141,17 @@ export const otherServers: readonly OtherServer[] = [
     isExact: always,
     speak: async (asked) => {
       const samples = await samplesOf(asked, 24_000);
-      if (asked.format === "pcm") return answer(samples, "audio/pcm");
-      return answer(Buffer.concat([wavHeader(24_000, 0xffff_ffff), samples]), `audio/${asked.format}`);
+      if (asked.format === "pcm") return response(samples, "audio/pcm");
+      return response(Buffer.concat([wavHeader(24_000, 0xffff_ffff), samples]), `audio/${asked.format}`);
     },
   },
   {
     name: "LiteLLM, with samples labelled audio/mpeg",
     isExact: ifSamples,
     speak: async (asked) => {
-      if (asked.format === "pcm") return answer(await samplesOf(asked, 24_000), "audio/mpeg");
+      if (asked.format === "pcm") return response(await samplesOf(asked, 24_000), "audio/mpeg");
       const { text, voice } = asked;
-      return answer(
+      return response(
         await makeSound({ text, voice, format: { kind: "mp3", sampleRate: 24_000 } }),
         "audio/mpeg",
       );
@@ -174,7 +174,7 @@ export const otherServers: readonly OtherServer[] = [
     isExact: always,
     speak: async (asked) => {
       const sampleRate = asked.text.startsWith("The quick") ? 22_050 : 48_000;
-      return answer(makeWav(await samplesOf(asked, sampleRate), { sampleRate }), "audio/wav");
+      return response(makeWav(await samplesOf(asked, sampleRate), { sampleRate }), "audio/wav");
     },
   },
   sendsWav("a server whose WAV has the size 0", "audio/mpeg", { sampleRate: 24_000, size: 0 }),

@@ -13,14 +13,14 @@ export interface RawServer {
 }
 
 /** `answer` is called for each request after its head and body (of one packet at most) have arrived. */
-export const serveRaw = async (answer: (socket: Socket, request: string) => void): Promise<RawServer> => {
+export const serveRaw = async (response: (socket: Socket, request: string) => void): Promise<RawServer> => {
   const open = new Set<Socket>();
   let made = 0;
   const server = createServer((socket) => {
     made++;
     open.add(socket);
     socket.on("error", () => undefined);
-    socket.on("data", (bytes) => answer(socket, bytes.toString("latin1")));
+    socket.on("data", (bytes) => response(socket, bytes.toString("latin1")));
     socket.on("close", () => {
       open.delete(socket);
       server.emit("left");

@@ -4,7 +4,7 @@ import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
 import { z } from "zod";
 import { serveLocally, type TakeUpgrade } from "../local-server.ts";
-import type { WireAnswer } from "./faults.ts";
+import type { WireResponse } from "./faults.ts";
 import { makeSound } from "./made-sound.ts";
 import { openAiApiKey } from "./openai.ts";
 import { json } from "./wire-server.ts";
@@ -14,7 +14,7 @@ export type Behaviour =
   /** Other words in the transcript; the audio is that of the text. */
   | { readonly kind: "reword"; readonly transcript: (text: string) => string }
   /** The handshake is refused. */
-  | { readonly kind: "refusal"; readonly answer: WireAnswer }
+  | { readonly kind: "refusal"; readonly response: WireResponse }
   /** The handshake is never answered. */
   | { readonly kind: "deaf" }
   /** An `error` event instead of audio, or after the first part of it. */
@@ -142,7 +142,7 @@ export const serveRealtime = async ({
       moves.emit("move");
     });
     if (behaviour?.kind === "deaf") return void socket.on("end", () => socket.end()).resume();
-    if (behaviour?.kind === "refusal") return refuse(socket, behaviour.answer);
+    if (behaviour?.kind === "refusal") return refuse(socket, behaviour.response);
     if (authorization !== `Bearer ${openAiApiKey}`)
       return refuse(
         socket,
@@ -176,7 +176,7 @@ export const serveRealtime = async ({
   };
 };
 
-const refuse = (socket: Duplex, { status, headers, body }: WireAnswer): void => {
+const refuse = (socket: Duplex, { status, headers, body }: WireResponse): void => {
   const lines = Object.entries({ ...headers, "Content-Length": String(body.length), Connection: "close" });
   const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join("");
   socket.end(Buffer.concat([Buffer.from(`HTTP/1.1 ${status} Refused\r\n${head}\r\n`), body]));

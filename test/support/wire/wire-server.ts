@@ -1,7 +1,7 @@
 import { EventEmitter, once } from "node:events";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { serveLocally } from "../local-server.ts";
-import { type Fault, type Faults, htmlAnswer, plannedFaults, type WireAnswer } from "./faults.ts";
+import { type Fault, type Faults, htmlResponse, plannedFaults, type WireResponse } from "./faults.ts";
 
 /** A received request and its outcome. */
 export interface SeenRequest {
@@ -19,12 +19,12 @@ export interface SeenRequest {
 
 /** The responses of a provider, apart from faults. */
 export interface WireProvider {
-  answer(request: SeenRequest): Promise<WireAnswer>;
-  refusal(status: number, message?: string): WireAnswer;
+  response(request: SeenRequest): Promise<WireResponse>;
+  refusal(status: number, message?: string): WireResponse;
   /** 200 without audio. */
-  readonly empty: WireAnswer;
+  readonly empty: WireResponse;
   /** 200 with data that is not audio. */
-  readonly malformed: WireAnswer;
+  readonly malformed: WireResponse;
 }
 
 export interface WireServer {
@@ -89,7 +89,7 @@ export const serveWire = async (
     moved();
     const fault = faults.take();
     await deliver({ res, seen, fault, chunkBytes, moved, left: leaving.signal }, () =>
-      fault ? answerOf(provider, seen, fault) : provider.answer(seen),
+      fault ? responseOf(provider, seen, fault) : provider.response(seen),
     );
   };
 
@@ -112,23 +112,23 @@ export const serveWire = async (
   };
 };
 
-const answerOf = async (provider: WireProvider, seen: SeenRequest, fault: Fault): Promise<WireAnswer> => {
+const responseOf = async (provider: WireProvider, seen: SeenRequest, fault: Fault): Promise<WireResponse> => {
   switch (fault.kind) {
     case "empty":
       return provider.empty;
     case "malformed":
       return provider.malformed;
     case "html":
-      return htmlAnswer;
+      return htmlResponse;
     case "answer":
-      return fault.answer;
+      return fault.response;
     case "refusal": {
       const { status, headers, body } = provider.refusal(fault.status, fault.message);
       const wait = fault.retryAfter === undefined ? {} : { "Retry-After": fault.retryAfter };
       return { status, headers: { ...headers, ...wait }, body };
     }
     default:
-      return provider.answer(seen);
+      return provider.response(seen);
   }
 };
 
@@ -141,7 +141,7 @@ interface Delivery {
   moved(): void;
 }
 
-const deliver = async (delivery: Delivery, makeAnswer: () => Promise<WireAnswer>): Promise<void> => {
+const deliver = async (delivery: Delivery, makeResponse: () => Promise<WireResponse>): Promise<void> => {
   const { res, seen, fault, left, moved } = delivery;
   const cut = () => {
     seen.outcome = "cut";
@@ -149,7 +149,7 @@ const deliver = async (delivery: Delivery, makeAnswer: () => Promise<WireAnswer>
   };
   if (fault?.kind === "hang") return;
   if (fault?.kind === "cut before the answer") return cut();
-  const { status, headers, body } = await makeAnswer();
+  const { status, headers, body } = await makeResponse();
   if (fault?.kind === "slow") await fault.gate.pass(left);
   seen.status = status;
   res.writeHead(status, headers).flushHeaders();
@@ -174,7 +174,7 @@ const sendBody = async ({ res, seen, fault, chunkBytes, left, moved }: Delivery,
   }
 };
 
-export const json = (status: number, value: unknown): WireAnswer => {
+export const json = (status: number, value: unknown): WireResponse => {
   const body = Buffer.from(JSON.stringify(value));
   return {
     status,
@@ -195,20 +195,20 @@ export const soundless: Pick<WireProvider, "empty" | "malformed"> = {
 
 /** Thrown by a provider to refuse a request. */
 export class Refused extends Error {
-  readonly answer: WireAnswer;
+  readonly response: WireResponse;
 
-  constructor(answer: WireAnswer) {
+  constructor(response: WireResponse) {
     super("refused");
-    this.answer = answer;
+    this.response = response;
   }
 }
 
 /** The provider with thrown refusals turned into responses. */
 export const refusing = (provider: WireProvider): WireProvider => ({
   ...provider,
-  answer: (request) =>
-    provider.answer(request).catch((error: unknown) => {
-      if (error instanceof Refused) return error.answer;
+  response: (request) =>
+    provider.response(request).catch((error: unknown) => {
+      if (error instanceof Refused) return error.response;
       throw error;
     }),
 });

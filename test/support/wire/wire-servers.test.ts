@@ -105,9 +105,9 @@ for (const { name, serve, ask, readAudio, formats } of upstreams) {
 
     it("refuses the planned number of requests as planned", async () => {
       wire.faults.next({ kind: "refusal", status: 429, retryAfter: "7" }, { kind: "refusal", status: 503 });
-      const answers = [await ask(wire.url), await ask(wire.url), await ask(wire.url)];
-      expect(answers.map(({ status }) => status)).to.deep.equal([429, 503, 200]);
-      expect(answers[0]?.headers.get("retry-after")).to.equal("7");
+      const responses = [await ask(wire.url), await ask(wire.url), await ask(wire.url)];
+      expect(responses.map(({ status }) => status)).to.deep.equal([429, 503, 200]);
+      expect(responses[0]?.headers.get("retry-after")).to.equal("7");
     });
 
     it("returns an empty body, an HTML page or malformed data as planned", async () => {

@@ -14,10 +14,10 @@ export const openS3Connections = (tls: boolean) => {
   const protocol = tls ? https : http;
   const agent = new protocol.Agent({ keepAlive: true, maxSockets, timeout: idleMs });
 
-  const send = (options: http.RequestOptions, answer: (response: http.IncomingMessage) => void) => {
+  const send = (options: http.RequestOptions, callback: (response: http.IncomingMessage) => void) => {
     const request = protocol.request(options, (response) => {
-      if (isUnreadByClient(response.statusCode ?? 0)) finished(response.resume(), () => answer(response));
-      else answer(response);
+      if (isUnreadByClient(response.statusCode ?? 0)) finished(response.resume(), () => callback(response));
+      else callback(response);
     });
     request.once("error", (error) => {
       if (request.reusedSocket) staleConnectionErrors.add(error);
@@ -29,7 +29,8 @@ export const openS3Connections = (tls: boolean) => {
     /** Transport of the `minio` client for requests that end with this signal. */
     until: (signal: AbortSignal): Pick<ClientOptions, "transport" | "transportAgent"> => ({
       transport: {
-        request: (options: http.RequestOptions, answer: () => void) => send({ ...options, signal }, answer),
+        request: (options: http.RequestOptions, callback: () => void) =>
+          send({ ...options, signal }, callback),
       } as NonNullable<ClientOptions["transport"]>,
       transportAgent: agent,
     }),

@@ -7,7 +7,7 @@ import type { ClientAddress } from "../../kernel/client-address.ts";
 import type { HeaderNames } from "../../kernel/headers.ts";
 import { disconnectSignal } from "../../kernel/middleware.ts";
 import { jsonRequest, type Operation, pathParams } from "../../kernel/operation.ts";
-import { reply } from "../../kernel/reply.ts";
+import { respond } from "../../kernel/respond.ts";
 import type { SynthesisPresenter } from "../synthesis/presenter.ts";
 import { type RequestSchema, requestFromBody } from "../synthesis/request.ts";
 import { responsesToSpeech } from "../synthesis/responses.ts";
@@ -47,8 +47,8 @@ export const keySpeechOperation = (options: SpeechOptions): Operation =>
       const plan = synthesis.plan(body, principal.websiteId);
       const { requestId } = ctx.state;
       const call = { principal, requestId, method: "POST", signal: disconnectSignal(ctx) } as const;
-      const answer = await presenter.answer(plan, call);
-      reply(ctx, answer);
+      const response = await presenter.present(plan, call);
+      respond(ctx, response);
       ctx.set("Cache-Control", noStore);
     },
   });

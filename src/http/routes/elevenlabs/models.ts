@@ -5,7 +5,7 @@ import type { EngineCode, Voice } from "../../../domain/synthesis/speech.ts";
 import { websiteOf } from "../../kernel/middleware.ts";
 import { literals, namedSchema } from "../../kernel/named-schema.ts";
 import { type Operation, operationsWith } from "../../kernel/operation.ts";
-import { replyTagged, taggedJson, taggedOperation, taggedResponses } from "../../kernel/tagged-content.ts";
+import { respondTagged, taggedJson, taggedOperation, taggedResponses } from "../../kernel/tagged-content.ts";
 import { engineNamed } from "../synthesis/request.ts";
 
 /** ElevenLabs' models that clients ask for by default, and refuse to work without. Any engine speaks for them. */
@@ -87,7 +87,7 @@ export const elevenLabsModelsOperation = ({ voices, settings }: ModelOptions): O
         ...defaultModels.map((id) => model(id, "The engines that have the voice, in the service's order.")),
         ...voices.engines(websiteId).map((code) => model(code, `The engine ${code} alone.`)),
       ];
-      replyTagged(ctx, taggedJson(models));
+      respondTagged(ctx, taggedJson(models));
     },
   });
 

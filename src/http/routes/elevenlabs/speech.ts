@@ -32,7 +32,7 @@ import {
 } from "../../kernel/operation.ts";
 import type { GetObject } from "../audio.ts";
 import { idempotencyHeader, requestContextOf } from "../synthesis/request-context.ts";
-import { plainAudio, type StreamAnswer, type StreamBody } from "../synthesis/stream.ts";
+import { plainAudio, type StreamBody, type StreamResponse } from "../synthesis/stream.ts";
 import { engineOfModel } from "./models.ts";
 import { contentOf, speechQuery, speechRequest, toSynthesisRequest } from "./speech-request.ts";
 import type { SsmlContent } from "./ssml-content.ts";
@@ -43,7 +43,7 @@ interface SpeechOptions {
   readonly voices: Pick<Voices, "isNamed">;
   readonly websites: Pick<Websites, "textFormatOf">;
   readonly synthesis: Synthesis;
-  readonly streamAnswer: StreamAnswer;
+  readonly streamResponse: StreamResponse;
   readonly getObject: GetObject;
   readonly names: HeaderNames;
   readonly settings: { readonly maxTextCharacters: number };
@@ -204,13 +204,13 @@ const convertWithTimestamps: Speech["handle"] = async (options, ctx, planned) =>
   ctx.body = Readable.from(timedJson(sound.bytes, alignment));
 };
 
-const stream: Speech["handle"] = async ({ streamAnswer }, ctx, { plan, context }) => {
+const stream: Speech["handle"] = async ({ streamResponse }, ctx, { plan, context }) => {
   const body = plainAudio(({ characters }) => ownHeaders(ctx, characters));
-  await streamAnswer(ctx, plan, { ...context, body });
+  await streamResponse(ctx, plan, { ...context, body });
 };
 
 const streamWithTimestamps: Speech["handle"] = async (
-  { streamAnswer, getObject },
+  { streamResponse, getObject },
   ctx,
   { plan, context, content },
 ) => {
@@ -223,5 +223,5 @@ const streamWithTimestamps: Speech["handle"] = async (
     }),
     chunks: (stream) => timedLines(stream, { content }, getObject, context.signal),
   };
-  await streamAnswer(ctx, plan, { ...context, body });
+  await streamResponse(ctx, plan, { ...context, body });
 };

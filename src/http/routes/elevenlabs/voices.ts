@@ -7,7 +7,7 @@ import type { Voice } from "../../../domain/synthesis/speech.ts";
 import { websiteOf } from "../../kernel/middleware.ts";
 import { namedSchema } from "../../kernel/named-schema.ts";
 import { type Operation, pathParams, queryParams } from "../../kernel/operation.ts";
-import { replyTagged, taggedJson, taggedResponses } from "../../kernel/tagged-content.ts";
+import { respondTagged, taggedJson, taggedResponses } from "../../kernel/tagged-content.ts";
 import { createSerializedLists } from "../voices/serialized-lists.ts";
 import { commonModel, languageOf, listOperation } from "./models.ts";
 import { requestedVoiceName, voiceId, voiceIdOf } from "./voice-id.ts";
@@ -100,7 +100,7 @@ export const elevenLabsVoiceOperations = ({ voices }: { readonly voices: Voices 
       id: "elevenLabsVoices",
       summary: "List all voices",
       responses: taggedResponses(z.object({ voices: z.array(ElevenLabsVoice) })),
-      handle: (_, ctx) => replyTagged(ctx, listOf(websiteOf(ctx))),
+      handle: (_, ctx) => respondTagged(ctx, listOf(websiteOf(ctx))),
     }),
     listOperation({
       path: "/elevenlabs/v1/voices/{voice_id}",
@@ -113,7 +113,7 @@ export const elevenLabsVoiceOperations = ({ voices }: { readonly voices: Voices 
         const named = new Map(spokenOf(ctx).map((one) => [one.name, one]));
         const voice = named.get(requestedVoiceName(params.voice_id, (name) => named.has(name)));
         if (!voice) throw new NotFound("There is no voice of that id.", "voice");
-        replyTagged(ctx, taggedJson(present(voice)));
+        respondTagged(ctx, taggedJson(present(voice)));
       },
     }),
     listOperation({
@@ -125,7 +125,7 @@ export const elevenLabsVoiceOperations = ({ voices }: { readonly voices: Voices 
       responses: taggedResponses(VoicePage),
       handle: ({ query }, ctx) => {
         const found = spokenOf(ctx).filter(matches(query));
-        replyTagged(ctx, taggedJson(pageOf(sorted(found, query), query)));
+        respondTagged(ctx, taggedJson(pageOf(sorted(found, query), query)));
       },
     }),
   ];

@@ -7,7 +7,7 @@ import { byokProviders, isByok } from "../../../domain/synthesis/byok-providers.
 import type { Voice } from "../../../domain/synthesis/speech.ts";
 import { namedSchema } from "../../kernel/named-schema.ts";
 import { type Operation, operationsWith, pathParams, resourceName } from "../../kernel/operation.ts";
-import { replyTagged, taggedJson, taggedOperation, taggedResponses } from "../../kernel/tagged-content.ts";
+import { respondTagged, taggedJson, taggedOperation, taggedResponses } from "../../kernel/tagged-content.ts";
 import { createSerializedLists } from "../voices/serialized-lists.ts";
 import { defaultModels, type ModelMap } from "./speech-request.ts";
 import { voiceMapOf } from "./voice-map.ts";
@@ -71,7 +71,7 @@ export const openAiCatalogOperations = (options: CatalogOptions): Operation[] =>
       id: "openAiModels",
       summary: "List the models: OpenAI's names, and the engines",
       responses: taggedResponses(ModelList),
-      handle: (_, ctx) => replyTagged(ctx, taggedJson({ object: "list", data: modelsOf(ctx) })),
+      handle: (_, ctx) => respondTagged(ctx, taggedJson({ object: "list", data: modelsOf(ctx) })),
     }),
     listOperation({
       path: "/openai/v1/models/{model}",
@@ -83,7 +83,7 @@ export const openAiCatalogOperations = (options: CatalogOptions): Operation[] =>
       handle: ({ params }, ctx) => {
         const model = modelsOf(ctx).find(({ id }) => id === params.model);
         if (!model) throw new NotFound("There is no such model.", "model");
-        replyTagged(ctx, taggedJson(model));
+        respondTagged(ctx, taggedJson(model));
       },
     }),
     listOperation({
@@ -92,14 +92,14 @@ export const openAiCatalogOperations = (options: CatalogOptions): Operation[] =>
       summary: "List the models as Open WebUI reads them",
       responses: taggedResponses(AudioModelList),
       handle: (_, ctx) =>
-        replyTagged(ctx, taggedJson({ models: modelsOf(ctx).map(({ id }) => ({ id, name: id })) })),
+        respondTagged(ctx, taggedJson({ models: modelsOf(ctx).map(({ id }) => ({ id, name: id })) })),
     }),
     listOperation({
       path: "/openai/v1/audio/voices",
       id: "openAiAudioVoices",
       summary: "List the voices as Open WebUI and Kokoro-FastAPI's clients read them",
       responses: taggedResponses(VoiceList),
-      handle: (_, ctx) => replyTagged(ctx, voiceList(catalogWebsite(ctx))),
+      handle: (_, ctx) => respondTagged(ctx, voiceList(catalogWebsite(ctx))),
     }),
   ];
 };

@@ -17,7 +17,7 @@ import {
 import { websiteOf } from "../../kernel/middleware.ts";
 import { jsonRequest, type Operation, operation } from "../../kernel/operation.ts";
 import { idempotencyHeader, requestContextOf } from "../synthesis/request-context.ts";
-import { type ChunkedAudio, plainAudio, type StreamAnswer, type StreamBody } from "../synthesis/stream.ts";
+import { type ChunkedAudio, plainAudio, type StreamBody, type StreamResponse } from "../synthesis/stream.ts";
 import { speechEvents } from "./speech-events.ts";
 import {
   appliedSpeed,
@@ -36,7 +36,7 @@ interface OpenAiSpeechOptions {
   readonly synthesis: Pick<Synthesis, "plan" | "idempotencyOf">;
   readonly voices: Pick<Voices, "isNamed" | "speaks">;
   readonly websites: Pick<Websites, "textFormatOf">;
-  readonly streamAnswer: StreamAnswer;
+  readonly streamResponse: StreamResponse;
   readonly names: HeaderNames;
   readonly settings: {
     readonly maxTextCharacters: number;
@@ -47,7 +47,7 @@ interface OpenAiSpeechOptions {
 
 /** `POST /openai/v1/audio/speech`. */
 export const openAiSpeechOperation = (options: OpenAiSpeechOptions): Operation => {
-  const { synthesis, voices, websites, streamAnswer, names, settings } = options;
+  const { synthesis, voices, websites, streamResponse, names, settings } = options;
   const voiceMap = voiceMapOf(settings.openAiVoices);
   const models = settings.openAiModels;
   return operation({
@@ -87,7 +87,7 @@ export const openAiSpeechOperation = (options: OpenAiSpeechOptions): Operation =
       const request = toSynthesisRequest(body, voice, textFormat);
       const plan = synthesis.plan(request, websiteId);
       const context = requestContextOf(ctx, request, synthesis);
-      await streamAnswer(ctx, plan, { ...context, body: streamBody(body, names) });
+      await streamResponse(ctx, plan, { ...context, body: streamBody(body, names) });
     },
   });
 };

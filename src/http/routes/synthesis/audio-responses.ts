@@ -102,7 +102,7 @@ export const createAudioResponses = ({ names, publicPath, publicCors }: AudioRes
   /** They tell the words, so that no cache may store them. `Link` names the audio. */
   const marks = (
     { recipe, name }: Rendition,
-    answer?: { readonly sound: Sound; readonly lines: Buffer },
+    content?: { readonly sound: Sound; readonly lines: Buffer },
   ): HttpResponse => {
     const { mimeType } = formats[recipe.format];
     const headers: Record<string, string> = {
@@ -110,12 +110,12 @@ export const createAudioResponses = ({ names, publicPath, publicCors }: AudioRes
       "Cache-Control": noStore,
       [names.prosodyApplied]: formatKnobs(recipe.applied),
     };
-    if (!answer) return { status: 200, headers };
-    headers[names.cached] = answer.sound.provenance;
+    if (!content) return { status: 200, headers };
+    headers[names.cached] = content.sound.provenance;
     if (recipe.websiteId === undefined)
       headers.Link = `<${publicPath}${publicUrlPath(name)}>; rel="describes"; type="${mimeType}"`;
-    Object.assign(headers, durationHeader(answer.sound));
-    return { status: 200, headers, body: answer.lines };
+    Object.assign(headers, durationHeader(content.sound));
+    return { status: 200, headers, body: content.lines };
   };
 
   return { silence, notModified, head, audio: ofAudio, marks };

@@ -10,7 +10,7 @@ import { type Caller, type Gate, limitHeaders, requireAdmission } from "../../ac
 import { isInternalError } from "../../kernel/errors/error-types.ts";
 import { clientClosedRequest, onResponseEnd } from "../../kernel/middleware.ts";
 import type { RequestObserver } from "../../kernel/observer.ts";
-import { sendError } from "../../kernel/reply.ts";
+import { sendError } from "../../kernel/respond.ts";
 import type { FastPath } from "../../kernel/server.ts";
 import type { PreparedPlans } from "./prepared-plans.ts";
 import type { SynthesisPresenter } from "./presenter.ts";
@@ -63,8 +63,8 @@ export const createFastPath = (options: FastPathOptions): FastPath => {
     if (!observer) serve(req, res, { requestId, plan, sound });
     else {
       const followed = observer.begin(req, requestId);
-      const onAnswered = () => followed.end(route, res.statusCode);
-      followed.run(() => serve(req, res, { requestId, plan, sound, onAnswered }));
+      const onSent = () => followed.end(route, res.statusCode);
+      followed.run(() => serve(req, res, { requestId, plan, sound, onSent }));
     }
     return true;
   };
@@ -76,49 +76,49 @@ const isSpecial = ({ headers }: IncomingMessage): boolean =>
   headers.range !== undefined ||
   headers["idempotency-key"] !== undefined;
 
-interface FastAnswer {
+interface FastResponse {
   readonly requestId: string;
   readonly plan: SynthesisPlan;
   readonly sound: Sound;
   /** Called once, after the response was passed to the connection. */
-  readonly onAnswered?: () => void;
+  readonly onSent?: () => void;
 }
 
 const createServe = ({ gate, apiCors, synthesis, presenter, unread, log }: FastPathOptions) => {
   const refuse = (
     req: IncomingMessage,
     res: ServerResponse,
-    { requestId }: FastAnswer,
+    { requestId }: FastResponse,
     error: unknown,
     caller: Caller | undefined,
   ): void => {
-    const answer = sendError(res, error, {
+    const response = sendError(res, error, {
       "X-Request-Id": requestId,
       ...(caller && limitHeaders(caller.admission)),
       ...apiCors(req.headers.origin),
     });
-    if (!isInternalError(answer)) return;
+    if (!isInternalError(response)) return;
     const apiKey = caller?.principal.apiKey;
     log.error({ requestId, method: "GET", route, apiKey, err: error }, "failed");
   };
 
-  return (req: IncomingMessage, res: ServerResponse, answer: FastAnswer): void => {
-    const { requestId, plan, sound, onAnswered } = answer;
+  return (req: IncomingMessage, res: ServerResponse, response: FastResponse): void => {
+    const { requestId, plan, sound, onSent } = response;
     const endLog = beginLog(log, res, requestId);
     let caller: Caller | undefined;
     const end = (error: unknown, receipt?: Receipt): void => {
-      if (error || !caller) refuse(req, res, answer, error, caller);
+      if (error || !caller) refuse(req, res, response, error, caller);
       else if (receipt && req.socket.destroyed) {
         synthesis.callerLeft(receipt);
         res.statusCode = clientClosedRequest;
       } else {
-        sendSound(res, answer, caller, presenter.headersFromMemory(plan, sound));
+        sendSound(res, response, caller, presenter.headersFromMemory(plan, sound));
         // Nearly always the operating system has taken all of it.
         if (res.writableLength > 0)
           onResponseEnd(res, unread.hold(caller.principal.apiKey, sound.bytes.buffer));
       }
       endLog?.(caller);
-      onAnswered?.();
+      onSent?.();
     };
     try {
       caller = gate(req);
@@ -133,7 +133,7 @@ const createServe = ({ gate, apiCors, synthesis, presenter, unread, log }: FastP
 /** One flat array of headers: Node then copies and merges nothing. */
 const sendSound = (
   res: ServerResponse,
-  { requestId, sound }: FastAnswer,
+  { requestId, sound }: FastResponse,
   { admission: { limit, remaining } }: Caller,
   headers: readonly string[],
 ): void => {

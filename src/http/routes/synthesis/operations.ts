@@ -8,7 +8,7 @@ import type { ErrorStatus } from "../../kernel/errors/error-types.ts";
 import { cached, etag, type HeaderNames } from "../../kernel/headers.ts";
 import { websiteOf } from "../../kernel/middleware.ts";
 import { jsonRequest, type Operation, operation, type RequestPart } from "../../kernel/operation.ts";
-import { reply } from "../../kernel/reply.ts";
+import { respond } from "../../kernel/respond.ts";
 import { deprecationHeaders, legacyRequest, requestFromLegacyQuery } from "./legacy.ts";
 import type { PreparedPlans } from "./prepared-plans.ts";
 import type { SynthesisCall, SynthesisPresenter } from "./presenter.ts";
@@ -24,7 +24,7 @@ import {
 } from "./request.ts";
 import { idempotencyHeader, requestContextOf } from "./request-context.ts";
 import { responsesToGet, responsesToPost } from "./responses.ts";
-import { type HttpStreamKind, type StreamAnswer, streamBodies } from "./stream.ts";
+import { type HttpStreamKind, type StreamResponse, streamBodies } from "./stream.ts";
 
 const headers = { ...conditionalRange, ...idempotencyHeader };
 const errorsOfGet: readonly ErrorStatus[] = [400, 404, 416, 431, 502, 503];
@@ -33,7 +33,7 @@ interface SynthesisOptions {
   readonly synthesis: Synthesis;
   readonly presenter: SynthesisPresenter;
   readonly streaming: Pick<Streaming, "requireProvider">;
-  readonly streamAnswer: StreamAnswer;
+  readonly streamResponse: StreamResponse;
   readonly schema: RequestSchema;
   readonly names: HeaderNames;
   readonly prepared: PreparedPlans;
@@ -66,7 +66,7 @@ const synthesize = (options: SynthesisOptions): Operation =>
     errors: errorsOfGet,
     head: { id: "synthesizeHead", optional: { ...cached(options.names), ...etag } },
     handle: async ({ query: { request, marks } }, ctx) => {
-      const plan = await answerGet(options, ctx, request, marks);
+      const plan = await presentGet(options, ctx, request, marks);
       if (plan.shared && !marks) options.prepared.keep(ctx.url, plan);
     },
   });
@@ -100,8 +100,9 @@ const synthesizeByPost = (options: SynthesisOptions): Operation =>
       const plan = options.synthesis.plan(request, websiteOf(ctx));
       if (kind) options.streaming.requireProvider(plan);
       const call = { ...callOf(options.synthesis, ctx, "POST", request), marks };
-      if (kind && !plan.silent) await options.streamAnswer(ctx, plan, { ...call, body: streamBodies[kind] });
-      else reply(ctx, await options.presenter.answer(plan, call));
+      if (kind && !plan.silent)
+        await options.streamResponse(ctx, plan, { ...call, body: streamBodies[kind] });
+      else respond(ctx, await options.presenter.present(plan, call));
     },
   });
 
@@ -121,7 +122,7 @@ const synthesizeLegacy = (options: SynthesisOptions): Operation => {
     responses: responsesToGet(options.names),
     errors: errorsOfGet,
     head: { id: "synthesizeLegacyHead", optional: { ...cached(options.names), ...etag } },
-    handle: async ({ query }, ctx) => void (await answerGet(options, ctx, query)),
+    handle: async ({ query }, ctx) => void (await presentGet(options, ctx, query)),
   });
 };
 
@@ -134,7 +135,7 @@ const requestQuery = <T>(
 });
 
 /** Answers GET or HEAD. Returns the plan. */
-const answerGet = async (
+const presentGet = async (
   { synthesis, presenter }: SynthesisOptions,
   ctx: Context,
   request: SynthesisRequest,
@@ -142,7 +143,7 @@ const answerGet = async (
 ): Promise<SynthesisPlan> => {
   const plan = synthesis.plan(request, websiteOf(ctx));
   const method = ctx.method === "HEAD" ? "HEAD" : "GET";
-  reply(ctx, await presenter.answer(plan, { ...callOf(synthesis, ctx, method, request), marks }));
+  respond(ctx, await presenter.present(plan, { ...callOf(synthesis, ctx, method, request), marks }));
   return plan;
 };
 

@@ -96,7 +96,7 @@ export const createSynthesisPresenter = ({ synthesis, marksWithPhonemes, ...opti
    * Answers a planned synthesis: 200 or 206 with recorded audio, 204 for silence, 304 if the caller has the audio.
    * @throws {ServiceError} @throws {RangeNotSatisfiable}
    */
-  const answer = async (plan: SynthesisPlan, call: SynthesisCall): Promise<HttpResponse> => {
+  const present = async (plan: SynthesisPlan, call: SynthesisCall): Promise<HttpResponse> => {
     if (plan.silent) return responses.silence(plan, call.method);
     if (call.marks) return await deliverMarks(plan, call);
     if (call.method !== "POST" && (await isUnchanged(plan, call)))
@@ -106,7 +106,7 @@ export const createSynthesisPresenter = ({ synthesis, marksWithPhonemes, ...opti
     return await deliver(plan, call);
   };
 
-  return { answer, headersFromMemory };
+  return { present, headersFromMemory };
 };
 
 /** Without them the caller would pay for nothing. @throws {Invalid} */

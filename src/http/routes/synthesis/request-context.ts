@@ -50,6 +50,6 @@ export const requestContextOf = (
     requestId: ctx.state.requestId,
     idempotency: key === undefined ? undefined : idempotencyOf(principal.apiKey, key, request),
     signal: disconnectSignal(ctx),
-    onAnswered: (callback) => onResponseEnd(ctx.res, callback),
+    onSent: (callback) => onResponseEnd(ctx.res, callback),
   };
 };

@@ -37,13 +37,13 @@ export interface StreamBody {
 }
 
 /** Sends the audio as early as its body allows. */
-export type StreamAnswer = (
+export type StreamResponse = (
   ctx: Context,
   plan: SynthesisPlan,
   context: WholeContext & { readonly body: StreamBody },
 ) => Promise<void>;
 
-interface StreamAnswerOptions {
+interface StreamResponseOptions {
   readonly streaming: Pick<Streaming, "begin">;
   readonly synthesis: Pick<WholeDelivery, "deliver">;
   readonly names: HeaderNames;
@@ -55,8 +55,8 @@ interface StreamAnswerOptions {
  * sent as they arrive, at the client's pace. A later error becomes an `error` event, or resets the connection if the body is
  * the audio itself, so that truncated audio never looks complete.
  */
-export const createStreamAnswer =
-  ({ streaming, synthesis, names, renewToken }: StreamAnswerOptions): StreamAnswer =>
+export const createStreamResponse =
+  ({ streaming, synthesis, names, renewToken }: StreamResponseOptions): StreamResponse =>
   async (ctx, plan, context) => {
     const { body, ...request } = context;
     const { signal } = request;

@@ -13,7 +13,7 @@ import {
   type RequestPart,
 } from "../../kernel/operation.ts";
 import type { PublicUrl } from "../../kernel/public-url.ts";
-import { replyTagged, taggedOperation, taggedResponses } from "../../kernel/tagged-content.ts";
+import { respondTagged, taggedOperation, taggedResponses } from "../../kernel/tagged-content.ts";
 import { queryValues } from "../query-values.ts";
 import { createVoicePresenter } from "./presenter.ts";
 import {
@@ -65,7 +65,7 @@ const listVoices = ({ voices, publicUrl, present }: VoiceParts): Operation =>
     errors: [400],
     handle: ({ query }, ctx) => {
       const collection = voices.collection(websiteOf(ctx), query);
-      replyTagged(ctx, present.list(publicUrl(ctx.req), collection, query));
+      respondTagged(ctx, present.list(publicUrl(ctx.req), collection, query));
     },
   });
 
@@ -81,7 +81,10 @@ const listVoicesByLanguage = ({ voices, publicUrl, present }: VoiceParts): Opera
     responses: taggedResponses(VoicesByLanguageResponse),
     errors: [400],
     handle: ({ params: { lang } }, ctx) => {
-      replyTagged(ctx, present.byLanguage(publicUrl(ctx.req), lang, voices.inLanguage(websiteOf(ctx), lang)));
+      respondTagged(
+        ctx,
+        present.byLanguage(publicUrl(ctx.req), lang, voices.inLanguage(websiteOf(ctx), lang)),
+      );
     },
   });
 
@@ -96,7 +99,7 @@ const showVoice = ({ voices, publicUrl, present }: VoiceParts): Operation =>
     responses: taggedResponses(VoiceDetailResponse),
     errors: [400, 404],
     handle: ({ params: { name } }, ctx) => {
-      replyTagged(ctx, present.detail(publicUrl(ctx.req), voices.named(websiteOf(ctx), name)));
+      respondTagged(ctx, present.detail(publicUrl(ctx.req), voices.named(websiteOf(ctx), name)));
     },
   });
 
@@ -116,7 +119,7 @@ const reportOperation = ({ voices, reportVoices, publicUrl, present }: VoicePart
     handle: async ({ body }, ctx) => {
       await reportVoices(body);
       const collection = voices.collection(websiteOf(ctx), body.platform);
-      replyTagged(ctx, present.report(publicUrl(ctx.req), collection));
+      respondTagged(ctx, present.report(publicUrl(ctx.req), collection));
     },
   });
 

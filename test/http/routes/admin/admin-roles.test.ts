@@ -2,9 +2,9 @@ import { expect } from "chai";
 import { limits } from "../../../../src/limits/limits.ts";
 import { operationsOf } from "../../../contracts/http.ts";
 import {
-  type Answered,
   ask,
   type InProcessService,
+  type ReceivedResponse,
   startInProcessService,
 } from "../../../support/in-process-service.ts";
 
@@ -28,7 +28,7 @@ describe("the roles of the admin API", () => {
     service.time.now += 60_000; // failed attempts are limited per minute
   });
 
-  const call = (method: string, path: string, token?: string, body?: object): Promise<Answered> =>
+  const call = (method: string, path: string, token?: string, body?: object): Promise<ReceivedResponse> =>
     ask(service.url + path, {
       method,
       headers: {
@@ -38,17 +38,17 @@ describe("the roles of the admin API", () => {
       ...(body && { body: JSON.stringify(body) }),
     });
 
-  const errorOf = ({ status, text }: Answered) => [status, JSON.parse(text).error.code];
-  const linesOf = ({ text }: Answered) =>
+  const errorOf = ({ status, text }: ReceivedResponse) => [status, JSON.parse(text).error.code];
+  const linesOf = ({ text }: ReceivedResponse) =>
     text
       .trimEnd()
       .split("\n")
       .map((line) => JSON.parse(line));
 
   const registerBy = async (token: string): Promise<{ id: string; apiKey: string }> => {
-    const answer = await call("POST", "/admin/websites", token, { name: "Shop" });
-    expect(answer.status).to.equal(201);
-    return JSON.parse(answer.text);
+    const response = await call("POST", "/admin/websites", token, { name: "Shop" });
+    expect(response.status).to.equal(201);
+    return JSON.parse(response.text);
   };
 
   it("names the operator who acted in the metadata of the events", async () => {
@@ -91,9 +91,9 @@ describe("the roles of the admin API", () => {
       linesOf(await call("GET", "/admin/audit", alice)).filter(({ metadata }) => metadata.actor !== "system");
     const before = await actions();
     for (const { method, path } of changing) {
-      const answer = await call(method, placeOf(path), carol);
-      expect(errorOf(answer), `${method} ${path}`).to.deep.equal([403, "FORBIDDEN"]);
-      expect(answer.headers["cache-control"]).to.equal("no-store");
+      const response = await call(method, placeOf(path), carol);
+      expect(errorOf(response), `${method} ${path}`).to.deep.equal([403, "FORBIDDEN"]);
+      expect(response.headers["cache-control"]).to.equal("no-store");
     }
     expect(await actions()).to.deep.equal(before);
   });

@@ -110,8 +110,8 @@ describe("the admin API", () => {
         ["PUT", "/admin/websites/web_none/origins", { origins: [] }],
         ["POST", "/admin/websites/web_none/keys", {}],
       ] as const) {
-        const answer = await ask(method, path, body);
-        expect([answer.status, answer.body.error.code], path).to.deep.equal([404, "NOT_FOUND"]);
+        const response = await ask(method, path, body);
+        expect([response.status, response.body.error.code], path).to.deep.equal([404, "NOT_FOUND"]);
       }
     });
   });

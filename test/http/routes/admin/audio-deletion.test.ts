@@ -86,8 +86,8 @@ describe("DELETE /admin/audio/{hash}", () => {
   });
 
   it("succeeds for audio that is not stored, because a CDN may still have it", async () => {
-    const { status: answered, body } = await remove("0".repeat(64));
-    expect([answered, body]).to.deep.equal([200, { hash: "0".repeat(64), objects: [], purged: true }]);
+    const { status: response, body } = await remove("0".repeat(64));
+    expect([response, body]).to.deep.equal([200, { hash: "0".repeat(64), objects: [], purged: true }]);
   });
 
   it("is incomplete, with 503, when the CDN refuses; it can be repeated", async () => {

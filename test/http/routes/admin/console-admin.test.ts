@@ -93,13 +93,13 @@ describe("what the admin API answers for the console", () => {
 
   it("speaks for a key at its expense, for the operator alone", async () => {
     const text = "The train leaves.";
-    const answer = await speak(website.apiKey, { voice: "UK English Female", text });
-    expect(answer.status).to.equal(200);
-    expect(Object.fromEntries(answer.headers)).to.include({
+    const response = await speak(website.apiKey, { voice: "UK English Female", text });
+    expect(response.status).to.equal(200);
+    expect(Object.fromEntries(response.headers)).to.include({
       "content-type": "audio/mpeg",
       "cache-control": "no-store",
     });
-    expect((await answer.arrayBuffer()).byteLength).to.be.above(1_000);
+    expect((await response.arrayBuffer()).byteLength).to.be.above(1_000);
     const { body } = await get(`/keys/${website.apiKey}/usage`);
     expect(body).to.include({ requests: 1, characters: text.length });
   });
@@ -128,8 +128,8 @@ describe("what the admin API answers for the console", () => {
     let before = (await get("/usage")).body as Overview;
     while (!before.isComplete) before = (await get("/usage")).body as Overview;
     for (const text of ["A first sentence.", "A first sentence."]) {
-      const answer = await speak(apiKey, { voice: "UK English Female", text });
-      await answer.arrayBuffer();
+      const response = await speak(apiKey, { voice: "UK English Female", text });
+      await response.arrayBuffer();
     }
     const after = (await get("/usage")).body as Overview;
     expect(after).to.include({ asOf: "2026-11-05T10:00:00.000Z", isComplete: true });

@@ -125,18 +125,18 @@ describe("webhooks", () => {
   });
 
   it("have secrets that appear in no log line and in no other answer", async () => {
-    receiver.answer = () => 500;
+    receiver.response = () => 500;
     const { webhookId, secret } = await add();
     const { body: rotated } = await admin(service.url, "POST", `/webhooks/${webhookId}/secrets`);
     await admin(service.url, "POST", `/webhooks/${webhookId}/test`);
     await receiver.seen(1);
-    const answers: unknown[] = [];
+    const responses: unknown[] = [];
     for (const path of ["/webhooks", `/webhooks/${webhookId}`, `/webhooks/${webhookId}/deliveries`])
-      answers.push((await admin(service.url, "GET", path)).body);
+      responses.push((await admin(service.url, "GET", path)).body);
     const audit = await fetch(`${service.url}/admin/audit`, {
       headers: { Authorization: "Bearer an-operator's-token-for-tests" },
     });
-    const output = [JSON.stringify(answers), await audit.text(), ...lines].join("\n");
+    const output = [JSON.stringify(responses), await audit.text(), ...lines].join("\n");
     expect(output).to.include(webhookId).and.to.include("WebhookSecretRotated");
     for (const clear of [secret, rotated.secret]) expect(output).to.not.include(String(clear).slice(6));
   });

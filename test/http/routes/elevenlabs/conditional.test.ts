@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import { admin, authorize, type Credentials, registerWebsite } from "../../../support/client.ts";
 import {
-  type Answered,
   ask,
   type InProcessService,
+  type ReceivedResponse,
   startInProcessService,
 } from "../../../support/in-process-service.ts";
 
@@ -24,7 +24,7 @@ describe("conditional requests of ElevenLabs' API", () => {
   });
   after(() => service.close());
 
-  const get = (path: string, headers: Record<string, string> = {}): Promise<Answered> =>
+  const get = (path: string, headers: Record<string, string> = {}): Promise<ReceivedResponse> =>
     ask(`${service.url}/elevenlabs${path}`, { headers: { ...authorize(website), ...headers } });
 
   for (const path of paths) {

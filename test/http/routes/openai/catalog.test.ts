@@ -24,8 +24,8 @@ describe("models and voices over OpenAI's API", () => {
   });
 
   const get = async (path: string, headers: Record<string, string> = {}) => {
-    const answered = await ask(`${service.url}/openai/v1/${path}`, { headers });
-    return { ...answered, body: answered.text === "" ? undefined : JSON.parse(answered.text) };
+    const response = await ask(`${service.url}/openai/v1/${path}`, { headers });
+    return { ...response, body: response.text === "" ? undefined : JSON.parse(response.text) };
   };
   const idsIn = (list: { id: string }[]): string[] => list.map(({ id }) => id);
 

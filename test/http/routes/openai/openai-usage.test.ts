@@ -30,8 +30,8 @@ describe(`GET ${path}`, () => {
   };
   const get = async (query: string, token: string) => {
     const headers = { Authorization: `Bearer ${token}` };
-    const answer = await ask(`${service.url}${path}?${query}`, { headers });
-    return { ...answer, body: JSON.parse(answer.text) };
+    const response = await ask(`${service.url}${path}?${query}`, { headers });
+    return { ...response, body: JSON.parse(response.text) };
   };
   const tokenOf = ({ apiKey, apiSecret }: Credentials): string => `${apiKey}.${apiSecret}`;
   const result = { object: "organization.usage.audio_speeches.result", user_id: null };

@@ -2,9 +2,9 @@ import { expect } from "chai";
 import { formats } from "../../../../src/domain/synthesis/formats.ts";
 import { admin, type Credentials, registerWebsite } from "../../../support/client.ts";
 import {
-  type Answered,
   ask,
   type InProcessService,
+  type ReceivedResponse,
   startInProcessService,
 } from "../../../support/in-process-service.ts";
 import { adminToken } from "../../../support/service.ts";
@@ -29,7 +29,7 @@ describe("speech over OpenAI's API", () => {
     readonly caller?: Credentials;
     readonly headers?: Record<string, string>;
   }
-  const post = (body: object, { caller = website, headers = {} }: Sender = {}): Promise<Answered> =>
+  const post = (body: object, { caller = website, headers = {} }: Sender = {}): Promise<ReceivedResponse> =>
     ask(service.url + url, {
       method: "POST",
       headers: {
@@ -39,7 +39,7 @@ describe("speech over OpenAI's API", () => {
       },
       body: JSON.stringify({ model: "tts-1", voice: "onyx", input: "Hello.", ...body }),
     });
-  const errorIn = ({ text }: Answered) => JSON.parse(text).error;
+  const errorIn = ({ text }: ReceivedResponse) => JSON.parse(text).error;
 
   const chargedTo = async ({ apiKey }: Credentials): Promise<unknown> =>
     (await admin(service.url, "GET", `/keys/${apiKey}/usage`)).body.characters;
@@ -158,9 +158,9 @@ describe("speech over OpenAI's API", () => {
 
   it("refuses unknown voices with 400 and engines that do not run with 404, naming the member", async () => {
     const refused = async (body: object) => {
-      const answered = await post(body);
-      const { type, param, code } = errorIn(answered);
-      return [answered.status, type, param, code];
+      const response = await post(body);
+      const { type, param, code } = errorIn(response);
+      return [response.status, type, param, code];
     };
     const unknownVoice = [400, "invalid_request_error", "voice", "invalid_value"];
     const noEngine = [404, "invalid_request_error", "model", "model_not_found"];
@@ -190,9 +190,9 @@ describe("speech over OpenAI's API", () => {
       [{ response_format: "ogg" }, "response_format"],
       [{ stream_format: "websocket" }, "stream_format"],
     ] as const) {
-      const answered = await post(body);
-      expect(answered.status, JSON.stringify(body)).to.equal(400);
-      expect(errorIn(answered)).to.include({ type: "invalid_request_error", param });
+      const response = await post(body);
+      expect(response.status, JSON.stringify(body)).to.equal(400);
+      expect(errorIn(response)).to.include({ type: "invalid_request_error", param });
     }
     const { status } = await post({ instructions: "Whisper.", language: "xx", volume: 0, user: { id: 1 } });
     expect(status).to.equal(200);
@@ -295,7 +295,7 @@ describe("speech over OpenAI's API", () => {
     const json = { "Content-Type": "application/json" };
     const busy = await registerWebsite(service.url, { requestsPerMinute: 1 });
     await post({}, { caller: busy });
-    const refusals: [number, string, Answered][] = [
+    const refusals: [number, string, ReceivedResponse][] = [
       [404, "not_found", await ask(`${service.url}/openai/v1/chat/completions`, { headers: authorization })],
       [405, "method_not_allowed", await ask(service.url + url, { headers: authorization })],
       [401, "invalid_api_key", await ask(service.url + url, { method: "POST", headers: json, body: "{}" })],
@@ -303,10 +303,10 @@ describe("speech over OpenAI's API", () => {
       [413, "payload_too_large", await post({ input: "x".repeat(1_100_000) })],
       [429, "rate_limit_exceeded", await post({}, { caller: busy })],
     ];
-    for (const [status, code, answered] of refusals) {
-      expect(answered.status).to.equal(status);
-      expect(Object.keys(errorIn(answered))).to.deep.equal(["message", "type", "param", "code"]);
-      expect(errorIn(answered)).to.include({ code });
+    for (const [status, code, response] of refusals) {
+      expect(response.status).to.equal(status);
+      expect(Object.keys(errorIn(response))).to.deep.equal(["message", "type", "param", "code"]);
+      expect(errorIn(response)).to.include({ code });
     }
   });
 });

@@ -27,7 +27,7 @@ describe("X-Audio-Duration", () => {
       expect(duration).to.match(/^\d\.\d{3}$/);
       expect(Number(duration)).to.be.within(0.3, 3);
       const object = service.url + first.headers["content-location"];
-      for (const [status, answer] of [
+      for (const [status, response] of [
         [200, await synthesize(query)],
         [206, await synthesize(query, "GET", { Range: "bytes=0-9" })],
         [200, await synthesize(query, "HEAD")],
@@ -35,8 +35,8 @@ describe("X-Audio-Duration", () => {
         [206, await ask(object, { headers: { Range: "bytes=0-9" } })],
         [200, await ask(object, { method: "HEAD" })],
       ] as const) {
-        expect([answer.status, answer.headers["x-audio-duration"]]).to.deep.equal([status, duration]);
-        expect(answer.headers["access-control-expose-headers"]).to.include("X-Audio-Duration");
+        expect([response.status, response.headers["x-audio-duration"]]).to.deep.equal([status, duration]);
+        expect(response.headers["access-control-expose-headers"]).to.include("X-Audio-Duration");
       }
     });
   }

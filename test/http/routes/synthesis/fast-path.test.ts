@@ -9,9 +9,9 @@ import { createFastPath } from "../../../../src/http/routes/synthesis/fast-path.
 import type { RecordCallback } from "../../../../src/ledger/ledger.ts";
 import { admin, authorize, type Credentials, registerWebsite } from "../../../support/client.ts";
 import {
-  type Answered,
   ask,
   type InProcessService,
+  type ReceivedResponse,
   startInProcessService,
 } from "../../../support/in-process-service.ts";
 import { testLimits } from "../../../support/test-limits.ts";
@@ -25,7 +25,7 @@ const theLongWay = { Range: "lines=1-2" };
 /** The headers that differ between any two requests. */
 const itsOwn = new Set(["date", "x-request-id", "x-ratelimit-remaining"]);
 
-const shown = ({ status, headers, text }: Answered) => ({
+const shown = ({ status, headers, text }: ReceivedResponse) => ({
   status,
   headers: Object.entries(headers)
     .filter(([name]) => !itsOwn.has(name))
@@ -109,7 +109,7 @@ describe("the fast path", () => {
 
   for (const [what, { status, code, plan = {}, before: first, as = authorize }] of Object.entries(cases)) {
     it(`answers ${what} as the router does: ${status}`, async () => {
-      const answers: Answered[] = [];
+      const responses: ReceivedResponse[] = [];
       for (const way of [{}, theLongWay] as Record<string, string>[]) {
         const website = await registerWebsite(service.url, plan);
         if (what === "a sound for a page") {
@@ -118,11 +118,11 @@ describe("the fast path", () => {
         }
         await first?.(website, way);
         lines.length = 0;
-        answers.push(await get(speech, { ...as(website), ...way }));
+        responses.push(await get(speech, { ...as(website), ...way }));
         expect(taken(), JSON.stringify(way)).to.have.length(way === theLongWay ? 0 : 1);
         service.time.now += 60_000;
       }
-      const [fast, slow] = answers as [Answered, Answered];
+      const [fast, slow] = responses as [ReceivedResponse, ReceivedResponse];
       expect(shown(fast)).to.deep.equal(shown(slow));
       expect(fast.status).to.equal(status);
       if (code) expect(JSON.parse(fast.text).error).to.include({ statusCode: status, code });
@@ -211,13 +211,13 @@ describe("the fast path", () => {
       const path = (form: string) =>
         `/v2/text/synthesize?lang=fr-FR&text=${encodeURIComponent(text.normalize(form))}`;
       const forms = order === "NFC" ? ["NFC", "NFD"] : ["NFD", "NFC"];
-      const answers: Record<string, Answered> = {};
+      const responses: Record<string, ReceivedResponse> = {};
       for (const form of forms) await get(path(form), website);
-      for (const form of forms) answers[form] = await get(path(form), website);
+      for (const form of forms) responses[form] = await get(path(form), website);
       expect(taken()).to.have.length(2);
-      expect(answers.NFD?.headers.etag).to.equal(answers.NFC?.headers.etag);
-      expect(answers.NFC?.headers.link).to.include("marks.json");
-      expect(answers.NFD?.headers.link).to.equal(undefined);
+      expect(responses.NFD?.headers.etag).to.equal(responses.NFC?.headers.etag);
+      expect(responses.NFC?.headers.link).to.include("marks.json");
+      expect(responses.NFD?.headers.link).to.equal(undefined);
     });
   }
 

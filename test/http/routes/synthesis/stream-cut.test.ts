@@ -44,9 +44,9 @@ describe("streamed audio that fails", () => {
 
   it("lacks its last chunk over HTTP/1.1", async () => {
     providers.oai.faults.next({ kind: "cut" });
-    const answer = await askFor("1.1");
-    expect(answer).to.match(/^HTTP\/1.1 200 /);
-    expect(answer.endsWith("\r\n0\r\n\r\n")).to.equal(false);
+    const response = await askFor("1.1");
+    expect(response).to.match(/^HTTP\/1.1 200 /);
+    expect(response.endsWith("\r\n0\r\n\r\n")).to.equal(false);
   });
 
   it("resets the connection over HTTP/1.0, where the end of the connection is the end of the body", async () => {

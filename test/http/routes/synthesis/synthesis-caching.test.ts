@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import { admin, authorize, type Credentials, registerWebsite } from "../../../support/client.ts";
 import {
-  type Answered,
   ask,
   type InProcessService,
+  type ReceivedResponse,
   startInProcessService,
 } from "../../../support/in-process-service.ts";
 import { goodCredentials, serveProviders, type WireProviders } from "../../../support/wire/providers.ts";
@@ -46,12 +46,12 @@ describe("caching of a synthesis", () => {
       headers: { ...authorize(website), Origin: shop, "Content-Type": "application/json" },
       body: JSON.stringify({ text: "Who may hear it?", ...body }),
     });
-  const isPublic = ({ headers }: Answered, status: string, lifetime: string) => {
+  const isPublic = ({ headers }: ReceivedResponse, status: string, lifetime: string) => {
     expect(headers, status).to.include({ "cache-control": lifetime, "access-control-allow-origin": "*" });
     expect(headers["access-control-expose-headers"], status).to.include("SVC-Cached");
     expect(headers, status).to.not.have.property("vary");
   };
-  const isPrivate = ({ headers }: Answered, status: string, lifetime = "private, max-age=86400") => {
+  const isPrivate = ({ headers }: ReceivedResponse, status: string, lifetime = "private, max-age=86400") => {
     expect(headers, status).to.include({ "cache-control": lifetime, vary: "Origin" });
     expect(headers["access-control-allow-origin"], status).to.equal(shop);
   };
@@ -99,9 +99,9 @@ describe("caching of a synthesis", () => {
   it("lasts a minute for a fallback voice, and is public only if it is the same for every website", async () => {
     providers.oai.faults.always({ kind: "refusal", status: 400 });
     try {
-      const answer = await get(owner, { voice: "Mixed", text: "Spoken by the fallback." });
-      expect(answer.headers["content-location"]).to.match(/^\/audio\//);
-      isPrivate(answer, "200", "private, max-age=60");
+      const response = await get(owner, { voice: "Mixed", text: "Spoken by the fallback." });
+      expect(response.headers["content-location"]).to.match(/^\/audio\//);
+      isPrivate(response, "200", "private, max-age=60");
     } finally {
       providers.oai.faults.none();
     }

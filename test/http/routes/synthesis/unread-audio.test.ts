@@ -3,9 +3,9 @@ import { connect, type Socket } from "node:net";
 import { expect } from "chai";
 import { admin, authorize, type Credentials, registerWebsite } from "../../../support/client.ts";
 import {
-  type Answered,
   ask,
   type InProcessService,
+  type ReceivedResponse,
   startInProcessService,
 } from "../../../support/in-process-service.ts";
 import { openWebSocketClient } from "../../../support/websocket-client.ts";
@@ -72,7 +72,7 @@ describe("clients that do not read their audio", () => {
     const { accept } = { accept: "*/*", ...requests[api] };
     return { ...authorize(caller), "Content-Type": "application/json", Accept: accept };
   };
-  const post = (api: Api, text: string, caller = website): Promise<Answered> => {
+  const post = (api: Api, text: string, caller = website): Promise<ReceivedResponse> => {
     const { path, body } = requests[api];
     const headers = headersOf(api, caller);
     return ask(service.url + path, { method: "POST", headers, body: JSON.stringify(body(text)) });
@@ -101,7 +101,7 @@ describe("clients that do not read their audio", () => {
   };
 
   /** Resolves when the request is refused: the unread audio grows for a while after its first bytes were sent. */
-  const untilRefused = async (request: () => Promise<Answered>): Promise<void> => {
+  const untilRefused = async (request: () => Promise<ReceivedResponse>): Promise<void> => {
     for (;;) {
       const { status, text } = await request();
       if (status === 200) continue;

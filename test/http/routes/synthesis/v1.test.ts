@@ -99,9 +99,9 @@ describe("GET /v1/text:synthesize", () => {
     const beyond = await get(hello, { headers: { Range: `bytes=${length}-` } });
     const head = await get(hello, { method: "HEAD" });
     const silent = await get({ ...hello, volume: "0" });
-    const answers = [fresh, part, beyond, head, silent];
-    expect(answers.map(({ status }) => status)).to.deep.equal([304, 206, 416, 200, 204]);
-    answers.forEach(deprecated);
+    const responses = [fresh, part, beyond, head, silent];
+    expect(responses.map(({ status }) => status)).to.deep.equal([304, 206, 416, 200, 204]);
+    responses.forEach(deprecated);
     expect(head.headers.get("content-length")).to.equal(String(length));
     expect(silent.headers.get("svc-prosody-applied")).to.equal("volume");
   });

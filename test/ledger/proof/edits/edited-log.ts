@@ -94,7 +94,7 @@ export class EditedLog {
 /** The driver's main-thread side over its reader's queries, without the worker thread. */
 const storeOf = (db: DatabaseSync): EventStore => {
   const [readStreamPage, readLogPage, readEvent] = [streamPages(db), logPages(db), eventAt(db)];
-  const answer = (kind: keyof ReaderProtocol, request: unknown): unknown => {
+  const response = (kind: keyof ReaderProtocol, request: unknown): unknown => {
     if (kind === "stream") return readStreamPage(request as StreamRequest);
     if (kind === "event") return readEvent(request as number);
     return readLogPage(request as LogRequest);
@@ -102,7 +102,7 @@ const storeOf = (db: DatabaseSync): EventStore => {
   const call = async (kind: keyof ReaderProtocol, request: unknown): Promise<unknown> => {
     if (kind === "log" && (request as LogRequest).wait) return await new Promise(() => {});
     try {
-      return answer(kind, request);
+      return response(kind, request);
     } catch (cause) {
       throw new EventStoreUnavailable(`the event store failed: ${(cause as Error).message}`, { cause });
     }

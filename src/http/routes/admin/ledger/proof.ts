@@ -3,7 +3,7 @@ import type { ExportKeyMonth } from "../../../../ledger/proof/key-month-export.t
 import { disconnectSignal } from "../../../kernel/middleware.ts";
 import { namedSchema } from "../../../kernel/named-schema.ts";
 import { type Operation, pathParams, queryParams } from "../../../kernel/operation.ts";
-import { replyText } from "../../../kernel/reply.ts";
+import { respondWithText } from "../../../kernel/respond.ts";
 import { adminOperation, apiKey, count } from "../admin-operation.ts";
 
 const exportedEvent = namedSchema("ExportedEvent", {
@@ -62,6 +62,6 @@ export const proofOperation = ({ exportKeyMonth }: { readonly exportKeyMonth: Ex
     errors: [404, 503],
     handle: async ({ params, query }, _, ctx) => {
       const lines = exportKeyMonth({ ...params, ...query, signal: disconnectSignal(ctx) });
-      await replyText(ctx, lines, "application/x-ndjson");
+      await respondWithText(ctx, lines, "application/x-ndjson");
     },
   });

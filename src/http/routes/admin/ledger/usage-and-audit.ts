@@ -8,7 +8,7 @@ import { vary } from "../../../kernel/headers.ts";
 import { disconnectSignal } from "../../../kernel/middleware.ts";
 import { namedSchema } from "../../../kernel/named-schema.ts";
 import { type Operation, pathParams, queryParams } from "../../../kernel/operation.ts";
-import { replyText } from "../../../kernel/reply.ts";
+import { respondWithText } from "../../../kernel/respond.ts";
 import { adminOperation, apiKey, count, ok, time } from "../admin-operation.ts";
 import { plan } from "../keys.ts";
 import { auditEntry, eventFilter } from "./audit-entry.ts";
@@ -150,7 +150,7 @@ export const auditOperation = ({ audit }: { audit: Audit }): Operation =>
     handle: async ({ query: { format: requested, ...request } }, _, ctx) => {
       const format = requested ?? acceptedFormat(ctx);
       const text = auditText(audit({ ...request, signal: disconnectSignal(ctx) }), format);
-      await replyText(ctx, text, contentTypes[format]);
+      await respondWithText(ctx, text, contentTypes[format]);
       ctx.set("Vary", "Accept");
     },
   });

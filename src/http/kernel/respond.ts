@@ -8,7 +8,7 @@ import { envelopeOf } from "./errors/envelope-of.ts";
 import type { EnvelopedError } from "./errors/error-envelope.ts";
 
 /** Sends a response through Koa. `Link` is added to links that are already set. */
-export const reply = (ctx: Context, { status, headers, body }: HttpResponse): void => {
+export const respond = (ctx: Context, { status, headers, body }: HttpResponse): void => {
   const { Link: link, ...others } = headers;
   ctx.status = status;
   if (body) ctx.body = body;
@@ -20,7 +20,11 @@ export const reply = (ctx: Context, { status, headers, body }: HttpResponse): vo
  * Sends a text while it is produced. An error before its first part still gets its own status. A later one omits the last chunk,
  * or resets the connection of a response without chunks.
  */
-export const replyText = async (ctx: Context, parts: AsyncIterable<string>, type: string): Promise<void> => {
+export const respondWithText = async (
+  ctx: Context,
+  parts: AsyncIterable<string>,
+  type: string,
+): Promise<void> => {
   const text = Readable.from(parts);
   await once(text, "readable");
   text.once("error", () => resetCloseDelimited(ctx.res)); // before Koa, which destroys the connection
@@ -29,7 +33,7 @@ export const replyText = async (ctx: Context, parts: AsyncIterable<string>, type
 };
 
 /** Sends an error through Koa, in the envelope of the path. */
-export const replyError = (ctx: Context, error: unknown): EnvelopedError => {
+export const respondWithError = (ctx: Context, error: unknown): EnvelopedError => {
   const presented = envelopeOf(ctx.path).present(error);
   ctx.status = presented.status;
   ctx.body = presented.body;

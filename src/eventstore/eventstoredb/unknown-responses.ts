@@ -8,7 +8,7 @@ import { StreamsClient } from "@eventstore/db-client/generated/streams_grpc_pb.j
  * it, and then the server answers them. For their callers the outcome is unknown: they repeat the
  * append with the same ids.
  */
-export const ignoreUnknownAnswers = (): void => {
+export const ignoreUnknownResponses = (): void => {
   const { prototype } = StreamsClient;
   if (patched.has(prototype)) return;
   patched.add(prototype);
