@@ -29,7 +29,7 @@ import { openEventStore, requireMeasuredClock, startTimeoutMs } from "./event-lo
 import { composeViews, startUsageTotals } from "./event-log/views.ts";
 import { createLazyCipher, deriveKeys, obtainMasterKeys, openNamingKey } from "./master-key.ts";
 import { composeProviders } from "./speech/providers.ts";
-import { webhookRefusal } from "./webhook-requests.ts";
+import { webhookRefusal } from "./website-servers.ts";
 
 /** What every builder of the service needs. */
 export interface Runtime {

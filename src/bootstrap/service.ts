@@ -1,7 +1,5 @@
 import { join } from "node:path";
 import type { Logger } from "pino";
-import { credentials } from "../../projections/credentials.ts";
-import { createProviderClients } from "../application/accounts/provider-clients.ts";
 import { createExecuteCommand } from "../application/execute-command.ts";
 import { createActivity } from "../application/health/activity.ts";
 import { backgroundClock } from "../async/clock.ts";
@@ -28,9 +26,7 @@ import { composeSeals } from "./event-log/seals.ts";
 import { composeHealth, composeStatus } from "./health.ts";
 import { serveHttp } from "./http.ts";
 import { obtainMasterKeys } from "./master-key.ts";
-import { reportModelRetirements } from "./model-retirements.ts";
 import { sharedPaths } from "./private-directory.ts";
-import { reportRefusedServersAtStart } from "./refused-servers.ts";
 import { createShutdownDeadline } from "./shutdown.ts";
 import { composeSounds } from "./sounds.ts";
 import { composeAudio } from "./speech/audio.ts";
@@ -40,6 +36,7 @@ import { reportVoiceChoice } from "./speech/natural-voices.ts";
 import { composeSynthesis } from "./speech/synthesis.ts";
 import { voiceFiles } from "./speech/voice-files.ts";
 import { composeWebhooks } from "./webhooks.ts";
+import { startWebsiteReports } from "./website-reports.ts";
 import { serveWyoming } from "./wyoming.ts";
 
 export interface Service {
@@ -51,7 +48,29 @@ export interface Service {
   close(): Promise<void>;
 }
 
-/** Starts the service. If it cannot start, rejects with the error and leaves nothing running. */
+/**
+ * Starts the service, each part after those that it needs. If one cannot start, rejects with its
+ * error and leaves nothing running.
+ *
+ * Shutdown is a protocol. Each part defers its end to `resources`, which ends them in reverse order,
+ * one after the other:
+ * 1. Background tasks stop: reports, samples, the removal of legacy audio.
+ * 2. Readiness fails. After DRAIN_DELAY_SECONDS, HTTP, WebSockets and Wyoming accept nothing new and
+ *    finish what they have begun. From here on, nothing is charged.
+ * 3. Seals and retention stop.
+ * 4. The ledger records what is pending, returns reserved characters and closes its journal. Had it
+ *    closed earlier, a response would open another journal; without it, another instance has to
+ *    take the journal over.
+ * 5. Webhooks are sent no more; those in flight are repeated by another instance. Requests per
+ *    minute are reported a last time.
+ * 6. The pipeline waits until audio is stored. Only then do the helper, which encodes it, and the
+ *    audio store close.
+ * 7. Pending commands end, the views stop, and the event log closes last: every step above appends
+ *    to it.
+ *
+ * DRAIN_SECONDS limits steps 2, 4 and 6 together (`shutdownTimeLeft`). What is unfinished then is
+ * what a killed process leaves: others take over the journal, and audio is synthesized again.
+ */
 export const composeService = async (
   settings: Settings,
   log: Logger,
@@ -69,8 +88,9 @@ export const composeService = async (
   await using resources = new AsyncDisposableStack();
   const shutdownTimeLeft = createShutdownDeadline(settings.drainSeconds * 1_000);
   const onError = (what: string, error: unknown) => log.warn({ err: error }, what);
-  const masterKeys = await obtainMasterKeys(settings);
 
+  // The log, its views and the admin services, and the keys that the log must know.
+  const masterKeys = await obtainMasterKeys(settings);
   const core = await composeCore(settings, log, { ...(machine && { machine }), telemetry });
   resources.defer(core.close);
   for (const problem of await sharedPaths([settings.dataDir, join(settings.dataDir, "master.key")]))
@@ -78,30 +98,17 @@ export const composeService = async (
   const { clock } = core;
   const given = { settings, log, clock, telemetry, superviseHelper };
   const runtime: Runtime = { ...given, resources, shutdownTimeLeft, onError };
-  const { providers, runner } = core;
   const cipher = await core.cipher();
   const namingKey = await core.namingKey();
   await addReleaseVoices(core, settings);
-  const findProviderClient = createProviderClients({
-    credentials: runner.view(credentials),
-    providers,
-    cipher,
-    onError,
-  });
-  const audio = await composeAudio(runtime, core, {
-    findProviderClient,
-    namingKey,
-    naturalVoices: core.naturalVoices,
-  });
+
+  // Audio, and what becomes of it on other instances.
+  const audio = await composeAudio(runtime, core, namingKey);
   const sounds = composeSounds(runtime, core, async () => audio.audioStore, audio.pipeline.forget);
-  const eventLog = createEventLog({
-    store: core.storeAsWritten,
-    known: core.knownEntries,
-    clock,
-    timers: backgroundClock,
-  });
   const others = followOthers(core, audio.pipeline.forget, onFatal, onError);
   resources.defer(async () => others.close());
+
+  // Who may call, and the ledger of what they are served.
   const access = composeAccess(runtime, core, masterKeys);
   const webhooks = composeWebhooks(runtime, core);
   const activity = createActivity({ clock });
@@ -109,37 +116,36 @@ export const composeService = async (
     onCrossed: webhooks.queueThresholds,
     onRecorded: activity.served,
   });
+
+  // Voices and synthesis.
   const speech = composeSynthesis(runtime, core, audio, ledger.ledger, access.limits, namingKey);
   const gallery = settings.hasVoiceGallery
     ? composeGallery(runtime, core, audio, speech.catalogOf, namingKey)
     : undefined;
   const isInUse = (name: string) => audio.pipeline.isInUse(name) || (gallery?.hasObject(name) ?? false);
   const retentionStats = composeRetention(runtime, core, audio.audioStore, isInUse);
+
+  // Proofs, and what the service reports of itself.
   const sealer = await composeSeals(settings, { ...core, masterKeys, clock });
   const sealSchedule = scheduleSeals({ ...sealer, timers: backgroundClock, onError });
   resources.defer(sealSchedule.stop);
+  const known = core.knownEntries;
+  const eventLog = createEventLog({ store: core.storeAsWritten, known, clock, timers: backgroundClock });
   const health = composeHealth(runtime, core, { ...audio, retentionStats }, ledger, sealSchedule);
   const status = composeStatus(runtime, core, health, activity);
+
+  // The interfaces, which call everything above.
   const wyoming = await serveWyoming(runtime, { core, access, speech });
   const application = {
-    core,
-    access,
-    audio,
-    speech,
-    health,
-    status,
-    sealer,
-    sounds,
-    eventLog,
-    gallery,
+    ...{ core, access, audio, speech, health, status, sealer, sounds, eventLog, gallery },
     voiceFiles: voiceFiles(core.naturalVoices),
   };
   const url = await serveHttp(runtime, application, wyoming ? [eventLog, wyoming] : [eventLog]);
 
+  // Background tasks, which begin when requests are served.
   composeLegacyRemoval(runtime, core, audio);
   if (gallery) scheduleSamples(runtime, core, audio, gallery);
-  reportRefusedServersAtStart(runtime, core, cipher);
-  reportModelRetirements(runtime, core, cipher);
+  startWebsiteReports(runtime, core, cipher);
   reportVoiceChoice(runtime, core);
 
   const running = resources.move();

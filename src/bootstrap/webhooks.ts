@@ -6,7 +6,7 @@ import { untilVisible } from "../application/execute-command.ts";
 import { WebhookDispatcher } from "../application/webhooks/dispatcher.ts";
 import { backgroundClock } from "../async/clock.ts";
 import type { Core, Runtime } from "./core.ts";
-import { openPostWebhook } from "./webhook-requests.ts";
+import { openPostWebhook } from "./website-servers.ts";
 
 /** Delivers messages to webhooks until shutdown. */
 export const composeWebhooks = (

@@ -1,14 +1,19 @@
 import type { Logger } from "pino";
-import { errorMessage } from "../domain/errors.ts";
-import { withCoarseFailures } from "../engines/provider-http/coarse-failures.ts";
+import { type PostWebhook, WebhookUnreachable } from "../application/webhooks/send-message.ts";
+import { EngineFailed, errorMessage } from "../domain/errors.ts";
 import type { UpstreamDeadlines } from "../engines/provider-http/connection.ts";
 import { createExchange, type Exchange } from "../engines/provider-http/exchange.ts";
-import { type AllowedNetworks, createSsrfGuard } from "../engines/provider-http/ssrf-guard.ts";
+import { UpstreamFailed, unreachable } from "../engines/provider-http/request-failed.ts";
+import {
+  type AllowedNetworks,
+  createSsrfGuard,
+  ForbiddenAddress,
+} from "../engines/provider-http/ssrf-guard.ts";
 
 /**
- * Requests to servers that websites' credentials and webhooks name. With a log, it receives why a
- * server cannot be reached, and the errors do not tell; without one (the command line), the errors
- * do.
+ * Requests to servers that websites' credentials and webhooks name. With a log, the log receives
+ * why a server cannot be reached, and the errors do not tell; without one (the command line), the
+ * errors do.
  */
 export const openWebsitesExchange = (
   networks: AllowedNetworks,
@@ -19,4 +24,87 @@ export const openWebsitesExchange = (
   return withCoarseFailures(exchange, (reason, { host }) =>
     log.warn({ host, reason: errorMessage(reason) }, "a server of a website or webhook cannot be reached"),
   );
+};
+
+/**
+ * Gives every failure before a response the same message: otherwise the website could tell open
+ * ports from closed ones, and find the names of a private network. The time that a failure takes
+ * still depends on its reason, which `report` receives.
+ */
+export const withCoarseFailures =
+  (exchange: Exchange, report: (reason: EngineFailed, url: URL) => void): Exchange =>
+  async (request, signal) => {
+    try {
+      return await exchange(request, signal);
+    } catch (error) {
+      const stage = stageBeforeResponse(error);
+      if (!(error instanceof EngineFailed) || stage === undefined) throw error;
+      report(error, request.url);
+      throw new UpstreamFailed(unreachable, { stage, cause: error });
+    }
+  };
+
+const stageBeforeResponse = (error: unknown): "connect" | "waiting" | undefined => {
+  if (error instanceof ForbiddenAddress) return error.isResolved ? "connect" : undefined;
+  return error instanceof UpstreamFailed && error.stage !== "answer" ? error.stage : undefined;
+};
+
+/**
+ * Returns why a webhook's address is not allowed; undefined if it is. Names are resolved only when
+ * a message is sent.
+ */
+export const webhookRefusal = (networks: AllowedNetworks): ((url: URL) => string | undefined) => {
+  const guard = createSsrfGuard({ by: "website", ...networks });
+  return (url) => {
+    try {
+      guard.check(url);
+      return undefined;
+    } catch (error) {
+      if (error instanceof ForbiddenAddress) return error.why;
+      throw error;
+    }
+  };
+};
+
+const deadlines = { connectMs: 5_000, firstByteMs: 15_000, totalMs: 15_000 };
+/** A longer body is not read to its end. */
+const maxBodyBytes = 16 * 1024;
+
+/** Each request has a connection of its own: the next one may be a day later. */
+export const openPostWebhook = (networks: AllowedNetworks, log: Logger): PostWebhook => {
+  const exchange = openWebsitesExchange(networks, { deadlines, log });
+  return async (url, { headers, body }, signal) => {
+    try {
+      const request = { method: "POST", url, headers: { ...headers, Connection: "close" }, body } as const;
+      const response = await exchange(request, signal);
+      await discardBody(response.body);
+      return response.status;
+    } catch (error) {
+      signal.throwIfAborted();
+      throw webhookError(error);
+    }
+  };
+};
+
+/** Only the status matters, even if the body is cut off. */
+const discardBody = async (body: AsyncIterable<Buffer>): Promise<void> => {
+  let bytes = 0;
+  try {
+    for await (const chunk of body) {
+      bytes += chunk.length;
+      if (bytes > maxBodyBytes) return;
+    }
+  } catch {
+    return;
+  }
+};
+
+const webhookError = (error: unknown): unknown => {
+  if (error instanceof ForbiddenAddress)
+    return new WebhookUnreachable(`the address is not allowed: ${error.why}`, { cause: error });
+  if (!(error instanceof UpstreamFailed)) return error;
+  const { status } = error;
+  return status === undefined
+    ? new WebhookUnreachable("the server cannot be reached or does not respond", { cause: error })
+    : new WebhookUnreachable(`HTTP ${status}: redirects are not followed`, { status, cause: error });
 };

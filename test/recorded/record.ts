@@ -18,7 +18,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { brotliCompressSync } from "node:zlib";
 import { composeAuditProof } from "../../src/bootstrap/commands/audit-proof.ts";
 import { openEventStore } from "../../src/bootstrap/event-log/open-event-store.ts";
-import { readSealKeys } from "../../src/bootstrap/event-log/seal-keys.ts";
+import { readSealKeys } from "../../src/bootstrap/event-log/seals.ts";
 import { createLogger } from "../../src/bootstrap/observability.ts";
 import { composeService, type Service } from "../../src/bootstrap/service.ts";
 import { journalPrefix } from "../../src/domain/ledger/journal/journal.ts";

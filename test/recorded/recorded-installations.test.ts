@@ -3,7 +3,7 @@ import { readdir } from "node:fs/promises";
 import { expect } from "chai";
 import type { Machine } from "../../src/bootstrap/clock/service-clock.ts";
 import { composeAuditProof } from "../../src/bootstrap/commands/audit-proof.ts";
-import { readSealKeys } from "../../src/bootstrap/event-log/seal-keys.ts";
+import { readSealKeys } from "../../src/bootstrap/event-log/seals.ts";
 import { createLogger } from "../../src/bootstrap/observability.ts";
 import { composeService } from "../../src/bootstrap/service.ts";
 import { registerAuditProofCommands } from "../../src/cli/commands/audit-proof.ts";

@@ -14,7 +14,7 @@ import {
 import { createExecuteCommand } from "../../src/application/execute-command.ts";
 import { WebhookDispatcher } from "../../src/application/webhooks/dispatcher.ts";
 import { WebhooksService } from "../../src/application/webhooks/webhooks.ts";
-import { openPostWebhook, webhookRefusal } from "../../src/bootstrap/webhook-requests.ts";
+import { openPostWebhook, webhookRefusal } from "../../src/bootstrap/website-servers.ts";
 import { issueKey, keyDecider, keyStream } from "../../src/domain/accounts/key.ts";
 import { type CommandHandler, createCommandHandler } from "../../src/eventstore/command-handler.ts";
 import type { EventStore } from "../../src/eventstore/event-store.ts";

@@ -1,14 +1,15 @@
-import { uptime } from "node:os";
+import { lookup } from "node:dns/promises";
+import { BlockList, isIPv6 } from "node:net";
+import { networkInterfaces, uptime } from "node:os";
 import {
   createClockCheck,
   type MachineClocks,
   type TimeSource,
 } from "../../application/clock/clock-check.ts";
+import type { EventStoreAddress } from "../../settings/schemas.ts";
 import type { Settings } from "../../settings.ts";
 import { makePrivateDirectory } from "../private-directory.ts";
 import { createBootRecord } from "./boot-record.ts";
-import { isOnOtherMachine } from "./event-store-host.ts";
-import { kernelClock } from "./kernel-clock.ts";
 import { timeServers } from "./time-servers.ts";
 
 /** The clocks of a machine that tests replace, and what it knows besides them. */
@@ -19,6 +20,29 @@ export interface Machine extends MachineClocks {
   /** False: nothing outlives the process. */
   readonly keepsRecord?: boolean;
 }
+
+/**
+ * More than `struct timex` needs. With zeros in it, `adjtimex` changes nothing and needs no
+ * privilege, also in a container.
+ */
+const structBytes = 512;
+/**
+ * Returned while no program keeps the clock synchronised, and after the clock was set, until one
+ * has synchronised it again.
+ */
+const timeError = 5;
+
+/** The kernel's state of synchronisation, which NTP clients report to it: see adjtimex(2). */
+export const kernelClock: TimeSource = {
+  name: "the kernel",
+  difference: async () => {
+    // Loaded only when it is asked. The program itself is linked with the C library.
+    const { default: koffi } = await import("../../subprocess/native-libraries.ts");
+    const adjtimex = koffi.load(null).func("int adjtimex(void *)");
+    const state: number = adjtimex(Buffer.alloc(structBytes));
+    return state >= 0 && state !== timeError ? 0 : undefined;
+  },
+};
 
 /**
  * `uptime` includes the time during which the machine was suspended (/proc/uptime); it costs 5 µs.
@@ -73,4 +97,35 @@ export const composeClock = async (
     monotonic,
     clockCheck,
   };
+};
+
+/**
+ * Whether the event store's clock is that of another machine. An address in a network of this
+ * machine may be that of a container on it, so such a store does not count: its times are compared,
+ * but it cannot confirm a clock that was set.
+ */
+export const isOnOtherMachine = async (address: EventStoreAddress): Promise<boolean> => {
+  if (address.kind !== "esdb") return false;
+  const near = nearNetworks();
+  const found = await Promise.all(hostsOf(address.url).map((host) => lookup(host, { all: true })));
+  const addresses = found.flat();
+  return (
+    addresses.length > 0 &&
+    addresses.every(({ address: one }) => !near.check(one, isIPv6(one) ? "ipv6" : "ipv4"))
+  );
+};
+
+const nearNetworks = (): BlockList => {
+  const near = new BlockList();
+  for (const { cidr, family } of Object.values(networkInterfaces()).flatMap((all) => all ?? [])) {
+    const [network = "", bits] = cidr?.split("/") ?? [];
+    if (bits !== undefined) near.addSubnet(network, Number(bits), family === "IPv6" ? "ipv6" : "ipv4");
+  }
+  return near;
+};
+
+/** Of a connection string: one node, several, or a name that is discovered. */
+const hostsOf = (url: string): string[] => {
+  const [, hosts = ""] = /^[^/]*:\/\/(?:[^@/]*@)?([^/?]*)/.exec(url) ?? [];
+  return hosts.split(",").map((host) => new URL(`esdb://${host}`).hostname.replace(/^\[|\]$/g, ""));
 };

@@ -6,8 +6,7 @@ import { verifyLog } from "../../ledger/proof/audit-verify.ts";
 import type { Settings } from "../../settings.ts";
 import { composeClock, type Machine } from "../clock/service-clock.ts";
 import { openEventStore, requireMeasuredClock, startTimeoutMs } from "../event-log/open-event-store.ts";
-import { readSealKeys } from "../event-log/seal-keys.ts";
-import { composeSeals } from "../event-log/seals.ts";
+import { composeSeals, readSealKeys } from "../event-log/seals.ts";
 import { createLazyCipher, obtainMasterKeys } from "../master-key.ts";
 
 /** Each command opens the log for itself: verifying an export needs none. */

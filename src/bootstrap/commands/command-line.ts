@@ -34,7 +34,7 @@ import { createLazyCipher } from "../master-key.ts";
 import { composeSounds } from "../sounds.ts";
 import { openAudioStore } from "../speech/audio-store.ts";
 import { composeProviders } from "../speech/providers.ts";
-import { webhookRefusal } from "../webhook-requests.ts";
+import { webhookRefusal } from "../website-servers.ts";
 
 /**
  * The admin services for one command. Reads only the streams that the command names or decides on,

@@ -1,5 +1,3 @@
-import { credentials } from "../../../projections/credentials.ts";
-import { createProviderClients } from "../../application/accounts/provider-clients.ts";
 import type { SpeakSamplesNow } from "../../cli/commands/samples.ts";
 import { BadSetting, type Settings } from "../../settings.ts";
 import { superviseHostProcess } from "../../subprocess/supervisor.ts";
@@ -29,15 +27,8 @@ export const composeSpeakSamplesNow =
       shutdownTimeLeft: createShutdownDeadline(settings.drainSeconds * 1_000),
       onError: () => {},
     };
-    const findProviderClient = createProviderClients({
-      credentials: core.runner.view(credentials),
-      providers: core.providers,
-      cipher: await core.cipher(),
-      onError: runtime.onError,
-    });
     const namingKey = await core.namingKey();
-    const { naturalVoices } = core;
-    const audio = await composeAudio(runtime, core, { findProviderClient, namingKey, naturalVoices });
+    const audio = await composeAudio(runtime, core, namingKey);
     const gallery = composeGallery(runtime, core, audio, composeCatalogs(runtime, core, audio), namingKey);
     return await composeSpeakSamples(runtime, core, audio, gallery)(new AbortController().signal);
   };

@@ -1,5 +1,6 @@
+import { credentials } from "../../../projections/credentials.ts";
 import type { NamingKey } from "../../application/accounts/naming-key.ts";
-import type { FindProviderClient } from "../../application/accounts/provider-clients.ts";
+import { createProviderClients } from "../../application/accounts/provider-clients.ts";
 import type { Check } from "../../application/health/health.ts";
 import type { FindEngine } from "../../application/synthesis/planner.ts";
 import { ffmpegDecoder } from "../../audio/formats/ffmpeg-decoder.ts";
@@ -10,7 +11,6 @@ import { isByok } from "../../domain/synthesis/byok-providers.ts";
 import { noVersion } from "../../engines/engine.ts";
 import { localEngines } from "../../engines/local/engine.ts";
 import { japaneseReadings } from "../../engines/local/japanese/japanese-readings.ts";
-import type { NaturalVoices } from "../../engines/natural-voices/natural-voices.ts";
 import { openSubprocessHost, type SubprocessHost } from "../../subprocess/subprocess-host.ts";
 import type { Core, Runtime } from "../core.ts";
 import { composeUseReports, openAudioStore } from "./audio-store.ts";
@@ -21,21 +21,9 @@ import { composeFreeEngines } from "./providers.ts";
 export type AudioParts = Awaited<ReturnType<typeof composeAudio>>;
 
 /** Engines, encoder and audio store, with the pipeline over them. */
-export const composeAudio = async (
-  runtime: Runtime,
-  core: Core,
-  {
-    findProviderClient,
-    namingKey: { createdAt },
-    naturalVoices,
-  }: {
-    readonly findProviderClient: FindProviderClient;
-    readonly namingKey: NamingKey;
-    readonly naturalVoices: NaturalVoices;
-  },
-) => {
-  const { scheduler, providerActivities } = core;
-  const { settings, log, telemetry, superviseHelper, resources, shutdownTimeLeft } = runtime;
+export const composeAudio = async (runtime: Runtime, core: Core, { createdAt }: NamingKey) => {
+  const { scheduler, providerActivities, providers } = core;
+  const { settings, log, telemetry, superviseHelper, resources, shutdownTimeLeft, onError } = runtime;
   const warn = (message: string) => log.warn(message);
   const audioStore = telemetry.audioStore(await openAudioStore(settings, warn));
   resources.defer(audioStore.close);
@@ -45,13 +33,19 @@ export const composeAudio = async (
   const models = await composeModels(settings, host, log);
   const japanese = japaneseReadings({ warn });
   resources.defer(japanese.close);
-  const natural = composeNaturalVoices(runtime, core, naturalVoices, host);
+  const natural = composeNaturalVoices(runtime, core, host);
   const local = await localEngines({
     ...{ host, japanese, warn },
     models: models.tools,
     natural: natural.tools,
   });
   const { engines, checks } = composeFreeEngines(settings, local, telemetry, scheduler, providerActivities);
+  const findProviderClient = createProviderClients({
+    credentials: core.runner.view(credentials),
+    providers,
+    cipher: await core.cipher(),
+    onError,
+  });
   const findEngine: FindEngine = (code, websiteId) =>
     isByok(code) ? findProviderClient(websiteId, code)?.engine : engines.get(code);
   const encoder = telemetry.encoder(ffmpegEncoder(host));

@@ -9,7 +9,6 @@ import { hibari } from "../../engines/local/hibari.ts";
 import { kokoro } from "../../engines/local/kokoro.ts";
 import { createModelStates } from "../../engines/local/model-states.ts";
 import { pico } from "../../engines/local/pico.ts";
-import type { NaturalVoices } from "../../engines/natural-voices/natural-voices.ts";
 import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
 import type { Core, Runtime } from "../core.ts";
 
@@ -19,8 +18,7 @@ const refreshMs = 10_000;
 /** The tools of the natural voices. Chosen voices are loaded as soon as they are installed. */
 export const composeNaturalVoices = (
   { settings, log, resources, onError }: Runtime,
-  { runner }: Core,
-  natural: NaturalVoices,
+  { runner, naturalVoices: natural }: Core,
   host: SubprocessHost,
 ) => {
   const { installed } = natural;

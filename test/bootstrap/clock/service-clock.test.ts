@@ -2,9 +2,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import type { MachineClocks, TimeSource } from "../../../src/application/clock/clock-check.ts";
 import { createBootRecord } from "../../../src/bootstrap/clock/boot-record.ts";
-import { isOnOtherMachine } from "../../../src/bootstrap/clock/event-store-host.ts";
-import { kernelClock } from "../../../src/bootstrap/clock/kernel-clock.ts";
-import { composeClock } from "../../../src/bootstrap/clock/service-clock.ts";
+import { composeClock, isOnOtherMachine, kernelClock } from "../../../src/bootstrap/clock/service-clock.ts";
 import { readSettings } from "../../../src/settings.ts";
 import { temporaryFolder } from "../../support/service.ts";
 

@@ -1,12 +1,12 @@
 import type { lookup as resolve } from "node:dns";
 import { expect } from "chai";
-import { withCoarseFailures } from "../../../src/engines/provider-http/coarse-failures.ts";
-import { createExchange, type Exchange } from "../../../src/engines/provider-http/exchange.ts";
-import { UpstreamFailed } from "../../../src/engines/provider-http/request-failed.ts";
-import { createSsrfGuard, ForbiddenAddress } from "../../../src/engines/provider-http/ssrf-guard.ts";
-import { freePort } from "../../support/free-port.ts";
-import { rejection } from "../../support/rejection.ts";
-import { headOf, type RawServer, serveRaw } from "../../support/wire/raw-server.ts";
+import { withCoarseFailures } from "../../src/bootstrap/website-servers.ts";
+import { createExchange, type Exchange } from "../../src/engines/provider-http/exchange.ts";
+import { UpstreamFailed } from "../../src/engines/provider-http/request-failed.ts";
+import { createSsrfGuard, ForbiddenAddress } from "../../src/engines/provider-http/ssrf-guard.ts";
+import { freePort } from "../support/free-port.ts";
+import { rejection } from "../support/rejection.ts";
+import { headOf, type RawServer, serveRaw } from "../support/wire/raw-server.ts";
 
 describe("Coarse failures of a website's server", () => {
   const deadlines = { connectMs: 5_000, firstByteMs: 100, totalMs: 5_000 };

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { pino } from "pino";
 import type { View } from "../../projections/runner/view.ts";
-import { reportRefusedServers } from "../../src/bootstrap/refused-servers.ts";
+import { reportModelRetirements, reportRefusedServers } from "../../src/bootstrap/website-reports.ts";
 import {
   type Credentials,
   credentialsDecider,
@@ -13,6 +13,9 @@ import {
   webhooksDecider,
   webhooksStream,
 } from "../../src/domain/webhooks/webhooks.ts";
+import { openAiProvider } from "../../src/engines/openai/provider.ts";
+import type { Exchange } from "../../src/engines/provider-http/exchange.ts";
+import { openCredentialsInstance, operator } from "../support/credentials-instance.ts";
 import { testCipher } from "../support/webhooks-instance.ts";
 
 const at = "2026-11-05T10:00:00.000Z";
@@ -77,5 +80,70 @@ describe("the report of refused servers at start", () => {
 
   it("says nothing with that line", async () => {
     expect(await report(["192.168.0.0/16", "10.0.0.7/32", "fd00::7/128"])).to.deep.equal([]);
+  });
+});
+
+describe("a model that ends, in the credentials of websites", () => {
+  const voices = ["alloy"];
+  const models: Exchange = async ({ url }) => ({
+    status: 200,
+    headers: {},
+    body: (async function* () {
+      yield Buffer.from(JSON.stringify({ data: [], of: url.hostname }));
+    })(),
+  });
+  const oai = openAiProvider({ baseUrl: "https://api.openai.com", operators: models, websites: models });
+
+  it("is named when they are set, in their lists, and in the log, without the key", async () => {
+    const instance = await openCredentialsInstance({ providers: { oai } });
+    try {
+      const { credentials } = instance;
+      const set = async (more: object) => {
+        const website = await instance.aWebsite();
+        const given = { apiKey: "sk-secret-of-nobody", voices, ...more };
+        return { website, details: await credentials.set(website, "oai", given, operator) };
+      };
+      const all = [
+        await set({}),
+        await set({ model: "tts-1" }),
+        await set({ model: "gpt-realtime-2.1-mini" }),
+        await set({ model: "tts-1", baseUrl: "https://tts.example/v1" }),
+      ];
+      expect(all.map(({ details }) => details.retirement?.model)).to.deep.equal([
+        ...["gpt-4o-mini-tts", "tts-1", undefined, undefined],
+      ]);
+      for (const { website, details } of all)
+        expect(await credentials.list(website)).to.deep.equal([details]);
+      const listed = await credentials.listAll();
+      expect(listed.filter(({ retirement }) => retirement)).to.have.length(2);
+
+      const lines: unknown[][] = [];
+      const log = { warn: (...line: unknown[]) => void lines.push(line) };
+      const view = instance.view;
+      reportModelRetirements({ credentials: view, cipher: instance.sealing, providers: { oai } }, log, Date.parse("2026-11-26T12:00:00Z"));
+      expect(lines).to.have.length(2);
+      expect(JSON.stringify(lines)).to.include(all[0]?.website).and.not.include("sk-secret");
+      expect(lines[0]?.[1]).to.match(
+        /^The model gpt-4o-mini-tts stops working on 2027-01-06: .* 1 website/,
+      );
+    } finally {
+      await instance.close();
+    }
+  });
+
+  it("is not named by a process that cannot open the credentials", async () => {
+    const instance = await openCredentialsInstance({ providers: { oai } });
+    try {
+      const website = await instance.aWebsite();
+      await instance.credentials.set(website, "oai", { apiKey: "sk-secret-of-nobody", voices }, operator);
+      const other = await openCredentialsInstance({
+        ...{ folder: instance.folder, keys: [Buffer.alloc(32, 8)], providers: { oai } },
+      });
+      const [details] = await other.credentials.list(website);
+      expect(details).to.include({ engine: "oai" }).and.not.have.property("retirement");
+      await other.close();
+    } finally {
+      await instance.close();
+    }
   });
 });
