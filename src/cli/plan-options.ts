@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { customTiers, type Plan, planRequest, tiers } from "../domain/accounts/plan.ts";
+import { customTiers, type Plan, tiers } from "../domain/accounts/plan.ts";
+import { planRequest } from "../domain/accounts/plan-request.ts";
 import { parse } from "../domain/validation.ts";
 import { count } from "./layout.ts";
 

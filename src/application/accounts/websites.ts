@@ -1,7 +1,8 @@
 import { z } from "zod";
 import type { View } from "../../../projections/runner/view.ts";
 import { allWebsites, findWebsite } from "../../../projections/websites.ts";
-import { type Plan, planOrTier } from "../../domain/accounts/plan.ts";
+import type { Plan } from "../../domain/accounts/plan.ts";
+import { planOrTier } from "../../domain/accounts/plan-request.ts";
 import {
   changeOrigins,
   configureWebsite,

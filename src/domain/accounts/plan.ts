@@ -1,7 +1,6 @@
-import { z } from "zod";
+/* Browsers load this file: it imports nothing. Requests with plans are in plan-request.ts. */
 
 /** The limits of a key. */
-
 interface Limits {
   readonly requestsPerMinute: number;
   /** Code points in a calendar month (UTC); null: no limit. */
@@ -21,7 +20,7 @@ type FixedTier = {
 }[Tier];
 
 export const tiers = Object.keys(limitsOfTiers) as Tier[];
-const isFixed = (tier: Tier): tier is FixedTier => limitsOfTiers[tier] !== null;
+export const isFixed = (tier: Tier): tier is FixedTier => limitsOfTiers[tier] !== null;
 export const fixedTiers = tiers.filter(isFixed);
 export const customTiers = tiers.filter((tier) => !isFixed(tier));
 
@@ -29,40 +28,5 @@ export interface Plan extends Limits {
   readonly tier: Tier;
 }
 
-const planOf = (tier: FixedTier): Plan => ({ tier, ...limitsOfTiers[tier] });
+export const planOf = (tier: FixedTier): Plan => ({ tier, ...limitsOfTiers[tier] });
 export const freePlan = planOf("free");
-export const commercialPlan = planOf("commercial");
-
-const requestsPerMinute = z.int().min(1).max(1_000_000);
-const monthlyCharacters = z.int().min(1).nullable();
-
-/** The tier's limits may be repeated, so that a returned plan can be sent back, but not changed. */
-const fixed = (plan: Plan) => {
-  const own = <T extends number | null>(value: T, name: string) =>
-    z.literal(value, {
-      error: `The ${plan.tier} tier has ${value ?? "no limit of"} ${name}; ${customTiers.join(" or ")} sets its own.`,
-    });
-  return z
-    .strictObject({
-      tier: z.literal(plan.tier),
-      requestsPerMinute: own(plan.requestsPerMinute, "requests per minute").optional(),
-      monthlyCharacters: own(plan.monthlyCharacters, "monthly characters").optional(),
-    })
-    .transform((): Plan => plan);
-};
-
-const custom = (tier: Tier) =>
-  z.strictObject({ tier: z.literal(tier), requestsPerMinute, monthlyCharacters });
-
-/** A plan in a request: `{tier}` for a tier with fixed limits; any other tier needs both limits. */
-export const planRequest = z.discriminatedUnion("tier", [
-  fixed(freePlan),
-  ...fixedTiers.filter((tier) => tier !== "free").map((tier) => fixed(planOf(tier))),
-  ...customTiers.map(custom),
-]);
-
-/** A plan within another request: an object or the name of a tier. Default: free. */
-export const planOrTier = z
-  .preprocess((value) => (typeof value === "string" ? { tier: value } : value), planRequest)
-  .default(freePlan)
-  .meta({ id: "PlanOrTier" });

@@ -1,5 +1,6 @@
 import { createDocument, type ZodOpenApiOverride, type ZodOpenApiPathsObject } from "zod-openapi";
-import { fixedTiers, planOrTier } from "../../domain/accounts/plan.ts";
+import { fixedTiers } from "../../domain/accounts/plan.ts";
+import { planOrTier } from "../../domain/accounts/plan-request.ts";
 import type { HeaderNames } from "../kernel/headers.ts";
 import type { Operation } from "../kernel/operation.ts";
 import { createDescriber } from "./describe-operation.ts";

@@ -4,7 +4,7 @@ import { createProjectionRunner, type ProjectionRunner } from "../../../projecti
 import { createSecretFinder, type FindBySecret } from "../../../src/application/access/secret-finder.ts";
 import { hashSecret } from "../../../src/application/access/secrets.ts";
 import { type KeyEvent, keyStream } from "../../../src/domain/accounts/key.ts";
-import { commercialPlan, freePlan } from "../../../src/domain/accounts/plan.ts";
+import { freePlan, planOf } from "../../../src/domain/accounts/plan.ts";
 import { Unavailable } from "../../../src/domain/errors.ts";
 import type { EventStore } from "../../../src/eventstore/event-store.ts";
 import { uuidv7 } from "../../../src/eventstore/uuid.ts";
@@ -64,7 +64,7 @@ describe("the principal of a secret", () => {
   it("is the same object until the key changes, also when other keys change", async () => {
     const before = find("k", "right");
     expect(find("k", "right")).to.equal(before);
-    await append("other", { type: "PlanChanged", data: { plan: commercialPlan, at } });
+    await append("other", { type: "PlanChanged", data: { plan: planOf("commercial"), at } });
     expect(find("k", "right")).to.equal(before);
   });
 
@@ -79,8 +79,8 @@ describe("the principal of a secret", () => {
   });
 
   it("follows the plan and the suspension of its key", async () => {
-    await append("k", { type: "PlanChanged", data: { plan: commercialPlan, at } });
-    expect(find("k", "right")?.plan).to.deep.equal(commercialPlan);
+    await append("k", { type: "PlanChanged", data: { plan: planOf("commercial"), at } });
+    expect(find("k", "right")?.plan).to.deep.equal(planOf("commercial"));
     await append("k", { type: "KeySuspended", data: { cause: "operator", reason: "unpaid", at } });
     expect(find("k", "right")?.suspension).to.deep.equal({ cause: "operator", reason: "unpaid" });
     await append("k", { type: "KeyReinstated", data: { reason: "paid", at } });

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { hashSecret } from "../../../src/application/access/secrets.ts";
 import { keyStream, maxSecrets } from "../../../src/domain/accounts/key.ts";
-import { commercialPlan, freePlan } from "../../../src/domain/accounts/plan.ts";
+import { freePlan, planOf } from "../../../src/domain/accounts/plan.ts";
 import { Conflict, NotFound } from "../../../src/domain/errors.ts";
 import { testPrincipal } from "../../support/principal.ts";
 import { rejection } from "../../support/rejection.ts";
@@ -64,13 +64,13 @@ describe("keys over a store", () => {
   });
 
   it("are shown as soon as they are issued, without a hash", async () => {
-    const { apiKey, secretId, apiSecret } = await issue(commercialPlan);
+    const { apiKey, secretId, apiSecret } = await issue(planOf("commercial"));
     const shown = await service.keys.get(apiKey);
     expect(shown).to.deep.equal({
       apiKey,
       websiteId,
       status: "active",
-      plan: commercialPlan,
+      plan: planOf("commercial"),
       secrets: [{ secretId, createdAt: now }],
       issuedAt: now,
       usage: { month: "2026-03", characters: 0, quota: null, asOfPosition: 0 },
@@ -140,8 +140,8 @@ describe("keys over a store", () => {
 
   it("can change their plan", async () => {
     const { apiKey } = await issue();
-    const changed = await service.keys.changePlan(apiKey, commercialPlan, admin);
-    expect(changed).to.deep.include({ plan: commercialPlan, status: "active" });
+    const changed = await service.keys.changePlan(apiKey, planOf("commercial"), admin);
+    expect(changed).to.deep.include({ plan: planOf("commercial"), status: "active" });
     expect(await service.keys.get(apiKey)).to.deep.equal(changed);
   });
 
@@ -161,7 +161,7 @@ describe("keys over a store", () => {
     const data = { cause: "quota", reason: "over quota", at: now };
     await service.append(keyStream(apiKey), "KeySuspended", data);
     expect((await service.keys.get(apiKey)).status).to.equal("suspended");
-    expect((await service.keys.changePlan(apiKey, commercialPlan, admin)).status).to.equal("active");
+    expect((await service.keys.changePlan(apiKey, planOf("commercial"), admin)).status).to.equal("active");
   });
 
   it("store no event for a command that changes nothing", async () => {

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { commercialPlan, freePlan } from "../../../src/domain/accounts/plan.ts";
+import { freePlan, planOf } from "../../../src/domain/accounts/plan.ts";
 import { websiteStream } from "../../../src/domain/accounts/website.ts";
 import { NotFound } from "../../../src/domain/errors.ts";
 import { rejection } from "../../support/rejection.ts";
@@ -20,12 +20,15 @@ describe("websites over a store", () => {
   const register = (name = "Shop") => service.websites.register({ name, origins, plan: freePlan }, admin);
 
   it("are registered with a key and a secret", async () => {
-    const website = await service.websites.register({ name: "Shop", origins, plan: commercialPlan }, admin);
+    const website = await service.websites.register(
+      { name: "Shop", origins, plan: planOf("commercial") },
+      admin,
+    );
     expect(website).to.have.all.keys("id", "name", "origins", "apiKey", "apiSecret", "secretId", "plan");
     expect(website.id).to.match(/^web_[0-9A-Za-z]{22}$/);
     expect(await service.keys.get(website.apiKey)).to.deep.include({
       websiteId: website.id,
-      plan: commercialPlan,
+      plan: planOf("commercial"),
       secrets: [{ secretId: website.secretId, createdAt: now }],
     });
   });

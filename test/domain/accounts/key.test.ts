@@ -11,7 +11,7 @@ import {
   revokeSecret,
   suspendKey,
 } from "../../../src/domain/accounts/key.ts";
-import { commercialPlan, freePlan } from "../../../src/domain/accounts/plan.ts";
+import { freePlan, planOf } from "../../../src/domain/accounts/plan.ts";
 import { Conflict, NotFound } from "../../../src/domain/errors.ts";
 
 const at = "2026-03-01T12:00:00.000Z";
@@ -53,7 +53,7 @@ describe("a key", () => {
     const absent = given();
     expect(() => createSecret(absent, { secretId: "sec_1", hash: "", at })).to.throw(NotFound);
     expect(() => revokeSecret(absent, { secretId: "sec_1", at })).to.throw(NotFound);
-    expect(() => changePlan(absent, { plan: commercialPlan, at })).to.throw(NotFound);
+    expect(() => changePlan(absent, { plan: planOf("commercial"), at })).to.throw(NotFound);
     expect(() => suspendKey(absent, { cause: "operator", reason: "", at })).to.throw(NotFound);
     expect(() => reinstateKey(absent, { reason: "", at })).to.throw(NotFound);
   });
@@ -114,9 +114,9 @@ describe("a key's secret", () => {
 
 describe("a key's plan", () => {
   it("can be changed", () => {
-    const events = changePlan(given(issued), { plan: commercialPlan, at: later });
-    expect(events).to.deep.equal([{ type: "PlanChanged", data: { plan: commercialPlan, at: later } }]);
-    expect(given(issued, ...events)).to.deep.include({ plan: commercialPlan, status: "active" });
+    const events = changePlan(given(issued), { plan: planOf("commercial"), at: later });
+    expect(events).to.deep.equal([{ type: "PlanChanged", data: { plan: planOf("commercial"), at: later } }]);
+    expect(given(issued, ...events)).to.deep.include({ plan: planOf("commercial"), status: "active" });
   });
 
   it("produces no event when it is set to the same plan", () => {
@@ -124,7 +124,7 @@ describe("a key's plan", () => {
   });
 
   it("ends a suspension by quota when its monthly characters increase", () => {
-    for (const plan of [larger, commercialPlan]) {
+    for (const plan of [larger, planOf("commercial")]) {
       const events = changePlan(given(issued, suspended("quota")), { plan, at: later });
       expect(events.map(({ type }) => type)).to.deep.equal(["PlanChanged", "KeyReinstated"]);
       expect(given(issued, suspended("quota"), ...events)).to.deep.include({ status: "active", plan });
@@ -140,7 +140,10 @@ describe("a key's plan", () => {
   });
 
   it("does not end a suspension by an operator when it changes", () => {
-    const events = changePlan(given(issued, suspended("operator")), { plan: commercialPlan, at: later });
+    const events = changePlan(given(issued, suspended("operator")), {
+      plan: planOf("commercial"),
+      at: later,
+    });
     expect(events.map(({ type }) => type)).to.deep.equal(["PlanChanged"]);
   });
 });
@@ -183,7 +186,7 @@ describe("a key's suspension", () => {
   });
 
   it("by quota does not happen if the quota was raised meanwhile", () => {
-    for (const plan of [larger, commercialPlan]) {
+    for (const plan of [larger, planOf("commercial")]) {
       const raised: KeyEvent = { type: "PlanChanged", data: { plan, at } };
       expect(suspendKey(given(issued, raised), byQuota)).to.deep.equal([]);
     }

@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import { commercialPlan, freePlan, planRequest } from "../../../src/domain/accounts/plan.ts";
+import { freePlan, planOf } from "../../../src/domain/accounts/plan.ts";
+import { planRequest } from "../../../src/domain/accounts/plan-request.ts";
 import { Invalid } from "../../../src/domain/errors.ts";
 import { parse } from "../../../src/domain/validation.ts";
 
@@ -47,7 +48,7 @@ describe("a plan", () => {
   });
 
   it("can be sent back in the form in which it is presented", () => {
-    for (const plan of [freePlan, commercialPlan]) expect(parse(planRequest, plan)).to.deep.equal(plan);
+    for (const plan of [freePlan, planOf("commercial")]) expect(parse(planRequest, plan)).to.deep.equal(plan);
   });
 
   it("of a tier with fixed numbers refuses other numbers", () => {

@@ -1,7 +1,7 @@
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import type { KeyDetails, NewSecret } from "../../../application/accounts/keys.ts";
-import type { Plan, Tier } from "../../../domain/accounts/plan.ts";
+import { isFixed, type Plan, type Tier, tiers } from "../../../domain/accounts/plan.ts";
 import { type Action, ActionButtons, Confirm, ShownOnce, type WithClose } from "../../components/dialog.ts";
 import { Field, valueIn } from "../../components/field.ts";
 import { html } from "../../html.ts";
@@ -73,12 +73,9 @@ const Reinstate = (props: ActionProps): VNode => {
   <//>`;
 };
 
-/** Tiers whose limits are fixed; those of `enterprise` are set for each key. */
-const fixedTiers: readonly Tier[] = ["free", "commercial"];
-
 const ChangePlan = ({ keyDetails, onChange, onClose }: ActionProps): VNode => {
   const before = keyDetails.plan;
-  const [tier, setTier] = useState<string>(before.tier);
+  const [tier, setTier] = useState(before.tier);
   const { notify, send } = useChange(onChange);
   const put = (plan: unknown) => send("PUT", `${pathOf(keyDetails)}/plan`, plan);
   const change = async (fields: FormData) => {
@@ -87,11 +84,11 @@ const ChangePlan = ({ keyDetails, onChange, onClose }: ActionProps): VNode => {
   };
   return html`<${Confirm} title="Change the plan?" action="Change plan" onConfirm=${change} onClose=${onClose}>
     <p>A higher quota ends a suspension by quota. The key: ${nameOf(keyDetails)}.</p>
-    <${Field} label="Tier" as="select" control=${{ name: "tier", value: tier, onChange: (event: Event) => setTier(valueIn(event)) }}>
-      ${[...fixedTiers, "enterprise"].map((one) => html`<option key=${one} value=${one} selected=${one === tier}>${one}</option>`)}
+    <${Field} label="Tier" as="select" control=${{ name: "tier", value: tier, onChange: (event: Event) => setTier(valueIn(event) as Tier) }}>
+      ${tiers.map((one) => html`<option key=${one} value=${one} selected=${one === tier}>${one}</option>`)}
     <//>
     ${
-      tier === "enterprise" &&
+      !isFixed(tier) &&
       html`<${Field} label="Requests per minute" control=${{ name: "requestsPerMinute", type: "number", min: 1, required: true, defaultValue: before.requestsPerMinute }} />
         <${Field} label="Characters per month" hint="Empty: unlimited." control=${{ name: "monthlyCharacters", type: "number", min: 0, defaultValue: before.monthlyCharacters ?? "" }} />`
     }
@@ -99,8 +96,8 @@ const ChangePlan = ({ keyDetails, onChange, onClose }: ActionProps): VNode => {
 };
 
 const planIn = (fields: FormData): unknown => {
-  const tier = String(fields.get("tier"));
-  if (tier !== "enterprise") return { tier };
+  const tier = String(fields.get("tier")) as Tier;
+  if (isFixed(tier)) return { tier };
   const characters = String(fields.get("monthlyCharacters"));
   return {
     tier,
@@ -109,7 +106,7 @@ const planIn = (fields: FormData): unknown => {
   };
 };
 
-const requestOf = (plan: Plan): unknown => (plan.tier === "enterprise" ? plan : { tier: plan.tier });
+const requestOf = (plan: Plan): unknown => (isFixed(plan.tier) ? { tier: plan.tier } : plan);
 
 /** A new secret beside the old ones, which can then be revoked. */
 const Rotate = ({ keyDetails, onChange, onClose }: ActionProps): VNode => {

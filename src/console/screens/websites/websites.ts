@@ -1,6 +1,7 @@
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import type { NewWebsite, WebsiteDetails } from "../../../application/accounts/websites.ts";
+import { fixedTiers } from "../../../domain/accounts/plan.ts";
 import { Confirm, ShownOnce } from "../../components/dialog.ts";
 import { Field, Search } from "../../components/field.ts";
 import { type Listed, PageButtons, usePages } from "../../components/pages.ts";
@@ -68,8 +69,7 @@ const Register = ({ onRegistered, onClose }: { onRegistered: () => void; onClose
     <p>It receives a key with a secret.</p>
     <${Field} label="Name" control=${{ name: "name", required: true, maxlength: 200 }} />
     <${Field} label="Plan" as="select" control=${{ name: "plan" }}>
-      <option value="free">free</option>
-      <option value="commercial">commercial</option>
+      ${fixedTiers.map((tier) => html`<option key=${tier} value=${tier}>${tier}</option>`)}
     <//>
   <//>`;
 };
