@@ -7,6 +7,7 @@ import {
   DecryptionFailed,
 } from "../application/accounts/credentials-cipher.ts";
 import { type NamingKey, obtainNamingKey } from "../application/accounts/naming-key.ts";
+import { lazy } from "../async/lazy.ts";
 import {
   type InstallationKeys,
   masterKeyDecider,
@@ -147,9 +148,8 @@ export const createLazyCipher = (
   handler: CommandHandler,
   clock: () => number,
   options?: ObtainOptions,
-): (() => Promise<CredentialsCipher>) => {
-  let cipher: Promise<CredentialsCipher> | undefined;
-  const open = async (): Promise<CredentialsCipher> => {
+): (() => Promise<CredentialsCipher>) =>
+  lazy(async () => {
     const keys = deriveKeys(await obtainMasterKeys(settings, options), "credentials");
     const opened = createCredentialsCipher({ keys, random: randomBytes });
     const at = new Date(clock()).toISOString();
@@ -161,9 +161,4 @@ export const createLazyCipher = (
       throw error;
     }
     return opened;
-  };
-  return () => {
-    cipher ??= open();
-    return cipher;
-  };
-};
+  });

@@ -1,48 +1,20 @@
 import type { Command } from "commander";
-import type { CredentialsService } from "../application/accounts/credentials.ts";
-import type { ReadKeyHistory } from "../application/accounts/key-history.ts";
-import type { Keys } from "../application/accounts/keys.ts";
-import type { OriginVerification } from "../application/accounts/origin-verification.ts";
-import type { Websites } from "../application/accounts/websites.ts";
+import type { AdminServices } from "../application/admin/services.ts";
+import type { AdminReads } from "../application/admin/views.ts";
 import type { DeleteAudio } from "../application/audio/delete-audio.ts";
 import type { Sounds } from "../application/audio/sounds.ts";
-import type { CatalogService } from "../application/catalog/catalog.ts";
 import type { AcceptClock } from "../application/clock/accept-clock.ts";
 import type { CommandContext } from "../application/execute-command.ts";
-import type { LexiconsService } from "../application/lexicons/lexicons.ts";
-import type { WebhooksService } from "../application/webhooks/webhooks.ts";
-import type { Audit } from "../ledger/audit/audit.ts";
-import type { ReportUsage } from "../ledger/reports/usage-report.ts";
 
 /** The services that commands call. */
-export interface Services {
-  readonly websites: Websites;
-  readonly keys: Keys;
-  readonly readKeyHistory: ReadKeyHistory;
-  readonly originVerification: OriginVerification;
-  readonly credentials: CredentialsService;
-  readonly catalog: CatalogService;
-  readonly lexicons: LexiconsService;
-  readonly webhooks: WebhooksService;
-  readonly audit: Audit;
-  readonly reportUsage: ReportUsage;
+export interface Services extends AdminServices {
   readonly sounds: Sounds;
   readonly deleteAudio: DeleteAudio;
   readonly acceptClock: AcceptClock;
 }
 
-/** The streams that a command reads, by id, in addition to those it decides on. */
-export interface Reads {
-  readonly websites?: readonly string[] | "all";
-  readonly keys?: readonly string[] | "all";
-  /** By website. */
-  readonly credentials?: readonly string[] | "all";
-  readonly catalog?: true;
-  /** By website. */
-  readonly lexicons?: readonly string[] | "all";
-  readonly webhooks?: true;
-  /** Of all webhooks. */
-  readonly deliveries?: true;
+/** What a command reads in addition to the stream that it decides on. */
+export interface Reads extends AdminReads {
   /** The usage of this month of the keys that are shown. */
   readonly usage?: true;
 }

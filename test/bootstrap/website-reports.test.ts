@@ -120,12 +120,14 @@ describe("a model that ends, in the credentials of websites", () => {
       const lines: unknown[][] = [];
       const log = { warn: (...line: unknown[]) => void lines.push(line) };
       const view = instance.view;
-      reportModelRetirements({ credentials: view, cipher: instance.sealing, providers: { oai } }, log, Date.parse("2026-11-26T12:00:00Z"));
+      reportModelRetirements(
+        { credentials: view, cipher: instance.sealing, providers: { oai } },
+        log,
+        Date.parse("2026-11-26T12:00:00Z"),
+      );
       expect(lines).to.have.length(2);
       expect(JSON.stringify(lines)).to.include(all[0]?.website).and.not.include("sk-secret");
-      expect(lines[0]?.[1]).to.match(
-        /^The model gpt-4o-mini-tts stops working on 2027-01-06: .* 1 website/,
-      );
+      expect(lines[0]?.[1]).to.match(/^The model gpt-4o-mini-tts stops working on 2027-01-06: .* 1 website/);
     } finally {
       await instance.close();
     }

@@ -1,22 +1,15 @@
 import { randomBytes } from "node:crypto";
-import { catalog } from "../../../projections/catalog.ts";
-import { credentials } from "../../../projections/credentials.ts";
-import { deliveries } from "../../../projections/deliveries.ts";
-import { allKeys, findKey, keys } from "../../../projections/keys.ts";
-import { lexicons } from "../../../projections/lexicons.ts";
-import type { Projection } from "../../../projections/projection.ts";
-import type { View } from "../../../projections/runner/view.ts";
-import { webhooks } from "../../../projections/webhooks.ts";
-import { findWebsite, websites } from "../../../projections/websites.ts";
+import { allKeys, findKey } from "../../../projections/keys.ts";
+import { findWebsite } from "../../../projections/websites.ts";
 import type { CommandHandler } from "../../eventstore/command-handler.ts";
 import type { EventStore } from "../../eventstore/event-store.ts";
-import { createChargeReader } from "../../ledger/accounts/charge-reader.ts";
 import type { KnownEntries } from "../../ledger/accounts/known-entries.ts";
 import type { ChargesSource } from "../../ledger/accounts/read-charges.ts";
 import { createUsageReader, totalsByJournal } from "../../ledger/accounts/usage-reader.ts";
 import { createAudit } from "../../ledger/audit/audit.ts";
 import { createCountEvents } from "../../ledger/audit/event-counts.ts";
 import { createCarryOverUsage } from "../../ledger/quota/carry-over.ts";
+import { createChargeReader } from "../../ledger/reports/charges-between.ts";
 import { createCountUsage, type ReadCountedUsage } from "../../ledger/reports/counted-usage.ts";
 import { createOwnUsage } from "../../ledger/reports/own-usage.ts";
 import { createReportQueue } from "../../ledger/reports/report-queue.ts";
@@ -30,22 +23,11 @@ import type { Providers } from "../accounts/list-provider-voices.ts";
 import { createOriginVerification } from "../accounts/origin-verification.ts";
 import { createWebsites } from "../accounts/websites.ts";
 import { createCatalogService } from "../catalog/catalog.ts";
+import type { UrgentTime } from "../clock/urgent-time.ts";
 import type { ExecuteCommand } from "../execute-command.ts";
 import { createLexicons } from "../lexicons/lexicons.ts";
-import type { UrgentTime } from "../clock/urgent-time.ts";
 import { WebhooksService } from "../webhooks/webhooks.ts";
-
-export type AdminViews = ReturnType<typeof adminViewsOf>;
-
-export const adminViewsOf = ({ view }: { view<S>(projection: Projection<S>): View<S> }) => ({
-  websites: view(websites),
-  keys: view(keys),
-  credentials: view(credentials),
-  catalog: view(catalog),
-  lexicons: view(lexicons),
-  webhooks: view(webhooks),
-  deliveries: view(deliveries),
-});
+import type { AdminViews } from "./views.ts";
 
 interface AdminServicesOptions {
   readonly store: EventStore;
@@ -76,6 +58,8 @@ interface AdminServicesOptions {
    */
   readonly namesWebsites?: boolean;
 }
+
+export type AdminServices = ReturnType<typeof composeAdminServices>;
 
 /** The services behind the admin API and the command line, and a key's report of its own usage. */
 export const composeAdminServices = ({

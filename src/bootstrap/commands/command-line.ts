@@ -1,28 +1,15 @@
-import { catalog } from "../../../projections/catalog.ts";
-import { credentials } from "../../../projections/credentials.ts";
-import { deliveries } from "../../../projections/deliveries.ts";
-import { keys } from "../../../projections/keys.ts";
-import { lexicons } from "../../../projections/lexicons.ts";
-import type { Projection } from "../../../projections/projection.ts";
-import { readView, type StreamsRead, unreadView } from "../../../projections/runner/read-view.ts";
-import type { View } from "../../../projections/runner/view.ts";
-import { webhooks } from "../../../projections/webhooks.ts";
-import { websites } from "../../../projections/websites.ts";
+import { composeAdminServices } from "../../application/admin/services.ts";
+import { readAdminViews } from "../../application/admin/views.ts";
 import { type AcceptClock, createAcceptClock } from "../../application/clock/accept-clock.ts";
-import { type AdminViews, composeAdminServices } from "../../application/admin/services.ts";
+import { readLastTime } from "../../application/clock/last-time.ts";
+import { createUrgentTime } from "../../application/clock/urgent-time.ts";
 import { createExecuteCommand } from "../../application/execute-command.ts";
+import { lazy } from "../../async/lazy.ts";
 import { createScheduler } from "../../async/scheduler/scheduler.ts";
 import type { AudioStore } from "../../audio/store/audio-store.ts";
-import type { Access, Reads, Services } from "../../cli/command.ts";
-import { credentialsStream } from "../../domain/accounts/credentials.ts";
-import { keyStream } from "../../domain/accounts/key.ts";
-import { websiteStream } from "../../domain/accounts/website.ts";
-import { catalogStream } from "../../domain/catalog/catalog.ts";
-import { lexiconsStream } from "../../domain/lexicons/lexicons.ts";
-import { webhooksStream } from "../../domain/webhooks/webhooks.ts";
+import type { Access, Services } from "../../cli/command.ts";
 import { naturalVoicesFolder, openNaturalVoices } from "../../engines/natural-voices/natural-voices.ts";
 import { createCommandHandler } from "../../eventstore/command-handler.ts";
-import type { EventStore } from "../../eventstore/event-store.ts";
 import { validatedEventStore } from "../../eventstore/validated-event-store.ts";
 import { type Settings, withSettingName } from "../../settings.ts";
 import { noTelemetry, type Telemetry } from "../../telemetry/telemetry.ts";
@@ -67,7 +54,7 @@ export const composeCommandLine = async (
   const services = composeAdminServices({
     store,
     storeAsWritten: events,
-    views: await readViews(store, reads),
+    views: await withSettingName("EVENT_STORE", readAdminViews(store, reads)),
     handler,
     execute: createExecuteCommand({ handler, runner: { waitForPosition: async () => {} } }),
     providers: composeProviders(settings, telemetry, createScheduler()),
@@ -86,16 +73,11 @@ export const composeCommandLine = async (
     namesWebsites: false,
   });
   const running = opened.move();
-  const open = async (): Promise<AudioStore> => {
+  const openStore = lazy(async (): Promise<AudioStore> => {
     const audioStore = await openAudioStore(settings, () => {});
     running.defer(audioStore.close);
     return audioStore;
-  };
-  let audioStore: Promise<AudioStore> | undefined;
-  const openStore = (): Promise<AudioStore> => {
-    audioStore ??= open();
-    return audioStore;
-  };
+  });
   const requireRightClock = checked?.clockCheck.requireRightClock ?? (() => {});
   const sounds = composeSounds({ settings, clock }, { store, handler, requireRightClock }, openStore);
   const isStoreEmbedded = settings.eventStore.kind === "sqlite";
@@ -103,23 +85,4 @@ export const composeCommandLine = async (
     ? createAcceptClock({ ...checked, store, handler, isStoreEmbedded })
     : () => Promise.reject(new TypeError("the command is one that only reads"));
   return { ...services, ...sounds, acceptClock, close: () => running.disposeAsync() };
-};
-
-/** The views of the streams that a command reads. Use of another one is an error. */
-const readViews = async (store: EventStore, reads: Reads): Promise<AdminViews> => {
-  const viewOf = <S>(projection: Projection<S>, streams: StreamsRead | undefined): Promise<View<S>> =>
-    streams === undefined
-      ? Promise.resolve(unreadView(projection))
-      : withSettingName("EVENT_STORE", readView(store, projection, streams));
-  const named = (ids: StreamsRead | undefined, streamOf: (id: string) => string): StreamsRead | undefined =>
-    ids === undefined || ids === "all" ? ids : ids.map(streamOf);
-  return {
-    websites: await viewOf(websites, named(reads.websites, websiteStream)),
-    keys: await viewOf(keys, named(reads.keys, keyStream)),
-    credentials: await viewOf(credentials, named(reads.credentials, credentialsStream)),
-    catalog: await viewOf(catalog, reads.catalog && [catalogStream]),
-    webhooks: await viewOf(webhooks, reads.webhooks && [webhooksStream]),
-    deliveries: await viewOf(deliveries, reads.deliveries && "all"),
-    lexicons: await viewOf(lexicons, named(reads.lexicons, lexiconsStream)),
-  };
 };

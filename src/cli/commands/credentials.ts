@@ -74,7 +74,7 @@ const registerReencryptCommand: Register = (credentials, { withServices }) => {
     .action(async (_options, command: Command) => {
       const done = await withServices((services) => services.credentials.reencrypt(operator), {
         writes: true,
-        reads: { credentials: "all", webhooks: true },
+        reads: { credentials: "all", webhooks: "all" },
       });
       print(command, done, reencryptionText);
       if (done.unopened.length > 0) {

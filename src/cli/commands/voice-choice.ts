@@ -19,7 +19,7 @@ export const registerVoiceChoiceCommands: Register = (program, { withServices, w
       }
       const found = await withServices(
         async ({ catalog }) => ({ ...(await catalog.choice()), speakers: await catalog.speakers() }),
-        reading({ catalog: true }),
+        reading({ catalog: "all" }),
       );
       print(this, found, (status) => `${choiceText(status)}\n\n${speakerTable(status.speakers)}`);
     });

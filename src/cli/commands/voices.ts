@@ -19,7 +19,7 @@ export const registerVoiceCommands: Register = (program, { read, write }) => {
     .description("list voices, in the order in which they were added")
     .option("--lang <code>", "only voices with this language code")
     .action(
-      read(voiceTable, { catalog: true }, ({ catalog }, { lang }: { lang?: string }) =>
+      read(voiceTable, { catalog: "all" }, ({ catalog }, { lang }: { lang?: string }) =>
         catalog.list().voices.filter((one) => lang === undefined || one.lang === lang),
       ),
     );
@@ -66,7 +66,7 @@ export const registerSystemVoiceCommands: Register = (program, { withServices, r
   systemVoice
     .command("list")
     .description("list system voices, by id")
-    .action(read(systemVoiceTable, { catalog: true }, ({ catalog }) => catalog.list().systemVoices));
+    .action(read(systemVoiceTable, { catalog: "all" }, ({ catalog }) => catalog.list().systemVoices));
 
   systemVoice
     .command("add <name>")

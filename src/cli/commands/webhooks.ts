@@ -41,7 +41,7 @@ export const registerWebhookCommands: Register = (program, actions) => {
   webhook
     .command("list")
     .description("list the webhooks, oldest first")
-    .action(read(webhookTable, { webhooks: true }, ({ webhooks }) => webhooks.list()));
+    .action(read(webhookTable, { webhooks: "all" }, ({ webhooks }) => webhooks.list()));
 
   registerChangeCommands(webhook, actions);
   registerDeliveryCommands(webhook, actions);
@@ -102,7 +102,7 @@ const registerDeliveryCommands: Register = (webhook, { read, write }) => {
     .command("deliveries <id>")
     .description("list a webhook's deliveries in progress and the last 500 that have ended, newest first")
     .action(
-      read(deliveryTable, { webhooks: true, deliveries: true }, ({ webhooks }, id: string) =>
+      read(deliveryTable, { webhooks: "all", deliveries: "all" }, ({ webhooks }, id: string) =>
         webhooks.deliveries(id),
       ),
     );
