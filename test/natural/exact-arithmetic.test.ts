@@ -39,7 +39,7 @@ const inexactUses = (text: string): string[] => {
 
 describe("The arithmetic of natural voices", () => {
   const source = new URL("../../src/", import.meta.url);
-  const files = ["natural/", "domain/text/", "domain/elementary.ts", "engines/pcm/"].flatMap((path) =>
+  const files = ["natural/", "domain/text/", "domain/elementary.ts", "pcm/"].flatMap((path) =>
     path.endsWith(".ts")
       ? [path]
       : readdirSync(new URL(path, source), { recursive: true, encoding: "utf8" })

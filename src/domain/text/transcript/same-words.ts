@@ -238,6 +238,6 @@ const scale = (part: number[], factor: number): void => {
 const fits = (part: readonly number[], value: number): boolean => {
   const last = part.at(-1) ?? 0;
   if (value === 0 || last === 0) return false;
-  const zeros = 10 ** (/0*$/.exec(String(last))?.[0].length ?? 0);
-  return value < zeros;
+  const zeros = /0*$/.exec(String(last))?.[0] ?? "";
+  return value < Number(`1${zeros}`);
 };
