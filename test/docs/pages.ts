@@ -31,6 +31,10 @@ export const snippetsOf = (page: string): Snippet[] =>
     }),
   );
 
+/** True for files that a reader writes and commands that a reader runs. */
+export const isTyped = ({ language, file }: Snippet): boolean =>
+  file !== "" || language === "console" || language === "sh";
+
 /** The lines of a page without its blocks of code. */
 export const linesOutsideOfCode = (page: string): string[] =>
   page.replace(/^ *```.*?^ *```$/gms, "").split("\n");

@@ -17,16 +17,16 @@ import {
 import { serveProviders, type WireProviders } from "../support/wire/providers.ts";
 
 /**
- * Every run sends the same requests unless FUZZ_SEED and FUZZ_RUNS are set. With other stores a part is enough: most requests
+ * Every run sends the same requests unless TEST_SEED and FUZZ_RUNS are set. With other stores a part is enough: most requests
  * are refused before a store sees them.
  */
-const seed = Number(process.env.FUZZ_SEED ?? 20_261_121);
+const seed = Number(process.env.TEST_SEED ?? 20_261_121);
 const numRuns = Number(process.env.FUZZ_RUNS ?? (deployment === "production" ? 20 : 60));
 
 const description = describedApi();
 const contract = createHttpContract(description as unknown as Described);
 
-describe("fuzzed requests", () => {
+describe(`fuzzed requests (seed ${seed})`, () => {
   let providers: WireProviders;
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let service: RunningService;

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { isSample } from "../support/sample.ts";
 import { runKillRounds } from "./kill-rounds/rounds.ts";
 
-const seed = Number(process.env.KILL_SEED ?? 1);
+const seed = Number(process.env.TEST_SEED ?? 1);
 
 describe("A service that is killed with SIGKILL under load", () => {
   for (const store of ["sqlite", "eventstoredb"] as const) {

@@ -14,6 +14,8 @@ const previousCommit = "cf828b1";
 const responsesPerPhase = 100;
 const quotas = [null, 700, 3_000, 10_000_000];
 
+const seed = Number(process.env.TEST_SEED ?? 1);
+
 describe(`a rolling restart from ${previousCommit} to this version`, () => {
   let checkout: Awaited<ReturnType<typeof checkOut>> | undefined;
   let deployment: Deployment;
@@ -51,11 +53,11 @@ describe(`a rolling restart from ${previousCommit} to this version`, () => {
   };
 
   for (const kind of ["sqlite", "eventstoredb"] as const) {
-    it(`and back loses and doubles no serving, exceeds no quota, and its log is genuine (${kind})`, async () => {
+    it(`and back loses and doubles no serving, exceeds no quota, and its log is genuine (${kind}, seed ${seed})`, async () => {
       deployment = await openDeployment(kind);
       const recorded = createRecordedServings(deployment.store);
       const observed = nothingObserved();
-      const random = seededRandom(1);
+      const random = seededRandom(seed);
       let serving = await start("previous");
       const keys: LimitedKey[] = [];
       for (const quota of quotas)

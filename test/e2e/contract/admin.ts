@@ -4,10 +4,10 @@ import { auditor, type DescribedApi, json, operator, oversized } from "./describ
 
 /** Part of contract.test.ts, which counts the responses of all parts. */
 export const adminResponses = (api: DescribedApi): void => {
-  const { ask, get, send, asJson } = api;
+  const { rule, ask, get, send, asJson } = api;
 
   describe("matches the admin API:", () => {
-    it("websites", async () => {
+    rule("websites", async () => {
       const path = `/admin/websites/${api.website.id}`;
       const site = { name: "another", origins: ["https://e.example"], plan: "commercial" };
       await send(201, "POST", "/admin/websites", site);
@@ -32,7 +32,7 @@ export const adminResponses = (api: DescribedApi): void => {
       expect(status).to.equal(409);
     });
 
-    it("lexicons", async () => {
+    rule("lexicons", async () => {
       const path = `/admin/websites/${api.website.id}/lexicons`;
       const lexicon = (name: string) => ({ rules: [{ grapheme: name, alias: "replaced" }] });
       const pls = `<lexicon version="1.0" xml:lang="en"><lexeme><grapheme>a</grapheme><alias>b</alias></lexeme></lexicon>`;
@@ -52,7 +52,7 @@ export const adminResponses = (api: DescribedApi): void => {
       }
     });
 
-    it("webhooks", async () => {
+    rule("webhooks", async () => {
       const url = "https://hooks.invalid/";
       await send(400, "POST", "/admin/webhooks", { url: "https://169.254.169.254/" });
       await send(404, "POST", "/admin/webhooks", { url, websiteId: "web_unknown" });
@@ -81,7 +81,7 @@ export const adminResponses = (api: DescribedApi): void => {
       await send(404, "DELETE", path, undefined, operator);
     });
 
-    it("keys", async () => {
+    rule("keys", async () => {
       const { apiKey, secretId } = asJson(
         await send(201, "POST", `/admin/websites/${api.website.id}/keys`, {}),
       );
@@ -103,7 +103,7 @@ export const adminResponses = (api: DescribedApi): void => {
       await send(204, "POST", `${path}/speech`, { ...speech, volume: 0 });
     });
 
-    it("the catalog", async () => {
+    rule("the catalog", async () => {
       const narrator = { name: "Narrator", lang: "en-GB", service: "g1", voiceName: "espeak:gmw/en+f3" };
       const { id } = asJson(await send(201, "POST", "/admin/system-voices", narrator));
       await send(409, "POST", "/admin/system-voices", narrator);
@@ -126,7 +126,7 @@ export const adminResponses = (api: DescribedApi): void => {
       await send(200, "POST", `/admin/audio/${"0".repeat(64)}/purge`, undefined, operator);
     });
 
-    it("usage and audit", async () => {
+    rule("usage and audit", async () => {
       const { apiKey } = api.website;
       await get(200, `/admin/keys/${apiKey}/usage`, operator);
       await get(200, `/admin/keys/${apiKey}/usage?month=2026-01&asOf=2026-01-31`, operator);
@@ -154,7 +154,7 @@ export const adminResponses = (api: DescribedApi): void => {
       await get(404, "/admin/sounds/none?from=2026-01-01&to=2026-01-31", operator);
     });
 
-    it("invalid and too large bodies, unknown resources", async () => {
+    rule("invalid and too large bodies, unknown resources", async () => {
       for (const { method, path, operation } of operationsOf(api.document)) {
         if (!path.startsWith("/admin/")) continue;
         const nowhere = path.replaceAll(/\{\w+\}/g, "none");

@@ -14,14 +14,14 @@ import {
 
 /** Part of contract.test.ts, which counts the responses of all parts. */
 export const audioResponses = (api: DescribedApi): void => {
-  const { expectStatus, get, send } = api;
+  const { rule, expectStatus, get, send } = api;
 
   describe("matches the responses with audio:", () => {
     for (const [path, query] of [
       ["/v2/text/synthesize", spoken],
       ["/v1/text:synthesize", legacy],
     ] as const) {
-      it(`GET and HEAD ${path}`, async () => {
+      rule(`GET and HEAD ${path}`, async () => {
         const whole = await get(200, `${path}?${query}`);
         const headers = authorize(api.website);
         await get(200, `${path}?${query}`); // and by the fast path
@@ -45,12 +45,12 @@ export const audioResponses = (api: DescribedApi): void => {
         }
       });
 
-      it(`${path} with a URL that is too long`, async () => {
+      rule(`${path} with a URL that is too long`, async () => {
         await get(431, `${path}?text=${"x".repeat(80_000)}`);
       });
     }
 
-    it("POST /v2/text/synthesize", async () => {
+    rule("POST /v2/text/synthesize", async () => {
       const headers = { ...authorize(api.website), ...json };
       const post = (status: number, body: unknown) =>
         send(status, "POST", "/v2/text/synthesize", body, headers);
@@ -62,7 +62,7 @@ export const audioResponses = (api: DescribedApi): void => {
       await post(413, oversized);
     });
 
-    it("POST /v2/audio/name, and the same for an operator", async () => {
+    rule("POST /v2/audio/name, and the same for an operator", async () => {
       const request = { voice: "UK English Female", text: "Held to its word" };
       const headers = { ...authorize(api.website), ...json };
       for (const [path, as] of [
@@ -78,7 +78,7 @@ export const audioResponses = (api: DescribedApi): void => {
       }
     });
 
-    it("POST /v2/text/synthesize with BYOK engines, whole and as a stream", async () => {
+    rule("POST /v2/text/synthesize with BYOK engines, whole and as a stream", async () => {
       for (const [engine, credentials] of Object.entries(goodCredentials)) {
         await send(200, "PUT", `/admin/websites/${api.website.id}/credentials/${engine}`, credentials);
       }
@@ -110,7 +110,7 @@ export const audioResponses = (api: DescribedApi): void => {
       await post(404, speech, streamed);
     });
 
-    it("POST /openai/v1/audio/speech", async () => {
+    rule("POST /openai/v1/audio/speech", async () => {
       const headers = { Authorization: `Bearer ${api.website.apiKey}.${api.website.apiSecret}`, ...json };
       const post = (status: number, body: unknown) =>
         send(status, "POST", "/openai/v1/audio/speech", body, headers);
@@ -131,7 +131,7 @@ export const audioResponses = (api: DescribedApi): void => {
     });
 
     for (const form of ["", "/stream", "/with-timestamps", "/stream/with-timestamps"]) {
-      it(`POST /elevenlabs/v1/text-to-speech/{voice_id}${form}`, async () => {
+      rule(`POST /elevenlabs/v1/text-to-speech/{voice_id}${form}`, async () => {
         const headers = { "xi-api-key": `${api.website.apiKey}.${api.website.apiSecret}`, ...json };
         const post = (status: number, voice: string, body: unknown) =>
           send(status, "POST", `/elevenlabs/v1/text-to-speech/${voice}`, body, headers);
@@ -159,7 +159,7 @@ export const audioResponses = (api: DescribedApi): void => {
       });
     }
 
-    it("GET /v2/text/stream, before and after the handshake", async () => {
+    rule("GET /v2/text/stream, before and after the handshake", async () => {
       const sent = { method: "GET", path: "/v2/text/stream" };
       await get(426, sent.path, {});
       await get(400, sent.path, {
@@ -181,7 +181,7 @@ export const audioResponses = (api: DescribedApi): void => {
       await client.close();
     });
 
-    it("GET and HEAD /audio/{object}", async () => {
+    rule("GET and HEAD /audio/{object}", async () => {
       const { headers } = await get(200, `/v2/text/synthesize?${spoken}`);
       const path = headers["content-location"] ?? "";
       const etag = headers.etag ?? "";

@@ -36,6 +36,15 @@ export const describedService = () => {
   let contract: HttpContract;
   let website: Credentials;
   const refusals = new Set<string>();
+  const rules: (() => Promise<void>)[] = [];
+
+  /** Defines a test that runs once, whether mocha runs it or `allResponses` needs it. */
+  const rule = (title: string, run: () => Promise<void>): void => {
+    let result: Promise<void> | undefined;
+    const once = (): Promise<void> => (result ??= run());
+    rules.push(once);
+    it(title, once);
+  };
 
   before(async () => {
     folder = await temporaryFolder();
@@ -126,6 +135,11 @@ export const describedService = () => {
   });
 
   return {
+    rule,
+    /** Resolves when all rules have run, also where mocha has left some out. */
+    allResponses: async (): Promise<void> => {
+      for (const once of rules) await once();
+    },
     ask,
     expectStatus,
     get,

@@ -5,10 +5,10 @@ import { auditor, type DescribedApi, json, operator, oversized, report } from ".
 
 /** Part of contract.test.ts, which counts the responses of all parts. */
 export const listResponses = (api: DescribedApi): void => {
-  const { get, send, asJson } = api;
+  const { rule, get, send, asJson } = api;
 
   describe("matches the responses about voices, configuration and tokens:", () => {
-    it("GET with an entity tag, and conditional requests", async () => {
+    rule("GET with an entity tag, and conditional requests", async () => {
       for (const path of [
         "/v2/voices",
         "/v2/voices?browser=Chrome&browserVersion=130&os=Windows&osVersion=11",
@@ -27,7 +27,7 @@ export const listResponses = (api: DescribedApi): void => {
       }
     });
 
-    it("GET /v2/usage", async () => {
+    rule("GET /v2/usage", async () => {
       await get(200, "/v2/usage");
       await get(200, "/v2/usage?month=2026-01&asOf=2026-01-31");
       await get(400, "/v2/usage?month=never");
@@ -36,18 +36,18 @@ export const listResponses = (api: DescribedApi): void => {
       await get(403, "/v2/usage", { "X-API-Key": apiKey, Origin: "https://g.example" });
     });
 
-    it("POST /v2/voices/report", async () => {
+    rule("POST /v2/voices/report", async () => {
       const headers = { ...authorize(api.website), ...json };
       await send(200, "POST", "/v2/voices/report", report, headers);
       await send(400, "POST", "/v2/voices/report", { ...report, voices: "all" }, headers);
       await send(413, "POST", "/v2/voices/report", oversized, headers);
     });
 
-    it("POST /v2/auth/refresh", async () => {
+    rule("POST /v2/auth/refresh", async () => {
       await send(200, "POST", "/v2/auth/refresh", undefined, authorize(api.website));
     });
 
-    it("POST /v2/auth/verify-origin", async () => {
+    rule("POST /v2/auth/verify-origin", async () => {
       const { id } = await registerWebsite(api.service.url);
       const path = `/admin/websites/${id}`;
       const verify = async (status: number, origin: string, proven = origin) => {
@@ -63,7 +63,7 @@ export const listResponses = (api: DescribedApi): void => {
 
   describe("matches the lists of OpenAI's API:", () => {
     for (const path of ["models", "models/tts-1", "audio/models", "audio/voices"]) {
-      it(`GET ${path}, with credentials and without`, async () => {
+      rule(`GET ${path}, with credentials and without`, async () => {
         for (const headers of [{}, authorize(api.website)]) {
           const { headers: received } = await get(200, `/openai/v1/${path}`, headers);
           const condition = { "If-None-Match": received.etag ?? "" };
@@ -72,19 +72,22 @@ export const listResponses = (api: DescribedApi): void => {
       });
     }
 
-    it("GET organization/usage/audio_speeches, with the tokens of operators, auditors and keys", async () => {
-      const path = "/openai/v1/organization/usage/audio_speeches";
-      const lists = "group_by[]=model&group_by[]=api_key_id&group_by[]=project_id";
-      for (const headers of [operator, auditor, authorize(api.website)]) {
-        await get(200, `${path}?start_time=1793836800&${lists}`, headers);
-        await get(400, `${path}?start_time=never`, headers);
-      }
-      const { id, apiKey } = await registerWebsite(api.service.url);
-      await send(200, "PUT", `/admin/websites/${id}/origins`, { origins: ["https://h.example"] });
-      await get(403, `${path}?start_time=1793836800`, { "X-API-Key": apiKey, Origin: "https://h.example" });
-    });
+    rule(
+      "GET organization/usage/audio_speeches, with the tokens of operators, auditors and keys",
+      async () => {
+        const path = "/openai/v1/organization/usage/audio_speeches";
+        const lists = "group_by[]=model&group_by[]=api_key_id&group_by[]=project_id";
+        for (const headers of [operator, auditor, authorize(api.website)]) {
+          await get(200, `${path}?start_time=1793836800&${lists}`, headers);
+          await get(400, `${path}?start_time=never`, headers);
+        }
+        const { id, apiKey } = await registerWebsite(api.service.url);
+        await send(200, "PUT", `/admin/websites/${id}/origins`, { origins: ["https://h.example"] });
+        await get(403, `${path}?start_time=1793836800`, { "X-API-Key": apiKey, Origin: "https://h.example" });
+      },
+    );
 
-    it("GET an unknown model", async () => {
+    rule("GET an unknown model", async () => {
       for (const headers of [{}, authorize(api.website)]) {
         await get(404, "/openai/v1/models/gpt-9", headers);
         await get(400, `/openai/v1/models/${"x".repeat(201)}`, headers);
@@ -93,7 +96,7 @@ export const listResponses = (api: DescribedApi): void => {
   });
 
   describe("matches the lists of ElevenLabs' API:", () => {
-    it("GET voices and models", async () => {
+    rule("GET voices and models", async () => {
       for (const path of ["v1/models", "v1/voices", "v1/voices/UK_English_Female", "v2/voices"]) {
         const { headers } = await get(200, `/elevenlabs/${path}`);
         const condition = { "If-None-Match": headers.etag ?? "" };
@@ -108,7 +111,7 @@ export const listResponses = (api: DescribedApi): void => {
     });
 
     for (const path of ["/elevenlabs/v1/user", "/elevenlabs/v1/user/subscription"]) {
-      it(`GET ${path}`, async () => {
+      rule(`GET ${path}`, async () => {
         await get(200, path);
         const { id, apiKey } = await registerWebsite(api.service.url);
         await send(200, "PUT", `/admin/websites/${id}/origins`, { origins: ["https://h.example"] });
@@ -118,47 +121,50 @@ export const listResponses = (api: DescribedApi): void => {
   });
 
   describe("matches the public pages:", () => {
-    it("/, /health and its parts, the key of seals, /openapi.json, the scripts, /docs, /voices, /console", async () => {
-      await get(200, "/", {});
-      await get(200, "/", { Accept: "text/html" });
-      await get(200, "/health", {});
-      await get(200, "/health/live", {});
-      await get(200, "/health/ready", {});
-      const { body } = await get(200, "/.well-known/voxledger-seal.pub", {});
-      expect(parseVerifierKey(body.toString().trim())).not.to.equal(undefined);
-      for (const path of [
-        "/",
-        "/openapi.json",
-        "/client.js",
-        "/client-sentences.js",
-        "/player.js",
-        "/player-features.js",
-      ]) {
-        const { headers } = await get(200, path, {});
-        await get(304, path, { "If-None-Match": headers.etag ?? "" });
-      }
-      const page = await get(200, "/docs", {});
-      const files = page.body.toString().match(/docs\/assets\/[^"]+/g) ?? [];
-      expect(files).to.have.length(4);
-      const getAsset = async (file: string): Promise<void> => {
-        const { headers } = await get(200, `/${file}`, {});
-        await get(304, `/${file}`, { "If-None-Match": headers.etag ?? "" });
-      };
-      for (const file of files) await getAsset(file);
-      await get(404, "/docs/assets/0/swagger-ui.css", {});
-      await get(200, "/voices", {});
-      await get(400, "/voices?page=0", {});
-      const none = await get(200, "/voices?lang=none", {}); // its samples are not being spoken meanwhile
-      await get(304, "/voices?lang=none", { "If-None-Match": none.headers.etag ?? "" });
-      const console = await get(200, "/console", {});
-      await get(304, "/console", { "If-None-Match": console.headers.etag ?? "" });
-      const consoleFiles = console.body.toString().match(/console\/assets\/[^"]+/g) ?? [];
-      expect(consoleFiles).to.have.length(2);
-      for (const file of consoleFiles) await getAsset(file);
-      await get(404, "/console/assets/0/console.js", {});
-    });
+    rule(
+      "/, /health and its parts, the key of seals, /openapi.json, the scripts, /docs, /voices, /console",
+      async () => {
+        await get(200, "/", {});
+        await get(200, "/", { Accept: "text/html" });
+        await get(200, "/health", {});
+        await get(200, "/health/live", {});
+        await get(200, "/health/ready", {});
+        const { body } = await get(200, "/.well-known/voxledger-seal.pub", {});
+        expect(parseVerifierKey(body.toString().trim())).not.to.equal(undefined);
+        for (const path of [
+          "/",
+          "/openapi.json",
+          "/client.js",
+          "/client-sentences.js",
+          "/player.js",
+          "/player-features.js",
+        ]) {
+          const { headers } = await get(200, path, {});
+          await get(304, path, { "If-None-Match": headers.etag ?? "" });
+        }
+        const page = await get(200, "/docs", {});
+        const files = page.body.toString().match(/docs\/assets\/[^"]+/g) ?? [];
+        expect(files).to.have.length(4);
+        const getAsset = async (file: string): Promise<void> => {
+          const { headers } = await get(200, `/${file}`, {});
+          await get(304, `/${file}`, { "If-None-Match": headers.etag ?? "" });
+        };
+        for (const file of files) await getAsset(file);
+        await get(404, "/docs/assets/0/swagger-ui.css", {});
+        await get(200, "/voices", {});
+        await get(400, "/voices?page=0", {});
+        const none = await get(200, "/voices?lang=none", {}); // its samples are not being spoken meanwhile
+        await get(304, "/voices?lang=none", { "If-None-Match": none.headers.etag ?? "" });
+        const console = await get(200, "/console", {});
+        await get(304, "/console", { "If-None-Match": console.headers.etag ?? "" });
+        const consoleFiles = console.body.toString().match(/console\/assets\/[^"]+/g) ?? [];
+        expect(consoleFiles).to.have.length(2);
+        for (const file of consoleFiles) await getAsset(file);
+        await get(404, "/console/assets/0/console.js", {});
+      },
+    );
 
-    it("/reproduce, its scripts and the files of voices", async () => {
+    rule("/reproduce, its scripts and the files of voices", async () => {
       const { headers, body } = await get(200, "/reproduce", {});
       await get(304, "/reproduce", { "If-None-Match": headers.etag ?? "" });
       const page = body.toString();

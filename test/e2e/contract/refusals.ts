@@ -6,7 +6,7 @@ import { auditor, type DescribedApi } from "./described-service.ts";
 
 /** Part of contract.test.ts, which counts the responses of all parts. */
 export const refusalResponses = (api: DescribedApi): void => {
-  const { ask, expectStatus, requestsOfWebsites, as } = api;
+  const { rule, ask, expectStatus, requestsOfWebsites, as } = api;
 
   describe("matches the refusals of callers", () => {
     const allowsAnyone = ({ operation }: FoundOperation): boolean =>
@@ -20,11 +20,11 @@ export const refusalResponses = (api: DescribedApi): void => {
         .map(({ method, path }) => ({ method, path: path.replaceAll(/\{\w+\}/g, "x") })),
     ];
 
-    it("without credentials", async () => {
+    rule("without credentials", async () => {
       for (const sent of unauthenticated()) await expectStatus(401, sent);
     });
 
-    it("with an auditor's token, which can only read", async () => {
+    rule("with an auditor's token, which can only read", async () => {
       for (const { method, path, operation } of operationsOf(api.document)) {
         const schemes = (operation.security ?? []).flatMap((scheme) => Object.keys(scheme));
         if (!schemes.includes("adminToken")) continue;
@@ -34,7 +34,7 @@ export const refusalResponses = (api: DescribedApi): void => {
       }
     });
 
-    it("with a suspended key, which can only read its configuration and its usage", async () => {
+    rule("with a suspended key, which can only read its configuration and its usage", async () => {
       const suspended = await registerWebsite(api.service.url);
       await admin(api.service.url, "POST", `/keys/${suspended.apiKey}/suspend`, {
         reason: "invoice overdue",
@@ -51,12 +51,12 @@ export const refusalResponses = (api: DescribedApi): void => {
       while (status !== 429) ({ status } = await ask(sent));
     };
 
-    it("with a key over its rate limit", async () => {
+    rule("with a key over its rate limit", async () => {
       const busy = await registerWebsite(api.service.url, { requestsPerMinute: 1 });
       for (const sent of requestsOfWebsites()) await repeatUntilTooMany(as(sent, authorize(busy)));
     });
 
-    it("from an address with too many wrong secrets", async () => {
+    rule("from an address with too many wrong secrets", async () => {
       const verification = { method: "POST", path: "/v2/auth/verify-origin" };
       const guess = { Authorization: "Bearer vlk_guessed.guessed", "X-Forwarded-For": "198.51.100.1" };
       const open = requestsOfWebsites(operationsOf(api.document).filter(allowsAnyone));

@@ -11,6 +11,7 @@ import { openEventStoreDB } from "../../../src/eventstore/eventstoredb/eventstor
 import { readSealedEvents } from "../../../src/ledger/proof/sealed-log.ts";
 import { randomLag } from "../../support/eventstoredb-node/index-lag.ts";
 import { startEventStoreDBNode } from "../../support/eventstoredb-node/node.ts";
+import { testSeed } from "../../support/sample.ts";
 import { type LedgerEntries, readLedger } from "../../support/test-ledger.ts";
 import { disturb } from "./faults.ts";
 import type { Decided, Load } from "./load.ts";
@@ -89,10 +90,11 @@ const charactersIn = ({ servings, voided }: LedgerEntries) => {
 
 describe("the ledger of several instances", () => {
   for (const instances of [2, 3]) {
-    const seed = Date.now() % 2 ** 31;
-
-    it(`is exact with ${instances} instances that are stopped and killed, and any faults of the event store (seed ${seed})`, async () => {
-      const node = await startEventStoreDBNode({ indexLagMs: randomLag(seed, 100), commitTimeoutMs: 200 });
+    it(`is exact with ${instances} instances that are stopped and killed, and any faults of the event store (seed ${testSeed})`, async () => {
+      const node = await startEventStoreDBNode({
+        indexLagMs: randomLag(testSeed, 100),
+        commitTimeoutMs: 200,
+      });
       const store = await openEventStoreDB({ url: node.url });
       await issueKeys(store);
       const all: Instance[] = [];
@@ -101,7 +103,7 @@ describe("the ledger of several instances", () => {
         const load = {
           url: node.url,
           name: `i${all.length}`,
-          seed: seed + all.length,
+          seed: testSeed + all.length,
           decisions: Math.ceil(decisions / instances),
           keys,
           quota,
@@ -120,7 +122,7 @@ describe("the ledger of several instances", () => {
       };
       const faults = disturb({
         node,
-        seed,
+        seed: testSeed,
         refused: refused.promise,
         processes: () => all.map(({ child }) => child),
         replace,
