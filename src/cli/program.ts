@@ -3,13 +3,13 @@ import { Invalid } from "../domain/errors.ts";
 import { createActions, type Register, Remarked, type WithServices } from "./command.ts";
 import { registerAudioCommands } from "./commands/audio.ts";
 import { registerAuditCommand } from "./commands/audit.ts";
+import { registerSystemVoiceCommands, registerVoiceCommands } from "./commands/catalog.ts";
 import { registerClockCommands } from "./commands/clock.ts";
 import { registerCredentialsCommands } from "./commands/credentials.ts";
 import { registerKeyCommands, registerSecretCommands } from "./commands/keys.ts";
 import { registerLexiconCommands } from "./commands/lexicons.ts";
 import { registerUsageCommand } from "./commands/usage.ts";
-import { registerVoiceChoiceCommands } from "./commands/voice-choice.ts";
-import { registerSystemVoiceCommands, registerVoiceCommands } from "./commands/voices.ts";
+import { registerVoiceChoiceCommands } from "./commands/voices.ts";
 import { registerWebhookCommands } from "./commands/webhooks.ts";
 import { registerWebsiteCommands } from "./commands/websites.ts";
 

@@ -1,151 +1,59 @@
-import { InvalidArgumentError, Option } from "commander";
-import { engineCodes, type SystemVoice, type Voice } from "../../domain/synthesis/speech.ts";
-import { operator, printing, type Register, writing } from "../command.ts";
+import { Argument } from "commander";
+import type { VoiceChoiceStatus } from "../../application/catalog/catalog.ts";
+import type { SpeakingVoice } from "../../application/catalog/speaking-voices.ts";
+import { type VoiceChoice, voiceChoices } from "../../domain/catalog/natural-voices.ts";
+import { type VoiceLicence, voiceLicences } from "../../domain/catalog/voice-licences.ts";
+import { operator, print, type Register, reading } from "../command.ts";
 import { fields, table } from "../layout.ts";
 
-interface VoiceOptions {
-  readonly lang?: string;
-  readonly flag?: string;
-  readonly gender?: string;
-  readonly systemVoice?: number[];
-  readonly deprecated?: boolean;
-}
+/** Adds the command `voices`: who speaks, on which licence, and the choice of it. */
+export const registerVoiceChoiceCommands: Register = (program, { withServices, write }) => {
+  const voices = program
+    .command("voices")
+    .description("list who speaks each voice on this machine, and what would make it better")
+    .option("--licences", "list the licences of everything that speaks")
+    .action(async function (this: typeof program, { licences }: { licences?: true }) {
+      if (licences) {
+        print(this, voiceLicences, licenceTable);
+        return;
+      }
+      const found = await withServices(
+        async ({ catalog }) => ({ ...(await catalog.choice()), speakers: await catalog.speakers() }),
+        reading({ catalog: "all" }),
+      );
+      print(this, found, (status) => `${choiceText(status)}\n\n${speakerTable(status.speakers)}`);
+    });
 
-export const registerVoiceCommands: Register = (program, { read, write }) => {
-  const voice = program.command("voice").description("manage the voices of all websites");
-
-  voice
-    .command("list")
-    .description("list voices, in the order in which they were added")
-    .option("--lang <code>", "only voices with this language code")
-    .action(
-      read(voiceTable, { catalog: "all" }, ({ catalog }, { lang }: { lang?: string }) =>
-        catalog.list().voices.filter((one) => lang === undefined || one.lang === lang),
-      ),
-    );
-
-  voice
-    .command("add <name>")
-    .description("add a voice")
-    .requiredOption("--lang <code>", "language, BCP-47")
-    .requiredOption("--flag <country>", "country of the flag, two letters")
-    .addOption(genderOption().makeOptionMandatory())
-    .requiredOption("--system-voice <id...>", "ids of its system voices, in fallback order", ids)
-    .action(
-      write(voiceText, ({ catalog }, name: string, options: VoiceOptions) =>
-        catalog.addVoice({ name, ...membersOf(options) }, operator),
-      ),
-    );
-
-  voice
-    .command("change <name>")
-    .description("change members of a voice")
-    .option("--lang <code>", "language, BCP-47")
-    .option("--flag <country>", "country of the flag, two letters")
-    .addOption(genderOption())
-    .option("--system-voice <id...>", "ids of its system voices, in fallback order", ids)
-    .option("--no-deprecated", "remove the deprecation")
-    .action(
-      write(voiceText, ({ catalog }, name: string, options: VoiceOptions) => {
-        const change = { ...membersOf(options), ...(options.deprecated === false && { deprecated: false }) };
-        return catalog.changeVoice(name, change, operator);
-      }),
-    );
-
-  voice
-    .command("deprecate <name>")
-    .description("mark a voice as deprecated; it stays usable")
-    .action(write(voiceText, ({ catalog }, name: string) => catalog.deprecateVoice(name, operator)));
-};
-
-export const registerSystemVoiceCommands: Register = (program, { withServices, read, write }) => {
-  const systemVoice = program
-    .command("system-voice")
-    .description("manage system voices: those of engines, and native ones of browsers");
-
-  systemVoice
-    .command("list")
-    .description("list system voices, by id")
-    .action(read(systemVoiceTable, { catalog: "all" }, ({ catalog }) => catalog.list().systemVoices));
-
-  systemVoice
-    .command("add <name>")
-    .description("add a system voice")
-    .requiredOption("--lang <code>", "language, BCP-47")
-    .addOption(genderOption())
-    .addOption(
-      new Option("--engine <code>", "the engine that speaks it; default: browsers").choices(engineCodes),
+  voices
+    .command("use")
+    .description(
+      "choose, for all instances, whether natural voices speak; default ones and those installed here",
     )
-    .option("--voice-name <name>", "the engine's name for the voice")
-    .action(
-      write(
-        systemVoiceText,
-        ({ catalog }, name: string, { engine: service, ...members }: { engine?: string }) =>
-          catalog.addSystemVoice({ name, ...members, ...(service && { service }) }, operator),
-      ),
-    );
-
-  systemVoice
-    .command("deprecate <id>")
-    .description("stop selecting a system voice by language alone")
-    .action(
-      printing(systemVoiceText, (given: string) => {
-        const [id = 0] = ids(given);
-        return withServices(({ catalog }) => catalog.deprecateSystemVoice(id, operator), writing);
-      }),
-    );
+    .addArgument(new Argument("<choice>").choices(voiceChoices))
+    .action(write(choiceText, ({ catalog }, choice: VoiceChoice) => catalog.choose(choice, operator)));
 };
 
-const genderOption = (): Option => new Option("--gender <gender>", "female or male").choices(["f", "m"]);
-
-const ids = (value: string, before: number[] = []): number[] => {
-  if (!/^[1-9]\d{0,8}$/.test(value)) throw new InvalidArgumentError("It must be the id of a system voice.");
-  return [...before, Number(value)];
-};
-
-const membersOf = ({ lang, flag, gender, systemVoice }: VoiceOptions) => ({
-  ...(lang !== undefined && { lang }),
-  ...(flag !== undefined && { flag }),
-  ...(gender !== undefined && { gender }),
-  ...(systemVoice && { voiceIDs: systemVoice }),
-});
-
-const voiceTable = (all: readonly Voice[]): string =>
-  table(
-    ["name", "language", "gender", "flag", "system voices", "state"],
-    all.map((one) => [one.name, one.lang, one.gender, one.flag, one.voiceIDs.join(" "), stateOf(one)]),
-    "There is no voice.",
-  );
-
-const voiceText = (voice: Voice): string =>
+const choiceText = ({ choice, voices, missing, advice }: VoiceChoiceStatus): string =>
   fields({
-    voice: voice.name,
-    language: voice.lang,
-    gender: voice.gender,
-    flag: voice.flag,
-    "system voices": voice.voiceIDs.join(" "),
-    state: stateOf(voice),
+    voices: choice,
+    natural: voices.join(", ") || undefined,
+    "not installed here": missing.join(", ") || undefined,
+    advice,
   });
 
-const systemVoiceTable = (all: readonly SystemVoice[]): string =>
+const speakerTable = (all: readonly SpeakingVoice[]): string =>
   table(
-    ["id", "name", "language", "gender", "engine", "the engine's name", "state"],
+    ["voice", "language", "gender", "engine", "spoken by", "quality", "better"],
     all.map((one) => [
-      ...[String(one.id), one.name, one.lang ?? "", one.gender ?? "", one.service ?? "browsers"],
-      ...[one.voiceName ?? "", stateOf(one)],
+      ...[one.name, one.lang, one.gender, one.engine, one.voiceName, one.quality],
+      one.better ?? "",
     ]),
-    "There is no system voice.",
+    "There is no voice: the catalog is filled at the service's first start.",
   );
 
-const systemVoiceText = (one: SystemVoice): string =>
-  fields({
-    id: String(one.id),
-    name: one.name,
-    language: one.lang,
-    gender: one.gender,
-    engine: one.service ?? "browsers",
-    "the engine's name": one.voiceName,
-    state: stateOf(one),
-  });
-
-const stateOf = ({ deprecated }: { deprecated?: boolean }): string => (deprecated ? "deprecated" : "in use");
+const licenceTable = (all: readonly VoiceLicence[]): string =>
+  table(
+    ["name", "licence", "voices", "text"],
+    all.map(({ name, licence, voices, text }) => [name, licence, voices.join(", "), text]),
+    "none",
+  );

@@ -6,7 +6,7 @@ import { readSamples } from "../../pcm/read-samples.ts";
 import type { EspeakOrder, SpeechEvent } from "../../subprocess/espeak.ts";
 import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
 import { ToolFailed } from "../../subprocess/tools.ts";
-import { clauseCost } from "./clause-cost.ts";
+import { clauseCost } from "./espeak-cost.ts";
 import { mnemonicsOf } from "./espeak-phonemes.ts";
 import { dictionaryVersion } from "./japanese/japanese-readings.ts";
 import type { Boundary, LocalTool, Pauses } from "./local-tool.ts";

@@ -2,121 +2,122 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { type Core, composeCore } from "../../../src/bootstrap/core.ts";
-import { createLogger } from "../../../src/bootstrap/observability.ts";
-import { createProgram, run } from "../../../src/cli/program.ts";
-import { readSettings } from "../../../src/settings.ts";
+import { catalogStream } from "../../../src/domain/catalog/catalog.ts";
+import { defaultNaturalVoices } from "../../../src/domain/catalog/natural-voices.ts";
+import type { RecordedEvent } from "../../../src/eventstore/event-store.ts";
+import { openSqliteEventStore } from "../../../src/eventstore/sqlite/sqlite-event-store.ts";
+import { admin } from "../../support/client.ts";
+import { runCommand } from "../../support/command-line.ts";
+import { startInProcessService } from "../../support/in-process-service.ts";
 
-const unused = (): never => {
-  throw new Error("No command of voices concerns audio.");
-};
-const otherServices = {
-  deleteAudio: unused,
-  sounds: { list: unused, find: unused, purge: unused },
-  acceptClock: unused,
-};
-
-describe("the voices commands", () => {
+describe("the choice of voices", () => {
   let folder: string;
-  let core: Core;
 
-  before(async () => {
-    folder = await mkdtemp(join(tmpdir(), "voxledger-cli-"));
-    core = await composeCore(readSettings({ DATA_DIR: folder }), createLogger("silent"));
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), "voxledger-choice-"));
   });
-  after(async () => {
-    await core.close();
-    await rm(folder, { recursive: true });
-  });
+  afterEach(() => rm(folder, { recursive: true }));
 
-  const voxledger = async (...args: string[]) => {
-    let [stdout, stderr] = ["", ""];
-    const program = createProgram(async (work) => work({ ...core, ...otherServices }), {
-      writeOut: (text) => {
-        stdout += text;
-      },
-      writeErr: (text) => {
-        stderr += text;
-      },
-    });
-    const exitCode = await run(program, ["node", "voxledger", ...args]);
-    return { exitCode, stdout, stderr };
+  const env = (more: Record<string, string> = {}) => ({
+    DATA_DIR: folder,
+    NATURAL_VOICES_DIR: "none",
+    ...more,
+  });
+  const voices = (...args: readonly string[]) => runCommand(env(), ["voices", ...args]);
+  const chosen = async (): Promise<RecordedEvent["data"][]> => {
+    const store = await openSqliteEventStore({ path: join(folder, "events.db"), readOnly: true });
+    const events: RecordedEvent[] = [];
+    for await (const event of store.readStream(catalogStream)) events.push(event);
+    await store.close();
+    return events.filter(({ type }) => type === "VoicesChosen").map(({ data }) => data);
   };
-  const json = async (...args: string[]) => {
-    const { exitCode, stdout, stderr } = await voxledger(...args, "--json");
-    expect({ exitCode, stderr }).to.deep.equal({ exitCode: 0, stderr: "" });
-    return JSON.parse(stdout);
-  };
-  const aSystemVoice = (name: string) =>
-    json(
-      ...["system-voice", "add", name, "--lang", "de-DE", "--engine", "g1"],
-      ...["--voice-name", "espeak:gmw/de", "--gender", "m"],
-    );
-  const aVoice = (name: string, ids: readonly number[]) =>
-    json(
-      ...["voice", "add", name, "--lang", "de-DE", "--flag", "de", "--gender", "m"],
-      ...["--system-voice", ...ids.map(String)],
-    );
+  const start = (choice: string) => startInProcessService(env({ VOICES: choice }));
 
-  it("add system voices and voices that refer to them in fallback order", async () => {
-    const [first, second] = [await aSystemVoice("first"), await aSystemVoice("second")];
-    expect(first).to.deep.include({ service: "g1", voiceName: "espeak:gmw/de", gender: "m" });
-    const voice = await aVoice("Klaus", [second.id, first.id]);
-    expect(voice).to.deep.equal({
-      ...{ name: "Klaus", lang: "de-DE", flag: "de", gender: "m" },
-      voiceIDs: [second.id, first.id],
-    });
-    expect(await json("voice", "list", "--lang", "de-DE")).to.deep.include(voice);
-    expect(await json("voice", "list", "--lang", "fr-FR")).to.deep.equal([]);
-    expect(await json("system-voice", "list")).to.deep.include(first);
+  it("of a new installation is recorded once, by whichever instance starts first", async () => {
+    const services = await Promise.all([start("natural"), start("natural"), start("natural")]);
+    await Promise.all(services.map((service) => service.close()));
+    expect(await chosen()).to.have.length(1);
+    expect((await chosen())[0])
+      .to.include({ choice: "natural" })
+      .and.to.deep.include({ voices: defaultNaturalVoices });
   });
 
-  it("add a native voice of browsers", async () => {
-    const { service, ...voice } = await json("system-voice", "add", "Samantha", "--lang", "en-US");
-    expect([service, voice.name]).to.deep.equal([undefined, "Samantha"]);
-    expect((await voxledger("system-voice", "list")).stdout).to.match(/^\d+ +Samantha +en-US +browsers/m);
-  });
-
-  it("change the given members, deprecate and restore a voice", async () => {
-    const { id } = await aSystemVoice("third");
-    await aVoice("Otto", [id]);
-    expect(await json("voice", "change", "Otto", "--flag", "at")).to.include({ flag: "at", lang: "de-DE" });
-    expect((await json("voice", "deprecate", "Otto")).deprecated).to.equal(true);
-    expect((await voxledger("voice", "list")).stdout).to.match(/^Otto .*deprecated$/m);
-    expect((await json("voice", "change", "Otto", "--no-deprecated")).deprecated).to.equal(false);
-    expect((await json("system-voice", "deprecate", String(id))).deprecated).to.equal(true);
-  });
-
-  it("fail with one line and exit code 1", async () => {
-    for (const [args, line] of [
-      [["voice", "deprecate", "nobody"], /no voice of that name/],
-      [["voice", "change", "nobody", "--flag", "at"], /no voice of that name/],
-      [["system-voice", "deprecate", "7"], /no system voice 7/],
-      [["system-voice", "add", "x", "--lang", "!"], /^error: lang: /],
-      [
-        ["voice", "add", "x", "--lang", "de", "--flag", "de", "--gender", "f", "--system-voice", "7"],
-        /^error: voiceIDs\.0: /,
-      ],
-    ] as const) {
-      const { exitCode, stdout, stderr } = await voxledger(...args);
-      expect({ exitCode, stdout }, args.join(" ")).to.deep.equal({ exitCode: 1, stdout: "" });
-      expect(stderr)
-        .to.match(line)
-        .and.to.match(/^error: .+\n$/);
+  it("of an installation that has voices stays as it is when a version with natural voices starts", async () => {
+    await (await start("classic")).close();
+    const service = await start("natural");
+    try {
+      expect(await chosen()).to.deep.equal([]);
+      const { body } = await admin(service.url, "GET", "/voice-choice");
+      expect(body).to.deep.equal({
+        choice: "classic",
+        ...{ voices: [], missing: [] },
+        advice: "Natural voices: voxledger voices use natural",
+      });
+    } finally {
+      await service.close();
     }
   });
 
-  it("exit with code 2 for an unknown command", async () => {
-    for (const args of [
-      ["voice"],
-      ["voice", "add", "x"],
-      ["voice", "add", "x", "--lang", "de", "--flag", "de", "--gender", "x", "--system-voice", "1"],
-      ["voice", "add", "x", "--lang", "de", "--flag", "de", "--gender", "f", "--system-voice", "one"],
-      ["system-voice", "deprecate", "first"],
-      ["system-voice", "add", "x", "--lang", "de", "--engine", "g9"],
-    ]) {
-      const { exitCode, stdout } = await voxledger(...args);
-      expect({ exitCode, stdout }, args.join(" ")).to.deep.equal({ exitCode: 2, stdout: "" });
+  it("is changed by the command line and by the admin API, for running instances too", async () => {
+    const service = await start("classic");
+    try {
+      const speakers = async (): Promise<readonly { name: string }[]> => {
+        const { body } = await admin(service.url, "GET", "/speaking-voices?limit=1000");
+        return (body as unknown as { voices: { name: string }[] }).voices;
+      };
+      const heartOf = async () => (await speakers()).find(({ name }) => name === "US English Female");
+      expect(await heartOf()).to.deep.include({
+        ...{ engine: "g1", voiceName: "flite:slt", quality: "classic" },
+        better: "hibari:heart: scripts/natural-voices, then voxledger voices use natural",
+      });
+      const { exitCode, stdout } = await voices("use", "natural");
+      expect(exitCode).to.equal(0);
+      expect(stdout).to.include("hibari:heart").and.to.include("scripts/natural-voices");
+      const { body, status } = await admin(service.url, "PUT", "/voice-choice", { choice: "natural" });
+      expect([status, body.choice]).to.deep.equal([200, "natural"]);
+      expect(await chosen()).to.have.length(1);
+      expect(await heartOf()).to.include({ better: "hibari:heart: scripts/natural-voices" });
+      expect((await admin(service.url, "PUT", "/voice-choice", { choice: "classic" })).body.choice).to.equal(
+        "classic",
+      );
+      expect(await chosen()).to.have.length(2);
+      expect((await admin(service.url, "PUT", "/voice-choice", { choice: "robot" })).status).to.equal(400);
+    } finally {
+      await service.close();
     }
+  });
+
+  it("is shown with who speaks each voice, and its quality", async () => {
+    await (await start("natural")).close();
+    const { stdout } = await voices();
+    expect(stdout)
+      .to.match(/^voices +natural$/m)
+      .and.to.match(/^not installed here +hibari:heart, pico:en-GB/m);
+    expect(stdout).to.match(/^Dutch Female +nl-NL +f +g1 +espeak:gmw\/nl\+f3 +classic$/m);
+    expect(stdout).to.match(
+      /^US English Female +en-US +f +g1 +flite:slt +classic +hibari:heart: scripts\/natural-voices$/m,
+    );
+    expect(stdout).to.match(
+      /^Hindi Female .+ classic +kokoro:hf_alpha: scripts\/natural-voices --kokoro, then voxledger voices use natural$/m,
+    );
+    // Nothing installs a better one.
+    expect(stdout).to.match(/^Japanese Female +ja-JP +f +g1 +espeak:jpx\/ja\+f3 +classic$/m);
+  });
+
+  it("names the natural voices that are installed on this machine", async () => {
+    await (await start("natural")).close();
+    const { stdout } = await runCommand({ DATA_DIR: folder }, ["voices"]);
+    expect(stdout).to.match(/^US English Female +en-US +f +g1 +hibari:heart +natural$/m);
+    expect(stdout).to.match(
+      /^UK English Female +en-GB +f +g1 +pico:en-GB +clear +hibari:emma: scripts\/natural-voices, then/m,
+    );
+  });
+
+  it("has the licences of everything that speaks", async () => {
+    const { stdout, exitCode } = await voices("--licences");
+    expect(exitCode).to.equal(0);
+    for (const name of ["hibari", "SVOX Pico", "Kokoro", "ONNX Runtime", "espeak-ng", "flite", "sherpa-onnx"])
+      expect(stdout).to.include(name);
+    expect(stdout).to.match(/^espeak-ng +GPL-3\.0-or-later /m);
   });
 });
