@@ -10,7 +10,7 @@ import { registerAuditProofCommands } from "./cli/commands/audit-proof.ts";
 import { registerInstanceCommands } from "./cli/commands/instances.ts";
 import { registerModelCommands } from "./cli/commands/models.ts";
 import { registerProjectionCommands } from "./cli/commands/projections.ts";
-import { registerSampleCommands } from "./cli/commands/samples.ts";
+import { registerSampleCommands } from "./cli/commands/voices.ts";
 import { createProgram, run } from "./cli/program.ts";
 import { readSettings } from "./settings.ts";
 

@@ -41,7 +41,7 @@ import type { AudioParts } from "./speech/audio.ts";
 import type { SynthesisParts } from "./speech/synthesis.ts";
 
 /** Everything that the operations call. */
-export interface Application {
+interface Application {
   readonly core: Core;
   readonly access: Access;
   readonly audio: AudioParts;

@@ -24,7 +24,7 @@ const bytes = 32;
 
 type KeySettings = Pick<Settings, "masterKey" | "dataDir" | "eventStore">;
 
-export interface ObtainOptions {
+interface ObtainOptions {
   /** False: a key that is missing in DATA_DIR is not created. Default: true. */
   readonly mayCreate?: boolean;
 }

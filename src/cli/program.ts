@@ -9,7 +9,7 @@ import { registerCredentialsCommands } from "./commands/credentials.ts";
 import { registerKeyCommands, registerSecretCommands } from "./commands/keys.ts";
 import { registerLexiconCommands } from "./commands/lexicons.ts";
 import { registerUsageCommand } from "./commands/usage.ts";
-import { registerVoiceChoiceCommands } from "./commands/voices.ts";
+import { registerVoicesCommands } from "./commands/voices.ts";
 import { registerWebhookCommands } from "./commands/webhooks.ts";
 import { registerWebsiteCommands } from "./commands/websites.ts";
 
@@ -21,7 +21,7 @@ const registrations: readonly Register[] = [
   registerLexiconCommands,
   registerWebhookCommands,
   registerVoiceCommands,
-  registerVoiceChoiceCommands,
+  registerVoicesCommands,
   registerSystemVoiceCommands,
   registerAudioCommands,
   registerUsageCommand,

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { CatalogIndex } from "../domain/catalog/catalog-index.ts";
 import { flagOf } from "../domain/catalog/flag.ts";
 import { isNatural } from "../domain/catalog/natural-voices.ts";
@@ -22,8 +23,9 @@ export interface ConfiguredVoice {
  * have is spoken by both, in order; after them by the engine's own voice of that language and
  * gender. Undefined without voices.
  */
-export const configuredVoices =
-  (all: readonly ConfiguredVoice[], revision: string) => (shared: CatalogIndex) => {
+export const configuredVoices = (all: readonly ConfiguredVoice[]) => {
+  const revision = createHash("sha256").update(JSON.stringify(all)).digest("hex").slice(0, 16);
+  return (shared: CatalogIndex) => {
     if (all.length === 0) return undefined;
     const byName = Map.groupBy(all, ({ name }) => name);
     return {
@@ -33,6 +35,7 @@ export const configuredVoices =
       systemVoices: all.map(systemVoiceOf),
     };
   };
+};
 
 const systemVoiceOf = ({ id, name, lang, gender, engine, voiceName }: ConfiguredVoice): SystemVoice => ({
   id,

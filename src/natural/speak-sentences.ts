@@ -21,7 +21,7 @@ export interface SpokenSymbols {
   readonly lengths: readonly number[];
 }
 
-export interface SentenceSpeaker {
+interface SentenceSpeaker {
   /** The ids of the model's symbols. */
   readonly vocabulary: Readonly<Record<string, number>>;
   /** `ids`: those of symbols, without the pause at both ends. */

@@ -1,6 +1,6 @@
 import type { Audio } from "./compute.ts";
 
-export type ComparedFormat = "wav" | "flac" | "pcm";
+type ComparedFormat = "wav" | "flac" | "pcm";
 
 /** The formats that hold the samples themselves. */
 export const isCompared = (format: string): format is ComparedFormat => /^(?:wav|flac|pcm)$/.test(format);

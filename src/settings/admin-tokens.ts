@@ -4,7 +4,7 @@ import { z } from "zod";
  * A bearer token of the admin API, and the name of its holder; undefined for a token without a
  * name.
  */
-export interface AdminToken {
+interface AdminToken {
   readonly name: string | undefined;
   readonly token: string;
 }

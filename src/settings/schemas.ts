@@ -107,7 +107,7 @@ export const timeServers = list
     }),
   );
 
-export type AudioStoreAddress =
+type AudioStoreAddress =
   | { readonly kind: "file"; readonly path: string }
   | ({ readonly kind: "s3" } & S3Address);
 
@@ -180,7 +180,7 @@ export const checkWyomingKey = (
 };
 
 /** What speaks for a free engine, before its local tools. */
-export type EngineAddress =
+type EngineAddress =
   | { readonly kind: "openai"; readonly server: SelfHostedServer }
   | { readonly kind: "sherpa"; readonly paths: readonly string[] };
 

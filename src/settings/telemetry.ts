@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-export type OtlpProtocol = "grpc" | "http/json" | "http/protobuf";
+type OtlpProtocol = "grpc" | "http/json" | "http/protobuf";
 
 /** The trace sampler. */
 export interface Sampling {

@@ -6,7 +6,7 @@ type KeysOf<Kind extends Metric["kind"]> = {
   [Key in MetricKey]: (typeof metricDefinitions)[Key]["kind"] extends Kind ? Key : never;
 }[MetricKey];
 
-export type Observe = (value: number, attributes?: Attributes) => void;
+type Observe = (value: number, attributes?: Attributes) => void;
 
 /** A counter that is read at collection: adding costs next to nothing. */
 export interface Counter {

@@ -37,7 +37,7 @@ import { createRequestDurations, createRequestObserver, type RequestObserverOpti
 import { createSampler } from "./sampler.ts";
 import type { Telemetry } from "./telemetry.ts";
 
-export interface TelemetryOptions {
+interface TelemetryOptions {
   readonly settings: TelemetrySettings;
   readonly host: string;
   readonly version: string;

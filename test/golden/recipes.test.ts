@@ -16,7 +16,7 @@ import { configuredVoices } from "../../src/engines/configured-voices.ts";
 import type { Engine } from "../../src/engines/engine.ts";
 import { localEngines } from "../../src/engines/local/engine.ts";
 import { readingVoice } from "../../src/engines/local/espeak.ts";
-import { voicesOfServers } from "../../src/engines/self-hosted/voices.ts";
+import { voicesOfServers } from "../../src/engines/self-hosted/engine.ts";
 import { requestFromBody, synthesizeRequest } from "../../src/http/routes/synthesis/request.ts";
 import { readSettings } from "../../src/settings.ts";
 import type { SubprocessHost, ToolJob } from "../../src/subprocess/subprocess-host.ts";
@@ -193,7 +193,7 @@ const openSynthesis = async ({
     byokVoices: createByokVoices(
       new Map([own, replacing].map((website) => [`credentials-${website}`, credentials])),
     ),
-    configuredVoices: configuredVoices(voicesOfServers(settings.selfHosted), "self-hosted"),
+    configuredVoices: configuredVoices(voicesOfServers(settings.selfHosted)),
   });
   const lexicons = createWebsiteLexicons(
     new Map([[`lexicons-${replacing}`, { versions: 1, byName: { common: lexicon } }]]),

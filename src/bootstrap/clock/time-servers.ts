@@ -3,7 +3,7 @@ import { createSocket } from "node:dgram";
 import { isIPv6 } from "node:net";
 import type { TimeSource } from "../../application/clock/clock-check.ts";
 
-export interface TimeServer {
+interface TimeServer {
   readonly host: string;
   readonly port: number;
 }

@@ -1,4 +1,4 @@
-import type { SpeakSamplesNow } from "../../cli/commands/samples.ts";
+import type { SpeakSamplesNow } from "../../cli/commands/voices.ts";
 import { BadSetting, type Settings } from "../../settings.ts";
 import { superviseHostProcess } from "../../subprocess/supervisor.ts";
 import { noTelemetry } from "../../telemetry/telemetry.ts";

@@ -21,7 +21,7 @@ import { makePrivateDirectory } from "../private-directory.ts";
 /** How long a start waits for the event store. */
 export const startTimeoutMs = 30_000;
 
-export interface OpenEventStoreOptions {
+interface OpenEventStoreOptions {
   readonly clock: () => number;
   readonly readOnly: boolean;
   readonly telemetry?: Telemetry;

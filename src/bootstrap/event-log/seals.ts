@@ -58,10 +58,7 @@ const pathOf = (dataDir: string): string => join(dataDir, "seal.pub");
  * ones: a key that was replaced is still needed to verify earlier seals.
  * @throws {BadSetting}
  */
-export const recordSealKeys = async (
-  dataDir: string,
-  keys: readonly string[],
-): Promise<readonly string[]> => {
+const recordSealKeys = async (dataDir: string, keys: readonly string[]): Promise<readonly string[]> => {
   const known = await readLines(dataDir);
   const all = [...new Set([...keys, ...known])];
   if (all.length > known.length)
@@ -77,7 +74,7 @@ export const readSealKeys = async (dataDir: string): Promise<NoteVerifier[]> => 
 };
 
 /** @throws {BadSetting} */
-export const parseSealKeys = (lines: readonly string[]): NoteVerifier[] =>
+const parseSealKeys = (lines: readonly string[]): NoteVerifier[] =>
   lines.map((line) => {
     const key = createNoteVerifier(line);
     if (!key) throw new BadSetting("DATA_DIR: seal.pub has a line that is not a verifier key");

@@ -16,8 +16,7 @@ import { createMarksWithPhonemes } from "../../application/synthesis/marks-with-
 import { createPlanner } from "../../application/synthesis/planner.ts";
 import { nativeVoices } from "../../domain/catalog/seed/native-voices.ts";
 import { configuredVoices } from "../../engines/configured-voices.ts";
-import { voicesRevision } from "../../engines/models/voices.ts";
-import { voicesOfServers } from "../../engines/self-hosted/voices.ts";
+import { voicesOfServers } from "../../engines/self-hosted/engine.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Limits } from "../../limits/limits.ts";
 import type { Core, Runtime } from "../core.ts";
@@ -35,7 +34,7 @@ export const composeCatalogs = (
   return createWebsiteCatalogs({
     catalog: runner.view(catalog),
     byokVoices: createByokVoices(runner.view(credentials)),
-    configuredVoices: configuredVoices(configured, voicesRevision(configured)),
+    configuredVoices: configuredVoices(configured),
   });
 };
 

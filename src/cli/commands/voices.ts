@@ -1,13 +1,14 @@
-import { Argument } from "commander";
+import { Argument, type Command } from "commander";
 import type { VoiceChoiceStatus } from "../../application/catalog/catalog.ts";
 import type { SpeakingVoice } from "../../application/catalog/speaking-voices.ts";
+import type { SampleCounts } from "../../application/gallery/speak-samples.ts";
 import { type VoiceChoice, voiceChoices } from "../../domain/catalog/natural-voices.ts";
 import { type VoiceLicence, voiceLicences } from "../../domain/catalog/voice-licences.ts";
-import { operator, print, type Register, reading } from "../command.ts";
+import { operator, print, printing, type Register, reading } from "../command.ts";
 import { fields, table } from "../layout.ts";
 
 /** Adds the command `voices`: who speaks, on which licence, and the choice of it. */
-export const registerVoiceChoiceCommands: Register = (program, { withServices, write }) => {
+export const registerVoicesCommands: Register = (program, { withServices, write }) => {
   const voices = program
     .command("voices")
     .description("list who speaks each voice on this machine, and what would make it better")
@@ -57,3 +58,22 @@ const licenceTable = (all: readonly VoiceLicence[]): string =>
     all.map(({ name, licence, voices, text }) => [name, licence, voices.join(", "), text]),
     "none",
   );
+
+/** Speaks the samples of the gallery that the audio store lacks. */
+export type SpeakSamplesNow = () => Promise<SampleCounts>;
+
+/** Adds `samples` to the command `voices`. */
+export const registerSampleCommands = (program: Command, speakSamples: SpeakSamplesNow): void => {
+  const voices = program.commands.find((command) => command.name() === "voices") as Command;
+  voices
+    .command("samples")
+    .description("speak the missing samples of /voices; a running service does so by itself when it is idle")
+    .action(printing(samplesText, () => speakSamples()));
+};
+
+const samplesText = ({ voices, spoken, failed }: SampleCounts): string =>
+  fields({
+    voices: String(voices),
+    spoken: String(spoken),
+    ...Object.fromEntries(Object.entries(failed).map(([name, reason]) => [name, `failed: ${reason}`])),
+  });

@@ -4,7 +4,6 @@ import type { WebsiteConfig } from "../../domain/accounts/website-config.ts";
 export type { WebsiteConfig };
 export type WebsiteVoice = WebsiteConfig["voice"];
 export type WebsiteFeatures = WebsiteConfig["features"];
-export type Toggle = WebsiteFeatures["speakLinks"];
 export type SpokenText = WebsiteFeatures["welcomeMessage"];
 export type WebPlayerFeature = WebsiteFeatures["webPlayer"];
 /** A voice's name, a regular expression for names, or required properties. */

@@ -16,7 +16,7 @@ import { errorFrom, invalidResponse, readStart } from "../provider-http/response
 import { azureSsml } from "./ssml.ts";
 import { type AzureClient, authHeaders, isVoice, knobsOf, listVoices, takesPhonemes } from "./voices.ts";
 
-export interface AzureOptions {
+interface AzureOptions {
   readonly exchange: Exchange;
   /** Default: the address of the region. */
   readonly url?: string;

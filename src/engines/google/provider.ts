@@ -19,7 +19,7 @@ import { errorFrom, invalidAudio, invalidResponse, readJson } from "../provider-
 import { googleAuth } from "./auth.ts";
 import { type GoogleClient, knobsOf, languageOf, listVoices, takesSsml } from "./voices.ts";
 
-export interface GoogleOptions {
+interface GoogleOptions {
   readonly exchange: Exchange;
   readonly url?: string;
 }

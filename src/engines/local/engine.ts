@@ -8,7 +8,7 @@ import { type JapaneseReadings, japaneseReadings } from "./japanese/japanese-rea
 import { localEngine } from "./local-engine.ts";
 import type { LocalTool } from "./local-tool.ts";
 
-export interface LocalEngineOptions {
+interface LocalEngineOptions {
   readonly host: SubprocessHost;
   /** Models that operators placed on the machine, by engine. */
   readonly models?: ReadonlyMap<EngineCode, LocalTool> | undefined;

@@ -6,11 +6,10 @@ import { readSamples } from "../../pcm/read-samples.ts";
 import type { EspeakOrder, SpeechEvent } from "../../subprocess/espeak.ts";
 import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
 import { ToolFailed } from "../../subprocess/tools.ts";
-import { clauseCost } from "./espeak-cost.ts";
+import { clauseCost, spelledSeconds } from "./espeak-cost.ts";
 import { mnemonicsOf } from "./espeak-phonemes.ts";
 import { dictionaryVersion } from "./japanese/japanese-readings.ts";
 import type { Boundary, LocalTool, Pauses } from "./local-tool.ts";
-import { spelledSeconds } from "./spelled-letters.ts";
 
 /**
  * Of what the tool is asked for. Raise it with every change of that, or names would lead to old

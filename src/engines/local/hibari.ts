@@ -19,7 +19,7 @@ import {
   unreadInEnglish,
 } from "./pronounced-request.ts";
 
-export interface HibariOptions {
+interface HibariOptions {
   readonly host: SubprocessHost;
   /** By SystemVoice.voiceName. Voices may be added later. */
   readonly installed: ReadonlyMap<string, InstalledVoice>;

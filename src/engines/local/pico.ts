@@ -26,7 +26,7 @@ const prefix = "pico";
 /** A process that takes longer for a sentence, its start included, is killed. */
 const deadlineMs = 30_000;
 
-export interface PicoOptions {
+interface PicoOptions {
   readonly host: SubprocessHost;
   /** By SystemVoice.voiceName. Voices may be added later. */
   readonly installed: ReadonlyMap<string, InstalledVoice>;

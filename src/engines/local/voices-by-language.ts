@@ -3,12 +3,10 @@ import { releaseSeed } from "../../domain/catalog/seed/seed.ts";
 import type { SystemVoice } from "../../domain/synthesis/speech.ts";
 
 /** SystemVoice.voiceName, and the language that it speaks. */
-export interface VoiceInLanguage {
+interface VoiceInLanguage {
   readonly name: string;
   readonly lang: string;
 }
-
-export type FindVoice = ReturnType<typeof voicesByLanguage>;
 
 /** The voices of this release that a tool with all languages speaks, for which `has` is true. */
 export const voicesByLanguage = (has: (voiceName: string) => boolean) => {

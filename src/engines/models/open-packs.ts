@@ -5,7 +5,7 @@ import type { FreeEngine } from "../../domain/synthesis/speech.ts";
 import { type ModelPack, readPack } from "./pack.ts";
 
 /** Where an operator has placed packs. */
-export interface PackPlaces {
+interface PackPlaces {
   /** Folders of packs, by engine. */
   readonly paths: Readonly<Partial<Record<FreeEngine, readonly string[]>>>;
   /** A folder whose subfolders are packs of g1. */

@@ -1,11 +1,13 @@
-import { readFile } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { readdir, readFile, stat } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
+import { pipeline } from "node:stream/promises";
 import { z } from "zod";
 import { languageTag } from "../../domain/catalog/voice-schema.ts";
 import type { ShortGender } from "../../domain/synthesis/speech.ts";
 import { kokoroVoiceOf } from "../openai/voices.ts";
 import { parseJson } from "../parse-json.ts";
-import { digestOf } from "./digest.ts";
 import { findPackFiles, type ModelKind, type PackFiles } from "./pack-files.ts";
 
 /** The files of a model, in a folder that an operator placed. */
@@ -165,4 +167,30 @@ const ending = /-([fm])$/;
 const genderOf = (speaker: string, dataset: string): ShortGender => {
   const [, gender] = ending.exec(speaker) ?? [];
   return (gender as ShortGender | undefined) ?? (male.has(dataset.toLowerCase()) ? "m" : "f");
+};
+
+/**
+ * A digest of the files and of all files in the folders: by their names and bytes, wherever they
+ * lie.
+ */
+const digestOf = async (folder: string, names: readonly string[]): Promise<string> => {
+  const hash = createHash("sha256");
+  for (const name of (await Promise.all(names.map((one) => filesOf(folder, one)))).flat().sort()) {
+    const content = createHash("sha256");
+    await pipeline(createReadStream(join(folder, name)), content);
+    hash.update(`${name}\0${content.digest("hex")}\n`);
+  }
+  return hash.digest("hex").slice(0, 32);
+};
+
+/** More than espeak-ng's data has. */
+const mostFiles = 5_000;
+
+const filesOf = async (folder: string, name: string): Promise<string[]> => {
+  const found = await stat(join(folder, name));
+  if (found.isFile()) return [name];
+  const all = await readdir(join(folder, name), { recursive: true, withFileTypes: true });
+  const files = all.filter((entry) => !entry.isDirectory());
+  if (files.length > mostFiles) throw new Error(`The folder ${name} has more than ${mostFiles} files.`);
+  return files.map(({ parentPath, name: file }) => join(parentPath, file).slice(folder.length + 1));
 };

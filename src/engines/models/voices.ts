@@ -44,7 +44,3 @@ const idOf = (voice: string, taken: Set<number>): number => {
   taken.add(firstVoiceIds.models + offset);
   return firstVoiceIds.models + offset;
 };
-
-/** Changes with the voices. */
-export const voicesRevision = (voices: readonly ConfiguredVoice[]): string =>
-  createHash("sha256").update(JSON.stringify(voices)).digest("hex").slice(0, 16);

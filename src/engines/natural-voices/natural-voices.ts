@@ -21,7 +21,7 @@ export interface InstalledVoice {
 /**
  * A file that cannot be used. The message names no path: health is readable without credentials.
  */
-export interface UnusableFile {
+interface UnusableFile {
   readonly package: string;
   readonly message: string;
 }

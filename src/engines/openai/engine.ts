@@ -35,7 +35,7 @@ const responseFormats: Readonly<Partial<Record<AudioFormat, ResponseFormat>>> = 
   wav: "wav",
 };
 
-export interface OpenAiEngineOptions {
+interface OpenAiEngineOptions {
   readonly code: EngineCode;
   readonly server: SpeechServer;
   /** Its voices; without them the server decides. */

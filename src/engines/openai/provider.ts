@@ -6,7 +6,7 @@ import { createOpenAiEngine } from "./engine.ts";
 import { listVoiceNames } from "./list-voice-names.ts";
 import { voiceOf } from "./voices.ts";
 
-export interface OpenAiOptions {
+interface OpenAiOptions {
   /** Base address for credentials without one: the operator's setting. */
   readonly baseUrl: string;
   /** Exchange for that address, guarded as the operator's. */

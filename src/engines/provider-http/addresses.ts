@@ -1,7 +1,7 @@
 import { BlockList, isIP, isIPv4 } from "node:net";
 
 /** The kind of network that an address belongs to. */
-export type Reach = "public" | "private" | "loopback" | "forbidden";
+type Reach = "public" | "private" | "loopback" | "forbidden";
 
 type Subnet = readonly [net: string, bits: number];
 

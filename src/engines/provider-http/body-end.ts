@@ -3,7 +3,7 @@
  * server ends it in the same way. Only a container that states its own end proves that the body is
  * complete.
  */
-export interface BodyEnd {
+interface BodyEnd {
   readonly add: (chunk: Buffer) => void;
   /** True if the bytes so far are a complete Ogg stream or a WAV of the size in its header. */
   readonly isProven: () => boolean;

@@ -50,7 +50,7 @@ export const invalidResponse = (why: string, words?: string): UpstreamFailed => 
 export const invalidAudio = (why: string): EngineFailed =>
   new EngineFailed(`The response of the speech provider is invalid: ${why}.`);
 
-export interface ErrorFromOptions {
+interface ErrorFromOptions {
   /** Must not appear in messages: the credentials and the text. */
   readonly hidden?: readonly string[];
   /** Milliseconds since the epoch: `Retry-After` may be a date. */

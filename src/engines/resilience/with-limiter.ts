@@ -48,7 +48,7 @@ export const createLimiter = (
   };
 };
 
-export interface WithLimiterOptions {
+interface WithLimiterOptions {
   readonly clock?: Clock;
   /**
    * Responses that may stay open without a slot. Of more, the one that has been idle longest is

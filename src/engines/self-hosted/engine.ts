@@ -1,10 +1,11 @@
 import { EngineFailed } from "../../domain/errors.ts";
-import type { FreeEngine } from "../../domain/synthesis/speech.ts";
+import { type FreeEngine, freeEngines } from "../../domain/synthesis/speech.ts";
+import { firstVoiceIds } from "../../domain/synthesis/voice-ids.ts";
+import type { ConfiguredVoice } from "../configured-voices.ts";
 import type { Engine } from "../engine.ts";
 import { createOpenAiEngine } from "../openai/engine.ts";
 import type { Exchange } from "../provider-http/exchange.ts";
-import type { SelfHostedServer } from "./server.ts";
-import { remoteName } from "./voices.ts";
+import type { SelfHostedServer, SelfHostedServers } from "./server.ts";
 
 /**
  * An engine on the operator's own server; its voices have the names of the catalog
@@ -38,3 +39,26 @@ export const combineEngines = (server: Engine, local: Engine | undefined): Engin
     },
   };
 };
+
+const provider = "self-hosted";
+
+const prefix = "openai:";
+
+/** The server's name for the voice; undefined for other voices. */
+const remoteName = (voice: string): string | undefined =>
+  voice.startsWith(prefix) ? voice.slice(prefix.length) : undefined;
+
+/** More than an engine's list may be long. */
+const idsOfEngine = 10_000;
+
+/** The voices of the operator's servers. */
+export const voicesOfServers = (servers: SelfHostedServers): ConfiguredVoice[] =>
+  freeEngines.flatMap((engine) =>
+    (servers[engine]?.voices ?? []).map((voice, index) => ({
+      ...voice,
+      engine,
+      voiceName: `${prefix}${voice.name}`,
+      provider,
+      id: firstVoiceIds.selfHosted + freeEngines.indexOf(engine) * idsOfEngine + index,
+    })),
+  );

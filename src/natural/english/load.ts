@@ -1,11 +1,10 @@
-import type { OnnxSession } from "../onnx/session.ts";
+import { type OnnxSession, Tensor } from "../onnx/session.ts";
 import type { FrontEnd } from "../phonemes.ts";
 import { indexJson } from "./json-index.ts";
 import type { Accent } from "./lexicon.ts";
 import { createEnglishReader } from "./reader.ts";
-import { createSpellUnknown, type UnknownWordSymbols } from "./unknown-words.ts";
 
-export interface EnglishFiles {
+interface EnglishFiles {
   /** A file of `hibari/assets`. */
   readonly read: (name: string) => Promise<Uint8Array<ArrayBuffer>>;
   readonly openModel: (model: Uint8Array<ArrayBuffer>) => Promise<OnnxSession>;
@@ -45,4 +44,37 @@ const parse = (bytes: Uint8Array): unknown => JSON.parse(new TextDecoder().decod
 const gunzip = async (bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> => {
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
+};
+
+/** The phonemes of a word that no lexicon has, from its letters. */
+type SpellUnknown = (letters: string) => Promise<string>;
+
+/** The letters and phonemes of a network, in the order of its numbers, from 1. */
+interface UnknownWordSymbols {
+  readonly in: readonly string[];
+  readonly out: readonly string[];
+  readonly maxlen: number;
+}
+
+/** The network gives several symbols per letter: equal neighbours are one, and 0 is none. */
+const createSpellUnknown = (session: OnnxSession, symbols: UnknownWordSymbols): SpellUnknown => {
+  const numbers = new Map(symbols.in.map((letter, at) => [letter, BigInt(at + 1)]));
+  const spellPart = async (part: readonly bigint[]): Promise<string> => {
+    const input = new Tensor("int64", BigInt64Array.from(part), [1, part.length]);
+    const outputs = await session.run({ chars: input });
+    const found = Array.from(outputs[session.outputs[0] ?? ""]?.data as BigInt64Array, Number);
+    return found
+      .map((symbol, at) => (symbol === found[at - 1] ? "" : (symbols.out[symbol - 1] ?? "")))
+      .join("");
+  };
+  return async (letters) => {
+    const known = Array.from(letters).flatMap((letter) => {
+      const plain = letter.normalize("NFD").charAt(0);
+      return numbers.get(letter) ?? numbers.get(plain) ?? [];
+    });
+    const parts: string[] = [];
+    for (let at = 0; at < known.length; at += symbols.maxlen)
+      parts.push(await spellPart(known.slice(at, at + symbols.maxlen)));
+    return parts.join(" ");
+  };
 };

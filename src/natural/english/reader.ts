@@ -10,7 +10,7 @@ import { createTagger, type Tagger } from "./tagger.ts";
 import { type TokenizerExceptions, tokensOf } from "./tokens.ts";
 import { type Following, followingOf, type Part, readWord, type WordReaders } from "./words.ts";
 
-export interface EnglishData {
+interface EnglishData {
   readonly accent: Accent;
   readonly gold: JsonIndex;
   readonly silver: JsonIndex;

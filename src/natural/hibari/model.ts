@@ -1,12 +1,12 @@
 import { type OnnxSession, openOnnxSession, Tensor, type Tensors } from "../onnx/session.ts";
 import type { Spectra } from "./waveform.ts";
 
-export interface HibariFiles {
+interface HibariFiles {
   readonly wasm: Uint8Array<ArrayBuffer>;
   readonly model: Uint8Array<ArrayBuffer>;
 }
 
-export interface HibariOutputs extends Spectra {
+interface HibariOutputs extends Spectra {
   /** Frames before the first symbol. */
   readonly lead: number;
   /** Frames of each symbol. */

@@ -4,14 +4,14 @@ import { type SpokenSymbols, speakSentences, type VoiceEvent } from "../speak-se
 import type { HibariModel } from "./model.ts";
 import { frameSamples, waveform } from "./waveform.ts";
 
-export interface HibariVoiceOptions {
+interface HibariVoiceOptions {
   readonly model: HibariModel;
   readonly frontEnd: FrontEnd;
   /** The ids of the model's symbols. */
   readonly vocabulary: Readonly<Record<string, number>>;
 }
 
-export interface HibariText {
+interface HibariText {
   readonly text: string;
   /** Words of the text whose pronunciation is given. */
   readonly pronounced?: readonly PronouncedWords[];

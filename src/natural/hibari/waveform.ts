@@ -26,7 +26,7 @@ export interface Spectra {
   readonly f0: Float32Array;
 }
 
-export interface WaveformOptions {
+interface WaveformOptions {
   /** Factor of the frequency of the voice. */
   readonly pitch: number;
   readonly seed: number;

@@ -1,11 +1,11 @@
 import { openOnnxSession, Tensor } from "../onnx/session.ts";
 
-export interface KokoroFiles {
+interface KokoroFiles {
   readonly wasm: Uint8Array<ArrayBuffer>;
   readonly model: Uint8Array<ArrayBuffer>;
 }
 
-export interface KokoroOutputs {
+interface KokoroOutputs {
   readonly audio: Float32Array;
   /** Frames before the first symbol. */
   readonly lead: number;
@@ -13,7 +13,7 @@ export interface KokoroOutputs {
   readonly frames: readonly number[];
 }
 
-export interface KokoroManner {
+interface KokoroManner {
   /** A vector of the voice. */
   readonly style: Float32Array;
   /** 2 is twice as fast. */

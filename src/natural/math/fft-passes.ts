@@ -6,7 +6,7 @@ export interface Complex {
 }
 
 /** A pass of Stockham's algorithm. */
-export type Pass = (from: Complex, to: Complex) => void;
+type Pass = (from: Complex, to: Complex) => void;
 
 interface Joint {
   /** How many values each of the joined transforms has. */

@@ -2,7 +2,7 @@ import { cosineOfTurns, sineOfTurns } from "../../domain/elementary.ts";
 import { type Complex, createPass, type Radix } from "./fft-passes.ts";
 
 /** The transform of real signals of one size, with its tables and working memory. */
-export interface RealFft {
+interface RealFft {
   readonly size: number;
   /** Of `real`, which has `size` values, to the `size` / 2 + 1 values of `spectrum`. */
   forward(real: Float64Array, spectrum: Complex): void;

@@ -13,7 +13,7 @@ export interface OnnxSession {
   close(): Promise<void>;
 }
 
-export interface OnnxFiles {
+interface OnnxFiles {
   /**
    * `onnxruntime-web/ort-wasm-simd-threaded.wasm`, which has no instructions that differ between
    * processors. Only the first call needs it.
@@ -26,7 +26,7 @@ export interface OnnxFiles {
   readonly scaled?: Scaling;
 }
 
-export interface Scaling {
+interface Scaling {
   readonly value: string;
   readonly input: string;
 }

@@ -5,15 +5,14 @@ import { resolveVoices, type VoiceRequest } from "../../../src/domain/catalog/vo
 import { systemVoice, voice } from "../../../src/domain/catalog/voice-schema.ts";
 import type { SystemVoice } from "../../../src/domain/synthesis/speech.ts";
 import { configuredVoices } from "../../../src/engines/configured-voices.ts";
+import { voicesOfServers } from "../../../src/engines/self-hosted/engine.ts";
 import { parseSelfHosted, type SelfHostedServers } from "../../../src/engines/self-hosted/server.ts";
-import { voicesOfServers } from "../../../src/engines/self-hosted/voices.ts";
 
 const release = releaseSeed();
 const shared = indexCatalog(release);
 const serverWith = (voices: string) => parseSelfHosted(`openai:http://127.0.0.1:1?model=m&voices=${voices}`);
 
-const selfHostedVoices = (servers: SelfHostedServers) =>
-  configuredVoices(voicesOfServers(servers), "self-hosted");
+const selfHostedVoices = (servers: SelfHostedServers) => configuredVoices(voicesOfServers(servers));
 
 const added = (servers: SelfHostedServers) => {
   const found = selfHostedVoices(servers)(shared);

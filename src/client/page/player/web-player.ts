@@ -3,7 +3,6 @@ import type { Feature, PageContext } from "../feature.ts";
 import { readParagraphs } from "../text/paragraphs.ts";
 import { queryAll } from "../text/selectors.ts";
 import { MiniPlayer } from "./mini-player.ts";
-import { insertPlayer } from "./placement.ts";
 import { createPlayerView } from "./player-view.ts";
 import { Reading } from "./reading.ts";
 import { chooseVoice } from "./voice-choice.ts";
@@ -113,4 +112,37 @@ const startAtClick = (event: MouseEvent, reading: Reading, { paragraphSelector }
   if (getSelection()?.isCollapsed === false) return;
   const paragraph = target.closest(paragraphSelector);
   if (paragraph) reading.startAt(paragraph);
+};
+
+/**
+ * Inserts the player: before or after the article, or `inline`, before its first paragraph. A
+ * target is searched in the article first, then in the page. Without one, the player is before the
+ * article.
+ */
+const insertPlayer = (
+  host: HTMLElement,
+  article: Element,
+  firstParagraph: Element,
+  position: WebPlayerFeature["position"],
+): void => {
+  if (typeof position === "string") {
+    if (position === "after") article.after(host);
+    else if (position === "inline") inlinePlace(article, firstParagraph).before(host);
+    else article.before(host);
+    return;
+  }
+  const { target: selector, at } = position;
+  const target = queryAll(article, selector)[0] ?? queryAll(document, selector)[0];
+  if (!target) article.before(host);
+  else if (at === "inside") target.append(host);
+  else target[at](host);
+};
+
+/** Lists and tables allow no player between their items. */
+const inlinePlace = (article: Element, paragraph: Element): Element => {
+  let place = paragraph;
+  while (place !== article && place.matches("li, dt, dd, tr, td, th, tbody, thead") && place.parentElement) {
+    place = place.parentElement;
+  }
+  return place;
 };
