@@ -11,7 +11,7 @@ import { deriveKeys, type MasterKeys } from "./master-key.ts";
 
 export type Access = ReturnType<typeof composeAccess>;
 
-/** Authentication and limits. */
+/** Composes authentication and limits. */
 export const composeAccess = (
   { settings, clock, telemetry, resources, onError }: Runtime,
   { instance, store, runner }: Core,
@@ -36,14 +36,14 @@ export const composeAccess = (
     onError,
   });
   resources.defer(limiter.close);
-  // Grants no access. With the current view, a page could not read its own 503.
+  // The view grants no access. With the current one, a page could not read its own 503.
   const origins = runner.lastKnownView(verifiedOrigins);
   return {
     authenticator: telemetry.authenticator(authenticator),
     accessTokens,
     limits,
     limiter: telemetry.limiter(limiter),
-    /** True if any website has verified the origin. */
+    /** Whether any website has verified the origin. */
     isVerified: (origin: string): boolean => isVerifiedOrigin(origins, origin),
   };
 };

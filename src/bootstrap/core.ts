@@ -36,7 +36,6 @@ import { webhookRefusal } from "./website-servers.ts";
 export interface Runtime {
   readonly settings: Settings;
   readonly log: Logger;
-  /** Milliseconds since the epoch. */
   readonly clock: () => number;
   readonly telemetry: Telemetry;
   /** Starts the process of the speech tools. */
@@ -141,8 +140,8 @@ export const composeCore = async (
 const clockCheckMs = 1_000;
 
 /**
- * Compares the clock with the uptime each second. While it may be wrong, also with the event
- * store's.
+ * Compares the clock with the uptime each second, and while it may be wrong, also with the event
+ * store's clock.
  */
 const watchClock = (events: EventStore, clockCheck: ClockCheck): (() => void) =>
   repeatEvery(clockCheckMs, backgroundClock, async () => {

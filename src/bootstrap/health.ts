@@ -16,7 +16,7 @@ import type { composeRetention } from "./speech/audio-store.ts";
 
 export type HealthChecks = ReturnType<typeof composeHealth>;
 
-/** The health checks, and the values that telemetry reads at collection. */
+/** Composes the health checks, and supplies the values that telemetry reads at each collection. */
 export const composeHealth = (
   { clock, telemetry }: Runtime,
   { store, runner, countedUsage, handler, clockCheck, scheduler }: Core,
@@ -71,7 +71,7 @@ export const composeHealth = (
 
 export type StatusParts = ReturnType<typeof composeStatus>;
 
-/** What the instance knows of itself, for the admin API. */
+/** Composes what the instance reports of itself to the admin API. */
 export const composeStatus = (
   { clock }: Runtime,
   { instance, runner, scheduler, providerActivities }: Core,

@@ -52,7 +52,7 @@ interface Application {
   readonly sounds: ReturnType<typeof composeSounds>;
   readonly eventLog: EventLog;
   readonly voiceFiles: () => Promise<readonly VoiceFile[]>;
-  /** Undefined: it is switched off. */
+  /** Undefined if it is switched off. */
   readonly gallery: Gallery | undefined;
 }
 

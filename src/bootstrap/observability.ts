@@ -6,7 +6,7 @@ import { type Settings, withSettingName } from "../settings.ts";
 import type { RunningTelemetry } from "../telemetry/sdk.ts";
 import { noTelemetry } from "../telemetry/telemetry.ts";
 
-/** JSON lines on standard output. Texts and credentials of requests are never logged. */
+/** Writes JSON lines to standard output. Texts and credentials of requests are never logged. */
 export const createLogger = (level: string, output: DestinationStream = pino.destination(1)): Logger =>
   pino(
     {
@@ -22,7 +22,7 @@ export const createLogger = (level: string, output: DestinationStream = pino.des
 const deepestCause = 5;
 
 /**
- * Neither words of a provider or characters of a text, nor other members of errors: Node adds the
+ * Omits words of providers, characters of texts, and all other members of errors: Node adds the
  * input to some.
  */
 const loggedError = (error: unknown, causes: number): unknown => {

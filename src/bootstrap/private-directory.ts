@@ -26,8 +26,8 @@ const exists = (path: string): Promise<boolean> =>
   );
 
 /**
- * Sentences for operators about those of the paths that exist and that other users may read or
- * change.
+ * Describes to operators which of the paths other users may read or change. Paths that do not exist
+ * are ignored.
  */
 export const sharedPaths = async (paths: readonly string[]): Promise<string[]> => {
   const found = paths.map(async (path) => {

@@ -8,7 +8,10 @@ import type { EventStore } from "../eventstore/event-store.ts";
 import { createReportQueue } from "../ledger/reports/report-queue.ts";
 import type { Runtime } from "./core.ts";
 
-/** What operators can do with stored audio. `forget`: called with the hash of deleted audio. */
+/**
+ * Composes what operators can do with stored audio. `forget` is called with the hash of deleted
+ * audio.
+ */
 export const composeSounds = (
   { settings, clock }: Pick<Runtime, "settings" | "clock">,
   {

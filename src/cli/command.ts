@@ -73,7 +73,7 @@ export type Actions = ReturnType<typeof createActions>;
  * `work` returns.
  */
 export const createActions = (withServices: WithServices) => ({
-  /** For commands that check their arguments first: nothing is opened for wrong ones. */
+  /** Lets commands check their arguments first: nothing is opened for wrong ones. */
   withServices,
   write: <Args extends unknown[], T>(human: (result: T) => string, work: Work<Args, T>) =>
     printing(human, (...args: Args) => withServices((services) => work(services, ...args), writing)),

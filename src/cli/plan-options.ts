@@ -9,7 +9,7 @@ export const wholeNumber = (text: string): number => {
   return Number(text);
 };
 
-// Not null, which commander treats as an option without a value.
+// Unlimited is not null here: commander treats null as an option without a value.
 const numberOrUnlimited = (text: string): number | "unlimited" =>
   text === "unlimited" ? text : wholeNumber(text);
 

@@ -74,7 +74,7 @@ const Shell = ({ session, notice }: { session: Session; notice: Notice | undefin
   `;
 };
 
-/** The link's fragment would be a place of the console. */
+/** The fragment of the link would be taken for a place of the console. */
 const focusMain = (main: { readonly current: HTMLElement | null }) => (event: Event) => {
   event.preventDefault();
   main.current?.focus();
@@ -90,7 +90,7 @@ const findScreen = (path: readonly string[]) => {
 
 const Navigation = ({ current }: { current: string }): VNode => {
   const nav = useRef<HTMLElement>(null);
-  // Not `scrollIntoView`: in Chromium the tabulator key then continues after the link.
+  // `scrollIntoView` is not used: in Chromium the tabulator key then continues after the link.
   useEffect(() => {
     const link = nav.current?.querySelector("[aria-current]");
     if (!nav.current || !link) return;

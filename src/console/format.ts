@@ -6,17 +6,17 @@ const share = new Intl.NumberFormat("en-GB", { style: "percent", maximumFraction
 
 export const formatCount = (value: number): string => whole.format(value);
 
-/** For axes: `12k`. */
+/** Writes a number for an axis: `12k`. */
 export const formatShort = (value: number): string => short.format(value);
 
 export const formatShare = (part: number, total: number): string =>
   total === 0 ? "–" : share.format(part / total);
 
-/** `2026-11-05 10:00:00 UTC`. */
+/** Writes a time like `2026-11-05 10:00:00 UTC`. */
 export const formatTime = (time: string | number): string =>
   `${new Date(time).toISOString().slice(0, 19).replace("T", " ")} UTC`;
 
-/** `2026-11-05`. */
+/** Writes the day of a time: `2026-11-05`. */
 export const formatDay = (time: string | number): string => new Date(time).toISOString().slice(0, 10);
 
 export const formatBytes = (bytes: number): string => {
@@ -29,14 +29,14 @@ export const formatBytes = (bytes: number): string => {
 export const formatMilliseconds = (ms: number): string =>
   ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`;
 
-/** Quota: null is unlimited. */
+/** Writes a quota; null is unlimited. */
 export const formatQuota = (quota: number | null | undefined): string =>
   quota === undefined ? "–" : quota === null ? "unlimited" : formatCount(quota);
 
 /**
- * Tab-separated values, which spreadsheets paste as cells. Tabs and line ends within a cell become
- * spaces. A leading `'` escapes texts that a spreadsheet would evaluate (OWASP, CSV injection);
- * numbers stay numbers.
+ * Writes tab-separated values, which spreadsheets paste as cells. Tabs and line ends within a cell
+ * become spaces. A leading `'` escapes texts that a spreadsheet would evaluate (OWASP, CSV
+ * injection); numbers stay numbers.
  */
 export const toTsv = (rows: readonly (readonly (string | number | null | undefined)[])[]): string =>
   rows.map((row) => row.map(tsvCell).join("\t")).join("\n");
@@ -47,10 +47,10 @@ const tsvCell = (cell: string | number | null | undefined): string => {
   return /^\s*[=+\-@\uff1d\uff0b\uff0d\uff20]/.test(text) ? `'${text}` : text;
 };
 
-/** `2026-11` of a time. */
+/** Writes the month of a time: `2026-11`. */
 export const monthAt = (time: number): string => new Date(time).toISOString().slice(0, 7);
 
-/** The first instant of the month after. */
+/** Returns the first instant of the following month. */
 export const monthEnd = (month: string): number =>
   Date.UTC(Number(month.slice(0, 4)), Number(month.slice(5)), 1);
 

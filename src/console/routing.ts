@@ -2,7 +2,7 @@ import { useLayoutEffect, useState } from "preact/hooks";
 
 /** The place in the console, kept in the fragment of the URL: `#/keys/vlk_…?search=x`. */
 export interface Route {
-  /** Decoded, without empty parts. */
+  /** The parts are decoded; empty ones are omitted. */
   readonly path: readonly string[];
   readonly query: URLSearchParams;
 }
@@ -16,7 +16,7 @@ const decode = (part: string): string => {
   try {
     return decodeURIComponent(part);
   } catch {
-    return part; // typed by hand
+    return part; // a person typed it by hand
   }
 };
 

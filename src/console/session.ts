@@ -18,7 +18,7 @@ export interface Session extends AdminSession {
 
 export const SessionContext = createContext<Session | undefined>(undefined);
 
-/** @throws outside the signed-in part of the page */
+/** @throws outside of the signed-in part of the page */
 export const useSession = (): Session => {
   const session = useContext(SessionContext);
   if (!session) throw new Error("There is no session.");

@@ -2,11 +2,11 @@ import type { Mark } from "../domain/synthesis/marks.ts";
 import type { Api } from "./api.ts";
 
 export interface SpokenWord extends Mark {
-  /** As it is written in the text. */
+  /** The word as the text has it. */
   readonly word: string;
 }
 
-/** A synthesized sound, in memory. */
+/** Synthesized audio, in memory. */
 export interface SpokenSound {
   readonly blob: Blob;
   /** Seconds from the start, and the level at each: 0 to 1. */
@@ -19,7 +19,7 @@ export interface SpokenSound {
 }
 
 interface SpeakRequest {
-  /** The key that pays. */
+  /** The key that is charged. */
   readonly apiKey: string;
   readonly voice: string;
   readonly text: string;
@@ -53,7 +53,7 @@ export const speak = async (
 
 const points = 600;
 
-/** The loudest sample in each part of the sound. */
+/** Returns the loudest sample of each part of the audio. */
 const waveOf = async (bytes: ArrayBuffer): Promise<Pick<SpokenSound, "times" | "levels">> => {
   const context = new OfflineAudioContext(1, 1, 44_100);
   const sound = await context.decodeAudioData(bytes.slice(0));
@@ -70,7 +70,7 @@ const waveOf = async (bytes: ArrayBuffer): Promise<Pick<SpokenSound, "times" | "
   return { times, levels };
 };
 
-/** The marks of a sound: one JSON object per line. */
+/** Reads the marks of audio: one JSON object per line. */
 export const readMarks = async (api: Api, path: string, signal: AbortSignal): Promise<Mark[]> => {
   const lines = await (await api.open(path, { signal })).text();
   return lines.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line)]));

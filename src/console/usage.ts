@@ -1,6 +1,6 @@
 import type { Api } from "./api.ts";
 
-/** A page of OpenAI's usage API, as the service answers. */
+/** A page of OpenAI's usage API, as the service responds. */
 interface UsagePage {
   readonly data: readonly {
     readonly results: readonly {
@@ -13,7 +13,7 @@ interface UsagePage {
 }
 
 export interface DailyUsage {
-  /** By key: the characters of each day. */
+  /** The characters of each day, by key. */
   readonly characters: ReadonlyMap<string, readonly number[]>;
   /** Unix seconds. */
   readonly asOf: number;

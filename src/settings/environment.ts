@@ -131,7 +131,7 @@ const access = {
     ),
 };
 
-/** Those of keys and clients, which `limits/limits.ts` refers to. */
+/** The settings of limits per key and per client, which `limits/limits.ts` refers to. */
 export const limitVariables = {
   BURST_WINDOW_MS: schema
     .wholeNumber(20, 60_000)

@@ -1,4 +1,4 @@
-/** The first set variable that is not a setting but resembles one, and that setting. */
+/** Finds the first set variable that is not a setting but resembles one, and that setting. */
 export const findMisspelled = (
   environment: Readonly<Record<string, string | undefined>>,
   settings: readonly string[],
@@ -11,7 +11,9 @@ export const findMisspelled = (
   return undefined;
 };
 
-/** `EVENTSTORE`, `event_store`, `EVNET_STORE` and `VOXLEDGER_EVENT_STORE` for `EVENT_STORE`. */
+/**
+ * `EVENTSTORE`, `event_store`, `EVNET_STORE` and `VOXLEDGER_EVENT_STORE` resemble `EVENT_STORE`.
+ */
 const resembles = (given: string, setting: string): boolean => {
   const [a, b] = [lettersOf(given), lettersOf(setting)];
   if (a === b || a === `voxledger${b}`) return true;

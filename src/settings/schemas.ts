@@ -15,9 +15,7 @@ export const wholeNumber = (min: number, max: number) =>
     .transform(Number)
     .refine((value) => value >= min && value <= max, `must be from ${min} to ${max}`);
 
-/**
- * A date, which begins at midnight UTC, or a time with its zone. In milliseconds since the epoch.
- */
+/** A date, which begins at midnight UTC, or a time with its zone. */
 export const utcTime = z
   .union(
     [z.iso.date(), z.iso.datetime({ offset: true })],
@@ -179,7 +177,7 @@ export const checkWyomingKey = (
   });
 };
 
-/** What speaks for a free engine, before its local tools. */
+/** Speaks for a free engine, before its local tools. */
 type EngineAddress =
   | { readonly kind: "openai"; readonly server: SelfHostedServer }
   | { readonly kind: "sherpa"; readonly paths: readonly string[] };

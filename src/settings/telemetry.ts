@@ -2,7 +2,6 @@ import { z } from "zod";
 
 type OtlpProtocol = "grpc" | "http/json" | "http/protobuf";
 
-/** The trace sampler. */
 export interface Sampling {
   /** The sampled share of the traces that start here, 0 to 1. */
   readonly ratio: number;
@@ -12,9 +11,7 @@ export interface Sampling {
 
 /** Enabled telemetry signals. If none is set, the SDK is not loaded. */
 export interface TelemetrySettings {
-  /** Exported traces. */
   readonly traces: Sampling | undefined;
-  /** Exported metrics. */
   readonly metrics:
     | { readonly protocol: OtlpProtocol; readonly intervalMs: number; readonly timeoutMs: number }
     | undefined;
@@ -48,7 +45,7 @@ const milliseconds = z
 /** OpenTelemetry's standard variables that enable signals. The SDK reads all other ones itself. */
 export const telemetryVariables = {
   OTEL_SDK_DISABLED: z.string().optional().describe("With `true`, everything is off, `/metrics` included."),
-  /** Refused, and so not documented. */
+  /** It is refused, and so not documented. */
   OTEL_CONFIG_FILE: z.undefined("is not supported: use the other OTEL_ variables").optional(),
   OTEL_EXPORTER_OTLP_ENDPOINT: z
     .string()

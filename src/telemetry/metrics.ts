@@ -7,7 +7,8 @@ import { counter, gauge, histogram, type Metric } from "./metric.ts";
  */
 
 /**
- * OpenTelemetry's own for HTTP, with finer buckets at the fast end: most answers come from memory.
+ * OpenTelemetry's own buckets for HTTP, with finer ones at the fast end: most responses come from
+ * memory.
  */
 const requestSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 const workSeconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];

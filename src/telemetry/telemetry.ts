@@ -28,7 +28,7 @@ export interface Telemetry {
   eventStore(store: EventStore): EventStore;
   commands(handler: CommandHandler): CommandHandler;
   ledger(ledger: Ledger): Ledger;
-  /** Called with the events of the own journal when they are durable. */
+  /** Called with the events of this process's journal when they are durable. */
   readonly servings: (events: readonly JournalEvent[]) => void;
   audioStore(store: AudioStore): AudioStore;
   engine(engine: Engine): Engine;

@@ -28,22 +28,23 @@ export interface ConnectionServices extends SpeakerServices {
 }
 
 export interface ConnectionLimits extends EventLimits {
-  /** Of an utterance's text, in code points. */
+  /** The maximum length of an utterance's text, in code points. */
   readonly textCharacters: number;
   /**
-   * How many events may follow an admitted request within a minute. A text may arrive in single
-   * characters.
+   * The number of events that may follow an admitted request within a minute. A text may arrive in
+   * single characters.
    */
   readonly eventsPerMinute: number;
   /**
-   * How long nothing may be received or sent within an utterance. Longer than any synthesis takes.
+   * The longest time in which nothing is received or sent within an utterance. No synthesis takes
+   * as long.
    */
   readonly utteranceIdleMs: number;
-  /** The same between utterances. */
+  /** The longest time in which nothing is received or sent between utterances. */
   readonly idleMs: number;
-  /** How long a client may read nothing of what was sent. */
+  /** The longest time in which a client reads nothing of what was sent. */
   readonly stallMs: number;
-  /** How long a client may take to read the last event and to close the connection. */
+  /** The longest time that a client takes to read the last event and to close the connection. */
   readonly lingerMs: number;
 }
 
@@ -93,7 +94,7 @@ export class Connection {
     this.#closeWhenIdle();
   }
 
-  /** When it was last used; undefined during an utterance. */
+  /** The time of its last use; undefined during an utterance. */
   get idleSince(): number | undefined {
     return this.#isBusy ? undefined : this.#activeAt;
   }
@@ -150,7 +151,7 @@ export class Connection {
       case "ping":
         return await this.#send(pong(event.text));
       case "synthesize": {
-        // Within a stream, it repeats the text for servers that do not stream.
+        // Within a stream, the event repeats the text for servers that do not stream.
         if (this.#incoming) return;
         const manner = await this.#next(event.voice);
         return this.#speak(wholeUtterance(event.text, manner, limits.textCharacters));
@@ -169,7 +170,7 @@ export class Connection {
     }
   }
 
-  /** A closed connection is not: it only waits for its client to close it as well. */
+  /** A closed connection is not busy: it only waits for its client to close it as well. */
   get #isBusy(): boolean {
     const isOver = this.#over.signal.aborted;
     return !isOver && (this.#incoming !== undefined || this.#speaking !== undefined);

@@ -4,9 +4,9 @@ import { parse } from "../domain/validation.ts";
 import type { ReceivedEvent } from "./events.ts";
 
 export interface EventLimits {
-  /** Of the header line, and of the data after it. */
+  /** The maximum length of the header line, and of the data after it. */
   readonly jsonBytes: number;
-  /** Of the payload, which is skipped. */
+  /** The maximum length of the payload, which is skipped. */
   readonly payloadBytes: number;
 }
 
@@ -41,7 +41,7 @@ export class EventParser {
   }
 
   /**
-   * The events that the chunk completes. To be read to the end before the next call.
+   * Yields the events that the chunk completes. They must be read to the end before the next call.
    * @throws {Invalid} for anything else
    */
   *push(chunk: Buffer): Generator<ReceivedEvent, void> {

@@ -23,7 +23,7 @@ export const encodeEvent = (type: string, data: object = {}, payload: Buffer = e
 
 const empty = Buffer.alloc(0);
 
-/** `en_GB` is a form of Piper's. */
+/** Piper writes `en_GB`. */
 const language = z
   .string()
   .regex(/^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8}){0,7}$/, "language must be a BCP-47 code.")
@@ -69,7 +69,7 @@ const audioFormat = { rate: formats.pcm.sampleRate, width: 2, channels: 1 };
 export const bytesPerSample = audioFormat.width;
 
 export const audioStart = (): Buffer => encodeEvent("audio-start", audioFormat);
-/** `samples`: whole samples. */
+/** `samples` must end with a whole sample. */
 export const audioChunk = (samples: Buffer): Buffer => encodeEvent("audio-chunk", audioFormat, samples);
 export const audioStop = (): Buffer => encodeEvent("audio-stop");
 export const synthesizeStopped = (): Buffer => encodeEvent("synthesize-stopped");

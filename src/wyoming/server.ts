@@ -8,7 +8,7 @@ export type WyomingServer = Awaited<ReturnType<typeof listenForWyoming>>;
 
 interface WyomingServerOptions {
   readonly host: string;
-  /** 0 takes any free one. */
+  /** 0 takes any free port. */
   readonly port: number;
   readonly services: ConnectionServices;
   /** The maximum length of a text, in code points. */
@@ -20,8 +20,8 @@ interface WyomingServerOptions {
 
 export interface WyomingLimits extends ConnectionLimits {
   /**
-   * Beyond it, the connection that has been idle for the longest time is destroyed; if none is
-   * idle, the new one.
+   * Beyond this number, the connection that has been idle for the longest time is destroyed; if
+   * none is idle, the new one.
    */
   readonly connections: number;
 }
@@ -30,7 +30,7 @@ export interface WyomingLimits extends ConnectionLimits {
 const defaultLimits = {
   connections: 128,
   payloadBytes: 1024 * 1024,
-  // An assistant may think for minutes in the middle of its answer.
+  // An assistant may think for minutes in the middle of its response.
   utteranceIdleMs: 300_000,
   // Home Assistant opens a connection for each request.
   idleMs: 60_000,
@@ -39,12 +39,12 @@ const defaultLimits = {
 };
 
 /**
- * The longest text with each character escaped in 12 bytes (a surrogate pair), and the other
+ * The longest text has each character escaped in 12 bytes (a surrogate pair), beside the other
  * members.
  */
 const jsonBytes = (maxTextCharacters: number): number => maxTextCharacters * 12 + 16 * 1024;
 
-/** How long clients may take to receive the last event at shutdown. */
+/** Clients may take this long to receive the last event at shutdown. */
 const abortTimeoutMs = 500;
 
 /**

@@ -20,7 +20,7 @@ interface SpeakerOptions {
   readonly log: Logger;
 }
 
-/** 170 ms of speech. */
+/** A chunk is 170 ms of speech. */
 const chunkBytes = 8 * 1024;
 
 /**

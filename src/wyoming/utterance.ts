@@ -26,7 +26,7 @@ export const mannerOf = (requested: RequestedVoice, { voice }: WebsiteConfig): M
 /** A text to be spoken, whole or as it arrives. */
 export interface Utterance {
   readonly manner: Manner;
-  /** Answered with `synthesize-stopped`. */
+  /** If true, `synthesize-stopped` follows the audio. */
   readonly isStreamed: boolean;
   /**
    * The parts of the text, each spoken and charged by itself; to be read once.
@@ -90,7 +90,7 @@ export const streamedUtterance = (manner: Manner, maxCharacters: number): Stream
   };
 };
 
-/** Of sentence rules, where only a voice is named. */
+/** Its rules for sentences apply where only a voice is named. */
 const defaultLanguage = "en";
 
 const tooLong = (maxCharacters: number): Invalid =>

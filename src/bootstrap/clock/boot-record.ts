@@ -9,9 +9,9 @@ const movedMs = 1_000;
 const renewMs = 60 * 60_000;
 
 /**
- * When the clock was last known to be right, for later processes until the machine is started
- * again: so a restart of the service does not accept a clock that was set. Kept in DATA_DIR. A
- * failure to read or write it is ignored: then a process knows only its own time.
+ * Records when the clock was last known to be right, for later processes until the machine is
+ * started again: a restart of the service then does not accept a clock that was set. It is in
+ * DATA_DIR. A failure to read or write it is ignored: the process then knows only its own time.
  */
 export const createBootRecord = (dataDir: string, boot = bootId()) => {
   const path = join(dataDir, "clock.json");

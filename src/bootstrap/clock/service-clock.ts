@@ -14,21 +14,21 @@ import { timeServers } from "./time-servers.ts";
 
 /** The clocks of a machine that tests replace, and what it knows besides them. */
 export interface Machine extends MachineClocks {
-  /** Milliseconds. Default: the uptime. */
+  /** Milliseconds that never go back. Default: the uptime. */
   readonly monotonic?: () => number;
   readonly sources?: readonly TimeSource[];
-  /** False: nothing outlives the process. */
+  /** If false, nothing outlives the process. */
   readonly keepsRecord?: boolean;
 }
 
 /**
- * More than `struct timex` needs. With zeros in it, `adjtimex` changes nothing and needs no
- * privilege, also in a container.
+ * `struct timex` is smaller. With zeros in it, `adjtimex` changes nothing and needs no privilege,
+ * also in a container.
  */
 const structBytes = 512;
 /**
- * Returned while no program keeps the clock synchronised, and after the clock was set, until one
- * has synchronised it again.
+ * `adjtimex` returns it while no program keeps the clock synchronised, and after the clock was set,
+ * until one has synchronised it again.
  */
 const timeError = 5;
 
@@ -36,7 +36,7 @@ const timeError = 5;
 export const kernelClock: TimeSource = {
   name: "the kernel",
   difference: async () => {
-    // Loaded only when it is asked. The program itself is linked with the C library.
+    // Loads the binding only when it is asked. The program itself is linked with the C library.
     const { default: koffi } = await import("../../subprocess/native-libraries.ts");
     const adjtimex = koffi.load(null).func("int adjtimex(void *)");
     const state: number = adjtimex(Buffer.alloc(structBytes));
@@ -58,7 +58,10 @@ const thisMachine: Machine = {
 /** This machine's clock as the service uses it. */
 export type ServiceClock = Awaited<ReturnType<typeof composeClock>>;
 
-/** `machine`: default this one. Its sources are asked once before this resolves. */
+/**
+ * Composes the clock of `machine`, by default of this one. Asks its sources once before it
+ * resolves.
+ */
 export const composeClock = async (
   { dataDir, eventStore, timeServers: servers }: Pick<Settings, "dataDir" | "eventStore" | "timeServers">,
   onWarning: (message: string) => void,
@@ -67,7 +70,7 @@ export const composeClock = async (
   const { sources = [], keepsRecord = false, monotonic = machine.uptime, ...clocks } = machine;
   const record = keepsRecord ? createBootRecord(dataDir) : undefined;
   let isElsewhere = false;
-  // Never knows the time itself. Its name may not be known yet when the service starts.
+  // It never knows the time itself. Its name may not be known yet when the service starts.
   const eventStoreHost: TimeSource = {
     name: "the event store",
     difference: async () => {
@@ -90,9 +93,9 @@ export const composeClock = async (
   });
   await clockCheck.check();
   return {
-    /** Milliseconds since the epoch; of a wrong clock as `ClockCheck.now`. */
+    /** The time, corrected while the clock is wrong: see `ClockCheck.now`. */
     clock: clockCheck.now,
-    /** The wall clock as it is. */
+    /** The wall clock, uncorrected. */
     wall: clocks.wall,
     monotonic,
     clockCheck,
@@ -100,9 +103,9 @@ export const composeClock = async (
 };
 
 /**
- * Whether the event store's clock is that of another machine. An address in a network of this
- * machine may be that of a container on it, so such a store does not count: its times are compared,
- * but it cannot confirm a clock that was set.
+ * Whether the event store's clock is another machine's. An address in a network of this machine may
+ * be that of a container on it, so such a store does not count: its times are compared, but it
+ * cannot confirm a clock that was set.
  */
 export const isOnOtherMachine = async (address: EventStoreAddress): Promise<boolean> => {
   if (address.kind !== "esdb") return false;
@@ -124,7 +127,7 @@ const nearNetworks = (): BlockList => {
   return near;
 };
 
-/** Of a connection string: one node, several, or a name that is discovered. */
+/** Reads the hosts of a connection string: one node, several, or a name that is discovered. */
 const hostsOf = (url: string): string[] => {
   const [, hosts = ""] = /^[^/]*:\/\/(?:[^@/]*@)?([^/?]*)/.exec(url) ?? [];
   return hosts.split(",").map((host) => new URL(`esdb://${host}`).hostname.replace(/^\[|\]$/g, ""));

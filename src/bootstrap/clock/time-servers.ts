@@ -15,12 +15,12 @@ const request = 0x23;
 const serverMode = 4;
 const notSynchronised = 3;
 const lastStratum = 15;
-/** From 1900 to 1970, and the range of a timestamp: since 2036 they begin again (RFC 4330). */
+/** NTP counts from 1900, Unix from 1970; timestamps begin again in 2036 (RFC 4330). */
 const epochSeconds = 2_208_988_800;
 const eraSeconds = 2 ** 32;
 const field = { stratum: 1, origin: 24, received: 32, sent: 40 };
 
-/** Servers that the operator names, asked by SNTP (RFC 4330). The first valid response counts. */
+/** Asks the servers that the operator names by SNTP (RFC 4330). The first valid response counts. */
 export const timeServers = (servers: readonly TimeServer[], wall: () => number): TimeSource => ({
   name: "the time servers",
   difference: () => Promise.any(servers.map((server) => askServer(server, wall))),

@@ -22,8 +22,8 @@ import { composeProviders } from "../speech/providers.ts";
 import { webhookRefusal } from "../website-servers.ts";
 
 /**
- * The admin services for one command. Reads only the streams that the command names or decides on,
- * and subscribes to nothing.
+ * Opens the admin services for one command. Reads only the streams that the command names or
+ * decides on, and subscribes to nothing.
  * @throws {EventStoreUnavailable} @throws {BadSetting}
  */
 export const composeCommandLine = async (
@@ -37,8 +37,8 @@ export const composeCommandLine = async (
   const options = { clock, readOnly: !writes, telemetry, ...(checked && { checked }) };
   const { events, startHandler } = await openEventStore(settings, options);
   opened.defer(events.close);
-  // Compares the clock with the log's before anything is recorded. A failure is that of the
-  // command, too.
+  // Compares the clock with the log's before anything is recorded. The command itself reports a
+  // failure.
   if (checked) {
     await events.ping().catch(() => {});
     // A server's clock does not follow the times of events.

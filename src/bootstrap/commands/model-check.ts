@@ -11,7 +11,7 @@ import { voiceNameOf, voicesOfPacks } from "../../engines/models/voices.ts";
 import type { Settings } from "../../settings.ts";
 import { openSubprocessHost } from "../../subprocess/subprocess-host.ts";
 
-/** Letters and digits, which most models pronounce. */
+/** Most models pronounce letters and digits. */
 const text = "Voxledger: 1, 2, 3, 4, 5, 6, 7, 8, 9, 10.";
 
 /** Checks a pack with the limits of the settings, as the service would use it. */
@@ -40,7 +40,7 @@ export const composeModelCheck =
       const speech: CheckedModel["speech"] = {
         seconds: one.seconds,
         sampleRate,
-        // The first synthesis prepares memory.
+        // The first synthesis also prepares memory.
         realTimeFactor: two.took / two.seconds,
         isReproducible: one.digest === two.digest,
       };

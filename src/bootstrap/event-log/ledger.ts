@@ -12,11 +12,11 @@ type OnCrossed = QuotaThresholdsOptions["onCrossed"];
 
 interface LedgerListeners {
   readonly onCrossed: OnCrossed;
-  /** Called with the events of the own journal when they are durable. */
+  /** Called with the events of this process's journal when they are durable. */
   readonly onRecorded: (events: readonly JournalEvent[]) => void;
 }
 
-/** Opens this process's journal. At shutdown it is closed after the last answer. */
+/** Opens this process's journal, and closes it at shutdown after the last response. */
 export const composeLedger = async (
   runtime: Runtime,
   core: Core,
@@ -42,7 +42,7 @@ export const composeLedger = async (
     onOthersRecorded: thresholds.add,
     onFollowing: (after) => {
       thresholds.countUnposted(after);
-      // It reads what other instances have not posted, which reports need, too.
+      // Reads what other instances have not posted, which reports need, too.
       void thresholds.check();
     },
     onQuotaExceeded: thresholds.recheck,

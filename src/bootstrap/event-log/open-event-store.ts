@@ -25,7 +25,7 @@ interface OpenEventStoreOptions {
   readonly clock: () => number;
   readonly readOnly: boolean;
   readonly telemetry?: Telemetry;
-  /** For stores that are written to: appends are refused while the clock is wrong. */
+  /** Given for stores that are written to: appends are refused while the clock is wrong. */
   readonly checked?: ServiceClock;
   /** How long to wait for an event store that is still starting. Default 0. */
   readonly waitMs?: number;
@@ -65,7 +65,7 @@ export const openEventStore = async (
     events,
     /** Waits for an event store that is still starting. */
     startHandler: createCommandHandler({ store, clock, deadlineMs: startTimeoutMs }),
-    /** Nothing is appended any more: a later version has changed the log's format. */
+    /** Refuses all further appends, because a later version has changed the log's format. */
     refuseAppends: (reason: UnsupportedLogFormat): void => {
       refusal = reason;
     },
@@ -83,8 +83,8 @@ const waitForFormat = async (store: EventStore, waitMs: number): Promise<void> =
 };
 
 /**
- * For what a wrong clock would do for good. Measures the difference again if the clock may be
- * wrong. Rejects with {Unavailable} while it is, and while the difference is not known; with
+ * Guards what a wrong clock would do for good. Measures the difference again if the clock may be
+ * wrong. Rejects with {Unavailable} while it is wrong or the difference is unknown, and with
  * {EventStoreUnavailable} if it cannot be measured.
  */
 export const requireMeasuredClock =
@@ -122,7 +122,10 @@ const openDriver = async (
   return await openSqliteEventStore({ path: eventStore.path, readOnly, clock });
 };
 
-/** The user projections of the EventStoreDB server that EVENT_STORE names. @throws {BadSetting} */
+/**
+ * Opens the user projections of the EventStoreDB server that EVENT_STORE names.
+ * @throws {BadSetting}
+ */
 export const openProjectionServer = async ({ eventStore }: Settings): Promise<ProjectionServer> => {
   if (eventStore.kind !== "esdb") {
     throw new BadSetting("EVENT_STORE: only EventStoreDB has user projections");

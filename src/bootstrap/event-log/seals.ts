@@ -54,8 +54,8 @@ export const composeSeals = async (
 const pathOf = (dataDir: string): string => join(dataDir, "seal.pub");
 
 /**
- * The verifier keys of this installation's seals, one per line in DATA_DIR/seal.pub. Adds the given
- * ones: a key that was replaced is still needed to verify earlier seals.
+ * Records the verifier keys of this installation's seals, one per line in DATA_DIR/seal.pub, and
+ * returns all lines: a key that was replaced is still needed to verify earlier seals.
  * @throws {BadSetting}
  */
 const recordSealKeys = async (dataDir: string, keys: readonly string[]): Promise<readonly string[]> => {

@@ -26,7 +26,10 @@ import type { EventStore, RecordedEvent } from "../../eventstore/event-store.ts"
 import { validatedEventStore } from "../../eventstore/validated-event-store.ts";
 import { positionBefore } from "../../ledger/audit/log-period.ts";
 
-/** The views that requests need. Without one of them nothing can be served. */
+/**
+ * Views that requests need. A request is refused unless they are current, and the service is
+ * unhealthy if one of them fails.
+ */
 const serving: readonly Projection<unknown>[] = [
   websites,
   verifiedOrigins,
@@ -36,10 +39,13 @@ const serving: readonly Projection<unknown>[] = [
   credentials,
   lexicons,
 ];
-/** The views that only hints and webhooks need. */
+/**
+ * Views that only hints, webhooks and reports need. If one of them fails, the service is degraded
+ * and goes on.
+ */
 const reporting: readonly Projection<unknown>[] = [platforms, webhooks, deliveries, suspensions, samples];
 
-/** Malformed events in trimmed streams are only logged: they expire. */
+/** Malformed events of trimmed streams are logged but not counted: they expire. */
 export const malformedEvents = malformedEventsIn(
   [...new Set([...serving, ...reporting].flatMap(({ prefixes }) => prefixes))].filter(
     (prefix) => !rate.prefixes.includes(prefix),
@@ -48,7 +54,11 @@ export const malformedEvents = malformedEventsIn(
 
 export const isServing = (projection: string): boolean => serving.some(({ name }) => name === projection);
 
-/** The runner of all views, and the event store that reports its appends to it. */
+/**
+ * Creates one runner for all of these views: they share one subscription, so that a request sees
+ * them at one position of the log. Their size depends on accounts and settings, so a start waits
+ * for them. Returns it with the event store that reports its appends to it.
+ */
 export const composeViews = (
   opened: EventStore,
   {
@@ -79,13 +89,13 @@ export const composeViews = (
   return { runner, store: { ...validatedEventStore(opened), append } };
 };
 
-/** What the totals cover when they are read for the first time: at least a month. */
+/** The totals cover at least this time when they are read for the first time. */
 const countedMs = 32 * 24 * 3_600_000;
 const startBackoff = { firstMs: 100, maxMs: 10_000 };
 
 /**
- * Begins to read the totals. A log of many servings takes a while when it is read for the first
- * time.
+ * Begins to read the totals of all keys' usage with a runner of their own: they fold all servings,
+ * so a start must not wait for them, nor the other views for their events.
  */
 export const startUsageTotals = ({
   store,
@@ -95,7 +105,6 @@ export const startUsageTotals = ({
 }: {
   readonly store: EventStore;
   readonly snapshots: SnapshotStore;
-  /** Milliseconds since the epoch. */
   readonly clock: () => number;
   readonly log: Logger;
 }): ProjectionRunner => {
@@ -115,7 +124,7 @@ export const startUsageTotals = ({
     onError("the usage of all keys cannot be counted", outcome.error);
     return exponentialBackoff(startBackoff, attempt);
   };
-  retry({ clock: backgroundClock, signal, delayAfter }, runner.start).catch(() => {}); // only after `close`
+  retry({ clock: backgroundClock, signal, delayAfter }, runner.start).catch(() => {}); // rejects only after `close`
   return {
     ...runner,
     close: async () => {

@@ -20,7 +20,7 @@ import { composeFreeEngines } from "./providers.ts";
 
 export type AudioParts = Awaited<ReturnType<typeof composeAudio>>;
 
-/** Engines, encoder and audio store, with the pipeline over them. */
+/** Composes the engines, the encoder and the audio store, with the pipeline over them. */
 export const composeAudio = async (runtime: Runtime, core: Core, { createdAt }: NamingKey) => {
   const { scheduler, providerActivities, providers } = core;
   const { settings, log, telemetry, superviseHelper, resources, shutdownTimeLeft, onError } = runtime;
@@ -53,8 +53,8 @@ export const composeAudio = async (runtime: Runtime, core: Core, { createdAt }: 
     createPipeline({
       engines: ({ engine: code, websiteId = "", voice, tools }) => {
         const engine = findEngine(code, websiteId);
-        // After the credentials were replaced, or the voice was installed, the engine would store
-        // its audio under the address of the former.
+        // The credentials were replaced, or the voice was installed, since the request was planned:
+        // the engine would store its audio under the name of the earlier one.
         if ((isByok(code) || tools === noVersion) && engine?.version(voice) !== tools) return undefined;
         return engine && telemetry.engine(engine);
       },

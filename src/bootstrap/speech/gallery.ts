@@ -10,7 +10,8 @@ import type { Core, Runtime } from "../core.ts";
 import type { AudioParts } from "./audio.ts";
 
 /**
- * The voices that `/voices` plays. Their samples belong to no website, whatever AUDIO_SHARING is.
+ * Composes the gallery of voices at `/voices`. Its samples belong to no website, whatever
+ * AUDIO_SHARING is.
  */
 export const composeGallery = (
   { clock }: Pick<Runtime, "clock">,
@@ -35,7 +36,7 @@ export const composeSpeakSamples = (
   return createSpeakSamples({ gallery, pipeline, execute, isIdle, clock, timers: backgroundClock, rest });
 };
 
-/** A start has more urgent work. */
+/** Requests after a start are more urgent. */
 const firstMs = 10_000;
 /** How long a changed catalog waits for its samples. */
 const intervalMs = 60_000;

@@ -12,14 +12,14 @@ import type { Settings } from "../../settings.ts";
 import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
 
 /**
- * The models that operators placed on this machine. Those that cannot be used are named in the log
- * and in health.
+ * Opens the models that operators placed on this machine. The log and health name those that cannot
+ * be used.
  */
 export const composeModels = async (
   { modelPaths, models: { folder, preload, limits } }: Settings,
   host: SubprocessHost,
   log: Pick<Logger, "warn">,
-  /** The installed version. */
+  /** Returns the installed version. */
   findLibrary = libraryVersion,
 ) => {
   const warn = (message: string): void => log.warn(message);
@@ -53,7 +53,7 @@ const loadAll = async (packs: readonly ModelPack[], options: LoadOptions): Promi
 
 type LoadOptions = Pick<SherpaOptions, "host" | "states" | "limits">;
 
-/** @throws {EngineFailed} it is not started now */
+/** @throws {EngineFailed} after repeated failures */
 const load = async (pack: ModelPack, { host, states, limits }: LoadOptions): Promise<void> => {
   const call = states.start(pack.name);
   try {

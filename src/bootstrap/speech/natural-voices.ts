@@ -12,10 +12,12 @@ import { pico } from "../../engines/local/pico.ts";
 import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
 import type { Core, Runtime } from "../core.ts";
 
-/** How soon a voice is found that was installed after the start. */
+/** A voice that is installed after the start is found within this time. */
 const refreshMs = 10_000;
 
-/** The tools of the natural voices. Chosen voices are loaded as soon as they are installed. */
+/**
+ * Composes the tools of the natural voices. Chosen voices are loaded as soon as they are installed.
+ */
 export const composeNaturalVoices = (
   { settings, log, resources, onError }: Runtime,
   { runner, naturalVoices: natural }: Core,
@@ -28,7 +30,10 @@ export const composeNaturalVoices = (
   const slow = kokoro({ host, installed, states, idleMs });
   const view = runner.lastKnownView(catalog);
   const chosen = (): readonly string[] => view.get(catalogStream)?.chosen?.voices ?? [];
-  /** One after another: all at once, on a busy machine none would be loaded in time. */
+  /**
+   * Loads the voices one after another: all at once, none would be loaded in time on a busy
+   * machine.
+   */
   const load = async (voiceNames: readonly string[]): Promise<void> => {
     for (const voiceName of voiceNames) {
       const [prefix, voice = ""] = voiceName.split(":");

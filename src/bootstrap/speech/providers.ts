@@ -23,8 +23,8 @@ import type { Telemetry } from "../../telemetry/telemetry.ts";
 import { openWebsitesExchange } from "../website-servers.ts";
 
 /**
- * The providers of the BYOK engines. No request is sent before one is used. `log`: as in
- * `openWebsitesExchange`.
+ * Composes the providers of the BYOK engines. No request is sent before one is used. `log` is that
+ * of `openWebsitesExchange`.
  */
 export const composeProviders = (
   settings: Settings,
@@ -58,8 +58,8 @@ export const composeProviders = (
 };
 
 /**
- * The free engines: the local ones, and the operator's self-hosted servers. A health check reports
- * open circuits.
+ * Composes the free engines: the local ones, and the operator's self-hosted servers. A health check
+ * reports open circuits.
  */
 export const composeFreeEngines = (
   settings: Settings,
@@ -71,7 +71,7 @@ export const composeFreeEngines = (
   const exchange = telemetry.exchange(openExchange(settings));
   const openCircuits = new Set<EngineCode>();
   const resilient = resilienceOf({
-    // Shared by all keys, unlike a website's own provider.
+    // All keys share the limits, unlike those of a website's own provider.
     limits: { ...settings.providerLimits, reserved: 1 },
     scheduler,
     onEvent: (code, event) => {
@@ -97,7 +97,7 @@ export const composeFreeEngines = (
   return { engines, checks };
 };
 
-/** A self-hosted server as a provider without credentials. */
+/** Wraps a self-hosted server as a provider without credentials. */
 const selfHosted = (
   code: FreeEngine,
   server: SelfHostedServer,

@@ -24,7 +24,7 @@ import type { AudioParts } from "./audio.ts";
 
 export type SynthesisParts = ReturnType<typeof composeSynthesis>;
 
-/** The voices of each website, with those of this instance's servers and models. */
+/** Composes the voices of each website, with those of this instance's servers and models. */
 export const composeCatalogs = (
   { settings }: Pick<Runtime, "settings">,
   { runner }: Pick<Core, "runner">,
@@ -38,7 +38,7 @@ export const composeCatalogs = (
   });
 };
 
-/** Voices and synthesis. */
+/** Composes voices and synthesis. */
 export const composeSynthesis = (
   { settings, clock, telemetry }: Runtime,
   { runner, execute }: Core,

@@ -6,7 +6,7 @@ import { lazy } from "../../async/lazy.ts";
 import type { NaturalVoices } from "../../engines/natural-voices/natural-voices.ts";
 import type { VoiceFile } from "../../http/routes/reproduce/operations.ts";
 
-/** WebAssembly of the voices' runtimes, by the names that the page knows. */
+/** The WebAssembly of the voices' runtimes, by the names that the page knows. */
 const runtimes = {
   "onnxruntime.wasm": "onnxruntime-web/ort-wasm-simd-threaded.wasm",
   "svoxpico.wasm": "@echogarden/svoxpico-wasm/svoxpico.wasm",
@@ -15,7 +15,7 @@ const runtimes = {
 const require = createRequire(import.meta.url);
 
 /**
- * The files with which a page can compute audio: those of the installed voices, and of their
+ * Lists the files with which a page can compute audio: those of the installed voices, and of their
  * runtimes.
  */
 export const voiceFiles = ({ installed }: NaturalVoices): (() => Promise<readonly VoiceFile[]>) => {

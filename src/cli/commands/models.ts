@@ -16,11 +16,13 @@ export interface CheckedModel {
     readonly voiceName: string;
   }[];
   readonly loadMs: number;
-  /** Of the first voice. */
+  /** Measured with the first voice. */
   readonly speech: {
     readonly seconds: number;
     readonly sampleRate: number;
-    /** Time of the synthesis divided by that of the sound: below 1 it is faster than speech. */
+    /**
+     * The time of the synthesis divided by that of the audio. Below 1, it is faster than speech.
+     */
     readonly realTimeFactor: number;
     /** True if a second synthesis had the same bytes. */
     readonly isReproducible: boolean;

@@ -28,7 +28,7 @@ export interface PlotProps {
   readonly formatY?: (y: number) => string;
   /** Adds the series up. */
   readonly isStacked?: boolean;
-  /** What the figures are as of: `as of position 1,042`. */
+  /** The position or time of the figures: `as of position 1,042`. */
   readonly asOf?: string;
   readonly height?: number;
   /** Vertical lines with labels, in ascending order. */

@@ -28,8 +28,8 @@ interface LoadedProps<T> {
 }
 
 /**
- * Loading, failed or the data. Earlier data stays visible during a reload, and after one that
- * failed.
+ * Shows that data is loading or has failed, or the data. Earlier data stays visible during a
+ * reload, and after one that failed.
  */
 export const Loaded = <T>({ data, what, children }: LoadedProps<T>): VNode => {
   if (data.status === "loading") return html`<${Loading} what=${what} />`;
@@ -58,7 +58,6 @@ export const Figure = ({ name, value, note }: FigureProps): VNode =>
     <dd>${value}${note && html`<small>${note}</small>`}</dd>
   </div>`;
 
-/** Names and values. */
 export const FactList = ({ facts }: { facts: readonly (readonly [string, ComponentChildren])[] }): VNode =>
   html`<dl class="facts">${facts.map(([name, value]) => html`<dt key=${name}>${name}</dt><dd>${value}</dd>`)}</dl>`;
 

@@ -26,7 +26,7 @@ export interface Column<Row> {
 interface NumberColumn<Row> {
   readonly title: string;
   readonly value: (row: Row) => number | undefined;
-  /** Default: with separators of thousands. */
+  /** Default: writes separators of thousands. */
   readonly format?: (value: number) => string;
   /** Shown if there is no value. Default: a dash. */
   readonly absent?: string;
@@ -90,7 +90,7 @@ interface TableProps<Row> {
   /** Rows in the page at once. Default 50. */
   readonly pageSize?: number;
   readonly empty?: string;
-  /** Beside the copy button, for instance links to other pages. */
+  /** Shown beside the copy button, for instance links to other pages. */
   readonly children?: ComponentChildren;
 }
 
@@ -171,7 +171,7 @@ const sortRows = <Row>(
   return descending ? sorted.reverse() : sorted;
 };
 
-/** Numbers by size, texts by the alphabet, absent values first. */
+/** Sorts numbers by size, texts by the alphabet, and absent values first. */
 const compareCells = (a: Cell, b: Cell): number => {
   if (a == null || b == null) return Number(a != null) - Number(b != null);
   if (typeof a === "number" && typeof b === "number") return a - b;

@@ -1,6 +1,7 @@
 /*
- * What the ledger's rules use of `node:crypto`, for browsers: the bundle resolves that module to this one. The rules are
- * synchronous, so this is SHA-256 (FIPS 180-4) in script: WebCrypto's is not.
+ * The part of `node:crypto` that the ledger's rules use, for browsers: the bundle resolves that
+ * module to this one. The rules are synchronous, so this is SHA-256 (FIPS 180-4) in script:
+ * WebCrypto's is not.
  */
 
 const primes: readonly number[] = (() => {
@@ -54,7 +55,7 @@ const compress = (state: Int32Array, words: Int32Array, view: DataView, offset: 
     b = a;
     a = (first + big0 + majority) | 0;
   }
-  // Without an array: this runs for every 64 bytes.
+  // No array is used: this runs for every 64 bytes.
   state[0] = (state[0] as number) + a;
   state[1] = (state[1] as number) + b;
   state[2] = (state[2] as number) + c;
@@ -116,7 +117,7 @@ export const createHash = (algorithm: string): Sha256 => {
   return new Sha256();
 };
 
-/** Hexadecimal digits, or with `buffer` bytes. */
+/** Returns hexadecimal digits, or with `buffer` bytes. */
 export function hash(algorithm: string, data: string | Uint8Array): string;
 export function hash(algorithm: string, data: string | Uint8Array, encoding: "buffer"): Uint8Array;
 export function hash(algorithm: string, data: string | Uint8Array, encoding?: "buffer"): string | Uint8Array {

@@ -12,7 +12,7 @@ export type Verdict =
   | { readonly status: "not genuine"; readonly problem: string };
 
 export interface Verification extends KeyMonth {
-  /** Of `/.well-known/voxledger-seal.pub`. */
+  /** The text of `/.well-known/voxledger-seal.pub`. */
   readonly verifierKeys: string;
   readonly chunks: AsyncIterable<Uint8Array>;
   readonly onProgress?: (progress: { bytes: number; streams: ReadonlyMap<string, number> }) => void;

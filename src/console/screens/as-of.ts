@@ -14,9 +14,9 @@ import { changeQuery, linkTo, type Route, type ScreenProps } from "../routing.ts
 import { useSession } from "../session.ts";
 import { useData } from "../use-data.ts";
 
-/** Days that the sliders reach back. */
+/** The sliders reach back this many days. */
 const reach = 400;
-/** Events between the dates that are read at once. */
+/** At most this many events between the dates are read at once. */
 const maxBetween = 500;
 
 interface Dates {
@@ -51,7 +51,7 @@ export const AsOf = ({ route }: ScreenProps): VNode => {
       api.get<UsageReport>(path, { query: { asOf: endOf(day), asOfPosition }, signal });
     const period = { from: dayAfter(dates.earlier), to: dayAfter(dates.later) };
     const after = await reportOf(dates.later);
-    // Both reports are of the same log.
+    // Both reports describe the same log.
     const [before, between] = await Promise.all([
       reportOf(dates.earlier, after.asOfPosition),
       readBetween(api, { apiKey, ...period }, signal),
@@ -169,7 +169,7 @@ const Compared = ({ dates, before, after, between }: Comparison & { dates: Dates
 
 const daysOfMonth = Array.from({ length: 31 }, (_, index) => index + 1);
 
-/** By day of the month, the characters so far; null after the day of the report. */
+/** Adds up the characters by day of the month; null after the day of the report. */
 const cumulative = ({ byDay, asOf }: UsageReport): (number | null)[] => {
   const last = Number(asOf.slice(8, 10));
   let sum = 0;

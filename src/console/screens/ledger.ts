@@ -17,7 +17,10 @@ import { useSession } from "../session.ts";
 import { useData } from "../use-data.ts";
 import { Downloads } from "./ledger-downloads.ts";
 
-/** Entries in memory. Earlier ones are left out, and can be read again by position. */
+/**
+ * At most this many entries are in memory. Earlier ones are left out, and can be read again by
+ * position.
+ */
 const maxEntries = 2_000;
 const waitSeconds = 20;
 const minuteMs = 60_000;
@@ -41,9 +44,7 @@ const filtersOf = (query: URLSearchParams): Filters => {
   return { apiKey: of("key"), stream: of("stream"), type: of("type"), from, to, after };
 };
 
-/**
- * A time with its zone for the API, of a `datetime-local` control in UTC. Empty if the control is.
- */
+/** Writes the time of a `datetime-local` control in UTC for the API; empty if the control is. */
 const timeOfControl = (value: string): string => (value === "" ? "" : `${value.slice(0, 16)}:00.000Z`);
 
 /** A field for a minute in UTC. */
@@ -53,8 +54,8 @@ const minuteField = (label: string, name: string, time: string): VNode => {
 };
 
 /**
- * Whether the log has no new events of the period. Without it, a live tail would read the rest of
- * the log in vain.
+ * Whether the log will have no new events of the period. Without this, a live tail would read the
+ * rest of the log in vain.
  */
 const hasEnded = ({ to }: Filters): boolean => to !== "" && Date.parse(to) + clockToleranceMs < Date.now();
 

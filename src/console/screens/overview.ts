@@ -10,7 +10,7 @@ import { html } from "../html.ts";
 import { sumOf } from "../usage.ts";
 import { useGet } from "../use-data.ts";
 
-/** Until the usage is read again: a second, then each time twice as long. */
+/** The time until the usage is read again: a second, then each time twice as long. */
 const firstPauseMs = 1_000;
 const longestPauseMs = 30_000;
 

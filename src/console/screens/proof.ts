@@ -28,7 +28,7 @@ const streamColumns: readonly Column<StreamCount>[] = [
 interface Outcome {
   readonly keyMonth: KeyMonth;
   readonly verdict: Verdict;
-  /** What the service reports as of the sealed position. */
+  /** The service's report as of the sealed position. */
   readonly report?: UsageReport;
 }
 
@@ -128,6 +128,6 @@ const Result = ({ outcome: { keyMonth, verdict, report } }: { outcome: Outcome }
     </details></div>`;
 };
 
-/** For the axis: the streams of the key by their kinds, journals by the beginnings of their ids. */
+/** Names the streams of the key by their kinds, and journals by the beginnings of their ids. */
 const shortName = (stream: string): string =>
   stream.startsWith("journal-") ? stream.slice(0, "journal-".length + 8) : stream.replace(/-.*/, "");

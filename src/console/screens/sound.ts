@@ -17,7 +17,7 @@ interface Public {
   readonly marks: readonly Mark[];
 }
 
-/** What the service knows of a sound. */
+/** The service's knowledge of one piece of audio. */
 export const Sound = ({ params: { hash = "" } }: ScreenProps): VNode => {
   const data = useGet<KnownSound>(`admin/sounds/${encodeURIComponent(hash)}`);
   return html`<p><a href=${linkTo(["sounds"])}>All sounds</a></p>

@@ -12,8 +12,7 @@ import { useGet } from "../use-data.ts";
 const shown = 25;
 
 /**
- * Estimated with the size of the stored audio: parts and streams that were cut are counted as
- * whole.
+ * Estimates with the size of the stored audio: parts, and streams that were cut, count as whole.
  */
 const bytesFromCache = ({ bytes = 0, served, from }: ListedSound): number => bytes * (served - from.miss);
 
@@ -38,7 +37,7 @@ const columns: readonly Column<ListedSound>[] = [
   { title: "Last served (UTC)", value: ({ lastAt }) => lastAt, view: ({ lastAt }) => formatTime(lastAt) },
 ];
 
-/** The most served sounds of a period. */
+/** The most served audio of a period. */
 export const Sounds = ({ route }: ScreenProps): VNode => {
   const asked = Date.parse(route.query.get("last") ?? "");
   const last = formatDay(Number.isNaN(asked) ? Date.now() : asked);

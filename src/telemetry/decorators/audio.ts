@@ -54,7 +54,7 @@ export const instrumentAudioStore = (instruments: Instruments) => {
   });
 };
 
-/** A failure of the samples is not the encoder's: it ends the encoding as abandoned. */
+/** If the samples fail, the encoder has not failed: the encoding counts as abandoned. */
 export const instrumentEncoder = (instruments: Instruments) => {
   const duration = instruments.histogram("encoderDuration");
 

@@ -40,8 +40,8 @@ export const instrumentEngine = (instruments: Instruments) => {
 };
 
 /**
- * A span for each request to a speech provider, retries included. The provider receives no trace
- * context, and the span holds no address: a website's own server is private.
+ * Creates a span for each request to a speech provider, retries included. The provider receives no
+ * trace context, and the span holds no address: a website's own server is private.
  */
 export const instrumentExchange =
   (exchange: Exchange): Exchange =>

@@ -57,7 +57,7 @@ const spanOf = (stream: string, events: Parameters<EventStore["append"]>[1]) => 
   return startSpan(`append ${kindOf(stream)}`, { kind: SpanKind.CLIENT, attributes, links }, parent);
 };
 
-/** Of the event, and of the servings in it. */
+/** Returns the trace contexts of the event and of the servings in it. */
 const traceparentsOf = ({ type, data, metadata }: NewEvent): string[] => {
   const details = type === "SynthesesServed" ? ((data as SynthesesServed).details ?? {}) : {};
   const ofServings = Object.values(details).map(({ traceparent }) => traceparent);

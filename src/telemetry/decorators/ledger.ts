@@ -58,7 +58,7 @@ export const instrumentLedger = (instruments: Pick<Instruments, "observe">, refu
   };
 };
 
-/** Counts the entries of the own journal when they are durable. */
+/** Counts the entries of this process's journal when they are durable. */
 export const createServingCounter = (instruments: Instruments) => {
   const responses = instruments.counter("responses");
   const characters = instruments.counter("characters");

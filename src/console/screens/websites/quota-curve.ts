@@ -12,7 +12,7 @@ interface QuotaCurve {
   readonly used: readonly (number | null)[];
   /** The quota at each time; null: unlimited, or not issued yet. */
   readonly quota: readonly (number | null)[];
-  /** From now to the month's end, at the pace of the month so far. */
+  /** The forecast from now to the month's end, at the pace of the month so far. */
   readonly forecast: readonly (number | null)[];
   /** Expected characters at the month's end; undefined for months that have ended. */
   readonly expected: number | undefined;
