@@ -56,7 +56,7 @@ export interface Service {
  * one after the other:
  * 1. Background tasks stop: reports, samples, the removal of legacy audio.
  * 2. Readiness fails. After DRAIN_DELAY_SECONDS, HTTP, WebSockets and Wyoming accept nothing new and
- *    finish what they have begun. From here on, nothing is charged.
+ *    finish what they have begun. Each response is charged before it leaves.
  * 3. Seals and retention stop.
  * 4. The ledger records what is pending, returns reserved characters and closes its journal. Had it
  *    closed earlier, a response would open another journal; without it, another instance has to
