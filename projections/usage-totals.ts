@@ -1,3 +1,4 @@
+import { voidedCharge } from "../src/domain/ledger/journal/charges.ts";
 import {
   type JournalEvent,
   journalPrefix,
@@ -5,6 +6,7 @@ import {
 } from "../src/domain/ledger/journal/journal.ts";
 import { journalRegistryStream } from "../src/domain/ledger/journal/journal-registry.ts";
 import type { VoidedServing } from "../src/domain/ledger/journal/serving.ts";
+import { expandServings } from "../src/domain/ledger/journal/serving-columns.ts";
 import { monthOf } from "../src/domain/ledger/month.ts";
 import type { Projection } from "./projection.ts";
 import type { View } from "./runner/view.ts";
@@ -64,29 +66,22 @@ export const usageTotals: Projection<UsageTotals> = {
 export const readUsageTotals = (view: View<UsageTotals>): UsageTotals =>
   view.get(usageTotalsPartition) ?? initial();
 
-const addServings = (
-  totals: UsageTotals,
-  { at, keys, sounds, key, sound, characters, cached }: SynthesesServed,
-): void => {
-  const { engines, served } = dayOf(totals, at);
-  const ofKeys = monthTotalsOf(totals, at);
-  for (let i = 0; i < key.length; i++) {
-    const cost = characters[i] as number;
-    add(countOf(engines, sounds[sound[i] as number]?.engine as string), 1, cost);
-    add(countOf(served, cached[i] as string), 1, cost);
-    add(countOf(ofKeys, keys[key[i] as number] as string), 1, cost);
+const addServings = (totals: UsageTotals, event: SynthesesServed): void => {
+  const { engines, served } = dayOf(totals, event.at);
+  const ofKeys = monthTotalsOf(totals, event.at);
+  for (const { apiKey, engine, cached, characters } of expandServings(event)) {
+    add(countOf(engines, engine), 1, characters);
+    add(countOf(served, cached), 1, characters);
+    add(countOf(ofKeys, apiKey), 1, characters);
   }
 };
 
-const addVoid = (
-  totals: UsageTotals,
-  { apiKey, engine, characters, servedAt, reason }: VoidedServing,
-): void => {
-  const requests = reason === "repeat" ? 0 : 1;
+const addVoid = (totals: UsageTotals, serving: VoidedServing): void => {
+  const { apiKey, engine, servedAt, requests, characters } = voidedCharge(serving);
   const { engines, voided } = dayOf(totals, servedAt);
-  add(countOf(engines, engine), -requests, -characters);
-  add(countOf(monthTotalsOf(totals, servedAt), apiKey), -requests, -characters);
-  add(voided, requests, characters);
+  add(countOf(engines, engine), requests, characters);
+  add(countOf(monthTotalsOf(totals, servedAt), apiKey), requests, characters);
+  add(voided, 0 - requests, serving.characters);
 };
 
 const add = (count: Count, requests: number, characters: number): void => {

@@ -1,8 +1,5 @@
-import {
-  type EventStore,
-  EventStoreUnavailable,
-  type RecordedEvent,
-} from "../../src/eventstore/event-store.ts";
+import type { EventStore, RecordedEvent } from "../../src/eventstore/event-store.ts";
+import { readBatches } from "../../src/eventstore/follow-events.ts";
 import type { Projection } from "../projection.ts";
 import type { View } from "./view.ts";
 
@@ -24,21 +21,10 @@ export const readView = async <S>(
     if (partition === undefined) return;
     states.set(partition, projection.apply(states.get(partition) ?? projection.initial(), event));
   };
-  if (streams === "all") await foldAll(store, projection.prefixes, fold);
-  else for (const stream of streams) for await (const event of store.readStream(stream)) fold(event);
+  if (streams === "all") {
+    for await (const { events } of readBatches(store, projection)) events.forEach(fold);
+  } else for (const stream of streams) for await (const event of store.readStream(stream)) fold(event);
   return states;
-};
-
-const foldAll = async (
-  store: EventStore,
-  prefixes: readonly string[],
-  fold: (event: RecordedEvent) => void,
-): Promise<void> => {
-  for await (const { events, caughtUp } of store.subscribe({ prefixes })) {
-    events.forEach(fold);
-    if (caughtUp) return;
-  }
-  throw new EventStoreUnavailable("the subscription ended before the end of the log");
 };
 
 /** Replaces a view that was not read: using it is a programming error. */

@@ -1,5 +1,5 @@
-import { setTimeout as delay } from "node:timers/promises";
 import type { UserProjection } from "../../projections/eventstoredb/user-projections.ts";
+import { type RetryOptions, retry } from "../async/retry.ts";
 import type { ProjectionServer, ServerProjection } from "../eventstore/projection-server.ts";
 
 /** The change made to one projection, and its current state on the server. */
@@ -65,14 +65,14 @@ const earlierVersions = ({ name, family }: UserProjection): string[] => {
 };
 
 /** The state once it runs, is stopped or has faulted, or after the last attempt. */
-const awaitSettled = async (
+const awaitSettled = (
   server: ProjectionServer,
   name: string,
   { attempts, intervalMs }: PollOptions,
 ): Promise<ServerProjection | undefined> => {
-  for (let look = 1; ; look++) {
-    const found = await server.find(name);
-    if (look >= attempts || (found && found.state !== "changing")) return found;
-    await delay(intervalMs);
-  }
+  const isSettled = (found: ServerProjection | undefined): boolean =>
+    found !== undefined && found.state !== "changing";
+  const delayAfter: RetryOptions<ServerProjection | undefined>["delayAfter"] = (outcome, attempt) =>
+    "value" in outcome && !isSettled(outcome.value) && attempt < attempts ? intervalMs : undefined;
+  return retry({ delayAfter }, () => server.find(name));
 };

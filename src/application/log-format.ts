@@ -11,6 +11,7 @@ import {
 } from "../domain/log-format.ts";
 import type { CommandHandler } from "../eventstore/command-handler.ts";
 import { type EventStore, readEvent } from "../eventstore/event-store.ts";
+import { readBatches } from "../eventstore/follow-events.ts";
 
 /**
  * Checks that this version can read the log. Reads a few events, however long the log is. `store`:
@@ -37,10 +38,10 @@ export const requireLogFormat = async (store: EventStore): Promise<void> => {
 const beginsWithFormat1 = async (store: EventStore, begin: number): Promise<boolean> => {
   const journal = await readEvent(store, journalRegistryStream);
   const end = journal?.position ?? Number.POSITIVE_INFINITY;
-  for await (const batch of store.subscribe({ prefixes: [usageAccountPrefix], after: begin })) {
+  for await (const batch of readBatches(store, { prefixes: [usageAccountPrefix], after: begin })) {
     const [first] = batch.events;
     if (first) return first.type === servingOfFormat1;
-    if (batch.caughtUp || batch.position >= end) return false;
+    if (batch.position >= end) return false;
   }
   return false;
 };

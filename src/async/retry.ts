@@ -27,12 +27,35 @@ export const retry = async <T>(
   }
 };
 
+interface Backoff {
+  readonly firstMs: number;
+  readonly maxMs?: number;
+}
+
+/**
+ * Repeats a task after errors that may be transient, with growing delays, until `maxAttempts` have
+ * failed.
+ */
+export const afterErrors =
+  (
+    isTransient: (error: unknown) => boolean,
+    {
+      maxAttempts = Number.POSITIVE_INFINITY,
+      random = Math.random,
+      ...backoff
+    }: Backoff & { readonly maxAttempts?: number; readonly random?: () => number },
+  ): RetryOptions<unknown>["delayAfter"] =>
+  (outcome, attempt) =>
+    "error" in outcome && attempt < maxAttempts && isTransient(outcome.error)
+      ? exponentialBackoff(backoff, attempt, random)
+      : undefined;
+
 /**
  * The delay after attempt `attempt` (from 1): doubles each time up to `maxMs`. Half of it is random, so that callers that
  * failed together do not retry together. `random`: 0 to 1.
  */
 export const exponentialBackoff = (
-  { firstMs, maxMs = Number.POSITIVE_INFINITY }: { readonly firstMs: number; readonly maxMs?: number },
+  { firstMs, maxMs = Number.POSITIVE_INFINITY }: Backoff,
   attempt: number,
   random: () => number = Math.random,
 ): number => Math.min(firstMs * 2 ** (attempt - 1), maxMs) * (0.5 + random() / 2);

@@ -162,6 +162,12 @@ export const readEvent = async (
   return undefined;
 };
 
+/** @throws {EventStoreUnavailable} */
+export const readLastEvent = (
+  store: Pick<EventStore, "readStream">,
+  stream: string,
+): Promise<RecordedEvent | undefined> => readEvent(store, stream, { direction: "backwards" });
+
 /** The stream is not at the expected revision. */
 export class WrongExpectedRevision extends Error {
   override readonly name = "WrongExpectedRevision";

@@ -1,6 +1,37 @@
 import { type Clock, systemClock } from "../async/clock.ts";
 import { exponentialBackoff, type Outcome, retry } from "../async/retry.ts";
-import type { EventBatch, EventStore } from "./event-store.ts";
+import { inTimeSlices } from "../async/time-slices.ts";
+import {
+  type EventBatch,
+  type EventStore,
+  EventStoreUnavailable,
+  type RecordedEvent,
+  type SubscribeOptions,
+} from "./event-store.ts";
+
+/**
+ * Reads the log up to its current end, in batches. The last one has `caughtUp`.
+ * @throws {EventStoreUnavailable} also if the subscription ends earlier @throws the signal's reason
+ */
+export async function* readBatches(
+  store: Pick<EventStore, "subscribe">,
+  options: SubscribeOptions,
+): AsyncGenerator<EventBatch, void, undefined> {
+  for await (const batch of store.subscribe(options)) {
+    yield batch;
+    if (batch.caughtUp) return;
+  }
+  options.signal?.throwIfAborted();
+  throw new EventStoreUnavailable("the subscription ended before the end of the log");
+}
+
+/** The same, event by event. */
+export async function* readLog(
+  store: Pick<EventStore, "subscribe">,
+  options: SubscribeOptions = {},
+): AsyncGenerator<RecordedEvent, void, undefined> {
+  for await (const { events } of readBatches(store, options)) yield* inTimeSlices(events, options.signal);
+}
 
 export interface FollowOptions {
   readonly store: EventStore;

@@ -1,6 +1,8 @@
 import type { Clock } from "../async/clock.ts";
 import { untilAborted } from "../async/deadline.ts";
 import type { DeadlineQueue, Queued } from "../async/deadline-queue.ts";
+import { afterErrors, exponentialBackoff, retry } from "../async/retry.ts";
+import { sleep } from "../async/sleep.ts";
 import { Unavailable } from "../domain/errors.ts";
 import {
   type Any,
@@ -68,7 +70,7 @@ const maxBatchSize = 256;
  * Batches in a row after which a queue pauses, so that other instances can append to the stream.
  */
 const maxBatchesInARow = 16;
-const retryDelayMs = { first: 10, max: 500 };
+const retryDelayMs = { firstMs: 10, maxMs: 500 };
 /**
  * Doubles with each read that does not show the conflicting event yet: a busy EventStoreDB indexes
  * after 12 ms (median, 200 ms at most). Conflicts in a row double the first delay twice at most, so
@@ -114,7 +116,8 @@ export class StreamQueue {
       const commands = this.#waiting.splice(0, maxBatchSize);
       await this.#process({ commands, expiry: new AbortController(), isSent: false });
       if (batches % maxBatchesInARow === 0 && this.#waiting.length > 0) {
-        await this.#delay(2 * (this.#context.clock.now() - startedAt));
+        const { clock, random } = this.#context;
+        await sleep(exponentialBackoff({ firstMs: 2 * (clock.now() - startedAt) }, 1, random), { clock });
       }
     }
     this.#isRunning = false;
@@ -232,12 +235,14 @@ export class StreamQueue {
   async #loadAfterConflict(batch: Batch, actual: number, conflicts: number): Promise<StreamSnapshot<Any>> {
     // The log has lost events, as after a restored backup.
     if (actual < (this.#snapshot?.revision ?? -1)) this.#snapshot = undefined;
-    let delayMs = conflictDelayMs.first * 2 ** Math.min(conflicts - 1, maxConflictDoublings);
-    for (;;) {
-      await untilAborted(this.#delay(delayMs), batch.expiry.signal);
+    const { clock, random } = this.#context;
+    const { signal } = batch.expiry;
+    const firstMs = conflictDelayMs.first * 2 ** Math.min(conflicts - 1, maxConflictDoublings);
+    for (let attempt = 1; ; attempt++) {
+      const delayMs = exponentialBackoff({ firstMs, maxMs: conflictDelayMs.max }, attempt, random);
+      await sleep(delayMs, { clock, signal });
       const snapshot = await this.#load(batch);
       if (snapshot.revision >= actual) return snapshot;
-      delayMs = Math.min(delayMs * 2, conflictDelayMs.max);
     }
   }
 
@@ -245,17 +250,16 @@ export class StreamQueue {
    * Repeats while the store is unavailable, until the batch expires. Appends are safe to repeat:
    * their ids stay the same.
    */
-  async #retry<T>(batch: Batch, attempt: () => Promise<T>): Promise<T> {
+  #retry<T>(batch: Batch, attempt: () => Promise<T>): Promise<T> {
+    const { clock, random } = this.#context;
     const { signal } = batch.expiry;
-    for (let delayMs = retryDelayMs.first; ; delayMs = Math.min(delayMs * 2, retryDelayMs.max)) {
-      try {
-        return await untilAborted(attempt(), signal);
-      } catch (error) {
-        if (!(error instanceof EventStoreUnavailable)) throw error;
-        this.#lastStoreError = error;
-        await untilAborted(this.#delay(delayMs), signal);
-      }
-    }
+    const isUnavailable = (error: unknown): boolean => {
+      if (!(error instanceof EventStoreUnavailable)) return false;
+      this.#lastStoreError = error;
+      return true;
+    };
+    const delayAfter = afterErrors(isUnavailable, { ...retryDelayMs, random });
+    return retry({ clock, signal, delayAfter }, () => untilAborted(attempt(), signal));
   }
 
   #settle(decisions: readonly Decision<Command>[]): void {
@@ -266,11 +270,5 @@ export class StreamQueue {
       if ("refusal" in decision) command.reject(decision.refusal);
       else command.resolve({ events: decision.events, state: decision.state, position });
     }
-  }
-
-  /** With jitter: waits for between half of the time and all of it. */
-  #delay(ms: number): Promise<void> {
-    const { clock, random } = this.#context;
-    return new Promise((resolve) => clock.after((ms * (1 + random())) / 2, resolve));
   }
 }

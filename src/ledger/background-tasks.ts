@@ -1,12 +1,11 @@
 import type { Clock } from "../async/clock.ts";
 import { untilAborted } from "../async/deadline.ts";
-import { exponentialBackoff, type RetryOptions, retry } from "../async/retry.ts";
+import { afterErrors, retry } from "../async/retry.ts";
 import { Unavailable } from "../domain/errors.ts";
 import { JournalTakenOver } from "../domain/ledger/journal/journal.ts";
 
 /** Above this, requests are refused until the event store has recovered. */
 const maxPending = 10_000;
-const backoff = { firstMs: 50, maxMs: 2_000 };
 
 export type BackgroundTasks = ReturnType<typeof createBackgroundTasks>;
 
@@ -53,11 +52,10 @@ export const createBackgroundTasks = ({
   };
 };
 
-const delayAfter: RetryOptions<void>["delayAfter"] = (outcome, attempt) =>
-  "error" in outcome && isTransient(outcome.error) ? exponentialBackoff(backoff, attempt) : undefined;
-
-const isTransient = (error: unknown): boolean =>
-  error instanceof Unavailable || error instanceof JournalTakenOver;
+const delayAfter = afterErrors((error) => error instanceof Unavailable || error instanceof JournalTakenOver, {
+  firstMs: 50,
+  maxMs: 2_000,
+});
 
 const tooManyPending = (): Unavailable =>
   new Unavailable("Too many requests wait for the event store to recover.", 2);

@@ -1,11 +1,13 @@
 import { inTimeSlices } from "../../async/time-slices.ts";
 import { Invalid } from "../../domain/errors.ts";
-import { isWellFormed } from "../../domain/event-shapes.ts";
-import { journalPrefix, type SynthesesServed } from "../../domain/ledger/journal/journal.ts";
+import { isOfType } from "../../domain/event-shapes.ts";
+import { journalPrefix, type ServedEvent } from "../../domain/ledger/journal/journal.ts";
 import type { Provenance, SoundServed } from "../../domain/ledger/journal/serving.ts";
+import { expandServings } from "../../domain/ledger/journal/serving-columns.ts";
 import { period } from "../../domain/ledger/period.ts";
 import { parse } from "../../domain/validation.ts";
 import type { EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
+import { readBatches } from "../../eventstore/follow-events.ts";
 import { throwUnavailable } from "../../eventstore/store-error.ts";
 import { positionBefore, readPeriodEnd } from "../../ledger/audit/log-period.ts";
 import type { ReportQueue } from "../../ledger/reports/report-queue.ts";
@@ -86,43 +88,39 @@ interface Range {
 const count = async (store: EventStore, { from, to, hash, signal }: Range): Promise<CountedSounds> => {
   const sounds = new Map<string, Counted>();
   let [served, fromCache, isComplete, asOfPosition] = [0, 0, true, 0];
-  const add = (event: RecordedEvent & { readonly data: SynthesesServed }): void => {
-    const { at, sounds: listed, sound, characters, cached } = event.data;
-    const time = Date.parse(at);
+  const add = ({ data }: ServedEvent): void => {
+    const time = Date.parse(data.at);
     if (time < from || time >= to) return;
-    for (const [index, which] of sound.entries()) {
-      const one = listed[which] as SoundServed;
-      if (hash !== undefined && one.hash !== hash) continue;
-      const provenance = cached[index] as Provenance;
+    for (const serving of expandServings(data)) {
+      if (hash !== undefined && serving.hash !== hash) continue;
       served += 1;
-      if (provenance !== "miss") fromCache += 1;
-      const known = sounds.get(one.hash);
+      if (serving.cached !== "miss") fromCache += 1;
+      const known = sounds.get(serving.hash);
       if (!known && sounds.size >= maxSounds) {
         isComplete = false;
         continue;
       }
-      const counted = known ?? newlyServed(one, at);
-      if (!known) sounds.set(one.hash, counted);
+      const counted = known ?? newlyServed(serving, data.at);
+      if (!known) sounds.set(serving.hash, counted);
       counted.served += 1;
-      counted.characters += characters[index] as number;
-      counted.from[provenance] += 1;
-      counted.lastAt = at;
+      counted.characters += serving.characters;
+      counted.from[serving.cached] += 1;
+      counted.lastAt = data.at;
     }
   };
   const after = await positionBefore(store, from);
   const isPast = await readPeriodEnd(store, to);
   const options = { prefixes: [journalPrefix], ...(after !== undefined && { after }), signal };
-  for await (const batch of store.subscribe(options)) {
-    for await (const event of inTimeSlices(batch.events, signal)) if (isServed(event)) add(event);
+  for await (const batch of readBatches(store, options)) {
+    for await (const event of inTimeSlices(batch.events, signal)) {
+      if (isOfType<ServedEvent, RecordedEvent>(event, ["SynthesesServed"])) add(event);
+    }
     asOfPosition = Math.max(asOfPosition, batch.position);
-    if (batch.caughtUp || isPast(batch.events.at(-1))) break;
+    if (isPast(batch.events.at(-1))) break;
   }
   signal.throwIfAborted();
   return { sounds, served, fromCache, isComplete, asOfPosition };
 };
-
-const isServed = (event: RecordedEvent): event is RecordedEvent & { readonly data: SynthesesServed } =>
-  event.type === "SynthesesServed" && isWellFormed(event);
 
 const newlyServed = ({ hash, engine, voice, lang, format }: SoundServed, at: string): Counted => ({
   hash,

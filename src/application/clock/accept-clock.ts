@@ -1,14 +1,19 @@
 import { Conflict } from "../../domain/errors.ts";
-import { isWellFormed } from "../../domain/event-shapes.ts";
+import { isOfType } from "../../domain/event-shapes.ts";
 import type { ClockCorrected, ClockEvent } from "../../domain/ledger/journal/clock-corrections.ts";
-import { journalStream, type SynthesesServed } from "../../domain/ledger/journal/journal.ts";
+import { journalStream, type ServedEvent } from "../../domain/ledger/journal/journal.ts";
 import { sealsStream } from "../../domain/ledger/seals/seal.ts";
 import { logStream } from "../../domain/log-format.ts";
 import type { CommandHandler } from "../../eventstore/command-handler.ts";
-import { type EventStore, eventTime, type RecordedEvent, readEvent } from "../../eventstore/event-store.ts";
+import {
+  type EventStore,
+  eventTime,
+  type RecordedEvent,
+  readLastEvent,
+} from "../../eventstore/event-store.ts";
 import { throwUnavailable } from "../../eventstore/store-error.ts";
 import { readCorrections } from "../../ledger/journal/clock-corrections.ts";
-import { readRegistryBackwards } from "../../ledger/journal/journal-registry.ts";
+import { journalsSince } from "../../ledger/journal/journal-registry.ts";
 import type { CommandContext } from "../execute-command.ts";
 import type { ClockCheck } from "./clock-check.ts";
 
@@ -74,11 +79,12 @@ const readLaterTimes = async (store: EventStore, limit: string, logTime: string)
   const corrected = (await readCorrections(store)).at(-1)?.position ?? -1;
   const isLater = (event: RecordedEvent): boolean => event.position > corrected && eventTime(event) > limit;
   const times = [logTime];
-  const seal = await readEvent(store, sealsStream, { direction: "backwards" });
+  const seal = await readLastEvent(store, sealsStream);
   if (seal && isLater(seal)) times.push(eventTime(seal));
   const journals: ClockCorrected["journals"][number][] = [];
   let servings = 0;
-  for (const journal of await journalsAfter(store, limit, corrected)) {
+  const known = await journalsSince(store, ({ data, position }) => data.at <= limit || position <= corrected);
+  for (const journal of known) {
     let range: (typeof journals)[number] | undefined;
     for await (const event of store.readStream(journalStream(journal), { direction: "backwards" })) {
       if (!isLater(event)) break;
@@ -86,27 +92,11 @@ const readLaterTimes = async (store: EventStore, limit: string, logTime: string)
       if (event.type === "JournalClosed" || event.type === "JournalPosted") continue;
       times.push(eventTime(event));
       range = { journal, from: event.revision, through: range?.through ?? event.revision };
-      if (isServed(event)) servings += event.data.requestIds.length;
+      if (isOfType<ServedEvent, RecordedEvent>(event, ["SynthesesServed"]))
+        servings += event.data.requestIds.length;
     }
     if (range) journals.push(range);
   }
   const until = times.reduce((latest, time) => (time > latest ? time : latest));
   return until > limit ? { until, journals, servings } : undefined;
-};
-
-const isServed = (event: RecordedEvent): event is RecordedEvent & { readonly data: SynthesesServed } =>
-  event.type === "SynthesesServed" && isWellFormed(event);
-
-/**
- * The journals that were open at this time, or when the log was last corrected, or were opened
- * later.
- */
-const journalsAfter = async (store: EventStore, limit: string, corrected: number): Promise<Set<string>> => {
-  const journals = new Set<string>();
-  for await (const { data, position } of readRegistryBackwards(store)) {
-    for (const journal of data.open) journals.add(journal);
-    if (data.at <= limit || position <= corrected) break;
-    journals.add(data.journal);
-  }
-  return journals;
 };

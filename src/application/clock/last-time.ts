@@ -1,7 +1,7 @@
 import { journalStream } from "../../domain/ledger/journal/journal.ts";
 import { journalRegistryStream } from "../../domain/ledger/journal/journal-registry.ts";
 import { sealsStream } from "../../domain/ledger/seals/seal.ts";
-import { type EventStore, eventTime, readEvent } from "../../eventstore/event-store.ts";
+import { type EventStore, eventTime, readLastEvent } from "../../eventstore/event-store.ts";
 import { readCorrections } from "../../ledger/journal/clock-corrections.ts";
 import { readJournalRegistry } from "../../ledger/journal/journal-registry.ts";
 
@@ -13,9 +13,7 @@ import { readJournalRegistry } from "../../ledger/journal/journal-registry.ts";
 export const readLastTime = async (store: EventStore): Promise<number> => {
   const journals = (await readJournalRegistry(store))?.state.map(journalStream) ?? [];
   const ends = await Promise.all(
-    [journalRegistryStream, sealsStream, ...journals].map((stream) =>
-      readEvent(store, stream, { direction: "backwards" }),
-    ),
+    [journalRegistryStream, sealsStream, ...journals].map((stream) => readLastEvent(store, stream)),
   );
   const corrections = await readCorrections(store);
   const isCorrected = (time: number): boolean =>

@@ -4,6 +4,7 @@ import type { View } from "../../../projections/runner/view.ts";
 import { latestSuspensions, type SuspensionChange } from "../../../projections/suspensions.ts";
 import { allWebhooks } from "../../../projections/webhooks.ts";
 import type { Clock } from "../../async/clock.ts";
+import { repeatEvery } from "../../async/repeat.ts";
 import type { Key } from "../../domain/accounts/key.ts";
 import { Unavailable } from "../../domain/errors.ts";
 import { thresholdId } from "../../domain/ledger/accounts/usage-event-ids.ts";
@@ -68,24 +69,16 @@ export class WebhookDispatcher {
   #queued = new Set<string>();
   #queuing: Promise<void> | undefined;
   readonly #stop = new AbortController();
-  #cancelTimer = () => {};
+  readonly #endSchedule: () => void;
 
   constructor(options: WebhookDispatcherOptions) {
     this.#options = options;
-    this.#schedule();
+    this.#endSchedule = repeatEvery(intervalMs, options.timers, async () => this.dispatch());
   }
 
   /** The number of deliveries in progress. */
   get active(): number {
     return this.#active.size;
-  }
-
-  #schedule(): void {
-    if (this.#stop.signal.aborted) return;
-    this.#cancelTimer = this.#options.timers.after(intervalMs, () => {
-      this.dispatch();
-      this.#schedule();
-    });
   }
 
   /**
@@ -94,7 +87,7 @@ export class WebhookDispatcher {
    */
   close = async (): Promise<void> => {
     this.#stop.abort(new Error("the service is shutting down"));
-    this.#cancelTimer();
+    this.#endSchedule();
     await this.#queuing;
     await Promise.all([...this.#active.values()].map(({ ended }) => ended));
   };

@@ -2,7 +2,7 @@ import { dirname } from "node:path";
 import type { ClockCheck } from "../../application/clock/clock-check.ts";
 import { requireLogFormat } from "../../application/log-format.ts";
 import { systemClock } from "../../async/clock.ts";
-import { exponentialBackoff, type RetryOptions, retry } from "../../async/retry.ts";
+import { afterErrors, retry } from "../../async/retry.ts";
 import { Unavailable } from "../../domain/errors.ts";
 import type { UnsupportedLogFormat } from "../../domain/log-format.ts";
 import { withAppendTimes } from "../../eventstore/append-times.ts";
@@ -75,10 +75,10 @@ export const openEventStore = async (
 /** @throws {UnsupportedLogFormat} @throws {EventStoreUnavailable} */
 const waitForFormat = async (store: EventStore, waitMs: number): Promise<void> => {
   const end = systemClock.now() + waitMs;
-  const delayAfter: RetryOptions<void>["delayAfter"] = (outcome, attempt) =>
-    "error" in outcome && outcome.error instanceof EventStoreUnavailable && systemClock.now() < end
-      ? exponentialBackoff({ firstMs: 50, maxMs: 1_000 }, attempt)
-      : undefined;
+  const delayAfter = afterErrors(
+    (error) => error instanceof EventStoreUnavailable && systemClock.now() < end,
+    { firstMs: 50, maxMs: 1_000 },
+  );
   await retry({ clock: systemClock, delayAfter }, () => requireLogFormat(store));
 };
 

@@ -8,6 +8,16 @@ export const monthOf = (at: string): string => at.slice(0, 7);
 export const startOfMonth = (month: string, months = 0): number =>
   Date.UTC(Number(month.slice(0, 4)), Number(month.slice(5)) - 1 + months);
 
+/** From the first month to the last one, inclusive. Empty if the last one is earlier. */
+export const monthsBetween = (first: string, last: string): string[] => {
+  const months: string[] = [];
+  for (let month = first; month <= last; month = addMonths(month, 1)) {
+    months.push(month);
+    if (month === last) break; // the months of the year 10000 are not in the order of their names
+  }
+  return months;
+};
+
 /** The month that is `months` later, or earlier if negative. */
 export const addMonths = (month: string, months: number): string =>
   monthOf(new Date(startOfMonth(month, months)).toISOString());

@@ -1,4 +1,4 @@
-import { setTimeout as delay } from "node:timers/promises";
+import { type RetryOptions, retry } from "../../async/retry.ts";
 import { createAppendBudget } from "../append-budget.ts";
 import { type EventStore, EventStoreUnavailable, type RecordedEvent, readEvent } from "../event-store.ts";
 import { validateRetention, validateWrite } from "../event-validation.ts";
@@ -163,15 +163,13 @@ const explainTlsErrors = async (url: string, attempt: Promise<unknown>): Promise
 const connectDelayMs = 250;
 
 /** Retries: a service and its database are often started together. */
-const retryConnect = async (connect: () => Promise<void>, timeoutMs: number): Promise<void> => {
+const retryConnect = (connect: () => Promise<void>, timeoutMs: number): Promise<void> => {
   const deadline = performance.now() + timeoutMs;
-  for (;;) {
-    try {
-      return await connect();
-    } catch (error) {
-      const isPermanent = error instanceof CredentialsRefused || error instanceof CertificateRefused;
-      if (isPermanent || performance.now() > deadline) throw error;
-      await delay(connectDelayMs);
-    }
-  }
+  const isPermanent = (error: unknown): boolean =>
+    error instanceof CredentialsRefused || error instanceof CertificateRefused;
+  const delayAfter: RetryOptions<void>["delayAfter"] = (outcome) =>
+    "error" in outcome && !isPermanent(outcome.error) && performance.now() <= deadline
+      ? connectDelayMs
+      : undefined;
+  return retry({ delayAfter }, connect);
 };

@@ -1,7 +1,8 @@
-import { setTimeout as delay } from "node:timers/promises";
 import type { EventStoreDBClient } from "@eventstore/db-client";
 import { type Clock, systemClock } from "../../async/clock.ts";
 import { withDeadline } from "../../async/deadline.ts";
+import { retry } from "../../async/retry.ts";
+import { sleep } from "../../async/sleep.ts";
 import { EventStoreUnavailable } from "../event-store.ts";
 import { clientFor } from "./connection-string.ts";
 import { requiresNewClient } from "./errors.ts";
@@ -37,15 +38,18 @@ export const createReconnectingClient = (url: string): ReconnectingClient => {
 
   const replace = async (broken: EventStoreDBClient): Promise<EventStoreDBClient> => {
     await discard(broken);
-    await sleep(Math.max(0, createdAt + minLifetimeMs - performance.now()), closing.signal);
-    client = await createClient(url, closing.signal);
+    const { signal } = closing;
+    await sleep(createdAt + minLifetimeMs - performance.now(), { signal });
+    // A file that the connection string names may be missing for a while.
+    const delayAfter = (outcome: object) => ("error" in outcome ? minLifetimeMs : undefined);
+    client = await retry({ signal, delayAfter }, async () => clientFor(url));
     createdAt = performance.now();
     replacement = undefined;
     return client;
   };
 
   const getClient = async (): Promise<EventStoreDBClient> => {
-    if (closing.signal.aborted) throw closedError();
+    closing.signal.throwIfAborted();
     return client ?? (await replacement) ?? (await getClient());
   };
 
@@ -75,27 +79,12 @@ export const createReconnectingClient = (url: string): ReconnectingClient => {
     reportError,
     close: async () => {
       if (closing.signal.aborted) return;
-      closing.abort();
+      closing.abort(closedError());
       if (client) await discard(client);
       await replacement?.catch(() => {});
     },
   };
 };
-
-/** Retries: a file that the connection string names may be missing for a while. */
-const createClient = async (url: string, closing: AbortSignal): Promise<EventStoreDBClient> => {
-  for (;;) {
-    if (closing.aborted) throw closedError();
-    try {
-      return clientFor(url);
-    } catch {
-      await sleep(minLifetimeMs, closing);
-    }
-  }
-};
-
-/** Ends early when the signal is aborted. */
-const sleep = (ms: number, signal: AbortSignal) => delay(ms, undefined, { signal }).catch(() => {});
 
 /**
  * If the process was too busy to read an answer that has arrived, the answer is read before

@@ -1,5 +1,11 @@
-import { setTimeout as delay } from "node:timers/promises";
-import { EventStoreUnavailable, type Retention, readEvent, WrongExpectedRevision } from "../event-store.ts";
+import { afterErrors, retry } from "../../async/retry.ts";
+import {
+  EventStoreUnavailable,
+  type Retention,
+  readEvent,
+  readLastEvent,
+  WrongExpectedRevision,
+} from "../event-store.ts";
 import { uuidv7 } from "../uuid.ts";
 import type { Append } from "./appender.ts";
 import { toClientEvents } from "./event-mapping.ts";
@@ -16,8 +22,10 @@ interface StreamMetadata {
   readonly [other: string]: unknown;
 }
 
+const isConflict = (error: unknown): boolean => error instanceof WrongExpectedRevision;
+
 /** In all longer than the 200 ms that another instance's metadata event may take to be indexed. */
-const retryDelaysMs = [10, 20, 40, 80, 160, 320];
+const afterConflicts = afterErrors(isConflict, { firstMs: 10, maxAttempts: 7 });
 
 /**
  * Writes the limits into the stream's metadata and keeps its other members. Hidden events stay
@@ -30,15 +38,12 @@ export const setRetention = async (
   stream: string,
   retention: Retention,
 ): Promise<void> => {
-  for (const delayMs of retryDelaysMs) {
-    try {
-      return await writeMetadata(append, reader, stream, retention);
-    } catch (error) {
-      if (!(error instanceof WrongExpectedRevision)) throw error;
-    }
-    await delay((delayMs * (1 + Math.random())) / 2);
+  try {
+    await retry({ delayAfter: afterConflicts }, () => writeMetadata(append, reader, stream, retention));
+  } catch (error) {
+    if (!isConflict(error)) throw error;
+    throw new EventStoreUnavailable(`other processes keep changing the metadata of stream ${stream}`);
   }
-  throw new EventStoreUnavailable(`other processes keep changing the metadata of stream ${stream}`);
 };
 
 const writeMetadata = async (
@@ -48,7 +53,7 @@ const writeMetadata = async (
   { maxCount, maxAgeSeconds }: Retention,
 ): Promise<void> => {
   const metadataStream = `$$${stream}`;
-  const last = await readEvent(reader, metadataStream, { direction: "backwards" });
+  const last = await readLastEvent(reader, metadataStream);
   const { $maxCount, $maxAge, ...others } = (last?.data ?? {}) as StreamMetadata;
   const wholeSeconds = maxAgeSeconds === undefined ? undefined : Math.ceil(maxAgeSeconds);
   if ($maxCount === maxCount && $maxAge === wholeSeconds) return;

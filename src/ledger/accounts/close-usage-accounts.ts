@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from "../../async/clock.ts";
-import { exponentialBackoff, retry } from "../../async/retry.ts";
+import { afterErrors, retry } from "../../async/retry.ts";
 import {
   closeUsageAccount,
   evolveUsageAccount,
@@ -7,13 +7,13 @@ import {
   type UsageAccountEvent,
   usageAccountStream,
 } from "../../domain/ledger/accounts/usage-account.ts";
-import { usageAccountDigest } from "../../domain/ledger/accounts/usage-account-digest.ts";
 import { closingId } from "../../domain/ledger/accounts/usage-event-ids.ts";
+import { digestOfEvents } from "../../domain/ledger/journal/canonical.ts";
 import { addMonths, monthOf } from "../../domain/ledger/month.ts";
 import {
   type EventStore,
   eventTime,
-  readEvent,
+  readLastEvent,
   WrongExpectedRevision,
 } from "../../eventstore/event-store.ts";
 import { readUnposted } from "../journal/journal-reader.ts";
@@ -50,9 +50,12 @@ export type CloseUsageAccounts = () => Promise<void>;
 
 type Account = readonly [apiKey: string, month: string];
 
-/** Reads may lag behind the event that a conflict was about. */
-const maxAttempts = 8;
-const conflictDelayMs = { firstMs: 10, maxMs: 1_000 };
+/** A void may be posted at the same time, and reads may lag behind it. */
+const afterConflicts = afterErrors((error) => error instanceof WrongExpectedRevision, {
+  firstMs: 10,
+  maxMs: 1_000,
+  maxAttempts: 8,
+});
 const closingMarginMs = 24 * 60 * 60_000;
 const postingMarginMs = 60 * 60_000;
 /** After a longer shutdown, older months remain open. Their reports are right nevertheless. */
@@ -84,7 +87,8 @@ export const createCloseUsageAccounts = ({
     for (let keys = 0; keys < keysPerStep; keys++) {
       account ??= remaining.next().value;
       if (!account) return;
-      await close({ store, timers }, account, new Date(clock()).toISOString());
+      const [open, at] = [account, new Date(clock()).toISOString()];
+      await retry({ delayAfter: afterConflicts, clock: timers }, () => closeAccount(store, open, at));
       account = undefined;
     }
   };
@@ -120,32 +124,19 @@ const isPosted = async (store: EventStore, before: number): Promise<boolean> => 
   return true;
 };
 
-/** Repeats after conflicts, because a void may be posted in between. */
-const close = async (
-  { store, timers = systemClock }: Pick<CloseUsageAccountsOptions, "store" | "timers">,
-  account: Account,
-  at: string,
-): Promise<void> => {
-  const delayAfter = (outcome: object, attempt: number) =>
-    "error" in outcome && outcome.error instanceof WrongExpectedRevision && attempt < maxAttempts
-      ? exponentialBackoff(conflictDelayMs, attempt)
-      : undefined;
-  await retry({ delayAfter, clock: timers }, () => closeOnce(store, account, at));
-};
-
 /**
  * Reads the whole account: the digest covers all of its events.
  * @throws {WrongExpectedRevision} if another event was appended
  */
-const closeOnce = async (store: EventStore, [apiKey, month]: Account, at: string): Promise<void> => {
+const closeAccount = async (store: EventStore, [apiKey, month]: Account, at: string): Promise<void> => {
   const stream = usageAccountStream(apiKey, month);
-  const last = await readEvent(store, stream, { direction: "backwards" });
+  const last = await readLastEvent(store, stream);
   if (last?.type === "AccountClosed") return;
   const events: UsageAccountEvent[] = [];
   for await (const event of store.readStream(stream)) events.push(event as unknown as UsageAccountEvent);
   if (events.length === 0) return;
   const account = events.reduce(evolveUsageAccount, initialUsageAccount());
-  const closing = closeUsageAccount(account, { digest: usageAccountDigest(events), at });
+  const closing = closeUsageAccount(account, { digest: digestOfEvents(events), at });
   const id = closingId(apiKey, month);
   const metadata = { actor: "system" };
   const newEvents = closing.map((event) => ({ id, ...event, metadata }));

@@ -1,5 +1,4 @@
-import { exponentialBackoff } from "../../async/retry.ts";
-import { sleep } from "../../async/sleep.ts";
+import { exponentialBackoff, type RetryOptions, retry } from "../../async/retry.ts";
 import { inTimeSlices } from "../../async/time-slices.ts";
 import { isOfType } from "../../domain/event-shapes.ts";
 import { openEnd } from "../../domain/ledger/accounts/revision-ranges.ts";
@@ -120,7 +119,8 @@ export class KnownEntries {
       const one = this.#followed.get(journal);
       return one === read ? undefined : one;
     };
-    for (let attempt = 1; ; attempt++) {
+    /** False if events are missing between those that were read and those that are followed. */
+    const readOn = async (): Promise<boolean> => {
       for await (const event of store.readStream(journalStream(journal), { from: read.last + 1 })) {
         if (event.revision >= (followed()?.first ?? openEnd)) break;
         const journalEvent = event as unknown as JournalEvent & RecordedEvent;
@@ -128,9 +128,11 @@ export class KnownEntries {
         read.add(journalEvent);
       }
       const later = followed();
-      if (later === undefined || later.first <= read.last || later.prepend(read)) break;
-      await sleep(exponentialBackoff(catchUpDelayMs, attempt));
-    }
+      return later === undefined || later.first <= read.last || later.prepend(read);
+    };
+    const delayAfter: RetryOptions<boolean>["delayAfter"] = (outcome, attempt) =>
+      "value" in outcome && !outcome.value ? exponentialBackoff(catchUpDelayMs, attempt) : undefined;
+    await retry({ delayAfter }, readOn);
     this.#forgetIfTooMany();
   }
 

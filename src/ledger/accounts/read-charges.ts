@@ -118,7 +118,7 @@ export const beginCharges = async (
     snapshot: end < position ? undefined : snapshot,
   };
   return {
-    end,
+    end: Math.max(0, end),
     read: (consumer) => readCharges(source, consumer),
     plan: (request) => planJournals(source, request),
   };

@@ -1,5 +1,6 @@
+import { isInRange } from "../../domain/ledger/accounts/revision-ranges.ts";
 import type { AccountId } from "../../domain/ledger/accounts/usage-account.ts";
-import { isInRange, UsageSum } from "../../domain/ledger/accounts/usage-sum.ts";
+import { UsageSum } from "../../domain/ledger/accounts/usage-sum.ts";
 import type { NumberList, NumberLists } from "./number-lists.ts";
 
 /**

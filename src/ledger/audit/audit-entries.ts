@@ -1,6 +1,7 @@
 import { isWellFormed } from "../../domain/event-shapes.ts";
 import { type JournalEvent, journalPrefix } from "../../domain/ledger/journal/journal.ts";
 import { expandServings } from "../../domain/ledger/journal/serving-columns.ts";
+import { rateStream } from "../../domain/ledger/rate.ts";
 import { withheldMember } from "../../domain/ledger/seals/proven-event.ts";
 import { type EventMetadata, eventTime, type RecordedEvent } from "../../eventstore/event-store.ts";
 
@@ -33,6 +34,7 @@ export interface AuditEntry {
  */
 export const auditEntries = (event: RecordedEvent, apiKey?: string): AuditEntry[] => {
   const { position, stream, revision, id } = event;
+  if (stream.startsWith(rateStream(""))) return [];
   const common = { position, stream, revision, id, at: eventTime(event) };
   const parts = isWellFormed(event) ? partsOf(event as unknown as JournalEvent) : undefined;
   if (!parts) {

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { inTimeSlices } from "../../async/time-slices.ts";
 import { period } from "../../domain/ledger/period.ts";
 import { parse } from "../../domain/validation.ts";
-import { type EventStore, EventStoreUnavailable, type RecordedEvent } from "../../eventstore/event-store.ts";
+import type { EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
+import { readLog } from "../../eventstore/follow-events.ts";
 import { toUnavailable } from "../../eventstore/store-error.ts";
 import type { ChargesSource } from "../accounts/read-charges.ts";
 import { type AuditEntry, auditEntries } from "./audit-entries.ts";
@@ -49,7 +49,7 @@ export const createAudit =
     const { from: since, to: until } = times;
     const events =
       apiKey === undefined
-        ? readLog(source.store, { stream, after, since, signal })
+        ? readFrom(source.store, { stream, after, since, signal })
         : readKeyEvents(source, clock(), { apiKey, from: firstPosition(after), since, until, signal });
     const matches = entryFilter({ stream, type }, times);
     return replay(events, apiKey, (entry) => matches(entry) && !isBefore(entry, after));
@@ -72,8 +72,7 @@ async function* replay(
 const firstPosition = (after: AuditPlace | undefined): number =>
   after ? after.position + (after.index === undefined ? 1 : 0) : 0;
 
-/** Omits the per-minute request counts: they are trimmed by age and prove nothing. */
-async function* readLog(
+async function* readFrom(
   store: EventStore,
   {
     stream,
@@ -91,13 +90,7 @@ async function* readLog(
     ...(stream && { prefixes: [stream] }),
     ...(signal && { signal }),
   };
-  for await (const { events, caughtUp } of store.subscribe(options)) {
-    for await (const event of inTimeSlices(events, signal))
-      if (!event.stream.startsWith("rate-")) yield event;
-    if (caughtUp) return;
-  }
-  signal?.throwIfAborted();
-  throw new EventStoreUnavailable("the subscription ended before the end of the log");
+  yield* readLog(store, options);
 }
 
 /** Whether the place includes the entry already. */

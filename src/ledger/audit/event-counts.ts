@@ -3,6 +3,7 @@ import { inTimeSlices } from "../../async/time-slices.ts";
 import { Invalid } from "../../domain/errors.ts";
 import { instant } from "../../domain/ledger/period.ts";
 import { parse } from "../../domain/validation.ts";
+import { readBatches } from "../../eventstore/follow-events.ts";
 import { throwUnavailable } from "../../eventstore/store-error.ts";
 import type { ChargesSource } from "../accounts/read-charges.ts";
 import type { ReportQueue } from "../reports/report-queue.ts";
@@ -89,11 +90,10 @@ const count = async ({ source, apiKey, stream, type, times, now, signal }: Count
   const options = { ...(after !== undefined && { after }), ...(stream && { prefixes: [stream] }), signal };
   const ofKey = { since: times.from, until: times.to, from: after === undefined ? 0 : after + 1, signal };
   const batches =
-    apiKey === undefined ? store.subscribe(options) : readKeyBatches(source, now, { apiKey, ...ofKey });
+    apiKey === undefined ? readBatches(store, options) : readKeyBatches(source, now, { apiKey, ...ofKey });
   for await (const batch of batches) {
     for await (const event of inTimeSlices(batch.events, signal)) {
       asOfPosition = event.position;
-      if (event.stream.startsWith("rate-")) continue;
       for (const entry of auditEntries(event, apiKey).filter(isIncluded)) {
         const minute = `${entry.at.slice(0, 16)}:00.000Z`;
         const known = counted.get(minute) ?? {
@@ -111,7 +111,7 @@ const count = async ({ source, apiKey, stream, type, times, now, signal }: Count
       }
     }
     if (batch.caughtUp) asOfPosition = Math.max(asOfPosition, batch.position);
-    if (batch.caughtUp || (apiKey === undefined && isPast(batch.events.at(-1)))) break;
+    if (apiKey === undefined && isPast(batch.events.at(-1))) break;
   }
   signal.throwIfAborted();
   const minutes = [...counted.values()].sort((a, b) => (a.minute < b.minute ? -1 : 1));

@@ -176,7 +176,6 @@ const readPage = async ({
 
   /** False when the page is full. */
   const add = (event: RecordedEvent): boolean => {
-    if (event.stream.startsWith("rate-")) return true;
     for (const entry of auditEntries(event, apiKey)) {
       if (isBefore(entry, after) || !isIncluded(entry)) continue;
       if (entries.length === limit) return false;

@@ -4,12 +4,14 @@ import { NotFound } from "../../domain/errors.ts";
 import { openEnd, type Range } from "../../domain/ledger/accounts/revision-ranges.ts";
 import { usageAccountStream } from "../../domain/ledger/accounts/usage-account.ts";
 import { journalStream } from "../../domain/ledger/journal/journal.ts";
+import { addMonths, monthOf, monthsBetween } from "../../domain/ledger/month.ts";
 import {
   type EventBatch,
   type EventStore,
   eventTime,
   type RecordedEvent,
   readEvent,
+  readLastEvent,
 } from "../../eventstore/event-store.ts";
 import type { JournalPart } from "../accounts/journal-part.ts";
 import { beginCharges, type ChargesSource, readRanges } from "../accounts/read-charges.ts";
@@ -80,9 +82,7 @@ const openKeyEvents = async (
   const { store } = source;
   const accounts = (await monthsOf(store, apiKey, now)).map((month) => ({ apiKey, month }));
   const streams = [keyStream(apiKey), ...accounts.map(({ month }) => usageAccountStream(apiKey, month))];
-  const ends = await Promise.all(
-    streams.map((stream) => readEvent(store, stream, { direction: "backwards" })),
-  );
+  const ends = await Promise.all(streams.map((stream) => readLastEvent(store, stream)));
   const reading = await beginCharges(source, accounts);
   // All events up to this position are readable now. Including later appends could leave a gap.
   const upTo = Math.max(reading.end, ...ends.map((end) => end?.position ?? 0));
@@ -142,23 +142,9 @@ const monthsOf = async (store: EventStore, apiKey: string, now: number): Promise
   const at = Date.parse(eventTime(issued));
   const since = Math.min(Number.isNaN(at) ? issued.created : at, issued.created);
   const latest = Math.max(now, ...(await readCorrections(store)).map(({ until }) => until));
-  return monthsBetween(since, latest);
-};
-
-/** `yyyy-mm`, from the month before the first time to the month after the last one. */
-const monthsBetween = (first: number, last: number): string[] => {
-  const months: string[] = [];
-  const end = monthIndex(Math.max(first, last)) + 1;
-  for (let month = monthIndex(first) - 1; month <= end; month++) {
-    months.push(new Date(Date.UTC(2000, month - 24_000)).toISOString().slice(0, 7));
-  }
-  return months;
-};
-
-/** Months since year 0. */
-const monthIndex = (time: number): number => {
-  const date = new Date(time);
-  return date.getUTCFullYear() * 12 + date.getUTCMonth();
+  const monthAt = (time: number): string => monthOf(new Date(time).toISOString());
+  const [first, last] = [monthAt(since), monthAt(Math.max(since, latest))];
+  return [addMonths(first, -1), ...monthsBetween(first, last), addMonths(last, 1)];
 };
 
 /**

@@ -1,5 +1,10 @@
 import { type Sealed, sealsStream } from "../../domain/ledger/seals/seal.ts";
-import { type EventStore, type RecordedEvent, readEvent } from "../../eventstore/event-store.ts";
+import {
+  type EventStore,
+  type RecordedEvent,
+  readEvent,
+  readLastEvent,
+} from "../../eventstore/event-store.ts";
 import { readCorrections } from "../journal/clock-corrections.ts";
 
 /** An event's own time may be this much later or earlier than the time at which it was stored. */
@@ -14,7 +19,7 @@ const timeToleranceMs = 5 * 60_000;
 export const positionBefore = async (store: EventStore, given: number): Promise<number | undefined> => {
   const corrections = await readCorrections(store);
   const time = Math.min(given, ...corrections.filter(({ until }) => until >= given).map(({ at }) => at));
-  const last = await readEvent(store, sealsStream, { direction: "backwards" });
+  const last = await readLastEvent(store, sealsStream);
   if (!last) return undefined;
   let [low, high] = [0, last.revision];
   let found: number | undefined;

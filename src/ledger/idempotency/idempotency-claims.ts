@@ -1,5 +1,6 @@
 import type { Clock } from "../../async/clock.ts";
 import { withDeadline } from "../../async/deadline.ts";
+import { repeatEvery } from "../../async/repeat.ts";
 import { exponentialBackoff } from "../../async/retry.ts";
 import { sleep } from "../../async/sleep.ts";
 import { Unavailable } from "../../domain/errors.ts";
@@ -85,19 +86,13 @@ export const createIdempotencyClaims = (options: IdempotencyClaimsOptions, backg
 
   const renewRegularly = (request: IdempotentRequest, onOverdue: () => void): (() => void) => {
     let renewals = 0;
-    let cancel = (): void => {};
-    const next = (): void => {
-      cancel = timers.after(renewMs, () => {
-        if (++renewals * renewMs >= maxClaimMs) return onOverdue();
-        next();
-        // A claim that cannot be renewed is taken over.
-        void openJournal()
-          .then((journal) => idempotencyKeys.renew(request, journal))
-          .catch(() => {});
-      });
-    };
-    next();
-    return () => cancel();
+    return repeatEvery(renewMs, timers, async () => {
+      if (++renewals * renewMs >= maxClaimMs) return onOverdue();
+      // Others take over a claim that cannot be renewed. The next renewal does not wait for this one.
+      void openJournal()
+        .then((journal) => idempotencyKeys.renew(request, journal))
+        .catch(() => {});
+    });
   };
 
   /**

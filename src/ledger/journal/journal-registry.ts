@@ -10,7 +10,7 @@ import {
   retireJournal,
 } from "../../domain/ledger/journal/journal-registry.ts";
 import type { CommandHandler, StreamSnapshot } from "../../eventstore/command-handler.ts";
-import { type EventStore, type RecordedEvent, readEvent } from "../../eventstore/event-store.ts";
+import { type EventStore, type RecordedEvent, readLastEvent } from "../../eventstore/event-store.ts";
 
 /** The registry of the installation's journals. Both commands are idempotent. */
 export interface JournalRegistry {
@@ -92,7 +92,27 @@ export const listOpenJournals = async (
   return [];
 };
 
-export interface LedgerEndOptions {
+/**
+ * The journals that were open at the last event for which `isEarlier` is true, or were opened
+ * later. Events after the position `upTo` are ignored.
+ * @throws {EventStoreUnavailable}
+ */
+export const journalsSince = async (
+  store: EventStore,
+  isEarlier: (event: RecordedEvent & JournalRegistryEvent) => boolean,
+  upTo = Number.POSITIVE_INFINITY,
+): Promise<Set<string>> => {
+  const journals = new Set<string>();
+  for await (const event of readRegistryBackwards(store)) {
+    if (event.position > upTo) continue;
+    for (const journal of event.data.open) journals.add(journal);
+    if (isEarlier(event)) break;
+    journals.add(event.data.journal);
+  }
+  return journals;
+};
+
+interface LedgerEndOptions {
   /** Further streams. */
   readonly streams?: readonly string[];
   /** Leaves out these journals. Asked after the registry is read. */
@@ -100,9 +120,9 @@ export interface LedgerEndOptions {
 }
 
 /**
- * The position of the last event of the registry, the open journals and further streams. All events
- * up to it are readable: what is read as of this position has no gaps, whatever is appended in the
- * meantime.
+ * The position of the last event of the registry, the open journals and further streams; -1 without
+ * any. All events up to it are readable: what is read as of this position has no gaps, whatever is
+ * appended in the meantime.
  * @throws {EventStoreUnavailable}
  */
 export const readLedgerEnd = async (
@@ -112,8 +132,8 @@ export const readLedgerEnd = async (
   const registry = await readJournalRegistry(store);
   const journals = registry?.state.map(journalStream).filter((stream) => !isLeftOut(stream)) ?? [];
   const ends = await Promise.all([...journals, ...streams].map((stream) => readEnd(store, stream)));
-  return Math.max(0, registry?.position ?? 0, ...ends);
+  return Math.max(registry?.position ?? -1, ...ends);
 };
 
 const readEnd = async (store: EventStore, stream: string): Promise<number> =>
-  (await readEvent(store, stream, { direction: "backwards" }))?.position ?? 0;
+  (await readLastEvent(store, stream))?.position ?? -1;

@@ -13,8 +13,8 @@ import { provenEvent } from "../../domain/ledger/seals/proven-event.ts";
 import { isCovered, sealsStream } from "../../domain/ledger/seals/seal.ts";
 import type { Checkpoint, NoteVerifier } from "../../domain/ledger/seals/seal-note.ts";
 import { type EventStore, EventStoreDamaged } from "../../eventstore/event-store.ts";
+import { readLog } from "../../eventstore/follow-events.ts";
 import { toUnavailable } from "../../eventstore/store-error.ts";
-import { readLog } from "./sealed-log.ts";
 
 export interface VerifyOptions {
   /** The keys that seals may be signed with. */

@@ -4,10 +4,6 @@ import { NotFound, Unavailable } from "../../domain/errors.ts";
 import { isOfType } from "../../domain/event-shapes.ts";
 import type { UsageAccountEvent } from "../../domain/ledger/accounts/usage-account.ts";
 import { journalPrefix, journalStream } from "../../domain/ledger/journal/journal.ts";
-import {
-  type JournalRegistryEvent,
-  journalRegistryStream,
-} from "../../domain/ledger/journal/journal-registry.ts";
 import { month as monthName } from "../../domain/ledger/period.ts";
 import { createExportWriter } from "../../domain/ledger/proof/export-lines.ts";
 import { type KeyMonth, keyMonthStreams } from "../../domain/ledger/proof/key-month-verifier.ts";
@@ -24,11 +20,17 @@ import {
   sealsStream,
 } from "../../domain/ledger/seals/seal.ts";
 import { parse } from "../../domain/validation.ts";
-import { type EventStore, type RecordedEvent, readEvent } from "../../eventstore/event-store.ts";
+import {
+  type EventStore,
+  type RecordedEvent,
+  readEvent,
+  readLastEvent,
+} from "../../eventstore/event-store.ts";
 import { toUnavailable } from "../../eventstore/store-error.ts";
 import { cursorOf, mergeByPosition } from "../audit/event-cursor.ts";
+import { listOpenJournals } from "../journal/journal-registry.ts";
 import { sealIntervalMs } from "./seal-schedule.ts";
-import { lastEvent, readSealedEvents } from "./sealed-log.ts";
+import { readSealedEvents } from "./sealed-log.ts";
 import type { Seals } from "./seals.ts";
 
 export interface KeyMonthRequest {
@@ -92,7 +94,7 @@ export const createKeyMonthExport = ({
 };
 
 const lastSeal = async (store: EventStore): Promise<Seal> => {
-  const seal = await lastEvent(store, sealsStream);
+  const seal = await readLastEvent(store, sealsStream);
   if (seal && isSeal(seal)) return seal;
   throw new Unavailable("The last seal of the log is malformed.", 60);
 };
@@ -117,12 +119,7 @@ const journalsOf = async (
       for (const journal of namedJournals(event)) journals.add(journal);
     }
   }
-  for await (const event of store.readStream(journalRegistryStream, { direction: "backwards" })) {
-    if (event.position > upTo) continue;
-    if (!isOfType<JournalRegistryEvent, RecordedEvent>(event, ["JournalOpened", "JournalRetired"])) continue;
-    for (const journal of event.data.open) journals.add(journal);
-    break;
-  }
+  for (const journal of await listOpenJournals(store, upTo)) journals.add(journal);
   return journals;
 };
 

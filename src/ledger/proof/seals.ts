@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from "../../async/clock.ts";
-import { exponentialBackoff, retry } from "../../async/retry.ts";
+import { afterErrors, retry } from "../../async/retry.ts";
 import { equalBytes, fromHex, toHex } from "../../domain/bytes.ts";
 import { Unavailable } from "../../domain/errors.ts";
 import { isWellFormed } from "../../domain/event-shapes.ts";
@@ -23,11 +23,13 @@ import {
   type EventMetadata,
   type EventStore,
   type RecordedEvent,
+  readLastEvent,
   WrongExpectedRevision,
 } from "../../eventstore/event-store.ts";
 import { toUnavailable } from "../../eventstore/store-error.ts";
 import { uuidv7 } from "../../eventstore/uuid.ts";
-import { lastEvent, readablePosition, readJournalHeads, readSealedEvents } from "./sealed-log.ts";
+import { readLedgerEnd } from "../journal/journal-registry.ts";
+import { readJournalHeads, readSealedEvents } from "./sealed-log.ts";
 
 export interface RecordedSeal {
   /** The seal's number, from 0: its revision in the stream `seals`. */
@@ -76,8 +78,12 @@ export interface SealsOptions {
  * clock.
  */
 const wrongMs = 2 * 60_000;
-/** Attempts while other processes seal at the same time. */
-const maxAttempts = 10;
+/** Other processes may seal at the same time. */
+const afterConflicts = afterErrors((error) => error instanceof WrongExpectedRevision, {
+  firstMs: 20,
+  maxMs: 1_000,
+  maxAttempts: 10,
+});
 
 export const createSeals = ({
   store,
@@ -102,12 +108,8 @@ export const createSeals = ({
 
   return {
     seal: async (metadata) => {
-      const delayAfter = (outcome: object, attempts: number) =>
-        "error" in outcome && outcome.error instanceof WrongExpectedRevision && attempts < maxAttempts
-          ? exponentialBackoff({ firstMs: 20, maxMs: 1_000 }, attempts)
-          : undefined;
       try {
-        return await retry({ delayAfter, clock: timers }, () => attempt(metadata));
+        return await retry({ delayAfter: afterConflicts, clock: timers }, () => attempt(metadata));
       } catch (error) {
         if (error instanceof WrongExpectedRevision) {
           throw new Unavailable("Other processes keep sealing the log.", 1, { cause: error });
@@ -138,7 +140,7 @@ const readLastSeal = async (
   store: EventStore,
   keys: readonly NoteVerifier[],
 ): Promise<LastSeal | undefined> => {
-  const event = await lastEvent(store, sealsStream);
+  const event = await readLastEvent(store, sealsStream);
   if (!event) return undefined;
   const { revision } = event;
   if (!isSealedEvent(event)) throw new BadSeal(`seal ${revision} is malformed`);
@@ -161,7 +163,7 @@ const isSealedEvent = (event: RecordedEvent): event is RecordedEvent & { readonl
 /**
  * A seal that continues the last one. Positions are readable in order: when a read has shown one
  * position, a read that starts later misses no event before it. So the streams are read after
- * `readablePosition`, and the journals after both.
+ * `readLedgerEnd`, and the journals after both.
  */
 const prepareSeal = async (
   { store, signer, signal }: Pick<SealsOptions, "store" | "signer"> & { signal: AbortSignal | undefined },
@@ -169,7 +171,7 @@ const prepareSeal = async (
   at: string,
 ): Promise<Sealed> => {
   const after = last?.data.position ?? -1;
-  let position = Math.max(after, await readablePosition(store));
+  let position = Math.max(after, await readLedgerEnd(store));
   let tree = last?.tree ?? emptyTree;
   for await (const event of readSealedEvents(store, { after, signal })) {
     tree = appendLeaf(tree, eventLeaf(provenEvent(event)));

@@ -5,6 +5,7 @@ import {
   type QuotaThresholdCrossed,
   usageAccountStream,
 } from "../../domain/ledger/accounts/usage-account.ts";
+import { chargesOf } from "../../domain/ledger/journal/charges.ts";
 import type { JournalEvent } from "../../domain/ledger/journal/journal.ts";
 import { monthOf } from "../../domain/ledger/month.ts";
 import { type QuotaEvent, quotaDecider, quotaStream } from "../../domain/ledger/quota/quota.ts";
@@ -123,15 +124,10 @@ export class QuotaThresholds {
    * be below the usage.
    */
   readonly add = (events: readonly JournalEvent[]): void => {
-    for (const { type, data } of events) {
-      if (type !== "SynthesesServed") continue;
-      const sums = new Array<number>(data.keys.length).fill(0);
-      for (const [index, characters] of data.characters.entries()) {
-        const key = data.key[index] as number;
-        sums[key] = (sums[key] ?? 0) + characters;
-      }
-      const month = monthOf(data.at);
-      for (const [index, apiKey] of data.keys.entries()) this.count(apiKey, month, sums[index] ?? 0, true);
+    for (const event of events) {
+      if (event.type !== "SynthesesServed") continue;
+      const month = monthOf(event.data.at);
+      for (const { apiKey, characters } of chargesOf(event)) this.count(apiKey, month, characters, true);
     }
   };
 

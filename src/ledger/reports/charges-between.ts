@@ -1,5 +1,5 @@
 import { type Charge, chargesOf } from "../../domain/ledger/journal/charges.ts";
-import { addMonths, monthOf } from "../../domain/ledger/month.ts";
+import { monthOf, monthsBetween } from "../../domain/ledger/month.ts";
 import { beginCharges, type ChargesSource, type SummedUp, type Use } from "../accounts/read-charges.ts";
 
 /** Times in milliseconds since the epoch. */
@@ -56,14 +56,10 @@ export const createChargeReader =
     });
   };
 
-/** The months of the servings, `yyyy-mm`. */
+/** The months of the servings. */
 const monthsOf = ({ from, to, asOf }: ChargesRequest): string[] => {
-  const months: string[] = [];
-  const last = monthOf(new Date(Math.max(from, Math.min(to - 1, asOf))).toISOString());
-  for (let month = monthOf(new Date(from).toISOString()); month <= last; month = addMonths(month, 1)) {
-    months.push(month);
-  }
-  return months;
+  const last = Math.max(from, Math.min(to - 1, asOf));
+  return monthsBetween(monthOf(new Date(from).toISOString()), monthOf(new Date(last).toISOString()));
 };
 
 /**

@@ -9,7 +9,12 @@ import { monthOf, startOfMonth } from "../../domain/ledger/month.ts";
 import { instant, month as monthName } from "../../domain/ledger/period.ts";
 import { sealsStream } from "../../domain/ledger/seals/seal.ts";
 import { parse } from "../../domain/validation.ts";
-import { type EventStore, eventTime, type RecordedEvent, readEvent } from "../../eventstore/event-store.ts";
+import {
+  type EventStore,
+  eventTime,
+  type RecordedEvent,
+  readLastEvent,
+} from "../../eventstore/event-store.ts";
 import { throwUnavailable } from "../../eventstore/store-error.ts";
 import { type AsOf, readRanges } from "../accounts/read-charges.ts";
 import type { UsageReader, UsageRequest } from "../accounts/usage-reader.ts";
@@ -194,7 +199,7 @@ const timeAt = async (store: EventStore, position: number): Promise<number> => {
  * apart.
  */
 const lastSealedAt = async (store: EventStore): Promise<number> =>
-  (await readEvent(store, sealsStream, { direction: "backwards" }))?.created ?? 0;
+  (await readLastEvent(store, sealsStream))?.created ?? 0;
 
 /** By the store's clock. */
 const storedAt = async (store: EventStore, position: number): Promise<number> =>

@@ -13,7 +13,7 @@ import type { EventBatch, EventStore, RecordedEvent } from "../../eventstore/eve
 import { type Following, follow } from "../../eventstore/follow-events.ts";
 import { throwUnavailable } from "../../eventstore/store-error.ts";
 import type { FlushedEvent } from "../journal/journal-flush.ts";
-import { readLedgerEnd, readRegistryBackwards } from "../journal/journal-registry.ts";
+import { journalsSince, readLedgerEnd } from "../journal/journal-registry.ts";
 
 interface RecentChargesOptions {
   readonly store: EventStore;
@@ -224,7 +224,7 @@ const readRecent = async (
   const objects = new RecentObjects(freePartMs);
   const served: (JournalEvent & RecordedEvent)[] = [];
   const voids: JournalEvent[] = [];
-  const journals = await recentJournals(store, since);
+  const journals = await journalsSince(store, ({ data }) => Date.parse(data.at) < since);
   for (const journal of journals) {
     let servingsLeft = maxServingsRead / journals.size;
     for await (const recorded of store.readStream(journalStream(journal), { direction: "backwards" })) {
@@ -245,15 +245,4 @@ const readRecent = async (
   // A void comes after its serving.
   for (const event of voids) addEvent(objects, event);
   return objects;
-};
-
-/** Those that are open, and those that were retired since. */
-const recentJournals = async (store: EventStore, since: number): Promise<Set<string>> => {
-  const journals = new Set<string>();
-  for await (const { data } of readRegistryBackwards(store)) {
-    for (const journal of data.open) journals.add(journal);
-    if (Date.parse(data.at) < since) break;
-    journals.add(data.journal);
-  }
-  return journals;
 };

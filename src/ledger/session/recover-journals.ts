@@ -1,9 +1,9 @@
 import type { Clock } from "../../async/clock.ts";
-import { exponentialBackoff, retry } from "../../async/retry.ts";
+import { afterErrors, retry } from "../../async/retry.ts";
 import { PostingOutOfOrder } from "../../domain/ledger/accounts/usage-account.ts";
 import { type JournalClosed, journalStream } from "../../domain/ledger/journal/journal.ts";
 import { journalRegistryStream } from "../../domain/ledger/journal/journal-registry.ts";
-import { type EventStore, type RecordedEvent, readEvent } from "../../eventstore/event-store.ts";
+import { type EventStore, type RecordedEvent, readLastEvent } from "../../eventstore/event-store.ts";
 import { type PostOnBehalfOptions, postOnBehalf } from "../accounts/post-on-behalf.ts";
 import type { RecoverIdempotencyKeys } from "../idempotency/recover-idempotency-keys.ts";
 import {
@@ -33,19 +33,18 @@ export interface RecoverJournalOptions extends Omit<PostOnBehalfOptions, "journa
 }
 
 /** Another process that posts the same journal has a finite number of postings. */
-const maxAttempts = 10;
-const backoff = { firstMs: 50, maxMs: 2_000 };
+const afterOtherPostings = afterErrors((error) => error instanceof PostingOutOfOrder, {
+  firstMs: 50,
+  maxMs: 2_000,
+  maxAttempts: 10,
+});
 
 export const createRecoverJournal =
   ({ closeJournal, registry, recoverIdempotencyKeys, ...options }: RecoverJournalOptions): RecoverJournal =>
   async (journal, reason) => {
     const closedRevision = await closeJournal(journal, reason);
     await recoverIdempotencyKeys(journal);
-    const delayAfter = (outcome: object, attempt: number) =>
-      "error" in outcome && outcome.error instanceof PostingOutOfOrder && attempt < maxAttempts
-        ? exponentialBackoff(backoff, attempt)
-        : undefined;
-    await retry({ delayAfter, clock: options.timers }, () =>
+    await retry({ delayAfter: afterOtherPostings, clock: options.timers }, () =>
       postOnBehalf({ ...options, journal }, closedRevision),
     );
     await settleVoids(options, journal);
@@ -85,14 +84,12 @@ export const createSweepSilentJournals = ({
     const open = await listOpenJournals(store);
     const ends = new Map<string, RecordedEvent>();
     for (const journal of open) {
-      const end =
-        (await readEvent(store, journalStream(journal), { direction: "backwards" })) ??
-        (await openingOf(store, journal));
+      const end = (await readLastEvent(store, journalStream(journal))) ?? (await openingOf(store, journal));
       if (!end) continue;
       storeTime.observe(end);
       if (journal !== own) ends.set(journal, end);
     }
-    const registry = await readEvent(store, journalRegistryStream, { direction: "backwards" });
+    const registry = await readLastEvent(store, journalRegistryStream);
     if (registry) storeTime.observe(registry);
     for (const [journal, { type, created }] of ends) {
       // An event of the future is one of a wrong clock. The process that recorded it has closed its

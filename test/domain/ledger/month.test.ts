@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { addMonths, monthOf, startOfMonth } from "../../../src/domain/ledger/month.ts";
+import { addMonths, monthOf, monthsBetween, startOfMonth } from "../../../src/domain/ledger/month.ts";
 
 describe("a month", () => {
   it("is the beginning of a time", () => {
@@ -16,5 +16,12 @@ describe("a month", () => {
     expect(addMonths("2026-01", -1)).to.equal("2025-12");
     expect(addMonths("2026-03", -15)).to.equal("2024-12");
     expect(addMonths("2026-03", 0)).to.equal("2026-03");
+  });
+
+  it("lies between two others, which are included", () => {
+    expect(monthsBetween("2026-11", "2027-01")).to.deep.equal(["2026-11", "2026-12", "2027-01"]);
+    expect(monthsBetween("2026-11", "2026-11")).to.deep.equal(["2026-11"]);
+    expect(monthsBetween("2026-11", "2026-10")).to.deep.equal([]);
+    expect(monthsBetween("9999-11", "9999-12")).to.deep.equal(["9999-11", "9999-12"]);
   });
 });

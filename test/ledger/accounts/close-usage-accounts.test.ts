@@ -5,7 +5,7 @@ import {
   type UsageAccountEvent,
   usageAccountStream,
 } from "../../../src/domain/ledger/accounts/usage-account.ts";
-import { usageAccountDigest } from "../../../src/domain/ledger/accounts/usage-account-digest.ts";
+import { digestOfEvents } from "../../../src/domain/ledger/journal/canonical.ts";
 import { createCloseUsageAccounts } from "../../../src/ledger/accounts/close-usage-accounts.ts";
 import { listOpenJournals } from "../../../src/ledger/journal/journal-registry.ts";
 import { createSweepSilentJournals } from "../../../src/ledger/session/recover-journals.ts";
@@ -82,7 +82,7 @@ describe("the sweep", () => {
     await closeAccounts();
     const [posting, closing] = await account("a");
     expect(closing?.data).to.include({ requests: 1, characters: 11 });
-    expect(closing?.data).to.include({ digest: usageAccountDigest(posting ? [posting] : []) });
+    expect(closing?.data).to.include({ digest: digestOfEvents(posting ? [posting] : []) });
     expect(await account("b")).to.have.length(1);
     for (let steps = 0; steps < 4; steps++) await closeAccounts();
     expect((await account("a")).map(({ type }) => type)).to.deep.equal(["UsagePosted", "AccountClosed"]);
@@ -154,7 +154,7 @@ describe("the sweep", () => {
     await closeAccounts();
     const events = await account("a");
     expect(events.map(({ type }) => type)).to.deep.equal(["UsagePosted", "UsagePosted", "AccountClosed"]);
-    expect(events[2]?.data).to.include({ requests: 2, digest: usageAccountDigest(events.slice(0, 2)) });
+    expect(events[2]?.data).to.include({ requests: 2, digest: digestOfEvents(events.slice(0, 2)) });
     expect(conflicts).to.equal(2);
   });
 

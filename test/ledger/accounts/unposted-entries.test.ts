@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { addRevision } from "../../../src/domain/ledger/accounts/usage-sum.ts";
+import { addRevision } from "../../../src/domain/ledger/accounts/revision-ranges.ts";
 import { NumberLists } from "../../../src/ledger/accounts/number-lists.ts";
 import { UnpostedEntries } from "../../../src/ledger/accounts/unposted-entries.ts";
 

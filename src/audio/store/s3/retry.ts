@@ -1,9 +1,6 @@
 import type { Clock } from "../../../async/clock.ts";
-import { exponentialBackoff, retry } from "../../../async/retry.ts";
+import { afterErrors, retry } from "../../../async/retry.ts";
 import { s3Code } from "./failure.ts";
-
-const maxAttempts = 5;
-const firstMs = 50;
 
 /**
  * Error responses of S3 after which the same request may succeed later (Amazon S3 API Reference, "Error Responses" and
@@ -26,17 +23,9 @@ const transient: readonly string[] = [
 export const retryTransient = <T>(
   { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
   run: () => Promise<T>,
-): Promise<T> =>
-  retry(
-    {
-      clock,
-      signal,
-      delayAfter: (outcome, attempt) => {
-        if (!("error" in outcome) || signal.aborted || attempt === maxAttempts) return undefined;
-        return transient.includes(s3Code(outcome.error))
-          ? exponentialBackoff({ firstMs }, attempt)
-          : undefined;
-      },
-    },
-    run,
-  );
+): Promise<T> => retry({ clock, signal, delayAfter }, run);
+
+const delayAfter = afterErrors((error) => transient.includes(s3Code(error)), {
+  firstMs: 50,
+  maxAttempts: 5,
+});

@@ -24,3 +24,22 @@ export const uniteRanges = (ranges: readonly Range[]): Range[] => {
   }
   return united;
 };
+
+/** Gaps of up to this many revisions are read along: a further read would cost more. */
+const maxGap = 8;
+
+/**
+ * True if a range that ends with the revision `last` is continued by this revision, at least as
+ * great.
+ */
+export const isInRange = (revision: number, last: number): boolean => revision - last <= maxGap;
+
+/**
+ * Adds a revision, at least as great as those before, to ranges in the form of
+ * `UsagePosted.ranges`.
+ */
+export const addRevision = (ranges: number[], revision: number): void => {
+  const last = ranges.at(-1);
+  if (last !== undefined && isInRange(revision, last)) ranges[ranges.length - 1] = revision;
+  else ranges.push(revision, revision);
+};

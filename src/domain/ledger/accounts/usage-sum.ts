@@ -1,4 +1,5 @@
 import { createInterner } from "../../interner.ts";
+import { voidedCharge } from "../journal/charges.ts";
 import type { JournalEvent, SynthesesServed } from "../journal/journal.ts";
 import type { VoidedServing } from "../journal/serving.ts";
 import { monthOf } from "../month.ts";
@@ -93,16 +94,12 @@ const addServings = ({ at, keys, sounds, key, sound, characters }: SynthesesServ
   }
 };
 
-const addVoided = (
-  { characters, engine, voice, servedAt, reason }: VoidedServing,
-  at: string,
-  sum: UsageSum | undefined,
-): void => {
+const addVoided = (voided: VoidedServing, at: string, sum: UsageSum | undefined): void => {
   if (!sum) return;
-  const requests = reason === "repeat" ? 0 : 1;
-  add(sum, -requests, -characters);
-  sum.cells.add(cellName(servedAt.slice(0, 10), engine, voice), -requests, -characters);
-  sum.voided = addUsage(sum.voided, { requests, characters });
+  const { requests, characters, servedAt, engine } = voidedCharge(voided);
+  add(sum, requests, characters);
+  sum.cells.add(cellName(servedAt.slice(0, 10), engine, voided.voice), requests, characters);
+  sum.voided = addUsage(sum.voided, { requests: 0 - requests, characters: voided.characters });
   sum.until = at;
 };
 
@@ -165,23 +162,4 @@ const cellName = (day: string, engine: string, voice: string): string => intern(
 const parseCellName = (name: string): Omit<UsageCell, keyof UsageCount> => {
   const gap = name.indexOf(" ", 11);
   return { day: name.slice(0, 10), engine: name.slice(11, gap), voice: name.slice(gap + 1) };
-};
-
-/** Gaps of up to this many revisions are read along: a further read would cost more. */
-const maxGap = 8;
-
-/**
- * True if a range that ends with the revision `last` is continued by this revision, at least as
- * great.
- */
-export const isInRange = (revision: number, last: number): boolean => revision - last <= maxGap;
-
-/**
- * Adds a revision, at least as great as those before, to ranges in the form of
- * `UsagePosted.ranges`.
- */
-export const addRevision = (ranges: number[], revision: number): void => {
-  const last = ranges.at(-1);
-  if (last !== undefined && isInRange(revision, last)) ranges[ranges.length - 1] = revision;
-  else ranges.push(revision, revision);
 };

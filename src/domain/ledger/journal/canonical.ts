@@ -54,6 +54,17 @@ const requireCanonical = (value: number): void => {
   }
 };
 
+interface TypedEvent {
+  readonly type: string;
+  readonly data: object;
+}
+
+/** The canonical form of an event. */
+export const canonicalEvent = ({ type, data }: TypedEvent): string => canonicalJson({ data, type });
+
 /** SHA-256 (hex) of an event's canonical form, which links it to its successor in a journal. */
-export const eventDigest = ({ type, data }: { readonly type: string; readonly data: object }): string =>
-  hash("sha256", canonicalJson({ data, type }));
+export const eventDigest = (event: TypedEvent): string => hash("sha256", canonicalEvent(event));
+
+/** SHA-256 (hex) over the canonical forms of the events, in order. */
+export const digestOfEvents = (events: readonly TypedEvent[]): string =>
+  hash("sha256", events.map(canonicalEvent).join(""));

@@ -65,6 +65,7 @@ export const journalShapes = {
   },
 };
 export type JournalEvent = EventOf<typeof journalShapes>;
+export type ServedEvent = Extract<JournalEvent, { type: "SynthesesServed" }>;
 export type SynthesesServed = DataOf<typeof journalShapes.SynthesesServed>;
 export type JournalPosted = DataOf<typeof journalShapes.JournalPosted>;
 export type JournalClosed = DataOf<typeof journalShapes.JournalClosed>;

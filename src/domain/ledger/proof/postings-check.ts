@@ -1,6 +1,7 @@
 import { createHash, type Hash } from "node:crypto";
 import { isOfType } from "../../event-shapes.ts";
 import { servingOfFormat1 } from "../../log-format.ts";
+import { addRevision } from "../accounts/revision-ranges.ts";
 import {
   type AccountClosed,
   addUsage,
@@ -14,8 +15,8 @@ import {
   usageAccountStream,
 } from "../accounts/usage-account.ts";
 import { postingId, thresholdId } from "../accounts/usage-event-ids.ts";
-import { addEntries, addPosting, addRevision, postedTotals, UsageSum } from "../accounts/usage-sum.ts";
-import { canonicalJson, eventDigest } from "../journal/canonical.ts";
+import { addEntries, addPosting, postedTotals, UsageSum } from "../accounts/usage-sum.ts";
+import { canonicalEvent, canonicalJson, eventDigest } from "../journal/canonical.ts";
 import { type JournalEvent, journalPrefix } from "../journal/journal.ts";
 import type { JournalRegistryEvent } from "../journal/journal-registry.ts";
 import { hasReached, quotaThresholds } from "../quota/quota-threshold.ts";
@@ -204,7 +205,7 @@ const addToTotals = (totals: AccountTotals, event: ProvenEvent & { readonly data
   totals.balance = addUsage(totals.balance, event.data);
   totals.voided = addUsage(totals.voided, event.data.voided);
   compare(event, "balance", event.data.balance, totals.balance);
-  totals.digest.update(canonicalJson({ data: event.data, type: "UsagePosted" }));
+  totals.digest.update(canonicalEvent(event));
 };
 
 /** Voids may have lowered the characters after they were read: they were charged at least once. */
@@ -228,7 +229,7 @@ const checkThreshold = (
     );
   }
   crossed.add(threshold);
-  digest.update(canonicalJson({ data: event.data, type: "QuotaThresholdCrossed" }));
+  digest.update(canonicalEvent(event));
 };
 
 const checkClosing = (

@@ -11,8 +11,8 @@ import {
   UsageAccountIsClosed,
   type UsagePosted,
 } from "../../../../src/domain/ledger/accounts/usage-account.ts";
-import { usageAccountDigest } from "../../../../src/domain/ledger/accounts/usage-account-digest.ts";
 import { postingId } from "../../../../src/domain/ledger/accounts/usage-event-ids.ts";
+import { digestOfEvents } from "../../../../src/domain/ledger/journal/canonical.ts";
 
 const at = "2026-11-05T10:00:00.000Z";
 
@@ -88,7 +88,7 @@ describe("an account", () => {
     const voided = { requests: 1, characters: 4 };
     const events = [posted(), posted({ journal: "j2", requests: -1, characters: -4, voided })];
     const account = events.reduce(evolveUsageAccount, initialUsageAccount());
-    const digest = usageAccountDigest(events);
+    const digest = digestOfEvents(events);
     const closed = closeUsageAccount(account, { digest, at });
     expect(closed).to.deep.equal([
       { type: "AccountClosed", data: { requests: 1, characters: 26, voided, digest, at } },
@@ -98,8 +98,8 @@ describe("an account", () => {
 
   it("digests its events in their order", () => {
     const [one, two] = [posted(), posted({ journal: "j2" })];
-    expect(usageAccountDigest([one, two])).to.match(/^[0-9a-f]{64}$/);
-    expect(usageAccountDigest([one, two])).to.not.equal(usageAccountDigest([two, one]));
+    expect(digestOfEvents([one, two])).to.match(/^[0-9a-f]{64}$/);
+    expect(digestOfEvents([one, two])).to.not.equal(digestOfEvents([two, one]));
   });
 
   it("gives each posting an id that is the same for every process that posts it", () => {

@@ -1,8 +1,8 @@
 import { expect } from "chai";
+import { addRevision } from "../../../../src/domain/ledger/accounts/revision-ranges.ts";
 import {
   addEntries,
   addPosting,
-  addRevision,
   postedTotals,
   totalsBy,
   UsageSum,

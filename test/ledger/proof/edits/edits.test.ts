@@ -12,9 +12,9 @@ import { isCovered, type Sealed } from "../../../../src/domain/ledger/seals/seal
 import { openNote, parseCheckpoint } from "../../../../src/domain/ledger/seals/seal-note.ts";
 import { UnsupportedLogFormat } from "../../../../src/domain/log-format.ts";
 import { EventStoreUnavailable } from "../../../../src/eventstore/event-store.ts";
+import { readLog } from "../../../../src/eventstore/follow-events.ts";
 import { type VerifiedLog, verifyLog } from "../../../../src/ledger/proof/audit-verify.ts";
 import { createKeyMonthExport } from "../../../../src/ledger/proof/key-month-export.ts";
-import { readLog } from "../../../../src/ledger/proof/sealed-log.ts";
 import { withTemporaryFolder } from "../../../support/child-process.ts";
 import { collect } from "../../../support/collect.ts";
 import { rejection } from "../../../support/rejection.ts";

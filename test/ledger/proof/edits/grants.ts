@@ -12,9 +12,9 @@ import { websites } from "../../../../projections/websites.ts";
 import { canonicalJson } from "../../../../src/domain/ledger/journal/canonical.ts";
 import { isCovered } from "../../../../src/domain/ledger/seals/seal.ts";
 import type { EventStore, RecordedEvent } from "../../../../src/eventstore/event-store.ts";
+import { readLog } from "../../../../src/eventstore/follow-events.ts";
 import { validatedEventStore } from "../../../../src/eventstore/validated-event-store.ts";
 import { createUsageReader } from "../../../../src/ledger/accounts/usage-reader.ts";
-import { readLog } from "../../../../src/ledger/proof/sealed-log.ts";
 import { createUsageReport } from "../../../../src/ledger/reports/usage-report.ts";
 import { collect } from "../../../support/collect.ts";
 
