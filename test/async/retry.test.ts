@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { exponentialBackoff, retry } from "../../src/async/retry.ts";
+import { afterErrors, exponentialBackoff, retry } from "../../src/async/retry.ts";
 import { sleep } from "../../src/async/sleep.ts";
 import { createManualClock, type ManualClock, until } from "../support/manual-clock.ts";
 import { rejection } from "../support/rejection.ts";
@@ -47,6 +47,22 @@ describe("Retry", () => {
       clock.advance(ms);
     }
     expect(await result).to.equal(3);
+  });
+
+  it("repeats after transient errors, with growing delays, up to a number of attempts", () => {
+    const delayAfter = afterErrors((error) => error === failure, {
+      firstMs: 100,
+      maxMs: 150,
+      maxAttempts: 3,
+      random: () => 1,
+    });
+    expect([1, 2, 3].map((attempt) => delayAfter({ error: failure }, attempt))).to.deep.equal([
+      100,
+      150,
+      undefined,
+    ]);
+    expect(delayAfter({ error: new Error("permanent") }, 1)).to.equal(undefined);
+    expect(delayAfter({ value: "done" }, 1)).to.equal(undefined);
   });
 
   it("throws the last error when there is no further delay", async () => {
