@@ -15,7 +15,7 @@ import { loadavg } from "node:os";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
-import { measureSound } from "../../src/audio/formats/containers.ts";
+import { measureAudio } from "../../src/audio/formats/containers.ts";
 import { naturalVoicesFolder } from "../../src/engines/natural-voices/natural-voices.ts";
 import { loadEnglish } from "../../src/natural/english/load.ts";
 import { openOnnxSession } from "../../src/natural/onnx/session.ts";
@@ -60,7 +60,7 @@ const listen = async (url: string, website: Credentials, voice: string, text: st
     throw new Error(`answered with ${response.statusCode}, ${response.headers["svc-cached"]}`);
   await once(response, "readable");
   const firstByteMs = performance.now() - began;
-  const length = measureSound("mp3", await buffer(response));
+  const length = measureAudio("mp3", await buffer(response));
   if (!length) throw new Error("answered with something else than mp3");
   return { firstByteMs, seconds: length.samples / length.sampleRate };
 };

@@ -33,10 +33,10 @@ import { createSynthesisSocketServer } from "../http/websocket/websocket-server.
 import type { EventLog } from "../ledger/audit/event-log.ts";
 import { type Settings, withSettingName } from "../settings.ts";
 import type { Access } from "./access.ts";
+import type { composeAudioReports } from "./audio-reports.ts";
 import type { Core, Runtime } from "./core.ts";
 import type { Sealer } from "./event-log/seals.ts";
 import type { HealthChecks, StatusParts } from "./health.ts";
-import type { composeSounds } from "./sounds.ts";
 import type { AudioParts } from "./speech/audio.ts";
 import type { SynthesisParts } from "./speech/synthesis.ts";
 
@@ -49,7 +49,7 @@ interface Application {
   readonly health: HealthChecks;
   readonly status: StatusParts;
   readonly sealer: Sealer;
-  readonly sounds: ReturnType<typeof composeSounds>;
+  readonly audioReports: ReturnType<typeof composeAudioReports>;
   readonly eventLog: EventLog;
   readonly voiceFiles: () => Promise<readonly VoiceFile[]>;
   /** Undefined if it is switched off. */
@@ -146,7 +146,19 @@ const composeShared = (settings: Settings, { access, speech }: Application) => {
 
 const composeRouter = (
   { settings, clock }: Runtime,
-  { core, access, audio, speech, health, status, sealer, sounds, eventLog, gallery, voiceFiles }: Application,
+  {
+    core,
+    access,
+    audio,
+    speech,
+    health,
+    status,
+    sealer,
+    audioReports,
+    eventLog,
+    gallery,
+    voiceFiles,
+  }: Application,
   shared: ReturnType<typeof composeShared> & Pick<BundleLoader, "bundles">,
 ) => {
   const { names, gate, clientOf, renewToken } = shared;
@@ -162,9 +174,9 @@ const composeRouter = (
     settings,
     publicPath: publicPathOf(settings.publicUrl),
     streamResponse: createStreamResponse({ streaming, synthesis, names, renewToken }),
-    getObject: audio.pipeline.getObject,
-    audioObjects: withLegacyAddresses(audio.pipeline, settings.audioLegacyUntil, clock),
-    ...sounds,
+    getAudio: audio.pipeline.getAudio,
+    audioReads: withLegacyAddresses(audio.pipeline, settings.audioLegacyUntil, clock),
+    ...audioReports,
     eventLog,
     voiceFiles,
     gallery,

@@ -18,6 +18,7 @@ import type { Settings } from "../settings.ts";
 import { superviseHostProcess } from "../subprocess/supervisor.ts";
 import { noTelemetry } from "../telemetry/telemetry.ts";
 import { composeAccess } from "./access.ts";
+import { composeAudioReports } from "./audio-reports.ts";
 import type { Machine } from "./clock/service-clock.ts";
 import { type Core, composeCore, type Runtime } from "./core.ts";
 import { composeLedger } from "./event-log/ledger.ts";
@@ -28,7 +29,6 @@ import { serveHttp } from "./http.ts";
 import { obtainMasterKeys } from "./master-key.ts";
 import { sharedPaths } from "./private-directory.ts";
 import { createShutdownDeadline } from "./shutdown.ts";
-import { composeSounds } from "./sounds.ts";
 import { composeAudio } from "./speech/audio.ts";
 import { composeLegacyRemoval, composeRetention } from "./speech/audio-store.ts";
 import { composeGallery, scheduleSamples } from "./speech/gallery.ts";
@@ -104,7 +104,12 @@ export const composeService = async (
 
   // Audio, and what becomes of it on other instances.
   const audio = await composeAudio(runtime, core, namingKey);
-  const sounds = composeSounds(runtime, core, async () => audio.audioStore, audio.pipeline.forget);
+  const audioReports = composeAudioReports(
+    runtime,
+    core,
+    async () => audio.audioStore,
+    audio.pipeline.forget,
+  );
   const others = followOthers(core, audio.pipeline.forget, onFatal, onError);
   resources.defer(async () => others.close());
 
@@ -122,7 +127,7 @@ export const composeService = async (
   const gallery = settings.hasVoiceGallery
     ? composeGallery(runtime, core, audio, speech.catalogOf, namingKey)
     : undefined;
-  const isInUse = (name: string) => audio.pipeline.isInUse(name) || (gallery?.hasObject(name) ?? false);
+  const isInUse = (name: string) => audio.pipeline.isInUse(name) || (gallery?.hasAudio(name) ?? false);
   const retentionStats = composeRetention(runtime, core, audio.audioStore, isInUse);
 
   // Proofs, and what the service reports of itself.
@@ -137,7 +142,7 @@ export const composeService = async (
   // The interfaces, which call everything above.
   const wyoming = await serveWyoming(runtime, { core, access, speech });
   const application = {
-    ...{ core, access, audio, speech, health, status, sealer, sounds, eventLog, gallery },
+    ...{ core, access, audio, speech, health, status, sealer, audioReports, eventLog, gallery },
     voiceFiles: voiceFiles(core.naturalVoices),
   };
   const url = await serveHttp(runtime, application, wyoming ? [eventLog, wyoming] : [eventLog]);

@@ -1,14 +1,14 @@
 import type { Command } from "commander";
 import type { AdminServices } from "../application/admin/services.ts";
 import type { AdminReads } from "../application/admin/views.ts";
+import type { AudioReports } from "../application/audio/audio-reports.ts";
 import type { DeleteAudio } from "../application/audio/delete-audio.ts";
-import type { Sounds } from "../application/audio/sounds.ts";
 import type { AcceptClock } from "../application/clock/accept-clock.ts";
 import type { CommandContext } from "../application/execute-command.ts";
 
 /** The services that commands call. */
 export interface Services extends AdminServices {
-  readonly sounds: Sounds;
+  readonly audioReports: AudioReports;
   readonly deleteAudio: DeleteAudio;
   readonly acceptClock: AcceptClock;
 }

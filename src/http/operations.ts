@@ -3,6 +3,7 @@ import type { Operation } from "./kernel/operation.ts";
 import { createPublicUrl } from "./kernel/public-url.ts";
 import { taggedJson } from "./kernel/tagged-content.ts";
 import { accessOperations } from "./routes/access.ts";
+import { audioReportOperations, deleteAudioOperation } from "./routes/admin/audio-reports.ts";
 import { catalogOperations } from "./routes/admin/catalog.ts";
 import { credentialOperations } from "./routes/admin/credentials.ts";
 import { keyOperations } from "./routes/admin/keys.ts";
@@ -12,7 +13,6 @@ import { auditOperation, usageOperation } from "./routes/admin/ledger/usage-and-
 import { usageOverviewOperation } from "./routes/admin/ledger/usage-overview.ts";
 import { lexiconOperations } from "./routes/admin/lexicons.ts";
 import { sessionOperation } from "./routes/admin/session.ts";
-import { deleteAudioOperation, soundOperations } from "./routes/admin/sounds.ts";
 import { keySpeechOperation } from "./routes/admin/speech.ts";
 import { statusOperations } from "./routes/admin/status.ts";
 import { voiceChoiceOperations } from "./routes/admin/voice-choice.ts";
@@ -81,7 +81,7 @@ const factories = [
   auditOperation,
   eventOperations,
   proofOperation,
-  soundOperations,
+  audioReportOperations,
 ] as const;
 
 /** What the factories need, taken together. */

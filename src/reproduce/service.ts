@@ -1,4 +1,4 @@
-import type { Sound } from "../application/audio/sounds.ts";
+import type { AudioDetails } from "../application/audio/audio-reports.ts";
 import type { AudioName, NamedAudio } from "../application/synthesis/audio-names.ts";
 
 export type { AudioName, NamedAudio };
@@ -52,7 +52,7 @@ export const createService = (base: string, { role, apiKey, secret }: Caller) =>
       return await (await post(path, { request })).json();
     },
     /** What operators know of the audio's servings in the last 31 days. */
-    servings: async (name: string): Promise<Sound["servings"]> =>
+    servings: async (name: string): Promise<AudioDetails["servings"]> =>
       (await (await send(`admin/sounds/${name}`, { headers })).json()).servings,
     /** The stored audio; undefined if it is not stored. */
     stored: async (name: string, extension: string): Promise<ArrayBuffer | undefined> => {

@@ -9,7 +9,7 @@ import {
   scheduleLegacyRemoval,
 } from "../../src/audio/legacy/legacy-removal.ts";
 import { silent } from "../../src/audio/pipeline/log.ts";
-import type { AudioStore, ObjectName } from "../../src/audio/store/audio-store.ts";
+import type { AudioName, AudioStore } from "../../src/audio/store/audio-store.ts";
 import { openFilesystemAudioStore } from "../../src/audio/store/filesystem/filesystem-audio-store.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 import { until } from "../support/processes.ts";
@@ -18,8 +18,8 @@ import { nameOf, objectOf } from "./pipeline/sounds.ts";
 
 const never = new AbortController().signal;
 const hour = 60 * 60_000;
-const legacyName = (index: number): ObjectName => nameOf(index).replace("public/", "audio/");
-const hashOf = (name: ObjectName): string => name.slice("audio/".length, -".mp3".length);
+const legacyName = (index: number): AudioName => nameOf(index).replace("public/", "audio/");
+const hashOf = (name: AudioName): string => name.slice("audio/".length, -".mp3".length);
 
 describe("Deleting public audio of earlier versions", () => {
   let path: string;
@@ -33,8 +33,8 @@ describe("Deleting public audio of earlier versions", () => {
     await rm(path, { recursive: true });
   });
 
-  const put = (name: ObjectName) => store.put(name, objectOf(Buffer.from("a sound")));
-  const isStored = async (name: ObjectName): Promise<boolean> => (await store.get(name)) !== undefined;
+  const put = (name: AudioName) => store.put(name, objectOf(Buffer.from("a sound")));
+  const isStored = async (name: AudioName): Promise<boolean> => (await store.get(name)) !== undefined;
   const optionsWith = (more: Partial<LegacyRemovalOptions> = {}): LegacyRemovalOptions => ({
     ...{ store, purge: undefined, forget: () => {}, until: 0, log: silent },
     ...{ now: () => 0, requireMeasuredClock: async () => {}, ...more },

@@ -12,7 +12,7 @@ import {
   useIntervalMs,
 } from "../../src/audio/retention/retention.ts";
 import { scheduleRetention } from "../../src/audio/retention/retention-schedule.ts";
-import { type AudioStore, hashInName, type ObjectName } from "../../src/audio/store/audio-store.ts";
+import { type AudioName, type AudioStore, hashInName } from "../../src/audio/store/audio-store.ts";
 import { openFilesystemAudioStore } from "../../src/audio/store/filesystem/filesystem-audio-store.ts";
 import { createManualClock, until } from "../support/manual-clock.ts";
 import { rejection } from "../support/rejection.ts";
@@ -37,18 +37,18 @@ describe("Retention of audio", () => {
     await rm(path, { recursive: true });
   });
 
-  const fileOf = (name: ObjectName): string => {
+  const fileOf = (name: AudioName): string => {
     const [prefix = "", file = ""] = name.split("/");
     return join(path, prefix, file.slice(0, 2), file.slice(2, 4), file);
   };
   const setTime = (file: string, ms: number): Promise<void> => utimes(file, new Date(ms), new Date(ms));
   /** Stores an object of one kilobyte, footer included, that was last used at this time. */
-  const stored = async (index: number, usedAt: number, name = nameOf(index)): Promise<ObjectName> => {
+  const stored = async (index: number, usedAt: number, name = nameOf(index)): Promise<AudioName> => {
     await store.put(name, objectOf(randomBytes(kilobyte - 32)));
     await setTime(fileOf(name), usedAt);
     return name;
   };
-  const kept = async (names: readonly ObjectName[]): Promise<number[]> => {
+  const kept = async (names: readonly AudioName[]): Promise<number[]> => {
     const found = await Promise.all(names.map((name) => store.get(name)));
     return found.flatMap((object, index) => (object ? [index] : []));
   };
@@ -203,9 +203,9 @@ describe("Retention of audio", () => {
 
 describe("The time of an object's last use", () => {
   it("is reported once per interval, whether the object is read from memory or from the store", () => {
-    const reports: ObjectName[] = [];
+    const reports: AudioName[] = [];
     let now = 0;
-    const uses = { intervalMs: 100, report: (name: ObjectName) => reports.push(name), now: () => now };
+    const uses = { intervalMs: 100, report: (name: AudioName) => reports.push(name), now: () => now };
     const cache = createMemoryCache({ uses });
     cache.set(nameOf(1), objectOf(randomBytes(100)));
     for (now = 0; now < 100; now++) cache.get(nameOf(1));

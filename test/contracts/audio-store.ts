@@ -3,16 +3,16 @@ import { setTimeout as delay } from "node:timers/promises";
 import { crc32 } from "node:zlib";
 import { expect } from "chai";
 import {
-  type AudioObject,
+  type AudioContent,
+  type AudioFiles,
+  type AudioName,
+  type AudioPart,
   type AudioStore,
   AudioStoreUnavailable,
-  DamagedObject,
+  DamagedAudio,
   hashInName,
-  type ObjectName,
-  type ObjectPart,
-  type StoredSound,
 } from "../../src/audio/store/audio-store.ts";
-import { type ObjectFolder, objectFolders } from "../../src/domain/synthesis/recipe.ts";
+import { type AudioFolder, audioFolders } from "../../src/domain/synthesis/recipe.ts";
 import { objectOf } from "../audio/pipeline/sounds.ts";
 
 /** The driver under test: an empty store, a second client of the same storage, and its cleanup. */
@@ -27,7 +27,7 @@ export interface AudioStoreSetup {
 }
 
 const megabyte = 1024 * 1024;
-const names = (prefix: ObjectFolder, ext: "mp3" | "ogg" | "wav", of: string): ObjectName =>
+const names = (prefix: AudioFolder, ext: "mp3" | "ogg" | "wav", of: string): AudioName =>
   `${prefix}/${createHash("sha256").update(of).digest("hex")}.${ext}`;
 
 /** The rules of the port (src/audio/store/audio-store.ts), for every driver. */
@@ -86,7 +86,7 @@ export const audioStoreContract = (driver: string, setUp: () => Promise<AudioSto
         const response = store.get(name, controller.signal);
         controller.abort(reason);
         const outcome = await response.catch((error: unknown) => error);
-        if (outcome !== reason) expect(big.equals((outcome as AudioObject).bytes)).to.equal(true);
+        if (outcome !== reason) expect(big.equals((outcome as AudioContent).bytes)).to.equal(true);
         expect(big.equals(await got(store, name))).to.equal(true);
       });
     });
@@ -142,7 +142,7 @@ export const audioStoreContract = (driver: string, setUp: () => Promise<AudioSto
         await store.put(name, objectOf(sound));
         for (const start of [size, size + 1]) {
           const error = await thrownBy(() => store.read(name, { start, end: start + 10 }));
-          expect(error).to.be.instanceOf(DamagedObject);
+          expect(error).to.be.instanceOf(DamagedAudio);
         }
       });
 
@@ -175,7 +175,7 @@ export const audioStoreContract = (driver: string, setUp: () => Promise<AudioSto
           const reading = store.read(name, range, controller.signal).catch((error: unknown) => error);
           controller.abort(reason);
           const outcome = await reading;
-          if (outcome !== reason) expect((outcome as ObjectPart).bytes).to.have.length(8 * megabyte);
+          if (outcome !== reason) expect((outcome as AudioPart).bytes).to.have.length(8 * megabyte);
         }
         expect((await store.read(name, { start: 0, end: 10 }))?.bytes).to.have.length(10);
       });
@@ -273,7 +273,7 @@ export const audioStoreContract = (driver: string, setUp: () => Promise<AudioSto
 
     describe("names", () => {
       it("with another prefix or extension identify different objects, even with the same hash", async () => {
-        const all = objectFolders.flatMap((prefix) =>
+        const all = audioFolders.flatMap((prefix) =>
           (["mp3", "ogg", "wav"] as const).map((ext) => names(prefix, ext, "same")),
         );
         for (const [i, each] of all.entries()) await store.put(each, objectOf(Buffer.from([i])));
@@ -308,12 +308,12 @@ export const audioStoreContract = (driver: string, setUp: () => Promise<AudioSto
 
     describe("list and remove", () => {
       const never = new AbortController().signal;
-      const listed = async (): Promise<StoredSound[]> => {
-        const all: StoredSound[] = [];
+      const listed = async (): Promise<AudioFiles[]> => {
+        const all: AudioFiles[] = [];
         for await (const one of store.list(never)) all.push(one);
         return all;
       };
-      const hashOf = (object: ObjectName): string => hashInName(object) ?? "";
+      const hashOf = (object: AudioName): string => hashInName(object) ?? "";
 
       it("lists every sound once, in the order of their names, with its size and the time of its last use", async () => {
         expect(await listed()).to.deep.equal([]);
@@ -330,9 +330,9 @@ export const audioStoreContract = (driver: string, setUp: () => Promise<AudioSto
       });
 
       it("lists only the sounds of one folder, if it is named", async () => {
-        for (const folder of objectFolders) await store.put(names(folder, "ogg", folder), objectOf(sound));
-        for (const folder of objectFolders) {
-          const found: StoredSound[] = [];
+        for (const folder of audioFolders) await store.put(names(folder, "ogg", folder), objectOf(sound));
+        for (const folder of audioFolders) {
+          const found: AudioFiles[] = [];
           for await (const one of store.list(never, folder)) found.push(one);
           expect(found.flatMap((one) => one.names)).to.deep.equal([names(folder, "ogg", folder)]);
         }
@@ -459,7 +459,7 @@ export const audioStoreContract = (driver: string, setUp: () => Promise<AudioSto
   });
 };
 
-const got = async (store: AudioStore, name: ObjectName): Promise<Buffer> => {
+const got = async (store: AudioStore, name: AudioName): Promise<Buffer> => {
   const object = await store.get(name);
   expect(object?.bytes, "the object is there").to.be.instanceOf(Buffer);
   return object?.bytes as Buffer;

@@ -3,7 +3,7 @@ import { APICallError, generateSpeech } from "ai";
 import { expect } from "chai";
 import OpenAI from "openai";
 import { Stream } from "openai/streaming";
-import { measureSound } from "../../src/audio/formats/containers.ts";
+import { measureAudio } from "../../src/audio/formats/containers.ts";
 import { admin, type Credentials, registerWebsite } from "../support/client.ts";
 import { type InProcessService, startInProcessService } from "../support/in-process-service.ts";
 import { rejection } from "../support/rejection.ts";
@@ -61,7 +61,7 @@ describe("clients of OpenAI's API", () => {
       for (const response_format of ["mp3", "opus", "aac", "flac", "wav", "pcm"] as const) {
         const speech = await clientFor().audio.speech.create({ ...hello, response_format });
         const bytes = Buffer.from(await speech.arrayBuffer());
-        const sound = measureSound(response_format, bytes);
+        const sound = measureAudio(response_format, bytes);
         expect((sound?.samples ?? 0) / (sound?.sampleRate ?? 1), response_format).to.be.within(0.5, 5);
         expect(speech.headers.get("character-cost")).to.equal("20");
       }
@@ -115,7 +115,7 @@ describe("clients of OpenAI's API", () => {
       );
       expect(events.at(-1)?.usage).to.deep.equal({ input_tokens: 20, output_tokens: 0, total_tokens: 20 });
       const audio = Buffer.concat(events.map((event) => Buffer.from(event.audio ?? "", "base64")));
-      expect(measureSound("mp3", audio)?.samples).to.be.above(1_000);
+      expect(measureAudio("mp3", audio)?.samples).to.be.above(1_000);
     });
 
     it("throw if the stream is interrupted, as bytes and as events", async () => {
@@ -230,7 +230,7 @@ describe("clients of OpenAI's API", () => {
           text: "Hello from the AI SDK.",
           outputFormat,
         });
-        expect(measureSound(outputFormat, Buffer.from(audio.uint8Array))?.samples).to.be.above(1_000);
+        expect(measureAudio(outputFormat, Buffer.from(audio.uint8Array))?.samples).to.be.above(1_000);
         expect(warnings).to.deep.equal([]);
       }
     });

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { measureSound } from "../../src/audio/formats/containers.ts";
+import { measureAudio } from "../../src/audio/formats/containers.ts";
 import { type Credentials, registerWebsite } from "../support/client.ts";
 import { type InProcessService, startInProcessService } from "../support/in-process-service.ts";
 import {
@@ -58,7 +58,7 @@ describe("OpenAI's client for Python", () => {
     for (const [index, format] of formats.entries()) {
       const [whole, streamed] = sounds.slice(2 * index) as [Buffer, Buffer];
       expect(streamed.equals(whole), format).to.equal(true);
-      const length = measureSound(format, whole);
+      const length = measureAudio(format, whole);
       expect((length?.samples ?? 0) / (length?.sampleRate ?? 1), format).to.be.within(0.5, 5);
     }
     const servings = await recordedEvents(service.url, own, "SynthesisServed");

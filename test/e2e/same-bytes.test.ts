@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { cp, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
-import { measureSound } from "../../src/audio/formats/containers.ts";
+import { measureAudio } from "../../src/audio/formats/containers.ts";
 import { type AudioFormat, formats, hasLengthInHeader } from "../../src/domain/synthesis/formats.ts";
 import { admin, authorize, bytesOf, type Credentials, registerWebsite } from "../support/client.ts";
 import { type InProcessService, startInProcessService } from "../support/in-process-service.ts";
@@ -285,7 +285,7 @@ describe("The same request", () => {
       const asked = responses.map((bytes) => ({ format: container, audio: bytes.toString("base64") }));
       const found = await python.ask<Record<string, number>[]>(asked);
       for (const [index, bytes] of responses.entries()) {
-        const samples = measureSound(format, bytes)?.samples ?? 0;
+        const samples = measureAudio(format, bytes)?.samples ?? 0;
         const isWave = container === "wav";
         const expected = { soundfile: samples, ...(isWave && { wave: samples, waveBytes: 2 * samples }) };
         expect(found[index], format).to.deep.equal(expected);

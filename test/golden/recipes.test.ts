@@ -5,8 +5,8 @@ import { createWebsiteCatalogs } from "../../src/application/catalog/website-cat
 import { createWebsiteLexicons } from "../../src/application/lexicons/website-lexicons.ts";
 import { createPlanner, type FindEngine, type Planner } from "../../src/application/synthesis/planner.ts";
 import { createScheduler } from "../../src/async/scheduler/scheduler.ts";
+import type { Rendition } from "../../src/audio/pipeline/audio.ts";
 import { legacyName } from "../../src/audio/pipeline/legacy-names.ts";
-import type { Rendition } from "../../src/audio/pipeline/sound.ts";
 import { composeFreeEngines, composeProviders } from "../../src/bootstrap/speech/providers.ts";
 import type { Credentials } from "../../src/domain/accounts/credentials.ts";
 import { releaseSeed } from "../../src/domain/catalog/seed/seed.ts";

@@ -4,12 +4,12 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
-import type { AudioObject, AudioStore } from "../../src/audio/store/audio-store.ts";
+import type { AudioContent, AudioStore } from "../../src/audio/store/audio-store.ts";
 import { openFilesystemAudioStore } from "../../src/audio/store/filesystem/filesystem-audio-store.ts";
 import { openS3AudioStore } from "../../src/audio/store/s3/s3-audio-store.ts";
 import { createLogger } from "../../src/bootstrap/observability.ts";
 import { composeService, type Service } from "../../src/bootstrap/service.ts";
-import type { ObjectFolder } from "../../src/domain/synthesis/recipe.ts";
+import type { AudioFolder } from "../../src/domain/synthesis/recipe.ts";
 import { readSettings } from "../../src/settings.ts";
 import { admin, authorize, type Credentials } from "../support/client.ts";
 import { collect } from "../support/collect.ts";
@@ -35,7 +35,7 @@ const openBucket = async (root: string, server: S3Server): Promise<OpenStore> =>
   const store = await openS3AudioStore(place);
   const files = await openFilesystemAudioStore({ path: root });
   for await (const { names } of files.list(never))
-    for (const name of names) await store.put(name, (await files.get(name)) as AudioObject);
+    for (const name of names) await store.put(name, (await files.get(name)) as AudioContent);
   const [user, secret] = [place.accessKey, place.secretKey].map(encodeURIComponent);
   const url = `s3://${user}:${secret}@${place.endpoint}:${place.port}/${place.bucket}?tls=${place.tls}`;
   return { store, env: { AUDIO_STORE: url } };
@@ -102,7 +102,7 @@ for (const [version, kind] of recordedVersions.flatMap((version) =>
       fetch(`${service?.url}${path}`, { headers });
     const statusOf = async (path: string): Promise<number> => (await get(path)).status;
 
-    const filesIn = async (folder: ObjectFolder): Promise<string[]> => {
+    const filesIn = async (folder: AudioFolder): Promise<string[]> => {
       const all = await collect(place.store.list(never, folder));
       return all.flatMap(({ names }) => names.map((name) => name.slice(folder.length + 1)));
     };

@@ -4,7 +4,7 @@ import { Unavailable } from "../../domain/errors.ts";
 import { type AudioEvent, audioDecider, audioStream } from "../../domain/synthesis/audio-events.ts";
 import type { CommandHandler } from "../../eventstore/command-handler.ts";
 import type { CommandContext } from "../execute-command.ts";
-import { checkHash } from "./sounds.ts";
+import { checkHash } from "./audio-reports.ts";
 
 export interface DeletedAudio {
   readonly hash: string;

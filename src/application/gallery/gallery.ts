@@ -52,7 +52,7 @@ const staleMs = 60 * 60_000;
 /** The voices of the shared catalog and their samples. Nothing is synthesized here. */
 export const createGallery = ({ catalogOf, plan, samples, clock }: GalleryOptions) => {
   let last: { readonly revision: string; readonly at: number; readonly list: Promise<VoiceList> } | undefined;
-  let objects: ReadonlySet<string> = new Set();
+  let stored: ReadonlySet<string> = new Set();
 
   const sampleOf: SampleOf = (lang, voice) => {
     try {
@@ -68,7 +68,7 @@ export const createGallery = ({ catalogOf, plan, samples, clock }: GalleryOption
 
   const listed = async (index: CatalogIndex): Promise<VoiceList> => {
     const voices = await listVoices(index, sampleOf);
-    objects = new Set(voices.map(({ sample }) => sample.name));
+    stored = new Set(voices.map(({ sample }) => sample.name));
     return voices;
   };
 
@@ -92,7 +92,7 @@ export const createGallery = ({ catalogOf, plan, samples, clock }: GalleryOption
     /** @throws {Unavailable} */
     isSpoken: ({ sample }: GalleryVoice): boolean => isSampleSpoken(samples, sample.hash),
     /** True if the object is a sample of one of the voices that were listed last. */
-    hasObject: (name: string): boolean => objects.has(name),
+    hasAudio: (name: string): boolean => stored.has(name),
   };
 };
 

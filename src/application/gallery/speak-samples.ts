@@ -16,7 +16,7 @@ export interface SampleCounts {
 
 interface SpeakSamplesOptions {
   readonly gallery: Gallery;
-  readonly pipeline: Pick<Pipeline, "obtain" | "statObject">;
+  readonly pipeline: Pick<Pipeline, "obtain" | "statAudio">;
   readonly execute: ExecuteCommand;
   /** True if no request waits for an engine or is being synthesized. */
   readonly isIdle: () => boolean;
@@ -44,7 +44,7 @@ export const createSpeakSamples = ({
   const checked = new WeakSet<GalleryVoice>();
 
   const isMissing = async (voice: GalleryVoice, signal: AbortSignal): Promise<boolean> =>
-    !gallery.isSpoken(voice) || !(await pipeline.statObject(voice.sample.name, signal));
+    !gallery.isSpoken(voice) || !(await pipeline.statAudio(voice.sample.name, signal));
 
   /** The end of the rest after the last sample. */
   let restsUntil = timers.now();

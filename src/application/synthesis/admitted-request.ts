@@ -1,5 +1,5 @@
 import { untilAborted } from "../../async/deadline.ts";
-import type { EngineWork, OnWork, Pipeline, Sound, StreamedSound } from "../../audio/pipeline/pipeline.ts";
+import type { Audio, EngineWork, OnWork, Pipeline, StreamedAudio } from "../../audio/pipeline/pipeline.ts";
 import {
   EngineFailed,
   Invalid,
@@ -44,7 +44,7 @@ export interface Selection {
 export interface DeliveryOptions {
   readonly pipeline: Pick<
     Pipeline,
-    "fromMemory" | "fromCache" | "statCached" | "obtain" | "asKept" | "stream"
+    "fromMemory" | "fromCache" | "statRendition" | "obtain" | "asKept" | "stream"
   >;
   readonly ledger: Ledger;
   /** Of requests that are not charged although an engine has worked. */
@@ -62,8 +62,8 @@ export class AdmittedRequest {
   /** Ends the synthesis, or this request's part in it. Not the caller's signal: a request with an Idempotency-Key may outlast it. */
   readonly #synthesis = new AbortController();
   #work: { readonly engine: EngineWork; readonly provenance: Provenance } | undefined;
-  #sound: Sound | undefined;
-  #obtaining: Promise<Sound | StreamedSound> | undefined;
+  #audio: Audio | undefined;
+  #obtaining: Promise<Audio | StreamedAudio> | undefined;
   /** True once an engine works for what is sent of a sound. */
   #isSelectionWork = false;
   /** True once the serving is being recorded. */
@@ -105,19 +105,19 @@ export class AdmittedRequest {
   }
 
   /** The whole sound. With `asKept`, the bytes that the store keeps: clients join parts by their ETag, also those of other instances. */
-  async obtain(asKept: boolean, paid: Sound | undefined): Promise<Sound> {
+  async obtain(asKept: boolean, paid: Audio | undefined): Promise<Audio> {
     const { pipeline } = this.#options;
     const { principal, signal } = this.#context;
-    const obtaining = (): Promise<Sound> =>
+    const obtaining = (): Promise<Audio> =>
       pipeline.obtain(this.#plan.renditions, this.#synthesis.signal, principal.apiKey, this.#onWork);
-    const sound = paid ?? (await this.#untilObtained(obtaining(), signal));
-    this.#sound = sound;
-    if (asKept) this.#sound = await pipeline.asKept(sound, signal);
-    return this.#sound;
+    const audio = paid ?? (await this.#untilObtained(obtaining(), signal));
+    this.#audio = audio;
+    if (asKept) this.#audio = await pipeline.asKept(audio, signal);
+    return this.#audio;
   }
 
   /** The sound from its first bytes on. */
-  async stream(): Promise<StreamedSound> {
+  async stream(): Promise<StreamedAudio> {
     const { principal, signal } = this.#context;
     const { pipeline } = this.#options;
     const { signal: synthesis } = this.#synthesis;
@@ -125,7 +125,7 @@ export class AdmittedRequest {
     return await this.#untilObtained(streamed, signal);
   }
 
-  #untilObtained<S extends Sound | StreamedSound>(obtaining: Promise<S>, signal: AbortSignal): Promise<S> {
+  #untilObtained<S extends Audio | StreamedAudio>(obtaining: Promise<S>, signal: AbortSignal): Promise<S> {
     this.#obtaining = obtaining;
     return untilAborted(obtaining, signal);
   }
@@ -138,9 +138,9 @@ export class AdmittedRequest {
     this.#isSelectionWork = true;
   };
 
-  async record(sound: Sound | StreamedSound, delivered: Delivery): Promise<Receipt> {
+  async record(audio: Audio | StreamedAudio, delivered: Delivery): Promise<Receipt> {
     const { idempotency } = this.#context;
-    const served = servedAudio(this.#plan, this.#context.requestId, sound);
+    const served = servedAudio(this.#plan, this.#context.requestId, audio);
     const serving = { ...served, ...delivered, ...(idempotency && { idempotency }) };
     this.#isServed = true;
     try {
@@ -210,11 +210,11 @@ export class AdmittedRequest {
   /** What the failed request is charged for; undefined if no engine has worked for it. */
   #unserved(error: unknown): NewServing | undefined {
     const { requestId } = this.#context;
-    const sound = this.#sound;
-    if (sound) {
-      if (!wasMade(sound.provenance) && !this.#isSelectionWork) return undefined;
-      const part = error instanceof ServiceError ? partOf(sound, { partBytes: 0 }) : {};
-      return { ...servedAudio(this.#plan, requestId, sound), ...part, undelivered: true };
+    const audio = this.#audio;
+    if (audio) {
+      if (!wasMade(audio.provenance) && !this.#isSelectionWork) return undefined;
+      const part = error instanceof ServiceError ? partOf(audio, { partBytes: 0 }) : {};
+      return { ...servedAudio(this.#plan, requestId, audio), ...part, undelivered: true };
     }
     if (!this.#work?.engine.hasBegun) return undefined;
     const { provenance, engine } = this.#work;
@@ -280,7 +280,7 @@ export const voidIfFree = (
 
 /** Only private audio is paid for by its bytes. */
 export const partOf = (
-  { rendition, bytes }: Sound,
+  { rendition, bytes }: Audio,
   { partBytes }: Selection,
 ): Pick<NewServing, "partial" | "part"> => {
   if (partBytes === undefined) return {};
@@ -303,7 +303,7 @@ export const servedAudio = (
     rendition: { recipe, hash, voice },
     provenance,
     failed,
-  }: Pick<Sound, "rendition" | "provenance" | "failed">,
+  }: Pick<Audio, "rendition" | "provenance" | "failed">,
 ): NewServing => {
   const { engine, lang, format } = recipe;
   const served = { requestId, hash, characters, engine, voice, lang, format, cached: provenance };

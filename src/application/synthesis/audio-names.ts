@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import type { Rendition } from "../../audio/pipeline/pipeline.ts";
 import { Invalid } from "../../domain/errors.ts";
 import type { AudioFormat } from "../../domain/synthesis/formats.ts";
-import { objectName, publicUrlPath, type Recipe } from "../../domain/synthesis/recipe.ts";
+import { audioName, publicUrlPath, type Recipe } from "../../domain/synthesis/recipe.ts";
 import type { EngineCode, Knob } from "../../domain/synthesis/speech.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Planner, SynthesisRequest } from "./planner.ts";
@@ -81,7 +81,7 @@ const describe = (
   const { text, websiteId, instructions, prosody, applied, ...parts } = recipe;
   return {
     ...(isKnown && { name }),
-    ...(isKnown && websiteId === undefined && { path: publicUrlPath(objectName(recipe, name)) }),
+    ...(isKnown && websiteId === undefined && { path: publicUrlPath(audioName(recipe, name)) }),
     nameDigest: hash("sha256", name),
     format: recipe.format,
     voice,

@@ -32,10 +32,10 @@ export const beginStream = async (
   kind: StreamKind,
   signal: AbortSignal,
 ): Promise<SynthesisStream> => {
-  const sound = await request.stream();
-  const receipt = await request.record(sound, { stream: kind });
-  const { rendition, provenance, memory } = sound;
-  const chunks = sound.audio[Symbol.asyncIterator]();
+  const stream = await request.stream();
+  const receipt = await request.record(stream, { stream: kind });
+  const { rendition, provenance, memory } = stream;
+  const chunks = stream.audio[Symbol.asyncIterator]();
   let hasDelivered = false;
   const audio = meterStream(chunks, signal, (outcome, error) => {
     if (outcome.outcome === "left") request.leaveStream(chunks);

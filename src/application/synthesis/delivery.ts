@@ -1,4 +1,4 @@
-import type { CachedSound, Rendition, Sound } from "../../audio/pipeline/pipeline.ts";
+import type { Audio, KnownAudio, Rendition } from "../../audio/pipeline/pipeline.ts";
 import { NotFound } from "../../domain/errors.ts";
 import type { Receipt, StreamKind } from "../../domain/ledger/journal/serving.ts";
 import { isByok } from "../../domain/synthesis/byok-providers.ts";
@@ -19,12 +19,12 @@ import type { IdempotencyDigests } from "./idempotency-digests.ts";
 import type { Planner, SynthesisPlan } from "./planner.ts";
 
 export type {
-  CachedSound,
+  Audio,
   DeliveryOptions,
+  KnownAudio,
   Rendition,
   RequestContext,
   Selection,
-  Sound,
   StreamKind,
   SynthesisStream,
   WholeContext,
@@ -41,11 +41,11 @@ export interface WholeRequest<S extends Selection> {
    * Selects what is sent. A refusal is charged if an engine has worked for the request. `onBegin` must be called when an engine
    * begins to work for the selection itself.
    */
-  readonly select: (sound: Sound, onBegin: () => void) => S | Promise<S>;
+  readonly select: (audio: Audio, onBegin: () => void) => S | Promise<S>;
 }
 
 export interface Delivered<S extends Selection> {
-  readonly sound: Sound;
+  readonly audio: Audio;
   readonly selection: S;
   /** Charged to the key; 0 for a repeat. */
   readonly characters: number;
@@ -54,12 +54,12 @@ export interface Delivered<S extends Selection> {
 /** Whole sounds. */
 export interface WholeDelivery {
   /** The sound, if it is in memory. */
-  fromMemory(plan: SynthesisPlan): Sound | undefined;
+  fromMemory(plan: SynthesisPlan): Audio | undefined;
   /**
    * What is known of the sound in memory or store, if the key was charged for it within ten minutes. Otherwise it is not looked for, so that
    * neither the response nor its time tells the key what others had spoken.
    */
-  findCharged(plan: SynthesisPlan, apiKey: string, signal: AbortSignal): Promise<CachedSound | undefined>;
+  findCharged(plan: SynthesisPlan, apiKey: string, signal: AbortSignal): Promise<KnownAudio | undefined>;
   /**
    * Decides on the request, synthesizes the sound if necessary, selects what is sent, and records the serving. The audio may
    * leave when this resolves. @throws {KeyIsSuspended} @throws {EngineFailed} @throws {Unavailable} @throws what `select`
@@ -84,7 +84,7 @@ export type RecordWhole = (
   plan: SynthesisPlan,
   principal: ActingKey,
   requestId: string,
-  sound: Sound,
+  audio: Audio,
   done: RecordCallback,
 ) => void;
 
@@ -112,7 +112,7 @@ export const createDelivery = (options: DeliveryOptions): WholeDelivery & Stream
   const { pipeline, ledger } = options;
 
   /** The sound of a part that may be paid for: no engine works for it, and it needs no characters. */
-  const findPaid = async (plan: SynthesisPlan, context: WholeContext): Promise<Sound | undefined> => {
+  const findPaid = async (plan: SynthesisPlan, context: WholeContext): Promise<Audio | undefined> => {
     const { apiKey } = context.principal;
     const [first] = plan.renditions;
     const isPaid =
@@ -123,23 +123,23 @@ export const createDelivery = (options: DeliveryOptions): WholeDelivery & Stream
   return {
     fromMemory: ({ renditions: [first] }) => pipeline.fromMemory(first),
     findCharged: async ({ renditions: [first] }, apiKey, signal) =>
-      ledger.wasCharged(apiKey, first.hash) ? await pipeline.statCached(first, signal) : undefined,
+      ledger.wasCharged(apiKey, first.hash) ? await pipeline.statRendition(first, signal) : undefined,
     deliver: async (plan, context, { hasRange, select }) => {
       const { signal } = context;
       const paid = hasRange ? await findPaid(plan, context) : undefined;
       const request = await AdmittedRequest.admit(options, plan, context, paid ? 0 : plan.characters);
       return await request.run(async () => {
-        const sound = await request.obtain(hasRange, paid);
-        const selection = await select(sound, request.onSelectionBegin);
+        const audio = await request.obtain(hasRange, paid);
+        const selection = await select(audio, request.onSelectionBegin);
         signal.throwIfAborted();
-        const receipt = await request.record(sound, partOf(sound, selection));
+        const receipt = await request.record(audio, partOf(audio, selection));
         if (signal.aborted) request.callerLeft(receipt);
         signal.throwIfAborted();
-        return { sound, selection, characters: receipt.serving.characters };
+        return { audio, selection, characters: receipt.serving.characters };
       });
     },
-    recordWhole: (plan, principal, requestId, sound, done) => {
-      ledger.record(principal, servedAudio(plan, requestId, sound), done);
+    recordWhole: (plan, principal, requestId, audio, done) => {
+      ledger.record(principal, servedAudio(plan, requestId, audio), done);
     },
     callerLeft: (receipt) => voidIfFree(options, receipt),
     requireProvider,

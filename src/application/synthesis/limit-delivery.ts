@@ -13,17 +13,17 @@ export const limitDelivery = <Delivery extends Limited>(
   { streams, unread }: Pick<Limits, "streams" | "unread">,
 ): Delivery => ({
   ...delivery,
-  recordWhole: (plan, principal, requestId, sound, done) => {
+  recordWhole: (plan, principal, requestId, audio, done) => {
     unread.requireRoom(principal.apiKey);
-    delivery.recordWhole(plan, principal, requestId, sound, done);
+    delivery.recordWhole(plan, principal, requestId, audio, done);
   },
   deliver: async (plan, context, request) => {
     const { apiKey } = context.principal;
     unread.requireRoom(apiKey);
-    const select: typeof request.select = (sound, onBegin) => {
+    const select: typeof request.select = (audio, onBegin) => {
       unread.requireRoom(apiKey);
-      context.onSent?.(unread.hold(apiKey, sound.bytes.buffer));
-      return request.select(sound, onBegin);
+      context.onSent?.(unread.hold(apiKey, audio.bytes.buffer));
+      return request.select(audio, onBegin);
     };
     return await delivery.deliver(plan, context, { ...request, select });
   },

@@ -1,4 +1,4 @@
-import type { Pipeline, Sound } from "../../audio/pipeline/pipeline.ts";
+import type { Audio, Pipeline } from "../../audio/pipeline/pipeline.ts";
 import { marksName, parseMarks } from "../../domain/synthesis/marks.ts";
 import { formatWithPhonemes } from "../../domain/synthesis/phonemes.ts";
 
@@ -8,16 +8,16 @@ import { formatWithPhonemes } from "../../domain/synthesis/phonemes.ts";
  * @throws as `Pipeline.phonemes`
  */
 export type MarksWithPhonemes = (
-  sound: Sound,
+  audio: Audio,
   wanted: { readonly apiKey: string; readonly onBegin: () => void },
   signal: AbortSignal,
 ) => Promise<Buffer>;
 
 export const createMarksWithPhonemes =
-  ({ getObject, phonemes }: Pick<Pipeline, "getObject" | "phonemes">): MarksWithPhonemes =>
+  ({ getAudio, phonemes }: Pick<Pipeline, "getAudio" | "phonemes">): MarksWithPhonemes =>
   async ({ rendition, name }, wanted, signal) => {
     if (!rendition.hasMarks) return Buffer.alloc(0);
     const spoken = await phonemes(rendition, wanted, signal);
-    const marks = await getObject(marksName(name), signal);
+    const marks = await getAudio(marksName(name), signal);
     return formatWithPhonemes(rendition.recipe.text, marks ? parseMarks(marks.bytes) : [], spoken);
   };

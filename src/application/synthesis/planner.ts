@@ -8,7 +8,7 @@ import { isByok } from "../../domain/synthesis/byok-providers.ts";
 import { countCharacters } from "../../domain/synthesis/count-characters.ts";
 import type { AudioFormat } from "../../domain/synthesis/formats.ts";
 import { effectiveProsody } from "../../domain/synthesis/prosody.ts";
-import { hashRecipe, objectName, type Recipe } from "../../domain/synthesis/recipe.ts";
+import { audioName, hashRecipe, type Recipe } from "../../domain/synthesis/recipe.ts";
 import type { EngineCode, Gender, Prosody, TextFormat } from "../../domain/synthesis/speech.ts";
 import { type MarkdownReading, markdownVersion, readMarkdown } from "../../domain/text/markdown.ts";
 import { type PronouncedText, pronounce } from "../../domain/text/pronounce.ts";
@@ -88,7 +88,7 @@ export const createPlanner = (options: PlannerOptions) => {
     const voices = engine.otherVoices?.({ text: said, ssml, voice: voiceName, lang }) ?? named;
     const recipe = recipeOf(candidate, request, { ...options, engine, pronounced, voices });
     const hash = hashRecipe(namingKey, recipe);
-    const name = objectName(recipe, hash);
+    const name = audioName(recipe, hash);
     const hasMarks = !isByok(engine.code) && isNfc && (engine.marks?.(voiceName) ?? false);
     const isReproducible = [voiceName, ...(voices ?? [])].every((each) => engine.isReproducible?.(each));
     const spoken = {

@@ -1,5 +1,5 @@
+import type { AudioLength } from "./audio-length.ts";
 import { afterId3, type Frames } from "./mpeg.ts";
-import type { SoundLength } from "./sound-length.ts";
 
 /** Hz by index (ISO 14496-3, table 1.18). */
 const samplings = [
@@ -32,7 +32,7 @@ export const isTruncatedAdts = (bytes: Buffer): boolean => {
 };
 
 /** ADTS does not tell the encoder's delay: it is included. */
-export const measureAdts = (aac: Buffer): SoundLength | undefined => {
+export const measureAdts = (aac: Buffer): AudioLength | undefined => {
   const { samples, sampleRate } = adtsFrames(aac);
   return sampleRate === undefined ? undefined : { samples, sampleRate };
 };

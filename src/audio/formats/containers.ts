@@ -6,15 +6,15 @@ import {
   isEncoded,
 } from "../../domain/synthesis/formats.ts";
 import { isTruncatedAdts, measureAdts } from "./adts.ts";
+import type { AudioLength } from "./audio-length.ts";
 import { fixFlacSize, isTruncatedFlac, measureFlac, withoutFlacSize } from "./flac.ts";
 import { isTruncatedMpeg, measureMpeg } from "./mpeg.ts";
 import { isTruncatedOgg, measureOgg } from "./ogg.ts";
-import type { SoundLength } from "./sound-length.ts";
 import { fixWavSizes, isTruncatedWav, measureWav, withoutWavSizes } from "./wav.ts";
 
 interface ContainerReader {
   readonly isTruncated: (bytes: Buffer) => boolean;
-  readonly measure: (bytes: Buffer, format: FormatTraits) => SoundLength | undefined;
+  readonly measure: (bytes: Buffer, format: FormatTraits) => AudioLength | undefined;
   /** Only formats with `hasLengthInHeader` have it. */
   readonly sizes?: {
     /** Puts true sizes in a header that was written before they were known. The result is as long as the bytes. */
@@ -66,17 +66,17 @@ const headerBytes = 44;
  * The sound as a stream has it: without sizes in its header, also where they are known because it was synthesized before.
  * Other bytes are unchanged.
  */
-export const withoutSizes = (format: AudioFormat, sound: AsyncIterable<Buffer>): AsyncIterable<Buffer> => {
+export const withoutSizes = (format: AudioFormat, audio: AsyncIterable<Buffer>): AsyncIterable<Buffer> => {
   const { sizes } = containerOf(format);
-  return sizes ? clearSizes(sound, sizes.clear) : sound;
+  return sizes ? clearSizes(audio, sizes.clear) : audio;
 };
 
 async function* clearSizes(
-  sound: AsyncIterable<Buffer>,
+  audio: AsyncIterable<Buffer>,
   clear: (start: Buffer) => Buffer,
 ): AsyncGenerator<Buffer> {
   let start: Buffer | undefined = Buffer.alloc(0);
-  for await (const chunk of sound) {
+  for await (const chunk of audio) {
     if (!start) yield chunk;
     else {
       start = Buffer.concat([start, chunk]);
@@ -95,7 +95,7 @@ export const isTruncated = (format: AudioFormat, bytes: Buffer): boolean =>
   containerOf(format).isTruncated(bytes);
 
 /** The length of a complete sound; undefined if its bytes cannot be read. */
-export const measureSound = (format: AudioFormat, bytes: Buffer): SoundLength | undefined =>
+export const measureAudio = (format: AudioFormat, bytes: Buffer): AudioLength | undefined =>
   containerOf(format).measure(bytes, formats[format]);
 
 /** What ffmpeg's resampler may add or drop, for a rate that the format does not support. */
@@ -104,8 +104,8 @@ const resamplerSamples = 64;
 /** True if a sound of the `measured` length has all of the encoder's input, which was of the `declared` length. */
 export const hasDeclaredLength = (
   format: AudioFormat,
-  measured: SoundLength,
-  declared: SoundLength,
+  measured: AudioLength,
+  declared: AudioLength,
 ): boolean => {
   const { sampleRate } = measured;
   const expected = Math.round((declared.samples * sampleRate) / declared.sampleRate);

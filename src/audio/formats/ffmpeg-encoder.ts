@@ -39,11 +39,11 @@ export const ffmpegEncoder = (host: SubprocessHost): Encoder => {
 
 async function* compressed(
   host: SubprocessHost,
-  sound: EncoderTurn & { format: EncodedFormat; sampleRate: number; pcm: AsyncIterable<Buffer> },
+  audio: EncoderTurn & { format: EncodedFormat; sampleRate: number; pcm: AsyncIterable<Buffer> },
   signal: AbortSignal,
 ): AsyncIterable<Buffer> {
   try {
-    const { format, sampleRate, pcm, claim, slot, isWhole = false } = sound;
+    const { format, sampleRate, pcm, claim, slot, isWhole = false } = audio;
     // Its tool is running and holds a slot: a refusal now would waste that.
     const turn = { claim, isContinuation: true };
     const input = endlessWav(sampleRate, pcm);

@@ -1,4 +1,4 @@
-import type { SoundLength } from "./sound-length.ts";
+import type { AudioLength } from "./audio-length.ts";
 
 /** The tables of a CRC of 8 or 16 bits, by byte. */
 const crcTable = (polynomial: number, bits: 8 | 16): Uint16Array =>
@@ -69,7 +69,7 @@ const countSamples = (flac: Buffer): number | undefined => {
 export const isTruncatedFlac = (bytes: Buffer): boolean =>
   firstFrame(bytes) !== undefined && countSamples(bytes) === undefined;
 
-export const measureFlac = (flac: Buffer): SoundLength | undefined => {
+export const measureFlac = (flac: Buffer): AudioLength | undefined => {
   const samples = countSamples(flac);
   return samples === undefined ? undefined : { samples, sampleRate: flac.readUIntBE(18, 3) >>> 4 };
 };

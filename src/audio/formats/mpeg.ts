@@ -1,5 +1,5 @@
 import { readMpegFrame } from "../../domain/synthesis/mpeg-frame.ts";
-import type { SoundLength } from "./sound-length.ts";
+import type { AudioLength } from "./audio-length.ts";
 
 /** The frames of a sound. */
 export interface Frames {
@@ -63,7 +63,7 @@ export const isTruncatedMpeg = (bytes: Buffer): boolean => {
   return end > bytes.length || bytes[end] === 0xff;
 };
 
-export const measureMpeg = (mp3: Buffer): SoundLength | undefined => {
+export const measureMpeg = (mp3: Buffer): AudioLength | undefined => {
   const { samples, sampleRate } = mpegFrames(mp3);
   return sampleRate === undefined ? undefined : { samples: Math.max(0, samples), sampleRate };
 };

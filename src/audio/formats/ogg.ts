@@ -1,4 +1,4 @@
-import type { SoundLength } from "./sound-length.ts";
+import type { AudioLength } from "./audio-length.ts";
 
 interface OggPages {
   /** Where the last page ends; beyond the bytes if it is truncated. */
@@ -34,7 +34,7 @@ export const isTruncatedOgg = (bytes: Buffer): boolean => {
 };
 
 /** The codec is in the first page: Vorbis (Vorbis I, section 4.2.2) or Opus (RFC 7845, section 5.1), always 48 kHz. */
-export const measureOgg = (ogg: Buffer): SoundLength | undefined => {
+export const measureOgg = (ogg: Buffer): AudioLength | undefined => {
   const { granules } = oggPages(ogg);
   if (ogg.length < 48) return undefined;
   if (ogg.toString("latin1", 28, 35) === "\x01vorbis") {

@@ -1,5 +1,5 @@
 import { isUnknownSize, unknownSize } from "../../domain/synthesis/wav-header.ts";
-import type { SoundLength } from "./sound-length.ts";
+import type { AudioLength } from "./audio-length.ts";
 
 /**
  * Replaces unknown sizes in the header by the true ones, which players and range requests need. Other bytes are returned
@@ -51,7 +51,7 @@ export const isTruncatedWav = (bytes: Buffer): boolean => {
   return !isUnknownSize(size) && size + 8 > bytes.length;
 };
 
-export const measureWav = (bytes: Buffer): SoundLength | undefined => {
+export const measureWav = (bytes: Buffer): AudioLength | undefined => {
   const format = findChunk(bytes, "fmt ");
   const data = findChunk(bytes, "data");
   if (format === undefined || data === undefined) return undefined;

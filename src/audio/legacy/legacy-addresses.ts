@@ -1,27 +1,27 @@
+import type { AudioReads } from "../pipeline/audio-reads.ts";
 import { legacyFolder } from "../pipeline/legacy-names.ts";
-import type { ObjectReads } from "../pipeline/object-reads.ts";
 
 /** Until that time, in milliseconds since the epoch, public objects are found under the names of earlier versions too. */
 export const withLegacyAddresses = (
-  { statObject, readObject }: ObjectReads,
+  { statAudio, readAudio }: AudioReads,
   until: number,
   now: () => number,
-): ObjectReads => {
+): AudioReads => {
   const formerNames = (name: string): string[] =>
     now() < until && name.startsWith("public/") ? [name.replace(/^public/, legacyFolder)] : [];
   return {
-    statObject: async (name, signal) => {
-      const found = await statObject(name, signal);
+    statAudio: async (name, signal) => {
+      const found = await statAudio(name, signal);
       const [former] = found ? [] : formerNames(name);
-      return former === undefined ? found : await statObject(former, signal);
+      return former === undefined ? found : await statAudio(former, signal);
     },
-    readObject: async function* (name, range, options) {
+    readAudio: async function* (name, range, options) {
       let isFound = false;
-      for await (const part of readObject(name, range, options)) {
+      for await (const part of readAudio(name, range, options)) {
         isFound = true;
         yield part;
       }
-      for (const former of isFound ? [] : formerNames(name)) yield* readObject(former, range, options);
+      for (const former of isFound ? [] : formerNames(name)) yield* readAudio(former, range, options);
     },
   };
 };

@@ -8,12 +8,12 @@ import { isByok } from "../../domain/synthesis/byok-providers.ts";
 import type { SpokenPhoneme } from "../../domain/synthesis/phonemes.ts";
 import { speakingSeconds } from "../../domain/synthesis/speaking-time.ts";
 import { queues } from "../../limits/queues.ts";
-import type { AudioObject, ObjectName } from "../store/audio-store.ts";
+import type { AudioContent, AudioName } from "../store/audio-store.ts";
+import type { Rendition } from "./audio.ts";
 import { type Log, loggableMessage } from "./log.ts";
 import type { PipelineLimits } from "./pipeline-limits.ts";
-import type { RenderedSound } from "./renderer.ts";
+import type { RenderedAudio } from "./renderer.ts";
 import { SharedSource, type SharedStream } from "./shared-stream.ts";
-import type { Rendition } from "./sound.ts";
 import { renderUnlessStored, type StoreRecheck } from "./store-recheck.ts";
 
 export interface InFlightSynthesesOptions extends Pick<StoreRecheck, "renderer" | "recheck" | "clock"> {
@@ -22,10 +22,10 @@ export interface InFlightSynthesesOptions extends Pick<StoreRecheck, "renderer" 
   readonly scheduler: Scheduler;
   /** Called before the synthesis is removed, so that no second one starts. */
   readonly onFinished: (
-    name: ObjectName,
-    sound: AudioObject,
+    name: AudioName,
+    audio: AudioContent,
     how: "made" | "found",
-    rendered: RenderedSound,
+    rendered: RenderedAudio,
   ) => void;
 }
 
@@ -58,7 +58,7 @@ export type OnWork = (work: EngineWork, provenance: "miss" | "coalesced") => voi
 export class InFlightSyntheses {
   readonly #options: InFlightSynthesesOptions;
   readonly #slots: Resource;
-  readonly #inFlight = new Map<ObjectName, InFlightSynthesis>();
+  readonly #inFlight = new Map<AudioName, InFlightSynthesis>();
   readonly #recent: ReturnType<typeof createRecentFailures>;
   readonly #found = new WeakSet<SharedStream>();
   #failures = 0;
@@ -74,13 +74,13 @@ export class InFlightSyntheses {
     });
   }
 
-  has(name: ObjectName): boolean {
+  has(name: AudioName): boolean {
     return this.#inFlight.has(name);
   }
 
   /** The running synthesis of that object, if any. It now waits in the queue of this API key as well. */
   join(
-    name: ObjectName,
+    name: AudioName,
     { apiKey, onWork }: Pick<Wanted, "apiKey" | "onWork"> = {},
   ): SharedStream | undefined {
     const joined = this.#inFlight.get(name);
@@ -111,9 +111,9 @@ export class InFlightSyntheses {
       source: (signal) =>
         renderUnlessStored({ ...this.#options, onFound, onBegin }, rendition, options, signal),
       finish: (bytes, rendered) => {
-        const sound = renderer.finish(recipe.format, bytes, rendered);
-        onFinished(name, sound, this.cameFromStore(stream) ? "found" : "made", rendered);
-        return sound;
+        const audio = renderer.finish(recipe.format, bytes, rendered);
+        onFinished(name, audio, this.cameFromStore(stream) ? "found" : "made", rendered);
+        return audio;
       },
       mayRestart: (error) => mayRestart(log, rendition, error),
       readAheadBytes: limits.readAheadBytes,
@@ -181,15 +181,15 @@ const mostRemembered = 1000;
 
 /** Recent failures, so that not every request repeats a failing synthesis. */
 const createRecentFailures = (clock: Clock, rememberMs: number) => {
-  const failures = new LRUCache<ObjectName, { failure: EngineFailed | Invalid; until: number }>({
+  const failures = new LRUCache<AudioName, { failure: EngineFailed | Invalid; until: number }>({
     max: mostRemembered,
   });
 
   return {
-    add: (name: ObjectName, failure: EngineFailed | Invalid): void =>
+    add: (name: AudioName, failure: EngineFailed | Invalid): void =>
       void failures.set(name, { failure, until: clock.now() + rememberMs }),
     /** The failure, if it is recent, with the seconds until the next attempt. */
-    of: (name: ObjectName): EngineFailed | Invalid | undefined => {
+    of: (name: AudioName): EngineFailed | Invalid | undefined => {
       const found = failures.get(name);
       if (!found) return undefined;
       const { failure, until } = found;

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { isByok } from "../../domain/synthesis/byok-providers.ts";
-import { objectName, type Recipe } from "../../domain/synthesis/recipe.ts";
+import { audioName, type Recipe } from "../../domain/synthesis/recipe.ts";
 import { knobs } from "../../domain/synthesis/speech.ts";
 import { isSsml } from "../../domain/text/ssml.ts";
 
@@ -16,7 +16,7 @@ export const legacyFolder = "audio";
 /** The former name of audio of a website's own provider; undefined for any other. */
 export const legacyName = (recipe: Recipe): string | undefined =>
   isByok(recipe.engine) && recipe.textFormat === (isSsml(recipe.text) ? "ssml" : "plain")
-    ? objectName(recipe, hash("sha256", JSON.stringify(legacyForm(recipe))))
+    ? audioName(recipe, hash("sha256", JSON.stringify(legacyForm(recipe))))
     : undefined;
 
 const legacyPipelineVersion = 5;

@@ -6,20 +6,20 @@ import { marksName } from "../../domain/synthesis/marks.ts";
 import type { Recipe } from "../../domain/synthesis/recipe.ts";
 import { tooManyInProgress } from "../../limits/queues.ts";
 import {
-  type AudioObject,
+  type AudioContent,
+  type AudioInfo,
+  type AudioName,
   type AudioStore,
   AudioStoreUnavailable,
   hashInName,
-  type ObjectInfo,
-  type ObjectName,
-  type StoredObject,
+  type StoredAudio,
 } from "../store/audio-store.ts";
+import type { Rendition } from "./audio.ts";
 import type { InFlightSyntheses, Wanted } from "./in-flight-syntheses.ts";
 import { legacyName } from "./legacy-names.ts";
 import type { MemoryCache } from "./memory-cache.ts";
 import type { PipelineLimits } from "./pipeline-limits.ts";
 import { inChunks, type SharedStream } from "./shared-stream.ts";
-import type { Rendition } from "./sound.ts";
 import type { StoreReader } from "./store-reader.ts";
 import type { StoreWriter } from "./store-writer.ts";
 
@@ -39,7 +39,7 @@ interface LookupParts {
 /** From memory, the store, or the synthesis that is shared with other callers. */
 export class Lookup {
   readonly #parts: LookupParts;
-  readonly #read: ReadObject;
+  readonly #read: ReadAudio;
   readonly #deleted = new LRUCache<string, true>({ maxSize: mostDeleted, sizeCalculation: () => 1 });
 
   constructor(parts: LookupParts) {
@@ -47,7 +47,7 @@ export class Lookup {
     this.#read = this.#sharedReads(parts.limits.inFlight);
   }
 
-  cached(name: ObjectName): AudioObject | undefined {
+  cached(name: AudioName): AudioContent | undefined {
     return this.#parts.cache.get(name) ?? this.#parts.writer.pending(name);
   }
 
@@ -55,26 +55,26 @@ export class Lookup {
   async fromStore(
     { recipe, name, hasMarks }: Rendition,
     signal: AbortSignal,
-  ): Promise<AudioObject | undefined> {
-    const sound = orUndefined(this.#read(name, signal, recipe));
-    if (!hasMarks || this.cached(marksName(name))) return await sound;
+  ): Promise<AudioContent | undefined> {
+    const audio = orUndefined(this.#read(name, signal, recipe));
+    if (!hasMarks || this.cached(marksName(name))) return await audio;
     const read = orUndefined(this.#read(marksName(name), signal));
-    const [object, marks] = await Promise.all([sound, read]);
-    return marks && object;
+    const [content, marks] = await Promise.all([audio, read]);
+    return marks && content;
   }
 
   /** Like `fromStore`, without reading the sound. */
-  async statStored({ name, hasMarks }: Rendition, signal: AbortSignal): Promise<ObjectInfo | undefined> {
+  async statStored({ name, hasMarks }: Rendition, signal: AbortSignal): Promise<AudioInfo | undefined> {
     const { reader } = this.#parts;
     const needsMarks = hasMarks && !this.cached(marksName(name));
-    const [sound, marks] = await Promise.all([
+    const [audio, marks] = await Promise.all([
       orUndefined(reader.stat(name, signal)),
       needsMarks ? orUndefined(reader.stat(marksName(name), signal)) : true,
     ]);
-    return marks ? sound : undefined;
+    return marks ? audio : undefined;
   }
 
-  objectFromStore(name: ObjectName, signal: AbortSignal): Promise<AudioObject | undefined> {
+  audioFromStore(name: AudioName, signal: AbortSignal): Promise<AudioContent | undefined> {
     return orUnavailable(this.#read(name, signal));
   }
 
@@ -83,11 +83,11 @@ export class Lookup {
     rendition: Rendition,
     wanted: Wanted,
     signal: AbortSignal,
-    read: (sound: SharedStream) => Promise<T>,
+    read: (audio: SharedStream) => Promise<T>,
   ): Promise<{ readonly got: T; readonly provenance: Provenance }> {
-    const { sound, provenance } = await this.#locate(rendition, wanted, signal);
-    const got = await read(sound);
-    const isStored = provenance === "miss" && this.#parts.synthesesInFlight.cameFromStore(sound);
+    const { audio, provenance } = await this.#locate(rendition, wanted, signal);
+    const got = await read(audio);
+    const isStored = provenance === "miss" && this.#parts.synthesesInFlight.cameFromStore(audio);
     return { got, provenance: isStored ? "store" : provenance };
   }
 
@@ -96,16 +96,16 @@ export class Lookup {
     const { name } = rendition;
     signal.throwIfAborted();
     const inMemory = this.cached(name);
-    if (inMemory) return { provenance: "memory", sound: complete(inMemory) };
+    if (inMemory) return { provenance: "memory", audio: complete(inMemory) };
     if (!synthesesInFlight.has(name)) {
       const stored = await this.fromStore(rendition, signal);
-      if (stored) return { provenance: "store", sound: complete(stored) };
+      if (stored) return { provenance: "store", audio: complete(stored) };
     }
     const running = synthesesInFlight.join(name, wanted);
-    if (running) return { provenance: "coalesced", sound: running };
+    if (running) return { provenance: "coalesced", audio: running };
     const finished = this.cached(name);
-    if (finished) return { provenance: "memory", sound: complete(finished) };
-    return { provenance: "miss", sound: synthesesInFlight.begin(rendition, wanted) };
+    if (finished) return { provenance: "memory", audio: complete(finished) };
+    return { provenance: "miss", audio: synthesesInFlight.begin(rendition, wanted) };
   }
 
   /** The hash was deleted: what may be under a former name of the sound is not used. */
@@ -117,7 +117,7 @@ export class Lookup {
    * What was paid for before names changed. It is moved to its new name, but not while instances may run that would not
    * find it there.
    */
-  async #former(name: ObjectName, recipe: Recipe, signal: AbortSignal): Promise<StoredObject | undefined> {
+  async #former(name: AudioName, recipe: Recipe, signal: AbortSignal): Promise<StoredAudio | undefined> {
     const { store, reader, writer, isUpgraded } = this.#parts;
     const former = legacyName(recipe);
     const stored = former === undefined ? undefined : await reader.read(former, signal);
@@ -131,11 +131,11 @@ export class Lookup {
   }
 
   /** Concurrent reads of an object share one, of at most `max`. */
-  #sharedReads(max: number): ReadObject {
+  #sharedReads(max: number): ReadAudio {
     const { cache, reader } = this.#parts;
-    const reads = createSingleFlight<StoredObject | undefined>({ max, full: tooManyInProgress });
+    const reads = createSingleFlight<StoredAudio | undefined>({ max, full: tooManyInProgress });
     return async (name, signal, recipe) => {
-      const read = async (shared: AbortSignal): Promise<StoredObject | undefined> => {
+      const read = async (shared: AbortSignal): Promise<StoredAudio | undefined> => {
         const forgotten = cache.forgotten();
         const stored =
           (await reader.read(name, shared)) ?? (recipe && (await this.#former(name, recipe, shared)));
@@ -148,21 +148,17 @@ export class Lookup {
 }
 
 /** Reads an object. If a recipe is given, it also looks under the former name. */
-type ReadObject = (
-  name: ObjectName,
-  signal: AbortSignal,
-  recipe?: Recipe,
-) => Promise<StoredObject | undefined>;
+type ReadAudio = (name: AudioName, signal: AbortSignal, recipe?: Recipe) => Promise<StoredAudio | undefined>;
 
 interface Located {
   readonly provenance: Provenance;
-  readonly sound: SharedStream;
+  readonly audio: SharedStream;
 }
 
-const complete = (object: AudioObject): SharedStream => ({
-  readAll: async () => object,
-  read: async () => inChunks(object.bytes),
-  memory: object.bytes.buffer,
+const complete = (audio: AudioContent): SharedStream => ({
+  readAll: async () => audio,
+  read: async () => inChunks(audio.bytes),
+  memory: audio.bytes.buffer,
 });
 
 /** An unavailable store must not prevent a synthesis: it counts as empty. */

@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
-import { objectNamesOf } from "../../domain/synthesis/recipe.ts";
-import type { AudioObject, ObjectName } from "../store/audio-store.ts";
+import { audioNamesOf } from "../../domain/synthesis/recipe.ts";
+import type { AudioContent, AudioName } from "../store/audio-store.ts";
 
 /** Memory of an entry in addition to its bytes: name, Buffer, list node. */
 const entryBytes = 512;
@@ -11,13 +11,13 @@ export type MemoryCache = ReturnType<typeof createMemoryCache>;
 export interface UseReports {
   /** An object is reported once in this time, in milliseconds. */
   readonly intervalMs: number;
-  readonly report: (name: ObjectName) => void;
+  readonly report: (name: AudioName) => void;
   /** Milliseconds since the epoch. */
   readonly now?: () => number;
 }
 
 interface Entry {
-  readonly object: AudioObject;
+  readonly audio: AudioContent;
   reportAt: number;
 }
 
@@ -36,17 +36,17 @@ export const createMemoryCache = ({
   uses?: UseReports | undefined;
 } = {}) => {
   const now = uses?.now ?? Date.now;
-  const cache = new LRUCache<ObjectName, Entry>({
+  const cache = new LRUCache<AudioName, Entry>({
     maxSize: Math.max(1, maxBytes), // 0 would mean no limit
     maxEntrySize: Math.max(1, Math.floor(maxBytes * largestShare)),
-    sizeCalculation: ({ object: { bytes } }) => bytes.length + entryBytes,
+    sizeCalculation: ({ audio: { bytes } }) => bytes.length + entryBytes,
   });
 
   /** Objects that are not kept here, and whose use was reported a moment ago: the store takes some time. */
-  const reported = new LRUCache<ObjectName, true>({ max: 1000, ttl: 60_000 });
+  const reported = new LRUCache<AudioName, true>({ max: 1000, ttl: 60_000 });
   let forgotten = 0;
 
-  const reportIfDue = (name: ObjectName, entry: Entry): void => {
+  const reportIfDue = (name: AudioName, entry: Entry): void => {
     if (!uses || now() < entry.reportAt) return;
     entry.reportAt = now() + uses.intervalMs;
     uses.report(name);
@@ -54,20 +54,20 @@ export const createMemoryCache = ({
 
   return {
     /** Shared, not copied: do not modify it. */
-    get: (name: ObjectName): AudioObject | undefined => {
+    get: (name: AudioName): AudioContent | undefined => {
       const entry = cache.get(name);
       if (entry) reportIfDue(name, entry);
-      return entry?.object;
+      return entry?.audio;
     },
     /** `usedAt`: when the store last heard that the object is used. Default: now, because it is being stored. */
-    set: (name: ObjectName, { bytes, length }: AudioObject, usedAt = now()): void => {
-      const object = { bytes: withOwnMemory(bytes), length };
-      const entry = { object, reportAt: usedAt + (uses?.intervalMs ?? 0) };
+    set: (name: AudioName, { bytes, length }: AudioContent, usedAt = now()): void => {
+      const audio = { bytes: withOwnMemory(bytes), length };
+      const entry = { audio, reportAt: usedAt + (uses?.intervalMs ?? 0) };
       cache.set(name, entry);
       reportIfDue(name, entry); // a large object is not cached, and never read from here
     },
     /** Reports the use of an object that is not kept here. `usedAt`: as in `set`. */
-    reportUse: (name: ObjectName, usedAt: number): void => {
+    reportUse: (name: AudioName, usedAt: number): void => {
       if (!uses || now() < usedAt + uses.intervalMs || reported.has(name)) return;
       reported.set(name, true);
       uses.report(name);
@@ -75,7 +75,7 @@ export const createMemoryCache = ({
     /** Removes everything under the hash. */
     forget: (hash: string): void => {
       forgotten++;
-      for (const name of objectNamesOf(hash)) cache.delete(name);
+      for (const name of audioNamesOf(hash)) cache.delete(name);
     },
     /** Calls of `forget`: an object that was read before one of them may have been deleted. */
     forgotten: (): number => forgotten,

@@ -11,7 +11,7 @@ export const pipelineLimits = {
    * minutes.
    */
   wholeMs: 10 * 60_000,
-  objectBytes: 64 * megabyte,
+  audioBytes: 64 * megabyte,
   /**
    * How far a streamed sound is read ahead of its fastest reader. The longest text in mp3 is 3 MB at the normal rate, so that
    * slow clients do not block its encoder.
@@ -24,7 +24,7 @@ export const pipelineLimits = {
   /** How long a failed synthesis is not repeated. */
   failureMs: 3000,
   /** Concurrent reads of objects by URL, which anyone may request: they must not displace syntheses. Others wait. */
-  objectReads: 16,
+  audioReads: 16,
   /** What such a read takes at once: 16 seconds of mp3. */
   partBytes: 128 * 1024,
   /** Deadline of one read from the store. */

@@ -6,23 +6,23 @@ import type { Provenance } from "../../domain/ledger/journal/serving.ts";
 import { marksName } from "../../domain/synthesis/marks.ts";
 import type { SpokenPhoneme } from "../../domain/synthesis/phonemes.ts";
 import { withoutSizes } from "../formats/containers.ts";
-import type { AudioObject, AudioStore, ObjectName } from "../store/audio-store.ts";
+import type { AudioContent, AudioName, AudioStore } from "../store/audio-store.ts";
+import { type Audio, audioOf, type KnownAudio, type Rendition } from "./audio.ts";
+import { type AudioReads, createAudioReads } from "./audio-reads.ts";
 import { type EngineWork, InFlightSyntheses, type OnWork, type Wanted } from "./in-flight-syntheses.ts";
 import { type Log, silent } from "./log.ts";
 import { Lookup, orUndefined } from "./lookup.ts";
 import type { MemoryCache } from "./memory-cache.ts";
-import { createObjectReads, type ObjectReads } from "./object-reads.ts";
 import { type PipelineLimits, pipelineLimits } from "./pipeline-limits.ts";
 import { createRenderer, type RendererOptions } from "./renderer.ts";
 import type { AudioMemory, SharedStream } from "./shared-stream.ts";
-import { type CachedSound, type Rendition, type Sound, soundOf } from "./sound.ts";
 import { createStoreReader } from "./store-reader.ts";
 import { StoreWriter, type StoreWriterStats } from "./store-writer.ts";
 
-export type { AudioMemory, CachedSound, EngineWork, OnWork, Rendition, Sound };
+export type { Audio, AudioMemory, EngineWork, KnownAudio, OnWork, Rendition };
 
 /** A sound whose first bytes are available. */
-export interface StreamedSound {
+export interface StreamedAudio {
   readonly rendition: Rendition;
   /** System voices of the renditions that failed before this one. */
   readonly failed: readonly string[];
@@ -39,7 +39,7 @@ export interface StreamedSound {
 }
 
 /** From a recipe to its audio: memory, then store, then engine. At most one synthesis runs per object. */
-export interface Pipeline extends ObjectReads {
+export interface Pipeline extends AudioReads {
   /**
    * The sound of the first rendition that succeeds. Each rendition has its own hash and object. A failed rendition of
    * a free engine is not retried for a few seconds. Work waits in the queue of `apiKey`; without one, in its own
@@ -52,13 +52,13 @@ export interface Pipeline extends ObjectReads {
     signal: AbortSignal,
     apiKey?: string,
     onWork?: OnWork,
-  ): Promise<Sound>;
+  ): Promise<Audio>;
   /**
    * The same sound, with the bytes that the store keeps: another instance may have stored others before, if the engine
    * is not deterministic. Then it waits for the write, within a limit. Without an answer from the store, the sound is
    * unchanged.
    */
-  asKept(sound: Sound, signal: AbortSignal): Promise<Sound>;
+  asKept(audio: Audio, signal: AbortSignal): Promise<Audio>;
   /**
    * Like `obtain`, but resolves with the first bytes of a rendition. Later failures are the stream's, and no other
    * rendition is tried. Concurrent callers share the synthesis. @throws as `obtain`
@@ -68,17 +68,17 @@ export interface Pipeline extends ObjectReads {
     signal: AbortSignal,
     apiKey?: string,
     onWork?: OnWork,
-  ): Promise<StreamedSound>;
+  ): Promise<StreamedAudio>;
   /** The sound, if it is in memory. */
-  fromMemory(rendition: Rendition): Sound | undefined;
+  fromMemory(rendition: Rendition): Audio | undefined;
   /** The sound from memory or store, without synthesis. An unavailable store counts as empty. */
-  fromCache(rendition: Rendition, signal: AbortSignal): Promise<Sound | undefined>;
+  fromCache(rendition: Rendition, signal: AbortSignal): Promise<Audio | undefined>;
   /** What is known of the sound that `fromCache` returns. Its bytes are not read. */
-  statCached(rendition: Rendition, signal: AbortSignal): Promise<CachedSound | undefined>;
+  statRendition(rendition: Rendition, signal: AbortSignal): Promise<KnownAudio | undefined>;
   /**
    * The whole object from memory or store; a sound that is being written, as it is kept (`asKept`). @throws {Unavailable} the store cannot be read
    */
-  getObject(name: ObjectName, signal: AbortSignal): Promise<AudioObject | undefined>;
+  getAudio(name: AudioName, signal: AbortSignal): Promise<AudioContent | undefined>;
   /**
    * When the phonemes of a sound are spoken; none if its voice does not report them. They are not kept: the voice
    * speaks again. `onBegin`: called when its engine begins to work. @throws as `obtain`
@@ -91,7 +91,7 @@ export interface Pipeline extends ObjectReads {
   /** The hash was deleted: removes everything under it from memory, and what is still being written from the store. */
   forget(hash: string): void;
   /** True while it is synthesized or waits to be written. */
-  isInUse(name: ObjectName): boolean;
+  isInUse(name: AudioName): boolean;
   /** Shutdown: see StoreWriter.drain. */
   drain(timeoutMs: number): Promise<number>;
   stats(): PipelineStats;
@@ -135,7 +135,7 @@ export const createPipeline = (parts: PipelineOptions): Pipeline => {
     renditions: readonly Rendition[],
     wanted: Wanted,
     signal: AbortSignal,
-    read: (sound: SharedStream) => Promise<T>,
+    read: (audio: SharedStream) => Promise<T>,
   ): Promise<Result<T>> =>
     results.first(renditions, (rendition) => lookup.obtain(rendition, wanted, signal, read));
 
@@ -144,36 +144,35 @@ export const createPipeline = (parts: PipelineOptions): Pipeline => {
       const wanted = { progressive: false, apiKey, onWork };
       const { rendition, got, provenance, failed } = await withDeadline({ ...toEnd, signal }, (within) =>
         withStartDeadline({ ...toBegin, signal: within }, (both, begun) =>
-          firstOf(renditions, wanted, both, (sound) => sound.readAll(both, begun)),
+          firstOf(renditions, wanted, both, (audio) => audio.readAll(both, begun)),
         ),
       );
-      return soundOf(rendition, got, provenance, failed);
+      return audioOf(rendition, got, provenance, failed);
     },
     stream: async (renditions, signal, apiKey, onWork) => {
       const wanted = { progressive: true, apiKey, onWork };
       const { got, ...rest } = await withStartDeadline({ ...toBegin, signal }, (either) =>
-        firstOf(renditions, wanted, either, async (sound) => ({
-          audio: await sound.read(either),
-          memory: sound.memory,
+        firstOf(renditions, wanted, either, async (shared) => ({
+          audio: await shared.read(either),
+          memory: shared.memory,
         })),
       );
       const audio = withoutSizes(rest.rendition.recipe.format, got.audio);
       return { ...rest, ...got, audio };
     },
     fromMemory: (rendition) => {
-      const object = lookup.cached(rendition.name);
-      return object && soundOf(rendition, object, "memory");
+      const audio = lookup.cached(rendition.name);
+      return audio && audioOf(rendition, audio, "memory");
     },
     fromCache: async (rendition, signal) => {
-      const object = lookup.cached(rendition.name);
-      if (object) return soundOf(rendition, object, "memory");
+      const audio = lookup.cached(rendition.name);
+      if (audio) return audioOf(rendition, audio, "memory");
       const stored = await lookup.fromStore(rendition, signal);
-      return stored && soundOf(rendition, stored, "store");
+      return stored && audioOf(rendition, stored, "store");
     },
-    statCached: async (rendition, signal) => {
-      const object = lookup.cached(rendition.name);
-      if (object)
-        return { rendition, provenance: "memory", size: object.bytes.length, length: object.length };
+    statRendition: async (rendition, signal) => {
+      const audio = lookup.cached(rendition.name);
+      if (audio) return { rendition, provenance: "memory", size: audio.bytes.length, length: audio.length };
       const stored = await lookup.statStored(rendition, signal);
       return stored && { rendition, provenance: "store", size: stored.size, length: stored.length };
     },
@@ -205,25 +204,25 @@ const keptReads = ({
 }: ReturnType<typeof assemble> & {
   readonly lookup: Lookup;
   readonly onTimeout: () => Error;
-}): Pick<Pipeline, "asKept" | "getObject" | keyof ObjectReads> => {
+}): Pick<Pipeline, "asKept" | "getAudio" | keyof AudioReads> => {
   const { clock, limits, writer } = components;
-  const untilWritten = async (name: ObjectName, signal: AbortSignal): Promise<void> => {
+  const untilWritten = async (name: AudioName, signal: AbortSignal): Promise<void> => {
     if (!writer.mayDiffer(name)) return;
     const within = { clock, ms: limits.keptMs, onTimeout, signal };
     await withDeadline(within, () => writer.written(name)).catch(() => signal.throwIfAborted());
   };
-  const getObject: Pipeline["getObject"] = async (name, signal) => {
+  const getAudio: Pipeline["getAudio"] = async (name, signal) => {
     await untilWritten(name, signal);
-    return lookup.cached(name) ?? (await lookup.objectFromStore(name, signal));
+    return lookup.cached(name) ?? (await lookup.audioFromStore(name, signal));
   };
   return {
-    ...createObjectReads({ ...components, cached: (name) => lookup.cached(name), untilWritten }),
-    getObject,
-    asKept: async (sound, signal) => {
-      const { rendition, name, provenance, failed } = sound;
-      if (provenance === "store") return sound;
-      const kept = await getObject(name, signal).catch(() => signal.throwIfAborted());
-      return kept ? soundOf(rendition, kept, provenance, failed) : sound;
+    ...createAudioReads({ ...components, cached: (name) => lookup.cached(name), untilWritten }),
+    getAudio,
+    asKept: async (audio, signal) => {
+      const { rendition, name, provenance, failed } = audio;
+      if (provenance === "store") return audio;
+      const kept = await getAudio(name, signal).catch(() => signal.throwIfAborted());
+      return kept ? audioOf(rendition, kept, provenance, failed) : audio;
     },
   };
 };
@@ -287,10 +286,10 @@ const assemble = (parts: PipelineOptions) => {
   const { scheduler = createScheduler({ clock }) } = parts;
   const limits = { ...pipelineLimits, ...parts.limits };
   const reader = createStoreReader({ ...limits, store, clock, log });
-  const onKept = (name: ObjectName, kept: AudioObject): void => cache.set(name, kept);
+  const onKept = (name: AudioName, kept: AudioContent): void => cache.set(name, kept);
   const writer = new StoreWriter({ ...limits, store, clock, log, random, onKept });
   const renderer = createRenderer({
-    ...{ engines, encoder, maxObjectBytes: limits.objectBytes },
+    ...{ engines, encoder, maxAudioBytes: limits.audioBytes },
     ...(decoder && { decoder }),
   });
   const synthesesInFlight = new InFlightSyntheses({
@@ -300,16 +299,16 @@ const assemble = (parts: PipelineOptions) => {
     limits,
     log,
     scheduler,
-    onFinished: (name, sound, how, { marks, mayDiffer = false }) => {
+    onFinished: (name, audio, how, { marks, mayDiffer = false }) => {
       if (marks) {
         // Written first, so that a stored sound always has its marks. They belong to the sound that a client got from
         // memory a moment ago: no reader waits for their write.
-        const object = { bytes: marks, length: sound.length };
-        cache.set(marksName(name), object);
-        writer.put(marksName(name), object);
+        const content = { bytes: marks, length: audio.length };
+        cache.set(marksName(name), content);
+        writer.put(marksName(name), content);
       }
-      cache.set(name, sound);
-      if (how === "made") writer.put(name, sound, { mayDiffer });
+      cache.set(name, audio);
+      if (how === "made") writer.put(name, audio, { mayDiffer });
     },
   });
   return { store, cache, clock, limits, reader, writer, synthesesInFlight, isUpgraded };

@@ -9,11 +9,11 @@ import type { SpokenPhoneme } from "../../domain/synthesis/phonemes.ts";
 import type { Recipe } from "../../domain/synthesis/recipe.ts";
 import { type Knob, normalProsody, type Prosody } from "../../domain/synthesis/speech.ts";
 import type { Decode, Engine, Speech, SpeechRequest } from "../../engines/engine.ts";
-import { fixSizes, hasDeclaredLength, isTruncated, measureSound } from "../formats/containers.ts";
+import type { AudioLength } from "../formats/audio-length.ts";
+import { fixSizes, hasDeclaredLength, isTruncated, measureAudio } from "../formats/containers.ts";
 import type { Decoder, Encoder } from "../formats/encoder.ts";
-import type { SoundLength } from "../formats/sound-length.ts";
-import type { AudioObject } from "../store/audio-store.ts";
-import type { Rendition } from "./sound.ts";
+import type { AudioContent } from "../store/audio-store.ts";
+import type { Rendition } from "./audio.ts";
 
 export interface RendererOptions {
   /** The engine of a recipe, for its website; undefined if there is none. */
@@ -21,15 +21,15 @@ export interface RendererOptions {
   readonly encoder: Encoder;
   /** Default: nothing can be decoded. */
   readonly decoder?: Decoder;
-  readonly maxObjectBytes: number;
+  readonly maxAudioBytes: number;
 }
 
 type RenderRequest = Pick<Rendition, "recipe" | "ssml" | "document" | "reading" | "replacements">;
 
 /** What is known about a sound after its last byte. */
-export interface RenderedSound {
+export interface RenderedAudio {
   /** The length of the encoder's input; undefined if the engine encoded the audio itself. */
-  readonly declared?: SoundLength | undefined;
+  readonly declared?: AudioLength | undefined;
   /** Of its speech. */
   readonly leastSeconds?: number | undefined;
   /** When its words are spoken, as lines. */
@@ -44,7 +44,7 @@ export interface RenderOptions extends Pick<SpeechRequest, "beforeStart" | "clai
 
 export type Renderer = ReturnType<typeof createRenderer>;
 
-export const createRenderer = ({ engines, encoder, decoder, maxObjectBytes }: RendererOptions) => ({
+export const createRenderer = ({ engines, encoder, decoder, maxAudioBytes }: RendererOptions) => ({
   /**
    * Synthesizes a recipe in its format, chunk by chunk. @throws {EngineFailed} the engine failed, was too slow, returned another format,
    * or (a provider) more than an object may hold @throws {Invalid} the text contains nothing that can be spoken, or takes too long @throws
@@ -54,7 +54,7 @@ export const createRenderer = ({ engines, encoder, decoder, maxObjectBytes }: Re
     spoken: RenderRequest,
     { progressive, beforeStart, claim }: RenderOptions,
     signal: AbortSignal,
-  ): AsyncGenerator<Buffer, RenderedSound> {
+  ): AsyncGenerator<Buffer, RenderedAudio> {
     const { recipe } = spoken;
     const engine = engines(recipe);
     if (!engine) throw new EngineFailed(`The engine ${recipe.engine} is not available.`);
@@ -92,7 +92,7 @@ export const createRenderer = ({ engines, encoder, decoder, maxObjectBytes }: Re
       let size = 0;
       for await (const chunk of audio) {
         size += chunk.length;
-        if (size > maxObjectBytes) throw tooLarge(engine, maxObjectBytes);
+        if (size > maxAudioBytes) throw tooLarge(engine, maxAudioBytes);
         yield chunk;
       }
       const { leastSeconds } = speech;
@@ -136,13 +136,13 @@ const tooLarge = ({ code }: Engine, bytes: number): Error =>
  */
 const finish = (
   format: AudioFormat,
-  sound: Buffer,
-  { declared, leastSeconds = 0 }: RenderedSound,
-): AudioObject => {
-  if (sound.length === 0) throw new EngineFailed("The engine returned no audio.");
-  const bytes = fixSizes(format, sound);
+  audio: Buffer,
+  { declared, leastSeconds = 0 }: RenderedAudio,
+): AudioContent => {
+  if (audio.length === 0) throw new EngineFailed("The engine returned no audio.");
+  const bytes = fixSizes(format, audio);
   if (isTruncated(format, bytes)) throw new EngineFailed("The audio is truncated.");
-  const length = measureSound(format, bytes);
+  const length = measureAudio(format, bytes);
   if (!length || length.samples === 0) throw new EngineFailed(`The audio is not ${format}.`);
   if (declared && !hasDeclaredLength(format, length, declared))
     throw new EngineFailed("The encoded audio does not have the length of the speech.");
@@ -193,7 +193,7 @@ const appliedOnly = ({ prosody, applied }: Recipe): Prosody => {
 interface Encoded {
   readonly audio: AsyncIterable<Buffer>;
   /** Valid after the end of `audio`: the length of the encoder's input. */
-  readonly declared: () => SoundLength | undefined;
+  readonly declared: () => AudioLength | undefined;
 }
 
 const inFormat = (

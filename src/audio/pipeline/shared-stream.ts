@@ -1,5 +1,5 @@
 import { untilAborted } from "../../async/deadline.ts";
-import type { AudioObject } from "../store/audio-store.ts";
+import type { AudioContent } from "../store/audio-store.ts";
 
 /**
  * One sound that is being synthesized, for many readers: each gets all of it from the first byte, at its own pace. The
@@ -11,7 +11,7 @@ export interface SharedStream {
    * The complete sound. `onBegun`: called when its first bytes exist. @throws the source's failure,
    * or the signal's reason
    */
-  readAll(signal: AbortSignal, onBegun?: () => void): Promise<AudioObject>;
+  readAll(signal: AbortSignal, onBegun?: () => void): Promise<AudioContent>;
   /**
    * Resolves when the first bytes are available. Chunks are shared: do not modify them. @throws the source's failure,
    * or the signal's reason, also midway
@@ -35,7 +35,7 @@ export interface SharedStreamOptions<Ending = unknown> {
    * Checks and completes the sound; its bytes are as many as `bytes`. Readers see the end only afterwards. @throws if
    * the sound is incomplete
    */
-  readonly finish: (bytes: Buffer, ending: Ending) => AudioObject;
+  readonly finish: (bytes: Buffer, ending: Ending) => AudioContent;
   /** True to restart after this failure. Called at most once, and only before any reader has received bytes. */
   readonly mayRestart: (error: unknown) => boolean;
   /** How far the source is read beyond the fastest reader. */
@@ -52,7 +52,7 @@ export async function* inChunks(bytes: Buffer): AsyncGenerator<Buffer> {
   for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes);
 }
 
-type Outcome = { readonly sound: AudioObject } | { readonly error: unknown };
+type Outcome = { readonly audio: AudioContent } | { readonly error: unknown };
 
 export class SharedSource<Ending> implements SharedStream, AudioMemory {
   readonly #options: SharedStreamOptions<Ending>;
@@ -80,17 +80,17 @@ export class SharedSource<Ending> implements SharedStream, AudioMemory {
   }
 
   get byteLength(): number {
-    return this.#outcome && "sound" in this.#outcome ? this.#outcome.sound.bytes.length : this.#size;
+    return this.#outcome && "audio" in this.#outcome ? this.#outcome.audio.bytes.length : this.#size;
   }
 
-  async readAll(signal: AbortSignal, onBegun?: () => void): Promise<AudioObject> {
+  async readAll(signal: AbortSignal, onBegun?: () => void): Promise<AudioContent> {
     const leave = this.#join(signal);
     try {
       while (!this.#outcome) {
         if (this.#size > 0) onBegun?.();
         await untilAborted(this.#pull(), signal);
       }
-      return soundOf(this.#outcome);
+      return audioIn(this.#outcome);
     } finally {
       leave();
     }
@@ -100,7 +100,7 @@ export class SharedSource<Ending> implements SharedStream, AudioMemory {
     const leave = this.#join(signal);
     try {
       while (this.#size === 0 && !this.#outcome) await untilAborted(this.#pull(), signal);
-      if (this.#size === 0 && this.#outcome) soundOf(this.#outcome);
+      if (this.#size === 0 && this.#outcome) audioIn(this.#outcome);
     } catch (error) {
       leave();
       throw error;
@@ -120,7 +120,7 @@ export class SharedSource<Ending> implements SharedStream, AudioMemory {
           this.#furthest = Math.max(this.#furthest, sent);
           void this.#readAhead();
           yield chunk;
-        } else if (this.#outcome) return yield* inChunks(soundOf(this.#outcome).bytes.subarray(sent));
+        } else if (this.#outcome) return yield* inChunks(audioIn(this.#outcome).bytes.subarray(sent));
         else await untilAborted(this.#pull(), signal);
       }
     } finally {
@@ -164,9 +164,9 @@ export class SharedSource<Ending> implements SharedStream, AudioMemory {
       const { done, value } = await this.#iterator.next();
       if (this.#outcome) return;
       if (done) {
-        const sound = this.#options.finish(Buffer.concat(this.#chunks, this.#size), value);
+        const audio = this.#options.finish(Buffer.concat(this.#chunks, this.#size), value);
         this.#chunks = [];
-        return this.#end({ sound });
+        return this.#end({ audio });
       }
       this.#chunks.push(Buffer.from(value)); // the encoder's small chunks are parts of larger buffers
       this.#size += value.length;
@@ -203,7 +203,7 @@ export class SharedSource<Ending> implements SharedStream, AudioMemory {
   }
 }
 
-const soundOf = (outcome: Outcome): AudioObject => {
+const audioIn = (outcome: Outcome): AudioContent => {
   if ("error" in outcome) throw outcome.error;
-  return outcome.sound;
+  return outcome.audio;
 };

@@ -2,14 +2,14 @@ import { createCircuitBreaker } from "../../async/circuit-breaker.ts";
 import type { Clock } from "../../async/clock.ts";
 import { withDeadline } from "../../async/deadline.ts";
 import {
+  type AudioInfo,
+  type AudioName,
+  type AudioPart,
   type AudioStore,
   AudioStoreUnavailable,
   type ByteRange,
-  DamagedObject,
-  type ObjectInfo,
-  type ObjectName,
-  type ObjectPart,
-  type StoredObject,
+  DamagedAudio,
+  type StoredAudio,
 } from "../store/audio-store.ts";
 import { type Log, loggableMessage } from "./log.ts";
 import type { PipelineLimits } from "./pipeline-limits.ts";
@@ -36,12 +36,12 @@ export const createStoreReader = (options: StoreReaderOptions) => {
   });
   const onTimeout = () => new AudioStoreUnavailable(`The audio store did not answer within ${ms} ms.`);
 
-  const reportDamage = (name: ObjectName): void =>
-    log.warn({ object: name }, "An object in the audio store is damaged and treated as missing.");
+  const reportDamage = (name: AudioName): void =>
+    log.warn({ audio: name }, "An object in the audio store is damaged and treated as missing.");
 
   /** Undefined if there is no such object, or it is damaged. */
   const guarded = async <T>(
-    name: ObjectName,
+    name: AudioName,
     signal: AbortSignal,
     read: (signal: AbortSignal) => Promise<T | undefined>,
   ): Promise<T | undefined> => {
@@ -51,7 +51,7 @@ export const createStoreReader = (options: StoreReaderOptions) => {
       call.succeeded();
       return found;
     } catch (error) {
-      if (error instanceof DamagedObject) {
+      if (error instanceof DamagedAudio) {
         call.succeeded();
         reportDamage(name);
         return undefined;
@@ -70,13 +70,13 @@ export const createStoreReader = (options: StoreReaderOptions) => {
      * The object, or undefined if there is none or it is damaged.
      * @throws {AudioStoreUnavailable} also for a slow store, and while the circuit is open
      */
-    read: (name: ObjectName, signal: AbortSignal): Promise<StoredObject | undefined> =>
+    read: (name: AudioName, signal: AbortSignal): Promise<StoredAudio | undefined> =>
       guarded(name, signal, (either) => store.get(name, either)),
     /** Like `read`, without the bytes. */
-    stat: (name: ObjectName, signal: AbortSignal): Promise<ObjectInfo | undefined> =>
+    stat: (name: AudioName, signal: AbortSignal): Promise<AudioInfo | undefined> =>
       guarded(name, signal, (either) => store.stat(name, either)),
     /** Like `read`, with the bytes of the range, which are not verified. */
-    readPart: (name: ObjectName, range: ByteRange, signal: AbortSignal): Promise<ObjectPart | undefined> =>
+    readPart: (name: AudioName, range: ByteRange, signal: AbortSignal): Promise<AudioPart | undefined> =>
       guarded(name, signal, (either) => store.read(name, range, either)),
     reportDamage,
     breaker: circuit.state,

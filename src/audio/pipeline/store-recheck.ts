@@ -1,13 +1,13 @@
 import type { Clock } from "../../async/clock.ts";
-import type { AudioObject, ObjectName } from "../store/audio-store.ts";
-import type { RenderedSound, Renderer, RenderOptions } from "./renderer.ts";
+import type { AudioContent, AudioName } from "../store/audio-store.ts";
+import type { Rendition } from "./audio.ts";
+import type { RenderedAudio, Renderer, RenderOptions } from "./renderer.ts";
 import { inChunks } from "./shared-stream.ts";
-import type { Rendition } from "./sound.ts";
 
 export interface StoreRecheck {
   readonly renderer: Renderer;
   /** The sound, if it is in the store by now; an unavailable store counts as empty. */
-  readonly recheck: (name: ObjectName, signal: AbortSignal) => Promise<AudioObject | undefined>;
+  readonly recheck: (name: AudioName, signal: AbortSignal) => Promise<AudioContent | undefined>;
   readonly clock: Clock;
   /** Called if it is there. */
   readonly onFound: () => void;
@@ -28,11 +28,11 @@ export const renderUnlessStored = async function* (
   rendition: Rendition,
   options: RenderOptions,
   signal: AbortSignal,
-): AsyncGenerator<Buffer, RenderedSound> {
+): AsyncGenerator<Buffer, RenderedAudio> {
   const began = clock.now();
   const beforeStart = async (): Promise<void> => {
-    const sound = clock.now() - began < freshMs ? undefined : await recheck(rendition.name, signal);
-    if (sound) throw new FoundInStore(sound);
+    const audio = clock.now() - began < freshMs ? undefined : await recheck(rendition.name, signal);
+    if (audio) throw new FoundInStore(audio);
     onBegin();
   };
   try {
@@ -40,7 +40,7 @@ export const renderUnlessStored = async function* (
   } catch (error) {
     if (!(error instanceof FoundInStore)) throw error;
     onFound();
-    yield* inChunks(error.sound.bytes);
+    yield* inChunks(error.audio.bytes);
     return {};
   }
 };
@@ -48,10 +48,10 @@ export const renderUnlessStored = async function* (
 /** Releases the slot unused. It is neither the engine's failure nor its provider's, so it passes through unchanged. */
 export class FoundInStore extends Error {
   override readonly name = "FoundInStore";
-  readonly sound: AudioObject;
+  readonly audio: AudioContent;
 
-  constructor(sound: AudioObject) {
+  constructor(audio: AudioContent) {
     super("The sound is in the store.");
-    this.sound = sound;
+    this.audio = audio;
   }
 }

@@ -3,14 +3,14 @@ import type { Clock } from "../../async/clock.ts";
 import { withDeadline } from "../../async/deadline.ts";
 import { exponentialBackoff } from "../../async/retry.ts";
 import { sleep } from "../../async/sleep.ts";
-import { objectNamesOf } from "../../domain/synthesis/recipe.ts";
+import { audioNamesOf } from "../../domain/synthesis/recipe.ts";
 import {
-  type AudioObject,
+  type AudioContent,
+  type AudioName,
   type AudioStore,
   AudioStoreFull,
   AudioStoreUnavailable,
   hashInName,
-  type ObjectName,
 } from "../store/audio-store.ts";
 import { type Log, loggableMessage } from "./log.ts";
 import type { PipelineLimits } from "./pipeline-limits.ts";
@@ -25,7 +25,7 @@ export interface StoreWriterOptions
   /** 0 to 1. */
   readonly random: () => number;
   /** Called while the object is pending, if other bytes were stored under its name before. */
-  readonly onKept?: (name: ObjectName, kept: AudioObject) => void;
+  readonly onKept?: (name: AudioName, kept: AudioContent) => void;
 }
 
 const firstPauseMs = 100;
@@ -35,9 +35,9 @@ const maxPauseWhileDrainingMs = 250;
 const entryBytes = 1024;
 
 interface Pending {
-  readonly object: AudioObject;
+  readonly audio: AudioContent;
   readonly mayDiffer: boolean;
-  readonly former: ObjectName | undefined;
+  readonly former: AudioName | undefined;
   written: Promise<void>;
   /** Its hash was deleted after it was queued. */
   isDeleted: boolean;
@@ -47,7 +47,7 @@ interface Pending {
 export class StoreWriter {
   readonly #options: StoreWriterOptions;
   readonly #limit: LimitFunction;
-  readonly #pending = new Map<ObjectName, Pending>();
+  readonly #pending = new Map<AudioName, Pending>();
   readonly #count = {
     pendingBytes: 0,
     /** Since the start: */
@@ -74,19 +74,19 @@ export class StoreWriter {
    * `former`: the sound of this name is removed once the object is stored.
    */
   put(
-    name: ObjectName,
-    object: AudioObject,
-    { mayDiffer = false, former }: { mayDiffer?: boolean; former?: ObjectName } = {},
+    name: AudioName,
+    audio: AudioContent,
+    { mayDiffer = false, former }: { mayDiffer?: boolean; former?: AudioName } = {},
   ): void {
     const before = this.#pending.get(name);
     if (before && !before.isDeleted) return;
-    const size = object.bytes.length + entryBytes;
+    const size = audio.bytes.length + entryBytes;
     const isTooMuch = this.#count.pendingBytes + size > this.#options.pendingBytes;
     if (this.#state === "closed") this.#drop(name, "the writer is closed");
     else if (isTooMuch) this.#drop(name, "too much is pending");
     else {
       this.#count.pendingBytes += size;
-      const entry = { object, mayDiffer, former, written: Promise.resolve(), isDeleted: false };
+      const entry = { audio, mayDiffer, former, written: Promise.resolve(), isDeleted: false };
       this.#pending.set(name, entry);
       entry.written = this.#writeOrDrop(name, entry, before?.written);
     }
@@ -94,24 +94,24 @@ export class StoreWriter {
 
   /** The hash was deleted: what is pending is not written, and what is being written is removed afterwards. */
   forget(hash: string): void {
-    for (const name of objectNamesOf(hash)) {
+    for (const name of audioNamesOf(hash)) {
       const entry = this.#pending.get(name);
       if (entry) entry.isDeleted = true;
     }
   }
 
-  pending(name: ObjectName): AudioObject | undefined {
+  pending(name: AudioName): AudioContent | undefined {
     const entry = this.#pending.get(name);
-    return entry?.isDeleted ? undefined : entry?.object;
+    return entry?.isDeleted ? undefined : entry?.audio;
   }
 
   /** True while the object is pending, if the store may keep other bytes under its name. */
-  mayDiffer(name: ObjectName): boolean {
+  mayDiffer(name: AudioName): boolean {
     return this.pending(name) !== undefined && this.#pending.get(name)?.mayDiffer === true;
   }
 
   /** Resolves when the object is stored or dropped; at once if it is not pending, or if the store is failing. */
-  async written(name: ObjectName): Promise<void> {
+  async written(name: AudioName): Promise<void> {
     if (!this.#isFailing) await this.#pending.get(name)?.written;
   }
 
@@ -136,7 +136,7 @@ export class StoreWriter {
     return { pendingObjects: this.#pending.size, ...this.#count, isFull: this.#isFull };
   }
 
-  async #writeOrDrop(name: ObjectName, entry: Pending, after?: Promise<void>): Promise<void> {
+  async #writeOrDrop(name: AudioName, entry: Pending, after?: Promise<void>): Promise<void> {
     try {
       await after;
       await this.#write(name, entry);
@@ -144,17 +144,17 @@ export class StoreWriter {
       this.#drop(name, loggableMessage(error));
     } finally {
       if (this.#pending.get(name) === entry) this.#pending.delete(name);
-      this.#count.pendingBytes -= entry.object.bytes.length + entryBytes;
+      this.#count.pendingBytes -= entry.audio.bytes.length + entryBytes;
     }
   }
 
-  async #write(name: ObjectName, entry: Pending): Promise<void> {
+  async #write(name: AudioName, entry: Pending): Promise<void> {
     const { clock, retryMs } = this.#options;
     const giveUpAt = clock.now() + retryMs;
     for (let failures = 1; ; failures++) {
       try {
         const kept = await this.#attempt(name, entry);
-        if (kept && !entry.isDeleted && !kept.bytes.equals(entry.object.bytes))
+        if (kept && !entry.isDeleted && !kept.bytes.equals(entry.audio.bytes))
           this.#options.onKept?.(name, kept);
         return this.#succeeded();
       } catch (error) {
@@ -170,10 +170,10 @@ export class StoreWriter {
   }
 
   /** Resolves with the object that the store had already, if there is one. */
-  #attempt(name: ObjectName, entry: Pending): Promise<AudioObject | undefined> {
+  #attempt(name: AudioName, entry: Pending): Promise<AudioContent | undefined> {
     const { store, clock, writeMs: ms } = this.#options;
-    const write = async (): Promise<AudioObject | undefined> => {
-      const kept = entry.isDeleted ? undefined : await store.put(name, entry.object);
+    const write = async (): Promise<AudioContent | undefined> => {
+      const kept = entry.isDeleted ? undefined : await store.put(name, entry.audio);
       for (const gone of [entry.isDeleted ? name : undefined, entry.former]) {
         const hash = gone && hashInName(gone);
         if (hash) await store.remove(hash);
@@ -214,8 +214,8 @@ export class StoreWriter {
     this.#wakeUp = new AbortController();
   }
 
-  #drop(name: ObjectName, why: string): void {
+  #drop(name: AudioName, why: string): void {
     this.#count.lost++;
-    this.#options.log.warn({ object: name, why }, "An object is not stored.");
+    this.#options.log.warn({ audio: name, why }, "An object is not stored.");
   }
 }

@@ -1,5 +1,5 @@
 import type { Log } from "../pipeline/log.ts";
-import type { AudioStore, StoredSound } from "../store/audio-store.ts";
+import type { AudioFiles, AudioStore } from "../store/audio-store.ts";
 
 /** What the store keeps: `AUDIO_RETENTION`. */
 export interface RetentionPolicy {
@@ -47,7 +47,7 @@ export const createRetention = ({
   /** Since the start. */
   const removed = { removedObjects: 0, removedBytes: 0 };
 
-  const remove = async ({ hash, names, bytes, usedAt }: StoredSound): Promise<void> => {
+  const remove = async ({ hash, names, bytes, usedAt }: AudioFiles): Promise<void> => {
     if (usedAt > now() - recentMs || names.some(isInUse)) return;
     const gone = await store.remove(hash, { unusedSince: usedAt });
     removed.removedObjects += gone.length;
@@ -55,11 +55,11 @@ export const createRetention = ({
   };
 
   /** Removes the listed sounds of which `keep` is false. */
-  const removeUnless = async (keep: (sound: StoredSound) => boolean, signal: AbortSignal): Promise<void> => {
-    let batch: StoredSound[] = [];
-    for await (const sound of store.list(signal)) {
-      if (keep(sound)) continue;
-      batch.push(sound);
+  const removeUnless = async (keep: (files: AudioFiles) => boolean, signal: AbortSignal): Promise<void> => {
+    let batch: AudioFiles[] = [];
+    for await (const files of store.list(signal)) {
+      if (keep(files)) continue;
+      batch.push(files);
       if (batch.length < removalsAtOnce) continue;
       await Promise.all(batch.map(remove));
       batch = [];
@@ -74,17 +74,17 @@ export const createRetention = ({
       const before = { ...removed };
       const usedSince = now() - maxAgeMs;
       const hours = createHours();
-      const isYoung = (sound: StoredSound): boolean => {
-        if (sound.usedAt < usedSince) return false;
-        hours.add(sound);
+      const isYoung = (files: AudioFiles): boolean => {
+        if (files.usedAt < usedSince) return false;
+        hours.add(files);
         return true;
       };
       await removeUnless(isYoung, signal);
       const keep = hours.within(maxBytes);
       if (keep) await removeUnless(keep, signal);
-      const objects = removed.removedObjects - before.removedObjects;
+      const files = removed.removedObjects - before.removedObjects;
       const bytes = removed.removedBytes - before.removedBytes;
-      if (objects > 0) log.info({ objects, bytes }, "Audio objects were removed from the store.");
+      if (files > 0) log.info({ files, bytes }, "Audio objects were removed from the store.");
     },
     stats: () => ({ ...removed }),
   };
@@ -96,28 +96,28 @@ export type RetentionStats = ReturnType<Retention["stats"]>;
 /** The bytes of all sounds by the hour of their last use. */
 const createHours = () => {
   const byHour = new Map<number, number>();
-  const hourOf = ({ usedAt }: StoredSound): number => Math.floor(usedAt / hourMs);
+  const hourOf = ({ usedAt }: AudioFiles): number => Math.floor(usedAt / hourMs);
 
   return {
-    add: (sound: StoredSound): void => {
-      const hour = hourOf(sound);
-      byHour.set(hour, (byHour.get(hour) ?? 0) + sound.bytes);
+    add: (files: AudioFiles): void => {
+      const hour = hourOf(files);
+      byHour.set(hour, (byHour.get(hour) ?? 0) + files.bytes);
     },
     /**
      * Decides, in the order of a listing, which sounds fit into this many bytes: those of the latest hours, and of one
      * more hour the first. Undefined if all fit.
      */
-    within: (maxBytes: number): ((sound: StoredSound) => boolean) | undefined => {
+    within: (maxBytes: number): ((files: AudioFiles) => boolean) | undefined => {
       let room = maxBytes;
       for (const [hour, bytes] of [...byHour].sort(([a], [b]) => b - a)) {
         if (bytes <= room) {
           room -= bytes;
           continue;
         }
-        return (sound) => {
-          if (hourOf(sound) !== hour) return hourOf(sound) > hour;
-          if (sound.bytes > room) return false;
-          room -= sound.bytes;
+        return (files) => {
+          if (hourOf(files) !== hour) return hourOf(files) > hour;
+          if (files.bytes > room) return false;
+          room -= files.bytes;
           return true;
         };
       }

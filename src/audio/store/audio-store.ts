@@ -1,26 +1,26 @@
-import { isObjectName, type ObjectFolder, objectFolders } from "../../domain/synthesis/recipe.ts";
-import type { SoundLength } from "../formats/sound-length.ts";
+import { type AudioFolder, audioFolders, isAudioName } from "../../domain/synthesis/recipe.ts";
+import type { AudioLength } from "../formats/audio-length.ts";
 
-/** See `objectName` in src/domain/synthesis/recipe.ts. */
-export type ObjectName = string;
+/** See `name` in src/domain/synthesis/recipe.ts. */
+export type AudioName = string;
 
 /** A complete sound. */
-export interface AudioObject {
+export interface AudioContent {
   readonly bytes: Buffer;
   /** As measured when it was made. The store keeps it, so that no reader has to parse the sound. */
-  readonly length: SoundLength;
+  readonly length: AudioLength;
 }
 
-export interface StoredObject extends AudioObject {
+export interface StoredAudio extends AudioContent {
   /** When it was last put or touched, in milliseconds since the epoch. */
   readonly usedAt: number;
 }
 
 /** What is known of an object without its bytes. */
-export interface ObjectInfo {
+export interface AudioInfo {
   /** The number of bytes. */
   readonly size: number;
-  readonly length: SoundLength;
+  readonly length: AudioLength;
   /** When it was last put or touched, in milliseconds since the epoch. */
   readonly usedAt: number;
   /** True for the CRC-32 of the bytes that were put. */
@@ -28,7 +28,7 @@ export interface ObjectInfo {
 }
 
 /** Some bytes of an object. */
-export interface ObjectPart extends ObjectInfo {
+export interface AudioPart extends AudioInfo {
   readonly bytes: Buffer;
 }
 
@@ -39,7 +39,7 @@ export interface ByteRange {
 }
 
 /** What a store keeps under one hash: a sound, and what belongs to it. */
-export interface StoredSound {
+export interface AudioFiles {
   readonly hash: string;
   /** The names of its objects. */
   readonly names: readonly string[];
@@ -51,34 +51,34 @@ export interface StoredSound {
 /** Immutable objects under content-addressed names. All methods that take one throw a TypeError for any other name. */
 export interface AudioStore {
   /**
-   * The object as it was put, or undefined if there is none. @throws {AudioStoreUnavailable} {DamagedObject}; the
+   * The object as it was put, or undefined if there is none. @throws {AudioStoreUnavailable} {DamagedAudio}; the
    * signal's reason
    */
-  get(name: ObjectName, signal?: AbortSignal): Promise<StoredObject | undefined>;
+  get(name: AudioName, signal?: AbortSignal): Promise<StoredAudio | undefined>;
   /**
    * What is known of the object, or undefined if there is none. Its bytes are not read and not verified, but their number is.
-   * @throws {AudioStoreUnavailable} {DamagedObject}; the signal's reason
+   * @throws {AudioStoreUnavailable} {DamagedAudio}; the signal's reason
    */
-  stat(name: ObjectName, signal?: AbortSignal): Promise<ObjectInfo | undefined>;
+  stat(name: AudioName, signal?: AbortSignal): Promise<AudioInfo | undefined>;
   /**
    * The bytes of the range, or as many as the object has from its start on. They are not verified, because the checksum is of all
    * bytes: who reads all parts compares it. Nothing stays open between two parts, so that slow clients hold no file and no
-   * connection. @throws as `stat`; {DamagedObject} also if the object ends before the range
+   * connection. @throws as `stat`; {DamagedAudio} also if the object ends before the range
    */
-  read(name: ObjectName, range: ByteRange, signal?: AbortSignal): Promise<ObjectPart | undefined>;
+  read(name: AudioName, range: ByteRange, signal?: AbortSignal): Promise<AudioPart | undefined>;
   /**
    * Stores the object atomically and durably. An existing object is never overwritten, unless it is damaged: a second put
    * of the same name is a no-op, and resolves with the existing object. @throws {AudioStoreUnavailable}; {TypeError} the
    * object is empty
    */
-  put(name: ObjectName, object: AudioObject): Promise<AudioObject | undefined>;
+  put(name: AudioName, audio: AudioContent): Promise<AudioContent | undefined>;
   /** Records that the object is in use now; a no-op if there is none. @throws {AudioStoreUnavailable} */
-  touch(name: ObjectName): Promise<void>;
+  touch(name: AudioName): Promise<void>;
   /**
    * All sounds, or those of one folder, in the order of their names, with a bounded amount of memory. What is put or removed
    * meanwhile may be listed or not. @throws {AudioStoreUnavailable}; the signal's reason
    */
-  list(signal: AbortSignal, folder?: ObjectFolder): AsyncIterable<StoredSound>;
+  list(signal: AbortSignal, folder?: AudioFolder): AsyncIterable<AudioFiles>;
   /**
    * Removes everything under the hash; with `unusedSince`, only what was not put or touched later. Calls of `get` in
    * progress are not disturbed. Resolves with the names of the removed objects. @throws {AudioStoreUnavailable}
@@ -91,19 +91,19 @@ export interface AudioStore {
 }
 
 /** @throws {TypeError} without the name in its message, which may come from a request */
-export const checkObjectName = (name: string): void => {
-  if (!isObjectName(name)) throw new TypeError("Not the name of an audio object.");
+export const checkAudioName = (name: string): void => {
+  if (!isAudioName(name)) throw new TypeError("Not the name of an audio object.");
 };
 
 /** @throws {TypeError} for a name as above, or an empty object */
-export const checkObject = (name: string, { bytes }: AudioObject): void => {
-  checkObjectName(name);
+export const checkAudio = (name: string, { bytes }: AudioContent): void => {
+  checkAudioName(name);
   if (bytes.length === 0) throw new TypeError("An audio object is never empty.");
 };
 
 /** What is stored under the name is not what was put: bytes are missing or have changed. */
-export class DamagedObject extends Error {
-  override readonly name = "DamagedObject";
+export class DamagedAudio extends Error {
+  override readonly name = "DamagedAudio";
 
   constructor() {
     super("The audio object is damaged.");
@@ -118,7 +118,7 @@ export const keepUnlessDamaged = async <T>(
   try {
     return await read;
   } catch (error) {
-    if (!(error instanceof DamagedObject)) throw error;
+    if (!(error instanceof DamagedAudio)) throw error;
   }
   await replace();
   return undefined;
@@ -127,7 +127,7 @@ export const keepUnlessDamaged = async <T>(
 /** The hash in the name of an object, or of what belongs to one; undefined for any other name. */
 export const hashInName = (name: string): string | undefined => hashPattern.exec(name)?.[1];
 
-const hashPattern = new RegExp(`^(?:${objectFolders.join("|")})/([0-9a-f]{64})\\.[a-z0-9.]+$`);
+const hashPattern = new RegExp(`^(?:${audioFolders.join("|")})/([0-9a-f]{64})\\.[a-z0-9.]+$`);
 
 /** @throws {TypeError} */
 export const checkHash = (hash: string): void => {
@@ -135,22 +135,22 @@ export const checkHash = (hash: string): void => {
 };
 
 /** Joins objects, in the order of their names, into sounds. */
-export async function* joinSounds(
-  objects: AsyncIterable<{ readonly name: string; readonly bytes: number; readonly usedAt: number }>,
-): AsyncGenerator<StoredSound, void> {
-  let sound: StoredSound | undefined;
-  for await (const { name, bytes, usedAt } of objects) {
+export async function* groupByHash(
+  files: AsyncIterable<{ readonly name: string; readonly bytes: number; readonly usedAt: number }>,
+): AsyncGenerator<AudioFiles, void> {
+  let group: AudioFiles | undefined;
+  for await (const { name, bytes, usedAt } of files) {
     const hash = hashInName(name);
     if (hash === undefined) continue;
-    if (sound?.hash === hash) {
-      const names = [...sound.names, name];
-      sound = { hash, names, bytes: sound.bytes + bytes, usedAt: Math.max(sound.usedAt, usedAt) };
+    if (group?.hash === hash) {
+      const names = [...group.names, name];
+      group = { hash, names, bytes: group.bytes + bytes, usedAt: Math.max(group.usedAt, usedAt) };
       continue;
     }
-    if (sound) yield sound;
-    sound = { hash, names: [name], bytes, usedAt };
+    if (group) yield group;
+    group = { hash, names: [name], bytes, usedAt };
   }
-  if (sound) yield sound;
+  if (group) yield group;
 }
 
 /** The store cannot be reached, or refuses. Whether the object exists is unknown. */

@@ -13,10 +13,10 @@ import { createCommandHandler } from "../../eventstore/command-handler.ts";
 import { validatedEventStore } from "../../eventstore/validated-event-store.ts";
 import { type Settings, withSettingName } from "../../settings.ts";
 import { noTelemetry, type Telemetry } from "../../telemetry/telemetry.ts";
+import { composeAudioReports } from "../audio-reports.ts";
 import { composeClock, type Machine } from "../clock/service-clock.ts";
 import { openEventStore } from "../event-log/open-event-store.ts";
 import { createLazyCipher } from "../master-key.ts";
-import { composeSounds } from "../sounds.ts";
 import { openAudioStore } from "../speech/audio-store.ts";
 import { composeProviders } from "../speech/providers.ts";
 import { webhookRefusal } from "../website-servers.ts";
@@ -79,10 +79,14 @@ export const composeCommandLine = async (
     return audioStore;
   });
   const requireRightClock = checked?.clockCheck.requireRightClock ?? (() => {});
-  const sounds = composeSounds({ settings, clock }, { store, handler, requireRightClock }, openStore);
+  const audioReports = composeAudioReports(
+    { settings, clock },
+    { store, handler, requireRightClock },
+    openStore,
+  );
   const isStoreEmbedded = settings.eventStore.kind === "sqlite";
   const acceptClock: AcceptClock = checked
     ? createAcceptClock({ ...checked, store, handler, isStoreEmbedded })
     : () => Promise.reject(new TypeError("the command is one that only reads"));
-  return { ...services, ...sounds, acceptClock, close: () => running.disposeAsync() };
+  return { ...services, ...audioReports, acceptClock, close: () => running.disposeAsync() };
 };

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
+import type { AudioDetails, AudioList, AudioReports } from "../../application/audio/audio-reports.ts";
+import type { ServingsRequest } from "../../application/audio/audio-servings.ts";
 import type { DeletedAudio } from "../../application/audio/delete-audio.ts";
-import type { ServingsRequest } from "../../application/audio/sound-servings.ts";
-import type { Sound, SoundList, Sounds } from "../../application/audio/sounds.ts";
 import { operator, type Register } from "../command.ts";
 import { count, fields, table } from "../layout.ts";
 import { wholeNumber } from "../plan-options.ts";
@@ -23,23 +23,23 @@ export const registerAudioCommands: Register = (program, { read, write }) => {
     .description("list the most served sounds of at most 31 days")
     .option("--limit <number>", "how many", wholeNumber, 25)
     .action(
-      read(listText, {}, ({ sounds }, options: Period & { limit: number }) =>
-        sounds.list({ ...options, signal }),
+      read(listText, {}, ({ audioReports }, options: Period & { limit: number }) =>
+        audioReports.list({ ...options, signal }),
       ),
     );
 
   withPeriod(audio.command("show <hash>"))
     .description("show a sound's objects in the store, none after a deletion, and how often it was served")
     .action(
-      read(soundText, {}, ({ sounds }, hash: string, period: Period) =>
-        sounds.find(hash, { ...period, signal }),
+      read(detailsText, {}, ({ audioReports }, hash: string, period: Period) =>
+        audioReports.find(hash, { ...period, signal }),
       ),
     );
 
   audio
     .command("purge <hash>")
     .description("make the CDN forget a sound, which stays in the store")
-    .action(read(purgedText, {}, ({ sounds }, hash: string) => sounds.purge(hash)));
+    .action(read(purgedText, {}, ({ audioReports }, hash: string) => audioReports.purge(hash)));
 
   audio
     .command("delete <hash>")
@@ -49,7 +49,7 @@ export const registerAudioCommands: Register = (program, { read, write }) => {
     .action(write(deletedText, ({ deleteAudio }, hash: string) => deleteAudio(hash, operator)));
 };
 
-const listText = ({ sounds, served, fromCache, distinct, isComplete }: SoundList): string => {
+const listText = ({ sounds, served, fromCache, distinct, isComplete }: AudioList): string => {
   const totals = `${count(distinct)} sounds${isComplete ? "" : " were counted"}, served ${count(served)} times, ${count(fromCache)} of them from cache.`;
   const rows = sounds.map(({ hash, engine, voice, served, bytes }) => [
     hash,
@@ -61,7 +61,7 @@ const listText = ({ sounds, served, fromCache, distinct, isComplete }: SoundList
   return `${table(["hash", "engine", "voice", "served", "bytes"], rows, "No sound was served.")}\n\n${totals}`;
 };
 
-const soundText = ({ hash, servings, objects }: Sound): string => {
+const detailsText = ({ hash, servings, objects }: AudioDetails): string => {
   const head = fields({
     hash,
     ...(servings && {
@@ -89,7 +89,7 @@ const soundText = ({ hash, servings, objects }: Sound): string => {
 const cdnText = (purged: boolean): string =>
   purged ? "The CDN was purged." : "No CDN is configured (PURGE_URL).";
 
-const purgedText = ({ purged }: Awaited<ReturnType<Sounds["purge"]>>): string => cdnText(purged);
+const purgedText = ({ purged }: Awaited<ReturnType<AudioReports["purge"]>>): string => cdnText(purged);
 
 const deletedText = ({ hash, objects, purged }: DeletedAudio): string => {
   const found = objects.length === 0 ? `${hash} was not in the store.` : `Deleted ${objects.join(", ")}.`;

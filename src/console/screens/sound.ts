@@ -1,6 +1,6 @@
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
-import type { Sound as KnownSound, StoredFile } from "../../application/audio/sounds.ts";
+import type { AudioDetails as KnownSound, StoredFile } from "../../application/audio/audio-reports.ts";
 import type { Mark } from "../../domain/synthesis/marks.ts";
 import { Confirm } from "../components/dialog.ts";
 import { Empty, FactList, Loaded } from "../components/status.ts";

@@ -1,5 +1,5 @@
 import type { VNode } from "preact";
-import type { ListedSound, SoundList } from "../../application/audio/sounds.ts";
+import type { AudioList, ListedAudio } from "../../application/audio/audio-reports.ts";
 import { Field, fieldsOf } from "../components/field.ts";
 import { Plot } from "../components/plot.ts";
 import { Figure, Loaded } from "../components/status.ts";
@@ -14,9 +14,9 @@ const shown = 25;
 /**
  * Estimates with the size of the stored audio: parts, and streams that were cut, count as whole.
  */
-const bytesFromCache = ({ bytes = 0, served, from }: ListedSound): number => bytes * (served - from.miss);
+const bytesFromCache = ({ bytes = 0, served, from }: ListedAudio): number => bytes * (served - from.miss);
 
-const columns: readonly Column<ListedSound>[] = [
+const columns: readonly Column<ListedAudio>[] = [
   {
     title: "Sound",
     value: ({ hash }) => hash,
@@ -43,7 +43,7 @@ export const Sounds = ({ route }: ScreenProps): VNode => {
   const last = formatDay(Number.isNaN(asked) ? Date.now() : asked);
   const first = route.query.get("first") ?? formatDay(Date.parse(last) - 6 * dayMs);
   const to = formatDay(Date.parse(last) + dayMs);
-  const data = useGet<SoundList>("admin/sounds", { from: first, to, limit: shown });
+  const data = useGet<AudioList>("admin/sounds", { from: first, to, limit: shown });
   const submit = (event: SubmitEvent) => {
     const { hash, ...days } = fieldsOf(event);
     if (hash) navigate(linkTo(["sounds", hash]));
@@ -60,10 +60,10 @@ export const Sounds = ({ route }: ScreenProps): VNode => {
         hint="64 digits, as in the ETag of the audio." />
       <button type="submit">Open</button>
     </form>
-    <${Loaded} data=${data} what="Counting servings">${(list: SoundList) => html`<${Listed} list=${list} />`}<//>`;
+    <${Loaded} data=${data} what="Counting servings">${(list: AudioList) => html`<${Listed} list=${list} />`}<//>`;
 };
 
-const Listed = ({ list }: { list: SoundList }): VNode => {
+const Listed = ({ list }: { list: AudioList }): VNode => {
   const { sounds, served, fromCache, distinct, isComplete, asOfPosition } = list;
   const asOf = `as of position ${formatCount(asOfPosition)}`;
   const names = sounds.map(({ hash }) => hash.slice(0, 8));
@@ -89,5 +89,5 @@ const Listed = ({ list }: { list: SoundList }): VNode => {
       </div>`
     }
     <${Table} caption=${`The ${shown} most served sounds, ${asOf}`} columns=${columns} rows=${sounds} empty="Nothing was served in this period."
-      idOf=${({ hash }: ListedSound) => hash} /></div>`;
+      idOf=${({ hash }: ListedAudio) => hash} /></div>`;
 };

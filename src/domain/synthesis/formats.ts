@@ -151,8 +151,8 @@ export const extensionPattern = `(${audioExtensions.join("|")})`;
  * The MIME type of an object, by the extension of its name.
  * @throws {TypeError} for another name
  */
-export const mimeTypeOf = (objectName: string): MimeType => {
-  const mimeType = mimeTypes.get(objectName.slice(objectName.lastIndexOf(".") + 1));
+export const mimeTypeOf = (audioName: string): MimeType => {
+  const mimeType = mimeTypes.get(audioName.slice(audioName.lastIndexOf(".") + 1));
   if (!mimeType) throw new TypeError("The name has no extension of an output format.");
   return mimeType;
 };

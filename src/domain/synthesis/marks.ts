@@ -36,8 +36,7 @@ export const marksMimeType = "application/x-ndjson";
 export const marksExtension = "marks.json";
 
 /** The name of the marks of an audio object. */
-export const marksName = (objectName: string): string =>
-  objectName.replace(/\.[^./]+$/, `.${marksExtension}`);
+export const marksName = (audioName: string): string => audioName.replace(/\.[^./]+$/, `.${marksExtension}`);
 
 /** True for the name of marks, as opposed to that of audio. */
 export const isMarksName = (name: string): boolean => name.endsWith(`.${marksExtension}`);

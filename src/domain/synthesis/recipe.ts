@@ -78,28 +78,28 @@ const canonical = (recipe: Recipe) => ({
  * credentials. `audio/` holds what earlier versions stored under names that anybody can compute
  * (legacy-names.ts).
  */
-export const objectFolders = ["audio", "private", "public"] as const;
-export type ObjectFolder = (typeof objectFolders)[number];
+export const audioFolders = ["audio", "private", "public"] as const;
+export type AudioFolder = (typeof audioFolders)[number];
 
 /** The name of the recipe's object in the audio store. */
-export const objectName = (recipe: Pick<Recipe, "format" | "websiteId">, hash: string): string =>
+export const audioName = (recipe: Pick<Recipe, "format" | "websiteId">, hash: string): string =>
   `${recipe.websiteId === undefined ? "public" : "private"}/${hash}.${formats[recipe.format].extension}`;
 
 /** The path of a public object's permanent URL, below that of PUBLIC_URL. */
-export const publicUrlPath = (objectName: string): string => objectName.replace(/^public/, "/audio");
+export const publicUrlPath = (name: string): string => name.replace(/^public/, "/audio");
 
 /** The names of all objects that may exist under this hash. */
-export const objectNamesOf = (hash: string): string[] =>
-  objectFolders.flatMap((folder) =>
+export const audioNamesOf = (hash: string): string[] =>
+  audioFolders.flatMap((folder) =>
     [...audioExtensions, marksExtension].map((extension) => `${folder}/${hash}.${extension}`),
   );
 
 /**
- * True for the name of an object, as `objectName` gives it. Its marks have the extension
+ * True for the name of an object, as `name` gives it. Its marks have the extension
  * `marks.json`.
  */
-export const isObjectName = (name: string): boolean => objectNamePattern.test(name);
+export const isAudioName = (name: string): boolean => audioNamePattern.test(name);
 
-const objectNamePattern = new RegExp(
-  `^(?:${objectFolders.join("|")})/[0-9a-f]{64}\\.(?:${extensionPattern}|${marksExtension.replace(".", "\\.")})$`,
+const audioNamePattern = new RegExp(
+  `^(?:${audioFolders.join("|")})/[0-9a-f]{64}\\.(?:${extensionPattern}|${marksExtension.replace(".", "\\.")})$`,
 );

@@ -131,11 +131,11 @@ const speak = async (
     signal,
   );
   if (response.status !== 200) throw await errorFrom(response, { hidden: [client.subscriptionKey, piece] });
-  return afterFirstByte(notTruncated(await soundOf(response), output));
+  return afterFirstByte(notTruncated(await audioOf(response), output));
 };
 
 /** A proxy may respond with 200 and a page of its own. */
-const soundOf = async (response: UpstreamResponse): Promise<AsyncIterable<Buffer>> => {
+const audioOf = async (response: UpstreamResponse): Promise<AsyncIterable<Buffer>> => {
   const type = response.headers["content-type"];
   if (type === undefined || /^(?:audio\/|application\/octet-stream)/i.test(type)) return response.body;
   await readStart(response);

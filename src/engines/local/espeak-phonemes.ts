@@ -72,9 +72,9 @@ export const mnemonicsOf = (ipa: string, voice: string): string | undefined => {
   for (let at = 0; at < stressed.length; ) {
     const mark = stress[stressed.charAt(at)];
     const blank = /\s/.test(stressed.charAt(at)) ? " " : undefined;
-    const [sound, length] = mark || blank ? [mark ?? blank ?? "", 1] : longestMatch(stressed, at, table);
+    const [phone, length] = mark || blank ? [mark ?? blank ?? "", 1] : longestMatch(stressed, at, table);
     if (length === 0) return undefined;
-    out.push(sound);
+    out.push(phone);
     at += length;
   }
   if (out.length === 0) return undefined;

@@ -58,8 +58,8 @@ const speak = async (
   }
   const args = ["-voice", request.voice, ...knobArguments(request), "-f", "-", "-o", "/dev/stdout"];
   const wav = host.run({ tool: "flite", args, output: "file", input, maxOutputBytes }, signal, turn);
-  const sound = await readSamples(wav, () => silentSpeechError(request));
-  return volume === 1 ? sound : { ...sound, pcm: scale(sound.pcm, volume) };
+  const samples = await readSamples(wav, () => silentSpeechError(request));
+  return volume === 1 ? samples : { ...samples, pcm: scale(samples.pcm, volume) };
 };
 
 /** It ends every text like a sentence, and begins it with a fifth of a second of silence. */

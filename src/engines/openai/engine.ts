@@ -13,9 +13,9 @@ import type { UpstreamResponse } from "../provider-http/exchange.ts";
 import { afterFirstByte } from "../provider-http/peek.ts";
 import { errorFrom } from "../provider-http/responses.ts";
 import { type CaptionedWord, captionMarks, readCaptioned } from "./captions.ts";
+import { pcmRate, readAsSamples, readSpeech } from "./read-audio.ts";
 import { isRealtimeModel, realtimeVersion, speakRealtime } from "./realtime.ts";
 import { requestOf, type SpeechServer, serverIdentity } from "./server.ts";
-import { pcmRate, readAsSamples, readSpeech } from "./sound.ts";
 
 /**
  * In bytes of UTF-8. `gpt-4o-mini-tts` takes 2,000 tokens (OpenAI's page of the model), `tts-1`

@@ -13,8 +13,8 @@ import { afterFirstByte } from "../provider-http/peek.ts";
 import { redact } from "../provider-http/redact.ts";
 import { UpstreamFailed } from "../provider-http/request-failed.ts";
 import { errorFrom, invalidAudio, invalidResponse } from "../provider-http/responses.ts";
+import { pcmRate } from "./read-audio.ts";
 import { requestOf, type SpeechServer } from "./server.ts";
-import { pcmRate } from "./sound.ts";
 
 /** OpenAI's models that speak over a WebSocket only. */
 export const isRealtimeModel = (model: string): boolean => /^gpt-(?:4o-(?:mini-)?)?realtime/.test(model);

@@ -21,7 +21,7 @@ export const anHourOrStale = "public, max-age=3600, stale-while-revalidate=86400
  * Audio of shared voices. CDNs store responses to GET for a week. A website's own voices (`own…`) are only for its own
  * callers, because some CDNs ignore `Vary`. Audio of a fallback voice is short-lived: the requested voice is tried again soon.
  */
-export const audio = {
+export const audioCaching = {
   get: "public, max-age=86400, s-maxage=604800",
   post: "public, max-age=86400",
   own: "private, max-age=86400",

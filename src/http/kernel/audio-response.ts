@@ -34,8 +34,8 @@ export const audioHeaders = (
 });
 
 /** Names the marks of a public sound. */
-export const marksLink = (publicPath: string, objectName: string): string =>
-  `<${publicPath}${publicUrlPath(marksName(objectName))}>; rel="describedby"; type="${marksMimeType}"`;
+export const marksLink = (publicPath: string, audioName: string): string =>
+  `<${publicPath}${publicUrlPath(marksName(audioName))}>; rel="describedby"; type="${marksMimeType}"`;
 
 export const audioHeaderSchemas = { ...etag, ...acceptRanges, ...audioDuration };
 

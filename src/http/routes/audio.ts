@@ -35,7 +35,7 @@ import { sendChunks } from "../kernel/send-chunks.ts";
 import type { HoldUnsentBytes } from "../kernel/unsent-bytes.ts";
 
 /** Reads a whole object by its name; undefined if it does not exist. */
-export type GetObject = (name: string, signal: AbortSignal) => Promise<MeasuredAudio | undefined>;
+export type GetAudio = (name: string, signal: AbortSignal) => Promise<MeasuredAudio | undefined>;
 
 interface AudioInfo extends Measured {
   /** The number of bytes. */
@@ -47,11 +47,11 @@ interface AudioPart extends AudioInfo {
 }
 
 /** Audio and marks by their names. @throws {Unavailable} */
-export interface AudioObjects {
+export interface AudioReads {
   /** Undefined if it does not exist. */
-  statObject(name: string, signal: AbortSignal): Promise<AudioInfo | undefined>;
+  statAudio(name: string, signal: AbortSignal): Promise<AudioInfo | undefined>;
   /** Without any part if it does not exist. `beforePart` is awaited with the bytes of the next part. */
-  readObject(
+  readAudio(
     name: string,
     range: { readonly start: number; readonly end: number },
     options: { readonly signal: AbortSignal; readonly beforePart?: (bytes: number) => Promise<void> },
@@ -59,27 +59,27 @@ export interface AudioObjects {
 }
 
 interface AudioOptions {
-  readonly audioObjects: AudioObjects;
+  readonly audioReads: AudioReads;
   readonly holdUnsentBytes: HoldUnsentBytes;
   readonly publicPath: string;
 }
 
-interface ObjectName {
+interface AudioName {
   readonly hash: string;
   /** In the audio store. */
   readonly name: string;
 }
 
-const objectPattern = new RegExp(
+const audioPattern = new RegExp(
   `^[0-9a-f]{64}\\.(?:${extensionPattern}|${marksExtension.replace(".", "\\.")})$`,
 );
 
 /** Every other name is a 404. */
-const objectParams: RequestPart<ObjectName, z.ZodObject> = {
+const audioParams: RequestPart<AudioName, z.ZodObject> = {
   schema: z.object({
     object: z
       .string()
-      .regex(objectPattern)
+      .regex(audioPattern)
       .meta({
         description:
           "The hash and format of the audio, as in `Content-Location`; or its marks, as in `Link`.",
@@ -87,7 +87,7 @@ const objectParams: RequestPart<ObjectName, z.ZodObject> = {
       }),
   }),
   read: ({ params }) => {
-    if (!objectPattern.test(params.object)) throw notFound();
+    if (!audioPattern.test(params.object)) throw notFound();
     return { hash: params.object.slice(0, 64), name: `public/${params.object}` };
   },
 };
@@ -113,13 +113,13 @@ export const audioOperation = (options: AudioOptions): Operation =>
     auth: "none",
     cache: [immutable],
     headers: conditionalRange,
-    params: objectParams,
+    params: audioParams,
     responses: {
-      200: { description: "The audio, or its marks.", headers: objectHeaders, content: objectContent },
+      200: { description: "The audio, or its marks.", headers: audioRouteHeaders, content: audioBodies },
       206: {
         description: "The requested range of the audio.",
-        headers: { ...objectHeaders, ...contentRange },
-        content: objectContent,
+        headers: { ...audioRouteHeaders, ...contentRange },
+        content: audioBodies,
       },
       304: { description: "The caller has the audio.", headers: etag },
     },
@@ -131,26 +131,26 @@ export const audioOperation = (options: AudioOptions): Operation =>
     },
   });
 
-interface ObjectRequest extends ObjectName {
+interface AudioRequest extends AudioName {
   readonly signal: AbortSignal;
 }
 
 const respondWithAudio = async (
-  { audioObjects, holdUnsentBytes, publicPath }: AudioOptions,
+  { audioReads, holdUnsentBytes, publicPath }: AudioOptions,
   ctx: Context,
-  { hash, name, signal }: ObjectRequest,
+  { hash, name, signal }: AudioRequest,
 ): Promise<void> => {
   const headers = audioHeaders(hash, mimeTypeOf(name));
   const isHead = ctx.method === "HEAD";
   const needsInfo = isHead || isUnchanged(ctx, headers) || ctx.req.headers.range !== undefined;
-  const info = needsInfo ? found(await audioObjects.statObject(name, signal)) : undefined;
+  const info = needsInfo ? found(await audioReads.statAudio(name, signal)) : undefined;
   if (isUnchanged(ctx, headers)) return respond(ctx, notModified(headers));
   // Whether there are marks is not essential: without an answer there is no link.
-  const marks = audioObjects.statObject(marksName(name), signal).catch(() => undefined);
+  const marks = audioReads.statAudio(marksName(name), signal).catch(() => undefined);
   const part = info ? partIn(ctx, headers, info.size) : "whole";
   const range = part === "whole" ? everything : { start: part.first, end: part.last + 1 };
   const beforePart = holdUnsentBytes(ctx, signal);
-  const parts = audioObjects.readObject(name, range, { signal, beforePart });
+  const parts = audioReads.readAudio(name, range, { signal, beforePart });
   const first = isHead ? undefined : found((await parts.next()).value ?? undefined);
   const known = first ?? found(info);
   if (info && known.size !== info.size) throw notFound(); // it was replaced meanwhile
@@ -176,38 +176,38 @@ const collect = async (parts: AsyncIterable<AudioPart>): Promise<Buffer> => {
 
 /** Marks are small, and those of earlier versions must be changed. */
 const respondWithMarks = async (
-  { audioObjects, holdUnsentBytes }: AudioOptions,
+  { audioReads, holdUnsentBytes }: AudioOptions,
   ctx: Context,
-  { hash, name, signal }: ObjectRequest,
+  { hash, name, signal }: AudioRequest,
 ): Promise<void> => {
   const headers = audioHeaders(hash, marksMimeType);
-  const { size } = found(await audioObjects.statObject(name, signal));
+  const { size } = found(await audioReads.statAudio(name, signal));
   if (isUnchanged(ctx, headers)) return respond(ctx, notModified(headers));
   await holdUnsentBytes(ctx, signal)(size);
-  const marks = withoutWords(await collect(audioObjects.readObject(name, everything, { signal })));
+  const marks = withoutWords(await collect(audioReads.readAudio(name, everything, { signal })));
   respond(ctx, audioResponse(marks, partIn(ctx, headers, marks.length), headers));
 };
 
-const objectHeaders = { ...audioHeaderSchemas, ...marksHeader };
-const objectContent = {
+const audioRouteHeaders = { ...audioHeaderSchemas, ...marksHeader };
+const audioBodies = {
   ...audioContent,
   [marksMimeType]: { schema: z.string(), example: formatMarks(exampleMarks).toString() },
 };
 
-const found = <T>(object: T | undefined): T => {
-  if (!object) throw notFound();
-  return object;
+const found = <T>(audio: T | undefined): T => {
+  if (!audio) throw notFound();
+  return audio;
 };
 
-type ObjectHeaders = ReturnType<typeof audioHeaders>;
+type AudioHeaders = ReturnType<typeof audioHeaders>;
 
-const isUnchanged = ({ req }: Context, { ETag = "" }: ObjectHeaders): boolean =>
+const isUnchanged = ({ req }: Context, { ETag = "" }: AudioHeaders): boolean =>
   noneMatchHits(req.headers["if-none-match"], [ETag]);
 
-const notModified = ({ ETag = "" }: ObjectHeaders): HttpResponse => ({ status: 304, headers: { ETag } });
+const notModified = ({ ETag = "" }: AudioHeaders): HttpResponse => ({ status: 304, headers: { ETag } });
 
 /** @throws {RangeNotSatisfiable} */
-const partIn = ({ method, req }: Context, { ETag = "" }: ObjectHeaders, size: number): RequestedPart => {
+const partIn = ({ method, req }: Context, { ETag = "" }: AudioHeaders, size: number): RequestedPart => {
   const { range, "if-range": ifRange } = req.headers;
   if (method !== "GET") return "whole";
   return requestedPart({ range, ifRange: ifRange as string }, ETag.slice(1, -1), size);

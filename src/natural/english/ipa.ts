@@ -67,9 +67,9 @@ export const symbolsOfIpa = (ipa: string, accent: Accent): string | undefined =>
   const table = [...byAccent[accent], ...both].toSorted(([a], [b]) => b.length - a.length);
   let symbols = "";
   for (let at = 0; at < plain.length; ) {
-    const [sound, written] = table.find(([sound]) => plain.startsWith(sound, at)) ?? [];
+    const [phone, written] = table.find(([phone]) => plain.startsWith(phone, at)) ?? [];
     symbols += written ?? plain.charAt(at);
-    at += sound?.length ?? 1;
+    at += phone?.length ?? 1;
   }
   if (!symbol.test(symbols)) return undefined;
   const stressed = symbols.includes("ˈ") ? symbols : symbols.replace(new RegExp(vowel), "ˈ$&");

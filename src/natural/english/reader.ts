@@ -43,7 +43,7 @@ export const createEnglishReader = (data: EnglishData): FrontEnd => {
         const local = own.map((one) => ({ ...one, start: one.start - start, end: one.end - start }));
         const items = itemsOf(sentence, local, exceptions, tag);
         const words = await readItems(items, sentence, position, readers);
-        if (words.some(({ phonemes }) => sound.test(phonemes))) sentences.push(words);
+        if (words.some(({ phonemes }) => spoken.test(phonemes))) sentences.push(words);
         start = end;
         position += Array.from(sentence).length;
       }
@@ -66,7 +66,7 @@ const sentencesAround = (given: readonly Given[], text: string): readonly string
   return sentences;
 };
 
-const sound = /[^;:,.!?—…"“”()\s]/;
+const spoken = /[^;:,.!?—…"“”()\s]/;
 
 /** With the signs that the tagger knows, at the same places. */
 const plain = (text: string): string => text.replace(/[’ʼ]/g, "'").replace(/[‐‑‒]/g, "-").replace(/―/g, "—");

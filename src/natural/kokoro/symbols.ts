@@ -42,7 +42,7 @@ export const symbolsOfIpa = (
     .trim();
   // Other symbols than letters and modifiers of IPA are the model's own.
   if (/[A-Z;:,!?—…"()“”↓→↗↘]/.test(plain)) return undefined;
-  for (const [sound, symbol] of ipaSymbols) plain = plain.replaceAll(sound, symbol);
+  for (const [phone, symbol] of ipaSymbols) plain = plain.replaceAll(phone, symbol);
   if (plain === "" || ![...plain].every((symbol) => Object.hasOwn(vocabulary, symbol))) return undefined;
   const stressed = plain.includes("ˈ") ? plain : plain.replace(new RegExp(vowel), "ˈ$&");
   return stressBeforeVowels(stressed, vowel);

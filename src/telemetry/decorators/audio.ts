@@ -34,7 +34,7 @@ export const instrumentAudioStore = (instruments: Instruments) => {
     get: (name, signal) =>
       timed(
         "get",
-        (object) => (object ? "found" : "absent"),
+        (audio) => (audio ? "found" : "absent"),
         () => store.get(name, signal),
         signal,
       ),
@@ -45,11 +45,11 @@ export const instrumentAudioStore = (instruments: Instruments) => {
         () => store.read(name, range, signal),
         signal,
       ),
-    put: (name, object) =>
+    put: (name, audio) =>
       timed(
         "put",
         () => "stored",
-        () => store.put(name, object),
+        () => store.put(name, audio),
       ),
   });
 };
@@ -90,12 +90,12 @@ async function* onFailure(chunks: AsyncIterable<Buffer>, fail: () => void): Asyn
 export const instrumentPipeline = (pipeline: Pipeline): Pipeline => ({
   ...pipeline,
   obtain: (renditions, signal, ...caller) =>
-    withSoundSpan(renditions, signal, () => pipeline.obtain(renditions, signal, ...caller)),
+    withAudioSpan(renditions, signal, () => pipeline.obtain(renditions, signal, ...caller)),
   stream: (renditions, signal, ...caller) =>
-    withSoundSpan(renditions, signal, () => pipeline.stream(renditions, signal, ...caller)),
+    withAudioSpan(renditions, signal, () => pipeline.stream(renditions, signal, ...caller)),
 });
 
-const withSoundSpan = <T extends { provenance: Provenance; failed: readonly string[] }>(
+const withAudioSpan = <T extends { provenance: Provenance; failed: readonly string[] }>(
   [first]: readonly Rendition[],
   signal: AbortSignal,
   obtain: () => Promise<T>,
@@ -104,10 +104,10 @@ const withSoundSpan = <T extends { provenance: Provenance; failed: readonly stri
     "obtain sound",
     first ? { "voxledger.engine": first.recipe.engine, "voxledger.format": first.recipe.format } : {},
     async (span) => {
-      const sound = await obtain();
-      const { provenance, failed } = sound;
+      const audio = await obtain();
+      const { provenance, failed } = audio;
       span?.setAttributes({ "voxledger.provenance": provenance, "voxledger.failed_voices": failed.length });
-      return sound;
+      return audio;
     },
     signal,
   );

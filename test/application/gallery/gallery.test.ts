@@ -81,8 +81,8 @@ describe("the voices of the gallery", () => {
   it("keep their samples' objects from retention, and no others", async () => {
     const { gallery } = setUp(all);
     const shown = await gallery.voices();
-    expect(gallery.hasObject("public/hibari:two.mp3")).to.equal(true);
-    expect(gallery.hasObject("public/alloy.mp3")).to.equal(false);
+    expect(gallery.hasAudio("public/hibari:two.mp3")).to.equal(true);
+    expect(gallery.hasAudio("public/alloy.mp3")).to.equal(false);
     expect(shown.map(gallery.isSpoken)).to.deep.equal([false, true, false]);
   });
 

@@ -28,10 +28,10 @@ const setUp = (
   const gallery: Gallery = {
     voices: async () => state.voices,
     isSpoken: ({ sample }) => recorded.has(sample.hash),
-    hasObject: () => true,
+    hasAudio: () => true,
   };
-  const pipeline: Pick<Pipeline, "obtain" | "statObject"> = {
-    statObject: async (name) => (objects.has(name) ? ({ size: 1 } as never) : undefined),
+  const pipeline: Pick<Pipeline, "obtain" | "statAudio"> = {
+    statAudio: async (name) => (objects.has(name) ? ({ size: 1 } as never) : undefined),
     obtain: async ([sample]) => {
       const { voice = "", name = "" } = sample ?? {};
       timers.advance(takesMs);

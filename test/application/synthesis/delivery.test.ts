@@ -62,11 +62,11 @@ describe("streaming", () => {
     };
     const pipeline: Pick<
       Pipeline,
-      "fromMemory" | "fromCache" | "statCached" | "obtain" | "asKept" | "stream"
+      "fromMemory" | "fromCache" | "statRendition" | "obtain" | "asKept" | "stream"
     > = {
       fromMemory: notUsed,
       fromCache: notUsed,
-      statCached: notUsed,
+      statRendition: notUsed,
       obtain: notUsed,
       asKept: notUsed,
       stream: async ([rendition], signal, _apiKey, onWork) => {

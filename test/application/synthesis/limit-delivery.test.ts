@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type {
-  Sound,
+  Audio,
   StreamContext,
   Streaming,
   WholeDelivery,
@@ -37,7 +37,7 @@ describe("a limited delivery", () => {
         const bytes = Buffer.from(new ArrayBuffer(100));
         const { hash, name } = rendition;
         const length = { samples: 1, sampleRate: 1 };
-        const sound: Sound = {
+        const sound: Audio = {
           bytes,
           length,
           hash,
@@ -47,7 +47,7 @@ describe("a limited delivery", () => {
           rendition,
           failed: [],
         };
-        return { sound, selection: await select(sound, () => {}), characters: 6 };
+        return { audio: sound, selection: await select(sound, () => {}), characters: 6 };
       },
       begin: async () => {
         if (fails) throw new Error("no audio");
@@ -74,7 +74,7 @@ describe("a limited delivery", () => {
     const onSent = (callback: () => void) => void callbacks.push(callback);
     const whole = { hasRange: false, select: () => ({}) };
     const record = () =>
-      delivery.recordWhole(plan, context.principal, "r", {} as Sound, (error) => {
+      delivery.recordWhole(plan, context.principal, "r", {} as Audio, (error) => {
         if (error) throw error;
       });
     const obtain = () => delivery.deliver(plan, { ...context, signal: never, onSent }, whole);

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import {
+  type Audio,
   createDelivery,
   type Selection,
-  type Sound,
   type WholeContext,
   type WholeDelivery,
 } from "../../../src/application/synthesis/delivery.ts";
@@ -55,15 +55,15 @@ describe("whole delivery", () => {
   let opened: OpenLedger;
   let delivery: WholeDelivery;
   let minutes: ReturnType<typeof createManualClock>;
-  let provenance: Sound["provenance"];
+  let provenance: Audio["provenance"];
   /** What the engine does, once it has begun. */
   let work: () => Promise<void>;
   /** Syntheses that engines have begun, with the signals that end them. */
   let begun: AbortSignal[];
-  let kept: Sound | undefined;
+  let kept: Audio | undefined;
 
-  const soundOf = ({ renditions: [rendition] }: SynthesisPlan): Sound =>
-    ({ rendition, failed: [], provenance, bytes: Buffer.alloc(100) }) as unknown as Sound;
+  const soundOf = ({ renditions: [rendition] }: SynthesisPlan): Audio =>
+    ({ rendition, failed: [], provenance, bytes: Buffer.alloc(100) }) as unknown as Audio;
 
   beforeEach(async () => {
     temporary = await openTemporaryStore();
@@ -82,12 +82,12 @@ describe("whole delivery", () => {
     kept = undefined;
     minutes = createManualClock();
     const obtain = async (
-      renditions: readonly Sound["rendition"][],
+      renditions: readonly Audio["rendition"][],
       signal: AbortSignal,
       _apiKey?: string,
       onWork?: OnWork,
     ) => {
-      const [rendition] = renditions as [Sound["rendition"]];
+      const [rendition] = renditions as [Audio["rendition"]];
       if (provenance === "miss") {
         onWork?.({ rendition, hasBegun: true }, "miss");
         begun.push(signal);
@@ -97,12 +97,12 @@ describe("whole delivery", () => {
     };
     const pipeline: Pick<
       Pipeline,
-      "fromMemory" | "fromCache" | "statCached" | "obtain" | "asKept" | "stream"
+      "fromMemory" | "fromCache" | "statRendition" | "obtain" | "asKept" | "stream"
     > = {
       fromMemory: () => undefined,
       fromCache: async (rendition) =>
         provenance === "miss" ? undefined : soundOf({ ...local, renditions: [rendition] }),
-      statCached: async (rendition) =>
+      statRendition: async (rendition) =>
         provenance === "miss"
           ? undefined
           : { rendition, provenance, size: 1, length: { samples: 1, sampleRate: 1 } },
@@ -183,8 +183,8 @@ describe("whole delivery", () => {
 
   it("takes only the stored bytes for a range, and any bytes for a whole sound", async () => {
     kept = { ...soundOf(local), bytes: Buffer.from("kept") };
-    const selected: Sound[] = [];
-    const select = (sound: Sound) => {
+    const selected: Audio[] = [];
+    const select = (sound: Audio) => {
       selected.push(sound);
       return {};
     };
@@ -213,7 +213,7 @@ describe("whole delivery", () => {
       provenance = "memory";
       for (let n = 0; n < 11; n++) {
         const caller = new AbortController();
-        const select = (_: Sound, onBegin: () => void): never => {
+        const select = (_: Audio, onBegin: () => void): never => {
           onBegin();
           caller.abort(leaving);
           throw leaving;

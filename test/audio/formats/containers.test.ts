@@ -3,8 +3,8 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { fixSizes, hasDeclaredLength, measureSound } from "../../../src/audio/formats/containers.ts";
-import type { SoundLength } from "../../../src/audio/formats/sound-length.ts";
+import type { AudioLength } from "../../../src/audio/formats/audio-length.ts";
+import { fixSizes, hasDeclaredLength, measureAudio } from "../../../src/audio/formats/containers.ts";
 import { fixedRateFormats } from "../../../src/domain/synthesis/fixed-rate-formats.ts";
 import {
   type AudioFormat,
@@ -58,8 +58,8 @@ const lengthsOf = (format: AudioFormat) => {
 };
 
 /** Fails for a sound that cannot be measured. */
-const measured = (format: AudioFormat, bytes: Buffer): SoundLength =>
-  measureSound(format, bytes) ?? { samples: -1, sampleRate: 1 };
+const measured = (format: AudioFormat, bytes: Buffer): AudioLength =>
+  measureAudio(format, bytes) ?? { samples: -1, sampleRate: 1 };
 
 describe("The measured duration of an encoded file", () => {
   let real: RealTools;
@@ -99,7 +99,7 @@ describe("The measured duration of an encoded file", () => {
 
   it("is compared in seconds when the encoder changed the sample rate", async () => {
     const sound = await encode("mp3", 96_000, 96_000);
-    expect(measureSound("mp3", sound)?.sampleRate).to.not.equal(96_000);
+    expect(measureAudio("mp3", sound)?.sampleRate).to.not.equal(96_000);
     expect(
       hasDeclaredLength("mp3", measured("mp3", sound), { samples: 96_000, sampleRate: 96_000 }),
     ).to.equal(true);
@@ -116,7 +116,7 @@ describe("The measured duration of an encoded file", () => {
       ["wav", tone("-f", "wav", "-ac", "2")],
     ];
     for (const [format, bytes] of files) {
-      const length = measureSound(format, bytes) ?? { samples: 0, sampleRate: 1 };
+      const length = measureAudio(format, bytes) ?? { samples: 0, sampleRate: 1 };
       expect(length.samples / length.sampleRate, format).to.be.closeTo(2, 0.2);
     }
   });
@@ -154,7 +154,7 @@ describe("The measured duration of an encoded file", () => {
       );
       const decoded = await decodeAll(made.map(({ bytes }) => ({ bytes, output: ["-ac", "1"] })));
       for (const [index, { format, count, options, bytes, file }] of made.entries()) {
-        const { samples = 0, sampleRate = 1 } = measureSound(format, bytes) ?? {};
+        const { samples = 0, sampleRate = 1 } = measureAudio(format, bytes) ?? {};
         const what = `${format} ${options.join(" ")}: ${count}`;
         // ffprobe includes Opus' pre-skip and the samples that the LAME tag excludes; ffmpeg decodes too much of a short Vorbis file.
         if (options.includes("libvorbis") || options.includes("-write_xing")) {
@@ -169,7 +169,7 @@ describe("The measured duration of an encoded file", () => {
   it("is undefined for data that is not audio", () => {
     for (const format of ["mp3", "ogg", "wav", "opus", "flac", "aac"] as const) {
       for (const bytes of [Buffer.of(), Buffer.from("RIFF"), Buffer.alloc(100, 7)]) {
-        expect(measureSound(format, bytes)).to.equal(undefined);
+        expect(measureAudio(format, bytes)).to.equal(undefined);
       }
     }
   });

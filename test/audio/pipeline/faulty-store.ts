@@ -1,14 +1,14 @@
 import {
+  type AudioName,
   type AudioStore,
   AudioStoreUnavailable,
-  type ObjectName,
 } from "../../../src/audio/store/audio-store.ts";
 
 /** Wraps an audio store so that a test can make it refuse calls or leave them unanswered. */
 export interface FaultyStore extends AudioStore {
   mode: "available" | "refuses" | "hangs";
-  readonly gets: ObjectName[];
-  readonly puts: ObjectName[];
+  readonly gets: AudioName[];
+  readonly puts: AudioName[];
 }
 
 export const withFaults = (store: AudioStore): FaultyStore => {

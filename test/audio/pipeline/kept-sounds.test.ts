@@ -112,13 +112,13 @@ describe("A sound that two instances synthesize with different bytes", () => {
     for (const { pipeline } of [first, second]) {
       const sound = await pipeline.obtain([hello], never);
       expect([sound.provenance, hasKept(sound)]).to.deep.equal(["memory", true]);
-      expect(hasKept(await pipeline.getObject(hello.name, never))).to.equal(true);
+      expect(hasKept(await pipeline.getAudio(hello.name, never))).to.equal(true);
     }
   });
 
   it("is not read by its name before the store has one of them", async () => {
     await synthesizeTwice();
-    const object = second.pipeline.getObject(hello.name, never);
+    const object = second.pipeline.getAudio(hello.name, never);
     mayPut.resolve();
     expect(hasKept(await object)).to.equal(true);
   });
@@ -174,7 +174,7 @@ describe("A sound that two instances synthesize with different bytes", () => {
     await synthesizeTwice({ engineOf: localOf, sound: exact });
     const own = await second.pipeline.obtain([exact], never);
     const { pipeline } = second;
-    for (const sound of [await pipeline.asKept(own, never), await pipeline.getObject(exact.name, never)]) {
+    for (const sound of [await pipeline.asKept(own, never), await pipeline.getAudio(exact.name, never)]) {
       expect(sound?.bytes.equals(own.bytes)).to.equal(true);
     }
     expect(pipeline.stats().writes.pendingObjects).to.equal(1);

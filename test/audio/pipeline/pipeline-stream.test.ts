@@ -28,7 +28,7 @@ describe("A streamed synthesis", () => {
     const { render } = createRenderer({
       engines: () => real.engine,
       encoder: real.encoder,
-      maxObjectBytes: 1_000_000,
+      maxAudioBytes: 1_000_000,
     });
     const spoken = renditionOf("A sound that is received while it is made.");
     sound = Buffer.concat(await collect(render(spoken, { progressive: false }, never)));

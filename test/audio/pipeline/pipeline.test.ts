@@ -6,10 +6,10 @@ import { expect } from "chai";
 import { silent } from "../../../src/audio/pipeline/log.ts";
 import { createMemoryCache } from "../../../src/audio/pipeline/memory-cache.ts";
 import {
+  type Audio,
   createPipeline,
   type Pipeline,
   type PipelineOptions,
-  type Sound,
 } from "../../../src/audio/pipeline/pipeline.ts";
 import { openFilesystemAudioStore } from "../../../src/audio/store/filesystem/filesystem-audio-store.ts";
 import { EngineFailed, Invalid, Unavailable, Unpronounceable } from "../../../src/domain/errors.ts";
@@ -66,7 +66,7 @@ describe("The pipeline", () => {
 
   const hello = renditionOf("Hello.");
   const broken = renditionOf("Hello.", { voice: "espeak:missing", systemVoice: "the broken one" });
-  const obtain = (rendition = hello): Promise<Sound> => pipeline.obtain([rendition], never);
+  const obtain = (rendition = hello): Promise<Audio> => pipeline.obtain([rendition], never);
   const allStored = (): Promise<void> => until(() => pipeline.stats().writes.pendingObjects === 0);
   const failureOf = (promise: Promise<unknown>): Promise<unknown> =>
     promise.then(
@@ -159,27 +159,27 @@ describe("The pipeline", () => {
     });
 
     it("statCached tells the size and length of a sound in memory or the store, and reads no bytes", async () => {
-      expect(await pipeline.statCached(hello, never)).to.equal(undefined);
+      expect(await pipeline.statRendition(hello, never)).to.equal(undefined);
       const { bytes, length } = await obtain();
       const known = { rendition: hello, size: bytes.length, length };
-      expect(await pipeline.statCached(hello, never)).to.deep.equal({ ...known, provenance: "memory" });
+      expect(await pipeline.statRendition(hello, never)).to.deep.equal({ ...known, provenance: "memory" });
       await allStored();
       pipeline = pipelineWith();
       store.gets.length = 0;
-      expect(await pipeline.statCached(hello, never)).to.deep.equal({ ...known, provenance: "store" });
-      expect(await pipeline.statCached({ ...hello, hasMarks: true }, never)).to.equal(undefined);
+      expect(await pipeline.statRendition(hello, never)).to.deep.equal({ ...known, provenance: "store" });
+      expect(await pipeline.statRendition({ ...hello, hasMarks: true }, never)).to.equal(undefined);
       store.mode = "refuses";
-      expect(await pipeline.statCached(hello, never)).to.equal(undefined);
+      expect(await pipeline.statRendition(hello, never)).to.equal(undefined);
       expect(store.gets).to.deep.equal([]);
     });
 
     it("getObject reads an object by name from memory or the store", async () => {
-      expect(await pipeline.getObject(hello.name, never)).to.equal(undefined);
+      expect(await pipeline.getAudio(hello.name, never)).to.equal(undefined);
       const { bytes } = await obtain();
-      expect((await pipeline.getObject(hello.name, never))?.bytes.equals(bytes)).to.equal(true);
+      expect((await pipeline.getAudio(hello.name, never))?.bytes.equals(bytes)).to.equal(true);
       await allStored();
       pipeline = pipelineWith();
-      const fetched = await Promise.all([1, 2, 3].map(() => pipeline.getObject(hello.name, never)));
+      const fetched = await Promise.all([1, 2, 3].map(() => pipeline.getAudio(hello.name, never)));
       for (const each of fetched) expect(each?.bytes.equals(bytes)).to.equal(true);
     });
 
@@ -195,13 +195,13 @@ describe("The pipeline", () => {
         return object;
       };
       pipeline = pipelineWith({ store: { ...store, get } });
-      const reading = pipeline.getObject(hello.name, never);
+      const reading = pipeline.getAudio(hello.name, never);
       await isRead.promise;
       await store.remove(hello.hash);
       pipeline.forget(hello.hash);
       mayEnd.resolve();
       await reading;
-      expect(await pipeline.getObject(hello.name, never)).to.equal(undefined);
+      expect(await pipeline.getAudio(hello.name, never)).to.equal(undefined);
     });
   });
 
@@ -235,13 +235,13 @@ describe("The pipeline", () => {
       store.mode = "refuses";
       const { bytes } = await obtain();
       expect((await obtain()).provenance).to.equal("memory");
-      expect((await pipeline.getObject(hello.name, never))?.bytes.equals(bytes)).to.equal(true);
+      expect((await pipeline.getAudio(hello.name, never))?.bytes.equals(bytes)).to.equal(true);
       expect(engine.requests).to.have.length(1);
     });
 
     it("reports a store failure instead of claiming that an object does not exist", async () => {
       store.mode = "refuses";
-      expect(await failureOf(pipeline.getObject(hello.name, never))).to.be.instanceOf(Unavailable);
+      expect(await failureOf(pipeline.getAudio(hello.name, never))).to.be.instanceOf(Unavailable);
       expect(await pipeline.fromCache(hello, never)).to.equal(undefined);
     });
 
@@ -444,10 +444,10 @@ describe("The pipeline", () => {
   });
 
   it("reserves capacity for synthesis, however many objects are being fetched", async () => {
-    pipeline = pipelineWith({ limits: { objectReads: 2 } });
+    pipeline = pipelineWith({ limits: { audioReads: 2 } });
     store.mode = "hangs";
     const fetches = [1, 2, 3].map((i) =>
-      failureOf(pipeline.statObject(renditionOf(`Number ${i}.`).name, never)),
+      failureOf(pipeline.statAudio(renditionOf(`Number ${i}.`).name, never)),
     );
     await until(() => clock.waiting() === 2);
     store.mode = "available";
@@ -465,7 +465,7 @@ describe("The pipeline", () => {
     damaged.writeUInt8(damaged.readUInt8(100) ^ 1, 100);
     await writeFile(file, damaged);
     pipeline = pipelineWith();
-    const parts = pipeline.readObject(hello.name, { start: 0, end: bytes.length }, { signal: never });
+    const parts = pipeline.readAudio(hello.name, { start: 0, end: bytes.length }, { signal: never });
     expect((await parts.next()).done).to.equal(true);
     expect((await obtain()).provenance).to.equal("miss");
     await allStored();

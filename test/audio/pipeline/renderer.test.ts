@@ -2,9 +2,9 @@ import { expect } from "chai";
 import { createClaim } from "../../../src/async/scheduler/claim.ts";
 import type { ReservedSlot } from "../../../src/async/scheduler/reserved-slot.ts";
 import type { Encoder } from "../../../src/audio/formats/encoder.ts";
+import type { Rendition } from "../../../src/audio/pipeline/audio.ts";
 import { createRenderer } from "../../../src/audio/pipeline/renderer.ts";
 import { SharedSource } from "../../../src/audio/pipeline/shared-stream.ts";
-import type { Rendition } from "../../../src/audio/pipeline/sound.ts";
 import { EngineFailed, Interrupted, SpeechTooLong, Unavailable } from "../../../src/domain/errors.ts";
 import { fixedRateFormats } from "../../../src/domain/synthesis/fixed-rate-formats.ts";
 import { audioFormats } from "../../../src/domain/synthesis/formats.ts";
@@ -51,7 +51,7 @@ describe("Rendering", () => {
       const { render, finish } = createRenderer({
         engines: () => engine,
         encoder: more.encoder ?? real.encoder,
-        maxObjectBytes: more.max ?? 1024 * 1024,
+        maxAudioBytes: more.max ?? 1024 * 1024,
       });
       const shared = new SharedSource({
         source: (shared) => render(rendition, { progressive: false }, shared),
@@ -82,7 +82,7 @@ describe("Rendering", () => {
       synthesize: async (...asked) => ({ ...(await engine.synthesize(...asked)), phonemes: () => [spoken] }),
     };
     const ofEngine = (one: Engine, format: "wav" | "mp3") =>
-      createRenderer({ engines: () => one, encoder: real.encoder, maxObjectBytes: 1024 })
+      createRenderer({ engines: () => one, encoder: real.encoder, maxAudioBytes: 1024 })
         .phonemes(renditionOf("Hello.", { format }), { claim: createClaim() }, never)
         .then((phonemes) => phonemes.map(({ time }) => time));
     expect(await ofEngine(speaking, "wav")).to.deep.equal([500]);

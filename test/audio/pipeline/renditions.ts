@@ -1,6 +1,6 @@
 import { createSecretKey } from "node:crypto";
-import type { Rendition } from "../../../src/audio/pipeline/sound.ts";
-import { hashRecipe, objectName, type Recipe } from "../../../src/domain/synthesis/recipe.ts";
+import type { Rendition } from "../../../src/audio/pipeline/audio.ts";
+import { audioName, hashRecipe, type Recipe } from "../../../src/domain/synthesis/recipe.ts";
 import { normalProsody } from "../../../src/domain/synthesis/speech.ts";
 
 export const namingKey = createSecretKey(Buffer.alloc(32, 9));
@@ -24,5 +24,5 @@ export const renditionOf = (
     ...overrides,
   };
   const hash = hashRecipe(namingKey, recipe);
-  return { recipe, hash, name: objectName(recipe, hash), ssml: false, voice: "UK English", systemVoice };
+  return { recipe, hash, name: audioName(recipe, hash), ssml: false, voice: "UK English", systemVoice };
 };

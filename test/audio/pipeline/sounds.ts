@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import type { AudioObject, ObjectName } from "../../../src/audio/store/audio-store.ts";
+import type { AudioContent, AudioName } from "../../../src/audio/store/audio-store.ts";
 
 /** The name of the object with this number. */
-export const nameOf = (index: number): ObjectName =>
+export const nameOf = (index: number): AudioName =>
   `public/${createHash("sha256").update(`sound ${index}`).digest("hex")}.mp3`;
 
 /** The bytes of the object with this number: the number, then a unique pattern. */
@@ -13,7 +13,7 @@ export const soundOf = (index: number, size = 20_000 + (index % 977) * 13): Buff
 };
 
 /** These bytes as an object of the store, which does not parse them. */
-export const objectOf = (bytes: Buffer): AudioObject => ({
+export const objectOf = (bytes: Buffer): AudioContent => ({
   bytes,
   length: { samples: bytes.length, sampleRate: 8000 },
 });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { silent } from "../../../src/audio/pipeline/log.ts";
 import { createStoreReader, type StoreReader } from "../../../src/audio/pipeline/store-reader.ts";
-import { type AudioObject, AudioStoreUnavailable } from "../../../src/audio/store/audio-store.ts";
+import { type AudioContent, AudioStoreUnavailable } from "../../../src/audio/store/audio-store.ts";
 import { openFilesystemAudioStore } from "../../../src/audio/store/filesystem/filesystem-audio-store.ts";
 import { createManualClock, type ManualClock, until } from "../../support/manual-clock.ts";
 import { type FaultyStore, withFaults } from "./faulty-store.ts";
@@ -35,7 +35,7 @@ describe("Reading from the audio store", () => {
   };
 
   it("returns the object, or undefined when it does not exist", async () => {
-    expect(soundOf(1).equals(((await read()) as AudioObject).bytes)).to.equal(true);
+    expect(soundOf(1).equals(((await read()) as AudioContent).bytes)).to.equal(true);
     expect(await reader.read(nameOf(2), never)).to.equal(undefined);
   });
 
@@ -82,9 +82,9 @@ describe("Reading from the audio store", () => {
     await failThrice();
     store.mode = "available";
     clock.advance(5000);
-    expect(soundOf(1).equals(((await read()) as AudioObject).bytes)).to.equal(true);
+    expect(soundOf(1).equals(((await read()) as AudioContent).bytes)).to.equal(true);
     expect(reader.breaker()).to.equal("closed");
-    expect(soundOf(1).equals(((await read()) as AudioObject).bytes)).to.equal(true);
+    expect(soundOf(1).equals(((await read()) as AudioContent).bytes)).to.equal(true);
   });
 
   it("does not count failures that are separated by a success", async () => {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { silent } from "../../../src/audio/pipeline/log.ts";
 import { StoreWriter, type StoreWriterOptions } from "../../../src/audio/pipeline/store-writer.ts";
-import { type AudioObject, hashInName } from "../../../src/audio/store/audio-store.ts";
+import { type AudioContent, hashInName } from "../../../src/audio/store/audio-store.ts";
 import { openFilesystemAudioStore } from "../../../src/audio/store/filesystem/filesystem-audio-store.ts";
 import { createManualClock, type ManualClock, until } from "../../support/manual-clock.ts";
 import { type FaultyStore, withFaults } from "./faulty-store.ts";
@@ -121,7 +121,7 @@ describe("Writing to the audio store", () => {
   });
 
   describe("when the store has an object of the same name already", () => {
-    const kept: [string, AudioObject][] = [];
+    const kept: [string, AudioContent][] = [];
     const writer = (): StoreWriter =>
       writerWith({ onKept: (name, object) => void kept.push([name, object]) });
     beforeEach(() => {

@@ -19,10 +19,10 @@ import { createInterface } from "node:readline";
 import { crc32 } from "node:zlib";
 import { expect } from "chai";
 import {
+  type AudioPart,
   AudioStoreFull,
   AudioStoreUnavailable,
-  DamagedObject,
-  type ObjectPart,
+  DamagedAudio,
 } from "../../../src/audio/store/audio-store.ts";
 import { openFilesystemAudioStore } from "../../../src/audio/store/filesystem/filesystem-audio-store.ts";
 import { audioStoreContract } from "../../contracts/audio-store.ts";
@@ -109,15 +109,15 @@ describe("The filesystem audio store", () => {
       const changes = [0, 5000, whole.length - 33, whole.length - 20, whole.length - 1].map(changed);
       for (const bytes of [...cuts, ...changes, Buffer.concat([whole, Buffer.alloc(1)])]) {
         await writeFile(fileOf(name), bytes);
-        expect(await store.get(name).catch((error: unknown) => error)).to.be.instanceOf(DamagedObject);
+        expect(await store.get(name).catch((error: unknown) => error)).to.be.instanceOf(DamagedAudio);
         const part = await store.read(name, { start: 0, end: whole.length }).catch((error: unknown) => error);
-        if (part instanceof DamagedObject) continue;
-        const read = part as ObjectPart;
+        if (part instanceof DamagedAudio) continue;
+        const read = part as AudioPart;
         expect(read.hasChecksum(crc32(read.bytes))).to.equal(false);
       }
       for (const bytes of cuts) {
         await writeFile(fileOf(name), bytes);
-        expect(await store.stat(name).catch((error: unknown) => error)).to.be.instanceOf(DamagedObject);
+        expect(await store.stat(name).catch((error: unknown) => error)).to.be.instanceOf(DamagedAudio);
       }
     });
 

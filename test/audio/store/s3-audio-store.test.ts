@@ -9,7 +9,7 @@ import { Client } from "minio";
 import {
   type AudioStore,
   AudioStoreUnavailable,
-  DamagedObject,
+  DamagedAudio,
 } from "../../../src/audio/store/audio-store.ts";
 import type { S3Failure } from "../../../src/audio/store/s3/failure.ts";
 import { openS3AudioStore } from "../../../src/audio/store/s3/s3-audio-store.ts";
@@ -130,7 +130,7 @@ for (const [kind, start] of [
       it("reports foreign objects as damaged and replaces them: an empty one, one without a length, one of more than 64 MiB", async () => {
         for (const bytes of [Buffer.alloc(0), soundOf(1), Buffer.alloc(64 * 1024 * 1024 + 1)]) {
           await owner.putObject(place.bucket, name, bytes);
-          expect(await store.get(name).catch((error: unknown) => error)).to.be.instanceOf(DamagedObject);
+          expect(await store.get(name).catch((error: unknown) => error)).to.be.instanceOf(DamagedAudio);
           await store.put(name, objectOf(soundOf(1)));
           expect(soundOf(1).equals((await store.get(name))?.bytes as Buffer)).to.equal(true);
         }

@@ -12,7 +12,7 @@ const unused = (): never => {
 };
 const otherServices = {
   deleteAudio: unused,
-  sounds: { list: unused, find: unused, purge: unused },
+  audioReports: { list: unused, find: unused, purge: unused },
   acceptClock: unused,
 };
 

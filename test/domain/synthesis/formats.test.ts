@@ -7,7 +7,7 @@ import {
   formats,
   mimeTypeOf,
 } from "../../../src/domain/synthesis/formats.ts";
-import { isObjectName, objectName } from "../../../src/domain/synthesis/recipe.ts";
+import { audioName, isAudioName } from "../../../src/domain/synthesis/recipe.ts";
 import { engines } from "../../../src/domain/synthesis/speech.ts";
 
 const hash = "0".repeat(64);
@@ -31,15 +31,15 @@ describe("The table of output formats", () => {
   for (const format of audioFormats) {
     it(`gives ${format} objects names that are accepted and lead back to its MIME type`, () => {
       for (const websiteId of [undefined, "a"]) {
-        const name = objectName({ format, ...(websiteId !== undefined && { websiteId }) }, hash);
-        expect(isObjectName(name)).to.equal(true);
+        const name = audioName({ format, ...(websiteId !== undefined && { websiteId }) }, hash);
+        expect(isAudioName(name)).to.equal(true);
         expect(mimeTypeOf(name)).to.equal(formats[format].mimeType);
       }
     });
   }
 
   it("refuses object names with another extension", () => {
-    expect(isObjectName(`public/${hash}.txt`)).to.equal(false);
+    expect(isAudioName(`public/${hash}.txt`)).to.equal(false);
     expect(() => mimeTypeOf(`public/${hash}.txt`)).to.throw(TypeError);
   });
 

@@ -96,7 +96,7 @@ describe("A server with OpenAI's API that sends other audio than requested", () 
       engines: () => engineAt(url),
       encoder: ffmpegEncoder(host),
       decoder: ffmpegDecoder(host),
-      maxObjectBytes: 64 << 20,
+      maxAudioBytes: 64 << 20,
     });
     const { recipe } = renditionOf(text, { engine: "oai", voice: "alloy", format });
     const chunks = renderer.render({ recipe, ssml: false }, { progressive: false }, never);

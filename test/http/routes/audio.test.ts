@@ -72,7 +72,7 @@ describe("GET /audio/{object}", () => {
       { perOwner: 2 * partBytes, total: 3 * partBytes, heldMs: 20_000, clock },
     );
     server = await serveOperations([
-      audioOperation({ audioObjects: pipeline, holdUnsentBytes, publicPath: "" }),
+      audioOperation({ audioReads: pipeline, holdUnsentBytes, publicPath: "" }),
     ]);
   });
   afterEach(async () => {

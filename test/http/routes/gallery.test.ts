@@ -34,7 +34,7 @@ const unspoken = new Set(["Otto"]);
 const gallery: Gallery = {
   voices: async () => voices,
   isSpoken: ({ sample }) => !unspoken.has(sample.hash),
-  hasObject: () => true,
+  hasAudio: () => true,
 };
 
 describe("GET /voices", () => {

@@ -4,27 +4,27 @@ import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import pLimit from "p-limit";
 import { tap } from "../../../async/tap.ts";
-import { objectFolders } from "../../../domain/synthesis/recipe.ts";
+import { audioFolders } from "../../../domain/synthesis/recipe.ts";
 import {
-  type AudioObject,
+  type AudioContent,
+  type AudioInfo,
+  type AudioName,
+  type AudioPart,
   type AudioStore,
   AudioStoreFull,
   AudioStoreUnavailable,
   type ByteRange,
+  checkAudio,
+  checkAudioName,
   checkHash,
-  checkObject,
-  checkObjectName,
-  DamagedObject,
-  joinSounds,
+  DamagedAudio,
+  groupByHash,
   keepUnlessDamaged,
-  type ObjectInfo,
-  type ObjectName,
-  type ObjectPart,
-  type StoredObject,
+  type StoredAudio,
 } from "../audio-store.ts";
 import { PendingWrites } from "../pending-writes.ts";
+import { audioSize, footerOf, parseAudioFile, parseFooter } from "./audio-file.ts";
 import { entriesIn, listFiles, orIfMissing } from "./listing.ts";
-import { footerOf, objectSize, parseFooter, parseObjectFile } from "./object-file.ts";
 import { createShards, type Shards, shardDirectories, shardedPath, syncDirectory } from "./shards.ts";
 import { openTemporaryFiles } from "./temporary-files.ts";
 
@@ -45,41 +45,41 @@ export const openFilesystemAudioStore = async ({ path }: { path: string }): Prom
   const slot = pLimit(writesAtOnce);
   const writing = new PendingWrites();
 
-  const write = (file: string, object: AudioObject): Promise<AudioObject | undefined> => {
+  const write = (file: string, audio: AudioContent): Promise<AudioContent | undefined> => {
     const store = async () => {
-      await requireSpace(root, object.bytes.length);
-      return temporary.withFile([object.bytes, footerOf(object)], (part) => publish(shards, part, file));
+      await requireSpace(root, audio.bytes.length);
+      return temporary.withFile([audio.bytes, footerOf(audio)], (part) => publish(shards, part, file));
     };
     return writing.add(translateErrors("written", () => slot(store)));
   };
 
   const reading = async <T>(
-    name: ObjectName,
+    name: AudioName,
     signal: AbortSignal | undefined,
     read: (file: OpenFile) => Promise<T>,
   ): Promise<T | undefined> => {
-    checkObjectName(name);
+    checkAudioName(name);
     return translateErrors("read", () => readingFile(shardedPath(root, name), signal, read));
   };
 
   return {
-    get: (name, signal) => reading(name, signal, readObject),
+    get: (name, signal) => reading(name, signal, readAudio),
     stat: (name, signal) => reading(name, signal, readInfo),
     read: (name, range, signal) => reading(name, signal, (file) => readPart(file, range)),
-    put: async (name, object) => {
-      checkObject(name, object);
-      return write(shardedPath(root, name), object);
+    put: async (name, audio) => {
+      checkAudio(name, audio);
+      return write(shardedPath(root, name), audio);
     },
     touch: async (name) => {
-      checkObjectName(name);
+      checkAudioName(name);
       const now = new Date();
       await translateErrors("written", () =>
         orIfMissing(utimes(shardedPath(root, name), now, now), undefined),
       );
     },
     list: (signal, folder) => {
-      const files = listFiles(root, folder ? [folder] : objectFolders, signal);
-      return joinSounds(tap(files, { onError: throwTranslated("read") }));
+      const files = listFiles(root, folder ? [folder] : audioFolders, signal);
+      return groupByHash(tap(files, { onError: throwTranslated("read") }));
     },
     remove: async (hash, condition) => {
       checkHash(hash);
@@ -153,27 +153,27 @@ const readBytes = async (
   return bytes.subarray(0, at);
 };
 
-const readObject = async ({ fileSize, usedAt, bytesOf }: OpenFile): Promise<StoredObject> => ({
-  ...parseObjectFile(await bytesOf({ start: 0, end: fileSize })),
+const readAudio = async ({ fileSize, usedAt, bytesOf }: OpenFile): Promise<StoredAudio> => ({
+  ...parseAudioFile(await bytesOf({ start: 0, end: fileSize })),
   usedAt,
 });
 
-const readInfo = async ({ fileSize, usedAt, bytesOf }: OpenFile): Promise<ObjectInfo> => {
-  const size = objectSize(fileSize);
+const readInfo = async ({ fileSize, usedAt, bytesOf }: OpenFile): Promise<AudioInfo> => {
+  const size = audioSize(fileSize);
   return { ...parseFooter(await bytesOf({ start: size, end: fileSize }), size), usedAt };
 };
 
-const readPart = async (file: OpenFile, { start, end }: ByteRange): Promise<ObjectPart> => {
+const readPart = async (file: OpenFile, { start, end }: ByteRange): Promise<AudioPart> => {
   const info = await readInfo(file);
   const last = Math.min(end, info.size);
-  if (start >= last) throw new DamagedObject();
+  if (start >= last) throw new DamagedAudio();
   const bytes = await file.bytesOf({ start, end: last });
-  if (bytes.length < last - start) throw new DamagedObject();
+  if (bytes.length < last - start) throw new DamagedAudio();
   return { ...info, bytes };
 };
 
 /** Resolves with the object that exists already, if there is one. */
-const publish = async (shards: Shards, part: string, file: string): Promise<AudioObject | undefined> => {
+const publish = async (shards: Shards, part: string, file: string): Promise<AudioContent | undefined> => {
   const shard = dirname(file);
   await shards.ensure(shard);
   const existing = await linkOnce(part, file).catch(async (error: unknown) => {
@@ -186,7 +186,7 @@ const publish = async (shards: Shards, part: string, file: string): Promise<Audi
   return existing;
 };
 
-const linkOnce = async (part: string, file: string): Promise<AudioObject | undefined> => {
+const linkOnce = async (part: string, file: string): Promise<AudioContent | undefined> => {
   try {
     await link(part, file);
     return undefined;
@@ -194,7 +194,7 @@ const linkOnce = async (part: string, file: string): Promise<AudioObject | undef
     if (codeOf(error) !== "EEXIST") throw error;
   }
   // No put leaves a damaged file; a failing disk or an interrupted restore can.
-  return keepUnlessDamaged(readFile(file).then(parseObjectFile), () => rename(part, file));
+  return keepUnlessDamaged(readFile(file).then(parseAudioFile), () => rename(part, file));
 };
 
 const removeFiles = async (

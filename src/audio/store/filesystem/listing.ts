@@ -1,6 +1,6 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { ObjectFolder } from "../../../domain/synthesis/recipe.ts";
+import type { AudioFolder } from "../../../domain/synthesis/recipe.ts";
 
 interface ListedFile {
   readonly name: string;
@@ -16,7 +16,7 @@ const statsAtOnce = 2;
 /** All files of the folders' shards, in the order of their names; in memory is one directory at a time. */
 export async function* listFiles(
   root: string,
-  folders: readonly ObjectFolder[],
+  folders: readonly AudioFolder[],
   signal: AbortSignal,
 ): AsyncGenerator<ListedFile, void> {
   for (const prefix of folders) {

@@ -1,10 +1,10 @@
 import { mkdir, open } from "node:fs/promises";
 import { dirname, join, sep } from "node:path";
-import { objectFolders } from "../../../domain/synthesis/recipe.ts";
-import type { ObjectName } from "../audio-store.ts";
+import { audioFolders } from "../../../domain/synthesis/recipe.ts";
+import type { AudioName } from "../audio-store.ts";
 
 /** Two levels of directories by the first digits of the hash: `public/ab/cd/abcd….mp3`. */
-export const shardedPath = (root: string, name: ObjectName): string => {
+export const shardedPath = (root: string, name: AudioName): string => {
   const [prefix = "", file = ""] = name.split("/");
   return join(root, prefix, file.slice(0, 2), file.slice(2, 4), file);
 };
@@ -14,7 +14,7 @@ export const shardDirectories = (
   root: string,
   hash: string,
 ): (readonly [folder: string, directory: string])[] =>
-  objectFolders.map((folder) => [folder, join(root, folder, hash.slice(0, 2), hash.slice(2, 4))]);
+  audioFolders.map((folder) => [folder, join(root, folder, hash.slice(0, 2), hash.slice(2, 4))]);
 
 export type Shards = ReturnType<typeof createShards>;
 

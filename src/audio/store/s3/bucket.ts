@@ -1,14 +1,14 @@
 import type { IncomingMessage } from "node:http";
 import { type Client, CopyDestinationOptions, CopySourceOptions } from "minio";
 import {
-  type AudioObject,
+  type AudioContent,
+  type AudioInfo,
+  type AudioName,
+  type AudioPart,
   type ByteRange,
-  DamagedObject,
+  DamagedAudio,
   keepUnlessDamaged,
-  type ObjectInfo,
-  type ObjectName,
-  type ObjectPart,
-  type StoredObject,
+  type StoredAudio,
 } from "../audio-store.ts";
 import { s3Code } from "./failure.ts";
 import {
@@ -37,29 +37,29 @@ export class S3Bucket {
     this.#region = region;
   }
 
-  /** Undefined if there is none. @throws {DamagedObject} */
-  read(name: ObjectName): Promise<StoredObject | undefined> {
+  /** Undefined if there is none. @throws {DamagedAudio} */
+  read(name: AudioName): Promise<StoredAudio | undefined> {
     return ignoring(["NoSuchKey", "NoSuchBucket"], async () =>
       readResponse((await this.#client.getObject(this.#bucket, name)) as IncomingMessage),
     );
   }
 
-  /** Undefined if there is none. @throws {DamagedObject} */
-  async stat(name: ObjectName): Promise<ObjectInfo | undefined> {
+  /** Undefined if there is none. @throws {DamagedAudio} */
+  async stat(name: AudioName): Promise<AudioInfo | undefined> {
     const found = await ignoring(["NotFound", "NoSuchKey", "NoSuchBucket"], () =>
       this.#client.statObject(this.#bucket, name),
     );
     return found && infoOf(found.size, found.metaData, found.lastModified.getTime());
   }
 
-  /** Undefined if there is no such object. @throws {DamagedObject} */
-  readPart(name: ObjectName, range: ByteRange): Promise<ObjectPart | undefined> {
+  /** Undefined if there is no such object. @throws {DamagedAudio} */
+  readPart(name: AudioName, range: ByteRange): Promise<AudioPart | undefined> {
     const { start, end } = range;
     return ignoring(["NoSuchKey", "NoSuchBucket"], async () => {
       const response = await this.#client
         .getPartialObject(this.#bucket, name, start, end - start)
         .catch((error: unknown) => {
-          if (s3Code(error) === "InvalidRange") throw new DamagedObject();
+          if (s3Code(error) === "InvalidRange") throw new DamagedAudio();
           throw error;
         });
       return await readPartResponse(response as IncomingMessage, range);
@@ -67,7 +67,7 @@ export class S3Bucket {
   }
 
   /** Stores the object, unless it exists and is whole: then it resolves with the existing one. */
-  add(name: ObjectName, object: AudioObject): Promise<AudioObject | undefined> {
+  add(name: AudioName, object: AudioContent): Promise<AudioContent | undefined> {
     return this.#inBucket(async () => {
       const headers = { ...headersOf(name), ...metadataOf(object) };
       if (await this.#create(name, object.bytes, headers)) return undefined;
@@ -79,7 +79,7 @@ export class S3Bucket {
    * Renews the object's Last-Modified: copies it onto itself. versitygw 1.8 changes only the metadata then, so the same
    * bytes are written again.
    */
-  async touch(name: ObjectName): Promise<void> {
+  async touch(name: AudioName): Promise<void> {
     const Bucket = this.#bucket;
     await ignoring(["NotFound", "NoSuchKey", "NoSuchBucket"], async () => {
       const { metaData, lastModified } = await this.#client.statObject(Bucket, name);
@@ -112,7 +112,7 @@ export class S3Bucket {
     return { objects, next: found?.isTruncated ? found.nextContinuationToken : undefined };
   }
 
-  remove(name: ObjectName): Promise<void> {
+  remove(name: AudioName): Promise<void> {
     return this.#client.removeObject(this.#bucket, name);
   }
 
@@ -150,7 +150,7 @@ export class S3Bucket {
     }
   }
 
-  async #put(name: ObjectName, object: AudioObject): Promise<void> {
+  async #put(name: AudioName, object: AudioContent): Promise<void> {
     const headers = { ...headersOf(name), ...metadataOf(object) };
     await this.#client.putObject(this.#bucket, name, object.bytes, object.bytes.length, headers);
   }

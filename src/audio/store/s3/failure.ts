@@ -1,5 +1,5 @@
 import { S3Error } from "minio";
-import { AudioStoreFull, AudioStoreUnavailable, DamagedObject } from "../audio-store.ts";
+import { AudioStoreFull, AudioStoreUnavailable, DamagedAudio } from "../audio-store.ts";
 
 /** The error code alone: the messages of the client contain keys, signatures and addresses. */
 export class S3Failure extends Error {
@@ -44,7 +44,7 @@ export const translateS3Errors = async <T>(
     return await run();
   } catch (error) {
     signal?.throwIfAborted();
-    if (error instanceof DamagedObject) throw error;
+    if (error instanceof DamagedAudio) throw error;
     const cause = failureOf(error);
     const Failure = full.includes(cause.code) ? AudioStoreFull : AudioStoreUnavailable;
     throw new Failure(`The audio store cannot be ${what}: ${cause.code}.`, { cause });

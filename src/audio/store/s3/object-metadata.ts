@@ -3,23 +3,23 @@ import { crc32 } from "node:zlib";
 import { mimeTypeOf } from "../../../domain/synthesis/formats.ts";
 import { isMarksName, marksMimeType } from "../../../domain/synthesis/marks.ts";
 import {
-  type AudioObject,
+  type AudioContent,
+  type AudioInfo,
+  type AudioName,
+  type AudioPart,
   type ByteRange,
-  DamagedObject,
-  type ObjectInfo,
-  type ObjectName,
-  type ObjectPart,
-  type StoredObject,
+  DamagedAudio,
+  type StoredAudio,
 } from "../audio-store.ts";
 
 /** A CDN may cache public objects; private ones are read by this service only. */
-export const headersOf = (name: ObjectName): Record<string, string> => ({
+export const headersOf = (name: AudioName): Record<string, string> => ({
   "Content-Type": isMarksName(name) ? marksMimeType : mimeTypeOf(name),
   "Cache-Control": name.startsWith("public/") ? "public, max-age=31536000, immutable" : "private, no-store",
 });
 
 /** What the service knows of an object, kept in its `x-amz-meta-…` headers. */
-export const metadataOf = ({ bytes, length }: AudioObject): Record<string, string> => ({
+export const metadataOf = ({ bytes, length }: AudioContent): Record<string, string> => ({
   samples: String(length.samples),
   "sample-rate": String(length.sampleRate),
   crc32: crc32(bytes).toString(16),
@@ -31,15 +31,15 @@ const ownNames = ["samples", "sample-rate", "crc32"] as const;
 export const ownMetadata = (read: Readonly<Record<string, unknown>>): Record<string, string> =>
   Object.fromEntries(ownNames.flatMap((name) => (read[name] ? [[name, String(read[name])]] : [])));
 
-/** @throws {DamagedObject} it is empty, or was put by another program */
+/** @throws {DamagedAudio} it is empty, or was put by another program */
 export const infoOf = (
   size: number,
   metadata: Readonly<Record<string, unknown>>,
   lastModified: number,
-): ObjectInfo => {
+): AudioInfo => {
   const [samples, sampleRate] = [Number(metadata.samples), Number(metadata["sample-rate"])];
   const isOurs = typeof metadata.crc32 === "string" && Number.isSafeInteger(samples) && sampleRate > 0;
-  if (!isOurs || !(size > 0)) throw new DamagedObject();
+  if (!isOurs || !(size > 0)) throw new DamagedAudio();
   return {
     size,
     length: { samples, sampleRate },
@@ -48,41 +48,41 @@ export const infoOf = (
   };
 };
 
-/** @throws {DamagedObject} the bytes are not those that were put, or were put by another program */
-export const readResponse = async (response: IncomingMessage): Promise<StoredObject> => {
+/** @throws {DamagedAudio} the bytes are not those that were put, or were put by another program */
+export const readResponse = async (response: IncomingMessage): Promise<StoredAudio> => {
   const bytes = await readBody(response, maxObjectBytes);
   const { length, usedAt, hasChecksum } = infoOfResponse(response, bytes.length);
-  if (!hasChecksum(crc32(bytes))) throw new DamagedObject();
+  if (!hasChecksum(crc32(bytes))) throw new DamagedAudio();
   return { bytes, length, usedAt };
 };
 
-/** @throws {DamagedObject} bytes are missing, or were put by another program */
+/** @throws {DamagedAudio} bytes are missing, or were put by another program */
 export const readPartResponse = async (
   response: IncomingMessage,
   { start, end }: ByteRange,
-): Promise<ObjectPart> => {
+): Promise<AudioPart> => {
   const bytes = await readBody(response, end - start);
   const [, first, size] = /^bytes (\d+)-\d+\/(\d+)$/.exec(response.headers["content-range"] ?? "") ?? [];
   const info = infoOfResponse(response, Number(size));
-  if (Number(first) !== start || bytes.length !== Math.min(end, info.size) - start) throw new DamagedObject();
+  if (Number(first) !== start || bytes.length !== Math.min(end, info.size) - start) throw new DamagedAudio();
   return { ...info, bytes };
 };
 
-const infoOfResponse = ({ headers }: IncomingMessage, size: number): ObjectInfo => {
+const infoOfResponse = ({ headers }: IncomingMessage, size: number): AudioInfo => {
   const metadata = Object.fromEntries(ownNames.map((name) => [name, headers[`x-amz-meta-${name}`]]));
   return infoOf(size, metadata, Date.parse(headers["last-modified"] ?? ""));
 };
 
 const maxObjectBytes = 64 * 1024 * 1024;
 
-/** A body that is too large ends the connection. @throws {DamagedObject} */
+/** A body that is too large ends the connection. @throws {DamagedAudio} */
 const readBody = async (body: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer> => {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of body) {
     chunks.push(chunk);
     size += chunk.length;
-    if (size > maxBytes) throw new DamagedObject();
+    if (size > maxBytes) throw new DamagedAudio();
   }
   return Buffer.concat(chunks, size);
 };

@@ -1,14 +1,14 @@
 import { Client } from "minio";
 import { type Clock, systemClock } from "../../../async/clock.ts";
 import { withDeadline } from "../../../async/deadline.ts";
-import { type ObjectFolder, objectFolders } from "../../../domain/synthesis/recipe.ts";
+import { type AudioFolder, audioFolders } from "../../../domain/synthesis/recipe.ts";
 import {
+  type AudioName,
   type AudioStore,
+  checkAudio,
+  checkAudioName,
   checkHash,
-  checkObject,
-  checkObjectName,
-  joinSounds,
-  type ObjectName,
+  groupByHash,
 } from "../audio-store.ts";
 import { PendingWrites } from "../pending-writes.ts";
 import type { S3Address } from "../s3-address.ts";
@@ -46,11 +46,11 @@ export const openS3AudioStore = async (parts: S3AudioStoreOptions): Promise<Audi
     translateS3Errors("written", undefined, () => within(writeMs, undefined, run));
 
   const reading = async <T>(
-    name: ObjectName,
+    name: AudioName,
     signal: AbortSignal | undefined,
     run: (bucket: S3Bucket) => Promise<T>,
   ): Promise<T> => {
-    checkObjectName(name);
+    checkAudioName(name);
     return translateS3Errors("read", signal, () => within(readMs, signal, run));
   };
 
@@ -71,14 +71,14 @@ export const openS3AudioStore = async (parts: S3AudioStoreOptions): Promise<Audi
     stat: (name, signal) => reading(name, signal, (bucket) => bucket.stat(name)),
     read: (name, range, signal) => reading(name, signal, (bucket) => bucket.readPart(name, range)),
     put: async (name, object) => {
-      checkObject(name, object);
+      checkAudio(name, object);
       return writing.add(change((bucket) => bucket.add(name, object)));
     },
     touch: async (name) => {
-      checkObjectName(name);
+      checkAudioName(name);
       await change((bucket) => bucket.touch(name));
     },
-    list: (signal, folder) => joinSounds(listAll(within, folder ? [folder] : objectFolders, signal)),
+    list: (signal, folder) => groupByHash(listAll(within, folder ? [folder] : audioFolders, signal)),
     remove: async (hash, condition) => {
       checkHash(hash);
       return await change((bucket) => removeAll(bucket, hash, condition?.unusedSince));
@@ -107,7 +107,7 @@ const openBucket =
     });
   };
 
-async function* listAll(within: WithinDeadline, folders: readonly ObjectFolder[], signal: AbortSignal) {
+async function* listAll(within: WithinDeadline, folders: readonly AudioFolder[], signal: AbortSignal) {
   for (const folder of folders) {
     for (let token: string | undefined = ""; token !== undefined; ) {
       const from: string = token;
@@ -126,7 +126,7 @@ const removeAll = async (
   unusedSince = Number.POSITIVE_INFINITY,
 ): Promise<string[]> => {
   const removed: string[] = [];
-  for (const folder of objectFolders) {
+  for (const folder of audioFolders) {
     const { objects } = await bucket.page(`${folder}/${hash}.`, "");
     if (objects.some(({ usedAt }) => usedAt > unusedSince)) continue;
     for (const { name } of objects) {

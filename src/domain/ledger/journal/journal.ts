@@ -12,7 +12,7 @@ import {
 } from "../../shape.ts";
 import { monthOf, startOfMonth } from "../month.ts";
 import { eventDigest } from "./canonical.ts";
-import { type Provenance, servingDetails, soundServed, streamEnd, voidedServing } from "./serving.ts";
+import { type Provenance, servedAudio, servingDetails, streamEnd, voidedServing } from "./serving.ts";
 
 const chained = {
   at: utcTime,
@@ -38,7 +38,7 @@ export const journalShapes = {
   SynthesesServed: {
     /** The distinct API keys, and the distinct sounds: `key` and `sound` are indexes into these. */
     keys: listOf(text),
-    sounds: listOf(soundServed),
+    sounds: listOf(servedAudio),
     requestIds: listOf(text),
     key: listOf(count),
     sound: listOf(count),

@@ -1,11 +1,11 @@
 import type { Chained, SynthesesServed } from "./journal.ts";
-import type { Provenance, Serving, ServingDetails, SoundServed } from "./serving.ts";
+import type { Provenance, ServedAudio, Serving, ServingDetails } from "./serving.ts";
 
 /**
  * Upper bounds for the JSON of a serving's numbers, provenance and separators, and of member names.
  */
 const rowBytes = 48;
-const soundBytes = 64;
+const audioBytes = 64;
 const traceBytes = 32;
 
 /**
@@ -15,17 +15,17 @@ const traceBytes = 32;
  */
 export class ServingColumns {
   readonly #keys = new Map<string, number>();
-  readonly #sounds: SoundServed[] = [];
+  readonly #audio: ServedAudio[] = [];
   /**
    * The first sound with each hash; further ones, which differ in a name or a language, by all
    * members.
    */
-  readonly #firstSounds = new Map<string, number>();
-  readonly #otherSounds = new Map<string, number>();
+  readonly #firstAudio = new Map<string, number>();
+  readonly #otherAudio = new Map<string, number>();
   readonly #voiceBytes = new Map<string, number>();
   readonly #requestIds: string[] = [];
   readonly #key: number[] = [];
-  readonly #sound: number[] = [];
+  readonly #audioIndexes: number[] = [];
   readonly #characters: number[] = [];
   readonly #cached: Provenance[] = [];
   #details: Record<string, ServingDetails> | undefined;
@@ -48,13 +48,13 @@ export class ServingColumns {
     const { apiKey, requestId } = serving;
     const details = detailsOf(serving);
     const key = this.#keys.get(apiKey);
-    const sound = this.#soundIndex(serving);
+    const sound = this.#indexOfAudio(serving);
     const bytes =
       this.#bytes +
       rowBytes +
       requestId.length +
       (key === undefined ? apiKey.length + 3 : 0) +
-      (sound === undefined ? this.#bytesOfSound(serving) : 0) +
+      (sound === undefined ? this.#bytesOfAudio(serving) : 0) +
       (details ? bytesOfDetails(details) : 0);
     if (bytes > maxBytes && this.length > 0) return false;
     this.#bytes = bytes;
@@ -63,26 +63,26 @@ export class ServingColumns {
       this.#details[this.length] = details;
     }
     this.#key.push(key ?? this.#addKey(apiKey));
-    this.#sound.push(sound ?? this.#addSound(serving));
+    this.#audioIndexes.push(sound ?? this.#addAudio(serving));
     this.#requestIds.push(requestId);
     this.#characters.push(serving.characters);
     this.#cached.push(serving.cached);
     return true;
   }
 
-  #soundIndex(serving: Serving): number | undefined {
-    const first = this.#firstSounds.get(serving.hash);
-    if (first === undefined || isSameSound(serving, this.#sounds[first])) return first;
-    return this.#otherSounds.get(soundKey(serving));
+  #indexOfAudio(serving: Serving): number | undefined {
+    const first = this.#firstAudio.get(serving.hash);
+    if (first === undefined || isSameAudio(serving, this.#audio[first])) return first;
+    return this.#otherAudio.get(audioKey(serving));
   }
 
-  #bytesOfSound({ engine, format, hash, lang, voice }: Serving): number {
+  #bytesOfAudio({ engine, format, hash, lang, voice }: Serving): number {
     let voiceBytes = this.#voiceBytes.get(voice);
     if (voiceBytes === undefined) {
       voiceBytes = jsonBytes(voice);
       this.#voiceBytes.set(voice, voiceBytes);
     }
-    return soundBytes + engine.length + format.length + hash.length + lang.length + voiceBytes;
+    return audioBytes + engine.length + format.length + hash.length + lang.length + voiceBytes;
   }
 
   #addKey(apiKey: string): number {
@@ -91,11 +91,11 @@ export class ServingColumns {
     return index;
   }
 
-  #addSound(serving: Serving): number {
+  #addAudio(serving: Serving): number {
     const { engine, format, hash, lang, voice } = serving;
-    const index = this.#sounds.push({ engine, format, hash, lang, voice }) - 1;
-    if (this.#firstSounds.has(hash)) this.#otherSounds.set(soundKey(serving), index);
-    else this.#firstSounds.set(hash, index);
+    const index = this.#audio.push({ engine, format, hash, lang, voice }) - 1;
+    if (this.#firstAudio.has(hash)) this.#otherAudio.set(audioKey(serving), index);
+    else this.#firstAudio.set(hash, index);
     return index;
   }
 
@@ -110,8 +110,8 @@ export class ServingColumns {
       keys: [...this.#keys.keys()],
       previous,
       requestIds: this.#requestIds,
-      sound: this.#sound,
-      sounds: this.#sounds,
+      sound: this.#audioIndexes,
+      sounds: this.#audio,
     };
   }
 }
@@ -123,16 +123,16 @@ const bytesOfDetails = ({ traceparent, ...rare }: ServingDetails): number =>
   (traceparent === undefined ? 0 : traceBytes + traceparent.length) +
   (Object.keys(rare).length > 0 || traceparent === undefined ? jsonBytes(rare) + rowBytes : 0);
 
-const isSameSound = (serving: Serving, sound: SoundServed | undefined): boolean =>
-  sound !== undefined &&
-  serving.voice === sound.voice &&
-  serving.lang === sound.lang &&
-  serving.engine === sound.engine &&
-  serving.format === sound.format &&
-  serving.hash === sound.hash;
+const isSameAudio = (serving: Serving, audio: ServedAudio | undefined): boolean =>
+  audio !== undefined &&
+  serving.voice === audio.voice &&
+  serving.lang === audio.lang &&
+  serving.engine === audio.engine &&
+  serving.format === audio.format &&
+  serving.hash === audio.hash;
 
 /** Unambiguous, because only voices contain spaces. */
-const soundKey = ({ hash, engine, format, lang, voice }: Serving): string =>
+const audioKey = ({ hash, engine, format, lang, voice }: Serving): string =>
   `${hash} ${engine} ${format} ${lang} ${voice}`;
 
 const detailsOf = (serving: Serving): ServingDetails | undefined => {
@@ -164,7 +164,7 @@ export const expandServings = ({
   requestIds.map((requestId, index) => ({
     apiKey: keys[key[index] as number] as string,
     requestId,
-    ...(sounds[sound[index] as number] as SoundServed),
+    ...(sounds[sound[index] as number] as ServedAudio),
     characters: characters[index] as number,
     cached: cached[index] as Provenance,
     ...details?.[index],

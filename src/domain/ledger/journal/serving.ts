@@ -15,7 +15,7 @@ export interface Idempotency extends Checked<typeof idempotency> {
   readonly formerRequest?: string;
 }
 
-export const soundServed = object({
+export const servedAudio = object({
   /** The audio's content address. */
   hash: text,
   engine: code<EngineCode>(),
@@ -24,7 +24,7 @@ export const soundServed = object({
   lang: text,
   format: code<AudioFormat>(),
 });
-export type SoundServed = Checked<typeof soundServed>;
+export type ServedAudio = Checked<typeof servedAudio>;
 
 /** The rare members of a serving. */
 export const servingDetails = object({
@@ -50,7 +50,7 @@ export const servingDetails = object({
 export type ServingDetails = Checked<typeof servingDetails>;
 
 /** An answer with audio. Its time is that of the journal event that holds it. */
-export interface Serving extends SoundServed, ServingDetails {
+export interface Serving extends ServedAudio, ServingDetails {
   readonly apiKey: string;
   readonly requestId: string;
   /**

@@ -28,20 +28,20 @@ interface Anchor {
 export const alignCharacters = (
   { text, ssml }: { readonly text: string; readonly ssml: boolean },
   marks: readonly Mark[],
-  soundSeconds: number,
+  audioSeconds: number,
 ): Alignment => {
   const characters = [...text];
   const weights = ssml ? withoutMarkup(characters) : characters.map(weightOf);
   const pauses = ssml ? pausesOf(text, characters.length) : characters.map(() => 0);
   const times: number[] = [];
-  const anchors = anchorsOf(marks, characters.length, soundSeconds);
+  const anchors = anchorsOf(marks, characters.length, audioSeconds);
   for (const [index, { at, seconds }] of anchors.entries()) {
     const next = anchors[index + 1];
     if (!next) continue;
     const part = [at, next.at] as const;
     times.push(...distribute(weights.slice(...part), pauses.slice(...part), seconds, next.seconds));
   }
-  const rounded = [...times, soundSeconds].map((seconds) => Math.round(seconds * 1000) / 1000);
+  const rounded = [...times, audioSeconds].map((seconds) => Math.round(seconds * 1000) / 1000);
   return {
     characters,
     character_start_times_seconds: rounded.slice(0, -1),
@@ -71,17 +71,17 @@ export const withoutEscapes = (whole: Alignment, { lengths }: SsmlContent): Alig
 const escaped: Readonly<Record<string, string>> = { "&amp;": "&", "&lt;": "<", "&gt;": ">" };
 
 /** Places and times increase, from the first character to the end of the sound. Sentences serve where no words are known. */
-const anchorsOf = (marks: readonly Mark[], length: number, soundSeconds: number): Anchor[] => {
+const anchorsOf = (marks: readonly Mark[], length: number, audioSeconds: number): Anchor[] => {
   const anchors: Anchor[] = [{ at: 0, seconds: 0 }];
   const kind = marks.some(({ type }) => type === "word") ? "word" : "sentence";
   for (const { type, start, time } of marks) {
     const last = anchors.at(-1) as Anchor;
     if (type !== kind || start >= length) continue;
-    const seconds = Math.min(Math.max(time / 1000, last.seconds), soundSeconds);
+    const seconds = Math.min(Math.max(time / 1000, last.seconds), audioSeconds);
     if (start > last.at) anchors.push({ at: start, seconds });
     else if (anchors.length === 1) anchors[0] = { at: 0, seconds };
   }
-  return [...anchors, { at: length, seconds: soundSeconds }];
+  return [...anchors, { at: length, seconds: audioSeconds }];
 };
 
 /** The start of each part. `pauses`: the seconds of a pause at a part, in addition to its weight. */

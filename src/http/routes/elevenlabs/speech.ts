@@ -2,7 +2,7 @@ import { Readable } from "node:stream";
 import type { Context } from "koa";
 import type { Websites } from "../../../application/accounts/websites.ts";
 import type { Voices } from "../../../application/catalog/voices.ts";
-import type { Sound, Synthesis } from "../../../application/synthesis/delivery.ts";
+import type { Audio, Synthesis } from "../../../application/synthesis/delivery.ts";
 import type { SynthesisPlan, SynthesisRequest } from "../../../application/synthesis/planner.ts";
 import { Invalid } from "../../../domain/errors.ts";
 import { countCharacters } from "../../../domain/synthesis/count-characters.ts";
@@ -30,7 +30,7 @@ import {
   queryParams,
   type ResponseSpec,
 } from "../../kernel/operation.ts";
-import type { GetObject } from "../audio.ts";
+import type { GetAudio } from "../audio.ts";
 import { idempotencyHeader, requestContextOf } from "../synthesis/request-context.ts";
 import { plainAudio, type StreamBody, type StreamResponse } from "../synthesis/stream.ts";
 import { engineOfModel } from "./models.ts";
@@ -44,7 +44,7 @@ interface SpeechOptions {
   readonly websites: Pick<Websites, "textFormatOf">;
   readonly synthesis: Synthesis;
   readonly streamResponse: StreamResponse;
-  readonly getObject: GetObject;
+  readonly getAudio: GetAudio;
   readonly names: HeaderNames;
   readonly settings: { readonly maxTextCharacters: number };
 }
@@ -173,16 +173,16 @@ const deliver = async <S extends object>(
   { synthesis, names }: SpeechOptions,
   ctx: Context,
   { plan, context }: Planned,
-  select: (sound: Sound) => Promise<S>,
-): Promise<S & { readonly sound: Sound }> => {
+  select: (audio: Audio) => Promise<S>,
+): Promise<S & { readonly audio: Audio }> => {
   const request = { hasRange: false, select };
-  const { sound, selection, characters } = await synthesis.deliver(plan, context, request);
+  const { audio, selection, characters } = await synthesis.deliver(plan, context, request);
   ctx.set({
     ...ownHeaders(ctx, characters),
-    [names.prosodyApplied]: formatKnobs(sound.rendition.recipe.applied),
-    [names.cached]: sound.provenance,
+    [names.prosodyApplied]: formatKnobs(audio.rendition.recipe.applied),
+    [names.cached]: audio.provenance,
   });
-  return { ...selection, sound };
+  return { ...selection, audio };
 };
 
 const ownHeaders = (ctx: Context, characters: number): Record<string, string> => ({
@@ -191,17 +191,17 @@ const ownHeaders = (ctx: Context, characters: number): Record<string, string> =>
 });
 
 const convert: Speech["handle"] = async (options, ctx, planned) => {
-  const { sound } = await deliver(options, ctx, planned, async () => ({}));
-  ctx.set({ "Content-Type": formats[sound.format].mimeType, ...durationHeader(sound) });
-  ctx.body = sound.bytes;
+  const { audio } = await deliver(options, ctx, planned, async () => ({}));
+  ctx.set({ "Content-Type": formats[audio.format].mimeType, ...durationHeader(audio) });
+  ctx.body = audio.bytes;
 };
 
 const convertWithTimestamps: Speech["handle"] = async (options, ctx, planned) => {
-  const { sound, alignment } = await deliver(options, ctx, planned, async ({ rendition }) => ({
-    alignment: await alignmentOf(rendition, planned, options.getObject, planned.context.signal),
+  const { audio, alignment } = await deliver(options, ctx, planned, async ({ rendition }) => ({
+    alignment: await alignmentOf(rendition, planned, options.getAudio, planned.context.signal),
   }));
   ctx.type = "json";
-  ctx.body = Readable.from(timedJson(sound.bytes, alignment));
+  ctx.body = Readable.from(timedJson(audio.bytes, alignment));
 };
 
 const stream: Speech["handle"] = async ({ streamResponse }, ctx, { plan, context }) => {
@@ -210,7 +210,7 @@ const stream: Speech["handle"] = async ({ streamResponse }, ctx, { plan, context
 };
 
 const streamWithTimestamps: Speech["handle"] = async (
-  { streamResponse, getObject },
+  { streamResponse, getAudio },
   ctx,
   { plan, context, content },
 ) => {
@@ -221,7 +221,7 @@ const streamWithTimestamps: Speech["handle"] = async (
       ...ownHeaders(ctx, characters),
       "Content-Type": "application/x-ndjson",
     }),
-    chunks: (stream) => timedLines(stream, { content }, getObject, context.signal),
+    chunks: (stream) => timedLines(stream, { content }, getAudio, context.signal),
   };
   await streamResponse(ctx, plan, { ...context, body });
 };

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Rendition } from "../../../application/synthesis/delivery.ts";
 import { marksName, parseMarks } from "../../../domain/synthesis/marks.ts";
 import { namedSchema } from "../../kernel/named-schema.ts";
-import type { GetObject } from "../audio.ts";
+import type { GetAudio } from "../audio.ts";
 import { type ChunkedAudio, countingDelivery } from "../synthesis/stream.ts";
 import { type Alignment, alignCharacters, CharacterAlignment, withoutEscapes } from "./alignment.ts";
 import type { SsmlContent } from "./ssml-content.ts";
@@ -22,10 +22,10 @@ export const TimedAudio = namedSchema("ElevenLabsTimedAudio", {
 export const alignmentOf = async (
   { recipe, ssml, name, hasMarks }: Rendition,
   { content }: { readonly content: SsmlContent | undefined },
-  getObject: GetObject,
+  getAudio: GetAudio,
   signal: AbortSignal,
 ): Promise<Alignment | null> => {
-  const marks = hasMarks ? await getObject(marksName(name), signal) : undefined;
+  const marks = hasMarks ? await getAudio(marksName(name), signal) : undefined;
   if (!marks) return null;
   const { samples, sampleRate } = marks.length;
   const alignment = alignCharacters(
@@ -40,11 +40,11 @@ export const alignmentOf = async (
 export async function* timedLines(
   stream: ChunkedAudio,
   read: { readonly content: SsmlContent | undefined },
-  getObject: GetObject,
+  getAudio: GetAudio,
   signal: AbortSignal,
 ): AsyncGenerator<string> {
   for await (const chunk of countingDelivery(stream)) yield line(chunk.toString("base64"), null);
-  const alignment = await alignmentOf(stream.rendition, read, getObject, signal);
+  const alignment = await alignmentOf(stream.rendition, read, getAudio, signal);
   if (alignment) yield line("", alignment);
 }
 

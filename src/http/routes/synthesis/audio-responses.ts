@@ -1,10 +1,10 @@
-import type { CachedSound, Rendition, Sound } from "../../../application/synthesis/delivery.ts";
+import type { Audio, KnownAudio, Rendition } from "../../../application/synthesis/delivery.ts";
 import type { SynthesisPlan } from "../../../application/synthesis/planner.ts";
 import { formats } from "../../../domain/synthesis/formats.ts";
 import { marksMimeType } from "../../../domain/synthesis/marks.ts";
 import { formatKnobs } from "../../../domain/synthesis/prosody.ts";
 import { publicUrlPath } from "../../../domain/synthesis/recipe.ts";
-import { audio, noStore } from "../../caching/cache-control.ts";
+import { audioCaching, noStore } from "../../caching/cache-control.ts";
 import {
   audioHeaders,
   audioResponse,
@@ -25,8 +25,8 @@ export interface AudioResponseOptions {
 }
 
 const cacheControlOf = ({ shared }: SynthesisPlan, method: SynthesisMethod): string => {
-  if (!shared) return audio.own;
-  return method === "POST" ? audio.post : audio.get;
+  if (!shared) return audioCaching.own;
+  return method === "POST" ? audioCaching.post : audioCaching.get;
 };
 
 /** The headers of 200 that 304 repeats (RFC 9110, section 15.4.5), and those with which pages can read it. */
@@ -76,33 +76,34 @@ export const createAudioResponses = ({ names, publicPath, publicCors }: AudioRes
   };
 
   /** Without the sound nothing names it: whoever knows its name can find out by `/audio/` whether it exists. */
-  const head = (plan: SynthesisPlan, sound: CachedSound | undefined): HttpResponse => {
-    const headers = headersOf(plan, sound?.rendition ?? plan.renditions[0], "HEAD");
-    if (sound) {
-      headers[names.cached] = sound.provenance;
-      headers["Content-Length"] = String(sound.size);
-      Object.assign(headers, durationHeader(sound));
+  const head = (plan: SynthesisPlan, audio: KnownAudio | undefined): HttpResponse => {
+    const headers = headersOf(plan, audio?.rendition ?? plan.renditions[0], "HEAD");
+    if (audio) {
+      headers[names.cached] = audio.provenance;
+      headers["Content-Length"] = String(audio.size);
+      Object.assign(headers, durationHeader(audio));
     } else for (const name of namingHeaders) delete headers[name];
     return { status: 200, headers };
   };
 
   const ofAudio = (
     plan: SynthesisPlan,
-    sound: Sound,
+    audio: Audio,
     method: SynthesisMethod,
     part: RequestedPart,
   ): HttpResponse => {
-    const headers = headersOf(plan, sound.rendition, method);
-    headers[names.cached] = sound.provenance;
-    Object.assign(headers, durationHeader(sound));
-    if (sound.failed.length > 0) headers["Cache-Control"] = plan.shared ? audio.fallback : audio.ownFallback;
-    return audioResponse(sound.bytes, part, headers);
+    const headers = headersOf(plan, audio.rendition, method);
+    headers[names.cached] = audio.provenance;
+    Object.assign(headers, durationHeader(audio));
+    if (audio.failed.length > 0)
+      headers["Cache-Control"] = plan.shared ? audioCaching.fallback : audioCaching.ownFallback;
+    return audioResponse(audio.bytes, part, headers);
   };
 
   /** They tell the words, so that no cache may store them. `Link` names the audio. */
   const marks = (
     { recipe, name }: Rendition,
-    content?: { readonly sound: Sound; readonly lines: Buffer },
+    content?: { readonly audio: Audio; readonly lines: Buffer },
   ): HttpResponse => {
     const { mimeType } = formats[recipe.format];
     const headers: Record<string, string> = {
@@ -111,10 +112,10 @@ export const createAudioResponses = ({ names, publicPath, publicCors }: AudioRes
       [names.prosodyApplied]: formatKnobs(recipe.applied),
     };
     if (!content) return { status: 200, headers };
-    headers[names.cached] = content.sound.provenance;
+    headers[names.cached] = content.audio.provenance;
     if (recipe.websiteId === undefined)
       headers.Link = `<${publicPath}${publicUrlPath(name)}>; rel="describes"; type="${mimeType}"`;
-    Object.assign(headers, durationHeader(content.sound));
+    Object.assign(headers, durationHeader(content.audio));
     return { status: 200, headers, body: content.lines };
   };
 

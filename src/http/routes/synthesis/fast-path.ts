@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Logger } from "pino";
-import type { Sound, Synthesis } from "../../../application/synthesis/delivery.ts";
+import type { Audio, Synthesis } from "../../../application/synthesis/delivery.ts";
 import type { SynthesisPlan } from "../../../application/synthesis/planner.ts";
 import type { Receipt } from "../../../domain/ledger/journal/serving.ts";
 import type { UnreadAudio } from "../../../limits/unread-audio.ts";
@@ -57,14 +57,14 @@ export const createFastPath = (options: FastPathOptions): FastPath => {
   return (req, res) => {
     if (req.method !== "GET" || !req.url?.startsWith(urlPrefix) || isSpecial(req)) return false;
     const plan = currentPlan(req, req.url);
-    const sound = plan && synthesis.fromMemory(plan);
-    if (!sound) return false;
+    const audio = plan && synthesis.fromMemory(plan);
+    if (!audio) return false;
     const requestId = randomUUID();
-    if (!observer) serve(req, res, { requestId, plan, sound });
+    if (!observer) serve(req, res, { requestId, plan, audio });
     else {
       const followed = observer.begin(req, requestId);
       const onSent = () => followed.end(route, res.statusCode);
-      followed.run(() => serve(req, res, { requestId, plan, sound, onSent }));
+      followed.run(() => serve(req, res, { requestId, plan, audio, onSent }));
     }
     return true;
   };
@@ -79,7 +79,7 @@ const isSpecial = ({ headers }: IncomingMessage): boolean =>
 interface FastResponse {
   readonly requestId: string;
   readonly plan: SynthesisPlan;
-  readonly sound: Sound;
+  readonly audio: Audio;
   /** Called once, after the response was passed to the connection. */
   readonly onSent?: () => void;
 }
@@ -103,7 +103,7 @@ const createServe = ({ gate, apiCors, synthesis, presenter, unread, log }: FastP
   };
 
   return (req: IncomingMessage, res: ServerResponse, response: FastResponse): void => {
-    const { requestId, plan, sound, onSent } = response;
+    const { requestId, plan, audio, onSent } = response;
     const endLog = beginLog(log, res, requestId);
     let caller: Caller | undefined;
     const end = (error: unknown, receipt?: Receipt): void => {
@@ -112,10 +112,10 @@ const createServe = ({ gate, apiCors, synthesis, presenter, unread, log }: FastP
         synthesis.callerLeft(receipt);
         res.statusCode = clientClosedRequest;
       } else {
-        sendSound(res, response, caller, presenter.headersFromMemory(plan, sound));
+        sendAudio(res, response, caller, presenter.headersFromMemory(plan, audio));
         // Nearly always the operating system has taken all of it.
         if (res.writableLength > 0)
-          onResponseEnd(res, unread.hold(caller.principal.apiKey, sound.bytes.buffer));
+          onResponseEnd(res, unread.hold(caller.principal.apiKey, audio.bytes.buffer));
       }
       endLog?.(caller);
       onSent?.();
@@ -123,7 +123,7 @@ const createServe = ({ gate, apiCors, synthesis, presenter, unread, log }: FastP
     try {
       caller = gate(req);
       requireAdmission(caller);
-      synthesis.recordWhole(plan, caller.principal, requestId, sound, end);
+      synthesis.recordWhole(plan, caller.principal, requestId, audio, end);
     } catch (error) {
       end(error);
     }
@@ -131,9 +131,9 @@ const createServe = ({ gate, apiCors, synthesis, presenter, unread, log }: FastP
 };
 
 /** One flat array of headers: Node then copies and merges nothing. */
-const sendSound = (
+const sendAudio = (
   res: ServerResponse,
-  { requestId, sound }: FastResponse,
+  { requestId, audio }: FastResponse,
   { admission: { limit, remaining } }: Caller,
   headers: readonly string[],
 ): void => {
@@ -146,7 +146,7 @@ const sendSound = (
     String(remaining),
     ...headers,
   ]);
-  res.end(sound.bytes);
+  res.end(audio.bytes);
 };
 
 /** Undefined unless requests are logged: composing the line costs as much as the response. */

@@ -1,7 +1,7 @@
 import type {
-  CachedSound,
+  Audio,
+  KnownAudio,
   RequestContext,
-  Sound,
   Synthesis,
 } from "../../../application/synthesis/delivery.ts";
 import type { MarksWithPhonemes } from "../../../application/synthesis/marks-with-phonemes.ts";
@@ -25,7 +25,7 @@ export interface SynthesisCall extends RequestContext {
 interface BuiltHeaders {
   readonly headers: readonly string[];
   /** Identifies the sound. A reference to its bytes would keep them in memory. */
-  readonly length: Sound["length"];
+  readonly length: Audio["length"];
 }
 
 interface PresenterOptions extends AudioResponseOptions {
@@ -39,7 +39,7 @@ export const createSynthesisPresenter = ({ synthesis, marksWithPhonemes, ...opti
   const findCharged = (
     plan: SynthesisPlan,
     { principal, signal }: SynthesisCall,
-  ): Promise<CachedSound | undefined> => synthesis.findCharged(plan, principal.apiKey, signal);
+  ): Promise<KnownAudio | undefined> => synthesis.findCharged(plan, principal.apiKey, signal);
 
   /** Whether the caller has the audio. A fallback's tag does not count, so that the first voice is tried again. */
   const isUnchanged = async (plan: SynthesisPlan, call: SynthesisCall): Promise<boolean> =>
@@ -49,14 +49,14 @@ export const createSynthesisPresenter = ({ synthesis, marksWithPhonemes, ...opti
 
   const deliver = async (plan: SynthesisPlan, call: SynthesisCall): Promise<HttpResponse> => {
     const hasRange = call.method === "GET" && call.range !== undefined;
-    const { sound, selection } = await synthesis.deliver(plan, call, {
+    const { audio, selection } = await synthesis.deliver(plan, call, {
       hasRange,
       select: ({ hash, bytes }) => {
         const part = hasRange ? requestedPart(call, hash, bytes.length) : "whole";
         return { part, partBytes: part === "whole" ? undefined : part.last - part.first + 1 };
       },
     });
-    return responses.audio(plan, sound, call.method, selection.part);
+    return responses.audio(plan, audio, call.method, selection.part);
   };
 
   /**
@@ -68,14 +68,14 @@ export const createSynthesisPresenter = ({ synthesis, marksWithPhonemes, ...opti
     if (call.method === "HEAD") return responses.marks(plan.renditions[0]);
     const { principal, signal } = call;
     const context = { ...call, idempotency: undefined };
-    const { sound, selection } = await synthesis.deliver(plan, context, {
+    const { audio, selection } = await synthesis.deliver(plan, context, {
       hasRange: false,
-      select: async (sound, onBegin) => ({
+      select: async (audio, onBegin) => ({
         partBytes: undefined,
-        lines: await marksWithPhonemes(sound, { apiKey: principal.apiKey, onBegin }, signal),
+        lines: await marksWithPhonemes(audio, { apiKey: principal.apiKey, onBegin }, signal),
       }),
     });
-    return responses.marks(sound.rendition, { sound, lines: selection.lines });
+    return responses.marks(audio.rendition, { audio, lines: selection.lines });
   };
 
   const builtHeaders = new WeakMap<SynthesisPlan, BuiltHeaders>();
@@ -84,11 +84,11 @@ export const createSynthesisPresenter = ({ synthesis, marksWithPhonemes, ...opti
    * The headers of a GET of a whole sound in memory, for a shared plan: names and values in turn. Plans of the same sound may
    * have other headers (`Link`), so they are built once for each plan.
    */
-  const headersFromMemory = (plan: SynthesisPlan, sound: Sound): readonly string[] => {
+  const headersFromMemory = (plan: SynthesisPlan, audio: Audio): readonly string[] => {
     const known = builtHeaders.get(plan);
-    if (known?.length === sound.length) return known.headers;
-    const headers = Object.entries(responses.audio(plan, sound, "GET", "whole").headers).flat();
-    builtHeaders.set(plan, { headers, length: sound.length });
+    if (known?.length === audio.length) return known.headers;
+    const headers = Object.entries(responses.audio(plan, audio, "GET", "whole").headers).flat();
+    builtHeaders.set(plan, { headers, length: audio.length });
     return headers;
   };
 

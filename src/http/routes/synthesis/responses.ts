@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { marksMimeType } from "../../../domain/synthesis/marks.ts";
-import { audio, noStore } from "../../caching/cache-control.ts";
+import { audioCaching, noStore } from "../../caching/cache-control.ts";
 import { audioHeaderSchemas, v2AudioContent } from "../../kernel/audio-response.ts";
 import {
   acceptRanges,
@@ -15,7 +15,7 @@ import {
 } from "../../kernel/headers.ts";
 import type { ResponseSpec } from "../../kernel/operation.ts";
 
-const fallbacks = [audio.fallback, audio.ownFallback];
+const fallbacks = [audioCaching.fallback, audioCaching.ownFallback];
 
 /** With `marks=phoneme`: never stored. */
 const marksContent = {
@@ -53,7 +53,7 @@ const common = (names: HeaderNames, cache: readonly string[]) => ({
 type Responses = Readonly<Record<number, ResponseSpec>>;
 
 export const responsesToGet = (names: HeaderNames): Responses => {
-  const cache = [audio.get, audio.own];
+  const cache = [audioCaching.get, audioCaching.own];
   const responses = common(names, cache);
   const { 200: whole } = responses;
   return {
@@ -79,7 +79,7 @@ export const responsesToGet = (names: HeaderNames): Responses => {
 
 /** The whole audio; or a stream, which no cache stores and which has no entity tag. */
 export const responsesToPost = (names: HeaderNames): Responses => {
-  const { 200: whole, 204: silence } = common(names, [audio.post, audio.own]);
+  const { 200: whole, 204: silence } = common(names, [audioCaching.post, audioCaching.own]);
   return {
     200: {
       ...whole,

@@ -84,11 +84,11 @@ const completeAudio = async (
   context: WholeContext,
 ): Promise<ChunkedAudio> => {
   const whole = { hasRange: false, select: () => ({}) };
-  const { sound, characters } = await synthesis.deliver(plan, context, whole);
-  const { rendition, provenance, bytes } = sound;
+  const { audio, characters } = await synthesis.deliver(plan, context, whole);
+  const { rendition, provenance, bytes } = audio;
   return {
     rendition,
-    contentType: formats[sound.format].mimeType,
+    contentType: formats[audio.format].mimeType,
     prosodyApplied: rendition.recipe.applied,
     provenance,
     characters,

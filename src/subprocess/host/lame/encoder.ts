@@ -1,7 +1,7 @@
 import { PassThrough } from "node:stream";
 import { ToolFailed } from "../../tools.ts";
 import type { ToolProcess } from "../exit-failure.ts";
-import type { LameLibrary, LameSound } from "./library.ts";
+import type { LameLibrary, LameStream } from "./library.ts";
 
 /** The canonical header, whose sizes are ignored: its sample rate is known. */
 const headerBytes = 44;
@@ -37,19 +37,19 @@ async function* samplesOf(wav: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
 }
 
 async function* encode(
-  sound: LameSound,
+  stream: LameStream,
   pcm: AsyncIterable<Buffer>,
   killed: AbortSignal,
 ): AsyncGenerator<Buffer> {
   try {
     for await (const samples of pcm) {
-      const frames = await sound.encode(samples);
+      const frames = await stream.encode(samples);
       killed.throwIfAborted();
       if (frames.length > 0) yield frames;
     }
-    const end = await sound.finish();
+    const end = await stream.finish();
     if (end.length > 0) yield end;
   } finally {
-    sound.close();
+    stream.close();
   }
 }

@@ -5,7 +5,7 @@ import koffi, { type LibraryHandle } from "../../native-libraries.ts";
 export type LameLibrary = ReturnType<typeof openLame>;
 
 /** One mp3, of s16le mono samples. */
-export type LameSound = ReturnType<LameLibrary["open"]>;
+export type LameStream = ReturnType<LameLibrary["open"]>;
 
 const sampleRates: ReadonlySet<number> = new Set([
   8000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000,

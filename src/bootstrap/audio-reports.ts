@@ -1,6 +1,6 @@
+import { createAudioReports } from "../application/audio/audio-reports.ts";
+import { createCountServings } from "../application/audio/audio-servings.ts";
 import { createDeleteAudio } from "../application/audio/delete-audio.ts";
-import { createCountServings } from "../application/audio/sound-servings.ts";
-import { createSounds } from "../application/audio/sounds.ts";
 import { createCdnPurge } from "../audio/cdn-purge.ts";
 import type { AudioStore } from "../audio/store/audio-store.ts";
 import type { CommandHandler } from "../eventstore/command-handler.ts";
@@ -12,7 +12,7 @@ import type { Runtime } from "./core.ts";
  * Composes what operators can do with stored audio. `forget` is called with the hash of deleted
  * audio.
  */
-export const composeSounds = (
+export const composeAudioReports = (
   { settings, clock }: Pick<Runtime, "settings" | "clock">,
   {
     store,
@@ -29,7 +29,7 @@ export const composeSounds = (
   const purge = settings.purge && createCdnPurge(settings.purge);
   return {
     deleteAudio: createDeleteAudio({ handler, openStore, forget, purge, clock, requireRightClock }),
-    sounds: createSounds({
+    audioReports: createAudioReports({
       audioStore: { stat: async (name, signal) => await (await openStore()).stat(name, signal) },
       countServings: createCountServings({ store, queue: createReportQueue(), clock }),
       purge,

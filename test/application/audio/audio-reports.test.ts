@@ -1,11 +1,11 @@
 import { expect } from "chai";
-import { createCountServings } from "../../../src/application/audio/sound-servings.ts";
-import { createSounds, type Sounds } from "../../../src/application/audio/sounds.ts";
+import { type AudioReports, createAudioReports } from "../../../src/application/audio/audio-reports.ts";
+import { createCountServings } from "../../../src/application/audio/audio-servings.ts";
 import { CdnUnavailable } from "../../../src/audio/cdn-purge.ts";
 import {
   type AudioStore,
   AudioStoreUnavailable,
-  DamagedObject,
+  DamagedAudio,
 } from "../../../src/audio/store/audio-store.ts";
 import { openFilesystemAudioStore } from "../../../src/audio/store/filesystem/filesystem-audio-store.ts";
 import { Invalid, NotFound, Unavailable } from "../../../src/domain/errors.ts";
@@ -24,7 +24,7 @@ const november = { from: "2026-11-01", to: "2026-12-01" };
 describe("sounds", () => {
   let temporary: TemporaryStore;
   let audioStore: AudioStore;
-  let sounds: Sounds;
+  let sounds: AudioReports;
   const { signal } = new AbortController();
 
   before(async () => {
@@ -57,8 +57,8 @@ describe("sounds", () => {
     await temporary.remove();
   });
 
-  const soundsIn = (store: Pick<AudioStore, "stat">, purge?: (hash: string) => Promise<void>): Sounds =>
-    createSounds({
+  const soundsIn = (store: Pick<AudioStore, "stat">, purge?: (hash: string) => Promise<void>): AudioReports =>
+    createAudioReports({
       audioStore: store,
       countServings: createCountServings({
         store: temporary.store,
@@ -114,7 +114,7 @@ describe("sounds", () => {
 
   it("treat a damaged object as missing, and report a store that cannot be read", async () => {
     const failing = (error: Error) => soundsIn({ stat: () => Promise.reject(error) });
-    expect((await failing(new DamagedObject()).find(often, { ...november, signal })).objects).to.deep.equal(
+    expect((await failing(new DamagedAudio()).find(often, { ...november, signal })).objects).to.deep.equal(
       [],
     );
     const unreadable = failing(new AudioStoreUnavailable("down")).find(often, { ...november, signal });

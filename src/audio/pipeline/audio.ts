@@ -2,15 +2,15 @@ import type { Provenance } from "../../domain/ledger/journal/serving.ts";
 import type { Replacement } from "../../domain/lexicons/replacements.ts";
 import type { AudioFormat } from "../../domain/synthesis/formats.ts";
 import type { Recipe } from "../../domain/synthesis/recipe.ts";
-import type { AudioObject, ObjectName } from "../store/audio-store.ts";
+import type { AudioContent, AudioName } from "../store/audio-store.ts";
 
 /** One way to answer a request: a recipe and its object. */
 export interface Rendition {
   readonly recipe: Recipe;
   /** `hashRecipe(namingKey, recipe)`. */
   readonly hash: string;
-  /** `objectName(recipe, hash)`. */
-  readonly name: ObjectName;
+  /** `name(recipe, hash)`. */
+  readonly name: AudioName;
   /** Whether the engine gets SSML. Follows from the text and its replacements, so that the recipe does not contain it. */
   readonly ssml: boolean;
   /**
@@ -33,9 +33,9 @@ export interface Rendition {
 }
 
 /** Its bytes are shared: do not modify them. */
-export interface Sound extends AudioObject {
+export interface Audio extends AudioContent {
   readonly hash: string;
-  readonly name: ObjectName;
+  readonly name: AudioName;
   readonly format: AudioFormat;
   readonly provenance: Provenance;
   /** The rendition that it is. */
@@ -45,17 +45,17 @@ export interface Sound extends AudioObject {
 }
 
 /** What is known of a sound without its bytes. */
-export interface CachedSound extends Pick<Sound, "rendition" | "provenance" | "length"> {
+export interface KnownAudio extends Pick<Audio, "rendition" | "provenance" | "length"> {
   /** The number of bytes. */
   readonly size: number;
 }
 
-export const soundOf = (
+export const audioOf = (
   rendition: Rendition,
-  { bytes, length }: AudioObject,
+  { bytes, length }: AudioContent,
   provenance: Provenance,
   failed: readonly string[] = [],
-): Sound => ({
+): Audio => ({
   hash: rendition.hash,
   name: rendition.name,
   bytes,

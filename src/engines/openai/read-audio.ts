@@ -28,11 +28,11 @@ export const readSpeech = async (
   { wanted, ...options }: ReadOptions & { readonly wanted: AudioFormat },
   signal: AbortSignal,
 ): Promise<Speech> => {
-  const sound = await sniff(response, options.hidden);
-  if (isInFormat(sound, wanted)) {
-    return { encoding: { kind: "encoded", format: wanted }, audio: sound.audio };
+  const audio = await sniff(response, options.hidden);
+  if (isInFormat(audio, wanted)) {
+    return { encoding: { kind: "encoded", format: wanted }, audio: audio.audio };
   }
-  const { sampleRate, pcm } = await samplesOf(sound, options, signal);
+  const { sampleRate, pcm } = await samplesOf(audio, options, signal);
   return { encoding: { kind: "pcm", sampleRate }, audio: pcm };
 };
 

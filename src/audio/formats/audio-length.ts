@@ -1,5 +1,5 @@
 /** The length of a sound. Seconds are `samples / sampleRate`. */
-export interface SoundLength {
+export interface AudioLength {
   readonly samples: number;
   /** In Hz. */
   readonly sampleRate: number;

@@ -2,7 +2,7 @@ import { inTimeSlices } from "../../async/time-slices.ts";
 import { Invalid } from "../../domain/errors.ts";
 import { isOfType } from "../../domain/event-shapes.ts";
 import { journalPrefix, type ServedEvent } from "../../domain/ledger/journal/journal.ts";
-import type { Provenance, SoundServed } from "../../domain/ledger/journal/serving.ts";
+import type { Provenance, ServedAudio } from "../../domain/ledger/journal/serving.ts";
 import { expandServings } from "../../domain/ledger/journal/serving-columns.ts";
 import { period } from "../../domain/ledger/period.ts";
 import { parse } from "../../domain/validation.ts";
@@ -13,7 +13,7 @@ import { positionBefore, readPeriodEnd } from "../../ledger/audit/log-period.ts"
 import type { ReportQueue } from "../../ledger/reports/report-queue.ts";
 
 /** How often a sound was served in a period. */
-export interface SoundServings extends SoundServed {
+export interface AudioServings extends ServedAudio {
   readonly served: number;
   /** Characters charged. */
   readonly characters: number;
@@ -32,8 +32,8 @@ export interface ServingsRequest {
   readonly signal: AbortSignal;
 }
 
-export interface CountedSounds {
-  readonly sounds: ReadonlyMap<string, SoundServings>;
+export interface CountedAudio {
+  readonly sounds: ReadonlyMap<string, AudioServings>;
   /** All servings of the period, also of sounds that are not in `sounds`. */
   readonly served: number;
   readonly fromCache: number;
@@ -47,13 +47,13 @@ export interface CountedSounds {
  * @throws {Invalid} @throws {Unavailable} if too many counts are waiting, this one takes too long,
  * or the event store cannot be read
  */
-export type CountServings = (request: ServingsRequest) => Promise<CountedSounds>;
+export type CountServings = (request: ServingsRequest) => Promise<CountedAudio>;
 
 /** Bounds the memory: 0.5 KB each. */
-const maxSounds = 100_000;
+const maxCounted = 100_000;
 const maxPeriodMs = 31 * 24 * 60 * 60_000;
 
-type Counted = { -readonly [Member in keyof SoundServings]: SoundServings[Member] } & {
+type Counted = { -readonly [Member in keyof AudioServings]: AudioServings[Member] } & {
   from: Record<Provenance, number>;
 };
 
@@ -85,7 +85,7 @@ interface Range {
   readonly signal: AbortSignal;
 }
 
-const count = async (store: EventStore, { from, to, hash, signal }: Range): Promise<CountedSounds> => {
+const count = async (store: EventStore, { from, to, hash, signal }: Range): Promise<CountedAudio> => {
   const sounds = new Map<string, Counted>();
   let [served, fromCache, isComplete, asOfPosition] = [0, 0, true, 0];
   const add = ({ data }: ServedEvent): void => {
@@ -96,11 +96,11 @@ const count = async (store: EventStore, { from, to, hash, signal }: Range): Prom
       served += 1;
       if (serving.cached !== "miss") fromCache += 1;
       const known = sounds.get(serving.hash);
-      if (!known && sounds.size >= maxSounds) {
+      if (!known && sounds.size >= maxCounted) {
         isComplete = false;
         continue;
       }
-      const counted = known ?? newlyServed(serving, data.at);
+      const counted = known ?? newCount(serving, data.at);
       if (!known) sounds.set(serving.hash, counted);
       counted.served += 1;
       counted.characters += serving.characters;
@@ -122,7 +122,7 @@ const count = async (store: EventStore, { from, to, hash, signal }: Range): Prom
   return { sounds, served, fromCache, isComplete, asOfPosition };
 };
 
-const newlyServed = ({ hash, engine, voice, lang, format }: SoundServed, at: string): Counted => ({
+const newCount = ({ hash, engine, voice, lang, format }: ServedAudio, at: string): Counted => ({
   hash,
   engine,
   voice,

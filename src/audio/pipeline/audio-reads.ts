@@ -1,7 +1,7 @@
 import { crc32 } from "node:zlib";
 import pLimit from "p-limit";
 import { Unavailable } from "../../domain/errors.ts";
-import type { AudioObject, ByteRange, ObjectInfo, ObjectName, ObjectPart } from "../store/audio-store.ts";
+import type { AudioContent, AudioInfo, AudioName, AudioPart, ByteRange } from "../store/audio-store.ts";
 import { orUnavailable } from "./lookup.ts";
 import type { MemoryCache } from "./memory-cache.ts";
 import type { PipelineLimits } from "./pipeline-limits.ts";
@@ -14,53 +14,53 @@ export interface ReadOptions {
 }
 
 /** Reads of objects by anyone who has their names: never a whole object at once. */
-export interface ObjectReads {
+export interface AudioReads {
   /** What is known of the object, in memory or in the store. @throws {Unavailable} the store cannot be read */
-  statObject(name: ObjectName, signal: AbortSignal): Promise<ObjectInfo | undefined>;
+  statAudio(name: AudioName, signal: AbortSignal): Promise<AudioInfo | undefined>;
   /**
    * The bytes of the range, in parts; nothing if there is no object. The last part of a whole object is read only if all
    * bytes are those that were stored. The bytes of a smaller range cannot be verified. @throws {Unavailable} the store
    * cannot be read, or the object is damaged or was removed after the first part
    */
-  readObject(name: ObjectName, range: ByteRange, options: ReadOptions): AsyncGenerator<ObjectPart, void>;
+  readAudio(name: AudioName, range: ByteRange, options: ReadOptions): AsyncGenerator<AudioPart, void>;
 }
 
-interface ObjectReadsOptions {
+interface AudioReadsOptions {
   /** The object, if it is in memory. */
-  readonly cached: (name: ObjectName) => AudioObject | undefined;
+  readonly cached: (name: AudioName) => AudioContent | undefined;
   /** Resolves when the bytes of the object are those that the store keeps. */
-  readonly untilWritten: (name: ObjectName, signal: AbortSignal) => Promise<void>;
+  readonly untilWritten: (name: AudioName, signal: AbortSignal) => Promise<void>;
   readonly reader: StoreReader;
   readonly cache: Pick<MemoryCache, "reportUse">;
-  readonly limits: Pick<PipelineLimits, "objectReads" | "partBytes">;
+  readonly limits: Pick<PipelineLimits, "audioReads" | "partBytes">;
 }
 
-export const createObjectReads = (options: ObjectReadsOptions): ObjectReads => {
+export const createAudioReads = (options: AudioReadsOptions): AudioReads => {
   const { cached, untilWritten, reader, cache, limits } = options;
-  const slot = pLimit(limits.objectReads);
+  const slot = pLimit(limits.audioReads);
 
   const read = async (
-    name: ObjectName,
+    name: AudioName,
     range: ByteRange,
     signal: AbortSignal,
-  ): Promise<ObjectPart | undefined> => {
-    const object = cached(name);
-    if (object) return partOfObject(object, range);
+  ): Promise<AudioPart | undefined> => {
+    const audio = cached(name);
+    if (audio) return partOfAudio(audio, range);
     return await orUnavailable(slot(() => reader.readPart(name, range, signal)));
   };
 
   return {
-    statObject: async (name, signal) => {
+    statAudio: async (name, signal) => {
       await untilWritten(name, signal);
-      const object = cached(name);
-      if (object) return infoOf(object);
+      const audio = cached(name);
+      if (audio) return infoOf(audio);
       const info = await orUnavailable(slot(() => reader.stat(name, signal)));
       if (info) cache.reportUse(name, info.usedAt);
       return info;
     },
-    readObject: async function* (name, { start, end }, { signal, beforePart }) {
+    readAudio: async function* (name, { start, end }, { signal, beforePart }) {
       await untilWritten(name, signal);
-      let known: ObjectPart | undefined;
+      let known: AudioPart | undefined;
       let checksum = 0;
       for (let at = start; at < Math.min(end, known?.size ?? end); ) {
         const next = Math.min(at + limits.partBytes, end, known?.size ?? end);
@@ -86,7 +86,7 @@ export const createObjectReads = (options: ObjectReadsOptions): ObjectReads => {
 const interrupted = (): Unavailable => new Unavailable("The audio changed while it was read.", 1);
 
 /** Without a reference to the object, which would keep it in memory. */
-const infoOf = ({ bytes, length }: AudioObject): ObjectInfo => {
+const infoOf = ({ bytes, length }: AudioContent): AudioInfo => {
   const checksum = checksumOf(bytes);
   return {
     size: bytes.length,
@@ -97,11 +97,11 @@ const infoOf = ({ bytes, length }: AudioObject): ObjectInfo => {
 };
 
 /** With its own memory, unless it is the whole object. */
-const partOfObject = (object: AudioObject, { start, end }: ByteRange): ObjectPart => {
-  const part = object.bytes.subarray(start, end);
+const partOfAudio = (audio: AudioContent, { start, end }: ByteRange): AudioPart => {
+  const part = audio.bytes.subarray(start, end);
   return {
-    ...infoOf(object),
-    bytes: part.length === object.bytes.length ? object.bytes : Buffer.from(part),
+    ...infoOf(audio),
+    bytes: part.length === audio.bytes.length ? audio.bytes : Buffer.from(part),
   };
 };
 

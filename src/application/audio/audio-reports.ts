@@ -1,11 +1,11 @@
 import pLimit from "p-limit";
 import { CdnUnavailable, type PurgeCdn } from "../../audio/cdn-purge.ts";
-import { type AudioStore, AudioStoreUnavailable, DamagedObject } from "../../audio/store/audio-store.ts";
+import { type AudioStore, AudioStoreUnavailable, DamagedAudio } from "../../audio/store/audio-store.ts";
 import { NotFound, Unavailable } from "../../domain/errors.ts";
 import { formats } from "../../domain/synthesis/formats.ts";
 import { isMarksName } from "../../domain/synthesis/marks.ts";
-import { objectNamesOf, publicUrlPath } from "../../domain/synthesis/recipe.ts";
-import type { CountServings, ServingsRequest, SoundServings } from "./sound-servings.ts";
+import { audioNamesOf, publicUrlPath } from "../../domain/synthesis/recipe.ts";
+import type { AudioServings, CountServings, ServingsRequest } from "./audio-servings.ts";
 
 /** An object of the audio store. */
 export interface StoredFile {
@@ -22,23 +22,23 @@ export interface StoredFile {
   readonly isMarks: boolean;
 }
 
-export interface Sound {
+export interface AudioDetails {
   readonly hash: string;
   /** Its servings in the period; absent without any. */
-  readonly servings?: SoundServings;
+  readonly servings?: AudioServings;
   /** Those of the audio store; none if the sound was deleted, or was never stored. */
   readonly objects: readonly StoredFile[];
   readonly asOfPosition: number;
 }
 
-export interface ListedSound extends SoundServings {
+export interface ListedAudio extends AudioServings {
   /** Of the audio, in the store; absent if it is not stored. */
   readonly bytes?: number;
 }
 
-export interface SoundList {
+export interface AudioList {
   /** The most served ones, first. */
-  readonly sounds: readonly ListedSound[];
+  readonly sounds: readonly ListedAudio[];
   /** Of all sounds of the period. */
   readonly served: number;
   readonly fromCache: number;
@@ -53,10 +53,10 @@ interface ListRequest extends Omit<ServingsRequest, "hash"> {
   readonly limit: number;
 }
 
-export type Sounds = ReturnType<typeof createSounds>;
+export type AudioReports = ReturnType<typeof createAudioReports>;
 
 /** What the service knows of sounds, by their hashes. */
-export const createSounds = ({
+export const createAudioReports = ({
   audioStore,
   countServings,
   purge,
@@ -67,32 +67,32 @@ export const createSounds = ({
   readonly purge: PurgeCdn | undefined;
 }) => {
   const limit = pLimit(maxConcurrentReads);
-  const readObjects = async (names: readonly string[], signal: AbortSignal): Promise<StoredFile[]> => {
-    const found = await limit.map(names, (name) => readObject(audioStore, name, signal));
+  const readFiles = async (names: readonly string[], signal: AbortSignal): Promise<StoredFile[]> => {
+    const found = await limit.map(names, (name) => readAudio(audioStore, name, signal));
     return found.filter((file) => file !== undefined);
   };
 
   return {
     /** @throws {Invalid} for a bad period @throws {Unavailable} */
-    list: async ({ limit: shown, ...request }: ListRequest): Promise<SoundList> => {
+    list: async ({ limit: shown, ...request }: ListRequest): Promise<AudioList> => {
       const { sounds, ...totals } = await countServings(request);
       const most = [...sounds.values()].sort((a, b) => b.served - a.served).slice(0, shown);
       const listed = await available(
         Promise.all(
-          most.map(async (sound) => {
-            const [audio] = await readObjects(audioNamesOf(sound), request.signal);
-            return { ...sound, ...(audio && { bytes: audio.bytes }) };
+          most.map(async (audio) => {
+            const [file] = await readFiles(namesInFormat(audio), request.signal);
+            return { ...audio, ...(file && { bytes: file.bytes }) };
           }),
         ),
       );
       return { ...totals, sounds: listed, distinct: sounds.size };
     },
     /** @throws {NotFound} not a hash @throws {Invalid} @throws {Unavailable} */
-    find: async (hash: string, request: Omit<ServingsRequest, "hash">): Promise<Sound> => {
+    find: async (hash: string, request: Omit<ServingsRequest, "hash">): Promise<AudioDetails> => {
       checkHash(hash);
       const { sounds, asOfPosition } = await countServings({ ...request, hash });
       const servings = sounds.get(hash);
-      const objects = await available(readObjects(objectNamesOf(hash), request.signal));
+      const objects = await available(readFiles(audioNamesOf(hash), request.signal));
       return { hash, ...(servings && { servings }), objects, asOfPosition };
     },
     /**
@@ -113,8 +113,8 @@ export const createSounds = ({
 };
 
 /** In all folders. A hash has only one of them. */
-const audioNamesOf = ({ hash, format }: SoundServings): string[] =>
-  objectNamesOf(hash).filter((name) => name.endsWith(`.${formats[format].extension}`));
+const namesInFormat = ({ hash, format }: AudioServings): string[] =>
+  audioNamesOf(hash).filter((name) => name.endsWith(`.${formats[format].extension}`));
 
 /** @throws {NotFound} */
 export const checkHash = (hash: string): void => {
@@ -122,17 +122,17 @@ export const checkHash = (hash: string): void => {
   throw new NotFound("There is no such audio: a hash has 64 hexadecimal digits, as in the ETag.");
 };
 
-const readObject = async (
+const readAudio = async (
   store: Pick<AudioStore, "stat">,
   name: string,
   signal: AbortSignal,
 ): Promise<StoredFile | undefined> => {
-  const object = await store.stat(name, signal).catch((error: unknown) => {
-    if (error instanceof DamagedObject) return undefined; // requests treat it as missing too
+  const file = await store.stat(name, signal).catch((error: unknown) => {
+    if (error instanceof DamagedAudio) return undefined; // requests treat it as missing too
     throw error;
   });
-  if (!object) return undefined;
-  const { size, length, usedAt } = object;
+  if (!file) return undefined;
+  const { size, length, usedAt } = file;
   const isMarks = isMarksName(name);
   const isPublic = name.startsWith("public/");
   return {

@@ -1,5 +1,5 @@
 import { crc32 } from "node:zlib";
-import { type AudioObject, DamagedObject, type ObjectInfo } from "../audio-store.ts";
+import { type AudioContent, type AudioInfo, DamagedAudio } from "../audio-store.ts";
 
 /*
  * A file holds the bytes of an object and, after them, what the store knows about it. So both are written in one step,
@@ -11,7 +11,7 @@ const magic = Buffer.from("voxaudio", "latin1");
 export const footerBytes = 32;
 
 /** What follows the object's bytes in its file. Numbers are little-endian. */
-export const footerOf = ({ bytes, length: { samples, sampleRate } }: AudioObject): Buffer => {
+export const footerOf = ({ bytes, length: { samples, sampleRate } }: AudioContent): Buffer => {
   const footer = Buffer.alloc(footerBytes);
   magic.copy(footer);
   footer.writeUIntLE(bytes.length, 8, 6);
@@ -21,17 +21,17 @@ export const footerOf = ({ bytes, length: { samples, sampleRate } }: AudioObject
   return footer;
 };
 
-/** The number of bytes of the object in a file of this size. @throws {DamagedObject} */
-export const objectSize = (fileSize: number): number => {
-  if (fileSize <= footerBytes) throw new DamagedObject();
+/** The number of bytes of the object in a file of this size. @throws {DamagedAudio} */
+export const audioSize = (fileSize: number): number => {
+  if (fileSize <= footerBytes) throw new DamagedAudio();
   return fileSize - footerBytes;
 };
 
-/** What the footer says of an object of this size. @throws {DamagedObject} */
-export const parseFooter = (footer: Buffer, size: number): Omit<ObjectInfo, "usedAt"> => {
+/** What the footer says of an object of this size. @throws {DamagedAudio} */
+export const parseFooter = (footer: Buffer, size: number): Omit<AudioInfo, "usedAt"> => {
   const isFooter =
     footer.length === footerBytes && footer.subarray(0, 8).equals(magic) && footer.readUIntLE(8, 6) === size;
-  if (!isFooter) throw new DamagedObject();
+  if (!isFooter) throw new DamagedAudio();
   return {
     size,
     length: { samples: footer.readUIntLE(14, 6), sampleRate: footer.readUInt32LE(20) },
@@ -39,11 +39,11 @@ export const parseFooter = (footer: Buffer, size: number): Omit<ObjectInfo, "use
   };
 };
 
-/** The object in a file. @throws {DamagedObject} */
-export const parseObjectFile = (file: Buffer): AudioObject => {
-  const size = objectSize(file.length);
+/** The object in a file. @throws {DamagedAudio} */
+export const parseAudioFile = (file: Buffer): AudioContent => {
+  const size = audioSize(file.length);
   const { length, hasChecksum } = parseFooter(file.subarray(size), size);
   const bytes = file.subarray(0, size);
-  if (!hasChecksum(crc32(bytes))) throw new DamagedObject();
+  if (!hasChecksum(crc32(bytes))) throw new DamagedAudio();
   return { bytes, length };
 };

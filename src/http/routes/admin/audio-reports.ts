@@ -1,6 +1,6 @@
 import { z } from "zod";
+import type { AudioDetails, AudioList, AudioReports } from "../../../application/audio/audio-reports.ts";
 import type { DeleteAudio } from "../../../application/audio/delete-audio.ts";
-import type { Sound, SoundList, Sounds } from "../../../application/audio/sounds.ts";
 import { audioFormats } from "../../../domain/synthesis/formats.ts";
 import { disconnectSignal } from "../../kernel/middleware.ts";
 import { namedSchema } from "../../kernel/named-schema.ts";
@@ -42,7 +42,7 @@ const servings = {
 
 const asOfPosition = count.meta({ description: "The position up to which the log was read." });
 
-const soundList = namedSchema("SoundList", {
+const audioList = namedSchema("SoundList", {
   sounds: z.array(z.object({ ...servings, bytes: count.exactOptional() })),
   served: count.meta({ description: "Of all sounds of the period, as are the next members." }),
   fromCache: count,
@@ -53,7 +53,7 @@ const soundList = namedSchema("SoundList", {
   asOfPosition,
 });
 
-const sound = namedSchema("Sound", {
+const details = namedSchema("Sound", {
   hash: z.string(),
   servings: z
     .object(servings)
@@ -101,16 +101,20 @@ export const deleteAudioOperation = ({ deleteAudio }: { readonly deleteAudio: De
   });
 
 /** `/admin/sounds`, `/admin/sounds/{hash}` and `/admin/audio/{hash}/purge` */
-export const soundOperations = ({ sounds }: { readonly sounds: Sounds }): Operation[] => [
+export const audioReportOperations = ({
+  audioReports,
+}: {
+  readonly audioReports: AudioReports;
+}): Operation[] => [
   adminOperation({
     method: "get",
     path: "/admin/sounds",
     id: "listSounds",
     summary: "List the most served sounds of at most 31 days",
     query: queryParams(z.object({ ...period, limit: z.coerce.number().int().min(1).max(100).default(25) })),
-    responses: ok("The sounds, the most served one first.", soundList satisfies z.ZodType<SoundList>),
+    responses: ok("The sounds, the most served one first.", audioList satisfies z.ZodType<AudioList>),
     errors: [503],
-    handle: ({ query }, _, ctx) => sounds.list({ ...query, signal: disconnectSignal(ctx) }),
+    handle: ({ query }, _, ctx) => audioReports.list({ ...query, signal: disconnectSignal(ctx) }),
   }),
   adminOperation({
     method: "get",
@@ -120,10 +124,10 @@ export const soundOperations = ({ sounds }: { readonly sounds: Sounds }): Operat
       "Read what is known of a sound: its recipe, its objects in the store, and how often it was served",
     params: pathParams({ hash }),
     query: queryParams(z.object(period)),
-    responses: ok("The sound.", sound satisfies z.ZodType<Sound>),
+    responses: ok("The sound.", details satisfies z.ZodType<AudioDetails>),
     errors: [404, 503],
     handle: ({ params, query }, _, ctx) =>
-      sounds.find(params.hash, { ...query, signal: disconnectSignal(ctx) }),
+      audioReports.find(params.hash, { ...query, signal: disconnectSignal(ctx) }),
   }),
   adminOperation({
     method: "post",
@@ -139,6 +143,6 @@ export const soundOperations = ({ sounds }: { readonly sounds: Sounds }): Operat
       }),
     ),
     errors: [404, 503],
-    handle: ({ params }) => sounds.purge(params.hash),
+    handle: ({ params }) => audioReports.purge(params.hash),
   }),
 ];

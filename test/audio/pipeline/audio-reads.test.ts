@@ -5,7 +5,7 @@ import { expect } from "chai";
 import type { Encoder } from "../../../src/audio/formats/encoder.ts";
 import { createMemoryCache } from "../../../src/audio/pipeline/memory-cache.ts";
 import { createPipeline, type Pipeline, type PipelineOptions } from "../../../src/audio/pipeline/pipeline.ts";
-import { hashInName, type ObjectPart } from "../../../src/audio/store/audio-store.ts";
+import { type AudioPart, hashInName } from "../../../src/audio/store/audio-store.ts";
 import { openFilesystemAudioStore } from "../../../src/audio/store/filesystem/filesystem-audio-store.ts";
 import { Unavailable } from "../../../src/domain/errors.ts";
 import { createManualClock, until } from "../../support/manual-clock.ts";
@@ -47,12 +47,12 @@ describe("Reading an object by its name", () => {
   });
   afterEach(() => rm(path, { recursive: true }));
 
-  const read = async (range = everything, signal = never): Promise<ObjectPart[]> => {
-    const parts: ObjectPart[] = [];
-    for await (const part of pipeline.readObject(name, range, { signal })) parts.push(part);
+  const read = async (range = everything, signal = never): Promise<AudioPart[]> => {
+    const parts: AudioPart[] = [];
+    for await (const part of pipeline.readAudio(name, range, { signal })) parts.push(part);
     return parts;
   };
-  const bytesOf = (parts: readonly ObjectPart[]): Buffer => Buffer.concat(parts.map(({ bytes }) => bytes));
+  const bytesOf = (parts: readonly AudioPart[]): Buffer => Buffer.concat(parts.map(({ bytes }) => bytes));
   const changeFile = async (change: (file: Buffer) => Buffer): Promise<void> => {
     const [found] = (await readdir(path, { recursive: true })).filter((file) => file.endsWith(".mp3"));
     const file = join(path, found ?? "");
@@ -71,7 +71,7 @@ describe("Reading an object by its name", () => {
       });
 
       it("returns its size and length without its bytes", async () => {
-        const info = await pipeline.statObject(name, never);
+        const info = await pipeline.statAudio(name, never);
         expect(info).to.deep.include({ size: 4500, length: objectOf(sound).length });
         expect(info).to.not.have.property("bytes");
         expect(store.gets).to.deep.equal([]);
@@ -102,7 +102,7 @@ describe("Reading an object by its name", () => {
       it("waits before each part until its bytes may be held", async () => {
         const asked: number[] = [];
         const gates = [Promise.resolve(), Promise.resolve(), new Promise<void>(() => undefined)];
-        const parts = pipeline.readObject(name, everything, {
+        const parts = pipeline.readAudio(name, everything, {
           signal: never,
           beforePart: (bytes) => {
             asked.push(bytes);
@@ -116,14 +116,14 @@ describe("Reading an object by its name", () => {
         expect(asked).to.deep.equal([1000, 1000, 1000]);
         const last: number[] = [];
         const beforePart = async (bytes: number) => void last.push(bytes);
-        for await (const _ of pipeline.readObject(name, everything, { signal: never, beforePart }));
+        for await (const _ of pipeline.readAudio(name, everything, { signal: never, beforePart }));
         expect(last).to.deep.equal([1000, 1000, 1000, 1000, 500]);
       });
     });
   }
 
   it("returns nothing for an object that does not exist", async () => {
-    expect(await pipeline.statObject(name, never)).to.equal(undefined);
+    expect(await pipeline.statAudio(name, never)).to.equal(undefined);
     expect(await read()).to.deep.equal([]);
   });
 
@@ -132,9 +132,9 @@ describe("Reading an object by its name", () => {
       await store.remove(hashInName(name) ?? "");
       await store.put(name, objectOf(sound));
       await changeFile(withChangedByte(at));
-      const parts: ObjectPart[] = [];
+      const parts: AudioPart[] = [];
       const reading = (async () => {
-        for await (const part of pipeline.readObject(name, everything, { signal: never })) parts.push(part);
+        for await (const part of pipeline.readAudio(name, everything, { signal: never })) parts.push(part);
       })();
       expect(await rejection(reading)).to.be.instanceOf(Unavailable);
       expect(bytesOf(parts)).to.have.length(4000);
@@ -150,7 +150,7 @@ describe("Reading an object by its name", () => {
     expect(await read()).to.deep.equal([]);
     await changeFile((file) => file.subarray(0, 500));
     expect(await read({ start: 2, end: 5 })).to.deep.equal([]);
-    expect(await pipeline.statObject(name, never)).to.equal(undefined);
+    expect(await pipeline.statAudio(name, never)).to.equal(undefined);
   });
 
   it("fails if the object is removed, or replaced by another, after the first part", async () => {
@@ -159,7 +159,7 @@ describe("Reading an object by its name", () => {
       () => store.put(name, objectOf(soundOf(1, 4600))),
     ]) {
       await store.put(name, objectOf(sound));
-      const parts = pipeline.readObject(name, everything, { signal: never });
+      const parts = pipeline.readAudio(name, everything, { signal: never });
       await parts.next();
       await store.remove(hashInName(name) ?? "");
       await replace();
@@ -170,7 +170,7 @@ describe("Reading an object by its name", () => {
   it("reports a store that cannot be read, instead of claiming that the object does not exist", async () => {
     store.mode = "refuses";
     expect(await rejection(read())).to.be.instanceOf(Unavailable);
-    expect(await rejection(pipeline.statObject(name, never))).to.be.instanceOf(Unavailable);
+    expect(await rejection(pipeline.statAudio(name, never))).to.be.instanceOf(Unavailable);
   });
 
   it("reads a bounded number of parts at once, and lets others wait instead of refusing them", async () => {
@@ -185,9 +185,9 @@ describe("Reading an object by its name", () => {
       stat: (...args) => counted(() => store.stat(...args)),
       read: (...args) => counted(() => store.read(...args)),
     };
-    pipeline = pipelineWith({ store: counting, limits: { partBytes, objectReads: 3 } });
+    pipeline = pipelineWith({ store: counting, limits: { partBytes, audioReads: 3 } });
     const reading = Promise.all(Array.from({ length: 200 }, () => read()));
-    const stats = Promise.all(Array.from({ length: 200 }, () => pipeline.statObject(name, never)));
+    const stats = Promise.all(Array.from({ length: 200 }, () => pipeline.statAudio(name, never)));
     for (const parts of await reading) expect(sound.equals(bytesOf(parts))).to.equal(true);
     for (const info of await stats) expect(info?.size).to.equal(4500);
     expect(most).to.equal(3);
@@ -211,7 +211,7 @@ describe("Reading an object by its name", () => {
     await read();
     expect(used).to.deep.equal([]);
     now += 1000;
-    await pipeline.statObject(name, never);
+    await pipeline.statAudio(name, never);
     await read();
     expect(used).to.deep.equal([name]);
   });
