@@ -4,7 +4,7 @@ import { type TransportMode, transportModes } from "./transport/transport.ts";
 export interface VoxledgerConfig {
   /** The website's public key. A page needs nothing else: its origin authenticates it. */
   readonly apiKey: string;
-  /** For servers only; rejected in a browser. */
+  /** It is for servers only, and rejected in a browser. */
   readonly apiSecret?: string;
   /** The URL of the service. Default: the location of this script. */
   readonly baseUrl?: string;
@@ -21,14 +21,14 @@ export interface VoxledgerConfig {
   /** Maximum number of retries of a request, 0 to 10. Default: 3. */
   readonly retryAttempts?: number;
   /**
-   * Milliseconds for each attempt of a request, including the response body. For a stream: for the
-   * first chunk, and for each further one. Default: 30 000.
+   * The milliseconds for each attempt of a request, including the response body. For a stream: for
+   * the first chunk, and for each further one. Default: 30 000.
    */
   readonly timeout?: number;
   /**
-   * How audio is loaded. `chunks` downloads each part before it is played. `stream` (HTTP) and
-   * `websocket` (one connection) play audio while it is synthesized, and download voices that the
-   * service does not stream. Default: `chunks`.
+   * The way in which audio is loaded. `chunks` downloads each part before it is played. `stream`
+   * (HTTP) and `websocket` (one connection) play audio while it is synthesized, and download voices
+   * that the service does not stream. Default: `chunks`.
    */
   readonly transport?: TransportMode;
 }

@@ -12,10 +12,9 @@ import { abortError } from "./errors.ts";
 import { type AskToSpeak, allowSpeechButton } from "./playback/allow-speech.ts";
 import type { Player, PlaySound } from "./playback/player.ts";
 
-/** What the library needs from its environment. A browser has all of it; Node needs a `player`. */
+/** The library needs this from its environment. A browser has all of it; Node needs a `player`. */
 export interface Environment {
   readonly fetch: typeof globalThis.fetch;
-  /** Milliseconds since the epoch. */
   readonly now: () => number;
   /** Rejects when the signal is aborted. */
   readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<void>;

@@ -56,7 +56,7 @@ interface RemainingParts {
   readonly failure?: VoxledgerError;
 }
 
-/** One call of `speak`. Starts at once. */
+/** A call of `speak`. It starts at once. */
 export class Speech {
   /** A rejection need not be handled. @throws {VoxledgerError} */
   readonly finished: Promise<SpeechResult>;

@@ -11,7 +11,10 @@ export interface TextPart {
   readonly text: string;
 }
 
-/** In UTF-16 code units. Long enough to sound coherent, short enough to be synthesized quickly. */
+/**
+ * The length in UTF-16 code units is long enough to sound coherent, and short enough to be
+ * synthesized quickly.
+ */
 const defaultMaxLength = 280;
 
 interface PartOptions {

@@ -4,13 +4,13 @@ import type { PronouncedWords } from "../domain/text/pronounced-text.ts";
 export interface SpokenWord {
   /** Symbols of the model, the spaces and punctuation after the word included. */
   readonly phonemes: string;
-  /** Where it is in the text, in code points. */
+  /** Its position in the text, in code points. */
   readonly position: number;
-  /** In code points; 0: punctuation, which is no word. */
+  /** Its length in code points; 0 for punctuation, which is no word. */
   readonly length: number;
 }
 
-/** What a model speaks at once. */
+/** The words that a model speaks at once. */
 export type SpokenSentence = readonly SpokenWord[];
 
 /** Reads texts of one language. */

@@ -1,6 +1,6 @@
 import type { SpokenSentence, SpokenWord } from "./phonemes.ts";
 
-/** Where something begins in the audio. Positions and lengths are code points of the text. */
+/** The beginning of something in the audio. Positions and lengths are code points of the text. */
 export interface VoiceEvent {
   readonly kind: "sentence" | "word" | "phoneme";
   readonly position: number;
@@ -79,7 +79,7 @@ const longestPart = new RegExp(`.{1,${mostSymbols}}`, "gsu");
 
 const clauseEnd = /[,;:—.!?…]["”)]*\s*$/;
 
-/** How many of the words have at most `mostSymbols` together. */
+/** Counts the words that have at most `mostSymbols` together. */
 const wordsWithin = (words: readonly SpokenWord[]): number => {
   let symbols = 0;
   const past = words.findIndex(({ phonemes }) => {

@@ -1,6 +1,7 @@
 /*
- * What the engine of local tools uses of Node, for browsers: the bundle resolves `Buffer`,
- * `node:path` and `node:stream` to this. Samples are little-endian, as browsers' typed arrays are on every processor.
+ * The part of Node that the engine of local tools uses, for browsers: the bundle resolves `Buffer`,
+ * `node:path` and `node:stream` to this. Samples are little-endian, as browsers' typed arrays are
+ * on every processor.
  */
 
 class Bytes extends Uint8Array {
@@ -52,7 +53,7 @@ const alloc = (size: number): Bytes => new Bytes(size);
 
 export const Buffer = { alloc, allocUnsafe: alloc, concat, from } as unknown as typeof globalThis.Buffer;
 
-/** Nothing has to be read ahead: no tool has a slot here. */
+/** Reads nothing ahead: no tool has a slot here. */
 export const Readable = {
   from: <T>(source: AsyncIterable<T>) => ({
     on: () => undefined,

@@ -9,7 +9,7 @@ interface PageData {
   readonly files: Readonly<Record<string, string>>;
 }
 
-/** What the page has found out. */
+/** The findings of the page. */
 interface Verdict {
   readonly text: string;
   readonly state: "equal" | "different" | "failed";
@@ -63,7 +63,7 @@ interface Comparison {
   readonly service: Service;
   readonly caller: Caller;
   readonly request: SpokenRequest;
-  /** From the ledger, as its owner typed it in. */
+  /** The name from the ledger, as its owner typed it in. */
   readonly ledgerName: string;
 }
 

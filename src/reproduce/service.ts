@@ -3,7 +3,7 @@ import type { AudioName, NamedAudio } from "../application/synthesis/audio-names
 
 export type { AudioName, NamedAudio };
 
-/** Of a synthesis, with the names of POST /v2/text/synthesize. */
+/** The request of a synthesis, with the names of POST /v2/text/synthesize. */
 export interface SpokenRequest {
   readonly text: string;
   readonly voice: string;

@@ -44,7 +44,10 @@ const openTool = (voice: InstalledVoice, readFile: ReadFile): LocalTool | undefi
 
 const ignored = { succeeded: () => undefined, failed: () => undefined, ignored: () => undefined };
 
-/** As the service has it if its files are the published ones, which `readFile` checks. */
+/**
+ * Describes the voice as the service has it if its files are the published ones, which `readFile`
+ * checks.
+ */
 const installedVoice = (voiceName: string): InstalledVoice | undefined => {
   const [prefix = "", name = ""] = voiceName.split(":");
   const found = voicePackages.find((one) => one.name === prefix);
@@ -53,7 +56,7 @@ const installedVoice = (voiceName: string): InstalledVoice | undefined => {
   return { voiceName, package: found, folder: prefix, digest: digestOfFiles(found.files, needed) };
 };
 
-/** What the speaker process does with an order. */
+/** Does what the speaker process does with an order. */
 const speakHibari = (readFile: ReadFile): SpeakByModel =>
   async function* ({ model, order, onEvents }) {
     const { speak } = await loadOnce(model.name, () => loadHibari(model.start as HibariStart, readFile));

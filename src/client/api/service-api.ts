@@ -62,8 +62,8 @@ export const createServiceApi = ({
       get<VoicesByLanguage>(`v2/voices/by-language/${encodeURIComponent(lang)}`),
     reportVoices: (body: VoiceReport): Promise<VoiceReportResponse> =>
       request({ method: "POST", path: "v2/voices/report", body }, readJson<VoiceReportResponse>),
-    // Not retried: the token works once, and if the first response was lost, the retry would report
-    // a refusal.
+    // Does not retry: the token works once, and if the first response was lost, the retry would
+    // report a refusal.
     verifyOrigin: (token: string): Promise<OriginVerification> =>
       send(
         { method: "POST", path: "v2/auth/verify-origin" },

@@ -16,7 +16,7 @@ const expiryMarginMs = (lifetimeMs: number): number => Math.min(30_000, lifetime
 
 interface StoredToken {
   readonly token: string;
-  /** By this machine's clock, which may be wrong: only the time elapsed since is used. */
+  /** The time by this machine's clock, which may be wrong: only the time elapsed since is used. */
   readonly receivedAt: number;
   readonly lifetimeMs: number;
 }

@@ -17,7 +17,7 @@ export const speakFocusedElements: Feature = ({ speaker, signal }) => {
 const describe = (element: Element): string =>
   [accessibleName(element), roleOf(element), ...statesOf(element)].filter((word) => word !== "").join(", ");
 
-/** In order of precedence. */
+/** Roles in order of precedence. */
 const roles: readonly (readonly [selector: string, role: string])[] = [
   ["[role=link], a[href]", "link"],
   ["[role=checkbox], input[type=checkbox]", "checkbox"],

@@ -1,6 +1,6 @@
 import { plainText } from "./text/plain-text.ts";
 
-/** What a link or a control is called, in the order of the accessible name's computation. */
+/** Returns the name of a link or a control, in the order of the accessible name's computation. */
 export const accessibleName = (element: Element): string => {
   const labels = (element as HTMLInputElement).labels ?? [];
   const candidates = [
@@ -26,7 +26,7 @@ const labelledBy = (element: Element): string =>
 const isValueButton = (element: Element): element is HTMLInputElement =>
   element.matches("input[type=submit], input[type=button], input[type=reset]");
 
-/** Their content is what the visitor has entered, or options, and is never spoken. */
+/** The visitor has entered their content, or it is options: it is never spoken. */
 const fields = "input, textarea, select, datalist, [contenteditable]";
 
 const isField = (element: Element): boolean => element.matches(fields);

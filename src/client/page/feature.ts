@@ -2,7 +2,7 @@ import type { Voxledger, WebsiteFeatures } from "../voxledger.ts";
 import type { Highlighter } from "./highlight.ts";
 import type { Speaker } from "./speaker.ts";
 
-/** What the features of a page share. */
+/** All features of a page share this. */
 export interface PageContext {
   readonly voxledger: Voxledger;
   readonly features: WebsiteFeatures;

@@ -15,7 +15,7 @@ import { showPlayers } from "./player/web-player.ts";
 import { speakSelection } from "./selection.ts";
 import { createSpeaker } from "./speaker.ts";
 
-/** By the member that enables them. */
+/** The features, by the member that enables them. */
 const starters: Readonly<Record<Exclude<keyof WebsiteFeatures, "welcomeMessageOnce">, Feature>> = {
   welcomeMessage,
   speakSelectedText: speakSelection,

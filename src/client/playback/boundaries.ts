@@ -6,7 +6,7 @@ export interface Boundary {
   /** Offset into the text in UTF-16 code units. */
   readonly charIndex: number;
   readonly charLength: number;
-  /** Seconds since the start of the sound; of a browser's own voice, since that of its speech. */
+  /** Seconds since the start of the audio; of a browser's own voice, since that of its speech. */
   readonly elapsedTime: number;
 }
 

@@ -2,12 +2,13 @@ import type { AudioChunk } from "../api/chunk-buffer.ts";
 import type { AudioElement, MediaSource, SourceBuffer } from "../dom.ts";
 
 /**
- * How far the element is fed ahead of the playback position. Browsers buffer a few megabytes only.
+ * The element is fed at most this far ahead of the playback position. Browsers buffer a few
+ * megabytes only.
  */
 const maxSecondsAhead = 60;
 
 /**
- * How much played audio stays in the buffer: an element stalls at the edge of its buffered range.
+ * This much played audio stays in the buffer: an element stalls at the edge of its buffered range.
  */
 const secondsBehind = 1;
 

@@ -8,7 +8,7 @@ export interface Playback {
   readonly signal: AbortSignal;
   /** Must be called once, at the first audible sound. */
   onStart(): void;
-  /** Where words and sentences begin, if the caller wants to know and the service does. */
+  /** The beginnings of words and sentences, if the caller wants to know and the service does. */
   readonly boundaries?: Promise<readonly Boundary[]>;
   /** Called for each of them when it is played, by players that know their position. */
   onBoundary?(boundary: Boundary): void;

@@ -19,13 +19,13 @@ const maxBufferedBytes = 32 * 1_024 * 1_024;
 type Message<Type extends StreamMessage["type"]> = Extract<StreamMessage, { type: Type }>;
 
 interface SocketStreamOptions {
-  /** Milliseconds without a message after which the stream fails. */
+  /** The milliseconds without a message after which the stream fails. */
   readonly timeout: number;
   readonly startTimer: StartTimer;
   readonly onFinished: (outcome: StreamOutcome) => void;
 }
 
-/** One synthesis on a WebSocket. */
+/** Receives the audio of one synthesis on a WebSocket. */
 export class SocketStream {
   readonly #options: SocketStreamOptions;
   readonly #opened = Promise.withResolvers<OpenedAudio>();

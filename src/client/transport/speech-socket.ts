@@ -27,9 +27,9 @@ const open = 1;
 interface SpeechSocketOptions {
   readonly WebSocket: SocketConstructor;
   readonly url: string;
-  /** Milliseconds without a message after which a synthesis fails. */
+  /** The milliseconds without a message after which a synthesis fails. */
   readonly timeout: number;
-  /** Milliseconds after the last synthesis until the connection is closed. */
+  /** The milliseconds after the last synthesis until the connection is closed. */
   readonly idleMs: number;
   readonly startTimer: StartTimer;
   /** Called for each message: only a message proves that the connection works. */

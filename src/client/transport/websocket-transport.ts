@@ -11,7 +11,6 @@ export interface WebSocketOptions {
   /** Milliseconds. */
   readonly timeout: number;
   readonly retry: RetryOptions;
-  /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly startTimer: StartTimer;
   readonly WebSocket: SocketConstructor | undefined;

@@ -2,7 +2,7 @@ import type { SystemVoice, Voice, VoiceCollection } from "../api/voices.ts";
 import type { NativeSynthesis, NativeVoice } from "../dom.ts";
 import type { VoiceRequest } from "../transport/transport.ts";
 
-/** How long to wait for the browser's voices. */
+/** The longest wait for the browser's voices. */
 const voicesTimeoutMs = 1_000;
 
 /** The browser's voices. Some browsers load them only after the page. */

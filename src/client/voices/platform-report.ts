@@ -47,7 +47,10 @@ const knownBrand = (brands: readonly Brand[]): Brand | undefined =>
     .map((name) => brands.find(({ brand }) => brand === name))
     .find((brand) => brand !== undefined);
 
-/** In order of precedence: the user agents of most browsers also contain the names of others. */
+/**
+ * The browsers in order of precedence: the user agents of most browsers also contain the names of
+ * others.
+ */
 const browsers: readonly (readonly [string, RegExp])[] = [
   ["Edge", /\bEdg(?:e|A|iOS)?\/([\d.]+)/],
   ["Opera", /\bOPR\/([\d.]+)/],

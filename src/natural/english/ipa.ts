@@ -48,7 +48,7 @@ const byAccent: Readonly<Record<Accent, typeof both>> = {
   ],
 };
 
-/** What a pronunciation consists of after that; `ː` is for British voices. */
+/** A pronunciation then consists of these; `ː` is for British voices. */
 const symbol = /^[AIOQTWYabdfhijklmnpstuvwzæðŋɐɑɒɔəɛɜɡɪɹʃʊʌʒʤʧθxɬᵊᵻːˈˌ ]+$/;
 const vowel = "[AIOQWYaiuæɐɑɒɔəɛɜɪʊʌᵻᵊ]";
 

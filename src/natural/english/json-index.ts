@@ -9,7 +9,7 @@ const encoder = new TextEncoder();
  */
 export interface JsonIndex {
   has(key: string): boolean;
-  /** Undefined if there is no such member. */
+  /** Returns undefined if there is no such member. */
   get(key: string): unknown;
   /** The index of a member that is an object. */
   member(key: string): JsonIndex;
@@ -59,7 +59,7 @@ const endOfString = (bytes: Uint8Array, start: number): number => {
   return at + 1;
 };
 
-/** Of a string, an object, an array, or of a number before a comma or a bracket. */
+/** Finds the end of a string, an object, an array, or of a number before a comma or a bracket. */
 const endOfValue = (bytes: Uint8Array, start: number): number => {
   let depth = 0;
   for (let at = start; at < bytes.length; ) {

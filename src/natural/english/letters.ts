@@ -1,4 +1,4 @@
-/** Within a class of characters too. */
+/** Escapes for use within a class of characters too. */
 export const escapeRegExp = (characters: string): string =>
   characters.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
 

@@ -4,11 +4,11 @@ import { atLeastSecondary, emphasized, primary, secondary, weakened, withoutStre
 
 export type Accent = "us" | "gb";
 
-/** What the pronunciation of a word depends on besides its letters. */
+/** The pronunciation of a word depends on this besides its letters. */
 export interface Place {
-  /** Its part of speech. Undefined: any. */
+  /** Its part of speech; undefined for any. */
   readonly tag?: string | undefined;
-  /** Whether the next word begins with a vowel; undefined: a pause follows. */
+  /** Whether the next word begins with a vowel; undefined if a pause follows. */
   readonly beforeVowel?: boolean | undefined;
   /** True if the next word is "to". */
   readonly beforeTo?: boolean | undefined;
@@ -25,10 +25,10 @@ export interface Lexicon {
 
 export type Ending = "s" | "ed" | "ing";
 type Stress = (phonemes: string) => string;
-/** By parts of speech, `None` before a pause, and `DEFAULT`. */
+/** Pronunciations by parts of speech, `None` before a pause, and `DEFAULT`. */
 type Entry = string | Readonly<Record<string, string>>;
 
-/** What signs are called. Blank: they are silent. */
+/** The names of signs. Signs with a blank name are not read. */
 const signs: ReadonlyMap<string, string> = new Map(
   Object.entries({
     ...{ "%": "percent", "&": "and", "+": "plus", "@": "at", "/": "slash", "=": "equals", "#": "hashtag" },
@@ -195,7 +195,7 @@ const isInitials = (word: string): boolean =>
 
 interface Inflection {
   readonly ending: Ending;
-  /** What the stem may be, the likeliest first. */
+  /** The possible stems, the likeliest first. */
   readonly stemsOf: (word: string) => readonly string[];
 }
 
@@ -230,7 +230,7 @@ const inflections: readonly Inflection[] = [
   },
 ];
 
-/** Before which an American `t` between vowels is flapped. */
+/** Before these, an American `t` between vowels is flapped. */
 const flapping: ReadonlySet<string> = new Set("AIOWYiuæɑəɛɪɹʊʌ");
 
 const inflect = (stem: string, ending: Ending, accent: Accent): string | undefined => {

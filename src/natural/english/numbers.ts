@@ -55,7 +55,10 @@ const wordsOf = (
   return isFirst ? decimal(digits, dialect) : groupsOf(digits, dialect);
 };
 
-/** As in names: 52 is a number, 365 is "three sixty-five", longer ones are read digit by digit. */
+/**
+ * Groups the digits as in names: 52 is a number, 365 is "three sixty-five", longer ones are read
+ * digit by digit.
+ */
 const groupsOf = (written: string, dialect: Parameters<typeof cardinal>[1]): string => {
   const digits = written.replaceAll(",", "");
   if (/^0|^\d{4}/.test(digits)) return spellDigits(digits);

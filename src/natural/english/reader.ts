@@ -68,7 +68,7 @@ const sentencesAround = (given: readonly Given[], text: string): readonly string
 
 const spoken = /[^;:,.!?—…"“”()\s]/;
 
-/** With the signs that the tagger knows, at the same places. */
+/** Writes the signs that the tagger knows, at the same places. */
 const plain = (text: string): string => text.replace(/[’ʼ]/g, "'").replace(/[‐‑‒]/g, "-").replace(/―/g, "—");
 
 /** A word whose parts are to be read, or what has phonemes already. */
@@ -136,7 +136,7 @@ const addParts = (items: Item[], parts: readonly Part[]): void => {
   }
 };
 
-/** Of a word. Reading it takes cubic time. */
+/** The largest number of parts of a word: reading it takes cubic time. */
 const maxParts = 32;
 
 const letter = "[\\p{L}\\p{Nl}\\p{No}]";

@@ -38,7 +38,7 @@ const beforeVowel = (phonemes: string, mark: string): string => {
 
 const pauses: ReadonlySet<string> = new Set(";:,.!?—…");
 
-/** What a word begins with; undefined: it is silent. */
+/** The kind of sound that a word begins with; undefined if it is not heard. */
 export const startOf = (phonemes: string): "vowel" | "consonant" | "pause" | undefined => {
   for (const phoneme of phonemes) {
     if (vowels.has(phoneme)) return "vowel";

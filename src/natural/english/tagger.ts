@@ -9,13 +9,13 @@ export const createTagger = (model: JsonIndex): Tagger => {
   const usual = model.member("tagdict");
   const weights = model.member("weights");
   const known = new Set(model.get("vocab") as string[]);
-  // Of equal scores, the last tag wins.
+  // Among equal scores, the last tag wins.
   const tags = (model.get("tags") as string[]).toSorted().toReversed();
   const best = (features: readonly string[]): string => {
     const scores = new Map<string, number>();
     for (const feature of features) {
       const found = weights.get(feature) as Readonly<Record<string, number>> | undefined;
-      // They have one decimal. Sums of whole numbers do not depend on their order.
+      // The weights have one decimal. Sums of whole numbers do not depend on their order.
       for (const tag in found) scores.set(tag, (scores.get(tag) ?? 0) + Math.round(10 * (found[tag] ?? 0)));
     }
     const scoreOf = (tag: string): number => scores.get(tag) ?? 0;

@@ -3,7 +3,7 @@ import { escapeRegExp } from "./letters.ts";
 /** A word, a part of one, or a sign, as the tagger knows them. */
 export interface Token {
   readonly text: string;
-  /** In UTF-16 code units of the text. */
+  /** The position in UTF-16 code units of the text. */
   readonly start: number;
 }
 
@@ -23,7 +23,7 @@ export const tokensOf = (text: string, exceptions: TokenizerExceptions): Token[]
     });
   });
 
-/** What blanks separate. Dividing takes quadratic time, so the length is bounded. */
+/** Blanks separate chunks. Dividing takes quadratic time, so the length is bounded. */
 const chunks = /\S{1,200}/gu;
 
 const divide = (chunk: string, exceptions: TokenizerExceptions): readonly string[] => {

@@ -8,11 +8,11 @@ export interface Part {
   readonly text: string;
   /** Its part of speech. */
   readonly tag: string;
-  /** In UTF-16 code units of the text. */
+  /** The position in UTF-16 code units of the text. */
   readonly start: number;
 }
 
-/** What follows a word, as far as its own pronunciation depends on it. */
+/** The text after a word, as far as the word's own pronunciation depends on it. */
 export interface Following {
   /** Undefined: a pause. */
   readonly beforeVowel: boolean | undefined;
@@ -48,7 +48,7 @@ export const readWord = async (word: readonly Part[], following: Following, read
   return { phonemes: joinSpans(spans, textOf(word)), following: next };
 };
 
-/** What follows the word before this one. */
+/** Returns what follows the word before this one. */
 export const followingOf = (phonemes: string, text: string, after: Following): Following => {
   const start = startOf(phonemes);
   return {
@@ -61,14 +61,14 @@ export const followingOf = (phonemes: string, text: string, after: Following): F
 interface Span {
   readonly text: string;
   readonly firstPart: string;
-  /** In parts. */
+  /** The number of parts. */
   readonly size: number;
   readonly phonemes: string;
 }
 
 const textOf = (word: readonly Part[]): string => word.map(({ text }) => text).join("");
 
-/** Without a sound of their own. */
+/** Signs that are not heard. */
 const joint = /^[',\-._‘’/]+$/;
 
 const longestKnown = (
@@ -87,7 +87,7 @@ const longestKnown = (
   return undefined;
 };
 
-/** Of the largest part, in which capital letters count twice. */
+/** The tag of the largest part, in which capital letters count twice. */
 const tagOf = (parts: readonly Part[]): string => {
   const sizeOf = ({ text }: Part): number => text.length + (text.match(/\p{Lu}/gu)?.length ?? 0);
   return parts.reduce((one, other) => (sizeOf(other) > sizeOf(one) ? other : one)).tag;

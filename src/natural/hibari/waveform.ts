@@ -4,7 +4,7 @@ import { createNoise, type Noise } from "../math/noise.ts";
 import { createRealFft } from "../math/real-fft.ts";
 
 export const sampleRate = 24_000;
-/** Of a frame of the model. */
+/** The samples of a frame of the model. */
 export const frameSamples = 300;
 
 const windowSamples = 1200;
@@ -14,15 +14,15 @@ const framesBefore = windowSamples / frameSamples / 2;
 
 /** The model's spectra: `bins` rows of one value per frame; `f0` has one row. */
 export interface Spectra {
-  /** Of the harmonics: logarithm of the magnitude, and phase before tanh. */
+  /** The harmonics: logarithm of the magnitude, and phase before tanh. */
   readonly lh: Float32Array;
   readonly theta: Float32Array;
   /** Logarithm of the magnitude of the noise. */
   readonly ln: Float32Array;
-  /** Of the rest: logarithm of the magnitude, and phase in radians. */
+  /** The rest: logarithm of the magnitude, and phase in radians. */
   readonly lr: Float32Array;
   readonly phi: Float32Array;
-  /** In Hz. */
+  /** The fundamental frequency in Hz. */
   readonly f0: Float32Array;
 }
 
@@ -45,7 +45,7 @@ export function* waveform(spectra: Spectra, { pitch, seed }: WaveformOptions): G
   const { fft, analysis, synthesis } = tables;
   const frame = new Float64Array(windowSamples);
   const spectrum: Complex = { re: new Float64Array(bins), im: new Float64Array(bins) };
-  /** Of the frames so far; the first `frameSamples` values are those of the oldest one. */
+  /** The sum of the frames so far; the first `frameSamples` values are those of the oldest one. */
   const sum = new Float64Array(windowSamples);
   const weight = new Float64Array(windowSamples);
   const samples = new Float64Array(frameSamples);
@@ -171,7 +171,7 @@ const mostHz = 11_000;
  */
 const pulses = (f0: Float32Array, pitch: number): Float64Array => {
   const signal = new Float64Array(f0.length * frameSamples);
-  /** In turns. */
+  /** The phase in turns. */
   let phase = 0;
   for (let n = 0; n < signal.length; n++) {
     const own = between(f0, (n + 0.5) / frameSamples - 0.5);

@@ -1,7 +1,7 @@
 import { stressBeforeVowels } from "../english/ipa.ts";
 
 /**
- * What Kokoro's voices were trained with: misaki 0.9.4 (Apache-2.0), `EspeakG2P.e2m` in espeak.py.
+ * Kokoro's voices were trained with these: misaki 0.9.4 (Apache-2.0), `EspeakG2P.e2m` in espeak.py.
  */
 const symbols: Readonly<Record<string, string>> = {
   ...{ "a^ɪ": "I", "a^ʊ": "W", "e^ɪ": "A", "o^ʊ": "O", "ə^ʊ": "Q", "ɔ^ɪ": "Y" },

@@ -9,7 +9,7 @@ export interface Complex {
 type Pass = (from: Complex, to: Complex) => void;
 
 interface Joint {
-  /** How many values each of the joined transforms has. */
+  /** The number of values of each of the joined transforms. */
   readonly length: number;
   readonly groups: number;
   /** The factor of part p of value k at radix · k + p. */

@@ -4,7 +4,7 @@ import { type Complex, createPass, type Radix } from "./fft-passes.ts";
 /** The transform of real signals of one size, with its tables and working memory. */
 interface RealFft {
   readonly size: number;
-  /** Of `real`, which has `size` values, to the `size` / 2 + 1 values of `spectrum`. */
+  /** Transforms `real`, which has `size` values, to the `size` / 2 + 1 values of `spectrum`. */
   forward(real: Float64Array, spectrum: Complex): void;
   /** The inverse of `forward`, with its factor of 1 / `size`. */
   inverse(spectrum: Complex, real: Float64Array): void;

@@ -2,13 +2,13 @@ import { env, InferenceSession, Tensor } from "onnxruntime-web/wasm";
 
 export { Tensor };
 
-/** By the names of the model's inputs or outputs. */
+/** Tensors by the names of the model's inputs or outputs. */
 export type Tensors = Readonly<Record<string, Tensor>>;
 
 export interface OnnxSession {
   readonly inputs: readonly string[];
   readonly outputs: readonly string[];
-  /** One run at a time. @throws if the model refuses the inputs */
+  /** Runs the model, one run at a time. @throws if the model refuses the inputs */
   run(inputs: Tensors): Promise<Tensors>;
   close(): Promise<void>;
 }
@@ -97,14 +97,14 @@ const floats = Uint8Array.of(0x08, 1);
 /** `dim_value` 1. */
 const oneElement = Uint8Array.of(0x08, 1);
 
-/** As long as before. */
+/** Returns a name of the same length. */
 const renamed = (value: string): string => `~${value.slice(1)}`;
 
 /** The `output` of a node. */
 const outputOf = (value: string): Uint8Array => field(2, encode(value));
 
 /**
- * Where the node that puts out a value names it; nodes that read it name it in another field.
+ * Finds where the node that puts out a value names it; nodes that read it name it in another field.
  * @throws {Error} the model has no such value
  */
 const placeOf = (model: Uint8Array, value: string): number => {

@@ -13,7 +13,7 @@ const icons = {
 
 type IconName = keyof typeof icons;
 
-/** Without markup in strings, so that Trusted Types allow it too. */
+/** No markup is in strings, so that Trusted Types allow it too. */
 export const icon = (name: IconName): SVGSVGElement => {
   const svg = document.createElementNS(svgNamespace, "svg");
   svg.setAttribute("viewBox", "0 0 24 24");

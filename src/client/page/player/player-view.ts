@@ -92,7 +92,7 @@ export const skipButtons = (reading: Reading): Part => {
   for (const button of [back, forward]) button.classList.add("skip");
   return {
     node,
-    // Not disabled at the ends: a button that is disabled loses the focus.
+    // The buttons are not disabled at the ends: a button that is disabled loses the focus.
     update: () => {
       back.ariaDisabled = String(reading.paragraph === 0);
       forward.ariaDisabled = String(reading.paragraph >= reading.paragraphCount - 1);

@@ -8,8 +8,8 @@ interface PlayedPart {
 const defaultSecondsPerCharacter = 1 / 15;
 
 /**
- * How long a text takes to be read: the parts that were played as measured, the others like these
- * on average.
+ * Estimates how long a text takes to be read: the parts that were played as measured, the others
+ * like these on average.
  */
 export class ReadingTime {
   readonly #parts = new Map<number, PlayedPart>();

@@ -10,7 +10,7 @@ const tickMs = 250;
 
 /** The part that is being played. */
 interface CurrentPart {
-  /** Of the whole article. */
+  /** The index in the text of the whole article. */
   readonly charIndex: number;
   readonly length: number;
   /** Played so far, at normal speed. */
@@ -35,11 +35,11 @@ export class Reading {
   #time = new ReadingTime();
   #status: ReadingStatus = "idle";
   #paragraphs: readonly Paragraph[];
-  /** Where each paragraph begins in the article's text. */
+  /** The beginning of each paragraph in the article's text. */
   #offsets: readonly number[] = [];
   #length = 0;
   #paragraph = 0;
-  /** Where the current speech begins in the article's text. */
+  /** The beginning of the current speech in the article's text. */
   #base = 0;
   #part: CurrentPart | undefined;
   #speed = 1;
@@ -83,7 +83,7 @@ export class Reading {
   get paragraphCount(): number {
     return this.#paragraphs.length;
   }
-  /** From 0 to 1. */
+  /** The share that was read, from 0 to 1. */
   get progress(): number {
     return this.#length === 0 ? 0 : Math.min(this.#position / this.#length, 1);
   }

@@ -21,7 +21,7 @@ export const showPlayers: Feature = (context) => {
   });
 };
 
-/** What the configuration omits is the website's. */
+/** Members that the configuration omits are the website's. */
 const speakParams = ({ pitch, rate, volume }: WebPlayerFeature, voice: string | undefined): SpeakParams => ({
   ...(voice !== undefined && { voice }),
   ...(pitch !== undefined && { pitch }),
@@ -67,7 +67,7 @@ const followArticles = (context: PageContext, params: SpeakParams): void => {
   });
 };
 
-/** Undefined for an article without a text. */
+/** Returns undefined for an article without a text. */
 const addPlayer = (context: PageContext, article: Element, params: SpeakParams) => {
   const { webPlayer } = context.features;
   const read = () => readParagraphs(article, webPlayer);
@@ -98,7 +98,7 @@ const addPlayer = (context: PageContext, article: Element, params: SpeakParams) 
   return { host: view.host, remove };
 };
 
-/** What has a click of its own. */
+/** Elements that have a click of their own. */
 const interactive =
   "a, button, input, select, textarea, label, summary, audio, video, [contenteditable], [onclick]";
 

@@ -85,7 +85,7 @@ export class Paragraph {
     this.element = element;
   }
 
-  /** In one line, without invisible characters. */
+  /** The text in one line, without invisible characters. */
   get text(): string {
     return notSsml(this.#text);
   }
@@ -104,7 +104,7 @@ export class Paragraph {
     }
   }
 
-  /** Where this part of the text is on the page. */
+  /** The range of this part of the text on the page. */
   rangeOf(charIndex: number, charLength: number): Range | undefined {
     const end = charIndex + charLength;
     const runs = this.#runs.filter((run) => run.charIndex < end && run.charIndex + run.length > charIndex);

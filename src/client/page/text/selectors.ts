@@ -2,7 +2,7 @@
 export const queryAll = (root: ParentNode, selector: string): Element[] =>
   isValid(selector) ? [...root.querySelectorAll(selector)] : [];
 
-/** Of several selectors, those that this browser knows. They can be parts of lists and of rules. */
+/** Keeps the selectors that this browser knows. They can be parts of lists and of rules. */
 export const validSelectors = (selectors: readonly string[]): string[] => selectors.filter(isValid);
 
 /**
