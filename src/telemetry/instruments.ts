@@ -21,7 +21,7 @@ export interface Counter {
 /** Creates OpenTelemetry instruments from the definitions in metrics.ts. */
 export interface Instruments {
   /** Returns a function that records a value, in the metric's unit. */
-  histogram(key: Exclude<KeysOf<"histogram">, "requests">): (value: number, attributes?: Attributes) => void;
+  histogram(key: KeysOf<"histogram">): (value: number, attributes?: Attributes) => void;
   counter(key: KeysOf<"counter">): Counter;
   /** `read` is called at each collection. */
   observe(key: KeysOf<"gauge" | "counter">, read: (observe: Observe) => void | Promise<void>): void;

@@ -33,8 +33,8 @@ import { createServingCounter, instrumentLedger } from "./decorators/ledger.ts";
 import { observeProcess, observeSources, recordWaits } from "./gauges.ts";
 import { createInstruments } from "./instruments.ts";
 import { listenForMetrics, prometheusText } from "./prometheus.ts";
-import { createRequestDurations, createRequestObserver, type RequestObserverOptions } from "./requests.ts";
-import { createSampler } from "./sampler.ts";
+import { createRequestObserver } from "./requests.ts";
+import { createSampler, type Sampler } from "./sampler.ts";
 import type { Telemetry } from "./telemetry.ts";
 
 interface TelemetryOptions {
@@ -54,10 +54,8 @@ export type RunningTelemetry = Awaited<ReturnType<typeof openTelemetry>>;
  * @throws when the port of /metrics is in use or not allowed
  */
 export const openTelemetry = async ({ settings, host, version, log, isTrusted }: TelemetryOptions) => {
-  const durations = createRequestDurations();
-  const metricProducers = [durations.producer];
   const readers: IMetricReader[] = [];
-  const prometheus = new PrometheusExporter({ preventServerStart: true, metricProducers });
+  const prometheus = new PrometheusExporter({ preventServerStart: true });
   if (settings.metricsPort !== undefined) readers.push(prometheus);
   if (settings.metrics) {
     const { protocol, intervalMs, timeoutMs } = settings.metrics;
@@ -68,7 +66,7 @@ export const openTelemetry = async ({ settings, host, version, log, isTrusted }:
       exportIntervalMillis: intervalMs,
       exportTimeoutMillis: Math.min(intervalMs, timeoutMs),
     };
-    readers.push(new PeriodicExportingMetricReader({ exporter, metricProducers, ...intervals }));
+    readers.push(new PeriodicExportingMetricReader({ exporter, ...intervals }));
   }
   const sdk = startNodeSdk({
     logLevel: "error",
@@ -83,7 +81,7 @@ export const openTelemetry = async ({ settings, host, version, log, isTrusted }:
     ...(!settings.traces && { spanProcessors: [] }),
   });
   logDiagnostics(log);
-  const { telemetry, stop } = instrument({ durations, sampler: createSampler(settings.traces, isTrusted) });
+  const { telemetry, stop } = instrument(createSampler(settings.traces, isTrusted));
   const listener =
     settings.metricsPort === undefined
       ? undefined
@@ -104,8 +102,8 @@ export const openTelemetry = async ({ settings, host, version, log, isTrusted }:
   };
 };
 
-/** The telemetry port on the global trace and metric providers. */
-const instrument = (options: RequestObserverOptions) => {
+/** Implements the telemetry port on the global trace and metric providers. */
+const instrument = (sampler: Sampler) => {
   const instruments = createInstruments();
   const refusals = instruments.counter("refusals");
   const stop = observeProcess(instruments);
@@ -119,7 +117,7 @@ const instrument = (options: RequestObserverOptions) => {
     encoder: instrumentEncoder(instruments),
     exchange: instrumentExchange,
     pipeline: instrumentPipeline,
-    streaming: instrumentStreaming(options.sampler.shouldSample),
+    streaming: instrumentStreaming(sampler.shouldSample),
     authenticator: instrumentAuthenticator(refusals),
     limiter: instrumentLimiter(refusals),
     upgrade: instrumentUpgrade(instruments),
@@ -128,7 +126,7 @@ const instrument = (options: RequestObserverOptions) => {
     webhook: countWebhookAttempts(instruments),
     provider: countProviderEvents(instruments),
     started: recordWaits(instruments),
-    requests: createRequestObserver(options),
+    requests: createRequestObserver(instruments, sampler),
     observe: (sources) => observeSources(instruments, sources),
   };
   return { telemetry, stop };

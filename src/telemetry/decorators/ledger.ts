@@ -73,22 +73,10 @@ export const createServingCounter = (instruments: Instruments) => {
     cached,
     details = {},
   }: SynthesesServed): void => {
-    // Consecutive servings are mostly alike: the instruments are called once for each run of them.
-    let [run, runCharacters] = [0, 0];
-    for (let index = 0; index < sound.length; index++) {
-      const detail = details[index];
-      run += 1;
-      runCharacters += charged[index] ?? 0;
-      const next = index + 1;
-      const isAlike =
-        sound[next] === sound[index] &&
-        cached[next] === cached[index] &&
-        deliveryOf(details[next]) === deliveryOf(detail);
-      if (isAlike) continue;
-      const engine = sounds[sound[index] as number]?.engine ?? "";
-      responses.add(run, cached[index] ?? "", engine, deliveryOf(detail));
-      characters.add(runCharacters, engine);
-      [run, runCharacters] = [0, 0];
+    for (const [index, of] of sound.entries()) {
+      const engine = sounds[of]?.engine ?? "";
+      responses.add(1, cached[index] ?? "", engine, deliveryOf(details[index]));
+      characters.add(charged[index] ?? 0, engine);
     }
   };
 
