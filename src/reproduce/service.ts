@@ -51,7 +51,7 @@ export const createService = (base: string, { role, apiKey, secret }: Caller) =>
       const path = isOperator ? `admin/keys/${encodeURIComponent(apiKey)}/audio/name` : "v2/audio/name";
       return await (await post(path, { request })).json();
     },
-    /** What operators know of the audio's servings in the last 31 days. */
+    /** Reads what operators know of the audio's servings in the last 31 days. */
     servings: async (name: string): Promise<AudioDetails["servings"]> =>
       (await (await send(`admin/sounds/${name}`, { headers })).json()).servings,
     /** The stored audio; undefined if it is not stored. */
