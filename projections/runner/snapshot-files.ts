@@ -83,7 +83,7 @@ const write = async (path: string, chunks: Iterable<string>): Promise<void> => {
 };
 
 /** Longer than any snapshot takes to write: an older temporary file is left from a crash. */
-const abandonedMs = 3_600_000;
+const orphanedMs = 3_600_000;
 
 /**
  * Removes snapshots of older versions and abandoned temporary files. Snapshots of newer versions
@@ -92,8 +92,8 @@ const abandonedMs = 3_600_000;
 const removeObsolete = async (directory: string, projection: Projection<unknown>): Promise<void> => {
   for (const file of await readdir(directory)) {
     const path = join(directory, file);
-    const isAbandoned = file.startsWith(temporaryPrefix(projection)) && (await ageOf(path)) > abandonedMs;
-    if (isAbandoned || isOlderVersion(file, projection)) await rm(path, { force: true });
+    const isOrphaned = file.startsWith(temporaryPrefix(projection)) && (await ageOf(path)) > orphanedMs;
+    if (isOrphaned || isOlderVersion(file, projection)) await rm(path, { force: true });
   }
 };
 

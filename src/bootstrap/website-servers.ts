@@ -77,7 +77,7 @@ export const openPostWebhook = (networks: AllowedNetworks, log: Logger): PostWeb
     try {
       const request = { method: "POST", url, headers: { ...headers, Connection: "close" }, body } as const;
       const response = await exchange(request, signal);
-      await discardBody(response.body);
+      await drainBody(response.body);
       return response.status;
     } catch (error) {
       signal.throwIfAborted();
@@ -87,7 +87,7 @@ export const openPostWebhook = (networks: AllowedNetworks, log: Logger): PostWeb
 };
 
 /** Only the status matters, even if the body is cut off. */
-const discardBody = async (body: AsyncIterable<Buffer>): Promise<void> => {
+const drainBody = async (body: AsyncIterable<Buffer>): Promise<void> => {
   let bytes = 0;
   try {
     for await (const chunk of body) {

@@ -1,9 +1,9 @@
 /** The prosody parameters, in the order in which they are always listed. */
-export const knobs = ["pitch", "rate", "volume"] as const;
-export type Knob = (typeof knobs)[number];
+export const prosodyParameters = ["pitch", "rate", "volume"] as const;
+export type ProsodyParameter = (typeof prosodyParameters)[number];
 
 /** pitch and rate: 0 to 2, 1 is normal; volume: 0 to 1, 1 is normal. */
-export type Prosody = Readonly<Record<Knob, number>>;
+export type Prosody = Readonly<Record<ProsodyParameter, number>>;
 
 /** The part of the prosody that the player applies. */
 export interface PlaybackProsody {
@@ -21,7 +21,7 @@ const maxPlaybackRate = 4;
  */
 export const playbackProsody = (
   { rate, volume }: Prosody,
-  applied: readonly Knob[],
+  applied: readonly ProsodyParameter[],
   fallback: boolean,
 ): PlaybackProsody => ({
   playbackRate:
@@ -33,12 +33,13 @@ export const playbackProsody = (
  * Reads the `…-Prosody-Applied` header, whose prefix is the operator's choice. Unknown names are
  * ignored.
  */
-export const appliedKnobs = (headers: Headers): Knob[] => {
+export const appliedParameters = (headers: Headers): ProsodyParameter[] => {
   let names = "";
   headers.forEach((value, name) => {
     if (/-prosody-applied$/i.test(name)) names = value;
   });
-  return parseKnobs(names.split(",").map((name) => name.trim()));
+  return parseProsodyParameters(names.split(",").map((name) => name.trim()));
 };
 
-export const parseKnobs = (names: readonly unknown[]): Knob[] => knobs.filter((knob) => names.includes(knob));
+export const parseProsodyParameters = (names: readonly unknown[]): ProsodyParameter[] =>
+  prosodyParameters.filter((parameter) => names.includes(parameter));

@@ -39,7 +39,7 @@ export type { EventKind, EventPayloads, Listener, SpeechEvent, SpeechService } f
 export type { AskToSpeak } from "./playback/allow-speech.ts";
 export type { Boundary } from "./playback/boundaries.ts";
 export type { PlayableSound, Playback, Player, PlaySound } from "./playback/player.ts";
-export type { Knob, PlaybackProsody, Prosody } from "./prosody.ts";
+export type { PlaybackProsody, Prosody, ProsodyParameter as Knob } from "./prosody.ts";
 export type { SpeakParams, SpeechResult } from "./speech.ts";
 export type { TextPart } from "./text-parts.ts";
 export type { Delivery, TransportMode } from "./transport/transport.ts";

@@ -14,7 +14,7 @@ export interface SpokenSound {
   readonly levels: readonly number[];
   /** When each word is spoken; empty if unknown. */
   readonly words: readonly SpokenWord[];
-  readonly provenance: string;
+  readonly source: string;
   readonly engineResponseMs: number;
 }
 
@@ -48,7 +48,7 @@ export const speak = async (
   ]);
   const characters = [...text];
   const words = marks.map((mark) => ({ ...mark, word: characters.slice(mark.start, mark.end).join("") }));
-  return { blob, ...wave, words, provenance: cached?.[1] ?? "unknown", engineResponseMs };
+  return { blob, ...wave, words, source: cached?.[1] ?? "unknown", engineResponseMs };
 };
 
 const points = 600;

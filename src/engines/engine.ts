@@ -3,7 +3,7 @@ import type { Replacement } from "../domain/lexicons/replacements.ts";
 import type { AudioFormat, DecodedContainer } from "../domain/synthesis/formats.ts";
 import type { Mark } from "../domain/synthesis/marks.ts";
 import type { SpokenPhoneme } from "../domain/synthesis/phonemes.ts";
-import type { EngineCode, Knob, Prosody } from "../domain/synthesis/speech.ts";
+import type { EngineCode, Prosody, ProsodyParameter } from "../domain/synthesis/speech.ts";
 
 /** A request to an engine. */
 export interface SpeechRequest {
@@ -111,7 +111,7 @@ export interface Engine {
   /** True if the same request has the same samples on every machine. Default: false. */
   isReproducible?(voice: string): boolean;
   /** The prosody knobs that this engine applies for this voice, in stable order. */
-  prosody(voice: string): readonly Knob[];
+  prosody(voice: string): readonly ProsodyParameter[];
   /** True if it accepts SSML for this voice. */
   takesSsml(voice: string): boolean;
   /**

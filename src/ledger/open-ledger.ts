@@ -22,7 +22,7 @@ import { openSession } from "./session/open-session.ts";
 import { RecentCharges } from "./session/recent-charges.ts";
 import {
   createRecoverJournal,
-  createSweepSilentJournals,
+  createSweepIdleJournals,
   type RecoverJournalOptions,
   type SweepOptions,
 } from "./session/recover-journals.ts";
@@ -134,7 +134,7 @@ export const openLedger = async (given: OpenLedgerOptions): Promise<OpenLedger> 
           noteFlush();
           options.onRecorded(events);
         },
-        onUnusable: (session) => sessions.discard(session),
+        onUnusable: (session) => sessions.takeOver(session),
         onExpired: (receipt) => {
           const { apiKey, characters } = receipt.serving;
           options.onCharged(apiKey, monthOf(receipt.at), characters, true); // it is not voided if it was repeated
@@ -146,7 +146,7 @@ export const openLedger = async (given: OpenLedgerOptions): Promise<OpenLedger> 
     // open journal.
     takeOver: (journal) => close(journal, "unresponsive"),
     settleVoids: (journal) => settleVoids({ ...options, handler: settlements }, journal),
-    retire: registry.retire,
+    closeRegistered: registry.close,
     onError,
   });
   const background = createBackgroundTasks(options);
@@ -189,10 +189,10 @@ const createMaintenance = (
   options: RecoverJournalOptions & CloseUsageAccountsOptions & Omit<SweepOptions, "recoverJournal">,
 ) => {
   const recoverJournal = createRecoverJournal(options);
-  const sweepSilentJournals = createSweepSilentJournals({ ...options, recoverJournal });
+  const sweepIdleJournals = createSweepIdleJournals({ ...options, recoverJournal });
   const closeAccounts = createCloseUsageAccounts(options);
   return async (ownJournal: string | undefined): Promise<void> => {
-    await sweepSilentJournals(ownJournal);
+    await sweepIdleJournals(ownJournal);
     await closeAccounts();
   };
 };

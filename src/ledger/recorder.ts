@@ -141,7 +141,7 @@ class Recorder {
       }
       unsend?.();
       if (error instanceof JournalTakenOver) {
-        this.#options.sessions.discard(session);
+        this.#options.sessions.takeOver(session);
         return again("takenOver");
       }
       // With an unknown outcome the writer takes the charge back as soon as it knows.
@@ -224,7 +224,7 @@ class Recorder {
     try {
       await reservations.reserve(apiKey, writer.month(), characters, plan.monthlyCharacters);
     } catch (error) {
-      if (error instanceof JournalTakenOver) this.#options.sessions.discard(session);
+      if (error instanceof JournalTakenOver) this.#options.sessions.takeOver(session);
       else if (error instanceof ReservationsClosed)
         return; // The next attempt uses the next journal.
       else if (error instanceof QuotaExceeded) await suspendForQuota(this.#options, apiKey, error, requestId);

@@ -73,7 +73,7 @@ export const concatenate = async <Piece>(
       }
       yield* fade(current, { fadeIn: others.length > 0, fadeOut: false, samples });
     } finally {
-      over.abort(abandoned);
+      over.abort(cancelled);
     }
   };
   return { encoding: { kind: "pcm", sampleRate }, audio: read() };
@@ -93,4 +93,4 @@ const longEnough = (
   });
 };
 
-const abandoned = new Error("The reader has left.");
+const cancelled = new Error("The reader has left.");

@@ -88,9 +88,9 @@ const speakPico = (readFile: ReadFile): SpeakByModel =>
       signal: await readFile(files.signal),
       wasmBinary: await readFile("svoxpico.wasm"),
     });
-    const { knobs, text } = picoText(given);
+    const { prosodyTags, text } = picoText(given);
     yield wavHeader(picoRate, espeakUnknownSize);
-    for (const { samples } of speakInParts(engine, knobs, text)) if (samples.length > 0) yield samples;
+    for (const { samples } of speakInParts(engine, prosodyTags, text)) if (samples.length > 0) yield samples;
   };
 
 /** The model that was used last: others leave the memory. */

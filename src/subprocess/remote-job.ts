@@ -21,11 +21,11 @@ export const startRemoteJob = (
   let over = false;
   let reported: JobReport = {};
 
-  const abandon = (failure: unknown) => {
+  const cancel = (failure: unknown) => {
     if (!over) send({ type: "abort", job });
     output.destroy(failure instanceof Error ? failure : new Error("abandoned"));
   };
-  const onAbort = () => abandon(signal.reason);
+  const onAbort = () => cancel(signal.reason);
   signal.addEventListener("abort", onAbort, { once: true });
 
   async function* read(): AsyncIterable<Buffer> {
@@ -39,12 +39,12 @@ export const startRemoteJob = (
       throw error;
     } finally {
       signal.removeEventListener("abort", onAbort);
-      abandon(undefined);
+      cancel(undefined);
     }
   }
 
   send({ type: "start", job, order });
-  feed(job, input, window, send, () => over).catch(abandon);
+  feed(job, input, window, send, () => over).catch(cancel);
   return {
     /** The output; throws the failure or the signal's reason. Can be read once. */
     output: read(),

@@ -34,14 +34,14 @@ export const startOperation = (options: OperationOptions) => {
   const end = (outcome: Outcome, error?: unknown): void => {
     if (state === "ended") return;
     state = "ended";
-    signal.removeEventListener("abort", abandon);
+    signal.removeEventListener("abort", cancel);
     onEnd?.(outcome, seconds());
     span.setAttribute("voxledger.outcome", outcome);
     if (outcome === "failed" || outcome === "unavailable") markFailed(span, error);
     span.end();
   };
-  const abandon = (): void => end("abandoned");
-  signal.addEventListener("abort", abandon, { once: true });
+  const cancel = (): void => end("abandoned");
+  signal.addEventListener("abort", cancel, { once: true });
 
   return {
     span,
@@ -55,7 +55,7 @@ export const startOperation = (options: OperationOptions) => {
     },
     end: (): void => end("made"),
     fail: (error: unknown): void => end(outcomeOf(error, signal), error),
-    abandon,
+    cancel,
   };
 };
 
@@ -83,7 +83,7 @@ export async function* trackStream<T>(
     operation.fail(error);
     throw error;
   } finally {
-    operation.abandon();
+    operation.cancel();
     await operation.run(() => iterator.return?.());
   }
 }

@@ -166,9 +166,9 @@ const logDiagnostics = (log: Logger): void => {
     const [, code] = /"code":\s*"?([A-Z0-9_]{1,40})/.exec(parts.map(String).join(" ")) ?? [];
     log.warn({ code }, "telemetry could not be exported");
   };
-  const silent = () => {};
+  const quiet = () => {};
   diag.setLogger(
-    { error: report, warn: report, info: silent, debug: silent, verbose: silent },
+    { error: report, warn: report, info: quiet, debug: quiet, verbose: quiet },
     { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
   );
 };

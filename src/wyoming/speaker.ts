@@ -40,9 +40,9 @@ export const speakUtterance = async (utterance: Utterance, options: SpeakerOptio
     const principal = caller.current();
     const plan = synthesis.plan({ ...manner, text }, principal.websiteId);
     const context = { principal, requestId: randomUUID(), kind: "wyoming" } as const;
-    const stream = plan.silent
+    const stream = plan.muted
       ? undefined
-      : await services.streaming.begin(plan, context, signal).catch(ifSilent);
+      : await services.streaming.begin(plan, context, signal).catch(ifNoOutput);
     if (stream instanceof NothingToSpeak) {
       silence ??= stream;
       continue;
@@ -60,7 +60,7 @@ export const speakUtterance = async (utterance: Utterance, options: SpeakerOptio
  * Returns the error for a text with nothing to speak. Letters that no voice pronounces are not left
  * out.
  */
-const ifSilent = (error: unknown): NothingToSpeak => {
+const ifNoOutput = (error: unknown): NothingToSpeak => {
   if (error instanceof NothingToSpeak) return error;
   throw error;
 };

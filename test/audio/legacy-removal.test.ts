@@ -8,7 +8,7 @@ import {
   removeLegacyAudio,
   scheduleLegacyRemoval,
 } from "../../src/audio/legacy/legacy-removal.ts";
-import { silent } from "../../src/audio/pipeline/log.ts";
+import { quiet } from "../../src/audio/pipeline/log.ts";
 import type { AudioName, AudioStore } from "../../src/audio/store/audio-store.ts";
 import { openFilesystemAudioStore } from "../../src/audio/store/filesystem/filesystem-audio-store.ts";
 import { createManualClock } from "../support/manual-clock.ts";
@@ -36,7 +36,7 @@ describe("Deleting public audio of earlier versions", () => {
   const put = (name: AudioName) => store.put(name, objectOf(Buffer.from("a sound")));
   const isStored = async (name: AudioName): Promise<boolean> => (await store.get(name)) !== undefined;
   const optionsWith = (more: Partial<LegacyRemovalOptions> = {}): LegacyRemovalOptions => ({
-    ...{ store, purge: undefined, forget: () => {}, until: 0, log: silent },
+    ...{ store, purge: undefined, forget: () => {}, until: 0, log: quiet },
     ...{ now: () => 0, requireMeasuredClock: async () => {}, ...more },
   });
 

@@ -3,7 +3,7 @@ import { mkdtemp, readdir, rm, stat, utimes } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { silent } from "../../src/audio/pipeline/log.ts";
+import { quiet } from "../../src/audio/pipeline/log.ts";
 import { createMemoryCache } from "../../src/audio/pipeline/memory-cache.ts";
 import {
   createRetention,
@@ -52,7 +52,7 @@ describe("Retention of audio", () => {
     const found = await Promise.all(names.map((name) => store.get(name)));
     return found.flatMap((object, index) => (object ? [index] : []));
   };
-  const options = { isInUse: () => false, log: silent, now: () => now, requireMeasuredClock: async () => {} };
+  const options = { isInUse: () => false, log: quiet, now: () => now, requireMeasuredClock: async () => {} };
   const retentionWith = (policy: RetentionPolicy, more: Partial<RetentionOptions> = {}) =>
     createRetention({ ...options, store, policy, ...more });
 
@@ -191,7 +191,7 @@ describe("Retention of audio", () => {
       runs++;
       throw new Error("the store is down");
     };
-    const stop = scheduleRetention({ retention: { runOnce }, timers: clock, random: () => 0.5, log: silent });
+    const stop = scheduleRetention({ retention: { runOnce }, timers: clock, random: () => 0.5, log: quiet });
     for (let expected = 1; expected <= 3; expected++) {
       clock.advance(hour);
       await until(() => runs === expected && clock.waiting() === 1);

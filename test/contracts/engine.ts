@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { EngineFailed, Invalid } from "../../src/domain/errors.ts";
-import { type Knob, knobs } from "../../src/domain/synthesis/speech.ts";
+import { type ProsodyParameter, prosodyParameters } from "../../src/domain/synthesis/speech.ts";
 import type { Engine, SpeechRequest } from "../../src/engines/engine.ts";
 import { collect } from "../support/collect.ts";
 import { rejection } from "../support/rejection.ts";
@@ -21,7 +21,7 @@ export interface EngineSetup {
 const never = new AbortController().signal;
 
 /** A non-default value for each prosody parameter. */
-const turned: Readonly<Record<Knob, number>> = { pitch: 1.4, rate: 1.5, volume: 0.4 };
+const turned: Readonly<Record<ProsodyParameter, number>> = { pitch: 1.4, rate: 1.5, volume: 0.4 };
 
 export const say = async (engine: Engine, request: SpeechRequest): Promise<Buffer> =>
   Buffer.concat(await collect((await engine.synthesize(request, never)).audio));
@@ -62,14 +62,14 @@ export const engineContract = (name: string, setUp: () => Promise<EngineSetup>):
 
     it("lists the prosody parameters that it applies in their stable order", () => {
       const applied = engine.prosody(request.voice);
-      expect(applied).to.deep.equal(knobs.filter((knob) => applied.includes(knob)));
+      expect(applied).to.deep.equal(prosodyParameters.filter((parameter) => applied.includes(parameter)));
     });
 
-    for (const knob of knobs) {
-      it(`changes the audio with ${knob} if and only if it lists that parameter`, async () => {
-        const prosody = { ...request.prosody, [knob]: turned[knob] };
+    for (const parameter of prosodyParameters) {
+      it(`changes the audio with ${parameter} if and only if it lists that parameter`, async () => {
+        const prosody = { ...request.prosody, [parameter]: turned[parameter] };
         const same = (await say(engine, { ...request, prosody })).equals(await sound());
-        expect(same).to.equal(!engine.prosody(request.voice).includes(knob));
+        expect(same).to.equal(!engine.prosody(request.voice).includes(parameter));
       });
     }
 

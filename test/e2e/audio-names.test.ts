@@ -40,11 +40,11 @@ describe("The names of audio", () => {
     const host = await openToolHost();
     const { "espeak-ng": espeak, ffmpeg } = host.versions;
     await host.close();
-    const knobs = ["pitch", "rate", "volume"].map((knob) => [knob, 1]);
+    const prosodyParameters = ["pitch", "rate", "volume"].map((parameter) => [parameter, 1]);
     const tools = `espeak-ng ${espeak}; icu ${process.versions.icu}; ffmpeg ${ffmpeg}`;
     const ofVoice = ["g1", "espeak:gmw/en+f3", "en-GB", code.text];
     // The names of version 0.1.
-    const guessed = [5, tools, ...ofVoice, knobs, "mp3", null];
+    const guessed = [5, tools, ...ofVoice, prosodyParameters, "mp3", null];
     const service = await startInProcessService(environment());
     try {
       const name = await nameFrom(service);

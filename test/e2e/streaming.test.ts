@@ -164,14 +164,14 @@ describe("streaming over HTTP", () => {
     for (const request of requests) first.push(await (await stream(request)).readAudio());
     await service.kept();
     const asked = wire.oai.requests.length;
-    for (const provenance of ["memory", "store"]) {
-      if (provenance === "store") {
+    for (const source of ["memory", "store"]) {
+      if (source === "store") {
         await service.stop();
         service = await start();
       }
       for (const [index, form] of httpForms.entries()) {
         const open = await stream(requests[index] ?? {}, form);
-        expect(open.headers["svc-cached"]).to.equal(provenance);
+        expect(open.headers["svc-cached"]).to.equal(source);
         expect((await open.readAudio()).equals(first[index] ?? Buffer.of())).to.equal(true);
       }
     }

@@ -8,7 +8,7 @@ import type { Plan } from "../../src/domain/accounts/plan.ts";
 import { websiteStream } from "../../src/domain/accounts/website.ts";
 import { eventDigest } from "../../src/domain/ledger/journal/canonical.ts";
 import { journalStream } from "../../src/domain/ledger/journal/journal.ts";
-import type { Provenance } from "../../src/domain/ledger/journal/serving.ts";
+import type { AudioSource } from "../../src/domain/ledger/journal/serving.ts";
 import { createCommandHandler } from "../../src/eventstore/command-handler.ts";
 import type { EventStore, ExpectedRevision, NewEvent } from "../../src/eventstore/event-store.ts";
 import { openSqliteEventStore } from "../../src/eventstore/sqlite/sqlite-event-store.ts";
@@ -155,11 +155,11 @@ const appendServings = async (
     const closedRevision = await closeJournal(store, () => end, journal, "shutdown");
     const posting = { store, journal, clock: () => end, timers: systemClock, onError: () => {} };
     await postOnBehalf(posting, closedRevision);
-    await registry.retire(journal);
+    await registry.close(journal);
   }
 };
 
-const provenances: readonly Provenance[] = ["miss", "memory", "memory", "store", "coalesced"];
+const provenances: readonly AudioSource[] = ["miss", "memory", "memory", "store", "coalesced"];
 const voices = ["UK English Female", "US English Male", "Deutsch Female"];
 
 /** A busy website has many more requests than a quiet one. */

@@ -103,7 +103,7 @@ export const startWyomingServer = async ({
 
 const planOf = ({ text, prosody }: SynthesisRequest): SynthesisPlan => ({
   characters: countCharacters(text),
-  silent: prosody.volume === 0,
+  muted: prosody.volume === 0,
   renditions: [{ recipe: { engine: "g1", format: "pcm", text } } as SynthesisPlan["renditions"][0]],
   catalogRevision: "none",
   shared: true,

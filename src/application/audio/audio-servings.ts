@@ -2,7 +2,7 @@ import { inTimeSlices } from "../../async/time-slices.ts";
 import { Invalid } from "../../domain/errors.ts";
 import { isOfType } from "../../domain/event-shapes.ts";
 import { journalPrefix, type ServedEvent } from "../../domain/ledger/journal/journal.ts";
-import type { Provenance, ServedAudio } from "../../domain/ledger/journal/serving.ts";
+import type { AudioSource, ServedAudio } from "../../domain/ledger/journal/serving.ts";
 import { expandServings } from "../../domain/ledger/journal/serving-columns.ts";
 import { period } from "../../domain/ledger/period.ts";
 import { parse } from "../../domain/validation.ts";
@@ -17,7 +17,7 @@ export interface AudioServings extends ServedAudio {
   readonly served: number;
   /** Characters charged. */
   readonly characters: number;
-  readonly from: Readonly<Record<Provenance, number>>;
+  readonly from: Readonly<Record<AudioSource, number>>;
   readonly firstAt: string;
   readonly lastAt: string;
 }
@@ -54,7 +54,7 @@ const maxCounted = 100_000;
 const maxPeriodMs = 31 * 24 * 60 * 60_000;
 
 type Counted = { -readonly [Member in keyof AudioServings]: AudioServings[Member] } & {
-  from: Record<Provenance, number>;
+  from: Record<AudioSource, number>;
 };
 
 export const createCountServings =

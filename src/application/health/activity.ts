@@ -1,12 +1,12 @@
 import type { JournalEvent } from "../../domain/ledger/journal/journal.ts";
-import type { Provenance } from "../../domain/ledger/journal/serving.ts";
+import type { AudioSource } from "../../domain/ledger/journal/serving.ts";
 
 /** What this instance did in one hour (UTC). */
 export interface ActivityHour {
   /** ISO 8601. */
   readonly from: string;
   /** Requests with audio, and their charged characters, by where the audio came from. */
-  readonly served: Readonly<Record<Provenance, Served>>;
+  readonly served: Readonly<Record<AudioSource, Served>>;
   /** Requests that were refused or failed, by error code. */
   readonly refused: Readonly<Record<string, number>>;
 }
@@ -31,7 +31,7 @@ const hourMs = 3_600_000;
 const hoursKept = 48;
 
 interface MutableHour {
-  readonly served: Record<Provenance, { requests: number; characters: number }>;
+  readonly served: Record<AudioSource, { requests: number; characters: number }>;
   readonly refused: Record<string, number>;
 }
 
@@ -53,9 +53,9 @@ export const createActivity = ({ clock }: { readonly clock: () => number }): Act
       for (const event of events) {
         if (event.type !== "SynthesesServed") continue;
         const { served } = currentHour();
-        event.data.cached.forEach((provenance, index) => {
-          served[provenance].requests += 1;
-          served[provenance].characters += event.data.characters[index] ?? 0;
+        event.data.cached.forEach((source, index) => {
+          served[source].requests += 1;
+          served[source].characters += event.data.characters[index] ?? 0;
         });
       }
     },

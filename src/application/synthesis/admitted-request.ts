@@ -10,7 +10,7 @@ import {
   Unavailable,
   Unpronounceable,
 } from "../../domain/errors.ts";
-import type { Idempotency, Provenance, Receipt } from "../../domain/ledger/journal/serving.ts";
+import type { AudioSource, Idempotency, Receipt } from "../../domain/ledger/journal/serving.ts";
 import { isByok } from "../../domain/synthesis/byok-providers.ts";
 import type { Admission, Ledger, NewServing } from "../../ledger/ledger.ts";
 import type { Limit } from "../../limits/limit.ts";
@@ -61,7 +61,7 @@ export class AdmittedRequest {
   readonly #admission: Admission;
   /** Ends the synthesis, or this request's part in it. Not the caller's signal: a request with an Idempotency-Key may outlast it. */
   readonly #synthesis = new AbortController();
-  #work: { readonly engine: EngineWork; readonly provenance: Provenance } | undefined;
+  #work: { readonly engine: EngineWork; readonly source: AudioSource } | undefined;
   #audio: Audio | undefined;
   #obtaining: Promise<Audio | StreamedAudio> | undefined;
   /** True once an engine works for what is sent of a sound. */
@@ -130,8 +130,8 @@ export class AdmittedRequest {
     return untilAborted(obtaining, signal);
   }
 
-  readonly #onWork: OnWork = (engine, provenance) => {
-    this.#work = { engine, provenance };
+  readonly #onWork: OnWork = (engine, source) => {
+    this.#work = { engine, source };
   };
 
   readonly onSelectionBegin = (): void => {
@@ -212,15 +212,15 @@ export class AdmittedRequest {
     const { requestId } = this.#context;
     const audio = this.#audio;
     if (audio) {
-      if (!wasMade(audio.provenance) && !this.#isSelectionWork) return undefined;
+      if (!wasMade(audio.source) && !this.#isSelectionWork) return undefined;
       const part = error instanceof ServiceError ? partOf(audio, { partBytes: 0 }) : {};
       return { ...servedAudio(this.#plan, requestId, audio), ...part, undelivered: true };
     }
     if (!this.#work?.engine.hasBegun) return undefined;
-    const { provenance, engine } = this.#work;
+    const { source, engine } = this.#work;
     const served = servedAudio(this.#plan, requestId, {
       rendition: engine.rendition,
-      provenance,
+      source,
       failed: [],
     });
     return { ...served, undelivered: true };
@@ -244,7 +244,7 @@ export class AdmittedRequest {
   }
 }
 
-const wasMade = (provenance: Provenance): boolean => provenance === "miss" || provenance === "coalesced";
+const wasMade = (source: AudioSource): boolean => source === "miss" || source === "coalesced";
 
 const isServiceFailure = (error: unknown): boolean =>
   error instanceof Unavailable ||
@@ -299,14 +299,10 @@ type Delivery = Pick<NewServing, "partial" | "part" | "stream">;
 export const servedAudio = (
   { characters }: SynthesisPlan,
   requestId: string,
-  {
-    rendition: { recipe, hash, voice },
-    provenance,
-    failed,
-  }: Pick<Audio, "rendition" | "provenance" | "failed">,
+  { rendition: { recipe, hash, voice }, source, failed }: Pick<Audio, "rendition" | "source" | "failed">,
 ): NewServing => {
   const { engine, lang, format } = recipe;
-  const served = { requestId, hash, characters, engine, voice, lang, format, cached: provenance };
+  const served = { requestId, hash, characters, engine, voice, lang, format, cached: source };
   return failed.length > 0 ? { ...served, failed } : served;
 };
 

@@ -3,7 +3,7 @@ import type { Rendition } from "../../audio/pipeline/pipeline.ts";
 import { Invalid } from "../../domain/errors.ts";
 import type { AudioFormat } from "../../domain/synthesis/formats.ts";
 import { audioName, publicUrlPath, type Recipe } from "../../domain/synthesis/recipe.ts";
-import type { EngineCode, Knob } from "../../domain/synthesis/speech.ts";
+import type { EngineCode, ProsodyParameter } from "../../domain/synthesis/speech.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Planner, SynthesisRequest } from "./planner.ts";
 
@@ -25,7 +25,7 @@ export interface AudioName {
 }
 
 type PublicRecipe = Omit<Recipe, "text" | "websiteId" | "instructions" | "prosody" | "applied"> & {
-  readonly prosody: Readonly<Partial<Record<Knob, number>>>;
+  readonly prosody: Readonly<Partial<Record<ProsodyParameter, number>>>;
 };
 
 export interface NamedAudio extends AudioName {
@@ -57,8 +57,8 @@ export const createAudioNames = ({
     request: SynthesisRequest,
     isKnown: (rendition: Rendition) => boolean,
   ): NamedAudio => {
-    const { characters, silent, renditions } = plan(request, websiteId);
-    if (silent) throw new Invalid([{ path: ["volume"], message: "At volume 0 there is no audio to name." }]);
+    const { characters, muted, renditions } = plan(request, websiteId);
+    if (muted) throw new Invalid([{ path: ["volume"], message: "At volume 0 there is no audio to name." }]);
     const [first, ...others] = renditions;
     const nameOf = (rendition: Rendition): AudioName => describe(rendition, isKnown(rendition));
     return { ...nameOf(first), characters, fallbacks: others.map(nameOf) };
@@ -87,6 +87,9 @@ const describe = (
     voice,
     engine: recipe.engine,
     reproducible: isReproducible,
-    recipe: { ...parts, prosody: Object.fromEntries(applied.map((knob) => [knob, prosody[knob]])) },
+    recipe: {
+      ...parts,
+      prosody: Object.fromEntries(applied.map((parameter) => [parameter, prosody[parameter]])),
+    },
   };
 };

@@ -1,8 +1,8 @@
 import type { AudioMemory, Rendition } from "../../audio/pipeline/pipeline.ts";
 import { ServiceError, Unavailable } from "../../domain/errors.ts";
-import type { Provenance, StreamKind } from "../../domain/ledger/journal/serving.ts";
+import type { AudioSource, StreamKind } from "../../domain/ledger/journal/serving.ts";
 import { formats, type MimeType } from "../../domain/synthesis/formats.ts";
-import type { Knob } from "../../domain/synthesis/speech.ts";
+import type { ProsodyParameter } from "../../domain/synthesis/speech.ts";
 import type { Ledger, StreamOutcome } from "../../ledger/ledger.ts";
 import { type AdmittedRequest, isCallersFault } from "./admitted-request.ts";
 
@@ -10,8 +10,8 @@ import { type AdmittedRequest, isCallersFault } from "./admitted-request.ts";
 export interface SynthesisStream {
   readonly rendition: Rendition;
   readonly contentType: MimeType;
-  readonly prosodyApplied: readonly Knob[];
-  readonly provenance: Provenance;
+  readonly prosodyApplied: readonly ProsodyParameter[];
+  readonly source: AudioSource;
   /** Charged to the key; 0 for a repeat. */
   readonly characters: number;
   /**
@@ -34,7 +34,7 @@ export const beginStream = async (
 ): Promise<SynthesisStream> => {
   const stream = await request.stream();
   const receipt = await request.record(stream, { stream: kind });
-  const { rendition, provenance, memory } = stream;
+  const { rendition, source, memory } = stream;
   const chunks = stream.audio[Symbol.asyncIterator]();
   let hasDelivered = false;
   const audio = meterStream(chunks, signal, (outcome, error) => {
@@ -51,7 +51,7 @@ export const beginStream = async (
     rendition,
     contentType: formats[rendition.recipe.format].mimeType,
     prosodyApplied: rendition.recipe.applied,
-    provenance,
+    source,
     characters: receipt.serving.characters,
     audio,
     memory,

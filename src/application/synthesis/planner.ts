@@ -44,7 +44,7 @@ export interface SynthesisRequest {
 export interface SynthesisPlan {
   readonly characters: number;
   /** True at volume 0: the answer has no audio. */
-  readonly silent: boolean;
+  readonly muted: boolean;
   /** The renditions to try, best first; never empty. */
   readonly renditions: readonly [Rendition, ...Rendition[]];
   /** The revision of the shared catalog. A shared plan depends on nothing else. */
@@ -136,7 +136,7 @@ export const createPlanner = (options: PlannerOptions) => {
       const isReplaced = renditions.some(({ replacements }) => replacements);
       return {
         characters: request.characters ?? countCharacters(request.text),
-        silent: prosody.volume === 0,
+        muted: prosody.volume === 0,
         renditions,
         catalogRevision: catalogOf(sharedCatalog).revision,
         // A website's catalog may have other voices of the names in a document.

@@ -232,10 +232,10 @@ export class WebhookDispatcher {
       (delivery) => finishAttempt(delivery, outcome),
       system,
     );
-    const isAbandoned = ended.state.status === "failed";
-    onOutcome?.(sent.error === undefined ? "succeeded" : isAbandoned ? "abandoned" : "failed");
+    const hasFailed = ended.state.status === "failed";
+    onOutcome?.(sent.error === undefined ? "succeeded" : hasFailed ? "abandoned" : "failed");
     if (sent.error !== undefined) {
-      const what = isAbandoned ? "a webhook's message is given up" : "a webhook's message was not accepted";
+      const what = hasFailed ? "a webhook's message is given up" : "a webhook's message was not accepted";
       onError(
         what,
         new Error(`${webhook.webhookId}, ${message.id}, attempt ${attempts.length}: ${sent.error}`),

@@ -1,4 +1,4 @@
-import type { Provenance } from "../../domain/ledger/journal/serving.ts";
+import type { AudioSource } from "../../domain/ledger/journal/serving.ts";
 import type { Replacement } from "../../domain/lexicons/replacements.ts";
 import type { AudioFormat } from "../../domain/synthesis/formats.ts";
 import type { Recipe } from "../../domain/synthesis/recipe.ts";
@@ -37,7 +37,7 @@ export interface Audio extends AudioContent {
   readonly hash: string;
   readonly name: AudioName;
   readonly format: AudioFormat;
-  readonly provenance: Provenance;
+  readonly source: AudioSource;
   /** The rendition that it is. */
   readonly rendition: Rendition;
   /** System voices of the renditions that failed before this one. */
@@ -45,7 +45,7 @@ export interface Audio extends AudioContent {
 }
 
 /** What is known of a sound without its bytes. */
-export interface KnownAudio extends Pick<Audio, "rendition" | "provenance" | "length"> {
+export interface KnownAudio extends Pick<Audio, "rendition" | "source" | "length"> {
   /** The number of bytes. */
   readonly size: number;
 }
@@ -53,7 +53,7 @@ export interface KnownAudio extends Pick<Audio, "rendition" | "provenance" | "le
 export const audioOf = (
   rendition: Rendition,
   { bytes, length }: AudioContent,
-  provenance: Provenance,
+  source: AudioSource,
   failed: readonly string[] = [],
 ): Audio => ({
   hash: rendition.hash,
@@ -61,7 +61,7 @@ export const audioOf = (
   bytes,
   length,
   format: rendition.recipe.format,
-  provenance,
+  source,
   rendition,
   failed,
 });

@@ -52,7 +52,7 @@ export interface Wanted {
 }
 
 /** Called with the work of each synthesis that a request starts (`miss`) or joins, in turn. */
-export type OnWork = (work: EngineWork, provenance: "miss" | "coalesced") => void;
+export type OnWork = (work: EngineWork, source: "miss" | "coalesced") => void;
 
 /** At most one synthesis runs per object; concurrent callers share it. */
 export class InFlightSyntheses {

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { isByok } from "../../domain/synthesis/byok-providers.ts";
 import { audioName, type Recipe } from "../../domain/synthesis/recipe.ts";
-import { knobs } from "../../domain/synthesis/speech.ts";
+import { prosodyParameters } from "../../domain/synthesis/speech.ts";
 import { isSsml } from "../../domain/text/ssml.ts";
 
 /*
@@ -28,7 +28,9 @@ const legacyForm = (recipe: Recipe) => [
   recipe.voice,
   recipe.lang,
   recipe.text.normalize("NFC"),
-  knobs.filter((knob) => recipe.applied.includes(knob)).map((knob) => [knob, recipe.prosody[knob]]),
+  prosodyParameters
+    .filter((parameter) => recipe.applied.includes(parameter))
+    .map((parameter) => [parameter, recipe.prosody[parameter]]),
   recipe.format,
   recipe.websiteId ?? null,
   ...(recipe.replacements === undefined ? [] : [recipe.replacements]),

@@ -7,7 +7,7 @@ export interface Log {
   info(facts: object, message: string): void;
 }
 
-export const silent: Log = { warn: () => undefined, info: () => undefined };
+export const quiet: Log = { warn: () => undefined, info: () => undefined };
 
 /**
  * A message that is safe to log: that of our own errors; of others only the code or name, because their messages may

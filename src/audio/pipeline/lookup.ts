@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import { createSingleFlight } from "../../async/single-flight.ts";
 import { Unavailable } from "../../domain/errors.ts";
-import type { Provenance } from "../../domain/ledger/journal/serving.ts";
+import type { AudioSource } from "../../domain/ledger/journal/serving.ts";
 import { marksName } from "../../domain/synthesis/marks.ts";
 import type { Recipe } from "../../domain/synthesis/recipe.ts";
 import { tooManyInProgress } from "../../limits/queues.ts";
@@ -84,11 +84,11 @@ export class Lookup {
     wanted: Wanted,
     signal: AbortSignal,
     read: (audio: SharedStream) => Promise<T>,
-  ): Promise<{ readonly got: T; readonly provenance: Provenance }> {
-    const { audio, provenance } = await this.#locate(rendition, wanted, signal);
+  ): Promise<{ readonly got: T; readonly source: AudioSource }> {
+    const { audio, source } = await this.#locate(rendition, wanted, signal);
     const got = await read(audio);
-    const isStored = provenance === "miss" && this.#parts.synthesesInFlight.cameFromStore(audio);
-    return { got, provenance: isStored ? "store" : provenance };
+    const isStored = source === "miss" && this.#parts.synthesesInFlight.cameFromStore(audio);
+    return { got, source: isStored ? "store" : source };
   }
 
   async #locate(rendition: Rendition, wanted: Wanted, signal: AbortSignal): Promise<Located> {
@@ -96,16 +96,16 @@ export class Lookup {
     const { name } = rendition;
     signal.throwIfAborted();
     const inMemory = this.cached(name);
-    if (inMemory) return { provenance: "memory", audio: complete(inMemory) };
+    if (inMemory) return { source: "memory", audio: complete(inMemory) };
     if (!synthesesInFlight.has(name)) {
       const stored = await this.fromStore(rendition, signal);
-      if (stored) return { provenance: "store", audio: complete(stored) };
+      if (stored) return { source: "store", audio: complete(stored) };
     }
     const running = synthesesInFlight.join(name, wanted);
-    if (running) return { provenance: "coalesced", audio: running };
+    if (running) return { source: "coalesced", audio: running };
     const finished = this.cached(name);
-    if (finished) return { provenance: "memory", audio: complete(finished) };
-    return { provenance: "miss", audio: synthesesInFlight.begin(rendition, wanted) };
+    if (finished) return { source: "memory", audio: complete(finished) };
+    return { source: "miss", audio: synthesesInFlight.begin(rendition, wanted) };
   }
 
   /** The hash was deleted: what may be under a former name of the sound is not used. */
@@ -151,7 +151,7 @@ export class Lookup {
 type ReadAudio = (name: AudioName, signal: AbortSignal, recipe?: Recipe) => Promise<StoredAudio | undefined>;
 
 interface Located {
-  readonly provenance: Provenance;
+  readonly source: AudioSource;
   readonly audio: SharedStream;
 }
 

@@ -2,7 +2,7 @@ import { type Clock, systemClock } from "../../async/clock.ts";
 import { type DeadlineOptions, withDeadline } from "../../async/deadline.ts";
 import { createScheduler, type Scheduler } from "../../async/scheduler/scheduler.ts";
 import { EngineFailed, Unavailable, Unpronounceable } from "../../domain/errors.ts";
-import type { Provenance } from "../../domain/ledger/journal/serving.ts";
+import type { AudioSource } from "../../domain/ledger/journal/serving.ts";
 import { marksName } from "../../domain/synthesis/marks.ts";
 import type { SpokenPhoneme } from "../../domain/synthesis/phonemes.ts";
 import { withoutSizes } from "../formats/containers.ts";
@@ -10,7 +10,7 @@ import type { AudioContent, AudioName, AudioStore } from "../store/audio-store.t
 import { type Audio, audioOf, type KnownAudio, type Rendition } from "./audio.ts";
 import { type AudioReads, createAudioReads } from "./audio-reads.ts";
 import { type EngineWork, InFlightSyntheses, type OnWork, type Wanted } from "./in-flight-syntheses.ts";
-import { type Log, silent } from "./log.ts";
+import { type Log, quiet } from "./log.ts";
 import { Lookup, orUndefined } from "./lookup.ts";
 import type { MemoryCache } from "./memory-cache.ts";
 import { type PipelineLimits, pipelineLimits } from "./pipeline-limits.ts";
@@ -26,7 +26,7 @@ export interface StreamedAudio {
   readonly rendition: Rendition;
   /** System voices of the renditions that failed before this one. */
   readonly failed: readonly string[];
-  readonly provenance: Provenance;
+  readonly source: AudioSource;
   /**
    * From the first byte, at the reader's pace; can be read once. Its header never has a length, also if that is known, so that
    * all streams of a sound have the same bytes. Leaving the iteration leaves the synthesis, which
@@ -99,7 +99,7 @@ export interface Pipeline extends AudioReads {
 
 export interface PipelineStats {
   /** Results of `obtain` and `stream` since the start. */
-  readonly results: Readonly<Record<Provenance, number>>;
+  readonly results: Readonly<Record<AudioSource, number>>;
   /** Failed renditions since the start. */
   readonly failures: number;
   readonly inFlight: number;
@@ -142,12 +142,12 @@ export const createPipeline = (parts: PipelineOptions): Pipeline => {
   return {
     obtain: async (renditions, signal, apiKey, onWork) => {
       const wanted = { progressive: false, apiKey, onWork };
-      const { rendition, got, provenance, failed } = await withDeadline({ ...toEnd, signal }, (within) =>
+      const { rendition, got, source, failed } = await withDeadline({ ...toEnd, signal }, (within) =>
         withStartDeadline({ ...toBegin, signal: within }, (both, begun) =>
           firstOf(renditions, wanted, both, (audio) => audio.readAll(both, begun)),
         ),
       );
-      return audioOf(rendition, got, provenance, failed);
+      return audioOf(rendition, got, source, failed);
     },
     stream: async (renditions, signal, apiKey, onWork) => {
       const wanted = { progressive: true, apiKey, onWork };
@@ -172,9 +172,9 @@ export const createPipeline = (parts: PipelineOptions): Pipeline => {
     },
     statRendition: async (rendition, signal) => {
       const audio = lookup.cached(rendition.name);
-      if (audio) return { rendition, provenance: "memory", size: audio.bytes.length, length: audio.length };
+      if (audio) return { rendition, source: "memory", size: audio.bytes.length, length: audio.length };
       const stored = await lookup.statStored(rendition, signal);
-      return stored && { rendition, provenance: "store", size: stored.size, length: stored.length };
+      return stored && { rendition, source: "store", size: stored.size, length: stored.length };
     },
     ...keptReads({ ...components, lookup, onTimeout }),
     phonemes: (rendition, wanted, signal) =>
@@ -219,10 +219,10 @@ const keptReads = ({
     ...createAudioReads({ ...components, cached: (name) => lookup.cached(name), untilWritten }),
     getAudio,
     asKept: async (audio, signal) => {
-      const { rendition, name, provenance, failed } = audio;
-      if (provenance === "store") return audio;
+      const { rendition, name, source, failed } = audio;
+      if (source === "store") return audio;
       const kept = await getAudio(name, signal).catch(() => signal.throwIfAborted());
-      return kept ? audioOf(rendition, kept, provenance, failed) : audio;
+      return kept ? audioOf(rendition, kept, source, failed) : audio;
     },
   };
 };
@@ -247,26 +247,26 @@ const withStartDeadline = async <T>(
 interface Result<T> {
   readonly rendition: Rendition;
   readonly got: T;
-  readonly provenance: Provenance;
+  readonly source: AudioSource;
   /** The system voices of the renditions that failed before. */
   readonly failed: string[];
 }
 
 class Results {
   /** Since the start. */
-  readonly counts: Record<Provenance, number> = { miss: 0, coalesced: 0, memory: 0, store: 0 };
+  readonly counts: Record<AudioSource, number> = { miss: 0, coalesced: 0, memory: 0, store: 0 };
 
   /** The result of the first rendition that succeeds. */
   async first<T>(
     renditions: readonly Rendition[],
-    attempt: (rendition: Rendition) => Promise<Pick<Result<T>, "got" | "provenance">>,
+    attempt: (rendition: Rendition) => Promise<Pick<Result<T>, "got" | "source">>,
   ): Promise<Result<T>> {
     const failed: string[] = [];
     let failure: unknown;
     for (const rendition of renditions) {
       try {
         const result = { rendition, failed, ...(await attempt(rendition)) };
-        this.counts[result.provenance]++;
+        this.counts[result.source]++;
         return result;
       } catch (error) {
         if (!(error instanceof EngineFailed || error instanceof Unpronounceable)) throw error;
@@ -282,7 +282,7 @@ class Results {
 
 const assemble = (parts: PipelineOptions) => {
   const { engines, encoder, decoder, store, cache } = parts;
-  const { clock = systemClock, log = silent, random = Math.random, isUpgraded = () => true } = parts;
+  const { clock = systemClock, log = quiet, random = Math.random, isUpgraded = () => true } = parts;
   const { scheduler = createScheduler({ clock }) } = parts;
   const limits = { ...pipelineLimits, ...parts.limits };
   const reader = createStoreReader({ ...limits, store, clock, log });

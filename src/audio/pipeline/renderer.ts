@@ -7,7 +7,7 @@ import { requireDuration } from "../../domain/synthesis/least-duration.ts";
 import { formatMarks } from "../../domain/synthesis/marks.ts";
 import type { SpokenPhoneme } from "../../domain/synthesis/phonemes.ts";
 import type { Recipe } from "../../domain/synthesis/recipe.ts";
-import { type Knob, normalProsody, type Prosody } from "../../domain/synthesis/speech.ts";
+import { normalProsody, type Prosody, type ProsodyParameter } from "../../domain/synthesis/speech.ts";
 import type { Decode, Engine, Speech, SpeechRequest } from "../../engines/engine.ts";
 import type { AudioLength } from "../formats/audio-length.ts";
 import { fixSizes, hasDeclaredLength, isTruncated, measureAudio } from "../formats/containers.ts";
@@ -186,7 +186,8 @@ const speechRequest = ({ recipe, ssml, document, reading, replacements }: Render
 });
 
 const appliedOnly = ({ prosody, applied }: Recipe): Prosody => {
-  const value = (knob: Knob): number => (applied.includes(knob) ? prosody : normalProsody)[knob];
+  const value = (parameter: ProsodyParameter): number =>
+    (applied.includes(parameter) ? prosody : normalProsody)[parameter];
   return { pitch: value("pitch"), rate: value("rate"), volume: value("volume") };
 };
 

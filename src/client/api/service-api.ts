@@ -1,6 +1,6 @@
 import type { Environment } from "../environment.ts";
 import { VoxledgerError } from "../errors.ts";
-import { appliedKnobs } from "../prosody.ts";
+import { appliedParameters } from "../prosody.ts";
 import { type AudioChunk, createChunkBuffer } from "./chunk-buffer.ts";
 import { type ApiRequest, type ReadResponse, readJson, type SendRequest, urlOf } from "./http.ts";
 import type { AuthToken, Session } from "./session.ts";
@@ -166,7 +166,7 @@ const readStream: ReadResponse<OpenedAudio> = async (response, withTimeout) => {
 
 const readMetadata = ({ headers }: Response): Pick<OpenedAudio, "contentType" | "prosodyApplied"> => ({
   contentType: headers.get("Content-Type") ?? "",
-  prosodyApplied: appliedKnobs(headers),
+  prosodyApplied: appliedParameters(headers),
 });
 
 const readCollection = async (response: Response, receivedAt: number): Promise<VoiceCollection> => {

@@ -1,4 +1,4 @@
-import type { Knob } from "../prosody.ts";
+import type { ProsodyParameter } from "../prosody.ts";
 
 /** The parameters of a synthesis request. */
 export interface SynthesisQuery {
@@ -16,7 +16,7 @@ export interface SynthesisQuery {
  */
 export interface OpenedAudio {
   readonly contentType: string;
-  readonly prosodyApplied: readonly Knob[];
+  readonly prosodyApplied: readonly ProsodyParameter[];
   /** Whether all of it has been received; always true for silence. */
   readonly whole: boolean;
   /**

@@ -1,6 +1,6 @@
 import type { Problem } from "../../domain/errors.ts";
 import type { SynthesisQuery } from "../api/synthesis.ts";
-import { type Knob, parseKnobs } from "../prosody.ts";
+import { type ProsodyParameter, parseProsodyParameters } from "../prosody.ts";
 
 /** A message to the service. `id` is a UUID that identifies the synthesis. */
 export type ClientMessage =
@@ -13,7 +13,7 @@ export type StreamMessage =
       readonly type: "stream_start";
       readonly id: string;
       readonly contentType: string;
-      readonly prosodyApplied: readonly Knob[];
+      readonly prosodyApplied: readonly ProsodyParameter[];
     }
   | {
       readonly type: "audio";
@@ -48,7 +48,7 @@ export const parseMessage = (data: unknown): StreamMessage | ConnectionMessage |
   const message = parseJson(data);
   switch (message?.type) {
     case "stream_start":
-      return { ...message, prosodyApplied: parseKnobs(message.prosodyApplied ?? []) };
+      return { ...message, prosodyApplied: parseProsodyParameters(message.prosodyApplied ?? []) };
     case "stream_end":
     case "error":
       return message;

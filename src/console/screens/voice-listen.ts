@@ -74,10 +74,10 @@ interface SoundProps extends SpokenSound {
   readonly url: string;
 }
 
-const Sound = ({ voice, url, times, levels, words, provenance, engineResponseMs }: SoundProps): VNode =>
+const Sound = ({ voice, url, times, levels, words, source, engineResponseMs }: SoundProps): VNode =>
   html`
     <audio controls src=${url} aria-label=${`The text, spoken by ${voice}`}></audio>
-    <p class="as-of">Audio from: ${provenance}. Answered in ${formatMilliseconds(engineResponseMs)}.</p>
+    <p class="as-of">Audio from: ${source}. Answered in ${formatMilliseconds(engineResponseMs)}.</p>
     <${Plot}
       title=${`Waveform of ${voice}`}
       x=${times}

@@ -1,4 +1,10 @@
-import { type Knob, knobs, normalProsody, type Prosody, type SystemVoice } from "./speech.ts";
+import {
+  normalProsody,
+  type Prosody,
+  type ProsodyParameter,
+  prosodyParameters,
+  type SystemVoice,
+} from "./speech.ts";
 
 const most: Prosody = { pitch: 2, rate: 2, volume: 1 };
 
@@ -10,16 +16,16 @@ const steps = 10_000;
  * limits of a request.
  */
 export const effectiveProsody = (
-  request: { readonly [K in Knob]?: number | null | undefined },
-  systemVoice: Pick<SystemVoice, Knob>,
+  request: { readonly [K in ProsodyParameter]?: number | null | undefined },
+  systemVoice: Pick<SystemVoice, ProsodyParameter>,
 ): Prosody => {
-  const factor = (knob: Knob): number => {
-    const product = (request[knob] ?? normalProsody[knob]) * (systemVoice[knob] ?? 1);
-    return Math.round(Math.min(Math.max(product, 0), most[knob]) * steps) / steps;
+  const factor = (parameter: ProsodyParameter): number => {
+    const product = (request[parameter] ?? normalProsody[parameter]) * (systemVoice[parameter] ?? 1);
+    return Math.round(Math.min(Math.max(product, 0), most[parameter]) * steps) / steps;
   };
   return { pitch: factor("pitch"), rate: factor("rate"), volume: factor("volume") };
 };
 
 /** The header's value: the parameters in their stable order, comma-separated; empty for none. */
-export const formatKnobs = (applied: readonly Knob[]): string =>
-  knobs.filter((knob) => applied.includes(knob)).join(",");
+export const formatProsodyParameters = (applied: readonly ProsodyParameter[]): string =>
+  prosodyParameters.filter((parameter) => applied.includes(parameter)).join(",");

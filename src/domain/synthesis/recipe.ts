@@ -1,7 +1,7 @@
 import { createHmac, type KeyObject } from "node:crypto";
 import { type AudioFormat, audioExtensions, extensionPattern, formats } from "./formats.ts";
 import { marksExtension } from "./marks.ts";
-import { type EngineCode, type Knob, knobs, type Prosody } from "./speech.ts";
+import { type EngineCode, type Prosody, type ProsodyParameter, prosodyParameters } from "./speech.ts";
 
 /** Exactly the inputs that determine the bytes of a sound. */
 export interface Recipe {
@@ -28,7 +28,7 @@ export interface Recipe {
    * The prosody parameters that the engine applies: the others do not affect the bytes and are
    * excluded.
    */
-  readonly applied: readonly Knob[];
+  readonly applied: readonly ProsodyParameter[];
   readonly format: AudioFormat;
   /**
    * The website that the audio belongs to: the one whose credentials the engine uses, or, if
@@ -65,7 +65,9 @@ const canonical = (recipe: Recipe) => ({
   lang: recipe.lang,
   text: recipe.text.normalize("NFC"),
   textFormat: recipe.textFormat,
-  prosody: knobs.filter((knob) => recipe.applied.includes(knob)).map((knob) => [knob, recipe.prosody[knob]]),
+  prosody: prosodyParameters
+    .filter((parameter) => recipe.applied.includes(parameter))
+    .map((parameter) => [parameter, recipe.prosody[parameter]]),
   format: recipe.format,
   websiteId: recipe.websiteId,
   replacements: recipe.replacements,

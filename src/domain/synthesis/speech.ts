@@ -13,11 +13,11 @@ export type EngineCode = FreeEngine | ByokEngine;
 export const engineCodes: readonly EngineCode[] = [...freeEngines, ...byokEngines];
 
 /** The prosody knobs, in the order in which they are always listed. */
-export const knobs = ["pitch", "rate", "volume"] as const;
-export type Knob = (typeof knobs)[number];
+export const prosodyParameters = ["pitch", "rate", "volume"] as const;
+export type ProsodyParameter = (typeof prosodyParameters)[number];
 
 /** pitch and rate: 0 to 2, 1 is normal; volume: 0 to 1, 1 is normal. */
-export type Prosody = Readonly<Record<Knob, number>>;
+export type Prosody = Readonly<Record<ProsodyParameter, number>>;
 export const normalProsody: Prosody = { pitch: 1, rate: 1, volume: 1 };
 
 export type Gender = "female" | "male";

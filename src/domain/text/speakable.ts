@@ -26,7 +26,7 @@ const invisible = /\p{Default_Ignorable_Code_Point}/gu;
  * The error if a tool returned only silence. A text with letters may be pronounced by another
  * voice; a text without any, or an SSML document, which may silence itself, by none.
  */
-export const silentSpeechError = ({ text, ssml }: { text: string; ssml: boolean }): Invalid => {
+export const noAudioError = ({ text, ssml }: { text: string; ssml: boolean }): Invalid => {
   const letters = ssml ? [] : text.replace(invisible, "").match(words);
   return letters && letters.length > 0 ? new Unpronounceable(letters) : new NothingToSpeak();
 };

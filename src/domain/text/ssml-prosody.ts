@@ -1,17 +1,22 @@
 import { exp } from "../elementary.ts";
-import { type Knob, knobs, normalProsody, type Prosody } from "../synthesis/speech.ts";
+import {
+  normalProsody,
+  type Prosody,
+  type ProsodyParameter,
+  prosodyParameters,
+} from "../synthesis/speech.ts";
 
 type Attributes = Readonly<Record<string, string>>;
 
 /** The words of SSML for each prosody parameter, as factors. */
-const words: Readonly<Record<Knob, Readonly<Record<string, number>>>> = {
+const words: Readonly<Record<ProsodyParameter, Readonly<Record<string, number>>>> = {
   rate: { "x-slow": 0.5, slow: 0.8, fast: 1.25, "x-fast": 1.6 },
   pitch: { "x-low": 0.7, low: 0.85, high: 1.15, "x-high": 1.3 },
   volume: { silent: 0, "x-soft": 0.25, soft: 0.5, loud: 1.4, "x-loud": 2 },
 };
 
 /** Within these a voice is still understood. */
-const limits: Readonly<Record<Knob, readonly [least: number, most: number]>> = {
+const limits: Readonly<Record<ProsodyParameter, readonly [least: number, most: number]>> = {
   rate: [0.2, 3],
   pitch: [0.5, 2],
   volume: [0, 2],
@@ -22,27 +27,27 @@ const limits: Readonly<Record<Knob, readonly [least: number, most: number]>> = {
  * knows its own.
  */
 export const withProsody = (outer: Prosody, attributes: Attributes): Prosody => {
-  const factor = (knob: Knob): number => {
-    const value = attributes[knob];
-    if (value === undefined) return outer[knob];
-    const [least, most] = limits[knob];
-    return Math.min(Math.max(outer[knob] * factorOf(knob, value), least), most);
+  const factor = (parameter: ProsodyParameter): number => {
+    const value = attributes[parameter];
+    if (value === undefined) return outer[parameter];
+    const [least, most] = limits[parameter];
+    return Math.min(Math.max(outer[parameter] * factorOf(parameter, value), least), most);
   };
   return { pitch: factor("pitch"), rate: factor("rate"), volume: factor("volume") };
 };
 
-const factorOf = (knob: Knob, value: string): number => {
+const factorOf = (parameter: ProsodyParameter, value: string): number => {
   const number = Number.parseFloat(value);
-  if (Number.isNaN(number)) return words[knob][value] ?? 1;
+  if (Number.isNaN(number)) return words[parameter][value] ?? 1;
   if (value.endsWith("dB")) return exp((Math.LN10 / 20) * number);
   if (value.endsWith("st")) return exp((Math.LN2 / 12) * number);
   if (value.endsWith("Hz")) return 1;
   if (/^[+-]/.test(value)) return 1 + number / 100;
-  return knob === "rate" && !value.endsWith("%") ? number : number / 100;
+  return parameter === "rate" && !value.endsWith("%") ? number : number / 100;
 };
 
 export const isSameProsody = (one: Prosody, other: Prosody): boolean =>
-  knobs.every((knob) => one[knob] === other[knob]);
+  prosodyParameters.every((parameter) => one[parameter] === other[parameter]);
 
 /** A request's prosody with the factors of a document. */
 export const timesProsody = (request: Prosody, factors: Prosody): Prosody => {

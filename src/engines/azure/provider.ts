@@ -14,7 +14,14 @@ import { type Exchange, endpoint, type UpstreamResponse } from "../provider-http
 import { afterFirstByte } from "../provider-http/peek.ts";
 import { errorFrom, invalidResponse, readStart } from "../provider-http/responses.ts";
 import { azureSsml } from "./ssml.ts";
-import { type AzureClient, authHeaders, isVoice, knobsOf, listVoices, takesPhonemes } from "./voices.ts";
+import {
+  type AzureClient,
+  authHeaders,
+  isVoice,
+  listVoices,
+  prosodyParametersOf,
+  takesPhonemes,
+} from "./voices.ts";
 
 interface AzureOptions {
   readonly exchange: Exchange;
@@ -33,7 +40,7 @@ export const azureProvider = ({ exchange, url }: AzureOptions): Provider<Provide
       engine: {
         code: "msv",
         version: () => "azure speech v1",
-        prosody: knobsOf,
+        prosody: prosodyParametersOf,
         takesSsml: isVoice,
         takesPhonemes,
         takesMstts: isVoice,
@@ -121,7 +128,7 @@ const speak = async (
       body: azureSsml({
         ...request,
         text: piece,
-        prosody: knobsOf(voice).length > 0 ? prosody : normalProsody,
+        prosody: prosodyParametersOf(voice).length > 0 ? prosody : normalProsody,
       }),
       isContinuation,
       beforeStart: request.beforeStart,

@@ -1,4 +1,4 @@
-import { type Knob, knobs, type Prosody } from "../../domain/synthesis/speech.ts";
+import { type Prosody, type ProsodyParameter, prosodyParameters } from "../../domain/synthesis/speech.ts";
 import { voicesOf } from "../../domain/text/ssml-runs.ts";
 import { around, readSsml, type SsmlNode, writeSsml } from "../../domain/text/ssml-tree.ts";
 import { attributesXml, escapeXml, withoutForbidden } from "../../domain/text/xml.ts";
@@ -50,14 +50,16 @@ const element = (name: string, attributes: Readonly<Record<string, string>>, con
   `<${name}${attributesXml(attributes)}>${content}</${name}>`;
 
 const turned = (prosody: Prosody, said: string): string => {
-  const notNormal = knobs.filter((knob) => prosody[knob] !== 1);
+  const notNormal = prosodyParameters.filter((parameter) => prosody[parameter] !== 1);
   if (notNormal.length === 0) return said;
-  const attributes = Object.fromEntries(notNormal.map((knob) => [knob, written[knob](prosody[knob])]));
+  const attributes = Object.fromEntries(
+    notNormal.map((parameter) => [parameter, written[parameter](prosody[parameter])]),
+  );
   return element("prosody", attributes, said);
 };
 
 /** Beyond these Azure limits by itself and says nothing. */
-const written: Readonly<Record<Knob, (factor: number) => string>> = {
+const written: Readonly<Record<ProsodyParameter, (factor: number) => string>> = {
   pitch: (factor) => change(within(0.5, 1.5, factor)),
   rate: (factor) => change(within(0.5, 2, factor)),
   volume: (factor) => String(hundredths(within(0, 1, factor) * 100)),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type Knob, knobs } from "../../domain/synthesis/speech.ts";
+import { type ProsodyParameter, prosodyParameters } from "../../domain/synthesis/speech.ts";
 import type { ProviderVoice } from "../provider.ts";
 import { type Exchange, endpoint } from "../provider-http/exchange.ts";
 import { errorFrom, invalidResponse, readJson } from "../provider-http/responses.ts";
@@ -25,8 +25,8 @@ const pattern = /^[a-z]{2,3}(?:-[A-Za-z0-9]{2,20}){1,3}-[A-Za-z0-9]{2,60}(?::[A-
 export const isVoice = (voice: string): boolean => pattern.test(voice);
 
 /** Azure does not define prosody for voices with a colon in their name (HD): none is sent. */
-export const knobsOf = (voice: string): readonly Knob[] =>
-  isVoice(voice) && !voice.includes(":") ? knobs : [];
+export const prosodyParametersOf = (voice: string): readonly ProsodyParameter[] =>
+  isVoice(voice) && !voice.includes(":") ? prosodyParameters : [];
 
 /** Azure documents `<phoneme>` for all voices but those with a colon in their name (HD). */
 export const takesPhonemes = (voice: string): boolean => isVoice(voice) && !voice.includes(":");

@@ -37,7 +37,7 @@ const byServiceAccount = (account: ServiceAccount, exchange: Exchange): GoogleAu
       ...(account.private_key_id !== undefined && { keyId: account.private_key_id }),
       scopes: [scope],
       transporterOptions: {
-        fetchImplementation: fetchThrough(exchange, secrets),
+        fetchImplementation: fetchVia(exchange, secrets),
         retryConfig: { retry: 0, noResponseRetries: 0 },
       },
     });
@@ -59,7 +59,7 @@ const tokenDeadlineMs = 15_000;
 const tokenBytes = 64 * 1024;
 
 /** The library's requests go through our exchange, with its guard and deadlines. */
-const fetchThrough =
+const fetchVia =
   (exchange: Exchange, hidden: readonly string[]): typeof fetch =>
   async (input, init) => {
     const request = {

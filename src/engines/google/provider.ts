@@ -4,7 +4,7 @@ import { byokProviders, type ProviderCredentials } from "../../domain/synthesis/
 import type { AudioFormat } from "../../domain/synthesis/formats.ts";
 import { leastDuration } from "../../domain/synthesis/least-duration.ts";
 import { speakingSeconds } from "../../domain/synthesis/speaking-time.ts";
-import type { Knob, Prosody } from "../../domain/synthesis/speech.ts";
+import type { Prosody, ProsodyParameter } from "../../domain/synthesis/speech.ts";
 import { doubling, type PieceLimits, splitText, utf8Length } from "../../domain/text/pieces.ts";
 import { speakablePieces } from "../../domain/text/speakable.ts";
 import { splitSsml } from "../../domain/text/ssml-pieces.ts";
@@ -17,7 +17,7 @@ import { readWav } from "../provider-http/read-wav.ts";
 import { UpstreamFailed } from "../provider-http/request-failed.ts";
 import { errorFrom, invalidAudio, invalidResponse, readJson } from "../provider-http/responses.ts";
 import { googleAuth } from "./auth.ts";
-import { type GoogleClient, knobsOf, languageOf, listVoices, takesSsml } from "./voices.ts";
+import { type GoogleClient, languageOf, listVoices, prosodyParametersOf, takesSsml } from "./voices.ts";
 
 interface GoogleOptions {
   readonly exchange: Exchange;
@@ -40,7 +40,7 @@ export const googleProvider = ({
       engine: {
         code: "gwn",
         version: () => "google texttospeech v1",
-        prosody: knobsOf,
+        prosody: prosodyParametersOf,
         takesSsml,
         takesPhonemes: takesSsml,
         synthesize: (request, signal) => synthesize(client, request, signal),
@@ -191,13 +191,13 @@ const bodyOf = ({ voice, ssml, prosody }: SpeechRequest, piece: string, audioEnc
   audioConfig: {
     audioEncoding,
     ...(audioEncoding === "LINEAR16" && { sampleRateHertz: sampleRate }),
-    ...prosodyConfig(prosody, knobsOf(voice)),
+    ...prosodyConfig(prosody, prosodyParametersOf(voice)),
   },
 });
 
 /** Only values that are not normal: some voices refuse a parameter even at its default. */
-const prosodyConfig = (prosody: Prosody, applied: readonly Knob[]) => {
-  const is = (knob: Knob) => applied.includes(knob) && prosody[knob] !== 1;
+const prosodyConfig = (prosody: Prosody, applied: readonly ProsodyParameter[]) => {
+  const is = (parameter: ProsodyParameter) => applied.includes(parameter) && prosody[parameter] !== 1;
   return {
     ...(is("rate") && { speakingRate: speakingRate(prosody) }),
     ...(is("pitch") && { pitch: within(-20, 20, 12 * Math.log2(prosody.pitch)) }),

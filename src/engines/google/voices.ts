@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { EngineFailed } from "../../domain/errors.ts";
-import { type Knob, knobs } from "../../domain/synthesis/speech.ts";
+import { type ProsodyParameter, prosodyParameters } from "../../domain/synthesis/speech.ts";
 import type { ProviderVoice } from "../provider.ts";
 import { type Exchange, endpoint } from "../provider-http/exchange.ts";
 import { errorFrom, invalidResponse, readJson } from "../provider-http/responses.ts";
@@ -31,10 +31,10 @@ const takesNoPitch = /-(?:Chirp3-HD|Studio)-/;
 
 export const takesSsml = (voice: string): boolean => pattern.test(voice) && !takesText.test(voice);
 
-export const knobsOf = (voice: string): readonly Knob[] => {
+export const prosodyParametersOf = (voice: string): readonly ProsodyParameter[] => {
   if (!pattern.test(voice)) return [];
   if (takesText.test(voice)) return ["volume"];
-  return takesNoPitch.test(voice) ? ["rate", "volume"] : knobs;
+  return takesNoPitch.test(voice) ? ["rate", "volume"] : prosodyParameters;
 };
 
 const listShape = z.object({ voices: z.array(z.unknown()).default([]) });

@@ -60,14 +60,14 @@ const joined = async (
   for (const [index, part] of parts.entries()) {
     const first = await begin(part, turn).catch((error: unknown) => {
       silence ??= error;
-      return ifSilent(error);
+      return ifNoOutput(error);
     });
     if (!first) continue;
     const others = parts.slice(index + 1);
     return (async function* () {
       yield* first;
       for (const other of others) {
-        const next = await begin(other, { ...turn, isContinuation: true }).catch(ifSilent);
+        const next = await begin(other, { ...turn, isContinuation: true }).catch(ifNoOutput);
         if (next) yield* next;
       }
     })();
@@ -109,6 +109,6 @@ async function* continued(
  * A silent piece does not fail the others: its error becomes undefined. One at which the tool
  * crashed does.
  */
-export const ifSilent = (error: unknown): undefined => {
+export const ifNoOutput = (error: unknown): undefined => {
   if (!(error instanceof Invalid) || error instanceof SpeechTooLong || isCrash(error.cause)) throw error;
 };

@@ -1,7 +1,7 @@
 import { text } from "node:stream/consumers";
 import type { Prosody } from "../../domain/synthesis/speech.ts";
 import { type MappedText, rewrite, unchanged } from "../../domain/text/mapped-text.ts";
-import { silentSpeechError } from "../../domain/text/speakable.ts";
+import { noAudioError } from "../../domain/text/speakable.ts";
 import { readSamples } from "../../pcm/read-samples.ts";
 import type { EspeakOrder, SpeechEvent } from "../../subprocess/espeak.ts";
 import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
@@ -65,7 +65,7 @@ export const espeak = async (host: SubprocessHost): Promise<LocalTool | undefine
       );
     },
     readsKana: isJapanese,
-    knobs: () => ["pitch", "rate", "volume"],
+    prosodyParameters: () => ["pitch", "rate", "volume"],
     reportsEvents: host.espeak === "library",
     cost: clauseCost,
     // Japanese texts are never refused for some of their characters.
@@ -81,14 +81,14 @@ export const espeak = async (host: SubprocessHost): Promise<LocalTool | undefine
         voice: readingVoice(voice),
         ssml,
         ...(written !== harmless && { phonemes: true }),
-        ...knobValues(prosody),
+        ...prosodyValues(prosody),
         input: written.text,
         ...(report && { onEvents: report }),
       };
       const wav = host.speak(job, signal, turn);
-      return readSamples(wav, () => silentSpeechError(request)).catch((error: unknown) => {
-        const isSilent = error instanceof ToolFailed && error.reason === "silent";
-        throw isSilent ? silentSpeechError(request) : error;
+      return readSamples(wav, () => noAudioError(request)).catch((error: unknown) => {
+        const isWithoutOutput = error instanceof ToolFailed && error.reason === "silent";
+        throw isWithoutOutput ? noAudioError(request) : error;
       });
     },
   };
@@ -108,7 +108,7 @@ const pauses: Readonly<Record<Boundary, Pauses>> = {
  * Words per minute (at least 80), 0 to 99 with 50 as the voice's own pitch, and per cent (below 4
  * some voices are silent).
  */
-const knobValues = ({ rate, pitch, volume }: Prosody): Pick<EspeakOrder, "rate" | "pitch" | "volume"> => ({
+const prosodyValues = ({ rate, pitch, volume }: Prosody): Pick<EspeakOrder, "rate" | "pitch" | "volume"> => ({
   rate: Math.max(80, Math.round(175 * rate)),
   pitch: Math.min(99, Math.round(50 * pitch)),
   volume: volume === 0 ? 0 : Math.max(4, Math.round(100 * volume)),

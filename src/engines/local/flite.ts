@@ -1,5 +1,5 @@
 import { NothingToSpeak, Unpronounceable } from "../../domain/errors.ts";
-import { silentSpeechError } from "../../domain/text/speakable.ts";
+import { noAudioError } from "../../domain/text/speakable.ts";
 import { readSamples, type Samples, scale } from "../../pcm/read-samples.ts";
 import type { SlotOptions } from "../../subprocess/run-in-slot.ts";
 import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
@@ -33,7 +33,7 @@ export const flite = (host: SubprocessHost): LocalTool | undefined => {
     prefix: "flite",
     version: () => `flite ${version}; preparation ${preparation}`,
     has: (voice) => voiceOf(voice) !== undefined,
-    knobs: (voice) =>
+    prosodyParameters: (voice) =>
       voiceOf(voice)?.pitch === undefined ? ["rate", "volume"] : ["pitch", "rate", "volume"],
     reportsEvents: false,
     cost,
@@ -56,9 +56,9 @@ const speak = async (
     const unread = request.text.match(beyondAscii);
     throw unread ? new Unpronounceable(unread) : new NothingToSpeak();
   }
-  const args = ["-voice", request.voice, ...knobArguments(request), "-f", "-", "-o", "/dev/stdout"];
+  const args = ["-voice", request.voice, ...prosodyArguments(request), "-f", "-", "-o", "/dev/stdout"];
   const wav = host.run({ tool: "flite", args, output: "file", input, maxOutputBytes }, signal, turn);
-  const samples = await readSamples(wav, () => silentSpeechError(request));
+  const samples = await readSamples(wav, () => noAudioError(request));
   return volume === 1 ? samples : { ...samples, pcm: scale(samples.pcm, volume) };
 };
 
@@ -79,7 +79,7 @@ const cost = (text: string): number => {
 };
 
 /** Pitch ranges from 2/3 to 5/3 of the voice's own, as in espeak-ng. */
-const knobArguments = ({ voice, prosody: { rate, pitch } }: SpeechRequest): string[] => {
+const prosodyArguments = ({ voice, prosody: { rate, pitch } }: SpeechRequest): string[] => {
   const own = voiceOf(voice)?.pitch;
   const factor = pitch < 1 ? (2 + pitch) / 3 : 1 + (2 / 3) * (pitch - 1);
   return [

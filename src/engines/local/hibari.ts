@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { backgroundClock } from "../../async/clock.ts";
 import { tap } from "../../async/tap.ts";
 import { EngineFailed } from "../../domain/errors.ts";
-import { silentSpeechError } from "../../domain/text/speakable.ts";
+import { noAudioError } from "../../domain/text/speakable.ts";
 import { hibariCode } from "../../natural/hibari/voice.ts";
 import { readSamples, scale } from "../../pcm/read-samples.ts";
 import type { HibariOrder, HibariStart } from "../../subprocess/hibari.ts";
@@ -132,7 +132,7 @@ export const hibari = ({ host, installed, states, idleMs, deadlineMs = 30_000 }:
       `${hibariCode}; ${runtime}; ${installedAs(voice)?.digest}; preparation ${preparation}`,
     has,
     modelOf,
-    knobs: () => ["pitch", "rate", "volume"],
+    prosodyParameters: () => ["pitch", "rate", "volume"],
     isReproducible: () => true,
     bySentence: true,
     takesPhonemes: true,
@@ -153,7 +153,7 @@ export const hibari = ({ host, installed, states, idleMs, deadlineMs = 30_000 }:
         pitch: pitchFactor(prosody),
       };
       const wav = await speak(voice, order, signal, turn, onEvents && ((events) => onEvents(placed(events))));
-      const samples = await readSamples(wav, () => silentSpeechError(request));
+      const samples = await readSamples(wav, () => noAudioError(request));
       return prosody.volume === 1 ? samples : { ...samples, pcm: scale(samples.pcm, prosody.volume) };
     },
     keepLoaded,

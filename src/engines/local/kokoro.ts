@@ -1,7 +1,7 @@
 import { tap } from "../../async/tap.ts";
 import { kokoroLanguages } from "../../domain/catalog/natural-voices.ts";
 import { EngineFailed } from "../../domain/errors.ts";
-import { silentSpeechError } from "../../domain/text/speakable.ts";
+import { noAudioError } from "../../domain/text/speakable.ts";
 import { kokoroCode } from "../../natural/kokoro/voice.ts";
 import { readSamples, scale } from "../../pcm/read-samples.ts";
 import type { KokoroOrder, KokoroReader, KokoroStart } from "../../subprocess/kokoro.ts";
@@ -103,7 +103,7 @@ export const kokoro = ({
       onError: (error) => call.failed(error),
       onClose: call.ignored,
     });
-    const samples = await readSamples(watched, () => silentSpeechError(request));
+    const samples = await readSamples(watched, () => noAudioError(request));
     return prosody.volume === 1 ? samples : { ...samples, pcm: scale(samples.pcm, prosody.volume) };
   };
 
@@ -116,7 +116,7 @@ export const kokoro = ({
     has: (voice) =>
       installedAs(voice) !== undefined && (isEnglish(readerOf(voice)) || host.espeak === "library"),
     modelOf,
-    knobs: () => ["pitch", "rate", "volume"],
+    prosodyParameters: () => ["pitch", "rate", "volume"],
     isReproducible: (voice) => isEnglish(readerOf(voice)),
     bySentence: true,
     takesPhonemes: true,

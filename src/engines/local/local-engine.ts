@@ -57,7 +57,7 @@ export const localEngine = (
       ) ?? noVersion,
     isExact: (voice) => ask(voice, (tool, name) => tool.isExact?.(name)) ?? true,
     isReproducible: (voice) => ask(voice, (tool, name) => tool.isReproducible?.(name)) ?? false,
-    prosody: (voice) => ask(voice, (tool, name) => tool.knobs(name)) ?? [],
+    prosody: (voice) => ask(voice, (tool, name) => tool.prosodyParameters(name)) ?? [],
     takesSsml: (voice) => find(voice) !== undefined,
     otherVoices: (request) => {
       if (!find(request.voice)) return [];

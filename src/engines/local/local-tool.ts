@@ -1,4 +1,4 @@
-import type { Knob } from "../../domain/synthesis/speech.ts";
+import type { ProsodyParameter } from "../../domain/synthesis/speech.ts";
 import type { Reader } from "../../domain/text/preparation/reader.ts";
 import type { Samples } from "../../pcm/read-samples.ts";
 import type { SpeechEvent } from "../../subprocess/espeak.ts";
@@ -39,7 +39,7 @@ export interface LocalTool {
   modelOf?(voice: string): ModelQueue | undefined;
   /** True if it has the voice. Requests for other voices never reach the tool. */
   has(voice: string): boolean;
-  knobs(voice: string): readonly Knob[];
+  prosodyParameters(voice: string): readonly ProsodyParameter[];
   /** True if it reads Japanese in kana only. Default: false. */
   readsKana?(lang: string): boolean;
   /**

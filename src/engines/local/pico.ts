@@ -3,7 +3,7 @@ import packageJson from "@echogarden/svoxpico-wasm/package.json" with { type: "j
 import { tap } from "../../async/tap.ts";
 import { EngineFailed, NothingToSpeak, Unpronounceable } from "../../domain/errors.ts";
 import type { Prosody } from "../../domain/synthesis/speech.ts";
-import { silentSpeechError } from "../../domain/text/speakable.ts";
+import { noAudioError } from "../../domain/text/speakable.ts";
 import { readSamples, scale } from "../../pcm/read-samples.ts";
 import type { SpeechModel } from "../../subprocess/models.ts";
 import type { PicoOrder, PicoStart } from "../../subprocess/pico.ts";
@@ -47,7 +47,7 @@ export const pico = ({ host, installed, states }: PicoOptions): LocalTool => {
       `SVOX Pico ${packageJson.version}; ${installedAs(voice)?.digest}; preparation ${preparation}`,
     has: (voice) => installedAs(voice) !== undefined,
     modelOf,
-    knobs: () => ["pitch", "rate", "volume"],
+    prosodyParameters: () => ["pitch", "rate", "volume"],
     isReproducible: () => true,
     bySentence: true,
     reportsEvents: true,
@@ -60,7 +60,7 @@ export const pico = ({ host, installed, states }: PicoOptions): LocalTool => {
       const model = modelOf(voice);
       if (!model) throw new EngineFailed("There is no such voice.");
       const order: PicoOrder = {
-        ...{ voice, level, ...knobValues(prosody) },
+        ...{ voice, level, ...prosodyValues(prosody) },
         text: text.replace(pausing, " "),
       };
       const call = states.start(`${prefix}:${voice}`);
@@ -70,7 +70,7 @@ export const pico = ({ host, installed, states }: PicoOptions): LocalTool => {
         onError: (error) => call.failed(error),
         onClose: call.ignored,
       });
-      const samples = await readSamples(wav, () => silentSpeechError(request));
+      const samples = await readSamples(wav, () => noAudioError(request));
       const { volume } = prosody;
       return volume === 1 ? samples : { ...samples, pcm: scale(samples.pcm, volume) };
     },
@@ -97,7 +97,7 @@ const modelIn = ({ folder, package: { voices } }: InstalledVoice): SpeechModel =
 };
 
 /** Pitch ranges from 2/3 to 5/3 of the voice's own, as in espeak-ng. */
-const knobValues = ({ rate, pitch }: Prosody): Pick<PicoOrder, "speed" | "pitch"> => ({
+const prosodyValues = ({ rate, pitch }: Prosody): Pick<PicoOrder, "speed" | "pitch"> => ({
   speed: Math.round(100 * Math.max(rate, slowestRate)),
   pitch: Math.round(100 * (pitch < 1 ? (2 + pitch) / 3 : 1 + (2 / 3) * (pitch - 1))),
 });

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { tap } from "../../async/tap.ts";
 import { EngineFailed, NothingToSpeak } from "../../domain/errors.ts";
-import { silentSpeechError } from "../../domain/text/speakable.ts";
+import { noAudioError } from "../../domain/text/speakable.ts";
 import { readSamples, type Samples, scale } from "../../pcm/read-samples.ts";
 import type { SpeechModel } from "../../subprocess/models.ts";
 import type { SlotOptions } from "../../subprocess/run-in-slot.ts";
@@ -40,7 +40,7 @@ export const sherpa = (packs: readonly ModelPack[], options: SherpaOptions): Loc
     isExact: (voice) => packOf(voice)?.isExact ?? true,
     modelOf: (voice) => packOf(voice),
     has: (voice) => voices.has(voice),
-    knobs: () => ["rate", "volume"],
+    prosodyParameters: () => ["rate", "volume"],
     bySentence: true,
     reportsEvents: true,
     cost,
@@ -135,7 +135,7 @@ const speak = async (
     onError: (error) => call.failed(error),
     onClose: call.ignored,
   });
-  const samples = await readSamples(watched, () => silentSpeechError(request));
+  const samples = await readSamples(watched, () => noAudioError(request));
   return volume === 1 ? samples : { ...samples, pcm: scale(samples.pcm, volume) };
 };
 

@@ -14,7 +14,7 @@ import type { SpeechEvent } from "../../subprocess/espeak.ts";
 import type { SlotOptions } from "../../subprocess/run-in-slot.ts";
 import { ToolFailed } from "../../subprocess/tools.ts";
 import type { Speech, SpeechRequest } from "../engine.ts";
-import { dividingAtCrashes, ifSilent, type SpokenPiece } from "./divide-at-crashes.ts";
+import { dividingAtCrashes, ifNoOutput, type SpokenPiece } from "./divide-at-crashes.ts";
 import type { JapaneseReadings } from "./japanese/japanese-readings.ts";
 import { dividePiece, type LocalPiece, localPieces, spokenPart, withoutTags } from "./local-pieces.ts";
 import type { LocalVoice } from "./local-tool.ts";
@@ -80,7 +80,7 @@ export const speak = async (
       const first = await sayWhole(piece, signal, { beforeStart });
       const synthesizePiece = async (next: LocalPiece, signal: AbortSignal, isContinuation: boolean) => {
         if (!isContinuation) return first;
-        return (await sayWhole(next, signal, { isContinuation }).catch(ifSilent)) ?? nothing();
+        return (await sayWhole(next, signal, { isContinuation }).catch(ifNoOutput)) ?? nothing();
       };
       const speech = await concatenate(pieces.slice(index), { sampleRate, synthesizePiece }, signal);
       return {
@@ -89,7 +89,7 @@ export const speak = async (
         phonemes: () => marks.phonemes(sampleRate),
       };
     } catch (error) {
-      ifSilent(error);
+      ifNoOutput(error);
       silence ??= error;
     }
   }

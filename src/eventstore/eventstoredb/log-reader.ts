@@ -126,21 +126,21 @@ async function* readCall(
   const current = await client.current();
   const read = startRead(current);
   const reader = createPausedReader<ResolvedEvent>(read, signal);
-  let mustDiscard = true;
+  let mustDrain = true;
   try {
     for (;;) {
       const state = await reader.wait(timeoutMs);
       signal?.throwIfAborted();
       if (state === "timeout") throw new EventStoreUnavailable("the event store gave no answer in time");
       if (state === "ended") {
-        mustDiscard = false;
+        mustDrain = false;
         return;
       }
       const events = reader.read(maxCallSize);
       if (events.length > 0) yield events;
     }
   } catch (error) {
-    mustDiscard = false;
+    mustDrain = false;
     if (!signal?.aborted) client.reportError(current, error);
     throw error;
   } finally {
@@ -148,12 +148,12 @@ async function* readCall(
       reader.close();
       cancel(read);
     };
-    if (mustDiscard) void discardRest(reader, timeoutMs, signal).finally(close);
+    if (mustDrain) void drainRest(reader, timeoutMs, signal).finally(close);
     else close();
   }
 }
 
-const discardRest = async (
+const drainRest = async (
   reader: PausedReader<ResolvedEvent>,
   timeoutMs: number,
   signal?: AbortSignal,

@@ -37,7 +37,7 @@ export const createReconnectingClient = (url: string): ReconnectingClient => {
   const closing = new AbortController();
 
   const replace = async (broken: EventStoreDBClient): Promise<EventStoreDBClient> => {
-    await discard(broken);
+    await dispose(broken);
     const { signal } = closing;
     await sleep(createdAt + minLifetimeMs - performance.now(), { signal });
     // A file that the connection string names may be missing for a while.
@@ -80,7 +80,7 @@ export const createReconnectingClient = (url: string): ReconnectingClient => {
     close: async () => {
       if (closing.signal.aborted) return;
       closing.abort(closedError());
-      if (client) await discard(client);
+      if (client) await dispose(client);
       await replacement?.catch(() => {});
     },
   };
@@ -104,7 +104,7 @@ const noResponse = () => new EventStoreUnavailable("the event store gave no answ
  * Ends every call in progress on the client. `dispose` alone leaves the channel open, and an append
  * that still waits for the server's features would be sent on it later.
  */
-const discard = async (client: EventStoreDBClient): Promise<void> => {
+const dispose = async (client: EventStoreDBClient): Promise<void> => {
   const { getChannel } = client as unknown as { getChannel(): Promise<{ close(): void }> };
   getChannel().then(
     (channel) => channel.close(),

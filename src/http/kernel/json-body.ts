@@ -7,7 +7,7 @@ import { PayloadTooLarge } from "./errors/error-types.ts";
 const maxBytes = 1024 * 1024;
 
 /** How much of a body that is too large is still read, so that the client reads the response before it sees a reset. */
-const discarded = { bytes: 32 * 1024 * 1024, ms: 10_000 };
+const drained = { bytes: 32 * 1024 * 1024, ms: 10_000 };
 
 const jsonTypes = ["json", "+json"];
 
@@ -53,7 +53,7 @@ const unreadable = "The body cannot be read: it must be a JSON object or array i
 const onError = (error: Error & { status?: number; code?: string }, { req }: Context): never => {
   if (error.code === "ECONNABORTED") throw error;
   if (error.status !== 413) throw invalid(unreadable);
-  discardRest(req);
+  drainRest(req);
   throw new PayloadTooLarge();
 };
 
@@ -79,13 +79,13 @@ const observeBody = (req: IncomingMessage): { readonly isUtf8: boolean; readonly
   return body;
 };
 
-const discardRest = (req: IncomingMessage): void => {
+const drainRest = (req: IncomingMessage): void => {
   let size = 0;
   req.on("data", (chunk: Buffer) => {
     size += chunk.length;
-    if (size > discarded.bytes) req.destroy();
+    if (size > drained.bytes) req.destroy();
   });
-  const timeout = setTimeout(() => req.destroy(), discarded.ms).unref();
+  const timeout = setTimeout(() => req.destroy(), drained.ms).unref();
   req.once("close", () => clearTimeout(timeout));
   req.resume();
 };

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import { Invalid } from "../../domain/errors.ts";
 import { formats, type MimeType, v2Formats } from "../../domain/synthesis/formats.ts";
-import { knobs } from "../../domain/synthesis/speech.ts";
+import { prosodyParameters } from "../../domain/synthesis/speech.ts";
 import { parse } from "../../domain/validation.ts";
 import { problem } from "../kernel/errors/error-response.ts";
 import { namedSchema } from "../kernel/named-schema.ts";
@@ -27,7 +27,7 @@ const streamStart = namedSchema("StreamStartMessage", {
   id: streamId,
   contentType: z.enum(v2Formats.map((format): MimeType => formats[format].mimeType)),
   prosodyApplied: z
-    .array(z.enum(knobs))
+    .array(z.enum(prosodyParameters))
     .meta({ description: "The prosody parameters that the engine applied." }),
 });
 

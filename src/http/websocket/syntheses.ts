@@ -86,7 +86,7 @@ export class Syntheses {
     if (this.count >= maxStreams) throw tooManyStreams(maxStreams);
     const plan = services.synthesis.plan(requestFromBody(services.schema, body), principal.websiteId);
     services.streaming.requireProvider(plan);
-    if (plan.silent) {
+    if (plan.muted) {
       sendSilence(outbox, id, plan);
       return;
     }

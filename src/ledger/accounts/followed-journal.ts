@@ -126,7 +126,7 @@ export class FollowedJournal implements KnownJournal {
   #forgetFirst(account: FollowedAccount): void {
     const forgotten = account.entries.shift();
     if (!forgotten) return;
-    account.forgottenUpTo = forgotten.through;
+    account.forgottenUpTo = forgotten.last;
     forgotten.release();
     this.#size -= 1;
   }
@@ -134,7 +134,7 @@ export class FollowedJournal implements KnownJournal {
   async #forgetPosted(postedUpTo: number): Promise<void> {
     for (const accounts of this.#months.values()) {
       for await (const [apiKey, account] of inTimeSlices(accounts)) {
-        while ((account.entries[0]?.through ?? Number.POSITIVE_INFINITY) <= postedUpTo)
+        while ((account.entries[0]?.last ?? Number.POSITIVE_INFINITY) <= postedUpTo)
           this.#forgetFirst(account);
         if (account.entries.length === 0) accounts.delete(apiKey);
       }

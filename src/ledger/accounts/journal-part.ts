@@ -56,9 +56,9 @@ export class JournalPart {
     this.#postedUpTo = postedUpTo;
   }
 
-  addPosting(account: AccountId, through: number): void {
+  addPosting(account: AccountId, postedUpTo: number): void {
     const part = this.#partOf(account);
-    part.postedUpTo = Math.max(part.postedUpTo, through);
+    part.postedUpTo = Math.max(part.postedUpTo, postedUpTo);
   }
 
   /**

@@ -15,7 +15,7 @@ import type { KnownJournal, UnpostedEntries } from "./unposted-entries.ts";
 /** The totals of entries at the time of a snapshot. */
 export interface KnownTotals extends ReturnType<typeof postedTotals> {
   readonly first: number;
-  readonly through: number;
+  readonly last: number;
   readonly entries: UnpostedEntries;
 }
 
@@ -172,6 +172,6 @@ const noParts: ReadonlyMap<string, KnownPart> = new Map();
 const totalsOf = (entries: UnpostedEntries): KnownTotals => ({
   ...postedTotals(entries),
   first: entries.first,
-  through: entries.through,
+  last: entries.last,
   entries,
 });

@@ -38,7 +38,7 @@ export const postOnBehalf = async (
   const poster = createUsagePoster({ ...options, since: await positionBefore(store, journal) });
   const limit = pLimit(maxConcurrent);
   const accounts = await unpostedAccounts(options, poster, limit, closedRevision);
-  const unposted = accounts.filter(({ entries }) => entries.through >= 0);
+  const unposted = accounts.filter(({ entries }) => entries.last >= 0);
   await limit.map(unposted, async ({ posted, ...account }) => {
     try {
       await poster.post({ ...account, from: posted + 1 });

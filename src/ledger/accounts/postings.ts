@@ -20,7 +20,7 @@ export interface PostingsOptions extends UsagePosterOptions {
   /**
    * Called about once a minute if it has changed: the revision up to which all entries are posted.
    */
-  readonly notePosted: (through: number) => void;
+  readonly notePosted: (postedUpTo: number) => void;
   readonly onError: (what: string, error: unknown) => void;
   /** An account is posted when it has this many servings. Default 1,000. */
   readonly maxServings?: number;
@@ -235,7 +235,7 @@ export class Postings implements KnownJournal {
       }
       this.#options.onError(`usage of ${apiKey} in ${month} came after the account was closed`, error);
     }
-    account.from = posting.through + 1;
+    account.from = posting.last + 1;
     account.posting = undefined;
     posting.release();
   }

@@ -271,7 +271,7 @@ const addKnown = (
 };
 
 /** The revisions of known entries after a posted one. */
-const rangesAfter = (posted: number, { through, entries }: KnownTotals): Range[] =>
+const rangesAfter = (posted: number, { last: through, entries }: KnownTotals): Range[] =>
   rangesIn(entries.ranges)
     .filter(([from, last]) => last > posted && from <= through)
     .map(([from, last]) => [Math.max(from, posted + 1), Math.min(last, through)]);

@@ -10,7 +10,7 @@ import type { NumberList, NumberLists } from "./number-lists.ts";
 export class UnpostedEntries extends UsageSum implements NumberList {
   /** The revisions of the first and the last event with an entry; -1 without any. */
   first = -1;
-  through = -1;
+  last = -1;
   /** Of the last event. */
   digest = "";
   #lastRangeFirst = -1;
@@ -34,12 +34,12 @@ export class UnpostedEntries extends UsageSum implements NumberList {
     if (this.first < 0) {
       this.first = revision;
       this.#lastRangeFirst = revision;
-    } else if (!isInRange(revision, this.through)) {
-      this.#lists.append(this, this.through - this.#lastRangeFirst);
-      this.#lists.append(this, revision - this.through);
+    } else if (!isInRange(revision, this.last)) {
+      this.#lists.append(this, this.last - this.#lastRangeFirst);
+      this.#lists.append(this, revision - this.last);
       this.#lastRangeFirst = revision;
     }
-    this.through = revision;
+    this.last = revision;
     this.digest = digest;
   }
 
@@ -47,7 +47,7 @@ export class UnpostedEntries extends UsageSum implements NumberList {
   get ranges(): number[] {
     const ranges = [this.first];
     for (const distance of this.#lists.read(this)) ranges.push((ranges.at(-1) as number) + distance);
-    ranges.push(this.through);
+    ranges.push(this.last);
     return ranges;
   }
 

@@ -83,7 +83,7 @@ export const createUsagePoster = ({
   return {
     lastPostedRevision: async (apiKey, month) => (await execute(apiKey, month, () => [])).state.through,
     post: async ({ apiKey, month, from, entries }) => {
-      const { through, ranges, digest } = entries;
+      const { last: through, ranges, digest } = entries;
       const id = postingId(journal, apiKey, month, through);
       const at = new Date(clock()).toISOString();
       const posting = { journal, from, through, ranges, digest, ...postedTotals(entries), at };

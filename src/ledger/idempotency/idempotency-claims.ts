@@ -37,7 +37,7 @@ const maxClaimMs = 12 * 60_000;
 /** Most requests are answered before their claim is renewed once. */
 const renewMs = 4_000;
 /** A process whose claim was not renewed for this long is gone, or cannot reach the event store. */
-const silenceMs = 10_000;
+const idleMs = 10_000;
 /** How long a repeat waits for the request in progress. */
 const maxWaitMs = 30_000;
 const pollMs = { firstMs: 50, maxMs: 1_000 };
@@ -107,7 +107,7 @@ export const createIdempotencyClaims = (options: IdempotencyClaimsOptions, backg
     const end = await readJournalEnd(store, journal).catch(throwUnavailable);
     const isClosed = end?.closedRevision !== undefined;
     if (seen.claimedAt !== at) Object.assign(seen, { claimedAt: at, since: timers.now() });
-    if (!isClosed && timers.now() - seen.since >= silenceMs) await closeJournal(journal);
+    if (!isClosed && timers.now() - seen.since >= idleMs) await closeJournal(journal);
     else if (!isClosed) {
       await sleep(exponentialBackoff(pollMs, ++seen.polls), { clock: timers, signal });
       return;

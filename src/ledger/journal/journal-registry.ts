@@ -2,12 +2,12 @@ import { isoClock } from "../../async/iso-clock.ts";
 import { isWellFormed } from "../../domain/event-shapes.ts";
 import { journalStream } from "../../domain/ledger/journal/journal.ts";
 import {
+  closeJournal,
   type JournalRegistryEvent,
   journalRegistryDecider,
   journalRegistryStream,
   type OpenJournals,
   openJournal,
-  retireJournal,
 } from "../../domain/ledger/journal/journal-registry.ts";
 import type { CommandHandler, StreamSnapshot } from "../../eventstore/command-handler.ts";
 import { type EventStore, type RecordedEvent, readLastEvent } from "../../eventstore/event-store.ts";
@@ -21,7 +21,7 @@ export interface JournalRegistry {
    */
   open(journal: string): Promise<number>;
   /** Call it when the journal is closed and fully posted. @throws {Unavailable} */
-  retire(journal: string): Promise<void>;
+  close(journal: string): Promise<void>;
 }
 
 export const createJournalRegistry = (
@@ -35,8 +35,8 @@ export const createJournalRegistry = (
     });
   return {
     open: async (journal) => (await execute((open, at) => openJournal(open, journal, at))).position,
-    retire: async (journal) => {
-      await execute((open, at) => retireJournal(open, journal, at));
+    close: async (journal) => {
+      await execute((open, at) => closeJournal(open, journal, at));
     },
   };
 };

@@ -154,8 +154,8 @@ export class JournalWriter {
    * Records in the next flush that the accounts include all entries up to this revision. Does
    * nothing in a closed journal.
    */
-  notePosted = (through: number): void => {
-    this.#waiting.postedUpTo = through;
+  notePosted = (postedUpTo: number): void => {
+    this.#waiting.postedUpTo = postedUpTo;
     this.#scheduleTurnEnd();
   };
 

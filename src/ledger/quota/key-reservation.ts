@@ -84,7 +84,7 @@ export class KeyReservation {
   #isReturnDue = false;
   #isRunning = false;
   #running = Promise.resolve();
-  #isAbandoned = false;
+  #isTakenOver = false;
   readonly #recalled: RecalledHolders;
   #holdEnds = Promise.withResolvers<void>();
   #spentBefore = Number.NaN;
@@ -165,8 +165,8 @@ export class KeyReservation {
   }
 
   /** Rejects the waiting requests and sends no further commands. */
-  abandon(error: Error): void {
-    this.#isAbandoned = true;
+  takenOver(error: Error): void {
+    this.#isTakenOver = true;
     this.#tally.reservedTotal = Number.NEGATIVE_INFINITY;
     this.#waiting.rejectAll(error);
     this.holdEnded();
@@ -225,7 +225,7 @@ export class KeyReservation {
     try {
       for (;;) {
         this.#waiting.grant(this.#tally.reservedTotal - this.#tally.spent);
-        if (this.#isAbandoned) return;
+        if (this.#isTakenOver) return;
         if (this.#isRecalled || this.#isReturnDue || this.hasRefund) await this.#return();
         else if (!this.#waiting.isEmpty) await this.#reserve();
         else return;
@@ -263,7 +263,7 @@ export class KeyReservation {
       const { reservedTotal } = this.#tally;
       const unknown = await this.#untilAppended();
       // A recall must be answered soon; then the reservation is tried again.
-      if (this.#isAbandoned || quota !== this.#quota || this.#isRecalled) return;
+      if (this.#isTakenOver || quota !== this.#quota || this.#isRecalled) return;
       this.#tally.reservedTotal = reservedTotal;
       if (this.#tally.spent < spent) return; // a serving has failed: there is room for another
       this.#waiting.refuse(wanted.length, error.quota - error.used, unknown ?? error);
@@ -281,7 +281,7 @@ export class KeyReservation {
     const appended = async (): Promise<undefined> => {
       await this.#stopSpending();
       await this.#context.waitForAppends();
-      while (this.#tally.held > 0 && !this.#isAbandoned && !this.#isRecalled) await this.#holdEnds.promise;
+      while (this.#tally.held > 0 && !this.#isTakenOver && !this.#isRecalled) await this.#holdEnds.promise;
       await this.#context.waitForAppends();
     };
     const deadline = { clock: this.#context.timers, ms: appendTimeoutMs, onTimeout };
@@ -304,7 +304,7 @@ export class KeyReservation {
     const wasHeld = this.#tally.held > 0;
     await this.#context.waitForAppends();
     // Servings that a journal that was taken over lost still count as spent here.
-    if (this.#isAbandoned) return;
+    if (this.#isTakenOver) return;
     if (!wasHeld) await this.#execute(returnReservation);
     else if (this.#tally.held > 0) await this.#reduce();
     if (!wasHeld || this.#tally.held > 0) this.#isReturnDue = false;
@@ -321,7 +321,7 @@ export class KeyReservation {
       const cancel = timers.after(recallTimeoutMs / 2, () => this.holdEnded());
       await this.#holdEnds.promise;
       cancel();
-      if (this.#isAbandoned) return;
+      if (this.#isTakenOver) return;
     }
     if (this.#tally.held > 0) await this.#execute(reduceReservation);
   }

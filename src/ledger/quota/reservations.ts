@@ -83,7 +83,7 @@ export class Reservations {
     const { clock = Date.now, timers = systemClock, recallTimeoutMs = 2_000, idleMs = 60_000 } = options;
     const onTakenOver = (): void => {
       if (this.#ended instanceof JournalTakenOver) return;
-      this.abandon();
+      this.takenOver();
       options.onTakenOver();
     };
     this.#context = { ...options, now: isoClock(clock), timers, recallTimeoutMs, onTakenOver };
@@ -203,12 +203,12 @@ export class Reservations {
   }
 
   /** Ends without any append, because the journal was taken over. */
-  abandon(): void {
+  takenOver(): void {
     const takenOver = new JournalTakenOver(this.#context.journal);
     this.#ended = takenOver;
     this.#stopChecks?.();
     this.#following.close();
-    for (const reservation of this.#active) reservation.abandon(takenOver);
+    for (const reservation of this.#active) reservation.takenOver(takenOver);
   }
 
   #reservation(apiKey: string, month: string): KeyReservation {

@@ -1,6 +1,6 @@
 import type { DayTotals, UsageTotals } from "../../../projections/usage-totals.ts";
 import type { UsageCount } from "../../domain/ledger/accounts/usage-account.ts";
-import type { Provenance } from "../../domain/ledger/journal/serving.ts";
+import type { AudioSource } from "../../domain/ledger/journal/serving.ts";
 import { monthOf } from "../../domain/ledger/month.ts";
 import type { ReadCountedUsage } from "./counted-usage.ts";
 
@@ -23,7 +23,7 @@ export interface UsagePeriod extends UsageCount {
   readonly from: string;
   readonly voided: UsageCount;
   /** By where the audio came from, with voided servings. */
-  readonly served: Readonly<Record<Provenance, UsageCount>>;
+  readonly served: Readonly<Record<AudioSource, UsageCount>>;
 }
 
 /** @throws {Unavailable} */
@@ -65,7 +65,7 @@ export const createUsageOverview =
 /** The sum of some days, the earliest first. */
 const periodOf = ({ days: all }: UsageTotals, days: readonly string[]): UsagePeriod => {
   const totals = days.flatMap((day) => all[day] ?? []);
-  const servedFrom = (source: Provenance) => sumOf(totals, ({ served }) => [served[source]]);
+  const servedFrom = (source: AudioSource) => sumOf(totals, ({ served }) => [served[source]]);
   return {
     from: days[0] ?? "",
     ...sumOf(totals, ({ engines }) => Object.values(engines)),

@@ -62,7 +62,7 @@ export const openSession = async (options: SessionOptions): Promise<Session> => 
       reservations.refund(apiKey, monthOf(servedAt), characters),
     onExpired: (serving, at) => options.onExpired({ journal, serving, at }),
     onTakenOver: (lost) => {
-      discard();
+      endSession();
       options.onLost(lost);
     },
     onError: (error) => onError("servings could not be recorded", error),
@@ -74,7 +74,7 @@ export const openSession = async (options: SessionOptions): Promise<Session> => 
     waitForAppends: writer.appended,
     takeOver: async (other) => void (await closeJournal(other, "unresponsive")),
     spentBy: (...request) => spentBy({ store, known: knownEntries }, ...request).catch(throwUnavailable),
-    onTakenOver: () => discard(),
+    onTakenOver: () => endSession(),
   });
   const postings = new Postings({ ...shared, onError, since: after, notePosted: writer.notePosted });
   knownEntries.addOwn(journal, postings);
@@ -84,8 +84,8 @@ export const openSession = async (options: SessionOptions): Promise<Session> => 
     postings.stop();
   };
   const session: Session = { writer, reservations, postings, stop };
-  const discard = (): void => {
-    reservations.abandon();
+  const endSession = (): void => {
+    reservations.takenOver();
     options.onUnusable(session);
   };
   return session;

@@ -28,7 +28,7 @@ export interface RecoverJournalOptions extends Omit<PostOnBehalfOptions, "journa
    * @throws {Unavailable}
    */
   readonly closeJournal: (journal: string, reason: JournalClosed["reason"]) => Promise<number>;
-  readonly registry: Pick<JournalRegistry, "retire">;
+  readonly registry: Pick<JournalRegistry, "close">;
   readonly recoverIdempotencyKeys: RecoverIdempotencyKeys;
 }
 
@@ -48,7 +48,7 @@ export const createRecoverJournal =
       postOnBehalf({ ...options, journal }, closedRevision),
     );
     await settleVoids(options, journal);
-    await registry.retire(journal);
+    await registry.close(journal);
   };
 
 export interface SweepOptions {
@@ -57,7 +57,7 @@ export interface SweepOptions {
   readonly timers: Clock;
   readonly onError: (what: string, error: unknown) => void;
   /** A journal is recovered after this time without an event. Default 15 minutes. */
-  readonly silenceMs?: number;
+  readonly idleMs?: number;
 }
 
 /**
@@ -65,19 +65,19 @@ export interface SweepOptions {
  * closed ones that were not retired within a minute. Skips `own`. Never rejects: failures are
  * reported, and the next sweep tries again.
  */
-export type SweepSilentJournals = (own?: string) => Promise<void>;
+export type SweepIdleJournals = (own?: string) => Promise<void>;
 
 const correctedMs = 60_000;
 /** The process that closed a journal usually posts and retires it itself, within a moment. */
-const retirementMs = 60_000;
+const forgetMs = 60_000;
 
-export const createSweepSilentJournals = ({
+export const createSweepIdleJournals = ({
   store,
   recoverJournal,
   timers,
   onError,
-  silenceMs = 15 * 60_000,
-}: SweepOptions): SweepSilentJournals => {
+  idleMs = 15 * 60_000,
+}: SweepOptions): SweepIdleJournals => {
   const storeTime = createStoreTime(timers);
 
   const sweep = async (own: string | undefined): Promise<void> => {
@@ -94,8 +94,8 @@ export const createSweepSilentJournals = ({
     for (const [journal, { type, created }] of ends) {
       // An event of the future is one of a wrong clock. The process that recorded it has closed its
       // journal, or is gone.
-      const silentMs = Math.abs(storeTime.now() - created);
-      if (silentMs < (type === "JournalClosed" ? retirementMs : silenceMs)) continue;
+      const idleForMs = Math.abs(storeTime.now() - created);
+      if (idleForMs < (type === "JournalClosed" ? forgetMs : idleMs)) continue;
       await recoverJournal(journal, "silent").catch((error) =>
         onError(`the silent journal ${journal} could not be recovered`, error),
       );

@@ -24,7 +24,7 @@ interface SessionsOptions {
   /** Settles the quotas of a closed and posted journal's last voids. */
   readonly settleVoids: (journal: string) => Promise<void>;
   /** Removes a closed and posted journal from the list of open ones. */
-  readonly retire: (journal: string) => Promise<void>;
+  readonly closeRegistered: (journal: string) => Promise<void>;
   readonly onError: (what: string, error: unknown) => void;
 }
 
@@ -89,7 +89,7 @@ export class Sessions {
    * Call it when the journal was or must be closed. Closes, posts and retires it in the background.
    * The next request opens a new one.
    */
-  discard(session: Session): void {
+  takeOver(session: Session): void {
     this.#end(session, async ({ writer }) => {
       await this.#options.takeOver(writer.journal);
       await writer.close("idle"); // It finds the journal closed, and hands over what is lost.
@@ -132,7 +132,7 @@ export class Sessions {
       await close(session);
       await postings.close();
       if (reservations.mayOverstate) await this.#options.settleVoids(writer.journal);
-      await this.#options.retire(writer.journal);
+      await this.#options.closeRegistered(writer.journal);
     } catch (error) {
       postings.stop();
       this.#options.onError(`the journal ${writer.journal} could not be closed, posted or settled`, error);

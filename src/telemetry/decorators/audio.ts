@@ -2,7 +2,7 @@ import type { Streaming } from "../../application/synthesis/delivery.ts";
 import type { Encoder } from "../../audio/formats/encoder.ts";
 import type { Pipeline, Rendition } from "../../audio/pipeline/pipeline.ts";
 import type { AudioStore } from "../../audio/store/audio-store.ts";
-import type { Provenance } from "../../domain/ledger/journal/serving.ts";
+import type { AudioSource } from "../../domain/ledger/journal/serving.ts";
 import type { Instruments } from "../instruments.ts";
 import { runOperation, startOperation, trackStream } from "../operation.ts";
 import { isRecording, withSpan } from "../spans.ts";
@@ -69,7 +69,7 @@ export const instrumentEncoder = (instruments: Instruments) => {
       });
       return trackStream(
         operation.run(() =>
-          encoder.encode(format, sampleRate, onFailure(pcm, operation.abandon), signal, turn),
+          encoder.encode(format, sampleRate, onFailure(pcm, operation.cancel), signal, turn),
         ),
         operation,
       );
@@ -95,7 +95,7 @@ export const instrumentPipeline = (pipeline: Pipeline): Pipeline => ({
     withAudioSpan(renditions, signal, () => pipeline.stream(renditions, signal, ...caller)),
 });
 
-const withAudioSpan = <T extends { provenance: Provenance; failed: readonly string[] }>(
+const withAudioSpan = <T extends { source: AudioSource; failed: readonly string[] }>(
   [first]: readonly Rendition[],
   signal: AbortSignal,
   obtain: () => Promise<T>,
@@ -105,8 +105,8 @@ const withAudioSpan = <T extends { provenance: Provenance; failed: readonly stri
     first ? { "voxledger.engine": first.recipe.engine, "voxledger.format": first.recipe.format } : {},
     async (span) => {
       const audio = await obtain();
-      const { provenance, failed } = audio;
-      span?.setAttributes({ "voxledger.provenance": provenance, "voxledger.failed_voices": failed.length });
+      const { source, failed } = audio;
+      span?.setAttributes({ "voxledger.provenance": source, "voxledger.failed_voices": failed.length });
       return audio;
     },
     signal,
@@ -128,7 +128,7 @@ export const instrumentStreaming =
         { name: "stream", attributes, root, signal },
         () => streaming.begin(plan, context, signal),
         (started) => started.audio,
-        (span, { provenance }) => span.setAttribute("voxledger.provenance", provenance),
+        (span, { source }) => span.setAttribute("voxledger.provenance", source),
       );
       return { ...stream, audio };
     },

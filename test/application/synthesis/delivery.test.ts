@@ -29,7 +29,7 @@ const principal = testPrincipal({ monthlyCharacters: 15 });
 const order = { principal, requestId: "r", kind: "sse" } as const;
 const planOf = (engine: "gwn" | "g1", characters = 10): SynthesisPlan => ({
   characters,
-  silent: false,
+  muted: false,
   renditions: [renditionOf("Hello.", { engine, websiteId: "w" })],
   catalogRevision: "1",
   shared: false,
@@ -74,7 +74,7 @@ describe("streaming", () => {
         onWork?.({ rendition, hasBegun: true }, "miss");
         begun.push(signal);
         await onBegin();
-        return { rendition, failed: [], provenance: "miss", audio: source(signal), memory: Buffer.alloc(0) };
+        return { rendition, failed: [], source: "miss", audio: source(signal), memory: Buffer.alloc(0) };
       },
     };
     opened = await openTestLedger(store, () => Date.parse(at), { handler });
@@ -291,7 +291,7 @@ describe("streaming", () => {
   });
 
   it("restricts /v2 to BYOK engines, also for silence", () => {
-    expect(() => streaming.requireProvider({ ...planOf("g1"), silent: true })).to.throw(NotFound, /g1/);
+    expect(() => streaming.requireProvider({ ...planOf("g1"), muted: true })).to.throw(NotFound, /g1/);
     streaming.requireProvider(planOf("gwn"));
   });
 });

@@ -21,7 +21,7 @@ describe("a limited delivery", () => {
   const rendition = renditionOf("Hello.", { engine: "gwn", websiteId: "w" });
   const plan: SynthesisPlan = {
     characters: 6,
-    silent: false,
+    muted: false,
     renditions: [rendition],
     catalogRevision: "1",
     shared: false,
@@ -43,7 +43,7 @@ describe("a limited delivery", () => {
           hash,
           name,
           format: "mp3",
-          provenance: "memory",
+          source: "memory",
           rendition,
           failed: [],
         };
@@ -55,7 +55,7 @@ describe("a limited delivery", () => {
           rendition,
           contentType: "audio/mpeg",
           prosodyApplied: [],
-          provenance: "miss",
+          source: "miss",
           characters: 6,
           audio: (async function* () {
             yield Buffer.from("one");

@@ -35,7 +35,7 @@ const at = "2026-11-21T10:00:00.000Z";
 const principal = testPrincipal();
 const planOf = (engine: "gwn" | "g1"): SynthesisPlan => ({
   characters: 10,
-  silent: false,
+  muted: false,
   renditions: [renditionOf("Hello.", { engine, ...(engine === "gwn" && { websiteId: "w" }) })],
   catalogRevision: "1",
   shared: false,
@@ -55,7 +55,7 @@ describe("whole delivery", () => {
   let opened: OpenLedger;
   let delivery: WholeDelivery;
   let minutes: ReturnType<typeof createManualClock>;
-  let provenance: Audio["provenance"];
+  let source: Audio["source"];
   /** What the engine does, once it has begun. */
   let work: () => Promise<void>;
   /** Syntheses that engines have begun, with the signals that end them. */
@@ -63,7 +63,7 @@ describe("whole delivery", () => {
   let kept: Audio | undefined;
 
   const soundOf = ({ renditions: [rendition] }: SynthesisPlan): Audio =>
-    ({ rendition, failed: [], provenance, bytes: Buffer.alloc(100) }) as unknown as Audio;
+    ({ rendition, failed: [], source, bytes: Buffer.alloc(100) }) as unknown as Audio;
 
   beforeEach(async () => {
     temporary = await openTemporaryStore();
@@ -76,7 +76,7 @@ describe("whole delivery", () => {
       {},
     );
     opened = await openTestLedger(store, () => Date.parse(at));
-    provenance = "miss";
+    source = "miss";
     work = async () => {};
     begun = [];
     kept = undefined;
@@ -88,7 +88,7 @@ describe("whole delivery", () => {
       onWork?: OnWork,
     ) => {
       const [rendition] = renditions as [Audio["rendition"]];
-      if (provenance === "miss") {
+      if (source === "miss") {
         onWork?.({ rendition, hasBegun: true }, "miss");
         begun.push(signal);
         await untilAborted(work(), signal);
@@ -101,11 +101,9 @@ describe("whole delivery", () => {
     > = {
       fromMemory: () => undefined,
       fromCache: async (rendition) =>
-        provenance === "miss" ? undefined : soundOf({ ...local, renditions: [rendition] }),
+        source === "miss" ? undefined : soundOf({ ...local, renditions: [rendition] }),
       statRendition: async (rendition) =>
-        provenance === "miss"
-          ? undefined
-          : { rendition, provenance, size: 1, length: { samples: 1, sampleRate: 1 } },
+        source === "miss" ? undefined : { rendition, source, size: 1, length: { samples: 1, sampleRate: 1 } },
       obtain,
       asKept: async (sound) => kept ?? sound,
       stream: () => Promise.reject(new Error("not used")),
@@ -210,7 +208,7 @@ describe("whole delivery", () => {
     });
 
     it("charges an engine's work for the selection of audio that existed, after ten departures", async () => {
-      provenance = "memory";
+      source = "memory";
       for (let n = 0; n < 11; n++) {
         const caller = new AbortController();
         const select = (_: Audio, onBegin: () => void): never => {
@@ -228,7 +226,7 @@ describe("whole delivery", () => {
     });
 
     it("charges nothing for audio that existed, within ten departures", async () => {
-      provenance = "store";
+      source = "store";
       for (let n = 0; n < 11; n++) await deliverAndLeave(`r-${n}`, { plan: byok });
       expect(await charged()).to.equal(10);
     });
@@ -328,7 +326,7 @@ describe("whole delivery", () => {
     });
 
     it("charges nothing for a range outside audio that existed", async () => {
-      provenance = "memory";
+      source = "memory";
       const error = new RateLimited("no such range", "unread", 1);
       expect(await rejection(deliver("r", { select: refuse(error), hasRange: true }))).to.equal(error);
       expect((await ledger()).servings).to.deep.equal([]);
@@ -371,20 +369,20 @@ describe("whole delivery", () => {
 
     it("charges again for more bytes than the audio has", async () => {
       expect(await deliver("first half", part(50))).to.equal(10);
-      provenance = "memory";
+      source = "memory";
       expect(await deliver("second half", part(50))).to.equal(0);
       expect(await deliver("first half again", part(50))).to.equal(10);
     });
 
     it("charges a whole range after a whole response", async () => {
       await deliver("whole", { plan: byok });
-      provenance = "memory";
+      source = "memory";
       expect(await deliver("bytes=0-", part(100))).to.equal(10);
     });
 
     it("does not count the first two bytes, which players request to learn the size", async () => {
       expect(await deliver("bytes=0-1", part(2))).to.equal(10);
-      provenance = "memory";
+      source = "memory";
       expect(await deliver("bytes=0-", part(100))).to.equal(0);
       expect(await deliver("bytes=0- again", part(100))).to.equal(10);
     });
@@ -392,21 +390,21 @@ describe("whole delivery", () => {
     it("pays for the parts that follow a refused range", async () => {
       const error = new RateLimited("no such range", "unread", 1);
       await rejection(deliver("refused", { plan: byok, hasRange: true, select: refuse(error) }));
-      provenance = "memory";
+      source = "memory";
       expect(await deliver("all", part(100))).to.equal(0);
       expect(await charged()).to.equal(10);
     });
 
     it("charges concurrent parts once their sum exceeds the audio", async () => {
       await deliver("bytes=0-1", part(2));
-      provenance = "memory";
+      source = "memory";
       const charges = await Promise.all(["a", "b", "c"].map((requestId) => deliver(requestId, part(60))));
       expect(charges.toSorted()).to.deep.equal([0, 10, 10]);
     });
 
     it("charges nothing for parts of free audio within ten minutes", async () => {
       await deliver("whole");
-      provenance = "memory";
+      source = "memory";
       for (const requestId of ["a", "b"])
         expect(await deliver(requestId, { ...part(100), plan: local })).to.equal(0);
     });
@@ -459,10 +457,10 @@ describe("whole delivery", () => {
   });
 
   it("finds audio without a synthesis only for a key that was charged for it", async () => {
-    provenance = "memory";
+    source = "memory";
     expect(await delivery.findCharged(local, "k", never)).to.equal(undefined);
     await deliver("r");
-    expect(await delivery.findCharged(local, "k", never)).to.include({ provenance: "memory" });
+    expect(await delivery.findCharged(local, "k", never)).to.include({ source: "memory" });
     expect(await delivery.findCharged(local, "another", never)).to.equal(undefined);
   });
 });

@@ -111,7 +111,7 @@ describe("A sound that two instances synthesize with different bytes", () => {
     await allWritten(second);
     for (const { pipeline } of [first, second]) {
       const sound = await pipeline.obtain([hello], never);
-      expect([sound.provenance, hasKept(sound)]).to.deep.equal(["memory", true]);
+      expect([sound.source, hasKept(sound)]).to.deep.equal(["memory", true]);
       expect(hasKept(await pipeline.getAudio(hello.name, never))).to.equal(true);
     }
   });
@@ -128,7 +128,7 @@ describe("A sound that two instances synthesize with different bytes", () => {
     const own = await second.pipeline.obtain([hello], never);
     const kept = second.pipeline.asKept(own, never);
     mayPut.resolve();
-    expect(await kept).to.include({ hash: own.hash, provenance: "memory" });
+    expect(await kept).to.include({ hash: own.hash, source: "memory" });
     expect([hasKept(own), hasKept(await kept)]).to.deep.equal([false, true]);
   });
 

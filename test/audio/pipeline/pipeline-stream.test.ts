@@ -94,8 +94,8 @@ describe("A streamed synthesis", () => {
     const beginning = pipeline.stream([rendition], never);
     await gate.reached();
     gate.step();
-    const { audio, provenance, failed } = await beginning;
-    expect({ provenance, failed }).to.deep.equal({ provenance: "miss", failed: [] });
+    const { audio, source, failed } = await beginning;
+    expect({ source, failed }).to.deep.equal({ source: "miss", failed: [] });
     const reading = audio[Symbol.asyncIterator]();
     const first: Buffer = (await reading.next()).value;
     expect(first.equals(sound.subarray(0, first.length))).to.equal(true);
@@ -110,13 +110,13 @@ describe("A streamed synthesis", () => {
     gate.open();
     await collect((await pipeline.stream([rendition], never)).audio);
     const again = await pipeline.stream([rendition], never);
-    expect(again.provenance).to.equal("memory");
+    expect(again.source).to.equal("memory");
     expect((await bytesOf(again.audio)).equals(sound)).to.equal(true);
-    expect((await pipeline.obtain([rendition], never)).provenance).to.equal("memory");
+    expect((await pipeline.obtain([rendition], never)).source).to.equal("memory");
     await stored();
     pipeline = pipelineWith();
     const fromStore = await pipeline.stream([rendition], never);
-    expect(fromStore.provenance).to.equal("store");
+    expect(fromStore.source).to.equal("store");
     expect((await bytesOf(fromStore.audio)).equals(sound)).to.equal(true);
     expect(requests).to.have.length(1);
   });
@@ -129,11 +129,11 @@ describe("A streamed synthesis", () => {
     const late = await pipeline.stream([rendition], never);
     const whole = pipeline.obtain([rendition], never);
     gate.open();
-    expect(late.provenance).to.equal("coalesced");
+    expect(late.source).to.equal("coalesced");
     for (const audio of [early.audio, late.audio]) {
       expect((await bytesOf(audio)).equals(sound)).to.equal(true);
     }
-    expect((await whole).provenance).to.equal("coalesced");
+    expect((await whole).source).to.equal("coalesced");
     expect((await whole).bytes.equals(sound)).to.equal(true);
     expect(requests).to.have.length(1);
   });

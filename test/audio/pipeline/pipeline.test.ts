@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { expect } from "chai";
-import { silent } from "../../../src/audio/pipeline/log.ts";
+import { quiet } from "../../../src/audio/pipeline/log.ts";
 import { createMemoryCache } from "../../../src/audio/pipeline/memory-cache.ts";
 import {
   type Audio,
@@ -78,10 +78,7 @@ describe("The pipeline", () => {
     it("as miss for the first of 60 concurrent requests and coalesced for the others, with one synthesis and the same bytes", async () => {
       const sounds = await Promise.all(Array.from({ length: 60 }, () => obtain()));
       expect(engine.requests).to.have.length(1);
-      expect(sounds.map(({ provenance }) => provenance)).to.deep.equal([
-        "miss",
-        ...Array(59).fill("coalesced"),
-      ]);
+      expect(sounds.map(({ source }) => source)).to.deep.equal(["miss", ...Array(59).fill("coalesced")]);
       for (const sound of sounds) expect(sound.bytes.equals(sounds[0]?.bytes as Buffer)).to.equal(true);
       expect(pipeline.stats().results).to.deep.equal({ miss: 1, coalesced: 59, memory: 0, store: 0 });
     });
@@ -89,7 +86,7 @@ describe("The pipeline", () => {
     it("as memory for later requests", async () => {
       const { bytes } = await obtain();
       const again = await obtain();
-      expect(again.provenance).to.equal("memory");
+      expect(again.source).to.equal("memory");
       expect(again.bytes.equals(bytes)).to.equal(true);
       expect(engine.requests).to.have.length(1);
     });
@@ -101,12 +98,12 @@ describe("The pipeline", () => {
       store.gets.length = 0;
       const sounds = await Promise.all([obtain(), obtain(), obtain()]);
       for (const sound of sounds) {
-        expect(sound.provenance).to.equal("store");
+        expect(sound.source).to.equal("store");
         expect(sound.bytes.equals(bytes)).to.equal(true);
       }
       expect(store.gets).to.have.length(1);
       expect(engine.requests).to.have.length(1);
-      expect((await obtain()).provenance).to.equal("memory");
+      expect((await obtain()).source).to.equal("memory");
     });
 
     it("with its hash, its name, its format and its rendition", async () => {
@@ -128,7 +125,7 @@ describe("The pipeline", () => {
     store = withFaults(await openFilesystemAudioStore({ path }));
     pipeline = pipelineWith();
     const again = await obtain();
-    expect(again.provenance).to.equal("miss");
+    expect(again.source).to.equal("miss");
     expect(again.bytes.equals(bytes)).to.equal(true);
   });
 
@@ -136,8 +133,8 @@ describe("The pipeline", () => {
     const own = renditionOf("Hello.", { websiteId: "w1" });
     const others = renditionOf("Hello.", { websiteId: "w2" });
     await obtain(own);
-    expect((await obtain(others)).provenance).to.equal("miss");
-    expect((await obtain()).provenance).to.equal("miss");
+    expect((await obtain(others)).source).to.equal("miss");
+    expect((await obtain()).source).to.equal("miss");
     expect(own.name).to.match(/^private\//);
   });
 
@@ -145,16 +142,16 @@ describe("The pipeline", () => {
     it("fromMemory reads memory only", async () => {
       expect(pipeline.fromMemory(hello)).to.equal(undefined);
       const { bytes } = await obtain();
-      expect(pipeline.fromMemory(hello)).to.deep.include({ provenance: "memory", bytes, rendition: hello });
+      expect(pipeline.fromMemory(hello)).to.deep.include({ source: "memory", bytes, rendition: hello });
     });
 
     it("fromCache reads memory, then the store", async () => {
       expect(await pipeline.fromCache(hello, never)).to.equal(undefined);
       await obtain();
-      expect((await pipeline.fromCache(hello, never))?.provenance).to.equal("memory");
+      expect((await pipeline.fromCache(hello, never))?.source).to.equal("memory");
       await allStored();
       pipeline = pipelineWith();
-      expect((await pipeline.fromCache(hello, never))?.provenance).to.equal("store");
+      expect((await pipeline.fromCache(hello, never))?.source).to.equal("store");
       expect(engine.requests).to.have.length(1);
     });
 
@@ -162,11 +159,11 @@ describe("The pipeline", () => {
       expect(await pipeline.statRendition(hello, never)).to.equal(undefined);
       const { bytes, length } = await obtain();
       const known = { rendition: hello, size: bytes.length, length };
-      expect(await pipeline.statRendition(hello, never)).to.deep.equal({ ...known, provenance: "memory" });
+      expect(await pipeline.statRendition(hello, never)).to.deep.equal({ ...known, source: "memory" });
       await allStored();
       pipeline = pipelineWith();
       store.gets.length = 0;
-      expect(await pipeline.statRendition(hello, never)).to.deep.equal({ ...known, provenance: "store" });
+      expect(await pipeline.statRendition(hello, never)).to.deep.equal({ ...known, source: "store" });
       expect(await pipeline.statRendition({ ...hello, hasMarks: true }, never)).to.equal(undefined);
       store.mode = "refuses";
       expect(await pipeline.statRendition(hello, never)).to.equal(undefined);
@@ -208,8 +205,8 @@ describe("The pipeline", () => {
   describe("with a failing store", () => {
     it("synthesizes and reports a miss; the object is stored when the store has recovered", async () => {
       store.mode = "refuses";
-      const { bytes, provenance } = await obtain();
-      expect(provenance).to.equal("miss");
+      const { bytes, source } = await obtain();
+      expect(source).to.equal("miss");
       await until(() => clock.waiting() === 1);
       store.mode = "available";
       clock.advance(100);
@@ -223,10 +220,10 @@ describe("The pipeline", () => {
         const sound = obtain(renditionOf(`Hello ${i}.`));
         await until(() => store.gets.length === i + 1);
         clock.advance(2000);
-        expect((await sound).provenance).to.equal("miss");
+        expect((await sound).source).to.equal("miss");
       }
       expect(pipeline.stats().storeReads).to.equal("open");
-      expect((await obtain(renditionOf("Hello again."))).provenance).to.equal("miss");
+      expect((await obtain(renditionOf("Hello again."))).source).to.equal("miss");
       expect(store.gets).to.have.length(3);
     });
 
@@ -234,7 +231,7 @@ describe("The pipeline", () => {
       pipeline = pipelineWith({ cache: createMemoryCache({ maxBytes: 0 }) });
       store.mode = "refuses";
       const { bytes } = await obtain();
-      expect((await obtain()).provenance).to.equal("memory");
+      expect((await obtain()).source).to.equal("memory");
       expect((await pipeline.getAudio(hello.name, never))?.bytes.equals(bytes)).to.equal(true);
       expect(engine.requests).to.have.length(1);
     });
@@ -265,7 +262,7 @@ describe("The pipeline", () => {
     await truncate(file, 1000);
     pipeline = pipelineWith();
     const again = await obtain();
-    expect(again.provenance).to.equal("miss");
+    expect(again.source).to.equal("miss");
     expect(again.bytes.equals(bytes)).to.equal(true);
     await allStored();
     expect((await store.get(hello.name))?.bytes.equals(bytes)).to.equal(true);
@@ -290,7 +287,7 @@ describe("The pipeline", () => {
       const first = failureOf(pipeline.obtain([story], controller.signal));
       const second = pipeline.obtain([story], never);
       expect(await first).to.equal(reason);
-      expect((await second).provenance).to.equal("coalesced");
+      expect((await second).source).to.equal("coalesced");
       expect(engine.requests).to.have.length(1);
     });
 
@@ -299,7 +296,7 @@ describe("The pipeline", () => {
       engine.onAsk = () => controller.abort(reason);
       await failureOf(pipeline.obtain([hello], controller.signal));
       engine.onAsk = () => undefined;
-      expect((await obtain()).provenance).to.equal("miss");
+      expect((await obtain()).source).to.equal("miss");
       expect(engine.requests).to.have.length(2);
     });
 
@@ -311,12 +308,12 @@ describe("The pipeline", () => {
 
   describe("when an engine fails", () => {
     it("falls back to the next rendition, under that rendition's own name, and reports the one that failed", async () => {
-      const { rendition, failed, hash, provenance } = await pipeline.obtain([broken, hello], never);
-      expect({ rendition, failed, hash, provenance }).to.deep.equal({
+      const { rendition, failed, hash, source } = await pipeline.obtain([broken, hello], never);
+      expect({ rendition, failed, hash, source }).to.deep.equal({
         rendition: hello,
         failed: ["the broken one"],
         hash: hello.hash,
-        provenance: "miss",
+        source: "miss",
       });
       await allStored();
       expect(pipeline.fromMemory(broken)).to.equal(undefined);
@@ -378,7 +375,7 @@ describe("The pipeline", () => {
       engine.onAsk = () => controller.abort(new Error("leaves"));
       await failureOf(pipeline.obtain([hello], controller.signal));
       engine.onAsk = () => undefined;
-      expect((await obtain()).provenance).to.equal("miss");
+      expect((await obtain()).source).to.equal("miss");
     });
 
     it("does not fall back for a caller that has left", async () => {
@@ -391,7 +388,7 @@ describe("The pipeline", () => {
 
     it("logs each failed rendition once: engine, voice and reason, never the text", async () => {
       const warnings: object[] = [];
-      pipeline = pipelineWith({ log: { ...silent, warn: (facts) => warnings.push(facts) } });
+      pipeline = pipelineWith({ log: { ...quiet, warn: (facts) => warnings.push(facts) } });
       await Promise.all([1, 2, 3].map(() => pipeline.obtain([broken, hello], never)));
       const reason = "The engine g1 does not have this voice.";
       expect(warnings).to.deep.equal([{ engine: "g1", systemVoice: "the broken one", reason }]);
@@ -451,7 +448,7 @@ describe("The pipeline", () => {
     );
     await until(() => clock.waiting() === 2);
     store.mode = "available";
-    expect((await obtain()).provenance).to.equal("miss");
+    expect((await obtain()).source).to.equal("miss");
     clock.advance(2000);
     for (const fetched of fetches.slice(0, 2)) expect(await fetched).to.be.instanceOf(Unavailable);
     expect(await fetches[2]).to.equal(undefined);
@@ -467,7 +464,7 @@ describe("The pipeline", () => {
     pipeline = pipelineWith();
     const parts = pipeline.readAudio(hello.name, { start: 0, end: bytes.length }, { signal: never });
     expect((await parts.next()).done).to.equal(true);
-    expect((await obtain()).provenance).to.equal("miss");
+    expect((await obtain()).source).to.equal("miss");
     await allStored();
     expect((await store.get(hello.name))?.bytes.equals(bytes)).to.equal(true);
   });

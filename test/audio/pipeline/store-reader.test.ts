@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { silent } from "../../../src/audio/pipeline/log.ts";
+import { quiet } from "../../../src/audio/pipeline/log.ts";
 import { createStoreReader, type StoreReader } from "../../../src/audio/pipeline/store-reader.ts";
 import { type AudioContent, AudioStoreUnavailable } from "../../../src/audio/store/audio-store.ts";
 import { openFilesystemAudioStore } from "../../../src/audio/store/filesystem/filesystem-audio-store.ts";
@@ -23,7 +23,7 @@ describe("Reading from the audio store", () => {
     store = withFaults(await openFilesystemAudioStore({ path }));
     clock = createManualClock();
     const limits = { readMs: 2000, readFailureThreshold: 3, readResetMs: 5000 };
-    reader = createStoreReader({ ...limits, store, clock, log: silent });
+    reader = createStoreReader({ ...limits, store, clock, log: quiet });
     await store.put(nameOf(1), objectOf(soundOf(1)));
   });
   afterEach(() => rm(path, { recursive: true }));

@@ -92,13 +92,13 @@ describe("A sound that another instance synthesizes while this one waits for a s
         const made = await makeElsewhere();
         gate.open();
         const found = await waiting;
-        expect([made.provenance, found.provenance]).to.deep.equal(["miss", "store"]);
+        expect([made.source, found.source]).to.deep.equal(["miss", "store"]);
         expect(found.bytes.equals(made.bytes)).to.equal(true);
         await held;
         expect(upstream.requests).to.have.length(2);
         expect(here.pipeline.fromMemory(wanted)?.bytes.equals(made.bytes)).to.equal(true);
         const next = await here.pipeline.obtain([said("The turn is free.")], never);
-        expect(next.provenance).to.equal("miss");
+        expect(next.source).to.equal("miss");
       });
 
       it("is streamed from the store in chunks to a streaming caller", async () => {
@@ -107,8 +107,8 @@ describe("A sound that another instance synthesizes while this one waits for a s
         await inLine();
         const made = await makeElsewhere();
         gate.open();
-        const { provenance, audio } = await waiting;
-        expect(provenance).to.equal("store");
+        const { source, audio } = await waiting;
+        expect(source).to.equal("store");
         const received = await collect(audio);
         expect(Buffer.concat(received).equals(made.bytes)).to.equal(true);
         expect(received.length).to.be.greaterThan(1);
@@ -124,7 +124,7 @@ describe("A sound that another instance synthesizes while this one waits for a s
         await makeElsewhere();
         here.store.mode = "refuses";
         gate.open();
-        expect((await waiting).provenance).to.equal("miss");
+        expect((await waiting).source).to.equal("miss");
         await held;
         expect(upstream.requests).to.have.length(3);
         here.store.mode = "available";

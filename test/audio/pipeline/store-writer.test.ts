@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { silent } from "../../../src/audio/pipeline/log.ts";
+import { quiet } from "../../../src/audio/pipeline/log.ts";
 import { StoreWriter, type StoreWriterOptions } from "../../../src/audio/pipeline/store-writer.ts";
 import { type AudioContent, hashInName } from "../../../src/audio/store/audio-store.ts";
 import { openFilesystemAudioStore } from "../../../src/audio/store/filesystem/filesystem-audio-store.ts";
@@ -30,7 +30,7 @@ describe("Writing to the audio store", () => {
     new StoreWriter({
       store,
       clock,
-      log: silent,
+      log: quiet,
       random: () => 1,
       pendingBytes: 1024 * 1024,
       writesAtOnce: 4,

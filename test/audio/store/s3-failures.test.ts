@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { type IncomingMessage, request, type ServerResponse } from "node:http";
 import { expect } from "chai";
 import { systemClock } from "../../../src/async/clock.ts";
-import { silent } from "../../../src/audio/pipeline/log.ts";
+import { quiet } from "../../../src/audio/pipeline/log.ts";
 import { StoreWriter } from "../../../src/audio/pipeline/store-writer.ts";
 import { type AudioStore, AudioStoreUnavailable } from "../../../src/audio/store/audio-store.ts";
 import { openS3AudioStore } from "../../../src/audio/store/s3/s3-audio-store.ts";
@@ -293,7 +293,7 @@ describe("The writer of the S3 audio store", () => {
     try {
       const store = await openS3AudioStore(server.location("sounds"));
       const writer = new StoreWriter({
-        ...{ store, clock: systemClock, log: silent, random: Math.random },
+        ...{ store, clock: systemClock, log: quiet, random: Math.random },
         ...{ pendingBytes: 64 * 1024 * 1024, writesAtOnce: 4, writeMs: 30_000, retryMs: hour },
       });
       for (let index = 0; index < 300; index++) writer.put(nameOf(index), objectOf(soundOf(index)));

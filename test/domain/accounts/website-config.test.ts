@@ -128,18 +128,18 @@ describe("a website's configuration", () => {
   });
 
   it("requires a pitch and rate from 0 to 2 and a volume from 0 to 1, inclusive", () => {
-    for (const [knob, most] of [
+    for (const [parameter, most] of [
       ["pitch", 2],
       ["rate", 2],
       ["volume", 1],
     ] as const) {
       for (const fine of [0, 0.5, most]) {
-        expect(complete({ voice: { [knob]: fine } }).voice[knob]).to.equal(fine);
-        expect(completePlayer({ [knob]: fine })[knob]).to.equal(fine);
+        expect(complete({ voice: { [parameter]: fine } }).voice[parameter]).to.equal(fine);
+        expect(completePlayer({ [parameter]: fine })[parameter]).to.equal(fine);
       }
       for (const wrong of [-0.1, most + 0.1, Number.NaN, Number.POSITIVE_INFINITY, "1", null]) {
-        expect(pathsOf({ voice: { [knob]: wrong } })).to.deep.equal([`voice.${knob}`]);
-        expect(playerPathsOf({ [knob]: wrong })).to.deep.equal([knob]);
+        expect(pathsOf({ voice: { [parameter]: wrong } })).to.deep.equal([`voice.${parameter}`]);
+        expect(playerPathsOf({ [parameter]: wrong })).to.deep.equal([parameter]);
       }
     }
   });

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { effectiveProsody, formatKnobs } from "../../../src/domain/synthesis/prosody.ts";
+import { effectiveProsody, formatProsodyParameters } from "../../../src/domain/synthesis/prosody.ts";
 import { normalProsody } from "../../../src/domain/synthesis/speech.ts";
 
 describe("the prosody passed to an engine", () => {
@@ -41,7 +41,7 @@ describe("the prosody passed to an engine", () => {
 
 describe("the prosody parameters in a header", () => {
   it("have a fixed order", () => {
-    expect(formatKnobs(["volume", "pitch", "rate"])).to.equal("pitch,rate,volume");
-    expect(formatKnobs([])).to.equal("");
+    expect(formatProsodyParameters(["volume", "pitch", "rate"])).to.equal("pitch,rate,volume");
+    expect(formatProsodyParameters([])).to.equal("");
   });
 });

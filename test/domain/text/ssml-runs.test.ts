@@ -140,4 +140,6 @@ describe("The runs of a document for a voice that takes plain texts", () => {
 });
 
 const rounded = (prosody: Run["prosody"]) =>
-  Object.fromEntries(Object.entries(prosody).map(([knob, value]) => [knob, Math.round(value * 100) / 100]));
+  Object.fromEntries(
+    Object.entries(prosody).map(([parameter, value]) => [parameter, Math.round(value * 100) / 100]),
+  );

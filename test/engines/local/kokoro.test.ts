@@ -105,7 +105,7 @@ describe("The tool Kokoro", () => {
   });
 
   it("changes the pitch from 2/3 to 5/3 of the voice's own, as hibari", async () => {
-    expect(toolWith().knobs("bf_emma")).to.deep.equal(["pitch", "rate", "volume"]);
+    expect(toolWith().prosodyParameters("bf_emma")).to.deep.equal(["pitch", "rate", "volume"]);
     const pitches: unknown[] = [];
     for (const pitch of [0, 1, 2]) {
       const [order] = await ordered(requestOf("bf_emma", "Ready.", "en-GB", { ...normalProsody, pitch }));

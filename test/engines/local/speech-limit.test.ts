@@ -31,7 +31,7 @@ const slowTool = ({ seconds, cpuMs }: Pace) => {
     prefix: "espeak",
     version: () => "1",
     has: () => true,
-    knobs: () => [],
+    prosodyParameters: () => [],
     bySentence: true,
     reportsEvents: false,
     cost: ({ length }) => length,

@@ -51,7 +51,7 @@ export const createManualStreaming = (): ManualStreaming => {
       rendition: plan.renditions[0],
       contentType: "audio/mpeg",
       prosodyApplied: ["pitch", "rate"],
-      provenance: "miss",
+      source: "miss",
       characters: 1,
       audio,
       memory: Buffer.alloc(0),

@@ -157,7 +157,7 @@ export const startSocketServer = async (
 
 const plan = ({ text, prosody, engine = "gwn", format = "mp3" }: SynthesisRequest): SynthesisPlan => ({
   characters: countCharacters(text),
-  silent: prosody.volume === 0,
+  muted: prosody.volume === 0,
   renditions: [{ recipe: { engine, format, text } } as SynthesisPlan["renditions"][0]],
   catalogRevision: "none",
   shared: false,

@@ -8,7 +8,7 @@ import {
 import { digestOfEvents } from "../../../src/domain/ledger/journal/canonical.ts";
 import { createCloseUsageAccounts } from "../../../src/ledger/accounts/close-usage-accounts.ts";
 import { listOpenJournals } from "../../../src/ledger/journal/journal-registry.ts";
-import { createSweepSilentJournals } from "../../../src/ledger/session/recover-journals.ts";
+import { createSweepIdleJournals } from "../../../src/ledger/session/recover-journals.ts";
 import { synthesesServed } from "../../support/build-journal-events.ts";
 import { collect } from "../../support/collect.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
@@ -164,7 +164,7 @@ describe("the sweep", () => {
     await gone.record(synthesesServed(at, [{ apiKey: "a" }]));
     const timers = createManualClock();
     const recovered: string[] = [];
-    const sweep = createSweepSilentJournals({
+    const sweep = createSweepIdleJournals({
       store,
       timers,
       onError: fail,

@@ -20,7 +20,7 @@ describe("unposted entries", () => {
           addRevision(expected, revision);
         }
         others.release();
-        const { ranges, through, digest } = entries;
+        const { ranges, last: through, digest } = entries;
         expect({ first: entries.first, ranges, through, digest }).to.deep.equal({
           first,
           ranges: expected,

@@ -86,7 +86,7 @@ describe("an audit of journals", () => {
         }
       },
     };
-    await createJournalRegistry(createCommandHandler({ store: temporary.store }), clock).retire(
+    await createJournalRegistry(createCommandHandler({ store: temporary.store }), clock).close(
       books.log.journal,
     );
     const entries = await audit({ apiKey: "a" }, store);
@@ -102,7 +102,7 @@ describe("an audit of journals", () => {
     const retire = async (): Promise<void> => {
       await books.log.close(at);
       await books.postings.close();
-      await createJournalRegistry(createCommandHandler({ store: temporary.store }), clock).retire(
+      await createJournalRegistry(createCommandHandler({ store: temporary.store }), clock).close(
         books.log.journal,
       );
     };

@@ -33,7 +33,7 @@ describe("the registry of journals", () => {
     await journals.open("a");
     await journals.open("b");
     await registry().open("c");
-    await journals.retire("b");
+    await journals.close("b");
     expect(await listOpenJournals(store)).to.deep.equal(["a", "c"]);
   });
 
@@ -41,9 +41,9 @@ describe("the registry of journals", () => {
     const journals = registry();
     const position = await journals.open("a");
     expect(await journals.open("a")).to.equal(position);
-    await journals.retire("a");
-    await journals.retire("a");
-    await journals.retire("never opened");
+    await journals.close("a");
+    await journals.close("a");
+    await journals.close("never opened");
     expect(await types()).to.deep.equal(["JournalOpened", "JournalRetired"]);
   });
 

@@ -142,7 +142,7 @@ export class QuotaInstance {
       onTakenOver: replace,
     });
     journal.onTakenOver = () => {
-      reservations.abandon();
+      reservations.takenOver();
       replace();
     };
     return { reservations, journal };

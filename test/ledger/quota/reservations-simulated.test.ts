@@ -287,7 +287,7 @@ describe("reservations of a journal", () => {
       const append = startAppend();
       hold.take(a.reservations, month, 900);
       await pass(1_000);
-      a.reservations.abandon();
+      a.reservations.takenOver();
       append.resolve();
       await inTime(reserved);
       expect(fenced).to.deep.equal(["a"]);
@@ -453,7 +453,7 @@ describe("reservations of a journal", () => {
     expect(a.reservations.mayOverstate).to.equal(false);
     a.reservations.refund(apiKey, month, 30);
     expect(a.reservations.mayOverstate).to.equal(true);
-    b.reservations.abandon();
+    b.reservations.takenOver();
     expect(b.reservations.mayOverstate).to.equal(true);
   });
 

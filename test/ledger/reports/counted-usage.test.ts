@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { createProjectionRunner, type ProjectionRunner } from "../../../projections/runner/runner.ts";
 import { usageTotals } from "../../../projections/usage-totals.ts";
-import type { Provenance } from "../../../src/domain/ledger/journal/serving.ts";
+import type { AudioSource } from "../../../src/domain/ledger/journal/serving.ts";
 import type { EventStore } from "../../../src/eventstore/event-store.ts";
 import { openEventStoreDB } from "../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
 import { createUsageReader } from "../../../src/ledger/accounts/usage-reader.ts";
@@ -54,7 +54,7 @@ for (const [name, openStore] of stores)
       await remove();
     });
 
-    const serve = (instance: number, apiKey: string, characters: number, cached: Provenance = "miss") =>
+    const serve = (instance: number, apiKey: string, characters: number, cached: AudioSource = "miss") =>
       record((ledgers[instance] as OpenLedger).ledger, principal(apiKey), serving({ characters, cached }));
     const readCountedUsage = (withinMs = 240_000) =>
       createCountedUsage({ store, startRunner: () => runner, timers: createManualClock(), withinMs }).read;

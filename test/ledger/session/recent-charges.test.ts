@@ -164,7 +164,7 @@ describe("the recent charges", () => {
     const old = await openJournal("old");
     await serve(old, serving({ hash: "old" }));
     await old.close("idle");
-    await registry().retire("old");
+    await registry().close("old");
     now += 11 * minute;
     const other = await openJournal("other");
     await serve(other, serving({ hash: "x" }));
@@ -175,7 +175,7 @@ describe("the recent charges", () => {
     const retired = await openJournal("retired");
     await serve(retired, serving({ hash: "y" }));
     await retired.close("shutdown");
-    await registry().retire("retired");
+    await registry().close("retired");
     const charges = create();
     await openJournal("own", charges);
     expect(charges.wasCharged("vlk_1", "x")).to.equal(true);

@@ -4,8 +4,8 @@ import { hash } from "node:crypto";
  * The event id of a posting: a UUID (version 8) that is the same for every process that posts this
  * range.
  */
-export const postingId = (journal: string, apiKey: string, month: string, through: number): string =>
-  uuidOf(`posting ${journal} ${apiKey} ${month} ${through}`);
+export const postingId = (journal: string, apiKey: string, month: string, postedUpTo: number): string =>
+  uuidOf(`posting ${journal} ${apiKey} ${month} ${postedUpTo}`);
 
 /** The event id of an account's `AccountClosed`. */
 export const closingId = (apiKey: string, month: string): string => uuidOf(`closing ${apiKey} ${month}`);

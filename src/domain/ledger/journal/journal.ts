@@ -12,7 +12,7 @@ import {
 } from "../../shape.ts";
 import { monthOf, startOfMonth } from "../month.ts";
 import { eventDigest } from "./canonical.ts";
-import { type Provenance, servedAudio, servingDetails, streamEnd, voidedServing } from "./serving.ts";
+import { type AudioSource, servedAudio, servingDetails, streamEnd, voidedServing } from "./serving.ts";
 
 const chained = {
   at: utcTime,
@@ -43,7 +43,7 @@ export const journalShapes = {
     key: listOf(count),
     sound: listOf(count),
     characters: listOf(count),
-    cached: listOf(code<Provenance>()),
+    cached: listOf(code<AudioSource>()),
     /** The rare members of servings, by their index. Absent if no serving has any. */
     details: optional(record(servingDetails)),
     ...chained,

@@ -1,5 +1,5 @@
 import type { Chained, SynthesesServed } from "./journal.ts";
-import type { Provenance, ServedAudio, Serving, ServingDetails } from "./serving.ts";
+import type { AudioSource, ServedAudio, Serving, ServingDetails } from "./serving.ts";
 
 /**
  * Upper bounds for the JSON of a serving's numbers, provenance and separators, and of member names.
@@ -27,7 +27,7 @@ export class ServingColumns {
   readonly #key: number[] = [];
   readonly #audioIndexes: number[] = [];
   readonly #characters: number[] = [];
-  readonly #cached: Provenance[] = [];
+  readonly #cached: AudioSource[] = [];
   #details: Record<string, ServingDetails> | undefined;
   #bytes = 0;
 
@@ -166,6 +166,6 @@ export const expandServings = ({
     requestId,
     ...(sounds[sound[index] as number] as ServedAudio),
     characters: characters[index] as number,
-    cached: cached[index] as Provenance,
+    cached: cached[index] as AudioSource,
     ...details?.[index],
   }));

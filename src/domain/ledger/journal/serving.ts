@@ -3,7 +3,7 @@ import type { AudioFormat } from "../../synthesis/formats.ts";
 import type { EngineCode } from "../../synthesis/speech.ts";
 
 /** Where the audio came from. */
-export type Provenance = "miss" | "coalesced" | "memory" | "store";
+export type AudioSource = "miss" | "coalesced" | "memory" | "store";
 
 /** Server-sent events, raw audio bytes, WebSocket frames, or events of the Wyoming protocol. */
 export type StreamKind = "sse" | "audio" | "websocket" | "wyoming";
@@ -58,7 +58,7 @@ export interface Serving extends ServedAudio, ServingDetails {
    * before.
    */
   readonly characters: number;
-  readonly cached: Provenance;
+  readonly cached: AudioSource;
 }
 
 /** A recorded serving. */

@@ -33,7 +33,7 @@ interface Entries {
 
 /** What a journal has posted to an account, and has not. */
 interface Posting {
-  through: number;
+  postedUpTo: number;
   readonly unposted: Entries[];
 }
 
@@ -75,7 +75,7 @@ export class PostingsCheck {
   add(event: ProvenEvent): void {
     if (event.stream.startsWith(journalPrefix)) this.#addJournalEvent(event);
     else if (event.stream.startsWith(usageAccountPrefix)) this.#addAccountEvent(event);
-    else this.#retire(event);
+    else this.#forget(event);
   }
 
   /**
@@ -120,7 +120,7 @@ export class PostingsCheck {
     }
   }
 
-  #retire(event: ProvenEvent): void {
+  #forget(event: ProvenEvent): void {
     if (!isOfType<JournalRegistryEvent, ProvenEvent>(event, ["JournalRetired"])) return;
     this.#checkPosted(event, event.data.journal, Number.POSITIVE_INFINITY);
     this.#journals.delete(event.data.journal);
@@ -130,10 +130,10 @@ export class PostingsCheck {
    * All entries up to the revision must be posted, but those that came after the closing of their
    * account.
    */
-  #checkPosted(event: ProvenEvent, journal: string, through: number): void {
+  #checkPosted(event: ProvenEvent, journal: string, postedUpTo: number): void {
     for (const [account, { unposted }] of this.#journals.get(journal) ?? []) {
       const [first] = unposted;
-      if (first && first.revision <= through && !this.#closed.has(account)) {
+      if (first && first.revision <= postedUpTo && !this.#closed.has(account)) {
         throw new NotGenuine(`${nameOf(event)}: ${account} lacks the entries of revision ${first.revision}`);
       }
     }
@@ -164,7 +164,7 @@ const addUnposted = (
     const account = usageAccountStream(apiKey, month);
     if (!covers(account)) return undefined;
     digest ??= eventDigest(event);
-    const posting = postings.get(account) ?? { through: -1, unposted: [] };
+    const posting = postings.get(account) ?? { postedUpTo: -1, unposted: [] };
     postings.set(account, posting);
     const last = posting.unposted.at(-1);
     if (last?.revision === revision) return last.sum;
@@ -178,12 +178,14 @@ const checkPosting = (
   event: ProvenEvent & { readonly data: UsagePosted },
   posting: Posting | undefined,
 ): void => {
-  const { journal, from, through, digest, ranges } = event.data;
+  const { journal, from, through: postedUpTo, digest, ranges } = event.data;
   if (!posting) throw new NotGenuine(`${nameOf(event)}: journal ${journal} has no entries for this account`);
-  if (from !== posting.through + 1) {
-    throw new NotGenuine(`${nameOf(event)} starts at revision ${from}, and should at ${posting.through + 1}`);
+  if (from !== posting.postedUpTo + 1) {
+    throw new NotGenuine(
+      `${nameOf(event)} starts at revision ${from}, and should at ${posting.postedUpTo + 1}`,
+    );
   }
-  const count = posting.unposted.findLastIndex(({ revision }) => revision <= through) + 1;
+  const count = posting.unposted.findLastIndex(({ revision }) => revision <= postedUpTo) + 1;
   const posted = posting.unposted.splice(0, count);
   const sum = new UsageSum();
   const revisions: number[] = [];
@@ -196,8 +198,8 @@ const checkPosting = (
   const { requests, characters, voided, cells, until } = event.data;
   compare(event, "totals", { requests, characters, voided, cells, until }, postedTotals(sum));
   const { apiKey, month } = parseUsageAccountStream(event.stream);
-  compare(event, "id", event.id, postingId(journal, apiKey, month, through));
-  posting.through = through;
+  compare(event, "id", event.id, postingId(journal, apiKey, month, postedUpTo));
+  posting.postedUpTo = postedUpTo;
 };
 
 /** @throws {NotGenuine} if the posting claims another balance */

@@ -86,7 +86,7 @@ export class QuotaCheck {
     if (event.stream.startsWith(journalPrefix)) this.#addJournalEvent(event);
     else if (event.stream.startsWith(quotaPrefix)) this.#addQuotaEvent(event);
     else if (event.stream.startsWith(keyPrefix)) this.#plans.add(event);
-    else if (event.type === "JournalRetired") this.#retire(event);
+    else if (event.type === "JournalRetired") this.#forget(event);
     else if (event.type === "QuotaThresholdCrossed") this.#checkThreshold(event);
     else this.#closeMonth(event);
   }
@@ -159,7 +159,7 @@ export class QuotaCheck {
     if (isExact ? total !== expected : total < expected) throw otherTotal(event, String(expected));
   }
 
-  #retire(event: ProvenEvent): void {
+  #forget(event: ProvenEvent): void {
     if (!isOfType<JournalRegistryEvent, ProvenEvent>(event, ["JournalRetired"])) return;
     const { journal } = event.data;
     const totals = this.#spent.get(journal);

@@ -7,7 +7,7 @@ import type { SynthesisPlan, SynthesisRequest } from "../../../application/synth
 import { Invalid } from "../../../domain/errors.ts";
 import { countCharacters } from "../../../domain/synthesis/count-characters.ts";
 import { formats } from "../../../domain/synthesis/formats.ts";
-import { formatKnobs } from "../../../domain/synthesis/prosody.ts";
+import { formatProsodyParameters } from "../../../domain/synthesis/prosody.ts";
 import { noStore } from "../../caching/cache-control.ts";
 import { audioContent, durationHeader } from "../../kernel/audio-response.ts";
 import {
@@ -179,8 +179,8 @@ const deliver = async <S extends object>(
   const { audio, selection, characters } = await synthesis.deliver(plan, context, request);
   ctx.set({
     ...ownHeaders(ctx, characters),
-    [names.prosodyApplied]: formatKnobs(audio.rendition.recipe.applied),
-    [names.cached]: audio.provenance,
+    [names.prosodyApplied]: formatProsodyParameters(audio.rendition.recipe.applied),
+    [names.cached]: audio.source,
   });
   return { ...selection, audio };
 };

@@ -2,7 +2,7 @@ import type { Audio, KnownAudio, Rendition } from "../../../application/synthesi
 import type { SynthesisPlan } from "../../../application/synthesis/planner.ts";
 import { formats } from "../../../domain/synthesis/formats.ts";
 import { marksMimeType } from "../../../domain/synthesis/marks.ts";
-import { formatKnobs } from "../../../domain/synthesis/prosody.ts";
+import { formatProsodyParameters } from "../../../domain/synthesis/prosody.ts";
 import { publicUrlPath } from "../../../domain/synthesis/recipe.ts";
 import { audioCaching, noStore } from "../../caching/cache-control.ts";
 import {
@@ -51,7 +51,7 @@ export const createAudioResponses = ({ names, publicPath, publicCors }: AudioRes
   ): Record<string, string> => {
     const headers = audioHeaders(hash, formats[recipe.format].mimeType);
     headers["Cache-Control"] = cacheControlOf(plan, method);
-    headers[names.prosodyApplied] = formatKnobs(recipe.applied);
+    headers[names.prosodyApplied] = formatProsodyParameters(recipe.applied);
     if (recipe.websiteId === undefined) {
       headers["Content-Location"] = `${publicPath}${publicUrlPath(name)}`;
       if (hasMarks) headers.Link = marksLink(publicPath, name);
@@ -79,7 +79,7 @@ export const createAudioResponses = ({ names, publicPath, publicCors }: AudioRes
   const head = (plan: SynthesisPlan, audio: KnownAudio | undefined): HttpResponse => {
     const headers = headersOf(plan, audio?.rendition ?? plan.renditions[0], "HEAD");
     if (audio) {
-      headers[names.cached] = audio.provenance;
+      headers[names.cached] = audio.source;
       headers["Content-Length"] = String(audio.size);
       Object.assign(headers, durationHeader(audio));
     } else for (const name of namingHeaders) delete headers[name];
@@ -93,7 +93,7 @@ export const createAudioResponses = ({ names, publicPath, publicCors }: AudioRes
     part: RequestedPart,
   ): HttpResponse => {
     const headers = headersOf(plan, audio.rendition, method);
-    headers[names.cached] = audio.provenance;
+    headers[names.cached] = audio.source;
     Object.assign(headers, durationHeader(audio));
     if (audio.failed.length > 0)
       headers["Cache-Control"] = plan.shared ? audioCaching.fallback : audioCaching.ownFallback;
@@ -109,10 +109,10 @@ export const createAudioResponses = ({ names, publicPath, publicCors }: AudioRes
     const headers: Record<string, string> = {
       "Content-Type": marksMimeType,
       "Cache-Control": noStore,
-      [names.prosodyApplied]: formatKnobs(recipe.applied),
+      [names.prosodyApplied]: formatProsodyParameters(recipe.applied),
     };
     if (!content) return { status: 200, headers };
-    headers[names.cached] = content.audio.provenance;
+    headers[names.cached] = content.audio.source;
     if (recipe.websiteId === undefined)
       headers.Link = `<${publicPath}${publicUrlPath(name)}>; rel="describes"; type="${mimeType}"`;
     Object.assign(headers, durationHeader(content.audio));

@@ -45,7 +45,7 @@ export const createFastPath = (options: FastPathOptions): FastPath => {
 
   const currentPlan = (req: IncomingMessage, url: string): SynthesisPlan | undefined => {
     const plan = prepared.of(url);
-    if (!plan || plan.silent) return undefined;
+    if (!plan || plan.muted) return undefined;
     try {
       const isCurrent = synthesis.isCurrent(plan) && synthesis.usesSharedPlans(() => claimedWebsite(req));
       return isCurrent ? plan : undefined;

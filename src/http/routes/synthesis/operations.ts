@@ -100,8 +100,7 @@ const synthesizeByPost = (options: SynthesisOptions): Operation =>
       const plan = options.synthesis.plan(request, websiteOf(ctx));
       if (kind) options.streaming.requireProvider(plan);
       const call = { ...callOf(options.synthesis, ctx, "POST", request), marks };
-      if (kind && !plan.silent)
-        await options.streamResponse(ctx, plan, { ...call, body: streamBodies[kind] });
+      if (kind && !plan.muted) await options.streamResponse(ctx, plan, { ...call, body: streamBodies[kind] });
       else respond(ctx, await options.presenter.present(plan, call));
     },
   });

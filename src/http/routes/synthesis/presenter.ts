@@ -97,7 +97,7 @@ export const createSynthesisPresenter = ({ synthesis, marksWithPhonemes, ...opti
    * @throws {ServiceError} @throws {RangeNotSatisfiable}
    */
   const present = async (plan: SynthesisPlan, call: SynthesisCall): Promise<HttpResponse> => {
-    if (plan.silent) return responses.silence(plan, call.method);
+    if (plan.muted) return responses.silence(plan, call.method);
     if (call.marks) return await deliverMarks(plan, call);
     if (call.method !== "POST" && (await isUnchanged(plan, call)))
       return responses.notModified(plan, call.method);

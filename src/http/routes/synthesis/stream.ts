@@ -8,7 +8,7 @@ import type {
 } from "../../../application/synthesis/delivery.ts";
 import type { SynthesisPlan } from "../../../application/synthesis/planner.ts";
 import { formats, hasLengthInHeader } from "../../../domain/synthesis/formats.ts";
-import { formatKnobs } from "../../../domain/synthesis/prosody.ts";
+import { formatProsodyParameters } from "../../../domain/synthesis/prosody.ts";
 import type { RenewToken } from "../../access/token-renewal.ts";
 import type { HeaderNames } from "../../kernel/headers.ts";
 import { sendChunks } from "../../kernel/send-chunks.ts";
@@ -69,8 +69,8 @@ export const createStreamResponse =
       "Content-Type": body.kind === "sse" ? "text/event-stream; charset=utf-8" : stream.contentType,
       "Cache-Control": "no-store",
       "X-Accel-Buffering": "no", // otherwise nginx buffers the response
-      [names.prosodyApplied]: formatKnobs(stream.prosodyApplied),
-      [names.cached]: stream.provenance,
+      [names.prosodyApplied]: formatProsodyParameters(stream.prosodyApplied),
+      [names.cached]: stream.source,
       ...body.headers(stream),
     });
     renewToken(ctx);
@@ -85,12 +85,12 @@ const completeAudio = async (
 ): Promise<ChunkedAudio> => {
   const whole = { hasRange: false, select: () => ({}) };
   const { audio, characters } = await synthesis.deliver(plan, context, whole);
-  const { rendition, provenance, bytes } = audio;
+  const { rendition, source, bytes } = audio;
   return {
     rendition,
     contentType: formats[audio.format].mimeType,
     prosodyApplied: rendition.recipe.applied,
-    provenance,
+    source,
     characters,
     audio: inChunks(bytes),
     delivered: () => undefined,

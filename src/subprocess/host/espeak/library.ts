@@ -81,7 +81,7 @@ export const openEspeakLibrary = (open = openNative) => {
      * @throws {Error} there is no such voice, or the library did not speak the whole text
      */
     speak: (
-      { voice, text, ssml, phonemes, ...knobs }: EspeakOrder,
+      { voice, text, ssml, phonemes, ...prosodyTags }: EspeakOrder,
       onSamples: (samples: Buffer) => void,
     ): readonly SpeechEvent[] => {
       if (text === "") return []; // as the command line: the library itself would pause
@@ -89,8 +89,8 @@ export const openEspeakLibrary = (open = openNative) => {
       isUsed = true;
       seedRandom(1);
       if (loaded.setVoice(voice) !== 0) throw new Error("There is no such voice.");
-      for (const knob of ["rate", "volume", "pitch"] as const) {
-        loaded.setParameter(parameters[knob], knobs[knob], 0);
+      for (const parameter of ["rate", "volume", "pitch"] as const) {
+        loaded.setParameter(parameters[parameter], prosodyTags[parameter], 0);
       }
       const events: SpeechEvent[] = [];
       receive = (samples, more) => {

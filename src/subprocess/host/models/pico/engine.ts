@@ -113,22 +113,22 @@ export interface PicoPart {
  */
 export function* speakInParts(
   engine: PicoEngine,
-  knobs: string,
+  prosodyTags: string,
   text: string,
 ): Generator<Step & { readonly part: PicoPart }, void> {
   const part = { text };
   let bytes = 0;
   try {
-    for (const step of engine.speak(knobs + text)) {
+    for (const step of engine.speak(prosodyTags + text)) {
       bytes += step.samples.length;
       yield { ...step, part };
     }
   } catch (error) {
-    const end = bytes > 0 ? endOfSentences(engine, knobs, text, bytes) : middleOf(text);
+    const end = bytes > 0 ? endOfSentences(engine, prosodyTags, text, bytes) : middleOf(text);
     if (end === undefined) throw error;
     part.text = text.slice(0, end);
-    if (bytes === 0) yield* speakInParts(engine, knobs, part.text);
-    yield* speakInParts(engine, knobs, text.slice(end));
+    if (bytes === 0) yield* speakInParts(engine, prosodyTags, part.text);
+    yield* speakInParts(engine, prosodyTags, text.slice(end));
   }
 }
 
@@ -141,7 +141,7 @@ const middleOf = (text: string): number | undefined => {
 /** The end of the sentences whose samples take so many bytes. Undefined if there is none. */
 const endOfSentences = (
   engine: PicoEngine,
-  knobs: string,
+  prosodyTags: string,
   text: string,
   bytes: number,
 ): number | undefined => {
@@ -150,7 +150,7 @@ const endOfSentences = (
   while (from < to) {
     const middle = Math.floor((from + to) / 2);
     const end = ends[middle] as number;
-    const spoken = bytesOf(engine, knobs + text.slice(0, end));
+    const spoken = bytesOf(engine, prosodyTags + text.slice(0, end));
     if (spoken === bytes) return end;
     if (spoken < bytes) from = middle + 1;
     else to = middle;
@@ -182,7 +182,7 @@ export const markTag = (index: number): string => `<mark name="${index.toString(
 
 /** What Pico gets of an order: its markup for the prosody, and the text without any. */
 export const picoText = ({ text, level, speed, pitch }: Omit<PicoOrder, "voice">) => ({
-  knobs: `<volume level="${level}"><speed level="${speed}"><pitch level="${pitch}">`,
+  prosodyTags: `<volume level="${level}"><speed level="${speed}"><pitch level="${pitch}">`,
   text: text.replace(dangerous, " "),
 });
 

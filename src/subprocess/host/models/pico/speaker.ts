@@ -50,10 +50,10 @@ const speak = async (
   engine: PicoEngine,
   { content, isCancelled }: Order<PicoOrder>,
 ): Promise<readonly SpeechEvent[]> => {
-  const { knobs, text } = picoText(content);
+  const { prosodyTags, text } = picoText(content);
   const wav = createWavWriter(() => sampleRate);
   const parts = new Map<PicoPart, { readonly items: PhoneItem[]; samples: number }>();
-  for (const { part, items, samples } of speakInParts(engine, knobs, text)) {
+  for (const { part, items, samples } of speakInParts(engine, prosodyTags, text)) {
     if (isCancelled()) return [];
     const spoken = parts.get(part) ?? { items: [], samples: 0 };
     parts.set(part, spoken);
@@ -66,7 +66,7 @@ const speak = async (
   let [position, sample] = [0, 0];
   for (const [{ text }, { items, samples }] of parts) {
     if (samples === 0) continue;
-    for (const event of eventsOf(engine, { text, knobs, items, isCancelled }))
+    for (const event of eventsOf(engine, { text, prosodyTags, items, isCancelled }))
       if (event.kind === "word" || position === 0)
         events.push({ ...event, position: position + event.position, sample: sample + event.sample });
     position += Array.from(text).length;
@@ -79,12 +79,12 @@ const bytesPerSample = 2;
 
 interface Spoken extends Pick<Order<PicoOrder>, "isCancelled"> {
   readonly text: string;
-  readonly knobs: string;
+  readonly prosodyTags: string;
   readonly items: readonly PhoneItem[];
 }
 
 const eventsOf = (engine: PicoEngine, spoken: Spoken): readonly SpeechEvent[] => {
-  const { text, knobs, items, isCancelled } = spoken;
+  const { text, prosodyTags, items, isCancelled } = spoken;
   const words = wordsOf(text);
   const [first] = words;
   if (!first) return [];
@@ -92,7 +92,7 @@ const eventsOf = (engine: PicoEngine, spoken: Spoken): readonly SpeechEvent[] =>
   for (let from = 0; from < words.length; from += mostMarks) {
     if (isCancelled()) return [];
     const marks = Math.min(mostMarks, words.length - from);
-    const text = knobs + markWords(words, from, marks);
+    const text = prosodyTags + markWords(words, from, marks);
     const marked = markedItems(engine, { text, marks, spokenFrames: framesOf(items), isCancelled });
     for (const [index, frame] of wordFrames(items, marked)) frames.set(from + index, frame);
   }
