@@ -32,6 +32,9 @@ export interface Provider<Credentials, Code extends EngineCode = ByokEngine> {
   readonly name: string;
   /** The announced end of the model that these credentials name. Default: none is known. */
   retirement?(credentials: Credentials): ModelRetirement | undefined;
-  /** Without network access. `websiteId`: whose credentials they are, for reports. */
+  /**
+   * Opens a client, without network access. `websiteId` says whose credentials they are, for
+   * reports.
+   */
   open(credentials: Credentials, websiteId?: string): ProviderClient;
 }

@@ -74,7 +74,7 @@ const synthesize = async (
 
 interface Output {
   readonly name: string;
-  /** For formats of constant bit rate. */
+  /** Known for formats of constant bit rate. */
   readonly bytesPerSecond?: number;
 }
 
@@ -88,7 +88,10 @@ const outputs: Readonly<Partial<Record<AudioFormat, Output>>> = {
 
 /** Azure truncates longer audio and still responds with 200. */
 const truncatedAfterSeconds = 600;
-/** Of our estimate, which is high already: 3000 letters, or 1000 Chinese characters. */
+/**
+ * The longest piece by our estimate, which is high already: 3000 letters, or 1000 Chinese
+ * characters.
+ */
 const maxSeconds = truncatedAfterSeconds / 2;
 /** The most that the breaks of a document add up to (ssml-breaks.ts). */
 const breakSeconds = 60;

@@ -74,15 +74,15 @@ const change = (factor: number): string => {
   return `${percent < 0 ? "" : "+"}${percent}%`;
 };
 
-/** What stands in `<speak>`: in its canonical form `>` is nowhere but at a tag's end. */
+/** Returns the content of `<speak>`: in the canonical form, `>` is only at the end of a tag. */
 const contentOf = (document: string): string =>
   document.slice(document.indexOf(">") + 1, document.lastIndexOf("</"));
 
 const asAzureReads = (document: string): string =>
   document
     .replace(/(<prosody\b[^>]*? rate=")(\d[\d.]*)%"/g, (_, before: string, percent: string) => {
-      // In SSML 80% is a slower rate than normal; Azure takes every percentage for a change, and
-      // this one for +80%.
+      // In SSML, 80% is slower than normal; Azure takes every percentage for a change, and this one
+      // for +80%.
       return `${before}${Number(percent) / 100}"`;
     })
     .replace(/(<prosody\b[^>]*? volume=")([+-][\d.]+)dB"/g, (_, before: string, decibels: string) => {

@@ -100,7 +100,10 @@ const join = (
 
 /** 5000 bytes become pieces of about 160: users report refused sentences of 300. */
 const mostSplits = 6;
-/** Of a piece. More than a half: a third piece would be a few words, with a joint before them. */
+/**
+ * The largest share of a text in one piece. It is more than a half: a third piece would be a few
+ * words, with a joint before them.
+ */
 const largestShare = 0.55;
 
 /**
@@ -135,7 +138,7 @@ const sampleRate = 24_000;
 
 /** Google's limit per request, in bytes of the whole markup. */
 const maxBytes = 5000;
-/** Of a piece requested as samples: about two minutes, 7 MB. */
+/** The maximum length of a piece that is requested as samples: about two minutes, 7 MB. */
 const maxSampledBytes = 2000;
 /** About four seconds of Latin script: enough to request the next piece. */
 const firstBytes = 60;
@@ -221,7 +224,7 @@ const decoded = (content: string): Buffer => {
 
 const chunkBytes = 64 * 1024;
 
-/** In chunks, so that the reader can leave midway. */
+/** Yields the bytes in chunks, so that the reader can leave midway. */
 async function* inChunks(bytes: Buffer, signal: AbortSignal): AsyncGenerator<Buffer, void> {
   for (let at = 0; at < bytes.length; at += chunkBytes) {
     signal.throwIfAborted();

@@ -38,7 +38,7 @@ export const localEngines = async ({
     );
   }
   const classic = Object.values(found).filter((tool) => tool !== undefined);
-  // Their voices may be installed later, beside those of other tools.
+  // The voices of natural tools may be installed later, beside those of other tools.
   const tools = classic.length > 0 || natural.some(hasVoices) ? [...classic, ...natural] : [];
   return freeEngines.flatMap((code) => {
     const model = models?.get(code);

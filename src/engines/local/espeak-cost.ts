@@ -1,7 +1,7 @@
 import { scriptOf } from "../../domain/synthesis/least-duration.ts";
 import { unknownLetters } from "../../domain/text/preparation/script-runs.ts";
 
-/* What a text takes of espeak-ng: time for letters that it spells, and room in its buffers. */
+/* espeak-ng takes time for letters that it spells, and room in its buffers for each clause. */
 
 interface Spelled {
   readonly characters: RegExp;
@@ -33,7 +33,7 @@ export const spelledSeconds = (text: string, lang: string): number => {
 };
 
 /**
- * What takes more of a clause's buffers in espeak-ng 1.51 than a letter of prose: 800 bytes
+ * These take more of a clause's buffers in espeak-ng 1.51 than a letter of prose: 800 bytes
  * (N_TR_SOURCE) with a blank around each sign, 1,000 phonemes (N_PHONEME_LIST). Beyond them it
  * skips the rest of the clause, or crashes. 300 letters of prose take less than half.
  */
@@ -48,7 +48,7 @@ const costly: readonly (readonly [pattern: RegExp, more: number])[] = [
   [/(?<![b-df-hj-np-tv-xz])[b-df-hj-np-tv-xz]{9,}|(\p{L})\1{8,}/giu, 4],
 ];
 
-/** In letters of prose, of which a clause may have 300. */
+/** Measures a text in letters of prose, of which a clause may have 300. */
 export const clauseCost = (text: string, lang: string): number =>
   costly.reduce(
     (sum, [pattern, more]) => sum + more * lengthOf(text, pattern),

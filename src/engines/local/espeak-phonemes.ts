@@ -28,7 +28,7 @@ const tables = {
     "tː t: kː k: pː p: tsː ts2: dzː dz: a a e e ɛ E i i ɪ I o o ɔ O u u ʊ U aː a: eː e: ɛː E: iː i: oː o: ɔː O: uː u:",
 } as const;
 
-/** By the name of a voice's file. */
+/** The table of a voice, by the name of its file. */
 const voices: readonly (readonly [file: RegExp, table: keyof typeof tables])[] = [
   [/^gmw\/en-US/, "american"],
   [/^gmw\/en/, "british"],

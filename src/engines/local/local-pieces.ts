@@ -8,7 +8,7 @@ import type { Boundary, LocalVoice } from "./local-tool.ts";
 
 /** A part of a run. */
 export interface LocalPiece extends Pick<Run, "text" | "ssml" | "pauseMs"> {
-  /** Of the request and the document. */
+  /** The prosody of the request and the document together. */
   readonly prosody: Prosody;
   readonly voice: LocalVoice;
   /** Its boundaries; undefined at the ends of the text. */
@@ -102,8 +102,8 @@ const splitRun = (
 export const withoutTags = (document: string): string => document.replace(/<[^>]*>/g, "");
 
 /**
- * What the tool gets of a piece. Closing quotes and brackets at the end of a text would double
- * espeak-ng's pause.
+ * Returns the text that the tool gets. Closing quotes and brackets at the end of a text would
+ * double espeak-ng's pause.
  */
 export const spokenPart = ({ text, ssml, after }: LocalPiece): string =>
   after === "sentence" && !ssml ? text.replace(closing, "$1") : text;

@@ -8,7 +8,7 @@ export type ModelStates = ReturnType<typeof createModelStates>;
 /** Consecutive failures after which a model is not started. */
 const threshold = 3;
 
-/** Which models work. A model that fails again and again is not started for a while. */
+/** Keeps which models work. A model that fails again and again is not started for a while. */
 export const createModelStates = ({
   warn,
   clock,
@@ -53,7 +53,7 @@ export const createModelStates = ({
         ignored: call.ignored,
       };
     },
-    /** What is wrong, by model: its last use failed, or its pack cannot be used. */
+    /** Lists what is wrong, by model: its last use failed, or its pack cannot be used. */
     failures: (): readonly string[] => [...last].map(([model, message]) => `${model}: ${message}`),
   };
 };

@@ -6,7 +6,7 @@ import { spokenText } from "../../domain/text/spoken-text.ts";
 import type { SpeechEvent } from "../../subprocess/espeak.ts";
 import type { SpeechRequest } from "../engine.ts";
 
-/** What the tools with front ends of this project, hibari and Kokoro, have in common. */
+/** The tools with front ends of this project, hibari and Kokoro, have this in common. */
 
 /**
  * The words of a request, the pronunciations that its document gives, and its events placed in the
@@ -21,7 +21,7 @@ export const pronouncedRequest = ({ text, ssml }: SpeechRequest) => {
   return { ...pronouncedText(text), placed };
 };
 
-/** From 2/3 to 5/3 of the voice's own, as flite. */
+/** Ranges from 2/3 to 5/3 of the voice's own pitch, as flite does. */
 export const pitchFactor = ({ pitch }: Prosody): number =>
   pitch < 1 ? (2 + pitch) / 3 : 1 + (2 / 3) * (pitch - 1);
 
@@ -38,7 +38,7 @@ export const requireReadable = (text: string, speakable: RegExp): void => {
 export const speakableInEnglish = /[\p{L}\p{N}%&+@/=#<>~^°$£€¥¢§×÷±−→©]/u;
 
 /**
- * What the front end of English would skip: it reads Latin letters, and ASCII's digits; the
+ * Finds what the front end of English would skip: it reads Latin letters, and ASCII's digits; the
  * preparation names emoji, except for new ones.
  */
 export const unreadInEnglish = (text: string): readonly string[] =>

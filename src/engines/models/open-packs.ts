@@ -4,7 +4,7 @@ import { errorMessage } from "../../domain/errors.ts";
 import type { FreeEngine } from "../../domain/synthesis/speech.ts";
 import { type ModelPack, readPack } from "./pack.ts";
 
-/** Where an operator has placed packs. */
+/** The paths at which an operator has placed packs. */
 interface PackPlaces {
   /** Folders of packs, by engine. */
   readonly paths: Readonly<Partial<Record<FreeEngine, readonly string[]>>>;

@@ -16,7 +16,7 @@ export interface ModelPack {
   readonly name: string;
   readonly kind: ModelKind;
   readonly config: object;
-  /** Of all its files. */
+  /** The digest of all its files. */
   readonly digest: string;
   readonly speakers: readonly PackSpeaker[];
   /**
@@ -27,7 +27,7 @@ export interface ModelPack {
 
 export interface PackSpeaker {
   readonly id: number;
-  /** For people. */
+  /** The name that people read. */
   readonly name: string;
   /** BCP-47. */
   readonly lang: string;
@@ -59,7 +59,7 @@ const ownTraits = {
   lang: languageTag.optional(),
   gender: z.enum(["f", "m"]).optional(),
 };
-/** What an operator may add to a pack. `speakers`: only these are voices. */
+/** Members that an operator may add to a pack. `speakers`: only these are voices. */
 const description = z.strictObject({
   ...ownTraits,
   speakers: z
@@ -170,8 +170,8 @@ const genderOf = (speaker: string, dataset: string): ShortGender => {
 };
 
 /**
- * A digest of the files and of all files in the folders: by their names and bytes, wherever they
- * lie.
+ * Computes a digest of the files and of all files in the folders: by their names and bytes,
+ * wherever they lie.
  */
 const digestOf = async (folder: string, names: readonly string[]): Promise<string> => {
   const hash = createHash("sha256");
@@ -183,7 +183,7 @@ const digestOf = async (folder: string, names: readonly string[]): Promise<strin
   return hash.digest("hex").slice(0, 32);
 };
 
-/** More than espeak-ng's data has. */
+/** espeak-ng's data has fewer files. */
 const mostFiles = 5_000;
 
 const filesOf = async (folder: string, name: string): Promise<string[]> => {

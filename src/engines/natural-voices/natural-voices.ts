@@ -9,12 +9,12 @@ import type { PublishedFile, VoicePackage } from "./voice-package.ts";
 
 /** A natural voice whose files are all here, as they were published. */
 export interface InstalledVoice {
-  /** As in SystemVoice.voiceName, such as `hibari:heart`. */
+  /** Its name in SystemVoice.voiceName, such as `hibari:heart`. */
   readonly voiceName: string;
   readonly package: VoicePackage;
   /** The package's folder. */
   readonly folder: string;
-  /** Of the files that its audio depends on. */
+  /** The digest of the files that its audio depends on. */
   readonly digest: string;
 }
 
@@ -27,7 +27,7 @@ interface UnusableFile {
 }
 
 export interface NaturalVoices {
-  /** By SystemVoice.voiceName. */
+  /** The installed voices, by SystemVoice.voiceName. */
   readonly installed: ReadonlyMap<string, InstalledVoice>;
   readonly unusable: readonly UnusableFile[];
   /**
@@ -37,7 +37,7 @@ export interface NaturalVoices {
   readonly refresh: () => Promise<readonly string[]>;
 }
 
-/** Where `scripts/natural-voices` puts them by default. */
+/** `scripts/natural-voices` puts them here by default. */
 const defaultFolder = join(import.meta.dirname, "../../../voices");
 
 /** The folder of the setting `NATURAL_VOICES_DIR`. Undefined: the installation has none. */
@@ -103,8 +103,8 @@ const stateOf = async (path: string, [bytes, sha256]: PublishedFile): Promise<Fi
 };
 
 /**
- * By path and time of change: copies may keep the time of modification. Tests start many services
- * in one process.
+ * Digests by path and time of change: copies may keep the time of modification. Tests start many
+ * services in one process.
  */
 const known = new Map<string, Promise<string>>();
 

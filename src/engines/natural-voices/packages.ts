@@ -6,7 +6,7 @@ import type { VoicePackage } from "./voice-package.ts";
 
 export const voicePackages: readonly VoicePackage[] = [hibari, pico, kokoro];
 
-/** Of the files that the audio of a voice depends on. */
+/** Computes the digest of the files that the audio of a voice depends on. */
 export const digestOfFiles = (files: VoicePackage["files"], needed: readonly string[]): string => {
   const hash = createHash("sha256");
   for (const file of [...needed].sort()) hash.update(`${file}\0${files[file]?.[1]}\n`);

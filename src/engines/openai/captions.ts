@@ -23,10 +23,10 @@ const captionedPart = z.object({
     .nullish(),
 });
 
-/** One line: about two minutes of samples. */
+/** A line may hold about two minutes of samples. */
 const maxLineBytes = 8 * 1024 * 1024;
 
-/** More than a piece of text has. */
+/** A piece of text has fewer words. */
 const mostWords = 10_000;
 
 /**
@@ -92,8 +92,8 @@ export const captionMarks = (request: SpeechRequest, words: readonly CaptionedWo
 };
 
 /**
- * How far ahead a word is looked for: words that are spoken otherwise (numbers) lie between. In
- * characters.
+ * A word is looked for within this many characters, because words that are spoken otherwise
+ * (numbers) lie between.
  */
 const searchRange = 200;
 

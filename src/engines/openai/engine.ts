@@ -18,9 +18,9 @@ import { isRealtimeModel, realtimeVersion, speakRealtime } from "./realtime.ts";
 import { requestOf, type SpeechServer, serverIdentity } from "./server.ts";
 
 /**
- * In bytes of UTF-8. `gpt-4o-mini-tts` takes 2,000 tokens (OpenAI's page of the model), `tts-1`
- * 4,096 characters. A token of OpenAI's byte-level tokenizers covers at least one byte, so this is
- * safe in every script.
+ * The maximum length of a request's text in bytes of UTF-8. `gpt-4o-mini-tts` takes 2,000 tokens
+ * (OpenAI's page of the model), `tts-1` 4,096 characters. A token of OpenAI's byte-level tokenizers
+ * covers at least one byte, so this is safe in every script.
  */
 const maxInputBytes = 2000;
 
@@ -38,7 +38,7 @@ const responseFormats: Readonly<Partial<Record<AudioFormat, ResponseFormat>>> = 
 interface OpenAiEngineOptions {
   readonly code: EngineCode;
   readonly server: SpeechServer;
-  /** Its voices; without them the server decides. */
+  /** The server's voices; without them the server decides. */
   readonly voices?: readonly string[] | undefined;
   /** The server's name of a voice. Default: the same. */
   readonly nameOf?: (voice: string) => string;
@@ -136,7 +136,7 @@ const speakPlain = async (
     const speech = await readSpeech(await send(only, { as }, signal), options, signal);
     return { ...speech, leastSeconds: leastDuration(only, request) };
   }
-  /** Of the first piece. */
+  /** The sample rate of the first piece. */
   let sampleRate: number | undefined;
   const askForSamples = async (piece: string, signal: AbortSignal, isContinuation: boolean) => {
     const response = await send(piece, { as: "pcm", isContinuation }, signal);

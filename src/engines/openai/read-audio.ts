@@ -205,7 +205,7 @@ const otherContainers = /^(?:.{4}ftyp|FORM|caff|\.snd|#!AMR)/s;
 const isFrameAt = (mp3: Buffer, at: number): boolean =>
   mp3.length >= at + 4 && readMpegFrame(mp3.readUInt32BE(at)) !== undefined;
 
-/** Of a frame with its header, in bytes. */
+/** Returns the length of a frame with its header, in bytes. */
 const adtsLength = ([, , , third = 0, fourth = 0, fifth = 0]: Buffer): number =>
   ((third & 3) << 11) | (fourth << 3) | (fifth >> 5);
 

@@ -2,7 +2,10 @@ import type { Exchange, UpstreamRequest } from "../provider-http/exchange.ts";
 
 /** A server with OpenAI's speech API. */
 export interface SpeechServer {
-  /** With or without its version (`/v1`); a query (`?api-version=…`) is sent with every request. */
+  /**
+   * The address with or without its version (`/v1`). A query (`?api-version=…`) is sent with every
+   * request.
+   */
   readonly baseUrl: string;
   readonly model: string;
   /** Sent as a bearer token; many self-hosted servers need none. */

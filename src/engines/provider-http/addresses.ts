@@ -34,9 +34,9 @@ const forbidden: readonly Subnet[] = [
 ];
 
 /**
- * Not globally reachable (the registries of IANA for special-purpose addresses): private use (RFC
- * 1918), shared address space (RFC 6598), protocol assignments, documentation, 6to4 relays and
- * benchmarking.
+ * Networks that are not globally reachable (the registries of IANA for special-purpose addresses):
+ * private use (RFC 1918), shared address space (RFC 6598), protocol assignments, documentation,
+ * 6to4 relays and benchmarking.
  */
 const private4: readonly Subnet[] = [
   ["10.0.0.0", 8],

@@ -44,7 +44,7 @@ const endOfStream = 0x04;
 
 /** Walks the pages of an Ogg stream. */
 class OggEnd {
-  /** Of the page that begins, as far as it has arrived. */
+  /** The header of the page that begins, as far as it has arrived. */
   #header: Buffer = Buffer.alloc(0);
   /** Bytes of the page that have not arrived. */
   #missing = 0;

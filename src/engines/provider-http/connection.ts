@@ -7,11 +7,14 @@ import { EngineFailed } from "../../domain/errors.ts";
 import { followBody } from "./body-end.ts";
 import { type Stage, UnprovenEnd, UpstreamFailed } from "./request-failed.ts";
 
-/** In milliseconds. They run while the provider is waited for, never while a reader is idle. */
+/**
+ * Deadlines in milliseconds. They run while the provider is waited for, never while a reader is
+ * idle.
+ */
 export const upstreamDeadlines = {
-  /** Until a connection is open: DNS, TCP, TLS, and waiting for a free one. */
+  /** The time until a connection is open: DNS, TCP, TLS, and waiting for a free one. */
   connectMs: 5_000,
-  /** Until the response headers, and between any two chunks of the body. */
+  /** The time until the response headers, and between any two chunks of the body. */
   firstByteMs: 30_000,
   /** Total waiting time from the connection to the end of the body. */
   totalMs: 300_000,

@@ -44,7 +44,7 @@ export interface UpstreamResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   /**
-   * At the reader's pace; can be read once. Leaving it closes the connection. Throws
+   * Arrives at the reader's pace and can be read once. Leaving it closes the connection. Throws
    * {UpstreamFailed} if it is incomplete, {UnprovenEnd} if that is unknown.
    */
   readonly body: AsyncIterable<Buffer>;

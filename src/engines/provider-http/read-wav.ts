@@ -80,7 +80,7 @@ export const isWav = (beginning: Buffer): boolean =>
 interface SampleFormat {
   readonly sampleRate: number;
   readonly channels: number;
-  /** Of one channel. */
+  /** The bytes of a sample of one channel. */
   readonly bytes: number;
   readonly read: ReadSample;
   /** True if nothing has to be converted. */
@@ -94,7 +94,7 @@ const integer = 1;
 const float = 3;
 const extensible = 0xfffe;
 
-/** By the format's tag and the bytes of a sample. */
+/** Readers by the format's tag and the bytes of a sample. */
 const readers: Readonly<Record<number, Readonly<Record<number, ReadSample>>>> = {
   [integer]: {
     1: (samples, at) => ((samples[at] ?? 0) - 128) * 256,
@@ -137,7 +137,7 @@ export const monoSamples = (
   { sampleRate, channels }: Pick<SampleFormat, "sampleRate" | "channels">,
 ): AsyncIterable<Buffer> => mono(data, sampleFormat({ kind: integer, sampleRate, channels, bytes: 2 }));
 
-/** As s16le in one channel: the average of the channels. */
+/** Converts the samples to s16le in one channel: the average of the channels. */
 const mono = (data: AsyncIterable<Buffer>, { isMono16, ...format }: SampleFormat): AsyncIterable<Buffer> =>
   isMono16 ? data : converted(data, format);
 

@@ -13,7 +13,7 @@ export const messageFromBody = (body: string, hidden: readonly string[] = []): s
   return said === undefined ? undefined : redact(said, hidden);
 };
 
-/** One line without credentials. `hidden`: further values to remove. */
+/** Returns one line without credentials. `hidden`: further values to remove. */
 export const redact = (said: string, hidden: readonly string[] = []): string | undefined => {
   const open = hidden
     .filter(({ length }) => length >= shortestHidden)

@@ -1,8 +1,8 @@
 import { EngineFailed } from "../../domain/errors.ts";
 
 /**
- * How far the request had come: `connect`, the provider was not reached; `waiting`, it has not
- * responded; `answer`, it responded with an error status or an incomplete body.
+ * The stage at which a request failed: `connect`, the provider was not reached; `waiting`, it has
+ * not responded; `answer`, it responded with an error status or an incomplete body.
  */
 export type Stage = "connect" | "waiting" | "answer";
 
@@ -25,7 +25,7 @@ export class UpstreamFailed extends EngineFailed {
   }
 }
 
-/** All that a website is told of a failure without a response. */
+/** A website learns only this of a failure without a response. */
 export const unreachable = "The speech provider cannot be reached or does not respond.";
 
 /** The same request would be refused again. */
@@ -36,7 +36,7 @@ const passing: ReadonlySet<number> = new Set([408, 409, 425, 429]);
 interface FailureDetails {
   readonly retryAfterSeconds?: number | undefined;
   readonly cause?: unknown;
-  /** To be given if the message contains the provider's words. */
+  /** Must be given if the message contains the provider's words. */
   readonly loggable?: string;
 }
 

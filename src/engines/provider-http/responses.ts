@@ -27,7 +27,7 @@ export const readJson = async (response: UpstreamResponse, maxBytes = mebibyte):
   return json;
 };
 
-/** For content that cannot be read unless it is complete, such as JSON. */
+/** Reads content that is unusable unless it is complete, such as JSON. */
 async function* endedByContent(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
   try {
     yield* body;

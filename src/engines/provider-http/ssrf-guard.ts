@@ -12,8 +12,8 @@ export type Trust =
   | ({ readonly by: "website" } & AllowedNetworks);
 
 /**
- * What the operator allows to websites: https to public networks, and else only this; metadata
- * services never.
+ * Websites may reach public networks by https, and what the operator allows here; never metadata
+ * services.
  */
 export interface AllowedNetworks {
   /** This machine, also by http. */
@@ -26,7 +26,7 @@ export type SsrfGuard = ReturnType<typeof createSsrfGuard>;
 
 /** Lasting: a retry would be refused as well. */
 export class ForbiddenAddress extends EngineFailed {
-  /** In a few words, without the address. */
+  /** The reason in a few words, without the address. */
   readonly why: string;
   /** True if it depends on name resolution, and not on the URL alone. */
   readonly isResolved: boolean;
@@ -77,8 +77,8 @@ export const createSsrfGuard = (trust: Trust, options: { readonly resolve?: type
 };
 
 /**
- * What the operator would have to allow for a website's server, as networks of one address; empty
- * if it is allowed, or if no network allows it. `resolveName`: for tests.
+ * Returns what the operator would have to allow for a website's server, as networks of one address;
+ * empty if it is allowed, or if no network allows it. `resolveName` is for tests.
  * @throws if its name does not resolve
  */
 export const missingNetworks = async (
@@ -96,7 +96,7 @@ export const missingNetworks = async (
   return missing.map((one) => `${one}/${isIP(one) === 4 ? 32 : 128}`);
 };
 
-/** Without the brackets of an IPv6 address and the dot at the end of a name. */
+/** Omits the brackets of an IPv6 address and the dot at the end of a name. */
 const hostOf = (hostname: string): string => hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
 
 /** Names that clouds resolve to their metadata service. */
@@ -112,7 +112,7 @@ const metadataNames: ReadonlySet<string> = new Set([
 type Refusal = (protocol: string, hostOrAddress: string) => string | undefined;
 
 interface Refusals {
-  /** Before name resolution. */
+  /** Decides before name resolution. */
   readonly refusalOfName: Refusal;
   readonly refusalOfAddress: Refusal;
 }

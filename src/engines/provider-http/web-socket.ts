@@ -14,7 +14,7 @@ import type { Stage } from "./request-failed.ts";
 
 /** OpenAI's messages have less than 100 KB. */
 const maxMessageBytes = 1024 * 1024;
-/** Of messages that wait for their reader. */
+/** The maximum number of messages that wait for their reader. */
 const readAhead = 4;
 
 /** What is sent over a WebSocket. */

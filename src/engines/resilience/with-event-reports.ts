@@ -2,7 +2,7 @@ import { tap } from "../../async/tap.ts";
 import type { Exchange } from "../provider-http/exchange.ts";
 import { type Stage, UpstreamFailed } from "../provider-http/request-failed.ts";
 
-/** What metrics count: no texts, no credentials. */
+/** The events that metrics count. They contain no texts and no credentials. */
 export type ProviderEvent =
   /** A request is sent. */
   | { readonly what: "requested" }

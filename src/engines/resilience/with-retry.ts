@@ -8,7 +8,7 @@ export interface RetryOptions {
   readonly clock?: Clock;
   /** 0 to 1. */
   readonly random?: () => number;
-  /** Before each further attempt. */
+  /** Called before each further attempt. */
   readonly onRetry?: () => void;
 }
 
@@ -45,7 +45,7 @@ const repeated = new Error("The request is repeated.");
 
 const transient: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
-/** In milliseconds; undefined if a retry is not safe. */
+/** Returns milliseconds; undefined if a retry is not safe. */
 const retryDelay = (
   outcome: Outcome<UpstreamResponse>,
   attempts: number,

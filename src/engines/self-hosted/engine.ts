@@ -48,7 +48,7 @@ const prefix = "openai:";
 const remoteName = (voice: string): string | undefined =>
   voice.startsWith(prefix) ? voice.slice(prefix.length) : undefined;
 
-/** More than an engine's list may be long. */
+/** Room for the longest list of voices that a setting can name. */
 const idsOfEngine = 10_000;
 
 /** The voices of the operator's servers. */

@@ -10,7 +10,7 @@ export interface SelfHostedServer extends Omit<SpeechServer, "exchange"> {
   readonly voices: readonly SelfHostedVoice[];
 }
 
-/** By the server's own name. */
+/** A voice by the server's own name. */
 type SelfHostedVoice = ProviderVoice & { readonly lang: string };
 
 export type SelfHostedServers = Readonly<Partial<Record<FreeEngine, SelfHostedServer>>>;
@@ -46,7 +46,7 @@ export const parseSelfHosted = (value: string): SelfHostedServer => {
 const scheme = "openai:";
 const maxVoices = 500;
 
-/** Not URLSearchParams, which decodes `+` as a space. */
+/** Replaces URLSearchParams, which decodes `+` as a space. */
 const parametersOf = (search: string): Record<string, string> => {
   const pairs = search
     .slice(1)

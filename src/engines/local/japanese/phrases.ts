@@ -6,7 +6,10 @@ export interface Token {
   readonly partOfSpeech?: string;
   readonly partOfSpeechSubcategory1?: string;
   readonly baseForm?: string;
-  /** In katakana, with `ー` for long vowels; undefined if the dictionary does not know the word. */
+  /**
+   * The pronunciation in katakana, with `ー` for long vowels; undefined if the dictionary does not
+   * know the word.
+   */
   readonly pronunciation?: string;
 }
 
@@ -103,7 +106,10 @@ const irregularAt = (
   return undefined;
 };
 
-/** After digits, which espeak-ng reads itself and the dictionary takes for no number. */
+/**
+ * Reads a counter after digits, which espeak-ng reads itself and the dictionary takes for no
+ * number.
+ */
 const counter = (word: string, digits: string): string | undefined => {
   if (word === "月") return "がつ";
   if (word === "分") return /[013468]$/.test(digits) ? "ぷん" : "ふん";
