@@ -1,12 +1,12 @@
 import { expect } from "chai";
-import { indexCatalog } from "../../../src/domain/catalog/catalog-index.ts";
-import { releaseSeed } from "../../../src/domain/catalog/seed/seed.ts";
-import { resolveVoices, type VoiceRequest } from "../../../src/domain/catalog/voice-resolution.ts";
-import { systemVoice, voice } from "../../../src/domain/catalog/voice-schema.ts";
-import type { SystemVoice } from "../../../src/domain/synthesis/speech.ts";
-import { configuredVoices } from "../../../src/engines/configured-voices.ts";
-import { voicesOfServers } from "../../../src/engines/self-hosted/engine.ts";
-import { parseSelfHosted, type SelfHostedServers } from "../../../src/engines/self-hosted/server.ts";
+import { indexCatalog } from "../../src/domain/catalog/catalog-index.ts";
+import { releaseSeed } from "../../src/domain/catalog/seed/seed.ts";
+import { resolveVoices, type VoiceRequest } from "../../src/domain/catalog/voice-resolution.ts";
+import { systemVoice, voice } from "../../src/domain/catalog/voice-schema.ts";
+import type { SystemVoice } from "../../src/domain/synthesis/speech.ts";
+import { configuredVoices } from "../../src/engines/configured-voices.ts";
+import { voicesOfServers } from "../../src/engines/self-hosted/engine.ts";
+import { parseSelfHosted, type SelfHostedServers } from "../../src/engines/self-hosted/server.ts";
 
 const release = releaseSeed();
 const shared = indexCatalog(release);
