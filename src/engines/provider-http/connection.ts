@@ -22,19 +22,56 @@ export const upstreamDeadlines = {
 
 export type UpstreamDeadlines = Readonly<typeof upstreamDeadlines>;
 
-export const onConnected = (sent: ClientRequest, connected: () => void): void => {
-  sent.once("socket", (socket: Socket & Partial<TLSSocket>) => {
-    if (sent.reusedSocket) return connected();
-    socket.once(socket.encrypted ? "secureConnect" : "connect", connected);
-  });
-};
-
 export interface PaceOptions {
   readonly deadlines: UpstreamDeadlines;
   readonly clock: Clock;
   /** Valid until the end of the body. */
   readonly signal: AbortSignal;
 }
+
+/**
+ * Waits for the headers of a response: `giveUp` is called when a deadline has passed, `leave` when
+ * the signal aborts.
+ */
+export const awaitHeaders = (
+  { deadlines, clock, signal }: PaceOptions,
+  giveUp: (error: unknown) => void,
+  leave: () => void,
+) => {
+  let stage: Stage = "connect";
+  let askedAt = 0;
+  let stopTimer = clock.after(deadlines.connectMs, () => giveUp(tooLate(stage)));
+  signal.addEventListener("abort", leave, { once: true });
+  return {
+    stage: (): Stage => stage,
+    /** Must be called with the request, before it has a connection. */
+    follow: (sent: ClientRequest): void =>
+      onConnected(sent, () => {
+        stage = "waiting";
+        askedAt = clock.now();
+        stopTimer();
+        const timeoutMs = Math.min(deadlines.firstByteMs, deadlines.totalMs);
+        stopTimer = clock.after(timeoutMs, () => giveUp(tooLate(stage)));
+      }),
+    /** Returns the time that the headers took, when they have arrived. */
+    arrived: (): number => {
+      stopTimer();
+      return clock.now() - askedAt;
+    },
+    /** Must be called when the connection is closed. */
+    closed: (): void => {
+      stopTimer();
+      signal.removeEventListener("abort", leave);
+    },
+  };
+};
+
+const onConnected = (sent: ClientRequest, connected: () => void): void => {
+  sent.once("socket", (socket: Socket & Partial<TLSSocket>) => {
+    if (sent.reusedSocket) return connected();
+    socket.once(socket.encrypted ? "secureConnect" : "connect", connected);
+  });
+};
 
 /**
  * The chunks at the reader's pace. Deadlines run only while a read is pending: an idle reader lets
@@ -99,7 +136,7 @@ export const failureOf = (error: Error, stage: Stage): EngineFailed => {
   return unanswered(stage, code === undefined ? "" : ` (${code})`, error);
 };
 
-export const tooLate = (stage: Stage): UpstreamFailed => unanswered(stage, " in time");
+const tooLate = (stage: Stage): UpstreamFailed => unanswered(stage, " in time");
 
 const unanswered = (stage: Stage, how: string, cause?: Error): UpstreamFailed => {
   const what = stage === "connect" ? "cannot be reached" : "did not respond";

@@ -3,16 +3,14 @@ import https from "node:https";
 import { type Clock, systemClock } from "../../async/clock.ts";
 import type { Claim } from "../../async/scheduler/claim.ts";
 import {
+  awaitHeaders,
   failureOf,
-  onConnected,
   type PaceOptions,
   pacedBody,
   redirected,
-  tooLate,
   type UpstreamDeadlines,
   upstreamDeadlines,
 } from "./connection.ts";
-import type { Stage } from "./request-failed.ts";
 import type { SsrfGuard } from "./ssrf-guard.ts";
 import { openWebSocket, type SocketMessages } from "./web-socket.ts";
 
@@ -97,9 +95,8 @@ interface SendContext extends PaceOptions {
 /** Resolves with the response headers. */
 const send = (request: UpstreamRequest, context: SendContext): Promise<UpstreamResponse> =>
   new Promise((resolve, reject) => {
-    const { agent, deadlines, clock, signal } = context;
+    const { agent, signal } = context;
     const sent = start(request, agent);
-    let stage: Stage = "connect";
     let response: IncomingMessage | undefined;
     // Rejects at once: Node does not report the destruction of a request that waits for a free
     // connection.
@@ -107,34 +104,21 @@ const send = (request: UpstreamRequest, context: SendContext): Promise<UpstreamR
       reject(error);
       (response ?? sent).destroy();
     };
-    let stopTimer = clock.after(deadlines.connectMs, () => giveUp(tooLate(stage)));
-    let asked = 0;
-    onConnected(sent, () => {
-      stage = "waiting";
-      asked = clock.now();
-      stopTimer();
-      const timeoutMs = Math.min(deadlines.firstByteMs, deadlines.totalMs);
-      stopTimer = clock.after(timeoutMs, () => giveUp(tooLate(stage)));
-    });
-    const leave = () => giveUp(signal.reason);
-    signal.addEventListener("abort", leave, { once: true });
-    sent.once("close", () => {
-      stopTimer();
-      signal.removeEventListener("abort", leave);
-    });
+    const headers = awaitHeaders(context, giveUp, () => giveUp(signal.reason));
+    headers.follow(sent);
+    sent.once("close", headers.closed);
 
     // Never removed: an error of a body that is not being read must not be uncaught.
     sent.on("error", (error) => {
-      if (!response) giveUp(failureOf(error, isStale(sent, error) ? "connect" : stage));
+      if (!response) giveUp(failureOf(error, isStale(sent, error) ? "connect" : headers.stage()));
       // Without Content-Length and chunks, Node treats a reset connection as the end of the body.
       else if (!response.complete) response.destroy(error);
     });
     sent.once("response", (head) => {
-      stopTimer();
+      const waitedMs = headers.arrived();
       response = head.on("error", () => undefined);
       const status = head.statusCode ?? 0;
       if (status >= 300 && status < 400) return giveUp(redirected(status));
-      const waitedMs = clock.now() - asked;
       resolve({ status, headers: head.headers, body: pacedBody(head, context, waitedMs) });
     });
   });

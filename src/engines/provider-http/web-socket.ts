@@ -1,16 +1,7 @@
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { LookupFunction } from "node:net";
 import { type ClientOptions, createWebSocketStream, WebSocket } from "ws";
-import {
-  failureOf,
-  onConnected,
-  type PaceOptions,
-  paced,
-  pacedBody,
-  redirected,
-  tooLate,
-} from "./connection.ts";
-import type { Stage } from "./request-failed.ts";
+import { awaitHeaders, failureOf, type PaceOptions, paced, pacedBody, redirected } from "./connection.ts";
 
 /** OpenAI's messages have less than 100 KB. */
 const maxMessageBytes = 1024 * 1024;
@@ -45,20 +36,21 @@ export const openWebSocket = (
   context: SocketContext,
 ): Promise<SocketResponse> =>
   new Promise((resolve, reject) => {
-    const { lookup, deadlines, clock, signal } = context;
-    let stage: Stage = "connect";
-    let asked = 0;
+    const { lookup, signal } = context;
+    const giveUp = (error: unknown): void => {
+      reject(error);
+      received.destroy(error instanceof Error ? error : new Error("aborted"));
+    };
+    const leave = (): void => {
+      if (socket.readyState === WebSocket.OPEN) socket.send(farewell, () => undefined);
+      giveUp(signal.reason);
+    };
+    const awaited = awaitHeaders(context, giveUp, leave);
     let handshake: IncomingHttpHeaders = {};
     const options: ClientOptions & { readonly lookup: LookupFunction } = {
       ...{ headers: { ...headers }, lookup, perMessageDeflate: false, maxPayload: maxMessageBytes },
       finishRequest: (request: ClientRequest) => {
-        onConnected(request, () => {
-          stage = "waiting";
-          asked = clock.now();
-          stopTimer();
-          const timeoutMs = Math.min(deadlines.firstByteMs, deadlines.totalMs);
-          stopTimer = clock.after(timeoutMs, () => giveUp(tooLate(stage)));
-        });
+        awaited.follow(request);
         request.end();
       },
     };
@@ -67,44 +59,30 @@ export const openWebSocket = (
       readableObjectMode: true,
       readableHighWaterMark: readAhead,
     });
-    const giveUp = (error: unknown): void => {
-      reject(error);
-      received.destroy(error instanceof Error ? error : new Error("aborted"));
-    };
-    let stopTimer = clock.after(deadlines.connectMs, () => giveUp(tooLate(stage)));
-    const leave = (): void => {
-      if (socket.readyState === WebSocket.OPEN) socket.send(farewell, () => undefined);
-      giveUp(signal.reason);
-    };
-    signal.addEventListener("abort", leave, { once: true });
-    const end = (): void => {
-      stopTimer();
-      signal.removeEventListener("abort", leave);
-    };
-    socket.once("close", end);
+    socket.once("close", awaited.closed);
     // Never removed: an error of messages that are not being read must not be uncaught.
-    received.on("error", (error) => reject(failureOf(error, stage)));
+    received.on("error", (error) => reject(failureOf(error, awaited.stage())));
     socket.once("upgrade", (response: IncomingMessage) => {
       handshake = response.headers;
     });
     socket.once("open", () => {
-      stopTimer();
+      const waitedMs = awaited.arrived();
       for (const message of messages) socket.send(message);
-      resolve({ status: 101, headers: handshake, body: body() });
+      resolve({ status: 101, headers: handshake, body: body(waitedMs) });
     });
     socket.once("unexpected-response", (_request, response) => {
-      stopTimer();
-      response.on("error", () => undefined).once("close", end);
+      const waitedMs = awaited.arrived();
+      response.on("error", () => undefined).once("close", awaited.closed);
       const { statusCode: status = 0, headers } = response;
       if (status < 300 || status >= 400)
-        return resolve({ status, headers, body: pacedBody(response, context, clock.now() - asked) });
+        return resolve({ status, headers, body: pacedBody(response, context, waitedMs) });
       response.destroy();
       giveUp(redirected(status));
     });
 
-    const body = async function* (): AsyncGenerator<Buffer, void> {
+    const body = async function* (waitedMs: number): AsyncGenerator<Buffer, void> {
       try {
-        const chunks = paced<Buffer | string>(received, clock.now() - asked, context);
+        const chunks = paced<Buffer | string>(received, waitedMs, context);
         for await (const message of chunks) yield Buffer.from(message);
       } finally {
         received.destroy();
