@@ -58,7 +58,7 @@ const turned = (prosody: Prosody, said: string): string => {
   return element("prosody", attributes, said);
 };
 
-/** Beyond these Azure limits by itself and says nothing. */
+/** Azure limits values beyond these by itself and says nothing. */
 const written: Readonly<Record<ProsodyParameter, (factor: number) => string>> = {
   pitch: (factor) => change(within(0.5, 1.5, factor)),
   rate: (factor) => change(within(0.5, 2, factor)),

@@ -198,7 +198,7 @@ const bodyOf = ({ voice, ssml, prosody }: SpeechRequest, piece: string, audioEnc
   },
 });
 
-/** Only values that are not normal: some voices refuse a parameter even at its default. */
+/** Omits normal values: some voices refuse a parameter even at its default. */
 const prosodyConfig = (prosody: Prosody, applied: readonly ProsodyParameter[]) => {
   const is = (parameter: ProsodyParameter) => applied.includes(parameter) && prosody[parameter] !== 1;
   return {
