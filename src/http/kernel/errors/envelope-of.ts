@@ -1,8 +1,8 @@
-import { elevenLabsEnvelope } from "./elevenlabs.ts";
+import { elevenLabsEnvelope } from "../../routes/elevenlabs/errors.ts";
+import { openAiEnvelope } from "../../routes/openai/errors.ts";
 import type { ErrorEnvelope } from "./error-envelope.ts";
 import { errorResponse } from "./error-response.ts";
 import { presentError } from "./error-types.ts";
-import { openAiEnvelope } from "./openai.ts";
 
 /** The service's own envelope. */
 const ownEnvelope: ErrorEnvelope = {

@@ -1,5 +1,4 @@
 import type { SynthesisStream } from "../../../application/synthesis/delivery.ts";
-import { openAiEnvelope } from "../../kernel/errors/openai.ts";
 import {
   defaultHeartbeatMs,
   heartbeat,
@@ -7,6 +6,7 @@ import {
   withHeartbeats,
 } from "../synthesis/event-stream.ts";
 import { countingDelivery } from "../synthesis/stream.ts";
+import { openAiEnvelope } from "./errors.ts";
 
 /**
  * Formats audio as OpenAI's server-sent events: `speech.audio.delta` with the audio in base64, then `speech.audio.done` with the

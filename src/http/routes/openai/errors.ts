@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { Invalid, NotFound } from "../../../domain/errors.ts";
 import { RateLimited } from "../../../limits/limits.ts";
-import { shouldRetry } from "../headers.ts";
-import { namedSchema } from "../named-schema.ts";
-import type { ErrorEnvelope } from "./error-envelope.ts";
-import { isQuotaExhausted, isRetryable, presentError } from "./error-types.ts";
+import type { ErrorEnvelope } from "../../kernel/errors/error-envelope.ts";
+import { isQuotaExhausted, isRetryable, presentError } from "../../kernel/errors/error-types.ts";
+import { shouldRetry } from "../../kernel/headers.ts";
+import { namedSchema } from "../../kernel/named-schema.ts";
 
 const openAiError = namedSchema("OpenAiError", {
   message: z.string().meta({ description: "For people; the wording may change." }),

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { NotFound } from "../../../domain/errors.ts";
-import { namedSchema } from "../named-schema.ts";
-import type { ErrorEnvelope } from "./error-envelope.ts";
-import { isQuotaExhausted, presentError } from "./error-types.ts";
+import type { ErrorEnvelope } from "../../kernel/errors/error-envelope.ts";
+import { isQuotaExhausted, presentError } from "../../kernel/errors/error-types.ts";
+import { namedSchema } from "../../kernel/named-schema.ts";
 
 const elevenLabsErrorResponse = namedSchema("ElevenLabsErrorResponse", {
   detail: namedSchema("ElevenLabsError", {
