@@ -1,29 +1,24 @@
-import type { IncomingMessage } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import { sharedCatalog } from "../application/catalog/website-catalog.ts";
 import type { Gallery } from "../application/gallery/gallery.ts";
 import { withLegacyAddresses } from "../audio/legacy/legacy-addresses.ts";
-import { authenticated, authenticatedIfCredentials } from "../http/access/authenticated.ts";
-import { cors, createApiCors, publicCors } from "../http/access/cors.ts";
-import { credentialsOf } from "../http/access/credentials.ts";
-import { createGate } from "../http/access/gate.ts";
-import { createRenewToken, renewTokens } from "../http/access/token-renewal.ts";
+import { createApiCors, publicCors } from "../http/access/cors.ts";
+import { createCredentialReader } from "../http/access/credentials.ts";
+import { admitIfCredentials, admitWebsite, createGate } from "../http/access/gate.ts";
+import { createRenewToken } from "../http/access/token-renewal.ts";
+import { createApp } from "../http/app.ts";
 import { type BundleLoader, createBundleLoader } from "../http/bundles/bundles.ts";
-import { compressText } from "../http/caching/content-coding.ts";
-import { createApp } from "../http/kernel/app.ts";
 import { clientAddress } from "../http/kernel/client-address.ts";
-import { countRefusals } from "../http/kernel/errors/count-refusals.ts";
+import { tokenHeadersOf } from "../http/kernel/compatible-api.ts";
 import { exposedHeaders, headerNames } from "../http/kernel/headers.ts";
-import { announceDeprecation } from "../http/kernel/middleware.ts";
 import { publicPathOf } from "../http/kernel/public-url.ts";
 import { createRouter } from "../http/kernel/router.ts";
 import { listen } from "../http/kernel/server.ts";
 import { createHoldUnsentBytes } from "../http/kernel/unsent-bytes.ts";
-import { createOperations } from "../http/operations.ts";
+import { compatibleApis, createOperations } from "../http/operations.ts";
 import { authorizeAdmin, authorizeAuditorOr } from "../http/routes/admin/authorize.ts";
 import { unknownVoices } from "../http/routes/openai/voice-map.ts";
 import type { VoiceFile } from "../http/routes/reproduce/operations.ts";
-import { createFastPath } from "../http/routes/synthesis/fast-path.ts";
 import { createPreparedPlans } from "../http/routes/synthesis/prepared-plans.ts";
 import { createSynthesisPresenter } from "../http/routes/synthesis/presenter.ts";
 import { synthesizeRequest } from "../http/routes/synthesis/request.ts";
@@ -70,26 +65,24 @@ export const serveHttp = async (
   const { requests: observer } = telemetry;
   const shared = composeShared(settings, application);
   const loader = createBundleLoader({ warn: (sentence) => log.warn(sentence) });
-  const { clientOf, apiCors, exposed, renewToken, schema } = shared;
-  const router = composeRouter(runtime, application, { ...shared, bundles: loader.bundles });
-  const middleware = [
-    countRefusals(application.status.activity.refused),
-    compressText(),
-    cors(router, apiCors, exposed),
-    renewTokens(renewToken),
-    announceDeprecation(router),
-  ];
-  const app = createApp({ log, observer, router, middleware });
+  const { clientOf, credentialReader, schema } = shared;
+  const handle = createApp({
+    ...shared,
+    log,
+    observer,
+    router: composeRouter(runtime, application, { ...shared, bundles: loader.bundles }),
+    refused: application.status.activity.refused,
+    credentialHeaders: credentialReader.headers,
+  });
   reportUnknownVoices(runtime, speech);
-  const fastPath = createFastPath({ ...shared, apiCors, log, observer });
   const sockets = createSynthesisSocketServer({
-    admit: createHandshakeAdmission({ ...access, clientOf }),
+    admit: createHandshakeAdmission({ ...access, credentialReader, clientOf }),
     services: { schema, ...speech },
     limits: settings.sockets,
     maxTextCharacters: settings.maxTextCharacters,
     log,
   });
-  const listening = listen({ ...settings, app, fastPath, upgrade: telemetry.upgrade(sockets) });
+  const listening = listen({ ...settings, handle, upgrade: telemetry.upgrade(sockets) });
   const server = await listening.catch(nameListenSetting("PORT", "HOST"));
   const closing = new AbortController();
   const loaded = loader.load(closing.signal);
@@ -113,11 +106,12 @@ const reportUnknownVoices = ({ settings, log }: Runtime, { voices }: SynthesisPa
   }
 };
 
-/** What the operations, the fast path and the sockets share. */
+/** What the operations, the middleware and the sockets share. */
 const composeShared = (settings: Settings, { access, speech }: Application) => {
-  const { accessTokens, authenticator, isVerified, limits } = access;
+  const { accessTokens, isVerified, limits } = access;
   const { synthesis, marksWithPhonemes } = speech;
   const clientOf = clientAddress(settings.trustProxy);
+  const credentialReader = createCredentialReader(tokenHeadersOf(compatibleApis));
   const names = headerNames(settings.headerPrefix);
   const exposed = exposedHeaders(names);
   const presenter = createSynthesisPresenter({
@@ -135,8 +129,8 @@ const composeShared = (settings: Settings, { access, speech }: Application) => {
     synthesis,
     unread: limits.unread,
     presenter,
-    gate: createGate({ ...access, clientOf }),
-    claimedWebsite: (request: IncomingMessage) => authenticator.claimedWebsite(credentialsOf(request)),
+    credentialReader,
+    gate: createGate({ ...access, credentialReader, clientOf }),
     prepared: createPreparedPlans(),
     apiCors: createApiCors({ isVerified, exposed }),
     renewToken: createRenewToken(accessTokens, names),
@@ -145,7 +139,7 @@ const composeShared = (settings: Settings, { access, speech }: Application) => {
 };
 
 const composeRouter = (
-  { settings, clock }: Runtime,
+  { settings, clock, log }: Runtime,
   {
     core,
     access,
@@ -161,7 +155,7 @@ const composeRouter = (
   }: Application,
   shared: ReturnType<typeof composeShared> & Pick<BundleLoader, "bundles">,
 ) => {
-  const { names, gate, clientOf, renewToken } = shared;
+  const { names, gate, credentialReader, clientOf, renewToken } = shared;
   const { streaming, synthesis } = speech;
   const operations = createOperations({
     ...core,
@@ -172,6 +166,7 @@ const composeRouter = (
     ...sealer,
     ...shared,
     settings,
+    log,
     publicPath: publicPathOf(settings.publicUrl),
     streamResponse: createStreamResponse({ streaming, synthesis, names, renewToken }),
     getAudio: audio.pipeline.getAudio,
@@ -183,15 +178,19 @@ const composeRouter = (
   });
   const { adminTokens, auditorTokens } = settings;
   const admin = { adminTokens, auditorTokens, failures: access.limits.failures, clientOf };
-  const evenSuspended = authenticated(gate, { suspended: "allowed" });
-  return createRouter(operations, {
-    website: authenticated(gate),
-    "website, if it has credentials": authenticatedIfCredentials(gate),
-    "website, even suspended": evenSuspended,
-    "website even suspended, or auditor": authorizeAuditorOr(evenSuspended, admin),
-    operator: authorizeAdmin("operator", admin),
-    auditor: authorizeAdmin("auditor", admin),
-  });
+  const evenSuspended = admitWebsite(gate, { suspended: "allowed" });
+  return createRouter(
+    operations,
+    {
+      website: admitWebsite(gate),
+      "website, if it has credentials": admitIfCredentials(gate, credentialReader),
+      "website, even suspended": evenSuspended,
+      "website even suspended, or auditor": authorizeAuditorOr(evenSuspended, admin),
+      operator: authorizeAdmin("operator", admin),
+      auditor: authorizeAdmin("auditor", admin),
+    },
+    compatibleApis,
+  );
 };
 
 /** Names the setting that is the cause of a server's failure to listen. */

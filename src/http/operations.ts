@@ -25,14 +25,9 @@ import { clientScriptOperations } from "./routes/docs/client-script.ts";
 import { docsOperations, openApiOperation } from "./routes/docs/docs.ts";
 import { galleryOperation } from "./routes/docs/gallery.ts";
 import { rootOperation } from "./routes/docs/root.ts";
-import { elevenLabsModelsOperation } from "./routes/elevenlabs/models.ts";
-import { elevenLabsSpeechOperations } from "./routes/elevenlabs/speech.ts";
-import { elevenLabsUserOperations } from "./routes/elevenlabs/user.ts";
-import { elevenLabsVoiceOperations } from "./routes/elevenlabs/voices.ts";
+import { elevenLabs } from "./routes/elevenlabs/api.ts";
 import { healthOperations } from "./routes/health.ts";
-import { openAiCatalogOperations } from "./routes/openai/catalog.ts";
-import { openAiSpeechOperation } from "./routes/openai/speech.ts";
-import { openAiUsageOperation } from "./routes/openai/usage.ts";
+import { openAi } from "./routes/openai/api.ts";
 import { reproduceOperations } from "./routes/reproduce/operations.ts";
 import { sealKeyOperation } from "./routes/seal-key.ts";
 import { synthesisOperations } from "./routes/synthesis/operations.ts";
@@ -40,20 +35,17 @@ import { ownUsageOperation } from "./routes/usage.ts";
 import { voiceOperations } from "./routes/voices/operations.ts";
 import { openStreamOperation } from "./websocket/operation.ts";
 
+/** The APIs of other services that this one speaks. */
+export const compatibleApis = [openAi, elevenLabs] as const;
+
 /** What creates the operations, in the order of the OpenAPI document. */
 const factories = [
   synthesisOperations,
   openStreamOperation,
   voiceOperations,
-  openAiSpeechOperation,
-  openAiCatalogOperations,
+  ...compatibleApis.flatMap<CompatibleFactory>(({ operations }) => operations),
   accessOperations,
   ownUsageOperation,
-  openAiUsageOperation,
-  elevenLabsSpeechOperations,
-  elevenLabsVoiceOperations,
-  elevenLabsModelsOperation,
-  elevenLabsUserOperations,
   audioOperation,
   audioNameOperations,
   rootOperation,
@@ -84,6 +76,8 @@ const factories = [
   audioReportOperations,
 ] as const;
 
+type CompatibleFactory = (typeof compatibleApis)[number]["operations"][number];
+
 /** What the factories need, taken together. */
 type FactoryOptions = (typeof factories)[number] extends (options: infer Options) => unknown
   ? Options
@@ -100,7 +94,9 @@ export const createOperations = (given: OperationOptions): readonly Operation[] 
   /** Made at the first request, which waits for it: most processes are never asked. */
   const document = lazy(async () => {
     const { describeApi } = await import("./openapi/document.ts");
-    return taggedJson(describeApi({ operations, names, publicUrl: settings.publicUrl }));
+    return taggedJson(
+      describeApi({ operations, names, publicUrl: settings.publicUrl, apis: compatibleApis }),
+    );
   });
   const options = { ...given, publicUrl: createPublicUrl(settings), document };
   const operations: readonly Operation[] = factories.flatMap((create) => create(options));

@@ -1,6 +1,6 @@
 import { headerNames } from "../../src/http/kernel/headers.ts";
 import { describeApi, type OpenApiDocument } from "../../src/http/openapi/document.ts";
-import { createOperations, type OperationOptions } from "../../src/http/operations.ts";
+import { compatibleApis, createOperations, type OperationOptions } from "../../src/http/operations.ts";
 import { synthesizeRequest } from "../../src/http/routes/synthesis/request.ts";
 
 /** The OpenAPI document under the given settings. Describing the operations calls none of their services. */
@@ -18,5 +18,5 @@ export const describedApi = ({
   const schema = synthesizeRequest(maxTextCharacters);
   const options = { settings, names, schema };
   const operations = createOperations(options as unknown as OperationOptions);
-  return describeApi({ operations, names, publicUrl });
+  return describeApi({ operations, names, publicUrl, apis: compatibleApis });
 };

@@ -1,21 +1,21 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Middleware } from "koa";
+import type { Context } from "koa";
 import { type Logger, pino } from "pino";
-import { compressText } from "../../src/http/caching/content-coding.ts";
-import { createApp } from "../../src/http/kernel/app.ts";
+import { createApp } from "../../src/http/app.ts";
 import type { Operation } from "../../src/http/kernel/operation.ts";
-import { type Authentication, createRouter } from "../../src/http/kernel/router.ts";
+import type { Admit, Route } from "../../src/http/kernel/request-state.ts";
+import { type Admissions, createRouter, type OperationRouter } from "../../src/http/kernel/router.ts";
+import type { HandleRequest } from "../../src/http/kernel/server.ts";
 
-const accept: Middleware = (_, next) => next();
-const acceptAdmin: Middleware = (ctx, next) => {
-  ctx.state.actor = "admin";
-  return next();
+const accept: Admit = () => undefined;
+const acceptAdmin: Admit = (_, state) => {
+  state.actor = "admin";
 };
 
 /** Accepts every caller of every operation. */
-export const noAuthentication: Authentication = {
+const anyCaller: Admissions = {
   website: accept,
   "website, even suspended": accept,
   "website, if it has credentials": accept,
@@ -23,6 +23,37 @@ export const noAuthentication: Authentication = {
   operator: acceptAdmin,
   auditor: acceptAdmin,
 };
+
+export const routerOf = (operations: readonly Operation[]): OperationRouter =>
+  createRouter(operations, anyCaller);
+
+export type Respond = (ctx: Context) => unknown;
+
+/** Leads every request to one handler. */
+export const routerTo = (respond: Respond): OperationRouter => {
+  const handle = async (ctx: Context): Promise<void> => void (await respond(ctx));
+  const operation = { template: "/", admit: undefined, fromMemory: undefined, handle };
+  const found: Route = {
+    operation,
+    params: {},
+    allow: [],
+    cors: "same origin",
+    deprecation: {},
+    api: undefined,
+  };
+  return { find: () => found };
+};
+
+export const testApp = (router: OperationRouter, log = pino({ level: "silent" })): HandleRequest =>
+  createApp({
+    log,
+    router,
+    refused: () => undefined,
+    apiCors: () => ({}),
+    exposed: [],
+    renewToken: () => undefined,
+    credentialHeaders: [],
+  });
 
 export interface OperationServer {
   readonly url: string;
@@ -34,13 +65,8 @@ export const serveOperations = async (
   operations: readonly Operation[],
   { log = pino({ level: "silent" }), socketPath }: { log?: Logger; socketPath?: string } = {},
 ): Promise<OperationServer> => {
-  const server = createServer(
-    createApp({
-      log,
-      router: createRouter(operations, noAuthentication),
-      middleware: [compressText()],
-    }).callback(),
-  );
+  const handle = testApp(routerOf(operations), log);
+  const server = createServer((req, res) => handle(req, res));
   if (socketPath) server.listen(socketPath);
   else server.listen(0, "127.0.0.1");
   await once(server, "listening");

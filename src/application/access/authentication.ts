@@ -40,8 +40,6 @@ export interface Authenticator {
   reauthenticate(principal: Principal): Principal;
   /** A key without its credentials, for an operator. @throws {NotFound} */
   actFor(apiKey: string): ActingKey;
-  /** The website that the credentials name, right or wrong: it proves nothing. */
-  claimedWebsite(credentials: Credentials): string | undefined;
 }
 
 interface Accounts {
@@ -83,12 +81,6 @@ export const createAuthenticator = ({
       const key = findKey(accounts.keys, apiKey);
       if (!key) throw new NotFound("There is no such key.");
       return actingKey(key);
-    },
-    claimedWebsite: (credentials) => {
-      const { keys, accessTokens } = accounts;
-      const apiKey =
-        credentials.by === "token" ? accessTokens.read(credentials.token)?.apiKey : credentials.apiKey;
-      return findKey(keys, apiKey ?? "")?.websiteId;
     },
   };
 };

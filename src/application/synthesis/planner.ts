@@ -148,9 +148,8 @@ export const createPlanner = (options: PlannerOptions) => {
      */
     isCurrent: ({ catalogRevision, renditions: [first] }: SynthesisPlan): boolean =>
       catalogOf(sharedCatalog).revision === catalogRevision && first.recipe.tools !== noVersion,
-    /** False if a website's plans may differ from shared ones. `websiteId` is called only if any website has lexicons. */
-    usesSharedPlans: (websiteId: () => string | undefined): boolean =>
-      lexicons.isEmpty() || !lexicons.has(websiteId() ?? sharedCatalog),
+    /** False if the website's plans may differ from shared ones. */
+    usesSharedPlans: (websiteId: string): boolean => lexicons.isEmpty() || !lexicons.has(websiteId),
   };
 };
 

@@ -1,7 +1,5 @@
 import type { Context, Middleware } from "koa";
-import { clientHeadersAt, isCompatibleApi } from "../kernel/errors/envelope-of.ts";
-import type { Cors } from "../kernel/operation.ts";
-import type { OperationRouter } from "../kernel/router.ts";
+import type { Cors } from "../kernel/auth.ts";
 
 /*
  * Which pages may read the responses (Fetch standard, CORS). This grants no access: requests are authenticated separately,
@@ -49,7 +47,7 @@ const allowedHeaders =
 /** Sets the headers of a preflight's response. At a compatible API, the headers that its clients add are allowed as requested. */
 const setPreflightHeaders = (ctx: Context): void => {
   const { "access-control-request-headers": requested = "" } = ctx.req.headers;
-  const ofClients = clientHeadersAt(ctx.path);
+  const ofClients = ctx.state.route.api?.clientHeaders;
   if (ofClients) ctx.vary("Access-Control-Request-Headers");
   const added = requested
     .split(",", maxRequestedHeaders)
@@ -61,14 +59,10 @@ const setPreflightHeaders = (ctx: Context): void => {
 const maxRequestedHeaders = 50;
 
 /**
- * Sets the CORS headers of the operation, and answers preflights, which carry no credentials. A handler whose response is
- * the same for every origin sets `publicCors` itself.
+ * Sets the CORS headers of the path, and answers preflights, which carry no credentials. A handler
+ * whose response is the same for every origin sets `publicCors` itself.
  */
-export const cors = (
-  { itemOf }: Pick<OperationRouter, "itemOf">,
-  apiCors: ApiCors,
-  exposed: readonly string[],
-): Middleware => {
+export const cors = (apiCors: ApiCors, exposed: readonly string[]): Middleware => {
   const anyOrigin = publicCors(exposed);
   const headersFor: Readonly<Record<Cors, ApiCors>> = {
     "any origin": () => anyOrigin,
@@ -78,11 +72,17 @@ export const cors = (
   };
   return async (ctx, next) => {
     const { origin, "access-control-request-method": requestedMethod } = ctx.req.headers;
-    const policy = itemOf(ctx.path)?.cors ?? (isApi(ctx.path) ? "verified origins" : "same origin");
+    const policy = ctx.state.route.cors;
     if (policy === "same origin") return await next();
     const headers = headersFor[policy](origin);
     ctx.set(headers);
-    if (ctx.method === "OPTIONS" && origin !== undefined && requestedMethod !== undefined) {
+    const { refusal } = ctx.state;
+    if (
+      refusal === undefined &&
+      ctx.method === "OPTIONS" &&
+      origin !== undefined &&
+      requestedMethod !== undefined
+    ) {
       ctx.status = 204;
       if (headers["Access-Control-Allow-Origin"] !== undefined) setPreflightHeaders(ctx);
       return;
@@ -91,9 +91,6 @@ export const cors = (
     if (policy === "verified origins" && isPublic(ctx)) ctx.remove("Vary");
   };
 };
-
-/** Unknown paths of the APIs: pages may read the 404. */
-const isApi = (path: string): boolean => /^\/v[12]\//i.test(path) || isCompatibleApi(path);
 
 const isPublic = ({ headerSent, response }: Context): boolean =>
   !headerSent && response.get("Access-Control-Allow-Origin") === "*";

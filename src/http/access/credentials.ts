@@ -1,25 +1,48 @@
 import type { IncomingMessage } from "node:http";
+import type { Middleware } from "koa";
 import type { Credentials } from "../../application/access/authentication.ts";
+import { revalidatePrivately } from "../caching/cache-control.ts";
 
-/**
- * The one credential that counts: a secret takes precedence over a token, and a token over an origin, valid or not. The same
- * forms count at every path, so that nothing about a caller depends on the operation.
- */
-export const credentialsOf = (request: IncomingMessage): Credentials => {
-  const { authorization, "x-api-secret": secret, "xi-api-key": elevenLabsKey } = request.headers;
-  const apiKey = single(request.headers["x-api-key"]);
-  if (secret !== undefined) return { by: "secret", apiKey, apiSecret: single(secret) ?? "" };
-  const origin = originOf(request);
-  if (authorization !== undefined) return byToken(bearerOf(authorization), apiKey, origin);
-  if (elevenLabsKey !== undefined) return byToken(single(elevenLabsKey) ?? "", apiKey, origin);
-  return { by: "origin", apiKey: apiKey ?? keyInQuery(request.url ?? ""), origin };
+/** Reads the credentials of requests. */
+export interface CredentialReader {
+  /**
+   * The one credential that counts: a secret takes precedence over a token, and a token over an
+   * origin, valid or not. The same forms count at every path, so that nothing about a caller
+   * depends on the operation.
+   */
+  read(request: IncomingMessage): Credentials;
+  /**
+   * Whether a header has credentials, valid or not. Clients without a key send `Authorization:
+   * Bearer` without a token.
+   */
+  finds(request: IncomingMessage): boolean;
+  /** The headers that may have credentials. */
+  readonly headers: readonly string[];
+}
+
+/** `tokenHeaders`: in lower case, the headers that clients of compatible APIs send tokens in. */
+export const createCredentialReader = (tokenHeaders: readonly string[]): CredentialReader => {
+  const tokenIn = ({ headers }: IncomingMessage): string | undefined => {
+    if (headers.authorization !== undefined) return bearerOf(headers.authorization);
+    const name = tokenHeaders.find((each) => headers[each] !== undefined);
+    return name === undefined ? undefined : (single(headers[name]) ?? "");
+  };
+  const names = ["X-API-Key", "X-API-Secret", "Authorization", ...tokenHeaders];
+  const inLowerCase = names.map((name) => name.toLowerCase());
+  return {
+    read: (request) => {
+      const apiKey = single(request.headers["x-api-key"]);
+      const secret = request.headers["x-api-secret"];
+      if (secret !== undefined) return { by: "secret", apiKey, apiSecret: single(secret) ?? "" };
+      const origin = originOf(request);
+      const token = tokenIn(request);
+      if (token !== undefined) return byToken(token, apiKey, origin);
+      return { by: "origin", apiKey: apiKey ?? keyInQuery(request.url ?? ""), origin };
+    },
+    finds: ({ headers }) => inLowerCase.some((name) => !/^(bearer)?\s*$/i.test(String(headers[name] ?? ""))),
+    headers: names,
+  };
 };
-
-/** Whether a header has credentials, valid or not. Clients without a key send `Authorization: Bearer` without a token. */
-export const hasCredentials = ({ headers }: IncomingMessage): boolean =>
-  credentialHeaders.some((name) => !/^(bearer)?\s*$/i.test(String(headers[name] ?? "")));
-
-const credentialHeaders = ["authorization", "x-api-key", "x-api-secret", "xi-api-key"] as const;
 
 /**
  * `API_KEY.API_SECRET` is a key with its secret, for clients that send a single token. An access token is a JWT, which has two
@@ -57,3 +80,11 @@ const keyInQuery = (url: string): string | undefined => {
 
 const single = (header: string | string[] | undefined): string | undefined =>
   typeof header === "string" ? header : undefined;
+
+/** Tells the caller's cache that its documents depend on the headers that may have credentials. */
+export const varyByCredentials =
+  (headers: readonly string[]): Middleware =>
+  async (ctx, next) => {
+    await next();
+    if (ctx.response.get("Cache-Control") === revalidatePrivately) ctx.vary([...headers]);
+  };

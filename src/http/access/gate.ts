@@ -1,16 +1,12 @@
 import type { IncomingMessage } from "node:http";
-import type { Authenticator, Principal } from "../../application/access/authentication.ts";
+import type { Middleware } from "koa";
+import type { Authenticator } from "../../application/access/authentication.ts";
 import type { ActingKey } from "../../application/access/principal.ts";
 import { KeyIsSuspended } from "../../domain/errors.ts";
 import type { Admission, RateLimiter } from "../../limits/rate-limiter.ts";
 import type { ClientAddress } from "../kernel/client-address.ts";
-import { credentialsOf } from "./credentials.ts";
-
-/** An authenticated and rate-limited caller. */
-export interface Caller {
-  readonly principal: Principal;
-  readonly admission: Admission;
-}
+import type { Admit, Caller } from "../kernel/request-state.ts";
+import type { CredentialReader } from "./credentials.ts";
 
 /**
  * Authenticates a request and counts it against the limits. A refusal by the limits is returned in `admission`, so that its
@@ -23,15 +19,17 @@ export const createGate =
   ({
     authenticator,
     limiter,
+    credentialReader,
     clientOf,
   }: {
-    authenticator: Authenticator;
-    limiter: RateLimiter;
+    authenticator: Pick<Authenticator, "authenticate">;
+    limiter: Pick<RateLimiter, "admit">;
+    credentialReader: Pick<CredentialReader, "read">;
     clientOf: ClientAddress;
   }): Gate =>
   (request) => {
     const client = clientOf(request);
-    const principal = authenticator.authenticate(credentialsOf(request), client);
+    const principal = authenticator.authenticate(credentialReader.read(request), client);
     return { principal, admission: limiter.admit(principal, client) };
   };
 
@@ -50,6 +48,30 @@ export const requireAdmission = (
     const { cause, reason } = principal.suspension;
     throw new KeyIsSuspended(reason, cause);
   }
+};
+
+/** Authenticates a website, and applies its rate limits. */
+export const admitWebsite =
+  (gate: Gate, rules?: AdmissionRules): Admit =>
+  (req, state) => {
+    state.caller = gate(req);
+    requireAdmission(state.caller, rules);
+  };
+
+/** The same for callers that present credentials, valid or not. Any other caller is anonymous. */
+export const admitIfCredentials = (gate: Gate, { finds }: Pick<CredentialReader, "finds">): Admit => {
+  const admit = admitWebsite(gate);
+  return (req, state) => {
+    if (finds(req)) admit(req, state);
+  };
+};
+
+/** Shows the caller's limits in the response. @throws the refusal */
+export const requireAdmitted: Middleware = (ctx, next) => {
+  const { caller, refusal } = ctx.state;
+  if (caller) ctx.set(limitHeaders(caller.admission));
+  if (refusal !== undefined) throw refusal;
+  return next();
 };
 
 export const limitHeaders = ({ limit, remaining }: Admission): Record<string, string> => ({

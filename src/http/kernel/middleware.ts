@@ -1,31 +1,16 @@
-import { randomUUID } from "node:crypto";
 import type { Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Context, Middleware } from "koa";
 import type { Logger } from "pino";
 import { NotFound, Unavailable } from "../../domain/errors.ts";
-import { isInternalError, presentError } from "./errors/error-types.ts";
-import type { RequestObserver } from "./observer.ts";
+import { isInternalError, MethodNotAllowed, presentError } from "./errors/error-types.ts";
 import { respondWithError } from "./respond.ts";
-import type { OperationRouter } from "./router.ts";
 
-/** Generates the request id that the response, the log and the ledger share. */
-export const assignRequestId = (): Middleware => async (ctx, next) => {
-  ctx.state.requestId = randomUUID();
+/** Sends the id that the log and the ledger share. */
+export const showRequestId: Middleware = (ctx, next) => {
   ctx.set("X-Request-Id", ctx.state.requestId);
-  await next();
+  return next();
 };
-
-/** Reports each request until its response is sent or the client disconnects. */
-export const followRequests =
-  (observer: RequestObserver): Middleware =>
-  async (ctx, next) => {
-    const followed = observer.begin(ctx.req, ctx.state.requestId);
-    ctx.res.once("close", () =>
-      followed.end(ctx._matchedRoute, ctx.res.writableFinished ? ctx.res.statusCode : clientClosedRequest),
-    );
-    await followed.run(next);
-  };
 
 /**
  * Logs one line per request with its route, never its URL, which may hold the text to speak. Successful health checks are
@@ -43,7 +28,8 @@ export const logRequests =
     log[level]({ ...loggedFields(ctx), status, ms, ...(aborted && { aborted }) }, "request");
   };
 
-const isHealthCheck = ({ _matchedRoute: route }: Context): boolean => route?.startsWith("/health") ?? false;
+const isHealthCheck = ({ state }: Context): boolean =>
+  state.route.operation?.template.startsWith("/health") ?? false;
 
 /** nginx's status for a request whose client disconnected before the response; never sent. */
 export const clientClosedRequest = 499;
@@ -51,18 +37,27 @@ export const clientClosedRequest = 499;
 const loggedFields = (ctx: Context) => ({
   requestId: ctx.state.requestId,
   method: ctx.method,
-  route: ctx._matchedRoute,
+  route: ctx.state.route.operation?.template,
   apiKey: ctx.state.caller?.principal.apiKey,
   actor: ctx.state.actor,
 });
 
-/** Sends errors, and requests that no operation answered, in the error envelope. */
+/** Reports the code of each error that is sent to a caller of the API; its status if it has no code. */
+export const countRefusals =
+  (refused: (code: string) => void): Middleware =>
+  async (ctx, next) => {
+    await next();
+    if (ctx.status < 400 || ctx.req.url?.startsWith("/admin")) return;
+    const { code } = Object(Object(ctx.body).error);
+    refused(typeof code === "string" ? code : String(ctx.status));
+  };
+
+/** Sends errors in the envelope of the path. */
 export const presentErrors =
   (log: Logger): Middleware =>
   async (ctx, next) => {
     try {
       await next();
-      if (ctx.status === 404 && ctx.body == null) throw new NotFound("There is nothing under this address.");
     } catch (error) {
       if (ctx.res.destroyed) return;
       if (isInternalError(presentError(error))) log.error({ ...loggedFields(ctx), err: error }, "failed");
@@ -71,15 +66,21 @@ export const presentErrors =
   };
 
 /** Announces the deprecation of an operation on every response of its path. */
-export const announceDeprecation =
-  ({ itemOf }: Pick<OperationRouter, "itemOf">): Middleware =>
-  async (ctx, next) => {
-    ctx.set({ ...itemOf(ctx.path)?.deprecation });
-    await next();
-  };
+export const announceDeprecation: Middleware = (ctx, next) => {
+  ctx.set({ ...ctx.state.route.deprecation });
+  return next();
+};
 
-/** The id of the authenticated website. */
-export const websiteOf = (ctx: Context): string => ctx.state.caller.principal.websiteId;
+/** Runs the operation of the route. @throws {NotFound} @throws {MethodNotAllowed} */
+export const callOperation: Middleware = async (ctx) => {
+  const { operation, allow } = ctx.state.route;
+  if (operation) return await operation.handle(ctx);
+  if (allow.length === 0) throw new NotFound("There is nothing under this address.");
+  if (ctx.method !== "OPTIONS") throw new MethodNotAllowed(allow);
+  ctx.status = 200;
+  ctx.body = "";
+  ctx.set("Allow", allow.join(", "));
+};
 
 /** Calls back when the response was passed to the operating system, or the client has disconnected. */
 export const onResponseEnd = (res: ServerResponse, callback: () => void): void => {

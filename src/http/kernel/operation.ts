@@ -2,38 +2,10 @@ import type { Context } from "koa";
 import { z } from "zod";
 import type { ZodOpenApiContentObject } from "zod-openapi";
 import { parse } from "../../domain/validation.ts";
+import type { Auth, Cors } from "./auth.ts";
 import type { ErrorStatus } from "./errors/error-types.ts";
 import { hasMediaType, readJsonBody, readTextBody } from "./json-body.ts";
-
-/** The roles of the admin API. An operator may do all that an auditor may. */
-export type AdminAuth = "operator" | "auditor";
-
-/** Who may call an operation. The router authenticates websites and roles; the others authenticate themselves. */
-export type Auth =
-  | "none"
-  | "website"
-  /** Keys that are suspended may call it too. */
-  | "website, even suspended"
-  /** Callers without credentials may call it too. */
-  | "website, if it has credentials"
-  /** Credentials of a WebSocket handshake. */
-  | "websocket"
-  /** Operators and auditors may call it too, without a key. */
-  | "website even suspended, or auditor"
-  /** A token that proves an origin. */
-  | "verification token"
-  | AdminAuth;
-
-export const isAdmin = (auth: Auth): auth is AdminAuth => auth === "operator" || auth === "auditor";
-
-/** Which pages may read the responses. */
-export type Cors =
-  | "any origin"
-  /** The response differs by `Origin`. */
-  | "any origin, varying"
-  /** The verified origins of any website. */
-  | "verified origins"
-  | "same origin";
+import type { FromMemory } from "./request-state.ts";
 
 /** Parameters in the path or the query: their schema in the OpenAPI document, and how they are read. */
 export interface RequestPart<T, S extends z.ZodType = z.ZodType> {
@@ -92,6 +64,7 @@ export interface Operation extends OperationSpec {
   readonly params?: RequestPart<unknown, z.ZodObject> | undefined;
   readonly query?: RequestPart<unknown, z.ZodObject> | undefined;
   readonly body?: RequestBody<unknown> | undefined;
+  readonly fromMemory?: FromMemory | undefined;
   readonly handle: (ctx: Context) => Promise<void>;
 }
 
@@ -105,6 +78,7 @@ export interface Declaration<Params, Query, Body> extends OperationSpec {
   readonly params?: RequestPart<Params, z.ZodObject>;
   readonly query?: RequestPart<Query, z.ZodObject>;
   readonly body?: RequestBody<Body>;
+  readonly fromMemory?: FromMemory;
   /** Returns the JSON to send, or nothing if it has put the response into `ctx` itself. */
   handle(input: Input<Params, Query, Body>, ctx: Context): unknown;
 }
@@ -144,7 +118,7 @@ export const pathParams = <Shape extends z.ZodRawShape>(
   shape: Shape,
 ): RequestPart<z.output<z.ZodObject<Shape>>, z.ZodObject> => {
   const schema = z.object(shape);
-  return { schema, read: ({ params }) => parse(schema, params) };
+  return { schema, read: ({ state }) => parse(schema, state.route.params) };
 };
 
 /** The name of a resource in a path. */

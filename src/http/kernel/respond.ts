@@ -1,11 +1,9 @@
 import { once } from "node:events";
-import type { ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import type { Context } from "koa";
 import type { HttpResponse } from "./audio-response.ts";
 import { resetCloseDelimited } from "./close-delimited.ts";
-import { envelopeOf } from "./errors/envelope-of.ts";
-import type { EnvelopedError } from "./errors/error-envelope.ts";
+import { ownEnvelope } from "./errors/error-envelope.ts";
 
 /** Sends a response through Koa. `Link` is added to links that are already set. */
 export const respond = (ctx: Context, { status, headers, body }: HttpResponse): void => {
@@ -33,37 +31,10 @@ export const respondWithText = async (
 };
 
 /** Sends an error through Koa, in the envelope of the path. */
-export const respondWithError = (ctx: Context, error: unknown): EnvelopedError => {
-  const presented = envelopeOf(ctx.path).present(error);
-  ctx.status = presented.status;
-  ctx.body = presented.body;
-  ctx.set(presented.headers);
-  return presented;
+export const respondWithError = (ctx: Context, error: unknown): void => {
+  const { errors = ownEnvelope } = ctx.state.route.api ?? {};
+  const { status, headers, body } = errors.present(error);
+  ctx.status = status;
+  ctx.body = body;
+  ctx.set(headers);
 };
-
-/** Sends a response without Koa. */
-export const send = (res: ServerResponse, { status, headers, body }: HttpResponse): void => {
-  res.writeHead(status, headers);
-  res.end(body);
-};
-
-/** Sends an error without Koa, in the envelope of the path. */
-export const sendError = (
-  res: ServerResponse,
-  error: unknown,
-  headers: Record<string, string>,
-): EnvelopedError => {
-  const presented = envelopeOf(res.req.url ?? "").present(error);
-  const body = Buffer.from(JSON.stringify(presented.body));
-  send(res, {
-    status: presented.status,
-    headers: { ...headers, ...presented.headers, ...jsonHeaders(body) },
-    body,
-  });
-  return presented;
-};
-
-const jsonHeaders = (body: Buffer): Record<string, string> => ({
-  "Content-Type": "application/json; charset=utf-8",
-  "Content-Length": String(body.length),
-});

@@ -1,27 +1,18 @@
-import Router from "@koa/router";
-import type { Middleware } from "koa";
-import { MethodNotAllowed } from "./errors/error-types.ts";
-import type { Auth, Cors, Operation } from "./operation.ts";
+import { match } from "path-to-regexp";
+import type { Auth, Cors } from "./auth.ts";
+import { apiAt, type CompatibleApi } from "./compatible-api.ts";
+import type { Operation } from "./operation.ts";
+import type { Admit, Route } from "./request-state.ts";
 
 /** Callers that the handlers of their operations authenticate, if at all. */
 type SelfAuthenticated = "none" | "websocket" | "verification token";
 
-/** Authenticates the callers of an operation before its handler runs. Complete, so that no operation is left open. */
-export type Authentication = Readonly<Record<Exclude<Auth, SelfAuthenticated>, Middleware>>;
-
-/** What the operations of one path have in common. */
-interface PathItem {
-  /** The value of `Allow`. */
-  readonly allow: readonly string[];
-  readonly cors: Cors;
-  /** The headers that announce its deprecation. */
-  readonly deprecation: Readonly<Record<string, string>>;
-}
+/** How callers are admitted. Complete, so that no operation is left open. */
+export type Admissions = Readonly<Record<Exclude<Auth, SelfAuthenticated>, Admit>>;
 
 export interface OperationRouter {
-  readonly routes: Middleware;
-  /** The most specific path that matches; undefined if none does. */
-  itemOf(path: string): PathItem | undefined;
+  /** The most specific path that matches and has the method, or else the most specific one. */
+  find(method: string, target: string): Route;
 }
 
 const defaultCors: Readonly<Record<Auth, Cors>> = {
@@ -39,52 +30,120 @@ const defaultCors: Readonly<Record<Auth, Cors>> = {
 /** Routes requests to operations; paths with fewer parameters take precedence. */
 export const createRouter = (
   operations: readonly Operation[],
-  authentication: Authentication,
+  admissions: Admissions,
+  apis: readonly CompatibleApi[] = [],
 ): OperationRouter => {
-  const router = new Router();
-  const authenticators: Readonly<Partial<Record<Auth, Middleware>>> = authentication;
-  const items = new Map<string, PathItem>();
-  const parameters = ({ path }: Operation): number => path.split("{").length;
-  for (const operation of operations.toSorted((a, b) => parameters(a) - parameters(b))) {
-    const authenticate = authenticators[operation.auth];
-    const middleware = [...(authenticate ? [authenticate] : []), operation.handle];
-    for (const route of routesOf(operation.path)) {
-      router.register(route, methodsOf(operation), middleware);
-      items.set(route, itemWith(operation, items.get(route)));
-    }
-  }
+  const templates = operations.flatMap((operation) =>
+    templatesOf(operation.path).map((template) => ({ template, operation })),
+  );
+  const paths = [...Map.groupBy(templates, ({ template }) => template)]
+    .map(([template, members]) =>
+      createPath(
+        template,
+        members.map(({ operation }) => operation),
+        { admissions, api: apiAt(apis, template) },
+      ),
+    )
+    .toSorted((a, b) => a.parameters - b.parameters);
+  const exact = new Map(paths.map(({ template, routes }) => [template.replaceAll("\\", ""), routes]));
 
-  const itemOf = (path: string): PathItem | undefined => {
-    const [layer] = router.match(path, "GET").path;
-    return layer && items.get(String(layer.path));
+  const search = (method: string, path: string): Route => {
+    let first: Route | undefined;
+    for (const { routes, withoutOperation, paramsIn } of paths) {
+      const params = paramsIn(path);
+      if (!params) continue;
+      const route = routes.get(method);
+      if (route) return { ...route, params };
+      first ??= withoutOperation;
+    }
+    return first ?? unknownPath(path, apiAt(apis, path));
   };
 
-  const dispatch = router.routes() as Middleware;
   return {
-    itemOf,
-    routes: (ctx, next) =>
-      dispatch(ctx, async () => {
-        const item = itemOf(ctx.path);
-        if (!item) return await next();
-        if (ctx.method !== "OPTIONS") throw new MethodNotAllowed(item.allow);
-        ctx.status = 200;
-        ctx.body = "";
-        ctx.set("Allow", item.allow.join(", "));
-      }),
+    find: (method, target) => exact.get(withoutQuery(target))?.get(method) ?? search(method, pathOf(target)),
   };
 };
 
-const methodsOf = ({ method }: Operation): string[] =>
-  method === "get" ? ["HEAD", "GET"] : [method.toUpperCase()];
+interface Path {
+  /** As `path-to-regexp` reads it. */
+  readonly template: string;
+  /** How many it has. */
+  readonly parameters: number;
+  /** By method; their parameters are added. */
+  readonly routes: ReadonlyMap<string, Route>;
+  /** Where requests with other methods lead. */
+  readonly withoutOperation: Route;
+  /** Undefined if the path does not match. */
+  readonly paramsIn: (path: string) => Route["params"] | undefined;
+}
 
-const itemWith = (operation: Operation, item: PathItem | undefined): PathItem => ({
-  allow: [...(item?.allow ?? []), ...methodsOf(operation)],
-  cors: operation.cors ?? defaultCors[operation.auth],
-  deprecation: operation.deprecated ?? {},
+const createPath = (
+  template: string,
+  operations: readonly Operation[],
+  { admissions, api }: { readonly admissions: Admissions; readonly api: CompatibleApi | undefined },
+): Path => {
+  const admits: Readonly<Partial<Record<Auth, Admit>>> = admissions;
+  const withoutOperation = operations.reduce<Route>(
+    ({ allow }, { auth, cors = defaultCors[auth], deprecated = {}, ...operation }) => ({
+      allow: [...allow, ...methodsOf(operation)],
+      cors,
+      deprecation: deprecated,
+      api,
+      operation: undefined,
+      params: {},
+    }),
+    unknownPath(template, api),
+  );
+  const routes = operations.flatMap((operation) => {
+    const { auth, handle, fromMemory } = operation;
+    const route = { ...withoutOperation, operation: { template, admit: admits[auth], handle, fromMemory } };
+    return methodsOf(operation).map((method) => [method, route] as const);
+  });
+  const matches = match<Record<string, string>>(template, { decode: decoded });
+  return {
+    template,
+    parameters: template.split("/:").length - 1,
+    routes: new Map(routes),
+    withoutOperation,
+    paramsIn: (path) => {
+      const found = matches(path);
+      return found ? found.params : undefined;
+    },
+  };
+};
+
+/** Pages may read the 404 of unknown paths of the APIs. */
+const unknownPath = (path: string, api: CompatibleApi | undefined): Route => ({
+  allow: [],
+  cors: api || /^\/v[12]\//i.test(path) ? "verified origins" : "same origin",
+  deprecation: {},
+  api,
+  operation: undefined,
+  params: {},
 });
 
-/** A colon is escaped, because it begins a parameter in a route; some clients send it percent-encoded. */
-const routesOf = (template: string): string[] => {
-  const route = (colon: string) => template.replaceAll(":", colon).replaceAll(/\{(\w+)\}/g, ":$1");
-  return template.includes(":") ? [route("\\:"), route("%3A")] : [route("")];
+const methodsOf = ({ method }: Pick<Operation, "method">): string[] =>
+  method === "get" ? ["HEAD", "GET"] : [method.toUpperCase()];
+
+/** A colon is escaped, because it begins a parameter; some clients send it percent-encoded. */
+const templatesOf = (path: string): string[] => {
+  const template = (colon: string) => path.replaceAll(":", colon).replaceAll(/\{(\w+)\}/g, ":$1");
+  return path.includes(":") ? [template("\\:"), template("%3A")] : [template("")];
 };
+
+/** A parameter that is not percent-encoded UTF-8 is taken as it is. */
+const decoded = (text: string): string => {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+};
+
+const withoutQuery = (target: string): string => {
+  const end = target.indexOf("?");
+  return end === -1 ? target : target.slice(0, end);
+};
+
+/** The path of a request target in origin form or absolute form (RFC 9112, section 3.2). */
+const pathOf = (target: string): string => /^(?:https?:\/\/[^/?#]*)?([^?#]*)/i.exec(target)?.[1] || "/";

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import {
   createServer,
   type IncomingMessage,
@@ -8,16 +7,13 @@ import {
 } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import type Koa from "koa";
 import { Invalid, type Problem } from "../../domain/errors.ts";
-import { closeIfBegun, createCloseDelimitedResponses } from "./close-delimited.ts";
-import type { EnvelopedError } from "./errors/error-envelope.ts";
+import { createCloseDelimitedResponses } from "./close-delimited.ts";
 import { HeadersTooLarge, TooSlow } from "./errors/error-types.ts";
 import { refuseConnection } from "./errors/refuse-connection.ts";
-import { sendError } from "./respond.ts";
 
-/** Answers the request, or returns false and leaves it untouched for the application. */
-export type FastPath = (req: IncomingMessage, res: ServerResponse) => boolean;
+/** Responds to every request; with the refusal, if there is one. */
+export type HandleRequest = (req: IncomingMessage, res: ServerResponse, refusal?: Error) => void;
 
 /** Takes over connections that switch to another protocol. */
 export interface Upgrade {
@@ -36,8 +32,7 @@ const keepAliveMs = 75_000;
 export type HttpServer = Awaited<ReturnType<typeof listen>>;
 
 interface ServerOptions {
-  readonly app: Koa;
-  readonly fastPath: FastPath;
+  readonly handle: HandleRequest;
   readonly upgrade?: Upgrade;
   readonly maxTextCharacters: number;
   /**
@@ -82,21 +77,18 @@ export const listen = async ({
 
 /** Answers every request, those included that Node would answer without the error envelope. */
 const createHttpServer = (
-  { app, fastPath, upgrade, maxTextCharacters, inactivityMs = 120_000 }: ServerOptions,
+  { handle, upgrade, maxTextCharacters, inactivityMs = 120_000 }: ServerOptions,
   closeDelimited: Pick<ReturnType<typeof createCloseDelimitedResponses>, "follow">,
 ): Server => {
-  const handle = app.callback() as RequestListener;
   const isExcess = createPipelineLimit();
   const serve: RequestListener = (req, res) => {
     if (isExcess(req, res)) return void req.socket.destroy();
     closeDelimited.follow(res);
-    if (!server.listening) res.setHeader("Connection", "close"); // the server is draining
     const problem = problemOf(req);
-    if (problem) return void refuse(res, problem);
-    if (fastPath(req, res)) return;
-    res.on("timeout", closeIfBegun);
+    // The rest of a connection with such a request cannot be trusted either.
+    if (problem || !server.listening) res.setHeader("Connection", "close");
     ignoreLongPreferences(req);
-    handle(req, res);
+    handle(req, res, problem && new Invalid([problem]));
   };
   const server = createServer(
     {
@@ -168,10 +160,6 @@ const problemOf = ({ httpVersion, rawHeaders }: IncomingMessage): Problem | unde
   if (hosts > 1) return { path: ["Host"], message: "Host is given more than once." };
   return isCurrent && hosts === 0 ? { path: ["Host"], message: "Host is required." } : undefined;
 };
-
-/** The rest of such a connection cannot be trusted either. */
-const refuse = (res: ServerResponse, problem: Problem): EnvelopedError =>
-  sendError(res, new Invalid([problem]), { "X-Request-Id": randomUUID(), Connection: "close" });
 
 /** Malformed, too large and too slow requests get the error envelope too: the service's own, because their path is unknown. */
 const refuseMalformed = (error: NodeJS.ErrnoException, socket: Socket): void => {

@@ -21,20 +21,11 @@ export const taggedJson = (document: object): TaggedContent =>
 
 export const tagOf = (content: Buffer | string): string => `"${hash("sha256", content, "base64url")}"`;
 
-/** The request headers that a website's own documents depend on. */
-const credentials = ["X-API-Key", "X-API-Secret", "Authorization", "xi-api-key"];
-
-/** 200 with a website's document, or 304 if the caller has it. */
-export const respondTagged = (ctx: Context, document: TaggedContent): void => {
-  respondPublic(ctx, document, "application/json; charset=utf-8");
-  ctx.vary(credentials);
-};
-
-/** 200 with a document that is the same for every caller, or 304 if the caller has it. */
-export const respondPublic = (
+/** 200 with a document, or 304 if the caller has it. */
+export const respondTagged = (
   ctx: Context,
   { body, etag }: TaggedContent,
-  type = "application/json",
+  type = "application/json; charset=utf-8",
 ): void => {
   const selected = codedTag(ctx, etag, body.length);
   ctx.set("ETag", selected);
@@ -47,7 +38,7 @@ export const respondPublic = (
   ctx.body = body;
 };
 
-/** The members of operations that respond with `respondTagged`. */
+/** The members of operations that respond with a website's own document. */
 export const taggedOperation = { cache: [revalidatePrivately], headers: ifNoneMatch } as const;
 
 export const taggedResponses = (schema: z.ZodType): Readonly<Record<200 | 304, ResponseSpec>> => ({

@@ -1,7 +1,9 @@
 import { z } from "zod";
 import type { ZodOpenApiOperationObject, ZodOpenApiResponseObject } from "zod-openapi";
 import { isPrivate } from "../caching/cache-control.ts";
-import { envelopeOf } from "../kernel/errors/envelope-of.ts";
+import { type Auth, isAdmin } from "../kernel/auth.ts";
+import { apiAt, type CompatibleApi } from "../kernel/compatible-api.ts";
+import { ownEnvelope } from "../kernel/errors/error-envelope.ts";
 import { type ErrorStatus, type ErrorType, errorTypes } from "../kernel/errors/error-types.ts";
 import {
   cacheControl,
@@ -11,14 +13,15 @@ import {
   requestId,
   tokenRenewal,
 } from "../kernel/headers.ts";
-import { type Auth, isAdmin, type Operation, type ResponseSpec } from "../kernel/operation.ts";
-import { securityOf } from "./security.ts";
+import type { Operation, ResponseSpec } from "../kernel/operation.ts";
+import { securityWith } from "./security.ts";
 
 /** The operations of one path, by method. */
 type Described = Partial<Record<Operation["method"] | "head", ZodOpenApiOperationObject>>;
 
-export const createDescriber = (names: HeaderNames) => {
-  const errorResponses = createErrorResponses(names);
+export const createDescriber = (names: HeaderNames, apis: readonly CompatibleApi[]) => {
+  const errorResponses = createErrorResponses(names, apis);
+  const securityOf = securityWith(apis);
 
   const response = (
     { auth, cache: operationCache = [] }: Operation,
@@ -117,17 +120,19 @@ const errorsOfAuth: Readonly<Record<Auth, readonly ErrorStatus[]>> = {
 };
 
 /** Error responses are shared components, one per status, envelope and audience, unless they carry headers of the operation. */
-const createErrorResponses = (names: HeaderNames) => {
+const createErrorResponses = (names: HeaderNames, apis: readonly CompatibleApi[]) => {
   const shared = new Map<string, ZodOpenApiResponseObject>();
+  const envelopeOf = ({ path }: Operation) => apiAt(apis, path)?.errors ?? ownEnvelope;
 
   const describe = (
     { headerSchemas, authentication, example, description = example.message }: ErrorType,
-    { auth, path, deprecated }: Operation,
+    operation: Operation,
   ): ZodOpenApiResponseObject => {
+    const { auth, deprecated } = operation;
     const early = authentication === "before";
     const counted = isCounted(auth) && !early;
     const either = authentication === "either" || mayBeUncounted(auth);
-    const envelope = envelopeOf(path);
+    const envelope = envelopeOf(operation);
     const { status, headers, body } = envelope.present(example);
     return {
       description,
@@ -151,7 +156,7 @@ const createErrorResponses = (names: HeaderNames) => {
       const early = authentication === "before";
       if (operation.deprecated && !early) return describe(error, operation);
       const audience = early ? "" : audienceOf(operation.auth);
-      const id = `${envelopeOf(operation.path).name}${name}${audience}`;
+      const id = `${envelopeOf(operation).name}${name}${audience}`;
       const response = shared.get(id) ?? { id, ...describe(error, operation) };
       shared.set(id, response);
       return response;

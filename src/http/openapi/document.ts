@@ -1,10 +1,11 @@
 import { createDocument, type ZodOpenApiOverride, type ZodOpenApiPathsObject } from "zod-openapi";
 import { fixedTiers } from "../../domain/accounts/plan.ts";
 import { planOrTier } from "../../domain/accounts/plan-request.ts";
+import type { CompatibleApi } from "../kernel/compatible-api.ts";
 import type { HeaderNames } from "../kernel/headers.ts";
 import type { Operation } from "../kernel/operation.ts";
 import { createDescriber } from "./describe-operation.ts";
-import { securitySchemes } from "./security.ts";
+import { securitySchemesWith } from "./security.ts";
 
 export type OpenApiDocument = ReturnType<typeof createDocument>;
 
@@ -16,13 +17,15 @@ export const describeApi = ({
   operations,
   names,
   publicUrl,
+  apis,
 }: {
   operations: readonly Operation[];
   names: HeaderNames;
+  apis: readonly CompatibleApi[];
   /** Default: the host that serves the document. */
   publicUrl: string | undefined;
 }): OpenApiDocument => {
-  const describe = createDescriber(names);
+  const describe = createDescriber(names, apis);
   const paths: ZodOpenApiPathsObject = {};
   for (const operation of operations) {
     paths[operation.path] = { ...paths[operation.path], ...describe(operation) };
@@ -34,13 +37,13 @@ export const describeApi = ({
         title: "Voxledger",
         version,
         summary: "Text to speech with content-addressed audio and an event log of every request",
-        description,
+        description: descriptionWith(apis),
         license: { name: "Apache-2.0", identifier: "Apache-2.0" },
       },
       servers: [{ url: publicUrl ?? "/" }],
-      tags,
+      tags: tagsWith(apis),
       paths,
-      components: { securitySchemes },
+      components: { securitySchemes: securitySchemesWith(apis) },
     },
     { override: preprocessedPlan, allowEmptySchema: { custom: true } },
   );
@@ -54,25 +57,18 @@ const preprocessedPlan: ZodOpenApiOverride = ({ zodSchema, jsonSchema }) => {
   jsonSchema.oneOf = [{ type: "string", enum: fixedTiers }, ...oneOf];
 };
 
-const description = `Every response has an \`X-Request-Id\`. Every error is \`{error: {message, statusCode, code?, errors?}}\`,
-or in the form of the API that a path under \`/openai\` or \`/elevenlabs\` is compatible with. An
+const descriptionWith = (
+  apis: readonly CompatibleApi[],
+) => `Every response has an \`X-Request-Id\`. Every error is \`{error: {message, statusCode, code?, errors?}}\`,
+or in the form of the API that a path under ${apis.map(({ segment }) => `\`/${segment}\``).join(" or ")} is compatible with. An
 unknown path is a 404. A method that a path does not have is a 405 with \`Allow\`. HEAD is supported wherever GET is. JSON
 of more than 1 KiB is compressed for clients that accept gzip or br.
 
 Responses to a website's verified origins have CORS headers. Preflights need no authentication.`;
 
-const tags = [
+const tagsWith = (apis: readonly CompatibleApi[]) => [
   { name: "Synthesis", description: "Text to speech." },
-  {
-    name: "OpenAI",
-    description:
-      "OpenAI's speech API, for its clients. Errors are `{error: {message, type, param, code}}`, as OpenAI sends them.",
-  },
-  {
-    name: "ElevenLabs",
-    description:
-      "ElevenLabs' text-to-speech API, for its clients. Errors are `{detail: {status, message}}`, as ElevenLabs sends them.",
-  },
+  ...apis.map(({ tag }) => tag),
   {
     name: "Voices",
     description: "The voices of the service, and reports of the voices that platforms have.",

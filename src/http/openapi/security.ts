@@ -1,5 +1,6 @@
 import type { ZodOpenApiOperationObject, ZodOpenApiSecuritySchemeObject } from "zod-openapi";
-import type { Auth } from "../kernel/operation.ts";
+import type { Auth } from "../kernel/auth.ts";
+import type { CompatibleApi } from "../kernel/compatible-api.ts";
 
 type Scheme = ZodOpenApiSecuritySchemeObject;
 
@@ -11,7 +12,7 @@ const inQuery = apiKeyIn("query");
 
 const bearer = (description: string): Scheme => ({ type: "http", scheme: "bearer", description });
 
-export const securitySchemes: Record<string, Scheme> = {
+export const securitySchemesWith = (apis: readonly CompatibleApi[]): Record<string, Scheme> => ({
   apiKey: inHeader("X-API-Key", "The website's public identifier."),
   apiSecret: inHeader("X-API-Secret", "The secret of the key. Only for servers; never use it in a browser."),
   keyParameter: inQuery("key", "The key in the URL, where headers cannot be set (an `<audio>` element)."),
@@ -28,9 +29,10 @@ export const securitySchemes: Record<string, Scheme> = {
   singleToken: bearer(
     "`API_KEY.API_SECRET`, for clients that send a single token. Only for servers; never use it in a browser.",
   ),
-  elevenLabsKey: inHeader(
-    "xi-api-key",
-    "`API_KEY.API_SECRET`, as ElevenLabs' clients send it. Only for servers.",
+  ...Object.fromEntries(
+    apis.flatMap(({ tokenHeader }) =>
+      tokenHeader ? [[tokenHeader.scheme, inHeader(tokenHeader.name, tokenHeader.description)]] : [],
+    ),
   ),
   tokenParameter: inQuery(
     "token",
@@ -41,30 +43,31 @@ export const securitySchemes: Record<string, Scheme> = {
   auditorToken: bearer(
     "A token of AUDITOR_TOKEN. It reads everything in the admin API, and changes nothing.",
   ),
-};
+});
 
 type Security = NonNullable<ZodOpenApiOperationObject["security"]>;
 
-/** The alternatives that authenticate a website. */
-const website: Security = [
-  { apiKey: [], apiSecret: [] },
-  { singleToken: [] },
-  { elevenLabsKey: [] },
-  { accessToken: [] },
-  { apiKey: [], verifiedOrigin: [] },
-  { keyParameter: [], verifiedOrigin: [] },
-];
-
 const auditor: Security = [{ adminToken: [] }, { auditorToken: [] }];
 
-export const securityOf: Readonly<Record<Auth, Security>> = {
-  none: [],
-  website,
-  "website, even suspended": website,
-  "website, if it has credentials": [...website, {}],
-  websocket: [...website, { tokenParameter: [] }],
-  "verification token": [{ verificationToken: [] }],
-  operator: [{ adminToken: [] }],
-  auditor,
-  "website even suspended, or auditor": [...auditor, ...website],
+/** The alternatives that authenticate the callers of an operation. */
+export const securityWith = (apis: readonly CompatibleApi[]): Readonly<Record<Auth, Security>> => {
+  const website: Security = [
+    { apiKey: [], apiSecret: [] },
+    { singleToken: [] },
+    ...apis.flatMap(({ tokenHeader }) => (tokenHeader ? [{ [tokenHeader.scheme]: [] }] : [])),
+    { accessToken: [] },
+    { apiKey: [], verifiedOrigin: [] },
+    { keyParameter: [], verifiedOrigin: [] },
+  ];
+  return {
+    none: [],
+    website,
+    "website, even suspended": website,
+    "website, if it has credentials": [...website, {}],
+    websocket: [...website, { tokenParameter: [] }],
+    "verification token": [{ verificationToken: [] }],
+    operator: [{ adminToken: [] }],
+    auditor,
+    "website even suspended, or auditor": [...auditor, ...website],
+  };
 };

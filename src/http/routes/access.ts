@@ -11,9 +11,9 @@ import type { Limits } from "../../limits/limits.ts";
 import { bearerOf } from "../access/credentials.ts";
 import { noStore } from "../caching/cache-control.ts";
 import type { ClientAddress } from "../kernel/client-address.ts";
-import { websiteOf } from "../kernel/middleware.ts";
 import { namedSchema } from "../kernel/named-schema.ts";
 import { json, type Operation, operationsWith } from "../kernel/operation.ts";
+import { callerIn, websiteOf } from "../kernel/request-state.ts";
 
 /** `exp` in Unix seconds. */
 const AuthToken = namedSchema("AuthToken", { exp: z.int(), token: z.string() });
@@ -55,7 +55,7 @@ const readConfig = ({ websites, accessTokens }: AccessOptions): Operation =>
     responses: { 200: { description: "The current configuration.", content: json(ConfigResponse) } },
     handle: (_, ctx) => {
       const { config } = websites.get(websiteOf(ctx));
-      return { ...config, auth: accessTokens.issue(ctx.state.caller.principal) };
+      return { ...config, auth: accessTokens.issue(callerIn(ctx.state).principal) };
     },
   });
 
@@ -69,7 +69,7 @@ const refreshToken = ({ accessTokens }: AccessOptions): Operation =>
       "A token that another token asks for is valid for at most a day after other credentials got the first one: then they are needed again.",
     auth: "website",
     responses: { 200: { description: "The token.", content: json(AuthToken) } },
-    handle: (_, ctx) => accessTokens.issue(ctx.state.caller.principal),
+    handle: (_, ctx) => accessTokens.issue(callerIn(ctx.state).principal),
   });
 
 const verifyOrigin = ({ originVerification, limits, clientOf }: AccessOptions): Operation =>

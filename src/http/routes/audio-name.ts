@@ -9,6 +9,7 @@ import { noStore } from "../caching/cache-control.ts";
 import { namedSchema } from "../kernel/named-schema.ts";
 import { json, jsonRequest, type Operation, operation, pathParams } from "../kernel/operation.ts";
 import type { PublicUrl } from "../kernel/public-url.ts";
+import { callerIn } from "../kernel/request-state.ts";
 import { adminOperation, apiKey, count } from "./admin/admin-operation.ts";
 import { requestFromBody, requestInAnyFormat } from "./synthesis/request.ts";
 import { TTSService } from "./voices/schemas.ts";
@@ -93,7 +94,8 @@ const nameAudio = ({ audioNames, publicUrl }: AudioNameOptions, body: RequestBod
     body,
     responses,
     errors: [404],
-    handle: ({ body }, ctx) => present(audioNames.nameFor(ctx.state.caller.principal, body), ctx, publicUrl),
+    handle: ({ body }, ctx) =>
+      present(audioNames.nameFor(callerIn(ctx.state).principal, body), ctx, publicUrl),
   });
 
 const nameAudioOfKey = (

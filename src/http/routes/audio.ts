@@ -86,9 +86,10 @@ const audioParams: RequestPart<AudioName, z.ZodObject> = {
         examples: ["4e6ff6ac9dc1a7c7e0b1c1b6de4f2e8c1e2b7a9c3d5e0f1a2b3c4d5e6f708192.mp3"],
       }),
   }),
-  read: ({ params }) => {
-    if (!audioPattern.test(params.object)) throw notFound();
-    return { hash: params.object.slice(0, 64), name: `public/${params.object}` };
+  read: ({ state }) => {
+    const { object = "" } = state.route.params;
+    if (!audioPattern.test(object)) throw notFound();
+    return { hash: object.slice(0, 64), name: `public/${object}` };
   },
 };
 

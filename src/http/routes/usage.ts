@@ -4,12 +4,12 @@ import { Forbidden } from "../../domain/errors.ts";
 import { addMonths } from "../../domain/ledger/month.ts";
 import { instantError, month } from "../../domain/ledger/period.ts";
 import type { OwnUsage, ReportOwnUsage } from "../../ledger/reports/own-usage.ts";
-import type { Caller } from "../access/gate.ts";
 import { noStore } from "../caching/cache-control.ts";
 import { disconnectSignal } from "../kernel/middleware.ts";
 import { namedSchema } from "../kernel/named-schema.ts";
 import { json, type Operation, operation, queryParams } from "../kernel/operation.ts";
 import type { PublicUrl } from "../kernel/public-url.ts";
+import { callerIn } from "../kernel/request-state.ts";
 
 const count = z.int().min(0);
 const totals = { requests: count, characters: count };
@@ -84,7 +84,7 @@ export const ownUsageOperation = ({
 
 /** The key of a caller that has proved to have its secret. @throws {Forbidden} */
 export const keyWithSecret = (ctx: Context): string => {
-  const { principal }: Caller = ctx.state.caller;
+  const { principal } = callerIn(ctx.state);
   if (principal.proof.by === "secret") return principal.apiKey;
   throw new Forbidden("Usage is readable only with the key's secret, or a token that was issued for it.");
 };

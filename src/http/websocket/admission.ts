@@ -4,8 +4,10 @@ import type { Principal } from "../../application/access/principal.ts";
 import type { Release } from "../../limits/limit.ts";
 import type { Limits } from "../../limits/limits.ts";
 import type { RateLimiter } from "../../limits/rate-limiter.ts";
-import { type Caller, limitHeaders, requireAdmission } from "../access/gate.ts";
+import type { CredentialReader } from "../access/credentials.ts";
+import { limitHeaders, requireAdmission } from "../access/gate.ts";
 import type { ClientAddress } from "../kernel/client-address.ts";
+import type { Caller } from "../kernel/request-state.ts";
 import { handshakeCredentials } from "./handshake.ts";
 
 /** The authenticated caller of a socket. */
@@ -35,11 +37,13 @@ export const createHandshakeAdmission =
     authenticator,
     limiter,
     limits: { sockets },
+    credentialReader,
     clientOf,
   }: {
     authenticator: Authenticator;
     limiter: RateLimiter;
     limits: Pick<Limits, "sockets">;
+    credentialReader: Pick<CredentialReader, "read">;
     clientOf: ClientAddress;
   }): AdmitHandshake =>
   (handshake) => {
@@ -50,7 +54,7 @@ export const createHandshakeAdmission =
         principal,
         admission: limiter.admit(principal, client),
       });
-      const credentials = handshakeCredentials(handshake);
+      const credentials = handshakeCredentials(handshake, credentialReader);
       const opening = countRequest(authenticator.authenticate(credentials, client, "websocket"));
       headers = limitHeaders(opening.admission);
       requireAdmission(opening);

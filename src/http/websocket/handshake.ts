@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Credentials } from "../../application/access/authentication.ts";
-import { credentialsOf, originOf } from "../access/credentials.ts";
+import { type CredentialReader, originOf } from "../access/credentials.ts";
 
 export const streamPath = "/v2/text/stream";
 /** Matches what the router matches. */
@@ -19,8 +19,11 @@ export const isHandshake = ({ method, url = "", headers }: IncomingMessage): boo
  * The credentials of a handshake: those of the headers, or else an access token in the query, which takes precedence over
  * the key in the query. Browsers cannot set the headers of a handshake.
  */
-export const handshakeCredentials = (request: IncomingMessage): Credentials => {
-  const credentials = credentialsOf(request);
+export const handshakeCredentials = (
+  request: IncomingMessage,
+  { read }: Pick<CredentialReader, "read">,
+): Credentials => {
+  const credentials = read(request);
   if (credentials.by !== "origin") return credentials;
   const { url = "" } = request;
   const tokens = new URLSearchParams(url.slice(url.indexOf("?") + 1 || url.length)).getAll("token");

@@ -5,7 +5,7 @@ import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { expect } from "chai";
 import Koa from "koa";
 import { compressText } from "../../../src/http/caching/content-coding.ts";
-import { respondPublic, taggedContent } from "../../../src/http/kernel/tagged-content.ts";
+import { respondTagged, taggedContent } from "../../../src/http/kernel/tagged-content.ts";
 import { authorize, type Credentials, registerWebsite } from "../../support/client.ts";
 import { type InProcessService, startInProcessService } from "../../support/in-process-service.ts";
 import { until } from "../../support/manual-clock.ts";
@@ -140,7 +140,7 @@ describe("compressions of a content that is the same for everybody", () => {
     );
     app.use((ctx) => {
       const file = files[Number(ctx.path.slice(1))];
-      if (file) respondPublic(ctx, file);
+      if (file) respondTagged(ctx, file);
       else ctx.body = { uncached: "c".repeat(2_000) };
     });
     const server = app.listen(0, "127.0.0.1");

@@ -1,16 +1,10 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { expect } from "chai";
-import type { Middleware } from "koa";
-import { pino } from "pino";
-import { createApp } from "../../../src/http/kernel/app.ts";
 import { respondWithText } from "../../../src/http/kernel/respond.ts";
-import { createRouter } from "../../../src/http/kernel/router.ts";
 import { type HttpServer, listen } from "../../../src/http/kernel/server.ts";
-import { noAuthentication } from "../../support/operation-server.ts";
+import { type Respond, routerTo, testApp } from "../../support/operation-server.ts";
 import { rejection } from "../../support/rejection.ts";
-
-const log = pino({ level: "silent" });
 
 describe("a text response that is cut", () => {
   let server: HttpServer;
@@ -20,10 +14,9 @@ describe("a text response that is cut", () => {
   });
   afterEach(() => server.drain(0));
 
-  const serve = async (response: Middleware, inactivityMs?: number): Promise<void> => {
-    const app = createApp({ log, router: createRouter([], noAuthentication), middleware: [response] });
+  const serve = async (respond: Respond, inactivityMs?: number): Promise<void> => {
     const limits = { maxTextCharacters: 100, ...(inactivityMs && { inactivityMs }) };
-    server = await listen({ app, fastPath: () => false, host: "127.0.0.1", port: 0, ...limits });
+    server = await listen({ handle: testApp(routerTo(respond)), host: "127.0.0.1", port: 0, ...limits });
   };
   /** The connection of a request whose response has begun. Nothing is read from it. */
   const begin = async (version: string, headers = ""): Promise<Socket> => {
@@ -37,7 +30,7 @@ describe("a text response that is cut", () => {
 
   /** Answers with one line, and whatever follows `release`. */
   const lines =
-    (failure?: Error): Middleware =>
+    (failure?: Error): Respond =>
     (ctx) =>
       respondWithText(
         ctx,

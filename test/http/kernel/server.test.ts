@@ -2,25 +2,17 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { expect } from "chai";
-import type { Middleware } from "koa";
-import { pino } from "pino";
-import { createApp } from "../../../src/http/kernel/app.ts";
-import { createRouter } from "../../../src/http/kernel/router.ts";
 import { type HttpServer, listen } from "../../../src/http/kernel/server.ts";
 import { sendBytes } from "../../support/exchange.ts";
-import { noAuthentication } from "../../support/operation-server.ts";
+import { type Respond, routerOf, routerTo, testApp } from "../../support/operation-server.ts";
 
-const log = pino({ level: "silent" });
-
-/** Listens on a free port with one middleware for all requests. */
+/** Listens on a free port with one response to all requests; without one, no path is known. */
 const serve = (
-  response: Middleware,
+  respond: Respond | undefined,
   options: Pick<Parameters<typeof listen>[0], "inactivityMs" | "upgrade"> = {},
 ): Promise<HttpServer> => {
-  const app = createApp({ log, router: createRouter([], noAuthentication), middleware: [response] });
   return listen({
-    app,
-    fastPath: () => false,
+    handle: testApp(respond ? routerTo(respond) : routerOf([])),
     host: "127.0.0.1",
     port: 0,
     maxTextCharacters: 100,
@@ -47,7 +39,7 @@ describe("the HTTP server", () => {
 
     before(async () => {
       const take = () => expect.fail("The connection was upgraded.");
-      server = await serve((_, next) => next(), { upgrade: { accepts: () => true, take } });
+      server = await serve(undefined, { upgrade: { accepts: () => true, take } });
     });
     after(() => server.drain(0));
 
@@ -96,7 +88,7 @@ describe("the HTTP server", () => {
   });
 
   it("says that a URL with letters beyond ASCII must be percent-encoded", async () => {
-    const server = await serve((_, next) => next());
+    const server = await serve(undefined);
     const { body } = readResponse(await sendBytes(server.url, "GET /?text=é HTTP/1.1\r\nHost: x\r\n\r\n"));
     expect(body.error.message).to.equal("The URL contains characters that must be percent-encoded.");
     await server.drain(0);

@@ -10,9 +10,8 @@ import type { SynthesisPlan, SynthesisRequest } from "../../../src/application/s
 import { type Core, composeCore } from "../../../src/bootstrap/core.ts";
 import type { Plan } from "../../../src/domain/accounts/plan.ts";
 import { countCharacters } from "../../../src/domain/synthesis/count-characters.ts";
-import { createApp } from "../../../src/http/kernel/app.ts";
+import { createCredentialReader } from "../../../src/http/access/credentials.ts";
 import { clientAddress } from "../../../src/http/kernel/client-address.ts";
-import { createRouter } from "../../../src/http/kernel/router.ts";
 import { listen } from "../../../src/http/kernel/server.ts";
 import { synthesizeRequest } from "../../../src/http/routes/synthesis/request.ts";
 import { createHandshakeAdmission } from "../../../src/http/websocket/admission.ts";
@@ -26,7 +25,7 @@ import { createRateLimiter } from "../../../src/limits/rate-limiter.ts";
 import { readSettings } from "../../../src/settings.ts";
 import { machineAt } from "../../support/in-process-service.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
-import { noAuthentication } from "../../support/operation-server.ts";
+import { routerOf, testApp } from "../../support/operation-server.ts";
 import { temporaryFolder } from "../../support/service.ts";
 import { testLimits } from "../../support/test-limits.ts";
 import { createManualStreaming, type ManualStreaming } from "./manual-streaming.ts";
@@ -103,7 +102,13 @@ export const startSocketServer = async (
   });
   const streaming = createManualStreaming();
   const socket = createSynthesisSocketServer({
-    admit: createHandshakeAdmission({ authenticator, limiter, limits: perKey, clientOf: clientAddress([]) }),
+    admit: createHandshakeAdmission({
+      credentialReader: createCredentialReader([]),
+      authenticator,
+      limiter,
+      limits: perKey,
+      clientOf: clientAddress([]),
+    }),
     services: {
       schema: synthesizeRequest(maxTextCharacters),
       synthesis: { plan },
@@ -114,9 +119,9 @@ export const startSocketServer = async (
     log,
     clock,
   });
-  const app = createApp({ log, router: createRouter([openStreamOperation()], noAuthentication) });
+  const handle = testApp(routerOf([openStreamOperation()]), log);
   const options = { host: "127.0.0.1", port: 0, maxTextCharacters, inactivityMs };
-  const server = await listen({ app, fastPath: () => false, upgrade: socket, ...options });
+  const server = await listen({ handle, upgrade: socket, ...options });
   opened.defer(async () => {
     await Promise.all([elapseUntil(clock, socket.drain(0)), server.drain(0)]);
   });

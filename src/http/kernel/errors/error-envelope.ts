@@ -1,4 +1,6 @@
 import type { z } from "zod";
+import { errorResponse } from "./error-response.ts";
+import { presentError } from "./error-types.ts";
 
 /** An error as an API sends it. */
 export interface EnvelopedError {
@@ -17,3 +19,11 @@ export interface ErrorEnvelope {
   /** An unknown error becomes a 500 that reveals nothing. */
   present(error: unknown): EnvelopedError;
 }
+
+/** The service's own envelope. */
+export const ownEnvelope: ErrorEnvelope = {
+  name: "",
+  schema: errorResponse,
+  headersOf: () => ({}),
+  present: presentError,
+};

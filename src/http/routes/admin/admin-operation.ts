@@ -10,6 +10,7 @@ import {
   type ResponseSpec,
   resourceName,
 } from "../../kernel/operation.ts";
+import { actorIn } from "../../kernel/request-state.ts";
 
 type AdminDeclaration<Params, Query, Body, Services extends unknown[] = []> = Omit<
   Declaration<Params, Query, Body>,
@@ -29,7 +30,7 @@ export const adminOperation = <Params, Query, Body>({
     tag: "Admin",
     auth: declaration.method === "get" ? "auditor" : "operator",
     handle: (input: Input<Params, Query, Body>, ctx) =>
-      handle(input, { actor: ctx.state.actor, requestId: ctx.state.requestId }, ctx),
+      handle(input, { actor: actorIn(ctx.state), requestId: ctx.state.requestId }, ctx),
   });
 
 /** Declares an operation of the admin API as a function of the services that its handler receives first. */

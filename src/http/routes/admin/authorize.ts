@@ -1,12 +1,11 @@
 import { hash, timingSafeEqual } from "node:crypto";
-import type { Middleware } from "koa";
 import { Forbidden, NotFound, Unauthorized } from "../../../domain/errors.ts";
 import { presenterOf } from "../../../limits/client-network.ts";
 import type { RefusingLimit } from "../../../limits/limit.ts";
 import { bearerOf } from "../../access/credentials.ts";
+import type { AdminAuth } from "../../kernel/auth.ts";
 import type { ClientAddress } from "../../kernel/client-address.ts";
-import type { AdminAuth } from "../../kernel/operation.ts";
-import type { AdminSession } from "./session.ts";
+import type { AdminSession, Admit } from "../../kernel/request-state.ts";
 
 /** A holder's name, if it has one, and its bearer token. */
 interface NamedToken {
@@ -24,44 +23,41 @@ interface AdminAccess {
 }
 
 /**
- * Authenticates `Authorization: Bearer` with a token of ADMIN_TOKEN or AUDITOR_TOKEN, and sets `ctx.state.actor` and
- * `ctx.state.adminSession`. Operators may do all that auditors may.
- * @throws {NotFound} without any token @throws {Unauthorized} @throws {RateLimited} for one more wrong token after too many
- * @throws {Forbidden} for an auditor's token where an operator is required
+ * Authenticates operators and auditors by their tokens. Operators may do all that auditors may.
+ * @throws {NotFound} without any token @throws {Unauthorized} @throws {RateLimited} for one more
+ * wrong token after too many @throws {Forbidden} for an auditor where an operator is required
  */
 export const authorizeAdmin = (
   required: AdminAuth,
   { adminTokens, auditorTokens, failures, clientOf }: AdminAccess,
-): Middleware => {
+): Admit => {
   const known = knownTokens({ adminTokens, auditorTokens });
-  return async (ctx, next) => {
+  return (req, state) => {
     if (known.length === 0) throw new NotFound("There is nothing under this address.");
-    const { authorization } = ctx.req.headers;
+    const { authorization } = req.headers;
     const holder = findToken(known, bearerOf(authorization));
     if (!holder) {
-      if (authorization !== undefined) failures.acquire(presenterOf(clientOf(ctx.req), "admin"));
+      if (authorization !== undefined) failures.acquire(presenterOf(clientOf(req), "admin"));
       throw new Unauthorized("The admin token is missing or wrong.");
     }
-    ctx.state.actor = holder.actor;
-    ctx.state.adminSession = holder.session;
+    state.actor = holder.actor;
+    state.adminSession = holder.session;
     if (required === "operator" && holder.session.role !== "operator") {
       throw new Forbidden("This operation requires an operator's token.");
     }
-    await next();
   };
 };
 
 /** Authenticates operators and auditors by their tokens, and all other callers with `website`. */
 export const authorizeAuditorOr = (
-  website: Middleware,
+  website: Admit,
   tokens: Pick<AdminAccess, "adminTokens" | "auditorTokens">,
-): Middleware => {
+): Admit => {
   const known = knownTokens(tokens);
-  return async (ctx, next) => {
-    const holder = findToken(known, bearerOf(ctx.req.headers.authorization));
-    if (!holder) return await website(ctx, next);
-    ctx.state.actor = holder.actor;
-    await next();
+  return (req, state) => {
+    const holder = findToken(known, bearerOf(req.headers.authorization));
+    if (holder) state.actor = holder.actor;
+    else website(req, state);
   };
 };
 

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { namedSchema } from "../../kernel/named-schema.ts";
 import type { Operation } from "../../kernel/operation.ts";
+import type { AdminSession } from "../../kernel/request-state.ts";
 import { adminOperation, ok } from "./admin-operation.ts";
 
 const adminSession = namedSchema("AdminSession", {
@@ -11,10 +12,7 @@ const adminSession = namedSchema("AdminSession", {
     .string()
     .exactOptional()
     .meta({ description: "Absent if the token has no name in ADMIN_TOKEN or AUDITOR_TOKEN." }),
-});
-
-/** Who presented the token. */
-export type AdminSession = Readonly<z.output<typeof adminSession>>;
+}) satisfies z.ZodType<AdminSession>;
 
 export const sessionOperation = (): Operation =>
   adminOperation({
@@ -23,5 +21,5 @@ export const sessionOperation = (): Operation =>
     id: "showSession",
     summary: "Show the role and the name of the presented token",
     responses: ok("The role and the name.", adminSession),
-    handle: (_, __, ctx): AdminSession => ctx.state.adminSession,
+    handle: (_, __, ctx) => ctx.state.adminSession,
   });

@@ -4,7 +4,7 @@ import type { BundleLoader } from "../../bundles/bundles.ts";
 import { anHourOrStale } from "../../caching/cache-control.ts";
 import { crossOriginResource, etag as etagHeader, ifNoneMatch, noSniff } from "../../kernel/headers.ts";
 import { type Operation, serviceOperation } from "../../kernel/operation.ts";
-import { respondPublic } from "../../kernel/tagged-content.ts";
+import { respondTagged } from "../../kernel/tagged-content.ts";
 
 interface Script {
   readonly path: ClientScript;
@@ -52,7 +52,7 @@ export const clientScriptOperations = ({ bundles }: Pick<BundleLoader, "bundles"
       handle: async (_, ctx) => {
         const { client } = await bundles();
         ctx.set({ "Cross-Origin-Resource-Policy": "cross-origin", "X-Content-Type-Options": "nosniff" });
-        respondPublic(ctx, client[script.path], "text/javascript; charset=utf-8");
+        respondTagged(ctx, client[script.path], "text/javascript; charset=utf-8");
       },
     }),
   );

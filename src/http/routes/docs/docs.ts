@@ -2,7 +2,7 @@ import { z } from "zod";
 import { anHour, revalidate } from "../../caching/cache-control.ts";
 import { contentSecurityPolicy, etag, ifNoneMatch, noSniff } from "../../kernel/headers.ts";
 import { json, type Operation, serviceOperation } from "../../kernel/operation.ts";
-import { respondPublic, type TaggedContent } from "../../kernel/tagged-content.ts";
+import { respondTagged, type TaggedContent } from "../../kernel/tagged-content.ts";
 import { assets, assetsVersion } from "./assets.ts";
 import { pageFileOperation, pagePolicy, pathToRoot } from "./page.ts";
 
@@ -95,5 +95,5 @@ export const openApiOperation = ({
       },
       304: { description: "The caller has the current document.", headers: etag },
     },
-    handle: async (_, ctx) => respondPublic(ctx, await document()),
+    handle: async (_, ctx) => respondTagged(ctx, await document(), "application/json"),
   });

@@ -6,7 +6,7 @@ import type { ShortGender } from "../../../domain/synthesis/speech.ts";
 import { revalidate } from "../../caching/cache-control.ts";
 import { contentSecurityPolicy, etag, ifNoneMatch, noSniff } from "../../kernel/headers.ts";
 import { type Operation, queryParams, serviceOperation } from "../../kernel/operation.ts";
-import { respondPublic, taggedContent } from "../../kernel/tagged-content.ts";
+import { respondTagged, taggedContent } from "../../kernel/tagged-content.ts";
 import { assetsVersion } from "./assets.ts";
 import { languageName } from "./language-names.ts";
 import { escapeHtml, pathToRoot } from "./page.ts";
@@ -71,7 +71,7 @@ export const galleryOperation = ({ gallery }: GalleryOptions): Operation =>
       if (!gallery) throw new NotFound("This installation has no gallery of voices.");
       ctx.set({ "Content-Security-Policy": galleryPolicy, "X-Content-Type-Options": "nosniff" });
       const page = galleryPage(pathToRoot(ctx), gallery, await gallery.voices(), query);
-      respondPublic(ctx, taggedContent(Buffer.from(page)), "text/html; charset=utf-8");
+      respondTagged(ctx, taggedContent(Buffer.from(page)), "text/html; charset=utf-8");
     },
   });
 

@@ -6,7 +6,7 @@ import { NotFound } from "../../../domain/errors.ts";
 import { immutable, revalidate } from "../../caching/cache-control.ts";
 import { contentSecurityPolicy, etag, ifNoneMatch, noSniff } from "../../kernel/headers.ts";
 import { type Operation, pathParams, serviceOperation } from "../../kernel/operation.ts";
-import { respondPublic, type TaggedContent, taggedContent } from "../../kernel/tagged-content.ts";
+import { respondTagged, type TaggedContent, taggedContent } from "../../kernel/tagged-content.ts";
 
 /** Nothing from other origins, except connections to the given one; nothing inline, no framing. Sounds are played from memory. */
 export const pagePolicy = (connectTo?: string): string =>
@@ -67,7 +67,7 @@ export const bundledPageOperation = ({
     handle: async (_, ctx) => {
       const page = await write(ctx);
       ctx.set({ "Content-Security-Policy": policy, "X-Content-Type-Options": "nosniff" });
-      respondPublic(ctx, taggedContent(Buffer.from(page)), "text/html; charset=utf-8");
+      respondTagged(ctx, taggedContent(Buffer.from(page)), "text/html; charset=utf-8");
     },
   });
 
@@ -120,6 +120,6 @@ export const pageFileOperation = ({
       const file = await find(params.version, params.file);
       if (!file) throw new NotFound("There is no such file.");
       ctx.set("X-Content-Type-Options", "nosniff");
-      respondPublic(ctx, file.content, file.type);
+      respondTagged(ctx, file.content, file.type);
     },
   });

@@ -6,7 +6,7 @@ import { contentSecurityPolicy, etag, ifNoneMatch, noSniff, vary } from "../../k
 import { namedSchema } from "../../kernel/named-schema.ts";
 import { json, type Operation, serviceOperation } from "../../kernel/operation.ts";
 import { publicPathOf } from "../../kernel/public-url.ts";
-import { respondPublic, taggedContent, taggedJson } from "../../kernel/tagged-content.ts";
+import { respondTagged, taggedContent, taggedJson } from "../../kernel/tagged-content.ts";
 import { landingPage, landingPolicy, links } from "./landing-page.ts";
 
 const link = z.object({ href: z.string() });
@@ -87,11 +87,11 @@ export const rootOperation = ({ settings: { publicUrl }, gallery }: RootOptions)
       ctx.vary("Accept");
       // The first type listed is sent to clients without a preference.
       if (ctx.accepts("json", "html") !== "html") {
-        return respondPublic(ctx, document, "application/json; charset=utf-8");
+        return respondTagged(ctx, document);
       }
       const page = taggedContent(Buffer.from(await currentPage()));
       ctx.set("Content-Security-Policy", landingPolicy);
-      respondPublic(ctx, page, "text/html; charset=utf-8");
+      respondTagged(ctx, page, "text/html; charset=utf-8");
     },
   });
 };

@@ -2,9 +2,9 @@ import { z } from "zod";
 import type { Voices } from "../../../application/catalog/voices.ts";
 import { languageTag } from "../../../domain/catalog/voice-schema.ts";
 import type { EngineCode, Voice } from "../../../domain/synthesis/speech.ts";
-import { websiteOf } from "../../kernel/middleware.ts";
 import { literals, namedSchema } from "../../kernel/named-schema.ts";
 import { type Operation, operationsWith } from "../../kernel/operation.ts";
+import { websiteOf } from "../../kernel/request-state.ts";
 import { respondTagged, taggedJson, taggedOperation, taggedResponses } from "../../kernel/tagged-content.ts";
 import { engineNamed } from "../synthesis/request.ts";
 

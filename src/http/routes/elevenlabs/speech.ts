@@ -19,7 +19,6 @@ import {
   prosodyApplied,
   unbuffered,
 } from "../../kernel/headers.ts";
-import { websiteOf } from "../../kernel/middleware.ts";
 import {
   json,
   jsonRequest,
@@ -30,6 +29,7 @@ import {
   queryParams,
   type ResponseSpec,
 } from "../../kernel/operation.ts";
+import { websiteOf } from "../../kernel/request-state.ts";
 import type { GetAudio } from "../audio.ts";
 import { idempotencyHeader, requestContextOf } from "../synthesis/request-context.ts";
 import { plainAudio, type StreamBody, type StreamResponse } from "../synthesis/stream.ts";

@@ -1,11 +1,11 @@
 import type { Context } from "koa";
 import { z } from "zod";
 import type { ReportOwnUsage } from "../../../ledger/reports/own-usage.ts";
-import type { Caller } from "../../access/gate.ts";
 import { noStore } from "../../caching/cache-control.ts";
-import { disconnectSignal, websiteOf } from "../../kernel/middleware.ts";
+import { disconnectSignal } from "../../kernel/middleware.ts";
 import { literals, namedSchema } from "../../kernel/named-schema.ts";
 import { json, type Operation, operationsWith } from "../../kernel/operation.ts";
+import { callerIn, websiteOf } from "../../kernel/request-state.ts";
 import { keyWithSecret } from "../usage.ts";
 
 /** What the service does not have, such as slots for cloned voices, is 0 or false. */
@@ -76,7 +76,7 @@ export const elevenLabsUserOperations = ({
   readonly reportOwnUsage: ReportOwnUsage;
 }): Operation[] => {
   const subscriptionOf = async (ctx: Context): Promise<z.output<typeof Subscription>> => {
-    const { principal }: Caller = ctx.state.caller;
+    const { principal } = callerIn(ctx.state);
     const { used, limit, reset } = await reportOwnUsage({
       apiKey: keyWithSecret(ctx),
       signal: disconnectSignal(ctx),

@@ -4,9 +4,9 @@ import { spokenVoices, type Voices } from "../../../application/catalog/voices.t
 import { isInRange, languageRange } from "../../../domain/catalog/language-match.ts";
 import { Invalid, NotFound } from "../../../domain/errors.ts";
 import type { Voice } from "../../../domain/synthesis/speech.ts";
-import { websiteOf } from "../../kernel/middleware.ts";
 import { namedSchema } from "../../kernel/named-schema.ts";
 import { type Operation, pathParams, queryParams } from "../../kernel/operation.ts";
+import { websiteOf } from "../../kernel/request-state.ts";
 import { respondTagged, taggedJson, taggedResponses } from "../../kernel/tagged-content.ts";
 import { createSerializedLists } from "../voices/serialized-lists.ts";
 import { commonModel, languageOf, listOperation } from "./models.ts";

@@ -14,8 +14,8 @@ import {
   speedApplied,
   unbuffered,
 } from "../../kernel/headers.ts";
-import { websiteOf } from "../../kernel/middleware.ts";
 import { jsonRequest, type Operation, operation } from "../../kernel/operation.ts";
+import { websiteOf } from "../../kernel/request-state.ts";
 import { idempotencyHeader, requestContextOf } from "../synthesis/request-context.ts";
 import { type ChunkedAudio, plainAudio, type StreamBody, type StreamResponse } from "../synthesis/stream.ts";
 import { speechEvents } from "./speech-events.ts";

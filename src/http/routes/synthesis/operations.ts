@@ -1,14 +1,17 @@
 import type { Context } from "koa";
+import type { Logger } from "pino";
 import type { z } from "zod";
 import type { Streaming, Synthesis } from "../../../application/synthesis/delivery.ts";
 import type { SynthesisPlan, SynthesisRequest } from "../../../application/synthesis/planner.ts";
 import { parse } from "../../../domain/validation.ts";
+import type { UnreadAudio } from "../../../limits/unread-audio.ts";
 import { conditionalRange } from "../../kernel/audio-response.ts";
 import type { ErrorStatus } from "../../kernel/errors/error-types.ts";
 import { cached, etag, type HeaderNames } from "../../kernel/headers.ts";
-import { websiteOf } from "../../kernel/middleware.ts";
 import { jsonRequest, type Operation, operation, type RequestPart } from "../../kernel/operation.ts";
+import { websiteOf } from "../../kernel/request-state.ts";
 import { respond } from "../../kernel/respond.ts";
+import { createFromMemory } from "./from-memory.ts";
 import { deprecationHeaders, legacyRequest, requestFromLegacyQuery } from "./legacy.ts";
 import type { PreparedPlans } from "./prepared-plans.ts";
 import type { SynthesisCall, SynthesisPresenter } from "./presenter.ts";
@@ -37,6 +40,8 @@ interface SynthesisOptions {
   readonly schema: RequestSchema;
   readonly names: HeaderNames;
   readonly prepared: PreparedPlans;
+  readonly unread: UnreadAudio;
+  readonly log: Logger;
   readonly settings: { readonly publicUrl: string | undefined };
 }
 
@@ -65,6 +70,7 @@ const synthesize = (options: SynthesisOptions): Operation =>
     responses: responsesToGet(options.names),
     errors: errorsOfGet,
     head: { id: "synthesizeHead", optional: { ...cached(options.names), ...etag } },
+    fromMemory: createFromMemory(options),
     handle: async ({ query: { request, marks } }, ctx) => {
       const plan = await presentGet(options, ctx, request, marks);
       if (plan.shared && !marks) options.prepared.keep(ctx.url, plan);

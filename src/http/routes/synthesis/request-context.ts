@@ -6,6 +6,7 @@ import type { IdempotencyDigests } from "../../../application/synthesis/idempote
 import type { SynthesisRequest } from "../../../application/synthesis/planner.ts";
 import { Invalid } from "../../../domain/errors.ts";
 import { disconnectSignal, onResponseEnd } from "../../kernel/middleware.ts";
+import { callerIn } from "../../kernel/request-state.ts";
 
 /** 1 to 255 printable ASCII characters. */
 const idempotencyKey = /^[\x20-\x7e]{1,255}$/;
@@ -43,7 +44,7 @@ export const requestContextOf = (
   request: SynthesisRequest,
   { idempotencyOf }: IdempotencyDigests,
 ): RequestContext & { readonly signal: AbortSignal } => {
-  const { principal } = ctx.state.caller;
+  const { principal } = callerIn(ctx.state);
   const key = idempotencyKeyOf(ctx.req.headers);
   return {
     principal,

@@ -3,7 +3,6 @@ import type { ReportVoices } from "../../../application/catalog/voice-reports.ts
 import type { Voices } from "../../../application/catalog/voices.ts";
 import { parse } from "../../../domain/validation.ts";
 import { revalidatePrivately } from "../../caching/cache-control.ts";
-import { websiteOf } from "../../kernel/middleware.ts";
 import {
   jsonRequest,
   type Operation,
@@ -13,6 +12,7 @@ import {
   type RequestPart,
 } from "../../kernel/operation.ts";
 import type { PublicUrl } from "../../kernel/public-url.ts";
+import { websiteOf } from "../../kernel/request-state.ts";
 import { respondTagged, taggedOperation, taggedResponses } from "../../kernel/tagged-content.ts";
 import { queryValues } from "../query-values.ts";
 import { createVoicePresenter } from "./presenter.ts";

@@ -7,8 +7,12 @@ import {
   Unauthorized,
   Unavailable,
 } from "../../../../src/domain/errors.ts";
-import { envelopeOf } from "../../../../src/http/kernel/errors/envelope-of.ts";
+import { apiAt } from "../../../../src/http/kernel/compatible-api.ts";
+import { ownEnvelope } from "../../../../src/http/kernel/errors/error-envelope.ts";
+import { compatibleApis } from "../../../../src/http/operations.ts";
 import { RateLimited } from "../../../../src/limits/limits.ts";
+
+const envelopeOf = (path: string) => apiAt(compatibleApis, path)?.errors ?? ownEnvelope;
 
 const quota = new KeyIsSuspended("too many characters", "quota");
 const operator = new KeyIsSuspended("abuse", "operator");

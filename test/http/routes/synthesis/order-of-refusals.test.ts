@@ -2,9 +2,9 @@ import { expect } from "chai";
 import { pino } from "pino";
 import { admin, authorize, type Credentials, registerWebsite } from "../../../support/client.ts";
 import {
-  type Answered,
   ask,
   type InProcessService,
+  type ReceivedResponse,
   startInProcessService,
 } from "../../../support/in-process-service.ts";
 
@@ -82,7 +82,7 @@ const rateOf = (faults: ReadonlySet<Fault>): { readonly limit: number; readonly 
 /** The headers that differ between two requests, or between the sizes of two texts' audio. */
 const varying = ["date", "x-request-id", "x-ratelimit-remaining", "content-range", "content-length"];
 
-const shown = ({ status, headers, text }: Answered) => ({
+const shown = ({ status, headers, text }: ReceivedResponse) => ({
   status,
   headers: Object.entries(headers)
     .filter(([name]) => !varying.includes(name))
@@ -108,7 +108,7 @@ describe("the order of refusals", () => {
   const query = (parameters: Record<string, string>): string =>
     String(new URLSearchParams({ voice: "UK English Female", text, ...parameters }));
 
-  const get = (parameters: string, headers: Record<string, string>): Promise<Answered> =>
+  const get = (parameters: string, headers: Record<string, string>): Promise<ReceivedResponse> =>
     ask(`${service.url}/v2/text/synthesize?${parameters}`, { headers });
 
   /** A website whose key is in that state, and has used an Idempotency-Key. */
@@ -151,10 +151,10 @@ describe("the order of refusals", () => {
         for (const [way, parameters] of Object.entries(ways(faults))) {
           const where = `${[...faults].join(", ")}: ${way}`;
           const before = fromMemory;
-          const answered = await get(parameters, { ...authorize(website), ...requestHeaders(faults) });
-          const code = answered.status === 200 ? "" : ` ${JSON.parse(answered.text).error.code}`;
-          expect(`${answered.status}${code}`, where).to.equal(refusal ? refusals[refusal] : "200");
-          if (refusal) refused.push(shown(answered));
+          const response = await get(parameters, { ...authorize(website), ...requestHeaders(faults) });
+          const code = response.status === 200 ? "" : ` ${JSON.parse(response.text).error.code}`;
+          expect(`${response.status}${code}`, where).to.equal(refusal ? refusals[refusal] : "200");
+          if (refusal) refused.push(shown(response));
           else expect(fromMemory - before, where).to.equal(way === "audio in memory" ? 1 : 0);
           if (refusal === "quota used up")
             await admin(service.url, "POST", `/keys/${website.apiKey}/reinstate`);

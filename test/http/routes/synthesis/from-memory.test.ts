@@ -5,7 +5,8 @@ import { expect } from "chai";
 import { pino } from "pino";
 import { Unavailable } from "../../../../src/domain/errors.ts";
 import type { Receipt } from "../../../../src/domain/ledger/journal/serving.ts";
-import { createFastPath } from "../../../../src/http/routes/synthesis/fast-path.ts";
+import type { RequestState } from "../../../../src/http/kernel/request-state.ts";
+import { createFromMemory } from "../../../../src/http/routes/synthesis/from-memory.ts";
 import type { RecordCallback } from "../../../../src/ledger/ledger.ts";
 import { admin, authorize, type Credentials, registerWebsite } from "../../../support/client.ts";
 import {
@@ -19,7 +20,7 @@ import { goodCredentials, serveProviders, type WireProviders } from "../../../su
 
 const speech = "/v2/text/synthesize?voice=UK%20English%20Female&text=ten%20chars!";
 
-/** An unknown range unit changes no response, but keeps the request off the fast path. */
+/** An unknown range unit changes no response, but the request then runs the operation. */
 const theLongWay = { Range: "lines=1-2" };
 
 /** The headers that differ between any two requests. */
@@ -33,7 +34,13 @@ const shown = ({ status, headers, text }: ReceivedResponse) => ({
   text,
 });
 
-describe("the fast path", () => {
+const state = {
+  requestId: "a request",
+  route: {},
+  caller: { principal: { apiKey: "vlk_1" }, admission: { limit: 1, remaining: 1 } },
+} as unknown as RequestState;
+
+describe("a response from memory", () => {
   let service: InProcessService;
   const lines: { fastPath?: true; status: number; route: string; apiKey?: string; requestId: string }[] = [];
   const taken = () => lines.filter(({ fastPath }) => fastPath);
@@ -71,8 +78,8 @@ describe("the fast path", () => {
     readonly as?: (website: Credentials) => Record<string, string>;
   }
   const cases: Record<string, Case> = {
-    "a sound": { status: 200 },
-    "a sound for a page": {
+    audio: { status: 200 },
+    "audio for a page": {
       status: 200,
       as: (website) => ({ ...authorize(website), Origin: "https://shop.example" }),
     },
@@ -108,18 +115,19 @@ describe("the fast path", () => {
   };
 
   for (const [what, { status, code, plan = {}, before: first, as = authorize }] of Object.entries(cases)) {
-    it(`answers ${what} as the router does: ${status}`, async () => {
+    it(`is the operation's for ${what}: ${status}`, async () => {
       const responses: ReceivedResponse[] = [];
       for (const way of [{}, theLongWay] as Record<string, string>[]) {
         const website = await registerWebsite(service.url, plan);
-        if (what === "a sound for a page") {
+        if (what === "audio for a page") {
           const origins = { origins: ["https://shop.example"] };
           await admin(service.url, "PUT", `/websites/${website.id}/origins`, origins);
         }
         await first?.(website, way);
         lines.length = 0;
         responses.push(await get(speech, { ...as(website), ...way }));
-        expect(taken(), JSON.stringify(way)).to.have.length(way === theLongWay ? 0 : 1);
+        const isTaken = status === 200 && way !== theLongWay;
+        expect(taken(), JSON.stringify(way)).to.have.length(isTaken ? 1 : 0);
         service.time.now += 60_000;
       }
       const [fast, slow] = responses as [ReceivedResponse, ReceivedResponse];
@@ -144,7 +152,7 @@ describe("the fast path", () => {
     });
   });
 
-  it("does not handle conditional requests, other methods or silence", async () => {
+  it("is not sent to conditional requests, other methods or silence", async () => {
     const website = authorize(await registerWebsite(service.url));
     for (const headers of [{ "If-None-Match": "*" }, { Range: "bytes=0-1" }] as Record<string, string>[]) {
       await get(speech, { ...website, ...headers });
@@ -154,26 +162,25 @@ describe("the fast path", () => {
     expect(taken()).to.deep.equal([]);
   });
 
-  it("leaves a request to the router while the catalog is out of date", () => {
-    const serve = createFastPath({
+  it("is left to the operation while the catalog is out of date", () => {
+    const fromMemory = createFromMemory({
       synthesis: {
         isCurrent: () => {
           throw new Unavailable("The view catalog is out of date.", 5);
         },
       },
-      prepared: { of: () => ({ silent: false }) },
-    } as unknown as Parameters<typeof createFastPath>[0]);
+      prepared: { of: () => ({ muted: false }) },
+    } as unknown as Parameters<typeof createFromMemory>[0]);
     const request = { method: "GET", url: speech, headers: {} } as IncomingMessage;
-    expect(serve(request, {} as ServerResponse)).to.equal(false);
+    const isAnswered = fromMemory(request, {} as ServerResponse, state, () => expect.fail("refused"));
+    expect(isAnswered).to.equal(false);
   });
 
-  it("voids a pipelined request whose client has left before it was recorded, and holds no audio for it", async () => {
+  it("is voided for a pipelined request whose client has left before it was recorded, and holds no audio for it", async () => {
     const { unread } = testLimits({ UNREAD_AUDIO_BYTES: 1 });
     const recorded: RecordCallback[] = [];
     const voided: Receipt[] = [];
-    const serve = createFastPath({
-      gate: () => ({ principal: { apiKey: "vlk_1" }, admission: { limit: 1, remaining: 1 } }),
-      apiCors: () => ({}),
+    const fromMemory = createFromMemory({
       synthesis: {
         isCurrent: () => true,
         usesSharedPlans: () => true,
@@ -182,14 +189,14 @@ describe("the fast path", () => {
         callerLeft: (receipt: Receipt) => voided.push(receipt),
       },
       presenter: { headersFromMemory: () => [] },
-      prepared: { of: () => ({ silent: false }) },
+      prepared: { of: () => ({ muted: false }) },
       unread,
       log: pino({ level: "silent" }),
-    } as unknown as Parameters<typeof createFastPath>[0]);
+    } as unknown as Parameters<typeof createFromMemory>[0]);
     const closed: Promise<unknown>[] = [];
     const server = createServer((request, response) => {
       closed.push(once(response, "close"));
-      serve(request, response);
+      fromMemory(request, response, state, () => expect.fail("refused"));
     }).listen(0, "127.0.0.1");
     await once(server, "listening");
     const client = connect((server.address() as AddressInfo).port, "127.0.0.1");
@@ -273,19 +280,19 @@ describe("the fast path", () => {
       await providers.close();
     });
 
-    it("answers repeated requests of that website for a shared voice", async () => {
+    it("is sent to repeated requests of that website for a shared voice", async () => {
       await askTwice(`${path}&n=1`, owner);
       expect(taken()).to.have.length(1);
     });
 
-    it("answers another website's requests for the same URL", async () => {
+    it("is sent to another website's requests for the same URL", async () => {
       await askTwice(`${path}&n=2`, owner);
       lines.length = 0;
       await askTwice(`${path}&n=2`, other);
       expect(taken()).to.have.length(2);
     });
 
-    it("does not handle requests for BYOK voices", async () => {
+    it("is not sent to requests for BYOK voices", async () => {
       await askTwice("/v2/text/synthesize?voice=alloy&text=My%20own.", owner);
       expect(taken()).to.deep.equal([]);
     });

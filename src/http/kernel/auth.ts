@@ -1,0 +1,32 @@
+/** The roles of the admin API. An operator may do all that an auditor may. */
+export type AdminAuth = "operator" | "auditor";
+
+/**
+ * Who may call an operation. The service admits websites and roles before the operation runs; the
+ * others are authenticated by their handlers.
+ */
+export type Auth =
+  | "none"
+  | "website"
+  /** Keys that are suspended may call it too. */
+  | "website, even suspended"
+  /** Callers without credentials may call it too. */
+  | "website, if it has credentials"
+  /** Credentials of a WebSocket handshake. */
+  | "websocket"
+  /** Operators and auditors may call it too, without a key. */
+  | "website even suspended, or auditor"
+  /** A token that proves an origin. */
+  | "verification token"
+  | AdminAuth;
+
+export const isAdmin = (auth: Auth): auth is AdminAuth => auth === "operator" || auth === "auditor";
+
+/** Which pages may read the responses. */
+export type Cors =
+  | "any origin"
+  /** The response differs by `Origin`. */
+  | "any origin, varying"
+  /** The verified origins of any website. */
+  | "verified origins"
+  | "same origin";

@@ -1,0 +1,34 @@
+import type { ErrorEnvelope } from "./errors/error-envelope.ts";
+
+/** An API of another service, which this one speaks below a path of its own. */
+export interface CompatibleApi {
+  /** The first segment of its paths, which match without regard to case. */
+  readonly segment: string;
+  /** The tag of its operations in the OpenAPI document. */
+  readonly tag: { readonly name: string; readonly description: string };
+  /** How it writes every error, those of unknown paths and of refused callers included. */
+  readonly errors: ErrorEnvelope;
+  /**
+   * The names, in lower case, of the headers that its clients add to requests. Firefox lets pages
+   * set `User-Agent`.
+   */
+  readonly clientHeaders: RegExp;
+  /** The header in which its clients send a token, if not in `Authorization`. */
+  readonly tokenHeader?: {
+    /** In lower case. */
+    readonly name: string;
+    /** Its name and description as a security scheme of the OpenAPI document. */
+    readonly scheme: string;
+    readonly description: string;
+  };
+}
+
+/** The headers, in lower case, in which clients of compatible APIs send tokens. */
+export const tokenHeadersOf = (apis: readonly CompatibleApi[]): string[] =>
+  apis.flatMap(({ tokenHeader }) => (tokenHeader ? [tokenHeader.name] : []));
+
+/** The API that a path belongs to; undefined for the service's own. */
+export const apiAt = <Api extends CompatibleApi>(apis: readonly Api[], path: string): Api | undefined => {
+  const [, first = ""] = path.split("/", 2);
+  return apis.find(({ segment }) => segment === first.toLowerCase());
+};

@@ -1,0 +1,89 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Context } from "koa";
+import type { Principal } from "../../application/access/principal.ts";
+import type { Admission } from "../../limits/rate-limiter.ts";
+import type { AdminAuth, Cors } from "./auth.ts";
+import type { CompatibleApi } from "./compatible-api.ts";
+
+/** Where a request leads. It is found once. */
+export interface Route {
+  /** Undefined for an unknown path, and for a method that the path does not have. */
+  readonly operation: RoutedOperation | undefined;
+  readonly params: Readonly<Record<string, string>>;
+  /** The methods of the path, for `Allow`; empty for an unknown path. */
+  readonly allow: readonly string[];
+  readonly cors: Cors;
+  /** The headers that announce the deprecation of the path. */
+  readonly deprecation: Readonly<Record<string, string>>;
+  /** The API that the path belongs to; undefined for the service's own. */
+  readonly api: CompatibleApi | undefined;
+}
+
+interface RoutedOperation {
+  /** The path with the names of its parameters, which logs and metrics show instead of the URL. */
+  readonly template: string;
+  /** Undefined if its handler authenticates the caller, or nobody does. */
+  readonly admit: Admit | undefined;
+  readonly fromMemory: FromMemory | undefined;
+  readonly handle: (ctx: Context) => Promise<void>;
+}
+
+/** Authenticates the caller of an operation, and applies its limits. @throws the refusal */
+export type Admit = (req: IncomingMessage, state: RequestState) => void;
+
+/**
+ * Responds to an admitted caller if the audio is in memory, and returns false if it is not. It may
+ * call `refuse` instead, also later.
+ */
+export type FromMemory = (
+  req: IncomingMessage,
+  res: ServerResponse,
+  state: RequestState,
+  refuse: (refusal: unknown) => void,
+) => boolean;
+
+/** An authenticated and rate-limited caller. */
+export interface Caller {
+  readonly principal: Principal;
+  readonly admission: Admission;
+}
+
+/** Who presented a token of the admin API. */
+export interface AdminSession {
+  readonly role: AdminAuth;
+  /** Absent if the token has no name in ADMIN_TOKEN or AUDITOR_TOKEN. */
+  readonly name?: string;
+}
+
+/** What the steps before an operation have found out about its request. It is Koa's `ctx.state`. */
+export interface RequestState {
+  /** The id that the response, the log and the ledger share. */
+  readonly requestId: string;
+  readonly route: Route;
+  /** Set as soon as the caller is authenticated, even if it is then refused. */
+  caller: Caller | undefined;
+  /** The name of an operator or auditor in the log and in events. */
+  actor?: string;
+  adminSession?: AdminSession;
+  /** Why the request is refused. Its operation does not run. */
+  refusal: unknown;
+}
+
+declare module "koa" {
+  interface DefaultState extends RequestState {}
+}
+
+/** The caller of an operation that requires a website's credentials. */
+export const callerIn = ({ caller }: RequestState): Caller => {
+  if (!caller) throw new Error("The operation does not require credentials.");
+  return caller;
+};
+
+/** The operator or auditor who calls an operation of the admin API. */
+export const actorIn = ({ actor }: RequestState): string => {
+  if (actor === undefined) throw new Error("The operation requires no admin token.");
+  return actor;
+};
+
+/** The id of the authenticated website. */
+export const websiteOf = (ctx: Context): string => callerIn(ctx.state).principal.websiteId;
