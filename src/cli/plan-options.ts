@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { customTiers, type Plan, tiers } from "../domain/accounts/plan.ts";
 import { planRequest } from "../domain/accounts/plan-request.ts";
 import { parse } from "../domain/validation.ts";
-import { count } from "./layout.ts";
+import { count } from "./columns.ts";
 
 export const wholeNumber = (text: string): number => {
   if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError("Expected a whole number.");

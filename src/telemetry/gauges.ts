@@ -3,7 +3,7 @@ import type { Attributes } from "@opentelemetry/api";
 import type { ResourceStats } from "../async/scheduler/scheduler.ts";
 import { engines } from "../domain/synthesis/speech.ts";
 import type { Instruments } from "./instruments.ts";
-import type { Metric } from "./metric.ts";
+import type { Metric } from "./metric-definition.ts";
 import { metricDefinitions } from "./metrics.ts";
 import type { MetricSources } from "./telemetry.ts";
 

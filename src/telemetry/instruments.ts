@@ -1,5 +1,5 @@
 import { type Attributes, type Meter, metrics, type ObservableResult } from "@opentelemetry/api";
-import type { Metric } from "./metric.ts";
+import type { Metric } from "./metric-definition.ts";
 import { type MetricKey, metricDefinitions } from "./metrics.ts";
 
 type KeysOf<Kind extends Metric["kind"]> = {

@@ -1,4 +1,4 @@
-import { counter, gauge, histogram, type Metric } from "./metric.ts";
+import { counter, gauge, histogram, type Metric } from "./metric-definition.ts";
 
 /*
  * Every metric of the service. Names and units follow OpenTelemetry; `prometheusName` is the name that Prometheus reads

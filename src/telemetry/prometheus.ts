@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { PrometheusSerializer } from "@opentelemetry/exporter-prometheus";
 import { DataPointType, type MetricData, type ResourceMetrics } from "@opentelemetry/sdk-metrics";
-import { prometheusName } from "./metric.ts";
+import { prometheusName } from "./metric-definition.ts";
 
 export type MetricsListener = Awaited<ReturnType<typeof listenForMetrics>>;
 

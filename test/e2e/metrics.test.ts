@@ -1,6 +1,6 @@
 import { pathToFileURL } from "node:url";
 import { expect } from "chai";
-import { prometheusName } from "../../src/telemetry/metric.ts";
+import { prometheusName } from "../../src/telemetry/metric-definition.ts";
 import { metricDefinitions } from "../../src/telemetry/metrics.ts";
 import {
   admin,

@@ -1,4 +1,4 @@
-import { type Metric, prometheusName } from "../../src/telemetry/metric.ts";
+import { type Metric, prometheusName } from "../../src/telemetry/metric-definition.ts";
 import { metricDefinitions } from "../../src/telemetry/metrics.ts";
 import { expectGolden } from "./golden.ts";
 

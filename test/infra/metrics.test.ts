@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { type Metric, prometheusName } from "../../src/telemetry/metric.ts";
+import { type Metric, prometheusName } from "../../src/telemetry/metric-definition.ts";
 import { metricDefinitions } from "../../src/telemetry/metrics.ts";
 import { read, readYaml } from "./files.ts";
 

@@ -5,7 +5,7 @@ import { expect } from "chai";
 import { byokEngines } from "../../src/domain/synthesis/byok-providers.ts";
 import { countProviderEvents } from "../../src/telemetry/decorators/engines.ts";
 import { type Counter, createCounter, createInstruments } from "../../src/telemetry/instruments.ts";
-import { prometheusName } from "../../src/telemetry/metric.ts";
+import { prometheusName } from "../../src/telemetry/metric-definition.ts";
 import { metricDefinitions } from "../../src/telemetry/metrics.ts";
 import { prometheusText } from "../../src/telemetry/prometheus.ts";
 import { createRequestObserver } from "../../src/telemetry/requests.ts";

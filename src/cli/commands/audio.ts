@@ -2,8 +2,8 @@ import type { Command } from "commander";
 import type { AudioDetails, AudioList, AudioReports } from "../../application/audio/audio-reports.ts";
 import type { ServingsRequest } from "../../application/audio/audio-servings.ts";
 import type { DeletedAudio } from "../../application/audio/delete-audio.ts";
+import { count, fields, table } from "../columns.ts";
 import { operator, type Register } from "../command.ts";
-import { count, fields, table } from "../layout.ts";
 import { wholeNumber } from "../plan-options.ts";
 
 type Period = Pick<ServingsRequest, "from" | "to">;

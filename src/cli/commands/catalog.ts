@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option } from "commander";
 import { engineCodes, type SystemVoice, type Voice } from "../../domain/synthesis/speech.ts";
+import { fields, table } from "../columns.ts";
 import { operator, printing, type Register, writing } from "../command.ts";
-import { fields, table } from "../layout.ts";
 
 interface VoiceOptions {
   readonly lang?: string;

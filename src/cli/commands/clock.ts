@@ -1,6 +1,6 @@
 import type { AcceptedClock } from "../../application/clock/accept-clock.ts";
+import { count } from "../columns.ts";
 import { operator, type Register } from "../command.ts";
-import { count } from "../layout.ts";
 
 /** Adds the command `clock`. */
 export const registerClockCommands: Register = (program, { write }) => {

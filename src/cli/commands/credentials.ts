@@ -6,9 +6,9 @@ import type {
 } from "../../application/accounts/credentials.ts";
 import type { SecretOwner } from "../../application/accounts/credentials-cipher.ts";
 import { type ByokEngine, byokEngines, parseCredentials } from "../../domain/synthesis/byok-providers.ts";
+import { fields, table } from "../columns.ts";
 import { operator, print, printing, type Register, reading, writing } from "../command.ts";
 import { readJson } from "../json-file.ts";
-import { fields, table } from "../layout.ts";
 
 /**
  * Credentials are read from a file or standard input: every user of the machine can see arguments.

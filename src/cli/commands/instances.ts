@@ -1,8 +1,8 @@
 import type { Command } from "commander";
 import type { InstanceStatus, ProviderStatus } from "../../application/health/instance-status.ts";
 import type { UsageOverview } from "../../ledger/reports/usage-overview.ts";
+import { count, fields, table } from "../columns.ts";
 import { printing } from "../command.ts";
-import { count, fields, table } from "../layout.ts";
 
 /**
  * Reads a resource of a running instance's admin API. `url`: the instance; default: the one of the

@@ -4,8 +4,8 @@ import { reason as reasonText } from "../../domain/accounts/key.ts";
 import { type Plan, tiers } from "../../domain/accounts/plan.ts";
 import { parse } from "../../domain/validation.ts";
 import type { AuditEntry } from "../../ledger/audit/audit-entries.ts";
+import { count, fields, table } from "../columns.ts";
 import { operator, printing, type Register, writing } from "../command.ts";
-import { count, fields, table } from "../layout.ts";
 import {
   type PlanNumbers,
   type PlanOptions,

@@ -3,9 +3,9 @@ import { readPls } from "../../application/lexicons/read-pls.ts";
 import { type LexiconRules, lexiconRules } from "../../domain/lexicons/lexicon-rules.ts";
 import { lexiconName } from "../../domain/lexicons/lexicons.ts";
 import { parse } from "../../domain/validation.ts";
+import { fields, table } from "../columns.ts";
 import { operator, printing, type Register, writing } from "../command.ts";
 import { parseJson, readText } from "../json-file.ts";
-import { fields, table } from "../layout.ts";
 
 export const registerLexiconCommands: Register = (program, { withServices, read, write }) => {
   const lexicons = program.command("lexicons").description("manage how websites' texts are pronounced");

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
+import { fields, table } from "../columns.ts";
 import { printing } from "../command.ts";
-import { fields, table } from "../layout.ts";
 
 /** What a check of a pack has found. */
 export interface CheckedModel {

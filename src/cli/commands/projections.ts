@@ -6,8 +6,8 @@ import {
 } from "../../application/install-user-projections.ts";
 import { NotFound } from "../../domain/errors.ts";
 import type { ProjectionServer } from "../../eventstore/projection-server.ts";
+import { table } from "../columns.ts";
 import { print, printing } from "../command.ts";
-import { table } from "../layout.ts";
 
 /** Adds the commands for user projections of an EventStoreDB server. */
 export const registerProjectionCommands = (

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from "commander";
 import type { UsageReport, UsageReportRequest } from "../../ledger/reports/usage-report.ts";
+import { count, fields, table } from "../columns.ts";
 import type { Register } from "../command.ts";
-import { count, fields, table } from "../layout.ts";
 
 export const registerUsageCommand: Register = (program, { read }) => {
   program

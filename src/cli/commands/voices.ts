@@ -4,8 +4,8 @@ import type { SpeakingVoice } from "../../application/catalog/speaking-voices.ts
 import type { SampleCounts } from "../../application/gallery/speak-samples.ts";
 import { type VoiceChoice, voiceChoices } from "../../domain/catalog/natural-voices.ts";
 import { type VoiceLicence, voiceLicences } from "../../domain/catalog/voice-licences.ts";
+import { fields, table } from "../columns.ts";
 import { operator, print, printing, type Register, reading } from "../command.ts";
-import { fields, table } from "../layout.ts";
 
 /** Adds the command `voices`: who speaks, on which licence, and the choice of it. */
 export const registerVoicesCommands: Register = (program, { withServices, write }) => {

@@ -3,8 +3,8 @@ import type { DeliveryDetails, NewWebhook, WebhookDetails } from "../../applicat
 import { parse } from "../../domain/validation.ts";
 import { webhookEventTypes } from "../../domain/webhooks/message.ts";
 import { webhookEvents, webhookUrl } from "../../domain/webhooks/webhooks.ts";
+import { fields, table } from "../columns.ts";
 import { operator, printing, type Register, writing } from "../command.ts";
-import { fields, table } from "../layout.ts";
 
 const eventOption = (description: string): Option =>
   new Option("--event <types...>", description).choices(webhookEventTypes);

@@ -7,9 +7,9 @@ import {
 } from "../../application/accounts/websites.ts";
 import { storedConfig } from "../../domain/accounts/website-config.ts";
 import { parse } from "../../domain/validation.ts";
+import { fields, table } from "../columns.ts";
 import { operator, printing, type Register, writing } from "../command.ts";
 import { readJson } from "../json-file.ts";
-import { fields, table } from "../layout.ts";
 import { type PlanOptions, planGiven, planText, withPlanOptions } from "../plan-options.ts";
 
 export const registerWebsiteCommands: Register = (program, actions) => {

@@ -5,9 +5,9 @@ import type { UsageOverview, UsagePeriod } from "../../ledger/reports/usage-over
 import { Plot } from "../components/plot.ts";
 import { Badge, Empty, Figure, Loaded } from "../components/status.ts";
 import { badgeColumn, type Column, numberColumn, Table } from "../components/table.ts";
+import { sumOf } from "../daily-usage.ts";
 import { dayMs, formatCount, formatDay, formatMilliseconds, formatShare, formatTime } from "../format.ts";
 import { html } from "../html.ts";
-import { sumOf } from "../usage.ts";
 import { useGet } from "../use-data.ts";
 
 /** The time until the usage is read again: a second, then each time twice as long. */

@@ -5,11 +5,11 @@ import { Field, Search, valueIn } from "../../components/field.ts";
 import { type Listed, PageButtons, type Pages, usePages } from "../../components/pages.ts";
 import { Badge, Bar, Loaded } from "../../components/status.ts";
 import { actionColumns, type Column, type Sort, Table } from "../../components/table.ts";
+import { type DailyUsage, readDailyUsage, sumOf } from "../../daily-usage.ts";
 import { dayMs, formatCount, formatQuota, formatTime } from "../../format.ts";
 import { html } from "../../html.ts";
 import { linkTo } from "../../routing.ts";
 import { useSession } from "../../session.ts";
-import { type DailyUsage, readDailyUsage, sumOf } from "../../usage.ts";
 import { type Data, useData, useGet } from "../../use-data.ts";
 import { KeyActions } from "./key-actions.ts";
 

@@ -1,6 +1,6 @@
 import type { UsageReport } from "../../../ledger/reports/usage-report.ts";
+import { sumOf } from "../../daily-usage.ts";
 import { dayMs, monthEnd, monthStart } from "../../format.ts";
-import { sumOf } from "../../usage.ts";
 
 interface QuotaCurve {
   /**
