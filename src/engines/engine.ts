@@ -1,26 +1,12 @@
 import type { Claim } from "../async/scheduler/claim.ts";
-import type { Replacement } from "../domain/lexicons/replacements.ts";
 import type { AudioFormat, DecodedContainer } from "../domain/synthesis/formats.ts";
 import type { Mark } from "../domain/synthesis/marks.ts";
 import type { SpokenPhoneme } from "../domain/synthesis/phonemes.ts";
 import type { EngineCode, Prosody, ProsodyParameter } from "../domain/synthesis/speech.ts";
+import type { WrittenText } from "../domain/text/spoken-text.ts";
 
 /** A request to an engine. */
-export interface SpeechRequest {
-  /**
-   * Plain text, or a whole well-formed `<speak>` document that has passed `parseSsml`. Never empty.
-   */
-  readonly text: string;
-  readonly ssml: boolean;
-  /** The text as sent, in NFC, to which marks refer. Default: `text`. */
-  readonly original?: string;
-  /** What is read instead of characters of `original`, if that has markup other than SSML. */
-  readonly reading?: readonly Replacement[] | undefined;
-  /**
-   * What `text` has instead of spoken characters of `original`, or of its reading. Default:
-   * nothing.
-   */
-  readonly replacements?: readonly Replacement[] | undefined;
+export interface SpeechRequest extends WrittenText {
   /** The engine's own name for the voice (SystemVoice.voiceName). */
   readonly voice: string;
   /** BCP-47. */

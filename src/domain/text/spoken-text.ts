@@ -80,15 +80,14 @@ export const withReplacements = (text: SpokenText, replacements: readonly Replac
 
 /** A text for an engine, and how it follows from the text as sent. */
 export interface WrittenText {
-  /** Plain text, or a document from `parseSsml`. */
+  /**
+   * Plain text, or a whole well-formed `<speak>` document that has passed `parseSsml`. Never empty.
+   */
   readonly text: string;
   readonly ssml: boolean;
-  /** The text as sent, in NFC. Default: `text`. */
+  /** The text as sent, in NFC, to which marks refer. Default: `text`. */
   readonly original?: string;
-  /**
-   * How `original` is read, if it has markup that is not SSML: what is read instead of its
-   * characters.
-   */
+  /** What is read instead of characters of `original`, if that has markup other than SSML. */
   readonly reading?: readonly Replacement[] | undefined;
   /**
    * What `text` has instead of spoken characters of `original`, or of its reading. Default:
