@@ -10,6 +10,7 @@ import { throwUnavailable } from "../eventstore/store-error.ts";
 import { type CloseUsageAccountsOptions, createCloseUsageAccounts } from "./accounts/close-usage-accounts.ts";
 import { KnownEntries } from "./accounts/known-entries.ts";
 import { createBackgroundTasks } from "./background-tasks.ts";
+import { createLedger } from "./create-ledger.ts";
 import { createIdempotencyClaims } from "./idempotency/idempotency-claims.ts";
 import { createIdempotencyKeys } from "./idempotency/idempotency-keys.ts";
 import { createRecoverIdempotencyKeys } from "./idempotency/recover-idempotency-keys.ts";
@@ -17,7 +18,6 @@ import { closeJournal } from "./journal/close-journal.ts";
 import { createJournalRegistry } from "./journal/journal-registry.ts";
 import type { Ledger, OnCharged } from "./ledger.ts";
 import { settleVoids } from "./quota/settle-voids.ts";
-import { createLedger } from "./recorder.ts";
 import { openSession } from "./session/open-session.ts";
 import { RecentCharges } from "./session/recent-charges.ts";
 import {

@@ -1,100 +1,58 @@
-import type { Clock } from "../async/clock.ts";
-import { Unavailable } from "../domain/errors.ts";
 import { JournalTakenOver } from "../domain/ledger/journal/journal.ts";
-import type { Receipt, Serving } from "../domain/ledger/journal/serving.ts";
-import { QuotaExceeded } from "../domain/ledger/quota/quota.ts";
+import type { Receipt, Serving, VoidedServing } from "../domain/ledger/journal/serving.ts";
 import { OutcomeUnknown } from "../eventstore/command-handler.ts";
+import type { Admissions, Obstacle } from "./admissions.ts";
 import type { BackgroundTasks } from "./background-tasks.ts";
-import type { IdempotencyClaims } from "./idempotency/idempotency-claims.ts";
-import type { IdempotencyKeys } from "./idempotency/idempotency-keys.ts";
-import type { Admission, ChargedKey, Ledger, NewRequest, OnCharged, RecordCallback } from "./ledger.ts";
+import type { IdempotencyKeys, IdempotentRequest } from "./idempotency/idempotency-keys.ts";
+import { voidOf } from "./journal/journal-flush.ts";
+import type { ChargedKey, OnCharged, RecordCallback } from "./ledger.ts";
 import type { Hold } from "./quota/reservations.ts";
-import { ReservationsClosed } from "./quota/reservations.ts";
-import { type SuspendForQuotaOptions, suspendForQuota } from "./quota/suspend-for-quota.ts";
 import type { RecentCharges } from "./session/recent-charges.ts";
 import type { Session, Sessions } from "./session/sessions.ts";
-import {
-  hasIdempotencyKey,
-  type IdempotentServing,
-  voidCharge,
-  voidUnlessRepeated,
-} from "./void-servings.ts";
 
-export interface LedgerOptions extends SuspendForQuotaOptions {
+export interface RecorderOptions {
   readonly sessions: Sessions;
+  readonly admissions: Admissions;
   readonly recentCharges: Pick<RecentCharges, "wasCharged" | "isPaid" | "send" | "catchUp">;
   readonly idempotencyKeys: IdempotencyKeys;
-  readonly claims: IdempotencyClaims;
-  /** @throws {Unavailable} if this machine's clock is wrong: the month of a serving would be */
-  readonly requireCorrectClock: () => void;
-  readonly timers: Clock;
+  readonly background: BackgroundTasks;
   /** Called with each serving that is durable before its deadline. */
   readonly onCharged: OnCharged;
   readonly onError: (what: string, error: unknown) => void;
 }
 
-/** How often one request is tried again, in a new journal or after a reservation. */
-const maxAttempts = 5;
-
-export const createLedger = (options: LedgerOptions, background: BackgroundTasks): Ledger => {
-  const recorder = new Recorder(options, background);
-  return {
-    record: (principal, served, done, admission) => {
-      const serving: Serving = { ...served, apiKey: principal.apiKey };
-      const charge: Charge = { principal, hold: admission?.hold };
-      const recorded = admission ? endingWith(admission, done) : done;
-      if (!(serving.partial || hasIdempotencyKey(serving))) return recorder.record(charge, serving, recorded);
-      recorder.recordAfterReads(charge, serving, admission).then(
-        (receipt) => recorded(undefined, receipt),
-        (error) => recorded(error, undefined),
-      );
-    },
-    recordStreamEnd: ({ serving: { apiKey, requestId } }, ended) =>
-      recorder.addInBackground((writer) => writer.addStreamEnd({ apiKey, requestId, ...ended })),
-    voidServing: (receipt) => recorder.voidServing(receipt),
-    recordLost: (voids, streams) => {
-      if (voids.length > 0) recorder.addInBackground((writer) => writer.addVoids(voids));
-      for (const end of streams) recorder.addInBackground((writer) => writer.addStreamEnd(end));
-    },
-    admit: (...request) => recorder.admit(...request),
-    wasChargedByAny: (apiKey, hashes) => recorder.wasChargedByAny(apiKey, hashes),
-    wasCharged: (apiKey, hash) => options.recentCharges.wasCharged(apiKey, hash),
-    get backgroundEntries() {
-      return background.pending + options.sessions.backgroundEntries;
-    },
-    drained: background.drained,
-    close: background.close,
-  };
-};
-
-const endingWith =
-  (admission: Admission, done: RecordCallback): RecordCallback =>
-  (error, receipt) => {
-    if (error) admission.release();
-    else admission.claim?.charged();
-    done(error, receipt);
-  };
-
 /** Who is charged, and what is held for the request. */
-interface Charge {
+export interface Charge {
   readonly principal: ChargedKey;
   readonly hold?: Hold | undefined;
 }
 
-class Recorder {
-  readonly #options: LedgerOptions;
-  readonly #background: BackgroundTasks;
+type IdempotentServing = Serving & IdempotentRequest;
 
-  constructor(options: LedgerOptions, background: BackgroundTasks) {
+export const hasIdempotencyKey = (serving: Serving): serving is IdempotentServing =>
+  serving.idempotency !== undefined;
+
+const firstAttempt: { readonly number: number; readonly obstacle?: Obstacle } = { number: 1 };
+
+/** Records servings in the journal of the current session, and voids them. */
+export class Recorder {
+  readonly #options: RecorderOptions;
+
+  constructor(options: RecorderOptions) {
     this.#options = options;
-    this.#background = background;
   }
 
-  record(charge: Charge, serving: Serving, done: RecordCallback, { number, obstacle } = firstAttempt): void {
-    const again = (next: Obstacle) =>
-      this.record(charge, serving, done, { number: number + 1, obstacle: next });
+  /**
+   * Records a serving at once if the session has reserved its characters: the path of nearly every
+   * request. Otherwise opens a session or reserves characters, and calls itself again; so it does
+   * after a flush if another process has taken over the journal. `requireReady` ends the recursion
+   * after five attempts.
+   */
+  record(charge: Charge, serving: Serving, done: RecordCallback, attempt = firstAttempt): void {
+    const again = (obstacle: Obstacle) =>
+      this.record(charge, serving, done, { number: attempt.number + 1, obstacle });
     try {
-      this.#requireReady(number, obstacle);
+      this.#options.admissions.requireReady(attempt.number, attempt.obstacle);
       const session = this.#options.sessions.current;
       if (session && this.#spendAndServe(session, charge, serving, done, again)) return;
       this.#openOrReserve(session, charge.principal, serving)
@@ -103,13 +61,6 @@ class Recorder {
     } catch (error) {
       done(error as Error, undefined);
     }
-  }
-
-  /** @throws {Unavailable} */
-  #requireReady(attempt: number, obstacle: Obstacle): void {
-    this.#background.throwIfUnavailable(this.#options.sessions.backgroundEntries);
-    if (attempt > maxAttempts) throw new Unavailable(obstacles[obstacle], 2);
-    this.#options.requireCorrectClock();
   }
 
   /** False if the session has not reserved enough characters. */
@@ -151,85 +102,37 @@ class Recorder {
     return true;
   }
 
-  /**
-   * Records a part, which may be free, or a serving with an Idempotency-Key: both must read the
-   * event store first.
-   */
-  async recordAfterReads(
-    charge: Charge,
-    serving: Serving,
-    { claim }: Pick<Admission, "claim"> = { claim: undefined },
-  ): Promise<Receipt> {
-    this.#requireReady(firstAttempt.number, firstAttempt.obstacle);
-    return hasIdempotencyKey(serving)
-      ? await this.#recordIdempotently(charge, serving, claim !== undefined)
-      : await this.#recordUnrepeated(charge, serving);
-  }
-
-  /**
-   * Records a serving that is not a repeat. For a part, it must be known first whether another
-   * process has charged the whole.
-   */
-  async #recordUnrepeated(charge: Charge, serving: Serving): Promise<Receipt> {
-    if (serving.partial) await this.wasChargedByAny(serving.apiKey, [serving.hash]);
-    return await this.#recorded(charge, serving);
-  }
-
-  /**
-   * Whether any process has charged the key for one of the objects shortly before.
-   * @throws {Unavailable}
-   */
-  async wasChargedByAny(apiKey: string, hashes: readonly string[]): Promise<boolean> {
-    const { sessions, recentCharges } = this.#options;
-    const isKnown = () => hashes.some((hash) => recentCharges.wasCharged(apiKey, hash));
-    if (isKnown()) return true;
-    await sessions.open(); // Only then are the other journals followed.
-    await recentCharges.catchUp();
-    return isKnown();
-  }
-
-  /** A part of an object is free if it is paid for, and no engine has worked for it. */
+  /** A part of audio is free if it is paid for, and no engine has worked for it. */
   #chargedCharacters(serving: Serving): number {
     const { characters, partial, cached, undelivered } = serving;
     const isKept = cached === "memory" || cached === "store";
     return partial && !undelivered && isKept && this.#options.recentCharges.isPaid(serving) ? 0 : characters;
   }
 
-  /**
-   * Opens a session, or reserves the characters of the serving.
-   * @throws {KeyIsSuspended} @throws {Unavailable}
-   */
+  /** @throws {KeyIsSuspended} @throws {Unavailable} */
   async #openOrReserve(
     session: Session | undefined,
     principal: ChargedKey,
     serving: Serving,
   ): Promise<Obstacle> {
-    if (!session) await this.#options.sessions.open();
+    const { sessions, admissions } = this.#options;
+    if (!session) await sessions.open();
     else {
       const characters = this.#chargedCharacters(serving);
-      await this.#reserveCharacters(session, principal, serving.requestId, characters);
+      await admissions.reserve(session, principal, serving.requestId, characters);
     }
     return "reservationUsed";
   }
 
-  async #reserveCharacters(
-    session: Session,
-    principal: ChargedKey,
-    requestId: string,
-    characters: number,
-  ): Promise<void> {
-    const { apiKey, plan } = principal;
-    if (plan.monthlyCharacters === null) return;
-    const { writer, reservations } = session;
-    try {
-      await reservations.reserve(apiKey, writer.month(), characters, plan.monthlyCharacters);
-    } catch (error) {
-      if (error instanceof JournalTakenOver) this.#options.sessions.takeOver(session);
-      else if (error instanceof ReservationsClosed)
-        return; // The next attempt uses the next journal.
-      else if (error instanceof QuotaExceeded) await suspendForQuota(this.#options, apiKey, error, requestId);
-      else throw error;
-    }
+  /**
+   * Records a part, which may be free, or a serving with an Idempotency-Key: both must read the
+   * event store first. `isClaimed`: the Idempotency-Key is claimed for the request.
+   */
+  async recordAfterReads(charge: Charge, serving: Serving, isClaimed: boolean): Promise<Receipt> {
+    this.#options.admissions.requireReady();
+    return hasIdempotencyKey(serving)
+      ? await this.#recordIdempotently(charge, serving, isClaimed)
+      : await this.#recordUnrepeated(charge, serving);
   }
 
   /**
@@ -242,7 +145,7 @@ class Recorder {
     serving: IdempotentServing,
     isClaimed: boolean,
   ): Promise<Receipt> {
-    const { idempotencyKeys } = this.#options;
+    const { idempotencyKeys, background } = this.#options;
     if (!isClaimed && (await idempotencyKeys.recordRepeat(serving))) {
       return await this.#recorded(charge, { ...serving, characters: 0, repeat: true });
     }
@@ -250,12 +153,21 @@ class Recorder {
     try {
       const isCharged = await idempotencyKeys.recordUse(serving);
       if (isCharged) return receipt;
-      this.#background.run(() => voidCharge(this.#options, receipt, "repeat"));
+      background.run(() => this.#voidCharge(receipt, "repeat"));
       return { ...receipt, isVoided: true };
     } catch (error) {
       this.voidServing(receipt);
       throw error;
     }
+  }
+
+  /**
+   * Records a serving that is not a repeat. Of a part it must be known first whether another
+   * process has charged the whole.
+   */
+  async #recordUnrepeated(charge: Charge, serving: Serving): Promise<Receipt> {
+    if (serving.partial) await this.wasChargedByAny(serving.apiKey, [serving.hash]);
+    return await this.#recorded(charge, serving);
   }
 
   #recorded(charge: Charge, serving: Serving): Promise<Receipt> {
@@ -264,65 +176,41 @@ class Recorder {
     );
   }
 
-  voidServing(receipt: Receipt): void {
-    if (receipt.isVoided) return; // a second void would return its characters twice
-    this.#background.run(() => voidUnlessRepeated(this.#options, receipt));
+  /** As `Ledger.wasChargedByAny`. */
+  async wasChargedByAny(apiKey: string, hashes: readonly string[]): Promise<boolean> {
+    const { sessions, recentCharges } = this.#options;
+    const isKnown = () => hashes.some((hash) => recentCharges.wasCharged(apiKey, hash));
+    if (isKnown()) return true;
+    await sessions.open(); // Only then are the other journals followed.
+    await recentCharges.catchUp();
+    return isKnown();
   }
 
+  /** Voids a serving in the background, unless a repeat was served on its charge. */
+  voidServing(receipt: Receipt): void {
+    const { background, idempotencyKeys } = this.#options;
+    const { serving, isVoided } = receipt;
+    if (isVoided) return; // a second void would return its characters twice
+    background.run(async () => {
+      const isReleased =
+        !hasIdempotencyKey(serving) || serving.repeat || (await idempotencyKeys.release(serving));
+      if (isReleased) await this.#voidCharge(receipt, "unanswered");
+    });
+  }
+
+  /** Voids a charge in the current journal, which may be a later one. */
+  async #voidCharge({ journal, serving, at }: Receipt, reason: VoidedServing["reason"]): Promise<void> {
+    const voided = { ...voidOf(serving, at), reason };
+    const { writer } = await this.#options.sessions.open();
+    writer.addVoids([writer.journal === journal ? voided : { ...voided, journal }]);
+  }
+
+  /** Adds entries that no request waits for to the current journal. */
   addInBackground(add: (writer: Session["writer"]) => void): void {
-    this.#background.run(async () => add((await this.#options.sessions.open()).writer));
+    const { background, sessions } = this.#options;
+    background.run(async () => add((await sessions.open()).writer));
   }
 
   readonly #reportFailedCallback = (error: unknown): void =>
     this.#options.onError("a request could not be answered", error);
-
-  async admit(principal: ChargedKey, request: NewRequest, signal: AbortSignal): Promise<Admission> {
-    this.#requireReady(firstAttempt.number, firstAttempt.obstacle);
-    const { apiKey } = principal;
-    const { requestId, characters, idempotency } = request;
-    const claimed = idempotency && { apiKey, requestId, idempotency };
-    const claim = claimed && (await this.#options.claims.claim(claimed, signal));
-    if (claim === "repeat") return repeated;
-    try {
-      const hold = await this.#hold(principal, requestId, characters);
-      const release = (): void => {
-        hold?.release();
-        claim?.release();
-      };
-      return { isRepeat: false, hold, claim, release };
-    } catch (error) {
-      claim?.release();
-      throw error;
-    }
-  }
-
-  /** Holds characters of a key with a quota. @throws {KeyIsSuspended} @throws {Unavailable} */
-  async #hold(principal: ChargedKey, requestId: string, characters: number): Promise<Hold | undefined> {
-    const { apiKey, plan } = principal;
-    if (plan.monthlyCharacters === null || characters === 0) return undefined;
-    for (let attempt = 1; attempt <= maxAttempts; attempt++) {
-      const session = await this.#options.sessions.open();
-      const { writer, reservations } = session;
-      const hold = reservations.hold(apiKey, writer.month(), characters, plan.monthlyCharacters);
-      if (hold) return hold;
-      await this.#reserveCharacters(session, principal, requestId, characters);
-    }
-    throw new Unavailable(obstacles.reservationUsed, 2);
-  }
 }
-
-const repeated: Admission = { isRepeat: true, hold: undefined, claim: undefined, release: () => {} };
-
-/** What kept the previous attempt from recording a serving. */
-type Obstacle = keyof typeof obstacles;
-
-const obstacles = {
-  takenOver: "Other instances have closed this instance's journal several times: try again.",
-  reservationUsed:
-    "Other requests have used the characters reserved for this request several times: try again.",
-};
-
-const firstAttempt: { readonly number: number; readonly obstacle: Obstacle } = {
-  number: 1,
-  obstacle: "reservationUsed",
-};

@@ -4,17 +4,13 @@ import { keyNumberOf } from "../../domain/accounts/key-numbers.ts";
 import { Unavailable } from "../../domain/errors.ts";
 import { JournalTakenOver } from "../../domain/ledger/journal/journal.ts";
 import {
-  type OwnShare,
-  type Quota,
-  type QuotaEvent,
+  nothingReserved,
   QuotaExceeded,
-  quotaDecider,
-  quotaStream,
   reduceReservation,
   reserveCharacters,
   returnReservation,
 } from "../../domain/ledger/quota/quota.ts";
-import type { Outcome } from "../../eventstore/command-handler.ts";
+import { QuotaStatements } from "./quota-statements.ts";
 import { RecalledHolders, type SettlementContext } from "./recalled-holders.ts";
 import { WaitingRequests } from "./waiting-requests.ts";
 
@@ -29,8 +25,8 @@ export class Tally {
   spent = 0;
   /** The part of `spent` that requests in progress hold. */
   held = 0;
-  /** The reserved total: what may be spent. Negative infinity: nothing is reserved. */
-  reservedTotal = Number.NEGATIVE_INFINITY;
+  /** The total up to which characters may be spent, or `nothingReserved`. */
+  reservedTotal = nothingReserved;
   /** The total of the journal's last event in the quota stream; undefined if it has none. */
   stated: number | undefined = undefined;
   /** How often its reservation was returned because it was idle. */
@@ -45,8 +41,6 @@ export interface ReservationContext extends SettlementContext {
   /** This journal turned out to be taken over. */
   readonly onTakenOver: () => void;
 }
-
-const metadata = { actor: "system" };
 
 /** As long as a serving waits for the event store by default. */
 const appendTimeoutMs = 5_000;
@@ -71,15 +65,8 @@ export class KeyReservation {
   readonly #tally: Tally;
   readonly #waiting = new WaitingRequests();
   #quota = 0;
-  /** The last own event that is known to be in the stream reserves characters. */
-  #isReserved = false;
-  /** By total, the own appends whose outcome is unknown: true if they reserve characters. */
-  readonly #unresolved = new Map<number, boolean>();
-  /**
-   * The log positions of this journal's last event in the stream, and of the last recall by another
-   * journal.
-   */
-  #ownPosition = -1;
+  readonly #statements: QuotaStatements;
+  /** The log position of the last recall by another journal. */
   #recallPosition = -1;
   #isReturnDue = false;
   #isRunning = false;
@@ -96,6 +83,7 @@ export class KeyReservation {
     this.keyNumber = keyNumberOf(apiKey);
     this.month = month;
     this.#tally = tally;
+    this.#statements = new QuotaStatements(context, apiKey, month, tally);
     this.#recalled = new RecalledHolders(context, apiKey, month);
   }
 
@@ -105,7 +93,7 @@ export class KeyReservation {
 
   reserve(characters: number, quota: number): Promise<void> {
     // Reserved under a higher quota: it must not be spent before others have been asked.
-    if (quota < this.#quota) this.#tally.reservedTotal = Number.NEGATIVE_INFINITY;
+    if (quota < this.#quota) this.#tally.reservedTotal = nothingReserved;
     if (quota !== this.#quota) this.changed();
     this.#quota = quota;
     this.#idleChecks = 0;
@@ -167,7 +155,7 @@ export class KeyReservation {
   /** Rejects the waiting requests and sends no further commands. */
   takenOver(error: Error): void {
     this.#isTakenOver = true;
-    this.#tally.reservedTotal = Number.NEGATIVE_INFINITY;
+    this.#tally.reservedTotal = nothingReserved;
     this.#waiting.rejectAll(error);
     this.holdEnded();
     this.changed();
@@ -186,11 +174,11 @@ export class KeyReservation {
     this.#spentBefore = spent;
     const factor = isReturnedSoon ? 1 : idleFactor ** Math.min(this.#tally.idleReturns, maxIdleReturns);
     const isUnused = this.#tally.held === 0;
-    const isIdle = isUnused && this.#idleChecks >= maxIdleChecks * (this.#isHolding ? factor : 1);
+    const isIdle = isUnused && this.#idleChecks >= maxIdleChecks * (this.#statements.mayReserve ? factor : 1);
     const isStated = stated === undefined ? spent >= 0 : stated === spent;
-    const isComplete = !this.#isHolding && this.#unresolved.size === 0 && isStated;
+    const isComplete = !this.#statements.mayReserve && !this.isUncertain && isStated;
     if (isIdle && isComplete) return true;
-    if (isIdle && this.#isHolding) this.#tally.idleReturns += 1;
+    if (isIdle && this.#statements.mayReserve) this.#tally.idleReturns += 1;
     if (isIdle) void this.returnUnspent();
     else if (this.#isRecalled || this.#isReturnDue || this.hasRefund) this.#start();
     return false;
@@ -198,21 +186,16 @@ export class KeyReservation {
 
   /** Other journals still count characters that were voided here, and will not recall them. */
   get hasRefund(): boolean {
-    return !this.#isReserved && this.#tally.spent < (this.#tally.stated ?? 0);
+    return !this.#statements.isReserved && this.#tally.spent < (this.#tally.stated ?? 0);
   }
 
   /** The outcome of an append is unknown. */
   get isUncertain(): boolean {
-    return this.#unresolved.size > 0;
-  }
-
-  /** The last own event in the stream reserves characters, or may do so. */
-  get #isHolding(): boolean {
-    return this.#isReserved || [...this.#unresolved.values()].includes(true);
+    return this.#statements.isUncertain;
   }
 
   get #isRecalled(): boolean {
-    return this.#isHolding && this.#recallPosition > this.#ownPosition;
+    return this.#statements.mayReserve && this.#recallPosition > this.#statements.position;
   }
 
   #start(): void {
@@ -244,7 +227,7 @@ export class KeyReservation {
     const wanted = this.#waiting.characters;
     let spent = 0;
     try {
-      const { events, state } = await this.#execute((current, own) => {
+      const { events, state } = await this.#statements.execute((current, own) => {
         spent = own.spent;
         return reserveCharacters(current, {
           ...own,
@@ -257,7 +240,7 @@ export class KeyReservation {
       if (event?.type !== "CharactersReserved") {
         return await this.#recalled.waitForReturns(state, startedAt);
       }
-      this.#tally.reservedTotal = quota > this.#quota ? Number.NEGATIVE_INFINITY : event.data.total;
+      this.#tally.reservedTotal = quota > this.#quota ? nothingReserved : event.data.total;
     } catch (error) {
       if (!(error instanceof QuotaExceeded)) throw error;
       const { reservedTotal } = this.#tally;
@@ -292,7 +275,7 @@ export class KeyReservation {
   async #stopSpending(): Promise<void> {
     // Requests that were granted characters in this turn spend them first.
     await setImmediate();
-    this.#tally.reservedTotal = Number.NEGATIVE_INFINITY;
+    this.#tally.reservedTotal = nothingReserved;
   }
 
   /**
@@ -305,7 +288,7 @@ export class KeyReservation {
     await this.#context.waitForAppends();
     // Servings that a journal that was taken over lost still count as spent here.
     if (this.#isTakenOver) return;
-    if (!wasHeld) await this.#execute(returnReservation);
+    if (!wasHeld) await this.#statements.execute(returnReservation);
     else if (this.#tally.held > 0) await this.#reduce();
     if (!wasHeld || this.#tally.held > 0) this.#isReturnDue = false;
   }
@@ -323,39 +306,6 @@ export class KeyReservation {
       cancel();
       if (this.#isTakenOver) return;
     }
-    if (this.#tally.held > 0) await this.#execute(reduceReservation);
-  }
-
-  /**
-   * Keeps track of what the stream may say about this journal, whether the outcome is known or not.
-   */
-  async #execute(decide: (state: Quota, own: OwnShare) => QuotaEvent[]): Promise<Outcome<Quota, QuotaEvent>> {
-    const { journal, handler, now } = this.#context;
-    const expected = [this.#tally.stated, ...this.#unresolved.keys()];
-    const sent = new Map<number, boolean>();
-    const decideAndRecord = (state: Quota): QuotaEvent[] => {
-      sent.clear(); // The handler decides again after a conflict; the events of the first decision were not appended.
-      const events = decide(state, { journal, expected, spent: this.#tally.spent, at: now() });
-      for (const event of events) {
-        if ("total" in event.data) sent.set(event.data.total, event.type === "CharactersReserved");
-      }
-      return events;
-    };
-    const stream = quotaStream(this.apiKey, this.month);
-    try {
-      const outcome = await handler.execute(quotaDecider, stream, decideAndRecord, metadata);
-      for (const { type, data } of outcome.events) {
-        if (!("total" in data)) continue;
-        this.#tally.stated = data.total;
-        this.#ownPosition = outcome.position;
-        this.#unresolved.clear();
-        this.#isReserved = type === "CharactersReserved";
-      }
-      return outcome;
-    } catch (error) {
-      for (const [total, isReservation] of sent)
-        this.#unresolved.set(total, isReservation || this.#unresolved.get(total) === true);
-      throw error;
-    }
+    if (this.#tally.held > 0) await this.#statements.execute(reduceReservation);
   }
 }

@@ -19,6 +19,7 @@ import type { EventStore } from "../../eventstore/event-store.ts";
 import { KnownEntries } from "../accounts/known-entries.ts";
 import type { UsageReader } from "../accounts/usage-reader.ts";
 import type { OnCharged } from "../ledger.ts";
+import { type WatchedKey, WatchedKeys } from "./watched-keys.ts";
 
 /** The thresholds that a key has crossed in a month, in order. */
 export interface CrossedThresholds {
@@ -45,22 +46,6 @@ export interface QuotaThresholdsOptions {
   readonly keysPerCheck?: number;
 }
 
-/** A key of the current month. */
-interface Watched {
-  /** The characters that were counted. */
-  counted: number;
-  /**
-   * The check after which it was counted last, and `counted` at that check and at the one before.
-   */
-  check: number;
-  atCheck: number;
-  beforeCheck: number;
-  /** Added to `counted`, it is at least the key's usage. Undefined before the first read. */
-  base: number | undefined;
-  /** Undefined if the account was not read. */
-  crossed: readonly QuotaThresholdCrossed[] | undefined;
-}
-
 const maxConcurrentReads = 8;
 /**
  * The first check reads what no account has yet, which may be gigabytes while very many keys are
@@ -77,12 +62,9 @@ const maxPauseMs = 10 * 60_000;
  */
 export class QuotaThresholds {
   readonly #options: Required<QuotaThresholdsOptions>;
-  /** By key, of the latest month. */
-  #watched = new Map<string, Watched>();
-  #month = "";
+  readonly #watched = new WatchedKeys();
   /** Keys whose usage must be read, by month. */
   readonly #due = new Map<string, Set<string>>();
-  #checks = 0;
   /**
    * Up to this position of the log, the next check must count what open journals have not posted.
    */
@@ -155,28 +137,15 @@ export class QuotaThresholds {
    */
   readonly count: OnCharged = (apiKey, month, characters, mayHaveQuota) => {
     if (characters === 0) return;
-    if (month > this.#month) {
-      this.#month = month;
-      this.#watched = new Map();
-    }
-    const watched = month === this.#month ? this.#watched.get(apiKey) : undefined;
-    if (!watched) {
-      if (mayHaveQuota) this.#addDue(apiKey, month);
-      return;
-    }
-    if (watched.check !== this.#checks) {
-      watched.beforeCheck = watched.check === this.#checks - 1 ? watched.atCheck : watched.counted;
-      watched.atCheck = watched.counted;
-      watched.check = this.#checks;
-    }
-    watched.counted += characters;
-    this.#addIfReached(apiKey, watched);
+    const watched = this.#watched.count(apiKey, month, characters);
+    if (watched) this.#addIfReached(apiKey, month, watched);
+    else if (mayHaveQuota) this.#addDue(apiKey, month);
   };
 
-  #addIfReached(apiKey: string, watched: Watched): void {
+  #addIfReached(apiKey: string, month: string, watched: WatchedKey): void {
     const { base = Number.POSITIVE_INFINITY, counted, crossed = [] } = watched;
     const next = this.#nextOf(apiKey, crossed);
-    if (next !== undefined && base + counted >= next) this.#addDue(apiKey, this.#month);
+    if (next !== undefined && base + counted >= next) this.#addDue(apiKey, month);
   }
 
   /** The characters of the key's next threshold. A key whose plan cannot be read now is checked. */
@@ -214,7 +183,7 @@ export class QuotaThresholds {
     try {
       if (this.#unpostedUpTo !== undefined) await this.#addUnposted(this.#unpostedUpTo);
       this.#unpostedUpTo = undefined;
-      this.#checks += 1;
+      this.#watched.beginCheck();
       for (const month of [...this.#due.keys()]) await this.#checkMonth(month);
     } catch (error) {
       this.#hasFailed = true;
@@ -241,11 +210,11 @@ export class QuotaThresholds {
     const reached: string[] = [];
     await pLimit(maxConcurrentReads).map(keys, async (apiKey) => {
       const reserved = await this.#reservedBy(apiKey, month);
-      const watched = this.#watchedOf(apiKey, month);
+      const watched = this.#watched.watch(apiKey, month);
       const next = this.#nextOf(apiKey, watched.crossed ?? []);
       if (next === undefined) return;
       if (reserved >= next) reached.push(apiKey);
-      else watched.base = reserved - countedBefore(watched, this.#checks);
+      else this.#watched.noteRead(watched, reserved);
     });
     if (reached.length === 0) return;
     const { counts } = await this.#options.usage.countsOf(reached, month);
@@ -255,7 +224,7 @@ export class QuotaThresholds {
   }
 
   async #checkUsage(apiKey: string, month: string, characters: number): Promise<void> {
-    const watched = this.#watchedOf(apiKey, month);
+    const watched = this.#watched.watch(apiKey, month);
     const next = this.#nextOf(apiKey, watched.crossed ?? []);
     if (next === undefined) return;
     if (watched.crossed === undefined || characters >= next) {
@@ -271,9 +240,8 @@ export class QuotaThresholds {
       if (state.crossed.length > 0) await onCrossed({ apiKey, month, crossed: state.crossed });
       watched.crossed = state.crossed;
     }
-    // What was counted shortly before may not have been readable yet.
-    watched.base = characters - countedBefore(watched, this.#checks);
-    if (month === this.#month) this.#addIfReached(apiKey, watched);
+    this.#watched.noteRead(watched, characters);
+    if (this.#watched.isLatest(month)) this.#addIfReached(apiKey, month, watched);
   }
 
   async #reservedBy(apiKey: string, month: string): Promise<number> {
@@ -283,20 +251,4 @@ export class QuotaThresholds {
     }
     return quota.total;
   }
-
-  /** Not kept for a past month. */
-  #watchedOf(apiKey: string, month: string): Watched {
-    const known = month === this.#month ? this.#watched.get(apiKey) : undefined;
-    if (known) return known;
-    const check = this.#checks;
-    const watched = { counted: 0, check, atCheck: 0, beforeCheck: 0, base: undefined, crossed: undefined };
-    if (month === this.#month) this.#watched.set(apiKey, watched);
-    return watched;
-  }
 }
-
-/** What was counted up to the check before the last one. */
-const countedBefore = ({ counted, check, atCheck, beforeCheck }: Watched, checks: number): number => {
-  if (check === checks) return beforeCheck;
-  return check === checks - 1 ? atCheck : counted;
-};

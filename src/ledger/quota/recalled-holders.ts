@@ -1,4 +1,3 @@
-import type { Clock } from "../../async/clock.ts";
 import {
   type Holder,
   otherHolders,
@@ -8,15 +7,10 @@ import {
   quotaStream,
   settleReservations,
 } from "../../domain/ledger/quota/quota.ts";
-import type { CommandHandler } from "../../eventstore/command-handler.ts";
+import type { JournalContext } from "./quota-statements.ts";
 
 /** What settling with other journals needs. */
-export interface SettlementContext {
-  readonly journal: string;
-  readonly handler: CommandHandler;
-  /** The time in ISO 8601, UTC. */
-  readonly now: () => string;
-  readonly timers: Clock;
+export interface SettlementContext extends JournalContext {
   /** How long other journals have to answer a recall. */
   readonly recallTimeoutMs: number;
   readonly takeOver: (journal: string) => Promise<void>;

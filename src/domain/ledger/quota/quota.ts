@@ -168,11 +168,14 @@ export interface OwnShare {
   readonly at: string;
 }
 
+/**
+ * In place of a reserved total: the journal may spend nothing. It is −∞ because every spent total,
+ * which is negative after voids, is above it; 0 would let the journal spend what it has voided.
+ */
+export const nothingReserved = Number.NEGATIVE_INFINITY;
+
 export interface ReserveCharacters extends OwnShare {
-  /**
-   * The total up to which the journal may still spend while the command runs. Negative infinity:
-   * nothing.
-   */
+  /** The total up to which the journal may spend while the command runs, or `nothingReserved`. */
   readonly reservedTotal: number;
   /** The characters of the waiting requests, in order, at least one. Each is above 0. */
   readonly wanted: readonly number[];
