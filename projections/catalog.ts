@@ -29,7 +29,7 @@ export const catalog: Projection<CatalogState> = {
   },
 };
 
-/** False for an unknown event. */
+/** Returns false for an unknown event. */
 const applyChange = (state: CatalogState, { type, data }: RecordedEvent): boolean => {
   const event = { type, data } as CatalogEvent;
   switch (event.type) {

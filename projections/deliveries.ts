@@ -14,11 +14,11 @@ import type { Projection } from "./projection.ts";
 export interface Deliveries {
   readonly isRemoved: boolean;
   /**
-   * By message id, in the order in which they were queued: those that are not finished, and the
-   * last finished ones.
+   * The deliveries that are not finished and the last finished ones, by message id, in the order in
+   * which they were queued.
    */
   readonly byId: Readonly<Record<string, Delivery>>;
-  /** The message ids of the finished ones in `byId`, in the order in which they ended. */
+  /** The message ids of the finished deliveries in `byId`, in the order in which they ended. */
   readonly finished: readonly string[];
 }
 

@@ -8,7 +8,7 @@ export interface MalformedEvent {
   readonly stream: string;
   readonly revision: number;
   readonly position: number;
-  /** Its type in the log. */
+  /** The type that the log states. */
   readonly type: string;
 }
 

@@ -40,7 +40,7 @@ const streamsOf = ({ browser, os }: PlatformQuery): string[] =>
 
 const indexes = new WeakMap<Platform, ReadonlyMap<string, readonly KnownVoice[]>>();
 
-/** A platform's state is immutable: its index stays valid. */
+/** The state of a platform is immutable, so its index stays valid. */
 const byOwnName = (platform: Platform): ReadonlyMap<string, readonly KnownVoice[]> => {
   const known = indexes.get(platform);
   if (known) return known;

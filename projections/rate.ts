@@ -4,7 +4,7 @@ import type { View } from "./runner/view.ts";
 
 /** The requests of every key, as reported by the instances. */
 export interface Rate {
-  /** By the stream of the instance. */
+  /** Keys are the streams of the instances. */
   instances: Record<string, InstanceRate>;
 }
 
@@ -18,10 +18,7 @@ export interface InstanceRate {
   minutes: Record<number, Record<string, number>>;
 }
 
-/**
- * Several, so that an instance with a fast clock keeps the counts of the other instances' current
- * minute.
- */
+/** An instance with a fast clock must keep the counts of the other instances' current minute. */
 const minutesKept = 3;
 
 /** After this time without a report, an instance has stopped or its counts are outdated. */

@@ -4,11 +4,10 @@ import type { View } from "./runner/view.ts";
 
 /** A key that was suspended or reinstated. */
 export interface SuspensionChange {
-  /** The id of the event. */
   readonly id: string;
   readonly type: "KeySuspended" | "KeyReinstated";
   readonly apiKey: string;
-  /** Only of suspensions. */
+  /** Reinstatements have none. */
   readonly cause?: string;
   readonly reason: string;
   readonly at: string;

@@ -19,19 +19,17 @@ export interface Count {
 
 /** The servings of all keys on one day (UTC). */
 export interface DayTotals {
-  /**
-   * By engine, without voided servings. A serving that is voided later is taken from its own day.
-   */
+  /** Keys are engines. A serving that is voided later is taken from its own day. */
   engines: Record<string, Count>;
-  /** By where the audio came from, with voided servings: a void does not name it. */
+  /** Keys are the sources of audio. A void does not name one, so voided servings are included. */
   served: Record<string, Count>;
   voided: Count;
 }
 
 export interface UsageTotals {
-  /** By day, `yyyy-mm-dd`. */
+  /** Keys are days, `yyyy-mm-dd`. */
   days: Record<string, DayTotals>;
-  /** By month, `yyyy-mm`, and API key, without voided servings. */
+  /** Keys are months, `yyyy-mm`, then API keys. Voided servings are not included. */
   months: Record<string, Record<string, Count>>;
 }
 
@@ -62,7 +60,6 @@ export const usageTotals: Projection<UsageTotals> = {
   },
 };
 
-/** The totals of a view. */
 export const readUsageTotals = (view: View<UsageTotals>): UsageTotals =>
   view.get(usageTotalsPartition) ?? initial();
 

@@ -28,7 +28,7 @@ export const createLag = (uptime: () => number) => {
     caughtUp: (): void => {
       lostAt = undefined;
     },
-    /** Milliseconds, for views at this position. */
+    /** The lag of views at this position, in milliseconds. */
     at: (position: number): number => {
       if (first && first.position <= position) first = last && last.position > position ? last : undefined;
       if (!first && lostAt === undefined) return 0;

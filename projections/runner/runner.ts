@@ -54,7 +54,6 @@ export interface RunnerOptions {
   readonly trimmedPrefixes?: readonly string[];
   /** A stream that no view needs, although its name has a projection's prefix. */
   readonly except?: string | undefined;
-  /** Monotonic time in milliseconds. */
   readonly uptime?: () => number;
   /**
    * The views include only events after the position that it resolves with: older snapshots are

@@ -2,7 +2,6 @@ import type { EventBatch, EventStore, RecordedEvent } from "../../src/eventstore
 import { hasPrefix, type Projection } from "../projection.ts";
 import type { Checkpoint, Partition, SnapshotRange, SnapshotStore } from "./snapshot-store.ts";
 
-/** Less than every position. */
 export const beforeFirst = -1;
 
 /** A fold threw. The message names the event, and nothing of its data. */

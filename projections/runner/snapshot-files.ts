@@ -6,7 +6,7 @@ import { z } from "zod";
 import type { Projection } from "../projection.ts";
 import type { Partition, Snapshot, SnapshotRange, SnapshotStore } from "./snapshot-store.ts";
 
-/** What proves that this installation has written a snapshot of this log. */
+/** Proves that this installation has written a snapshot of this log. */
 export interface SnapshotProof {
   readonly logId: string;
   /**

@@ -1,7 +1,6 @@
 import type { ProjectionRunner } from "../../projections/runner/runner.ts";
 import type { CommandHandler, Decider, DomainEvent } from "../eventstore/command-handler.ts";
 
-/** The origin of a command. */
 export interface CommandContext {
   readonly requestId?: string;
   /** `admin`, `admin:<name>`, `auditor:<name>`, `cli`, `system` or `key:<apiKey>`. */

@@ -74,7 +74,7 @@ const problemText = ({ path, message }: Problem): string => {
 /** The named resource does not exist. */
 export class NotFound extends ServiceError {
   override readonly name = "NotFound";
-  /** What does not exist, where the APIs of other services distinguish it. */
+  /** The kind of what does not exist, where the APIs of other services distinguish it. */
   readonly resource: "voice" | "engine" | "model" | undefined;
 
   constructor(message: string, resource?: NotFound["resource"]) {

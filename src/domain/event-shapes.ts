@@ -44,7 +44,7 @@ const shapesByKind: Readonly<Record<string, Readonly<Record<string, Members>>>> 
 
 const kinds = Object.keys(shapesByKind);
 
-/** What an event of a type must be: no other kind of stream has this type. */
+/** The kind of stream that alone has events of a type, and their shape. */
 interface EventRule {
   readonly kind: string;
   readonly hasShape: Check;

@@ -17,7 +17,7 @@ export class ImmutableMap<K, V> {
     return this.#indexOf(key) >= 0;
   }
 
-  /** In the order in which the keys were added. */
+  /** Lists the values in the order in which their keys were added. */
   values(): V[] {
     return this.entries.map(([, value]) => value);
   }

@@ -21,7 +21,7 @@ export const logStream = "log";
  */
 export const logFormat = 2;
 
-/** In format 1 the type of a serving, in the stream of its account. */
+/** Servings have this type in format 1. They are in the streams of accounts. */
 export const servingOfFormat1 = "SynthesisServed";
 
 export interface Log {

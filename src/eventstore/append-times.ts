@@ -17,7 +17,7 @@ export interface AppendTimesOptions {
   /** Monotonic time in milliseconds. */
   readonly uptime?: () => number;
   readonly onTimes: (times: AppendTimes) => void;
-  /** Whether `ping` must append an event, in order to report new times. */
+  /** True if `ping` must append an event, in order to report new times. */
   readonly isProbeNeeded: () => boolean;
 }
 

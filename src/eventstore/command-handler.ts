@@ -52,9 +52,9 @@ export interface CommandHandlerOptions {
   readonly maxPending?: number;
   /** How long a command may wait for its answer. Default 5,000. */
   readonly deadlineMs?: number;
-  /** For deadlines and delays. Default: real time. */
+  /** Measures deadlines and delays. Default: real time. */
   readonly timers?: Clock;
-  /** For jitter: 0 to 1. Default `Math.random`. */
+  /** Gives the jitter of delays, 0 to 1. Default `Math.random`. */
   readonly random?: () => number;
 }
 

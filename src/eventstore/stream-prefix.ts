@@ -27,7 +27,7 @@ export const streamNames = (prefix: string) => {
   const isOwn = (stored: string): boolean =>
     prefix === "" ? !prefixedName.test(stored) && stored !== probeStream : stored.startsWith(beginning);
   return {
-    /** What the names of all its streams begin with; empty without a prefix. */
+    /** The beginning of the names of all its streams; empty without a prefix. */
     beginning,
     /** The name in the log. */
     toStored: (stream: string): string => beginning + stream,

@@ -42,7 +42,7 @@ export interface Command extends DecisionRequest, Queued<Command> {
  */
 export class OutcomeUnknown extends Unavailable {}
 
-/** What all queues of one command handler share. */
+/** All queues of one command handler share it. */
 export interface StreamQueueContext {
   readonly store: EventStore;
   readonly now: () => number;

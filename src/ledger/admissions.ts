@@ -26,7 +26,7 @@ export interface AdmissionsOptions {
 /** How often one request is tried again, in a new journal or after a reservation. */
 const maxAttempts = 5;
 
-/** What kept the previous attempt from recording or admitting a request. */
+/** It kept the previous attempt from recording or admitting a request. */
 export type Obstacle = keyof typeof obstacles;
 
 const obstacles = {
@@ -45,7 +45,7 @@ export class Admissions {
     this.#background = background;
   }
 
-  /** As `Ledger.admit`. */
+  /** See `Ledger.admit`. */
   async admit(principal: ChargedKey, request: NewRequest, signal: AbortSignal): Promise<Admission> {
     this.requireReady();
     const { apiKey } = principal;

@@ -12,7 +12,7 @@ import type { Hold } from "./quota/reservations.ts";
 /** The key that is charged. */
 export interface ChargedKey {
   readonly apiKey: string;
-  /** As `keyNumberOf`. */
+  /** The result of `keyNumberOf`. */
   readonly keyNumber: number;
   readonly plan: Plan;
 }
@@ -44,11 +44,11 @@ export interface Ledger {
    */
   admit(principal: ChargedKey, request: NewRequest, signal: AbortSignal): Promise<Admission>;
   /**
-   * Whether any process has charged the key for one of the objects within ten minutes.
+   * True if any process has charged the key for one of the hashes within ten minutes.
    * @throws {Unavailable}
    */
   wasChargedByAny(apiKey: string, hashes: readonly string[]): Promise<boolean>;
-  /** The same, as far as this process knows. */
+  /** True if this process knows of such a charge. */
   wasCharged(apiKey: string, hash: string): boolean;
   /** Voids and ends of streams that are not durable yet. */
   readonly backgroundEntries: number;

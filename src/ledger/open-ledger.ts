@@ -35,7 +35,7 @@ export interface OpenLedgerOptions {
   /** Gets the unposted entries of this process, and those of others. */
   readonly knownEntries?: KnownEntries;
   readonly clock: () => number;
-  /** For deadlines, retries and schedules. */
+  /** Measures deadlines, delays and schedules. */
   readonly timers?: Clock;
   /** Resolves when this instance's views show the position. */
   readonly untilVisible: (position: number) => Promise<void>;
@@ -120,8 +120,8 @@ export const openLedger = async (given: OpenLedgerOptions): Promise<OpenLedger> 
   const noteFlush = (): void => {
     lastFlushAt = timers.now();
   };
-  // With queues of its own: commands of a journal that was abandoned may wait for the event store
-  // in the others.
+  // It has queues of its own: commands of a journal that was taken over may wait for the event
+  // store in the others.
   const settlements = createCommandHandler({ store, clock, timers });
   const sessions = new Sessions({
     create: () =>

@@ -176,7 +176,7 @@ export class Recorder {
     );
   }
 
-  /** As `Ledger.wasChargedByAny`. */
+  /** See `Ledger.wasChargedByAny`. */
   async wasChargedByAny(apiKey: string, hashes: readonly string[]): Promise<boolean> {
     const { sessions, recentCharges } = this.#options;
     const isKnown = () => hashes.some((hash) => recentCharges.wasCharged(apiKey, hash));

@@ -13,7 +13,10 @@ export interface BurstWindow {
   /** The slot of the last request. */
   slot: number;
   sum: number;
-  /** By slot. Absent as long as all counted requests were in one slot, as with most keys. */
+  /**
+   * Counts by slot. Absent as long as all counted requests were in one slot, which is so with most
+   * keys.
+   */
   counts: number[] | undefined;
 }
 

@@ -23,7 +23,7 @@ export const refusing = (limit: Limit, refusal: () => Error): RefusingLimit => (
   },
 });
 
-/** At most so many at once. */
+/** Allows so many at once. */
 export const createConcurrencyLimit = (atMost: number): Limit => {
   const held = new Map<string, number>();
   return {
@@ -51,8 +51,8 @@ export interface Window {
 }
 
 /**
- * At most so many in each window of `clock`, which returns milliseconds since the epoch. Windows
- * begin at multiples of their length. What was acquired counts until the window ends.
+ * Allows so many in each window of time. Windows begin at multiples of their length. What was
+ * acquired counts until the window ends.
  */
 export const createRateLimit = ({ atMost, windowMs }: Window, clock: () => number): Limit => {
   // `max` would allocate lists of this length at once: 4 ms and 1 MB.

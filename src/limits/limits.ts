@@ -11,29 +11,29 @@ import { createUnreadAudio } from "./unread-audio.ts";
 /** Settings, by their names. */
 export interface LimitSettings {
   readonly BURST_WINDOW_MS: number;
-  /** Undefined: as the plan. */
+  /** Undefined: the plan decides. */
   readonly BURST_LIMIT?: number | undefined;
   readonly STREAMS_PER_KEY: number;
   readonly UNREAD_AUDIO_BYTES: number;
   readonly WS_SOCKETS_PER_KEY: number;
 }
 
-/** What a key or a client may have at once or within a time. */
+/** Limits what a key or a client has at once or within a time. */
 export interface LimitRow {
   /** A client is the network of its address, see `clientNetwork`. */
   readonly of: "key" | "key and client" | "client";
   readonly counts: string;
   /** A number, or the setting that has it. */
   readonly atMost: number | keyof LimitSettings | "the plan's";
-  /** Without a value of the setting. */
+  /** Applies if the setting has no value. */
   readonly byDefault?: (requestsPerMinute: number) => number;
   /** Absent: what is counted is counted until it ends. */
   readonly windowMs?: number | keyof LimitSettings;
-  /** What becomes of more. */
+  /** Says what becomes of more. */
   readonly beyond: Refusal | string;
 }
 
-/** A 429. */
+/** A refusal is a response with status 429. */
 interface Refusal {
   readonly code: string;
   readonly message: (atMost: number) => string;
@@ -46,7 +46,7 @@ const megabyte = 1024 ** 2;
 
 /** All limits of a key or a client. What waits for its turn is bounded in `queues.ts`. */
 export const limits = {
-  /** Of all instances together. */
+  /** Counts the requests to all instances together. */
   minute: {
     of: "key",
     counts: "requests per minute",
@@ -57,7 +57,7 @@ export const limits = {
       message: () => "The key has no requests left in this minute.",
     },
   },
-  /** In a window that slides. */
+  /** Counts in a window that slides. */
   burst: {
     of: "key and client",
     counts: "requests in a burst",
@@ -122,7 +122,7 @@ export const limits = {
     windowMs: minuteMs,
     beyond: "further ones are charged",
   },
-  /** Of responses without credentials. */
+  /** Counts responses to requests without credentials. */
   unsent: {
     of: "client",
     counts: "bytes in memory that are not yet sent",
@@ -133,7 +133,7 @@ export const limits = {
 
 type LimitName = keyof typeof limits;
 
-/** Those that refuse. */
+/** The limits that refuse. */
 type RefusalKind = {
   [Name in LimitName]: (typeof limits)[Name] extends { readonly beyond: Refusal } ? Name : never;
 }[LimitName];
@@ -151,7 +151,7 @@ export class RateLimited extends ServiceError {
   }
 }
 
-/** For people: the limits of a key, with the codes of their refusals. */
+/** Describes the limits of a key to people, with the codes of their refusals. */
 export const describeLimits = (): string => {
   const refused = Object.values<LimitRow>(limits).flatMap(({ of, counts, beyond }) =>
     of === "client" || typeof beyond === "string" ? [] : `${counts} (\`${beyond.code}\`)`,

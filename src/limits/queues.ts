@@ -16,13 +16,13 @@ const tooManyTools: Overloaded = (scope) =>
     ? new Unavailable("Too many speech syntheses are running.", 1)
     : new Unavailable("Too many speech syntheses of this API key are waiting.", 2);
 
-/** An encoder may be busy until its client has read the sound. */
+/** An encoder may be busy until its client has read the audio. */
 const tooManyLongTexts: Overloaded = (scope) =>
   scope === "all"
     ? new Unavailable("Too many long texts are being spoken.", 5)
     : new Unavailable("Too many long texts of this API key are waiting.", 5);
 
-/** What waits for a job of the helper process. */
+/** The bounds of what waits for a job of the helper process. */
 const jobs = { queueLimit: 1_000, queueLimitPerKey: 16, queueTimeoutMs: 10_000, overloaded: tooManyTools };
 
 const reports = {
@@ -51,7 +51,7 @@ export const queues = {
         : new Unavailable("Too many syntheses of this API key are running.", 2),
   },
   speech_tools: (tools: number) => ({ ...jobs, concurrency: tools, reserved: Math.min(1, tools - 1) }),
-  /** A short answer must not wait for its key's long ones. */
+  /** A short text must not wait for its key's long ones. */
   short_encoders: (tools: number) => ({ ...jobs, concurrency: 2 * tools, concurrencyPerKey: tools }),
   encoders: (tools: number) => ({
     ...jobs,
@@ -60,7 +60,7 @@ export const queues = {
     queueTimeoutMs: 3 * jobs.queueTimeoutMs,
     overloaded: tooManyLongTexts,
   }),
-  /** Like encoders, they live as long as their sound. */
+  /** Like encoders, they live as long as their audio. */
   decoders: (tools: number) => ({ ...jobs, concurrency: 3 * tools, concurrencyPerKey: tools }),
   model: (processes: number) => ({ ...jobs, concurrency: processes }),
   /**

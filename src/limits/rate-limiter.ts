@@ -9,7 +9,6 @@ import { clientNetwork } from "./client-network.ts";
 import { burstExceeded, limits, minuteExceeded, type RateLimited } from "./limits.ts";
 import { RateReports, type ReportedCounter } from "./rate-reports.ts";
 
-/** The result of a rate limit check. */
 export interface Admission {
   /** The key's requests per minute. */
   readonly limit: number;
@@ -21,7 +20,7 @@ export interface Admission {
 
 export interface LimitedKey {
   readonly apiKey: string;
-  /** As `keyNumberOf`. */
+  /** The result of `keyNumberOf`. */
   readonly keyNumber: number;
   readonly plan: Plan;
 }
@@ -40,7 +39,6 @@ export interface RateLimiter {
 export interface RateLimiterOptions {
   readonly store: Pick<EventStore, "append" | "setRetention">;
   readonly view: View<Rate>;
-  /** The unique id of this process. */
   readonly instance: string;
   readonly clock: () => number;
   /** Milliseconds that never go back, for the burst check. Default `performance.now`. */

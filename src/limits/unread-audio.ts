@@ -23,14 +23,14 @@ export interface UnreadAudio {
   holdStreamed(key: string, audio: HeldAudio): Release;
 }
 
-/** How many of a key's clients share each audio. */
+/** The number of a key's clients that share each audio. */
 type Holders = Map<HeldAudio, number>;
 
 interface KeyAudio {
-  /** With the sum of their sizes. */
+  /** `completeBytes` is the sum of their sizes. */
   readonly complete: Holders;
   completeBytes: number;
-  /** At most as many as streams are open, so that summing up their sizes is cheap. */
+  /** There are at most as many as open streams, so that summing up their sizes is cheap. */
   readonly streamed: Holders;
 }
 

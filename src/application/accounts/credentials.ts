@@ -45,15 +45,15 @@ import { openCredentials } from "./provider-clients.ts";
 /** A description of credentials, without their values. */
 export interface CredentialsDetails {
   readonly engine: ByokEngine;
-  /** As in the table of BYOK providers. */
+  /** The name in the table of BYOK providers. */
   readonly provider: string;
-  /** How many voices the provider listed. */
+  /** The number of voices that the provider listed. */
   readonly voices: number;
   /** ISO 8601, UTC. */
   readonly setAt: string;
-  /** If the provider has announced the end of their model. */
+  /** Present if the provider has announced the end of their model. */
   readonly retirement?: ModelRetirement & {
-    /** What to do, for operators. */
+    /** Says what operators should do. */
     readonly message: string;
   };
 }
@@ -67,11 +67,11 @@ export interface WebsiteCredentials extends CredentialsDetails {
 
 /** The result of encrypting all credentials. */
 export interface Reencryption {
-  /** Encrypted again under the current key. */
+  /** The number of secrets that were encrypted again under the current key. */
   readonly reencrypted: number;
-  /** Encrypted under the current key already. */
+  /** The number of secrets that were under the current key already. */
   readonly current: number;
-  /** Those that no key opens. They are unchanged. */
+  /** No key opens their secrets, which are unchanged. */
   readonly unopened: readonly SecretOwner[];
 }
 
@@ -173,7 +173,7 @@ export const createCredentialsService = (options: CredentialsServiceOptions) => 
       if (!findWebsite(websites, websiteId)) throw new NotFound("There is no such website.");
       return await describe(websiteId, view.get(credentialsStream(websiteId)));
     },
-    /** Those of all websites, by website and engine. */
+    /** Lists the credentials of all websites, by website and engine. */
     listAll: async (): Promise<WebsiteCredentials[]> => {
       const all = Array.from(view.entries(), async ([stream, credentials]) => {
         const websiteId = websiteOfCredentials(stream);

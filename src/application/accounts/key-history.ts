@@ -16,8 +16,8 @@ export interface KeyHistoryRequest {
 }
 
 /**
- * What happened to a key, without its usage: its issuance, plans, suspensions and secrets, as the
- * audit shows them.
+ * Reads what happened to a key, without its usage: its issuance, plans, suspensions and secrets, as
+ * the audit shows them.
  * @throws {NotFound} @throws {Unavailable}
  */
 export type ReadKeyHistory = (request: KeyHistoryRequest) => Promise<readonly AuditEntry[]>;

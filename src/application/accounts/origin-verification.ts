@@ -68,8 +68,8 @@ export const createOriginVerification = ({
     return { token, origin, expiresAt: issued.expiresAt };
   },
   /**
-   * Whether the view has the token, pending or not. Any other token costs a read of the store to
-   * refuse.
+   * True if the view has the token, pending or not. To refuse any other token costs a read of the
+   * store.
    */
   isKnown: (token: string): boolean => {
     const website = findWebsite(websites, websiteIdOfVerification(token) ?? "");

@@ -22,7 +22,6 @@ import type { Providers } from "./list-provider-voices.ts";
  */
 export type FindProviderClient = (websiteId: string, engine: ByokEngine) => ProviderClient | undefined;
 
-/** Cached clients. */
 const maxCachedClients = 1_000;
 
 export const createProviderClients = ({

@@ -24,22 +24,22 @@ export interface StoredFile {
 
 export interface AudioDetails {
   readonly hash: string;
-  /** Its servings in the period; absent without any. */
+  /** Absent if it was not served in the period. */
   readonly servings?: AudioServings;
-  /** Those of the audio store; none if the sound was deleted, or was never stored. */
+  /** Empty if the audio was deleted, or was never stored. */
   readonly objects: readonly StoredFile[];
   readonly asOfPosition: number;
 }
 
 export interface ListedAudio extends AudioServings {
-  /** Of the audio, in the store; absent if it is not stored. */
+  /** The size of the stored audio; absent if it is not stored. */
   readonly bytes?: number;
 }
 
 export interface AudioList {
-  /** The most served ones, first. */
+  /** The most served come first. */
   readonly sounds: readonly ListedAudio[];
-  /** Of all sounds of the period. */
+  /** Counts all servings of the period. */
   readonly served: number;
   readonly fromCache: number;
   readonly distinct: number;
@@ -55,7 +55,7 @@ interface ListRequest extends Omit<ServingsRequest, "hash"> {
 
 export type AudioReports = ReturnType<typeof createAudioReports>;
 
-/** What the service knows of sounds, by their hashes. */
+/** Finds what the service knows of audio, by its hash. */
 export const createAudioReports = ({
   audioStore,
   countServings,
@@ -112,7 +112,7 @@ export const createAudioReports = ({
   };
 };
 
-/** In all folders. A hash has only one of them. */
+/** The names in all folders of the store. A hash has only one of them. */
 const namesInFormat = ({ hash, format }: AudioServings): string[] =>
   audioNamesOf(hash).filter((name) => name.endsWith(`.${formats[format].extension}`));
 

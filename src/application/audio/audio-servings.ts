@@ -12,10 +12,10 @@ import { throwUnavailable } from "../../eventstore/store-error.ts";
 import { positionBefore, readPeriodEnd } from "../../ledger/audit/log-period.ts";
 import type { ReportQueue } from "../../ledger/reports/report-queue.ts";
 
-/** How often a sound was served in a period. */
+/** Counts how often one audio was served in a period. */
 export interface AudioServings extends ServedAudio {
   readonly served: number;
-  /** Characters charged. */
+  /** The charged characters. */
   readonly characters: number;
   readonly from: Readonly<Record<AudioSource, number>>;
   readonly firstAt: string;

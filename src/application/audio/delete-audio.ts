@@ -55,7 +55,7 @@ export const createDeleteAudio =
       const objects = await store.remove(hash);
       await handler.execute(audioDecider, audioStream, deleted, metadata);
       forget(hash);
-      // What this process wrote in the meantime.
+      // This process may have written the audio in the meantime.
       const written = await store.remove(hash);
       await purge?.(hash);
       return { hash, objects: [...new Set([...objects, ...written])], purged: purge !== undefined };

@@ -7,7 +7,6 @@ import { type ByokEngine, byokEngines, byokProviders } from "../../domain/synthe
 import type { SystemVoice, Voice } from "../../domain/synthesis/speech.ts";
 import type { AddedVoices, ByokVoicesOf } from "./website-catalog.ts";
 
-/** Cached websites. */
 const maxCachedWebsites = 100;
 
 /**

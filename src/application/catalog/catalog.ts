@@ -34,19 +34,19 @@ export const newSystemVoice = systemVoiceSchema.omit({ id: true, fallbackVoice: 
 interface CatalogServiceOptions {
   readonly execute: ExecuteCommand;
   readonly catalog: View<CatalogState>;
-  /** Whether this machine can speak a natural voice. */
+  /** Resolves with a function that is true for the natural voices that this machine can speak. */
   readonly findInstalled: () => Promise<(voiceName: string) => boolean>;
   readonly clock: () => number;
 }
 
-/** Which voices speak, on all instances. */
+/** The choice of voices, which is the same on all instances. */
 export interface VoiceChoiceStatus {
   readonly choice: VoiceChoice;
   /** The natural voices that speak, by `voiceName`. */
   readonly voices: readonly string[];
-  /** Those of them that this machine cannot speak: their fallbacks speak. */
+  /** The chosen voices that this machine cannot speak: their fallbacks speak. */
   readonly missing: readonly string[];
-  /** What would make voices better. */
+  /** Says what would make voices better. */
   readonly advice?: string;
 }
 
@@ -71,7 +71,7 @@ export const createCatalogService = ({ execute, catalog, findInstalled, clock }:
   };
 
   return {
-    /** Who speaks the friendly voices of all websites on this machine. */
+    /** Lists who speaks the friendly voices of all websites on this machine. */
     speakers: async (): Promise<readonly SpeakingVoice[]> => {
       const state = catalog.get(catalogStream);
       if (!state) return [];
@@ -87,7 +87,7 @@ export const createCatalogService = ({ execute, catalog, findInstalled, clock }:
       const { chosen } = await command((state, at) => chooseVoices(state, { choice, voices, at }), context);
       return statusOf(chosen, isInstalled);
     },
-    /** In the order in which they were added; system voices by id. */
+    /** Lists voices in the order in which they were added, and system voices by id. */
     list,
     /** @throws {NotFound} */
     voice: (name: string): Voice => {

@@ -4,30 +4,29 @@ import { type Quality, voiceEngine } from "../../domain/catalog/voice-engines.ts
 import { isByok } from "../../domain/synthesis/byok-providers.ts";
 import type { EngineCode, ShortGender, SystemVoice, Voice } from "../../domain/synthesis/speech.ts";
 
-/** Who speaks a friendly voice on this instance. */
+/** A friendly voice, and who speaks it on this instance. */
 export interface SpeakingVoice {
   readonly name: string;
   readonly lang: string;
   readonly gender: ShortGender;
   readonly engine: EngineCode;
-  /** As in SystemVoice.voiceName. */
   readonly voiceName: string;
   /** The program or model that speaks. */
   readonly speaker: string;
   readonly quality: Quality;
-  /** What would make it better. */
+  /** Says what would make it better. */
   readonly better?: string;
 }
 
-/** Which natural voices this instance can speak, and which ones its installation has chosen. */
+/** The natural voices that this instance can speak, and those that its installation has chosen. */
 export interface VoiceAvailability {
   readonly isInstalled: (voiceName: string) => boolean;
   readonly chosen: readonly string[];
 }
 
 /**
- * In the order of the catalog. Voices that only browsers or websites' own providers speak are left
- * out.
+ * Lists voices in the order of the catalog, without those that only browsers or websites' own
+ * providers speak.
  */
 export const speakingVoices = (index: CatalogIndex, availability: VoiceAvailability): SpeakingVoice[] =>
   index.voices.flatMap((voice) => {
@@ -57,7 +56,7 @@ const speakerOf = (
 const choose = "voxledger voices use natural";
 const installable = installableVoices();
 
-/** What to run for a better voice of the same language and gender. */
+/** Names the command that gives a better voice of the same language and gender. */
 const improvementOf = (
   { voiceName, lang, gender }: Speaker,
   { isInstalled, chosen }: VoiceAvailability,

@@ -34,7 +34,6 @@ export interface VoiceCollection {
   readonly systemVoices: readonly SystemVoice[];
 }
 
-/** The filter of a voice request. */
 export interface VoiceFilter extends PlatformParameters {
   /** A basic language range (RFC 4647). */
   readonly lang?: string | undefined;
@@ -68,7 +67,7 @@ export const createVoices = ({
       const { voices, systemVoices } = index;
       return filterVoices(withoutMissingVoices(index, { revision, voices, systemVoices }, filter), filter);
     },
-    /** Those of exactly this language code. */
+    /** Lists the voices of exactly this language code. */
     inLanguage: (websiteId: string, lang: string): readonly Voice[] =>
       catalogOf(websiteId).index.voicesIn(lang),
     /** @throws {NotFound} */
@@ -101,7 +100,6 @@ export const createVoices = ({
 
 interface PlatformVoices {
   readonly platforms: View<Platform>;
-  /** The table of native voices. */
   readonly nativeVoices: readonly NativeVoice[];
 }
 

@@ -20,7 +20,7 @@ import type { ClockCheck } from "./clock-check.ts";
 export interface AcceptedClock {
   /** The time that this machine's clock showed. ISO 8601, UTC. */
   readonly accepted: string;
-  /** What was recorded earlier with later times. Absent if there is nothing. */
+  /** Events that were recorded earlier with later times. Absent if there are none. */
   readonly corrected?: ClockCorrected & { readonly servings: number };
 }
 
@@ -35,7 +35,7 @@ export interface AcceptClockOptions {
   readonly store: EventStore;
   readonly handler: CommandHandler;
   readonly clockCheck: Pick<ClockCheck, "accept" | "isWrong" | "milliseconds" | "logTime">;
-  /** This machine's clock as it is. Milliseconds since the epoch. */
+  /** This machine's clock, right or wrong. */
   readonly wall: () => number;
   /** False: the event store's clock is that of its server. */
   readonly isStoreEmbedded: boolean;
@@ -72,8 +72,8 @@ export const createAcceptClock =
   };
 
 /**
- * What was recorded since the last correction and has later times than `limit`, which is a few
- * moments from now.
+ * Finds what was recorded since the last correction and has later times than `limit`, which is a
+ * few moments from now.
  */
 const readLaterTimes = async (store: EventStore, limit: string, logTime: string) => {
   const corrected = (await readCorrections(store)).at(-1)?.position ?? -1;

@@ -3,9 +3,9 @@ import type { AppendTimes } from "../../eventstore/append-times.ts";
 
 /** The clocks of this machine, in milliseconds. */
 export interface MachineClocks {
-  /** Since the epoch. May be set at any time. */
+  /** The time since the epoch. It may be set at any time. */
   readonly wall: () => number;
-  /** Since the machine was started, the time included during which it was suspended. */
+  /** The time since the machine was started, including the time during which it was suspended. */
   readonly uptime: () => number;
 }
 
@@ -16,17 +16,17 @@ export type Agreement = Readonly<Record<"wall" | "uptime", number>>;
 export interface TimeSource {
   readonly name: string;
   /**
-   * By how many milliseconds the source is ahead of this machine's clock. Undefined if it does not
-   * know the time now.
+   * Resolves with the milliseconds that the source is ahead of this machine's clock; undefined if
+   * it does not know the time now.
    */
   readonly difference: () => Promise<number | undefined>;
 }
 
 export interface ClockCheckOptions {
   readonly clocks: MachineClocks;
-  /** In the order in which they are asked: the first one that knows the time decides. */
+  /** They are asked in order: the first one that knows the time decides. */
   readonly sources?: readonly TimeSource[];
-  /** Whether the event store has a clock of its own: that of another machine. */
+  /** True if the event store has the clock of another machine. */
   readonly isStoreElsewhere?: () => boolean;
   /** The last agreement of an earlier process since the machine was started. */
   readonly agreement?: Agreement | undefined;
@@ -40,7 +40,10 @@ export interface ClockCheckOptions {
  */
 const warningMs = 2_000;
 const wrongMs = 60_000;
-/** Of the time since the last agreement: corrections of the clock in small steps are legitimate. */
+/**
+ * A share of the time since the last agreement: corrections of the clock in small steps are
+ * legitimate.
+ */
 const correctionShare = 0.001;
 const retryAfterSeconds = 10;
 /** How often the sources are asked while the clock is right, and while it is wrong. */

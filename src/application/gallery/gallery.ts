@@ -26,16 +26,15 @@ export interface GalleryVoice {
   readonly lang: string;
   readonly gender: ShortGender | undefined;
   readonly engine: VoiceEngine;
-  /** Undefined: only its operator knows. */
+  /** Undefined if only the operator of the voice knows it. */
   readonly licence: string | undefined;
   readonly sentence: string;
-  /** It speaks the sentence. */
   readonly sample: Rendition;
 }
 
 interface GalleryOptions {
   readonly catalogOf: CatalogOf;
-  /** Its recipes belong to no website. */
+  /** Plans recipes that belong to no website. */
   readonly plan: Planner["plan"];
   readonly samples: View<Samples>;
   readonly clock: () => number;

@@ -8,9 +8,9 @@ import type { Gallery, GalleryVoice } from "./gallery.ts";
 
 export interface SampleCounts {
   readonly voices: number;
-  /** Samples that were missing and are there now. */
+  /** The number of samples that were missing and are there now. */
   readonly spoken: number;
-  /** It tells the reason for each voice that failed, by its names. */
+  /** The reasons of failures, by the names of the voices. */
   readonly failed: Readonly<Record<string, string>>;
 }
 

@@ -1,9 +1,8 @@
 import type { JournalEvent } from "../../domain/ledger/journal/journal.ts";
 import type { AudioSource } from "../../domain/ledger/journal/serving.ts";
 
-/** What this instance did in one hour (UTC). */
+/** The work of this instance in one hour (UTC). */
 export interface ActivityHour {
-  /** ISO 8601. */
   readonly from: string;
   /** Requests with audio, and their charged characters, by where the audio came from. */
   readonly served: Readonly<Record<AudioSource, Served>>;

@@ -13,7 +13,6 @@ export interface InstanceStatus {
   readonly asOf: string;
   /** The views of this instance include the log up to this position. */
   readonly position: number;
-  /** How long the views have not included the whole log. */
   readonly projections: {
     readonly lagMs: number;
     readonly live: boolean;
@@ -22,7 +21,7 @@ export interface InstanceStatus {
   readonly health: Health;
   /** The other instances that have reported requests in the last minutes. */
   readonly others: readonly { readonly instance: string; readonly reportedAt: string }[];
-  /** What this instance did, by hour, since its start or for two days. */
+  /** The work of this instance by hour, since its start or for two days. */
   readonly activity: readonly ActivityHour[];
 }
 

@@ -2,7 +2,9 @@ import { LRUCache } from "lru-cache";
 import type { EngineCode } from "../../domain/synthesis/speech.ts";
 import type { ProviderEvent } from "../../engines/resilience/with-event-reports.ts";
 
-/** What this instance has seen of a provider, with one website's credentials, since it started. */
+/**
+ * The requests of this instance to a provider, with one website's credentials, since it started.
+ */
 export interface ProviderActivity {
   readonly engine: EngineCode;
   /** Absent for the operator's own server. */
@@ -12,7 +14,7 @@ export interface ProviderActivity {
   readonly retries: number;
   readonly errors: number;
   /**
-   * From sending a request to the headers of its response, in milliseconds. Absent before the first
+   * Milliseconds from sending a request to the headers of its response. Absent before the first
    * response.
    */
   readonly latency?: { readonly last: number; readonly mean: number; readonly longest: number };

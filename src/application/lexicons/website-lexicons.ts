@@ -19,7 +19,7 @@ export interface LexiconChoice {
 export interface WebsiteLexicons {
   /** True if no website has any. */
   isEmpty(): boolean;
-  /** Whether the website has any. */
+  /** True if the website has any. */
   has(websiteId: string): boolean;
   /**
    * The chosen lexicons in their order; by default all lexicons of the website, in the order of

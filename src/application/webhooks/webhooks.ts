@@ -39,7 +39,7 @@ import { newWebhookSecret } from "./signature.ts";
 export interface WebhookDetails extends WebhookTarget, WebhookFilter {
   readonly webhookId: string;
   readonly status: "enabled" | "disabled";
-  /** By an operator, or because the receiver answered 410 Gone. */
+  /** Says who disabled it: an operator, or the receiver, which responded with 410 Gone. */
   readonly disabled?: { readonly by: "operator" | "receiver"; readonly since: string };
   readonly addedAt: string;
 }
@@ -159,7 +159,10 @@ export class WebhooksService {
     return deliveryDetails(id, queued as QueuedDelivery);
   }
 
-  /** Those in progress and the last finished ones, the newest first. @throws {NotFound} */
+  /**
+   * Lists the deliveries in progress and the last finished ones, the newest first.
+   * @throws {NotFound}
+   */
   deliveries(webhookId: string): DeliveryDetails[] {
     requireWebhook(this.#all, webhookId);
     const known = this.#options.deliveries.get(webhookId);

@@ -14,7 +14,7 @@ import type { credentialsShapes, Encrypted, ListedVoice } from "./event-shapes.t
 export type CredentialsEvent = EventOf<typeof credentialsShapes>;
 
 export interface EngineCredentials extends Encrypted {
-  /** As in the table of BYOK providers. */
+  /** The name in the table of BYOK providers. */
   readonly provider: string;
   readonly voices: readonly ListedVoice[];
   readonly setAt: string;

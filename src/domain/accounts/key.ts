@@ -45,7 +45,7 @@ export const evolveKey = (key: Key, event: KeyEvent): Key => {
   switch (event.type) {
     case "SecretCreated": {
       const { secretId, hash, at } = event.data;
-      // Not a spread, which leaves room for 16 further elements.
+      // A spread would leave room for 16 further elements.
       return { ...key, secrets: key.secrets.concat({ secretId, hash, createdAt: at }) };
     }
     case "SecretRevoked":

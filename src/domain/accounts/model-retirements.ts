@@ -29,7 +29,7 @@ export const retirementOf = (baseUrl: string, model: string): ModelRetirement | 
   return found && { model, date: found.date, replacement: found.replacement };
 };
 
-/** What an operator reads. `now`: milliseconds since the epoch. */
+/** Writes the notice for operators. */
 export const retirementNotice = ({ model, date, replacement }: ModelRetirement, now: number): string => {
   const has = now >= Date.parse(date) ? `has stopped working on ${date}` : `stops working on ${date}`;
   return `The model ${model} ${has}: set the credentials again with "model": "${replacement}".`;

@@ -193,7 +193,8 @@ export const websiteConfig = z
   .meta({ id: "WebsiteConfig" });
 
 /**
- * What an operator sets: a part of the player's configuration, and what pages do not need to know.
+ * The members that an operator sets: a part of the player's configuration, and some that pages do
+ * not need.
  */
 export const websiteSettings = websiteConfig
   .extend({

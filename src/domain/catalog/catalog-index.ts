@@ -4,9 +4,9 @@ import { type CatalogVoices, indexVoiceNames, type VoiceNames } from "./voice-na
 
 /** An index of a catalog: the shared one, or a website's with its BYOK voices. */
 export interface CatalogIndex {
-  /** In the order in which they were added. */
+  /** Voices in the order in which they were added. */
   readonly voices: readonly Voice[];
-  /** By id. */
+  /** System voices by id. */
   readonly systemVoices: readonly SystemVoice[];
   /** Exact name. */
   voice(name: string): Voice | undefined;
@@ -29,7 +29,7 @@ export interface CatalogIndex {
 /** Matching a language takes microseconds, and requests repeat. */
 const cacheLimits = { results: 1000, longestLang: 35 };
 
-/** Of two entries with the same name or id, the later one is used. */
+/** Indexes a catalog. The later of two entries with the same name or id is used. */
 export const indexCatalog = (
   catalog: CatalogVoices,
   preferred: readonly SystemVoice[] = [],
@@ -74,8 +74,8 @@ const speakersOf = (all: readonly SystemVoice[], wanted: string): readonly Syste
 };
 
 /**
- * Those that speak the voices of a language for which no engine has a voice of its own: Indonesian
- * ones for Filipino.
+ * Finds the system voices behind the voices of a language for which no engine has a voice of its
+ * own: Indonesian ones speak Filipino.
  */
 const speakersOfVoices = (
   voices: readonly Voice[],

@@ -135,7 +135,7 @@ export const nextSystemVoiceId = ({ systemVoices }: Catalog): number => {
   return id;
 };
 
-/** Which voices speak, on all instances. */
+/** Chooses the voices that speak on all instances. */
 export const chooseVoices = (
   { chosen }: Catalog,
   { choice, voices, at }: ChosenVoices & { readonly at: string },

@@ -58,7 +58,7 @@ const reportedVoice = object({
   name: text,
   /** BCP-47, canonical. */
   lang: text,
-  /** Whether the voice speaks without the network. */
+  /** True if the voice speaks without the network. */
   localService: boolean,
 });
 export type ReportedVoice = Checked<typeof reportedVoice>;

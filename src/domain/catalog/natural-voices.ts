@@ -146,8 +146,8 @@ export const withNaturalVoices = (catalog: CatalogVoices, chosen: readonly strin
 };
 
 /**
- * Those that speak languages and friendly voices, best first. Kokoro is slow: its first voice of
- * each gender speaks the languages that no other natural voice speaks.
+ * Lists the voices that speak languages and friendly voices, best first. Kokoro is slow, so its
+ * first voice of each gender speaks only languages that no other natural voice speaks.
  */
 export const speakingNaturalVoices = (added: readonly NaturalVoice[]): readonly NaturalVoice[] => {
   const fast = added.filter((one) => !isKokoro(one));

@@ -60,7 +60,7 @@ export interface ReportVoices {
   readonly osVersion: number;
   /** Plausible ones: see `plausibleVoice`. */
   readonly voices: readonly ReportedVoice[];
-  /** Whether it is one of the catalog's native voices. */
+  /** True if it is one of the catalog's native voices. */
   readonly isInCatalog: (voice: ReportedVoice) => boolean;
   readonly at: string;
 }

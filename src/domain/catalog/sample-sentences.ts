@@ -1,6 +1,6 @@
 /**
- * What a voice says in the gallery, by language. A tag without its own line has that of its
- * language. Languages without a line say their name and some numbers.
+ * The sentences of the gallery, by language. A tag without its own line has that of its language.
+ * Voices of a language without a line say its name and some numbers.
  */
 const sentences: Readonly<Record<string, string>> = {
   af: "Vandag skyn die son, en die voëls sing in die tuin.",

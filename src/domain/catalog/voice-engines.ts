@@ -1,7 +1,7 @@
 import { voiceLicences } from "./voice-licences.ts";
 
 /**
- * In the order in which voices are listed: `natural` is most like a person, `classic` sounds like a
+ * Voices are listed in this order: `natural` is most like a person, `classic` sounds like a
  * machine.
  */
 export const qualities = ["natural", "clear", "classic"] as const;
@@ -13,7 +13,7 @@ export interface VoiceEngine {
   readonly quality: Quality;
 }
 
-/** By the prefix of `SystemVoice.voiceName`. */
+/** Keys are prefixes of `SystemVoice.voiceName`. */
 const engines: Readonly<Record<string, VoiceEngine>> = {
   hibari: { name: "Hibari", quality: "natural" },
   kokoro: { name: "Kokoro", quality: "natural" },

@@ -1,4 +1,4 @@
-/** What speaks, or is needed to speak, and its licence. */
+/** The licence of something that speaks, or is needed to speak. */
 export interface VoiceLicence {
   readonly name: string;
   /** SPDX, where there is an identifier. */

@@ -22,9 +22,8 @@ export interface VoiceRequest {
   readonly name?: string | undefined;
   readonly gender?: Gender | undefined;
   readonly format?: AudioFormat | undefined;
-  /** Whether `format` may be any format; the default is those that `/v2` offers for the engine. */
+  /** True if `format` may be any format. By default it is one that `/v2` offers for the engine. */
   readonly anyFormat?: boolean | undefined;
-  /** Whether the text is an SSML document. */
   readonly ssml: boolean;
 }
 
@@ -128,8 +127,8 @@ export const voicesNamed = (catalog: CatalogIndex, name: string, lang: string): 
 };
 
 /**
- * Of system voices with the same name: by language and gender, then by engine, preferring one with
- * the format.
+ * Chooses among system voices with the same name: by language and gender, then by engine; one with
+ * the format is preferred.
  */
 const nearestSystemVoice = (
   voices: readonly SystemVoice[],
@@ -196,7 +195,7 @@ const withFallback = ({ preferred }: CatalogIndex, speakers: readonly SystemVoic
   return [first, ...natural, ...others.filter((one) => !isPreferred(one)).slice(0, 1)];
 };
 
-/** Whether the format is offered. A format that the engine itself lacks is encoded here. */
+/** True if the format is offered. A format that the engine itself lacks is encoded here. */
 const offers =
   ({ anyFormat = false }: VoiceRequest) =>
   ({ engine, format }: Candidate): boolean =>

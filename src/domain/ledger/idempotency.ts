@@ -51,7 +51,7 @@ export interface IdempotencyState {
   readonly claim: IdempotencyKeyClaimed | undefined;
   /** The requests that the last 1,000 events name. */
   readonly requests: readonly string[];
-  /** Those whose charges are voided by the recovery of their journal. */
+  /** The requests whose charges are voided by the recovery of their journal. */
   readonly recoveredRepeats: readonly string[];
 }
 
@@ -87,7 +87,7 @@ const evolve = (before: IdempotencyState, event: IdempotencyEvent): IdempotencyS
   }
 };
 
-/** The request is in progress no longer. */
+/** The state after a request has ended. */
 const withoutRequest = (
   { claim, ...state }: IdempotencyState,
   { requestId }: { readonly requestId: string },

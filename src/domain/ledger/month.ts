@@ -8,7 +8,7 @@ export const monthOf = (at: string): string => at.slice(0, 7);
 export const startOfMonth = (month: string, months = 0): number =>
   Date.UTC(Number(month.slice(0, 4)), Number(month.slice(5)) - 1 + months);
 
-/** From the first month to the last one, inclusive. Empty if the last one is earlier. */
+/** Lists the months from the first to the last one, inclusive; none if the last one is earlier. */
 export const monthsBetween = (first: string, last: string): string[] => {
   const months: string[] = [];
   for (let month = first; month <= last; month = addMonths(month, 1)) {

@@ -24,7 +24,7 @@ export interface Lexicons {
 const prefix = "lexicons-";
 export const lexiconsStream = (websiteId: string): string => `${prefix}${websiteId}`;
 
-/** Not beginning with a dot, an underscore or a hyphen, so that it is a name in every place. */
+/** It begins with a letter or digit, so that it is a name in every place. */
 export const lexiconName = z
   .string()
   .regex(

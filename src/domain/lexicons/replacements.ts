@@ -33,11 +33,11 @@ export type FindReplacements = (characters: readonly string[], voice: VoiceTrait
 export interface CompiledLexicon {
   readonly lang: string | undefined;
   /**
-   * As `sameAs` writes them, in the order of their UTF-16 code units: graphemes that begin in the
-   * same way are neighbours.
+   * They are written by `sameAs`, and sorted by UTF-16 code units: graphemes that begin in the same
+   * way are neighbours.
    */
   readonly graphemes: readonly string[];
-  /** For each grapheme, its rules in order of precedence. */
+  /** The rules of each grapheme, in order of precedence. */
   readonly rules: readonly (readonly LexiconRule[])[];
 }
 
@@ -57,7 +57,7 @@ const sameAs = (character: string): string => {
 const isBlank = (character: string | undefined): boolean =>
   character !== undefined && (character <= " " || character >= "\u0085") && /^[\s\x85]$/.test(character);
 
-/** Per lexicon, a text is read once, and at each word again for at most one grapheme's length. */
+/** Reads a text once per lexicon, and at each word again for at most one grapheme's length. */
 export const createFindReplacements =
   (lexicons: readonly CompiledLexicon[]): FindReplacements =>
   (characters, voice) => {
@@ -93,7 +93,7 @@ const longestAt = (
       low = firstIndex(low, high, (index) => partOf(index) >= character);
       high = firstIndex(low, high, (index) => partOf(index) > character);
     }
-    // Not before it is known that a grapheme has a blank there: not from each blank of many.
+    // Many blanks are read only once it is known that a grapheme has a blank there.
     if (character === " " && low < high) while (isBlank(characters[to])) to++;
     if (low === high || graphemes[low]?.length !== length) continue;
     const by = isBoundary(characters, to) && pronunciationOf(rules[low] ?? [], voice);

@@ -3,8 +3,8 @@ import type { AudioFormat } from "./formats.ts";
 import type { EngineCode } from "./speech.ts";
 
 /**
- * What happened to audio apart from requests. Stream `audio`. What retention removes is not
- * recorded: it may be made again.
+ * Changes of audio apart from requests. Stream `audio`. Audio that retention removes is not
+ * recorded, because it may be made again.
  */
 export const audioShapes = {
   /** An operator deleted it. */

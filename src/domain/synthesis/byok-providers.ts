@@ -36,7 +36,7 @@ const secretLine = z
 
 const examplePlaceholder = "as-the-provider-gave-it";
 
-/** Of a service account's key file only the members that signing in needs; the rest is dropped. */
+/** Keeps the members of a service account's key file that signing in needs. */
 const googleCredentials = z
   .union([
     z.strictObject({ apiKey: secretLine }),

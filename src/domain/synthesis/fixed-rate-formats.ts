@@ -7,7 +7,7 @@
 /** LAME adds its delay (576 samples) and the decoder's (529), and fills its last frames. */
 export const lamePadding = [1105, 1105 + 2 * 1152] as const;
 
-/** Of mp3: constant bit rate, without tags. */
+/** Encodes mp3 at a constant bit rate, without tags. */
 export const mp3Options = (kilobits: number) =>
   [`-b:a ${kilobits}k`, "-write_xing 0", "-id3v2_version 0", "-write_id3v1 0"] as const;
 

@@ -6,13 +6,13 @@ import { fixedRateFormats, lamePadding, mp3Options, opusOptions } from "./fixed-
  * except for the length in some headers (`hasLengthInHeader`), which a stream leaves out.
  */
 export interface FormatTraits {
-  /** Of object names and URLs, without the dot. */
+  /** The ending of object names and URLs, without the dot. */
   readonly extension: string;
   /** The same for all formats with this extension. */
   readonly mimeType: string;
   /**
-   * Of its encoding, 1 if absent: raise it with every change of the bytes, or names would lead to
-   * old audio. A test enforces it.
+   * The version of its encoding, 1 if absent. Raise it with every change of the bytes, or names
+   * would lead to old audio. A test enforces it.
    */
   readonly version?: number;
   /**
@@ -22,7 +22,7 @@ export interface FormatTraits {
   readonly inV2: boolean;
   /** Checked for truncation and measured by src/audio/formats/containers.ts. */
   readonly container: string;
-  /** In Hz. Absent: the rate of the voice, or one that the codec supports. */
+  /** In Hz. If absent, the audio has the rate of the voice, or one that the codec supports. */
   readonly sampleRate?: number;
   /** How ffmpeg encodes it. Absent: raw samples behind a header, which needs no encoder. */
   readonly encoder?: {
@@ -46,7 +46,7 @@ export const formats = {
     encoder: {
       codec: "libmp3lame",
       muxer: "mp3",
-      // At 64 kbit/s noise shaping is not needed: without it (level 7) LAME takes half the time,
+      // Noise shaping is not needed at 64 kbit/s: without it (level 7) LAME takes half the time,
       // and the segmental signal-to-noise ratio of speech rises from 21.7 to 22.6 dB.
       options: [...mp3Options(64), "-compression_level 7"],
       idle: 3,

@@ -14,7 +14,7 @@ const mostLettersPerSecond = 35;
  */
 const fewestLetters = 100;
 
-/** Of one word: voices may skip or shorten longer ones, such as keys and digests. */
+/** Voices may skip or shorten longer words, such as keys and digests. */
 const mostLettersOfWord = 15;
 
 /**

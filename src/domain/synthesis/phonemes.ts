@@ -7,7 +7,7 @@ export interface SpokenPhoneme {
   /** The place of its word, as that of a mark. */
   readonly start: number;
   readonly end: number;
-  /** As the voice's model writes it. Empty: silence. */
+  /** The phoneme in the writing of the voice's model; empty for silence. */
   readonly value: string;
 }
 

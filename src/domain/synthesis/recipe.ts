@@ -19,7 +19,7 @@ export interface Recipe {
   /** The engine's own name for the voice. */
   readonly voice: string;
   readonly lang: string;
-  /** As sent; normalised to NFC here. */
+  /** The text as sent. It is normalised to NFC here. */
   readonly text: string;
   /** How the text was read, with the version of the reading of Markdown. */
   readonly textFormat: "plain" | "ssml" | `markdown ${number}`;

@@ -2,7 +2,7 @@ import { type ByokEngine, byokEngines, byokProviders } from "./byok-providers.ts
 import type { AudioFormat } from "./formats.ts";
 
 export const freeEngines = ["g1", "g2", "g3", "g5"] as const;
-/** What a request says of its text. */
+/** The formats of texts that a request may state. */
 export const textFormats = ["plain", "ssml", "markdown"] as const;
 export type TextFormat = (typeof textFormats)[number];
 

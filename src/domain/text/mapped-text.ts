@@ -5,7 +5,7 @@
  */
 export interface MappedText {
   readonly text: string;
-  /** For each UTF-16 unit of `text`: the code points of the source that it stands for. */
+  /** The code points of the source that each UTF-16 unit of `text` stands for. */
   readonly from: readonly number[];
   /** The first one after them. */
   readonly to: readonly number[];
@@ -24,10 +24,10 @@ export const unchanged = (text: string): MappedText => {
   return { text, from, to: from.map((place) => place + 1), length: at };
 };
 
-/** What to write instead of a match; undefined leaves it as it is. */
+/** Writes something instead of a match; undefined leaves it as it is. */
 export type Write = (match: RegExpExecArray) => string | undefined;
 
-/** What is written instead of a part of a text; its offsets are UTF-16 units. */
+/** Words that are written instead of a part of a text, whose offsets are UTF-16 units. */
 export interface Replacement {
   readonly start: number;
   readonly end: number;
@@ -67,7 +67,7 @@ export const replace = (source: MappedText, replacements: Iterable<Replacement>)
     isChanged = true;
     const [before, after] = common(text.slice(start, end), written);
     copy(start + before);
-    // What is only added stands for the character before it in the part, or else for the next one.
+    // Added words stand for the character before them in the part, or else for the next one.
     const first = next < end - after || before === 0 ? next : next - 1;
     const last = Math.max(first, end - after - 1);
     const places = [source.from[first] ?? 0, source.to[last] ?? 0] as const;

@@ -16,12 +16,12 @@ import {
 export const pause = /^\[pause:\s{0,9}(\d{1,3}(?:\.\d{1,3})?|\.\d{1,3})\s?(m?s)\]/iu;
 const footnoteCall = /^\[\^[^\s[\]]{1,200}\]/u;
 const footnoteLabel = /^\[\^[^\s[\]]{1,200}\]:/u;
-/** In UTF-16 code units. */
+/** Lengths in UTF-16 code units. */
 const longest = { pause: 40, footnote: 204 };
 
 const openingBracket = 0x5b;
 
-/** What a pattern finds at a bracket, before the bracket is read as that of a link. */
+/** Reads what a pattern finds at a bracket, before the bracket is read as that of a link. */
 const bracketed = (name: string, pattern: RegExp, length: number): InlineParser => ({
   name,
   before: "Link",

@@ -5,9 +5,8 @@ import { markdown, pause } from "./markdown-parser.ts";
 import { escapeXml, withoutForbidden } from "./xml.ts";
 
 /**
- * Of the reading of Markdown; part of the recipes of texts that are read so, and of no other. Raise
- * it with every change of what `readMarkdown` writes, or names would lead to audio of the former
- * reading.
+ * The version of the reading of Markdown. Only recipes of Markdown texts have it. Raise it with
+ * every change of what `readMarkdown` writes, or names would lead to audio of the former reading.
  */
 export const markdownVersion = 1;
 
@@ -18,7 +17,7 @@ export interface MarkdownReading {
    */
   readonly document: string;
   readonly ssml: boolean;
-  /** What its words have instead of characters of the source, in code points. */
+  /** The words that replace characters of the source, in code points. */
   readonly replacements: readonly Replacement[];
 }
 
@@ -65,7 +64,7 @@ interface Part {
   readonly from: number;
   readonly to: number;
   readonly written: string;
-  /** In plain text. Default: `written`. */
+  /** The form in plain text. Default: `written`. */
   readonly plain?: string;
   /** A pause at this place. */
   readonly pause?: string;
@@ -78,9 +77,9 @@ const partsOf = (source: string): readonly Part[] => {
   const tree = markdown.parse(asParsed(source));
   const labels = labelsOf(tree, source);
   const writer = partWriter(source);
-  /** For each link around the present place, whether its brackets are text. */
+  /** Says of each link around the present place whether its brackets are text. */
   const literal: boolean[] = [];
-  /** In words: the end of what is written. */
+  /** The end of what is written, within words. */
   let written: number | undefined;
   const writeTo = (to: number): void => {
     if (written === undefined) return;
@@ -139,7 +138,7 @@ const links: ReadonlySet<string> = new Set(["Link", "Image"]);
 const linkParts: ReadonlySet<string> = new Set(["LinkMark", "LinkLabel"]);
 const unread: ReadonlySet<string> = new Set(["FencedCode", "LinkReference"]);
 
-/** What is neither text nor within markup around text. All other elements are markup. */
+/** Adds what is neither text nor within markup around text. All other elements are markup. */
 const addElement = (writer: PartWriter, { name, from, to }: Element, own: string): void => {
   if (name === "Escape") writer.add(from, to, own.slice(1));
   else if (name === "Entity") writer.add(from, to, decodeString(own));
@@ -171,10 +170,10 @@ const labelsOf = (tree: Tree, source: string): ReadonlySet<string> => {
   return labels;
 };
 
-/** In UTF-16 code units, as in CommonMark. */
+/** A length in UTF-16 code units; that of CommonMark. */
 const longestLabel = 1_000;
 
-/** What is between brackets, of which only the beginning is read. */
+/** Returns the beginning of what is between brackets. */
 const labelIn = (source: string, from: number, to: number): string =>
   source
     .slice(from + 1, Math.min(to - 1, from + longestLabel))
@@ -201,7 +200,7 @@ type PartWriter = ReturnType<typeof partWriter>;
 const partWriter = (source: string) => {
   const parts: Part[] = [];
   let end = 0;
-  /** Before the next text. */
+  /** It is written before the next text. */
   let separator = "";
   let isAfterNumber = false;
   let paused: string[] = [];
@@ -242,7 +241,7 @@ const partWriter = (source: string) => {
         at = lineTo + 1;
       }
     },
-    /** Of a list item, without its sign. */
+    /** Adds the number of a list item, without its sign. */
     addNumber: (from: number, to: number): void => {
       add(from, to, `${source.slice(from, to - 1)}.`);
       separate(" ");

@@ -28,7 +28,7 @@ export const sentences = (text: string, lang: string, limits: PieceLimits): stri
   );
 
 /**
- * For streams: one or two sentences first, then twice as much each time, so that a piece is
+ * Streams begin with one or two sentences, then each piece is twice as long, so that it is
  * synthesized while the one before it is played.
  */
 export const doubling =
@@ -36,7 +36,6 @@ export const doubling =
   (index: number): number =>
     first * (1 << Math.min(index, 30));
 
-/** In UTF-8. */
 export const utf8Length = (text: string): number => Buffer.byteLength(text);
 
 /** Joins neighbours within the limits. */
@@ -96,7 +95,7 @@ const tooLarge = (): Invalid =>
 const segments = (text: string, granularity: Granularity, lang: string): string[] =>
   granularity === "clause" ? clausesOf(text) : segmentsOf(text, granularity, lang);
 
-/** As Unicode divides a text, without exceptions. */
+/** Divides a text as Unicode does, without exceptions. */
 export const segmentsOf = (
   text: string,
   granularity: Exclude<Granularity, "clause">,

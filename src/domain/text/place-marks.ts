@@ -7,7 +7,7 @@ export interface SpokenEvent {
   readonly kind: "word" | "sentence";
   /** Index of the character. */
   readonly at: number;
-  /** In seconds from the start of the sound. */
+  /** Seconds from the start of the audio. */
   readonly seconds: number;
   /** Where the next event is, if words before it may have been spoken together with this one. */
   readonly until?: { readonly at: number; readonly seconds: number } | undefined;
@@ -29,7 +29,7 @@ export const placeMarks = (
   const words = wordsOf(text, lang);
   const begun = beginnings(words, events, (range) => lettersIn(text, range));
   const marks = begun.map(({ from, to, seconds }) => markOf(text, "word", { from, to }, seconds));
-  // Without word events, the words are those that the text has.
+  // If there are no word events, the words of the text have marks.
   const spoken = marks.length > 0 ? marks : words.map((word) => markOf(text, "word", word, 0));
   const reached = (text.marks ?? []).map(({ at, start, end }): Mark => {
     const next = begun.find(({ from }) => from >= at);

@@ -8,7 +8,7 @@ export interface PronouncedText {
   /** Plain text, or canonical SSML. */
   readonly document: string;
   readonly ssml: boolean;
-  /** In indices of the text's spoken characters (`spokenText`). */
+  /** Their places are indices of the text's spoken characters (`spokenText`). */
   readonly replacements: readonly Replacement[];
 }
 

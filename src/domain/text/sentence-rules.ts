@@ -6,10 +6,11 @@
 interface Abbreviations {
   /** Never the end of a sentence: titles, and words that something follows. */
   readonly never: string;
-  /** Not the end of a sentence if a number follows. */
+  /** A full stop after these words does not end a sentence if a number follows. */
   readonly beforeNumber?: string;
   /**
-   * Before a name or noun not the end of a sentence, as all initials and acronyms with full stops.
+   * A full stop after these words does not end a sentence before a name or noun; nor does one of
+   * initials or acronyms.
    */
   readonly beforeName?: string;
   /** Acronyms that are the end of a sentence if a capital letter follows. */

@@ -36,15 +36,14 @@ export const completeSentencesOf = (text: string, lang: string, isWhole = false)
 };
 
 /**
- * Whether a line break within a text ends a sentence; otherwise it is a blank, or nothing. `said`:
+ * True if a line break within a text ends a sentence; otherwise it is a blank, or nothing. `said`:
  * the text before the blanks.
  */
 export const endsLine = (said: string, blanks: string, next: string, lang: string): boolean =>
   lineBreakAt(said, blanks, next.slice(0, context), sentenceRules(lang)) === "end";
 
 /**
- * What the full stop at an index, which blanks follow, is: the end of a sentence or of a list
- * item's number, or neither.
+ * Decides whether a full stop before blanks ends a sentence, or a list item's number, or neither.
  */
 export const fullStopAt = (text: string, index: number, lang: string): Stop => {
   const after = text.slice(index + 1, index + 1 + context);
@@ -67,8 +66,8 @@ const unspacedScript =
 const begun = new RegExp(`[${unspacedScript}]|\\p{L}[\\p{L}\\p{M}]*[^\\p{L}\\p{M}]`, "u");
 
 /**
- * Whether it depends on the next word that a sentence ends there: at a line break, or after what
- * may be an abbreviation.
+ * True if the next word decides whether a sentence ends there: at a line break, or after what may
+ * be an abbreviation.
  */
 const isOpen = (sentence: string, lang: string): boolean => {
   const said = sentence.trimEnd();
@@ -92,7 +91,7 @@ const endsOf = (text: string, lang: string): number[] => {
 };
 
 /**
- * With other signs of the same length, where Unicode does not know the use: `? »`, and the Greek
+ * Writes other signs of the same length where Unicode does not know the use: `? »`, and the Greek
  * question mark.
  */
 const asUnicodeReads = (text: string, lang: string): string => {
@@ -100,7 +99,7 @@ const asUnicodeReads = (text: string, lang: string): string => {
   return /^el(?:-|$)/i.test(lang) ? quoted.replace(/[;\u037e](?=\s)/gu, "?") : quoted;
 };
 
-/** In UTF-16 code units: more than a rule needs of a line. */
+/** A length in UTF-16 code units; rules need less of a line. */
 const context = 64;
 
 const lineBreak = "(?:\\r\\n|\\r(?!\\n)|[\\n\\v\\f\\x85\\u2028])";

@@ -5,7 +5,7 @@ export interface SpokenText {
   /** Code points. */
   readonly characters: readonly string[];
   /**
-   * For each character, its place in the source in code points; `ends` is the first one after it.
+   * The place of each character in the source, in code points; `ends` is the first one after it.
    */
   readonly starts: readonly number[];
   readonly ends: readonly number[];
@@ -16,8 +16,8 @@ export interface SpokenText {
   /** If some characters are spoken instead of written ones. */
   readonly replaced?: {
     /**
-     * For each spoken character, the written ones that it stands for, as indices; `to` is the first
-     * one after them.
+     * The indices of the written characters that each spoken one stands for; `to` is the first one
+     * after them.
      */
     readonly from: readonly number[];
     readonly to: readonly number[];
@@ -44,7 +44,7 @@ export const moveMarks = ({ marks }: SpokenText, move: (at: number) => number): 
 export const withReplacements = (text: SpokenText, replacements: readonly Replacement[]): SpokenText => {
   const { characters: written, starts, ends, breaks, replaced } = text;
   const spoken = { characters: [] as string[], from: [] as number[], to: [] as number[] };
-  /** By index of a written character: where it begins to be spoken. */
+  /** The place where each written character begins to be spoken. */
   const spokenAt: number[] = [];
   const add = (character: string, from: number, to: number): void => {
     spokenAt[from] ??= spoken.characters.length;

@@ -66,7 +66,7 @@ const volume = either(
   within(/^([+-]\d{1,2}(?:\.\d{1,3})?)dB$/, -60, 20),
 );
 
-/** In seconds or milliseconds, as in CSS. */
+/** Matches seconds or milliseconds, as in CSS. */
 const timeForm = /^\+?(?:\d{1,6}(?:\.\d{1,9})?|\.\d{1,9})m?s$/;
 const time = matching(timeForm);
 
@@ -86,7 +86,7 @@ const azures = (as: ElementRule["as"], attributes: ElementRule["attributes"]): E
 });
 
 export const elementRules: ReadonlyMap<string, ElementRule> = new Map<string, ElementRule>([
-  // On these espeak-ng answers xml:lang with another voice of its own choosing: the attribute goes.
+  // espeak-ng would change the voice at these elements for xml:lang: the attribute is left out.
   ["speak", { as: "keep", attributes: {}, dropped: ["version"] }],
   ["p", { as: "keep", attributes: {} }],
   ["s", { as: "keep", attributes: {} }],

@@ -28,7 +28,7 @@ export const plainRun = (text: string, speaker: Speaker = {}, continues = false)
   ...{ text, ssml: false, speaker, prosody: normalProsody, pauseMs: { before: 0, after: 0 }, continues },
 });
 
-/** After a paragraph, in addition to the pause that a voice makes after a sentence. */
+/** The pause after a paragraph, in addition to the one that a voice makes after a sentence. */
 const paragraphMs = 200;
 
 /** The elements that a voice reads by itself. */
@@ -55,7 +55,7 @@ interface Leaf {
   readonly prosody: Prosody;
 }
 
-/** What each voice of a document says, as the content of an element; `<lang>` remains. */
+/** Lists what each voice of a document says, as the content of an element; `<lang>` remains. */
 export const voicesOf = (
   document: string,
 ): { readonly voice: string | undefined; readonly content: string }[] =>
@@ -66,8 +66,8 @@ export const voicesOf = (
 const leavesOf = (
   { content }: SsmlElement,
   /**
-   * For a local voice: divided by language too, and `<say-as>` has been applied
-   * (preparation/say-as.ts).
+   * Local voices get documents that are divided by language too, and in which `<say-as>` has been
+   * applied (preparation/say-as.ts).
    */
   isLocal = true,
   place: Omit<Leaf, "node"> = { path: [], speaker: {}, prosody: normalProsody },
@@ -101,7 +101,7 @@ interface Turn {
 
 const turnsOf = (leaves: readonly Leaf[]): readonly Turn[] => {
   const turns: Turn[] = [];
-  /** Before the first words. */
+  /** Silences before the first words. */
   const silent: Leaf[] = [];
   let last: Leaf | undefined;
   for (const leaf of leaves) {

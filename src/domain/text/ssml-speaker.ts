@@ -10,7 +10,7 @@ export interface Speaker {
    * The voice of the innermost `<voice>`: the engine's own name, and the language that it speaks.
    */
   readonly voice?: { readonly name: string; readonly lang: string | undefined } | undefined;
-  /** Of the innermost `<lang>`, if it is within that `<voice>`. */
+  /** The language of the innermost `<lang>`, if it is within that `<voice>`. */
   readonly lang?: string | undefined;
 }
 

@@ -20,11 +20,11 @@ export interface WordsPlace {
   /** The document itself says how they are pronounced: alias, phoneme, say-as. */
   readonly isFixed: boolean;
   readonly speaker: Speaker;
-  /** Of the innermost `<say-as>` around it. */
+  /** The innermost `<say-as>` around it. */
   readonly sayAs?: SayAs | undefined;
 }
 
-/** What a document may contain beyond the elements that all engines know. */
+/** A document may contain this beyond the elements that all engines know. */
 export interface Dialect {
   /**
    * The engine's own name of a voice, and its language. Undefined: its element is unwrapped.

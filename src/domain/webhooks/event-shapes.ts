@@ -12,7 +12,7 @@ export type WebhookTarget = DataOf<typeof target>;
 export type DisabledBy = "operator" | "receiver";
 
 export const webhookShapes = {
-  /** It is about the keys of the website, or about one key. Default: all. */
+  /** The webhook is about the keys of the website, or about one key. Default: all. */
   WebhookAdded: { ...webhook, ...target, ...encrypted, websiteId: optional(text), apiKey: optional(text) },
   WebhookChanged: { ...webhook, ...target },
   WebhookEnabled: webhook,

@@ -3,7 +3,7 @@ export const webhookEventTypes = ["quota.threshold_crossed", "key.suspended", "k
 
 export type WebhookEventType = (typeof webhookEventTypes)[number];
 
-/** What is sent to a webhook. */
+/** A message to a webhook. */
 export interface WebhookMessage {
   /** The same for all webhooks and attempts: receivers deduplicate by it. */
   readonly id: string;

@@ -9,7 +9,7 @@ import { type MessageSubject, type WebhookEventType, webhookEventTypes } from ".
 /** All webhooks of the installation. Stream `webhooks`. Times are ISO 8601, UTC. */
 export type WebhookEvent = EventOf<typeof webhookShapes>;
 
-/** Which keys it is about. Default: all. */
+/** Selects the keys that a webhook is about. Default: all. */
 export interface WebhookFilter {
   readonly websiteId?: string | undefined;
   readonly apiKey?: string | undefined;
@@ -22,7 +22,7 @@ interface WebhookMembers extends WebhookTarget, WebhookFilter {
   readonly secret: Encrypted;
   readonly former?: { readonly secret: Encrypted; readonly until: string };
   readonly addedAt: string;
-  /** By type: earlier events are not sent. */
+  /** The times of subscriptions by type. Earlier events are not sent. */
   readonly subscribedAt: SubscriptionTimes;
 }
 
@@ -34,7 +34,7 @@ export type Webhook = WebhookMembers &
     | { readonly status: "disabled"; readonly by: DisabledBy; readonly since: string }
   );
 
-/** By id, in the order in which they were added. */
+/** Webhooks by id, in the order in which they were added. */
 export type Webhooks = Readonly<Record<string, Webhook>>;
 
 export const webhooksStream = "webhooks";

@@ -33,8 +33,7 @@ interface ClientRead extends Source {
 type StartRead = (client: EventStoreDBClient) => ClientRead;
 
 /**
- * In a cluster, what a follower shows lags behind acknowledged appends, without a bound while it is
- * cut off.
+ * Followers of a cluster lag behind acknowledged appends, without a bound while they are cut off.
  */
 export const fromLeader = { requiresLeader: true } as const;
 

@@ -11,7 +11,7 @@ import {
 } from "./errors.ts";
 import { createReconnectingClient } from "./reconnecting-client.ts";
 
-/** For each call: the server compiles a script before it answers. */
+/** The deadline of a call: the server compiles a script before it responds. */
 const timeoutMs = 10_000;
 
 /**

@@ -24,7 +24,10 @@ interface StreamMetadata {
 
 const isConflict = (error: unknown): boolean => error instanceof WrongExpectedRevision;
 
-/** In all longer than the 200 ms that another instance's metadata event may take to be indexed. */
+/**
+ * All delays together are longer than the 200 ms that another instance's metadata event may take to
+ * be indexed.
+ */
 const afterConflicts = afterErrors(isConflict, { firstMs: 10, maxAttempts: 7 });
 
 /**

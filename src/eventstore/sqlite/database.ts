@@ -31,7 +31,7 @@ const createLog = `
   CREATE UNIQUE INDEX events_by_stream ON events (stream, revision);
 `;
 
-/** What a readiness check writes, to prove that the disk accepts writes. */
+/** A readiness check writes it, to prove that the disk accepts writes. */
 const createProbe =
   "CREATE TABLE probe (id INTEGER PRIMARY KEY CHECK (id = 1), filler BLOB NOT NULL) STRICT;";
 

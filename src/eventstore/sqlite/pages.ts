@@ -104,7 +104,7 @@ export const eventAt = (db: DatabaseSync) => {
   return (position: number): string | undefined => select(position)?.json;
 };
 
-/** What was appended after a position. */
+/** Appends after a position. */
 export interface NewEvents {
   readonly streams: readonly string[];
   /** The position of the last one; 0 without any. */
@@ -159,7 +159,7 @@ const logScan = (db: DatabaseSync) => {
   const queries = new Map<number, ReturnType<typeof prepareQuery>>();
 
   const prepareQuery = (prefixCount: number) => {
-    // Not LIKE, which ignores case and gives % and _ a meaning.
+    // LIKE would ignore case and give % and _ a meaning.
     const condition =
       Array.from({ length: prefixCount }, () => "substr(s.name, 1, ?) = ?").join(" OR ") || "TRUE";
     // CROSS JOIN keeps the order of the loops: by position, not by stream.

@@ -33,9 +33,9 @@ export const toFailure = (error: unknown): Failure => {
 const toError = ({ message, code, errcode }: Failure): Error =>
   Object.assign(new Error(message), { code, errcode });
 
-/** From the main thread; "close" is the last message. */
+/** A message of the main thread; "close" is the last one. */
 type Inbound<P extends Protocol> = readonly Call<P>[] | "close";
-/** From the worker; `refused` means that it could not start. */
+/** A message of the worker; `refused` means that it could not start. */
 type Outbound = { readonly responses: readonly WorkerResponse[] } | { readonly refused: Failure };
 
 export interface WorkerClientOptions {
@@ -149,7 +149,7 @@ const toUnavailable = (cause: unknown): EventStoreUnavailable =>
 /** The worker's side. */
 export interface Service<P extends Protocol> {
   receive(calls: readonly Call<P>[]): void;
-  /** After the last call: answers what is open and frees everything. */
+  /** Called after the last call: responds to open calls and frees everything. */
   close(): void;
 }
 

@@ -29,7 +29,7 @@ export interface CloseUsageAccountsOptions {
    * the current month.
    */
   readonly requireMeasuredClock?: () => Promise<void>;
-  /** For the delays after conflicts. Default: real time. */
+  /** Measures the delays after conflicts. Default: real time. */
   readonly timers?: Clock;
   readonly onError: (what: string, error: unknown) => void;
   /** The maximum number of keys per call. Default 200. */

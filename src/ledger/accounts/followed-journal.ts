@@ -7,7 +7,7 @@ import { NumberLists } from "./number-lists.ts";
 import { type KnownAccount, type KnownJournal, UnpostedEntries } from "./unposted-entries.ts";
 
 /**
- * Of entries that are posted in part, or not all included, the events are read: at most this many
+ * Entries that are posted in part, or not all included, are read from events: at most this many
  * servings.
  */
 const maxServingsTogether = 200;
@@ -84,7 +84,7 @@ export class FollowedJournal implements KnownJournal {
     for (const [month, accounts] of earlier.#months) {
       for (const [apiKey, { forgottenUpTo, entries }] of accounts) {
         const account = this.#accountOf(apiKey, month);
-        // Between these entries and the account's some would be missing.
+        // Some entries would be missing between these and the account's.
         if (account.forgottenUpTo >= 0) continue;
         account.forgottenUpTo = forgottenUpTo;
         account.entries.unshift(...entries);
@@ -142,5 +142,5 @@ export class FollowedJournal implements KnownJournal {
   }
 }
 
-/** Served and voided ones: `requests` is their difference. */
+/** Counts served and voided ones: `requests` is their difference. */
 const servingsOf = ({ requests, voided }: UnpostedEntries): number => requests + 2 * voided.requests;

@@ -37,7 +37,7 @@ export class SelectedAccounts {
 interface AccountPart {
   /** The last revision that is posted to the account. */
   postedUpTo: number;
-  /** Up to this revision, entries are posted, or summed up, or in `ranges`. */
+  /** Entries up to this revision are posted, or summed up, or in `ranges`. */
   knownUpTo: number;
   readonly ranges: Range[];
   /** The first of the ranges that does not end before the last revision asked for. */

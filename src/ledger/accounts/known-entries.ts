@@ -19,14 +19,14 @@ export interface KnownTotals extends ReturnType<typeof postedTotals> {
   readonly entries: UnpostedEntries;
 }
 
-/** What was known of the accounts at one moment. */
+/** The known entries of some accounts at one moment. */
 export interface KnownSnapshot {
   /**
    * Valid for reads that show the log at least up to this position, and of this account's stream.
    */
   readonly position: number;
   readonly account: AccountId | undefined;
-  /** By journal, the revision up to which everything is posted; undefined if it must be read. */
+  /** The revisions up to which everything is posted, by journal; undefined if one must be read. */
   readonly postedUpTo: ReadonlyMap<string, number | undefined>;
   partsOf(account: AccountId): ReadonlyMap<string, KnownPart>;
 }
@@ -84,7 +84,7 @@ export class KnownEntries {
     const journal = event.stream.slice(journalPrefix.length);
     if (this.#own.has(journal)) return;
     const known = this.#followed.get(journal);
-    // After a gap it starts anew.
+    // A gap in the revisions begins a new one.
     const followed = known && event.revision <= known.last + 1 ? known : new FollowedJournal(event.revision);
     this.#followed.set(journal, followed);
     followed.add(event as unknown as JournalEvent & RecordedEvent);
@@ -98,7 +98,7 @@ export class KnownEntries {
    */
   async catchUp(store: EventStore, { upTo, onEvent }: CatchUpOptions = noEvents): Promise<void> {
     const journals = new Set(await listOpenJournals(store));
-    // Those that were retired meanwhile, too.
+    // Journals that were retired meanwhile are included, too.
     if (upTo >= 0) for (const journal of await listOpenJournals(store, upTo - 1)) journals.add(journal);
     for (const journal of journals) {
       if (this.#own.has(journal)) continue;

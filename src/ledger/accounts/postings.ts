@@ -41,8 +41,8 @@ interface AccountEntries {
   /** When the first of `unposted` was added, by the timers' clock. */
   since: number;
   /**
-   * Being posted. It stays the same until it is posted, because the outcome of an append may be
-   * unknown.
+   * The entries that are being posted. They stay the same until it is done, because the outcome of
+   * an append may be unknown.
    */
   posting: UnpostedEntries | undefined;
   /** The log position of the last posting; -1 without. */
@@ -57,7 +57,7 @@ export class Postings implements KnownJournal {
   readonly #poster: ReturnType<typeof createUsagePoster>;
   readonly #limit: ReturnType<typeof pLimit>;
   readonly #lists = new NumberLists();
-  /** By month. An account stays here after it is posted, with its last posted revision. */
+  /** Keys are months. An account stays here after it is posted, with its last posted revision. */
   readonly #months = new Map<string, PerKey<AccountEntries>>();
   /** The event that is being added, and its accounts. */
   #event: Pick<PostableEvent, "revision" | "position" | "digest" | "keyNumbers"> = {
@@ -69,7 +69,7 @@ export class Postings implements KnownJournal {
   #now = 0;
   #lastEntry = -1;
   #notedUpTo = -1;
-  /** As the last `JournalPosted` says. */
+  /** The last `JournalPosted` states it. */
   #postedUpTo = -1;
   /** The first failure of this round. After an `Unavailable`, the rest of the round is skipped. */
   #failure: unknown;
@@ -194,7 +194,7 @@ export class Postings implements KnownJournal {
   #isFull({ unposted }: AccountEntries): boolean {
     if (!unposted) return false;
     const { requests, voided } = unposted;
-    // Served and voided ones: `requests` is their difference.
+    // Both served and voided ones count: `requests` is their difference.
     return requests + 2 * voided.requests >= this.#options.maxServings;
   }
 

@@ -27,8 +27,8 @@ export interface AsOf {
 }
 
 /**
- * What is needed of a posting: its `sums`; the `balance` of the account after it, and so none of
- * the earlier ones; the `entries` that it sums up; `nothing`; or the `end`: neither it nor any
+ * The part of a posting that is needed: its `sums`; the `balance` of the account after it, and so
+ * no earlier posting; the `entries` that it sums up; `nothing`; or the `end`: neither it nor any
  * earlier one.
  */
 export type Use = "sums" | "balance" | "entries" | "nothing" | "end";
@@ -42,7 +42,7 @@ export interface SummedUp {
   readonly at: string;
   /** The log position of the posting; infinity without one. */
   readonly position: number;
-  /** Whether all of its entries are included. */
+  /** True if all of its entries are included. */
   readonly isWhole: boolean;
 }
 
@@ -67,7 +67,7 @@ export interface ChargesConsumer extends ChargesRequest {
 }
 
 export interface ChargesReading {
-  /** Up to this position the log can be read without gaps. */
+  /** The log can be read without gaps up to this position. */
   readonly end: number;
   /**
    * Reads each charge of the accounts once, from a sum or from the journal's event, whatever is
@@ -105,8 +105,8 @@ export const beginCharges = async (
   const snapshot = await known?.snapshot(selected.all);
   const { account, position = -1 } = snapshot ?? {};
   const posted = account ? [usageAccountStream(account.apiKey, account.month)] : [];
-  // What this process knows may not be readable yet. Then the accounts would lack what they are
-  // known to include.
+  // Known entries may not be readable yet. Then the accounts would lack entries that they are known
+  // to include.
   const end = await readUntil(
     (readable) => readable >= position,
     { clock: timers },
@@ -169,8 +169,8 @@ const planJournals = async (
 ): Promise<ReadonlyMap<string, JournalPart>> => {
   if (selected.all.length === 0) return new Map();
   const open = request.journal === undefined ? await listOpenJournals(store) : [request.journal];
-  // The order matters: what is posted after this is counted once, because its account names its
-  // last revision.
+  // The order matters: an entry that is posted after this is counted once, because its account
+  // names its last revision.
   const unposted = new Map<string, number>();
   await pLimit(maxConcurrentReads).map(open, async (journal) => {
     const postedUpTo = snapshot?.postedUpTo.get(journal) ?? (await readPostedUpTo(store, journal));

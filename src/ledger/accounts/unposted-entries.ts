@@ -11,7 +11,7 @@ export class UnpostedEntries extends UsageSum implements NumberList {
   /** The revisions of the first and the last event with an entry; -1 without any. */
   first = -1;
   last = -1;
-  /** Of the last event. */
+  /** The digest of the last event. */
   digest = "";
   #lastRangeFirst = -1;
   readonly #lists: NumberLists;
@@ -43,7 +43,7 @@ export class UnpostedEntries extends UsageSum implements NumberList {
     this.digest = digest;
   }
 
-  /** As in `UsagePosted`. */
+  /** The form is that of `UsagePosted`. */
   get ranges(): number[] {
     const ranges = [this.first];
     for (const distance of this.#lists.read(this)) ranges.push((ranges.at(-1) as number) + distance);
@@ -58,15 +58,17 @@ export class UnpostedEntries extends UsageSum implements NumberList {
 }
 
 /**
- * What this process knows of a journal without reading it: the unposted entries, by account, up to
- * a last revision.
+ * The unposted entries of a journal that this process knows without reading it, by account, up to a
+ * last revision.
  */
 export interface KnownJournal {
   /** -1 without events. */
   readonly last: number;
   /** A log position at or after that of the last revision. */
   readonly position: number;
-  /** As the last `JournalPosted` up to `last` says; -1 without; undefined if it is not known. */
+  /**
+   * The last `JournalPosted` up to `last` states it; -1 without one; undefined if it is not known.
+   */
   readonly postedUpTo: number | undefined;
   entriesOf(account: AccountId): KnownAccount;
 }
@@ -78,7 +80,7 @@ export interface KnownAccount {
    * posted.
    */
   readonly first: number;
-  /** In order. They grow. */
+  /** The entries in order. They grow. */
   readonly entries: readonly UnpostedEntries[];
   /** The log position of the account's last posting, if what is posted is left out of `entries`. */
   readonly position?: number;

@@ -22,7 +22,7 @@ export interface UsageRequest extends AccountId {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** By key, the usage of all entries up to a log position, inclusive, and of none that follow. */
+/** The usage of all entries up to a log position, inclusive, by key. */
 export interface UsageCounts {
   readonly asOfPosition: number;
   readonly counts: ReadonlyMap<string, UsageCount>;

@@ -32,10 +32,7 @@ export async function* auditText(
 
 const columns = ["position", "index", "stream", "revision", "id", "type", "at", "data", "metadata"];
 
-/**
- * With a given delimiter, a lone CR or LF in a cell is quoted only when `quote_record_delimiter`
- * says so.
- */
+/** csv-stringify quotes a lone CR or LF in a cell only with `quote_record_delimiter`. */
 const csv = { columns, record_delimiter: "windows", quote_record_delimiter: true, escape_formulas: true };
 
 const cloudEventLine = (entry: AuditEntry): string => {

@@ -10,7 +10,7 @@ import { type EventFilter, entryFilter } from "./event-filter.ts";
 import { readKeyEvents } from "./key-events.ts";
 import { positionBefore } from "./log-period.ts";
 
-/** Without a filter: the whole log. */
+/** Without a filter, the audit has the whole log. */
 export interface AuditRequest extends EventFilter {
   /** Starts after this place, that of the last entry received. */
   readonly after?: AuditPlace | undefined;
@@ -93,6 +93,6 @@ async function* readFrom(
   yield* readLog(store, options);
 }
 
-/** Whether the place includes the entry already. */
+/** True if the place includes the entry already. */
 export const isBefore = ({ position, index }: AuditEntry, after: AuditPlace | undefined): boolean =>
   position === after?.position && index <= (after.index ?? index);

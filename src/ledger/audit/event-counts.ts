@@ -20,7 +20,7 @@ export interface CountRequest extends EventFilter {
 
 /** The entries of one minute. */
 export interface MinuteCount {
-  /** Its beginning, ISO 8601 UTC. */
+  /** The beginning of the minute, ISO 8601 UTC. */
   readonly minute: string;
   readonly entries: number;
   readonly byType: Readonly<Record<string, number>>;

@@ -37,7 +37,7 @@ export const createRecoverIdempotencyKeys =
 
 type RecoverableServing = Serving & IdempotentRequest & { readonly at: string };
 
-/** Those of the journal's last minute that are charged and not voided. */
+/** Reads the servings of the journal's last minute that are charged and not voided. */
 const readRecoverableServings = async (
   store: EventStore,
   journal: string,

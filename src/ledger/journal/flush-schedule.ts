@@ -1,6 +1,6 @@
 import type { Clock } from "../../async/clock.ts";
 
-/** Most of such an append is latency: of a distant store, or of a slow disk. */
+/** A longer append is mostly the latency of a distant store or a slow disk. */
 const longAppendMs = 4;
 const maxDelayMs = 5;
 

@@ -85,7 +85,6 @@ const readAfterConflict = async (
   return isVisible ? appended : undefined;
 };
 
-/** Repeats while the store is unavailable. */
 const whileUnavailable = <T>(
   { timers: clock, signal, onUnavailable }: JournalAppendOptions,
   task: () => Promise<T>,

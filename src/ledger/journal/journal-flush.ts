@@ -16,7 +16,7 @@ import type { PendingEntries, PendingItems, PendingServing, WaitingEntries } fro
 export interface Flush {
   readonly at: string;
   readonly links: readonly Link[];
-  /** With fixed ids, so that the append can be repeated. */
+  /** The events have fixed ids, so that the append can be repeated. */
   readonly events: readonly NewEvent[];
   readonly servings: readonly PendingServing[];
   readonly voids: readonly VoidedServing[];
@@ -24,7 +24,6 @@ export interface Flush {
   /** The number of all these. */
   readonly entries: number;
   readonly postedUpTo: number | undefined;
-  /** It ends with `JournalClosed`. */
   readonly isClosing: boolean;
 }
 
@@ -33,7 +32,7 @@ export type FlushedEvent = JournalEvent & {
   readonly revision: number;
   readonly position: number;
   readonly digest: string;
-  /** Those of `keys` in `SynthesesServed`. */
+  /** The numbers of `keys` in `SynthesesServed`. */
   readonly keyNumbers?: readonly number[];
 };
 
@@ -48,7 +47,7 @@ export interface LostEntries {
 
 type CreateEvent = (chained: Chained) => JournalEvent;
 
-/** Types, metadata, links and member names of all events of a flush. */
+/** Bounds the types, metadata, links and member names of all events of a flush. */
 const envelopeBytes = 1_500;
 /** Voids and ends of streams are rare; a quarter each leaves servings half of a flush at least. */
 const backgroundShare = 1 / 4;
@@ -140,7 +139,7 @@ export const flushedEvents = (
   });
 };
 
-/** In the order of `keys`. */
+/** Lists the numbers in the order of `keys`. */
 const keyNumbersOf = (servings: readonly PendingServing[], { key }: SynthesesServed): number[] => {
   const numbers: number[] = [];
   for (let index = 0; index < key.length; index++)

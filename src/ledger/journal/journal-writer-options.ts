@@ -7,7 +7,7 @@ export interface JournalWriterOptions {
   readonly store: EventStore;
   readonly journal: string;
   readonly clock: () => number;
-  /** For deadlines and delays. Default: real time. */
+  /** Measures deadlines and delays. Default: real time. */
   readonly timers?: Clock;
   /** Ends all repetitions, because the process ends. `close` then rejects. Default: never. */
   readonly signal?: AbortSignal;

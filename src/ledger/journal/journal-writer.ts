@@ -1,19 +1,13 @@
 import { createDeadlineQueue, type DeadlineQueue } from "../../async/deadline-queue.ts";
 import { isoClock } from "../../async/iso-clock.ts";
 import { Unavailable } from "../../domain/errors.ts";
-import {
-  type Chained,
-  type JournalClosed,
-  JournalTakenOver,
-  journalStream,
-  nearestTimeInMonth,
-} from "../../domain/ledger/journal/journal.ts";
+import { type JournalClosed, JournalTakenOver, journalStream } from "../../domain/ledger/journal/journal.ts";
 import type { Serving, StreamEnd, VoidedServing } from "../../domain/ledger/journal/serving.ts";
-import { monthOf } from "../../domain/ledger/month.ts";
 import { OutcomeUnknown } from "../../eventstore/command-handler.ts";
 import type { AppendResult, EventStoreUnavailable } from "../../eventstore/event-store.ts";
 import { FlushSchedule } from "./flush-schedule.ts";
 import { appendToJournal } from "./journal-append.ts";
+import { JournalChain } from "./journal-chain.ts";
 import {
   closingFlush,
   collectFlush,
@@ -30,9 +24,6 @@ import {
   WaitingEntries,
 } from "./pending-entries.ts";
 
-/** Clocks are corrected by less than this without notice. */
-const correctedMs = 60_000;
-
 /**
  * This process's writer of its journal. One append is in flight; what is added meanwhile waits for
  * a later flush.
@@ -40,19 +31,13 @@ const correctedMs = 60_000;
 export class JournalWriter {
   readonly journal: string;
   readonly #options: Required<JournalWriterOptions>;
-  readonly #now: () => string;
+  readonly #chain: JournalChain;
   readonly #deadlines: DeadlineQueue<PendingServing>;
   readonly #waiting = new WaitingEntries();
   readonly #schedule: FlushSchedule;
-  /** The last durable event. */
-  #revision = -1;
-  #digest: string | null = null;
-  #at = "";
-  #isAheadOfClock = false;
-  #month = "";
   /**
-   * Until the end of this turn of the event loop the month stays the same. Then a flush starts,
-   * unless one is in flight or delayed.
+   * The month stays the same until this turn of the event loop ends. Then a flush starts, unless
+   * one is in flight or delayed.
    */
   #isTurnEndScheduled = false;
   #inFlight: Flush | undefined;
@@ -64,7 +49,7 @@ export class JournalWriter {
     this.#options = { ...defaultOptions, ...options };
     const { journal, clock, deadlineMs, timers } = this.#options;
     this.journal = journal;
-    this.#now = isoClock(clock);
+    this.#chain = new JournalChain(isoClock(clock));
     this.#deadlines = createDeadlineQueue(deadlineMs, this.#expire, timers);
     this.#schedule = new FlushSchedule(timers, () => {
       if (!this.#options.signal.aborted) this.#startFlush();
@@ -76,7 +61,7 @@ export class JournalWriter {
     return (this.#inFlight?.entries ?? 0) + this.#waiting.length;
   }
 
-  /** Voids and ends of streams among them. */
+  /** The pending voids and ends of streams. */
   get backgroundEntries(): number {
     const { voids = [], streams = [] } = this.#inFlight ?? {};
     return voids.length + streams.length + this.#waiting.backgroundEntries;
@@ -88,16 +73,15 @@ export class JournalWriter {
    */
   month = (): string => {
     this.#scheduleTurnEnd();
-    return this.#month;
+    return this.#chain.month;
   };
 
   /**
-   * The last event is more than 60 s later than the clock, which was corrected: further events
-   * would have its time. Close the journal, and continue in another one. As of this turn of the
+   * The clock was corrected. Close the journal, and continue in another one. As of this turn of the
    * event loop, after `month`.
    */
   get isAheadOfClock(): boolean {
-    return this.#isAheadOfClock;
+    return this.#chain.isAheadOfClock;
   }
 
   /**
@@ -166,8 +150,8 @@ export class JournalWriter {
   flushed = (): Promise<void> => this.#notified(this.#waiting.untilTaken());
 
   /**
-   * As `flushed`, without the voids and ends of streams that the store has refused. They are
-   * repeated, perhaps much later.
+   * Like `flushed`, without the voids and ends of streams that the store has refused: they may be
+   * repeated much later.
    */
   appended = (): Promise<void> => this.#notified(this.#waiting.untilSent());
 
@@ -192,10 +176,7 @@ export class JournalWriter {
     if (this.#isTurnEndScheduled) return;
     this.#isTurnEndScheduled = true;
     setImmediate(this.#endTurn);
-    const now = this.#now();
-    const month = monthOf(now);
-    if (month > this.#month) this.#month = month;
-    this.#isAheadOfClock = now < this.#at && Date.parse(this.#at) - Date.parse(now) > correctedMs;
+    this.#chain.beginTurn();
   }
 
   #endTurn = (): void => {
@@ -223,27 +204,22 @@ export class JournalWriter {
     const entries = refused.isDue ? refused : this.#waiting;
     if (entries.isEmpty) {
       if (!this.#closing || !refused.isEmpty) return undefined;
-      if (this.#revision >= 0)
-        return closingFlush(this.#closing.reason, this.#nextLink(this.month()), this.#options.clock());
+      if (this.#chain.revision >= 0)
+        return closingFlush(this.#closing.reason, this.#chain.nextLink(this.month()), this.#options.clock());
       this.#end(-1);
       return undefined;
     }
-    const link = this.#nextLink(entries.servings.first?.month ?? this.month());
+    const link = this.#chain.nextLink(entries.servings.first?.month ?? this.month());
     const { maxFlushBytes: maxBytes, clock } = this.#options;
     const maxServings = this.#schedule.maxServings(entries.servings.length);
     return collectFlush(entries, link, { maxBytes, maxServings }, clock());
-  }
-
-  #nextLink(month: string): Chained {
-    const now = this.#now();
-    return { at: nearestTimeInMonth(now > this.#at ? now : this.#at, month), previous: this.#digest };
   }
 
   /** Never rejects. */
   async #append(flush: Flush): Promise<void> {
     const { store, timers, signal } = this.#options;
     this.#schedule.sent();
-    const appended = await appendToJournal(journalStream(this.journal), flush.events, this.#revision, {
+    const appended = await appendToJournal(journalStream(this.journal), flush.events, this.#chain.revision, {
       store,
       timers,
       signal,
@@ -262,15 +238,13 @@ export class JournalWriter {
   }
 
   #record(flush: Flush, { revision }: AppendResult): void {
-    this.#revision = revision;
-    this.#digest = flush.links.at(-1)?.digest ?? null;
-    this.#at = flush.at;
+    this.#chain.extend(flush, revision);
     this.#waiting.refused.accepted();
     for (const { serving, isExpired } of flush.servings) if (isExpired) this.#void(serving, flush.at);
     if (flush.isClosing) this.#end(revision);
   }
 
-  /** Its caller was refused before it became durable. */
+  /** The caller was refused before the serving became durable. */
   #void(serving: Serving, at: string): void {
     if (serving.idempotency) this.#call(() => this.#options.onExpired(serving, at));
     else this.#waiting.voids.add(voidOf(serving, at));

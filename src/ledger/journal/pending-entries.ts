@@ -5,11 +5,11 @@ import type { Serving, StreamEnd, VoidedServing } from "../../domain/ledger/jour
 
 export interface PendingServing extends Queued<PendingServing> {
   readonly serving: Serving;
-  /** Of the serving's key. */
+  /** The number of the serving's key. */
   readonly keyNumber: number;
   readonly month: string;
   readonly done: ServingCallback;
-  /** Its deadline has passed, and `done` was called. */
+  /** The deadline has passed, and `done` was called. */
   isExpired: boolean;
 }
 
@@ -40,7 +40,7 @@ export class PendingEntries {
     return this.#queues.reduce((sum, { length }) => sum + length, 0);
   }
 
-  /** Voids and ends of streams: entries that no request waits for. */
+  /** No request waits for voids and ends of streams. */
   get backgroundEntries(): number {
     return this.voids.length + this.streams.length;
   }
@@ -101,7 +101,10 @@ export class RefusedEntries extends PendingEntries {
   }
 }
 
-/** What waits for the next flush, and what a permanent error of the store keeps from it. */
+/**
+ * Entries that wait for the next flush, and those that a permanent error of the store keeps from
+ * it.
+ */
 export class WaitingEntries extends PendingEntries {
   readonly refused = new RefusedEntries();
 
@@ -117,7 +120,7 @@ export class WaitingEntries extends PendingEntries {
     await Promise.all([this.untilSent(), this.refused.untilTaken()]);
   }
 
-  /** As `untilTaken`, without the refused entries, which may be repeated much later. */
+  /** Like `untilTaken`, without the refused entries, which may be repeated much later. */
   untilSent(): Promise<void> {
     return super.untilTaken();
   }

@@ -54,7 +54,7 @@ type Seal = RecordedEvent & SealEvent;
 
 /** Characters per chunk. */
 const chunkLength = 64 * 1024;
-/** Each reads the sealed streams of the whole log. */
+/** Each pass reads the sealed streams of the whole log. */
 const maxConcurrentPasses = 1;
 const maxConcurrentReads = 8;
 

@@ -69,7 +69,7 @@ export interface SealsOptions {
    * delay all that follow.
    */
   readonly requireMeasuredClock: () => Promise<void>;
-  /** For the delays after a conflict. Default: real time. */
+  /** Measures the delays after a conflict. Default: real time. */
   readonly timers?: Clock;
 }
 

@@ -16,7 +16,7 @@ export type CarryOverUsage = (apiKey: string, month: string) => Promise<void>;
 
 export const createCarryOverUsage = (
   handler: Pick<CommandHandler, "execute">,
-  /** What each journal has spent in the month, from the accounts and the unposted entries. */
+  /** Reads what each journal has spent in the month, from the accounts and the unposted entries. */
   totalsOf: (apiKey: string, month: string) => Promise<readonly SpentTotal[]>,
   clock: () => number,
 ): CarryOverUsage => {

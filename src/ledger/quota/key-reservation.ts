@@ -35,14 +35,14 @@ export class Tally {
   reservation: KeyReservation | undefined = undefined;
 }
 
-/** What all reservations of one journal share. */
+/** All reservations of one journal share it. */
 export interface ReservationContext extends SettlementContext {
   readonly waitForAppends: () => Promise<void>;
   /** This journal turned out to be taken over. */
   readonly onTakenOver: () => void;
 }
 
-/** As long as a serving waits for the event store by default. */
+/** A serving waits for the event store as long by default. */
 const appendTimeoutMs = 5_000;
 
 /**

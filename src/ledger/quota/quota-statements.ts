@@ -8,7 +8,7 @@ import {
 } from "../../domain/ledger/quota/quota.ts";
 import type { CommandHandler, Outcome } from "../../eventstore/command-handler.ts";
 
-/** What all commands of one journal need. */
+/** All commands of one journal share it. */
 export interface JournalContext {
   readonly journal: string;
   readonly handler: CommandHandler;
@@ -25,15 +25,15 @@ interface StatedTotals {
 }
 
 /**
- * What one journal has stated in the quota stream of one key and month. An append whose outcome is
- * unknown may be in the stream, or arrive later: then several statements may be the last one.
+ * The statements of one journal in the quota stream of one key and month. An append whose outcome
+ * is unknown may be in the stream, or arrive later: then several statements may be the last one.
  */
 export class QuotaStatements {
   readonly #context: JournalContext;
   readonly #stream: string;
   readonly #totals: StatedTotals;
   #isReserved = false;
-  /** By total, the appends whose outcome is unknown: true if they reserve characters. */
+  /** The totals of appends whose outcome is unknown: true if they reserve characters. */
   readonly #unresolved = new Map<number, boolean>();
   #position = -1;
 

@@ -24,7 +24,6 @@ import { type WatchedKey, WatchedKeys } from "./watched-keys.ts";
 /** The thresholds that a key has crossed in a month, in order. */
 export interface CrossedThresholds {
   readonly apiKey: string;
-  /** `yyyy-mm` */
   readonly month: string;
   readonly crossed: readonly QuotaThresholdCrossed[];
 }
@@ -66,7 +65,7 @@ export class QuotaThresholds {
   /** Keys whose usage must be read, by month. */
   readonly #due = new Map<string, Set<string>>();
   /**
-   * Up to this position of the log, the next check must count what open journals have not posted.
+   * The next check must count what open journals have not posted, up to this position of the log.
    */
   #unpostedUpTo: number | undefined = Number.POSITIVE_INFINITY;
   #hasFailed = false;

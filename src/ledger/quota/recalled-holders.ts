@@ -9,9 +9,9 @@ import {
 } from "../../domain/ledger/quota/quota.ts";
 import type { JournalContext } from "./quota-statements.ts";
 
-/** What settling with other journals needs. */
+/** Settling with other journals needs it. */
 export interface SettlementContext extends JournalContext {
-  /** How long other journals have to answer a recall. */
+  /** The time that other journals have to return recalled characters. */
   readonly recallTimeoutMs: number;
   readonly takeOver: (journal: string) => Promise<void>;
   readonly spentBy: (journal: string, apiKey: string, month: string) => Promise<number>;
@@ -30,7 +30,7 @@ export class RecalledHolders {
   readonly #context: SettlementContext;
   readonly #apiKey: string;
   readonly #month: string;
-  /** By reservation: when it must have been returned. */
+  /** The times by which reservations must have been returned. */
   #deadlines = new Map<number, number>();
   /** Counts the changes that end a wait. */
   #changes = 0;

@@ -32,7 +32,7 @@ export interface ReservationsOptions {
   readonly spentBy: (journal: string, apiKey: string, month: string) => Promise<number>;
   /** Called once if another process has settled a reservation of this journal. */
   readonly onTakenOver: () => void;
-  /** How long other journals may take to answer a recall. Default 2,000. */
+  /** The time that other journals have to return recalled characters. Default 2,000. */
   readonly recallTimeoutMs?: number;
   /**
    * How long a reservation may be unused before its first return in a month; longer before later
@@ -52,7 +52,7 @@ export interface Hold {
   release(): void;
 }
 
-/** `close` was called. */
+/** Thrown after `close`. */
 export class ReservationsClosed extends Unavailable {}
 
 const checksPerIdleTime = 6;

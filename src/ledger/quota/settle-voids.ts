@@ -36,7 +36,7 @@ export const settleVoids = async (
     const execute = (decide: (quota: Quota) => QuotaEvent[]) =>
       handler.execute(quotaDecider, stream, decide, { actor: "system" });
     const share = (await execute(() => [])).state.shares.get(journal);
-    // Without a share, the total is negative, or the key had no quota.
+    // If there is no share, the total is negative, or the key had no quota.
     if (share ? share.status === "settled" : !voided.isOfOtherJournal) return;
     const total = await postedBy({ store }, journal, voided.apiKey, voided.month);
     await execute((quota) => settleReservations(quota, [{ journal, total }], isoClock(clock)()));
@@ -50,7 +50,7 @@ interface VoidedKey {
   readonly isOfOtherJournal: boolean;
 }
 
-/** By quota stream. */
+/** Returns the voided keys by quota stream. */
 const readVoided = async (store: EventStore, journal: string): Promise<Map<string, VoidedKey>> => {
   const keys = new Map<string, VoidedKey>();
   for await (const event of readLastMinute(store, journal)) {

@@ -10,8 +10,8 @@ export class Tallies {
   #month = "";
   #tallies = new PerKey<Tally>();
   /**
-   * What keys have spent in the latest month before they had a tally: keys without a quota need
-   * none.
+   * The characters that keys spent in the latest month before they had a tally. Keys without a
+   * quota need no tally.
    */
   #spent = new NumberPerKey();
   readonly #past = new Map<string, Map<number, Tally>>();
@@ -20,7 +20,6 @@ export class Tallies {
     return this.#of(month)?.get(keyNumber);
   }
 
-  /** Finds or adds. */
   findOrAdd(keyNumber: number, month: string): Tally {
     if (month > this.#month) this.#begin(month);
     const known = this.find(keyNumber, month);

@@ -1,8 +1,7 @@
 import type { QuotaThresholdCrossed } from "../../domain/ledger/accounts/usage-account.ts";
 
-/** What is known of a key's month. */
+/** The counted and the read usage of a key's month. */
 export interface WatchedKey {
-  /** The characters that were counted. */
   counted: number;
   /** The check after which it was counted last. */
   check: number;
@@ -60,7 +59,7 @@ export class WatchedKeys {
     return watched;
   }
 
-  /** Notes that the key's usage is at most this, as it was read in the current check. */
+  /** Notes an upper bound of the key's usage that was read in the current check. */
   noteRead(watched: WatchedKey, characters: number): void {
     watched.base = characters - this.#countedBefore(watched);
   }

@@ -2,7 +2,6 @@ import { type Charge, chargesOf } from "../../domain/ledger/journal/charges.ts";
 import { monthOf, monthsBetween } from "../../domain/ledger/month.ts";
 import { beginCharges, type ChargesSource, type SummedUp, type Use } from "../accounts/read-charges.ts";
 
-/** Times in milliseconds since the epoch. */
 export interface ChargesRequest {
   readonly apiKeys: readonly string[];
   /** Only charges of servings from this time on. */
@@ -63,7 +62,7 @@ const monthsOf = ({ from, to, asOf }: ChargesRequest): string[] => {
 };
 
 /**
- * Without voids, the sums name every day that has an entry. With voids, entries of a day may add up
+ * Sums without voids name every day that has an entry. With voids, the entries of a day may add up
  * to nothing.
  */
 const useOf = ({ sums, at, isWhole }: SummedUp, request: ChargesRequest): Use => {

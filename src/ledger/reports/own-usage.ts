@@ -10,8 +10,8 @@ export interface OwnUsageRequest {
 }
 
 /**
- * What a key may know about its own month. All counts are in characters, except `requests`. Times
- * are ISO 8601, UTC.
+ * The report that a key may read of its own month. All counts are in characters, except `requests`.
+ * Times are ISO 8601, UTC.
  */
 export interface OwnUsage extends Pick<UsageReport, "month" | "asOf" | "finalUntil" | "requests"> {
   readonly used: number;

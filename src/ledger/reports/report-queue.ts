@@ -16,7 +16,7 @@ export interface ReportQueue {
 }
 
 /**
- * After this time a report needs a slot for slow ones: all others would wait behind two long
+ * A report that takes longer needs a slot for slow ones: all others would wait behind two long
  * reports of two keys.
  */
 const slowAfterMs = 1_000;

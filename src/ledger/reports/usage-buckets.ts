@@ -7,7 +7,7 @@ import type { ReportQueue } from "./report-queue.ts";
 export const bucketWidths = ["1m", "1h", "1d"] as const;
 export type BucketWidth = (typeof bucketWidths)[number];
 
-/** As in OpenAI's usage API: how many buckets a page has by default, and at most. */
+/** OpenAI's usage API has the same defaults and maximums of buckets per page. */
 export const bucketLimits: Readonly<Record<BucketWidth, { seconds: number; default: number; max: number }>> =
   {
     "1m": { seconds: 60, default: 60, max: 1_440 },
@@ -18,7 +18,6 @@ export const bucketLimits: Readonly<Record<BucketWidth, { seconds: number; defau
 export const groupings = ["project_id", "user_id", "api_key_id", "model"] as const;
 export type Grouping = (typeof groupings)[number];
 
-/** A key and its website. */
 export interface UsageKey {
   readonly apiKey: string;
   readonly websiteId: string;
@@ -27,7 +26,7 @@ export interface UsageKey {
 export interface UsageBucketsRequest {
   /** Only this key's usage. Default: that of all keys. */
   readonly apiKey?: string | undefined;
-  /** In Unix seconds. `to` is exclusive; default: the end of the bucket of `asOf`. */
+  /** Unix seconds. `to` is exclusive; default: the end of the bucket of `asOf`. */
   readonly from: number;
   readonly to?: number | undefined;
   readonly width: BucketWidth;
@@ -42,7 +41,7 @@ export interface UsageBucketsRequest {
    * not.
    */
   readonly page?: string | undefined;
-  /** In Unix seconds, inclusive. Default: now. */
+  /** Unix seconds, inclusive. Default: now. */
   readonly asOf?: number | undefined;
   readonly signal: AbortSignal;
 }
@@ -116,7 +115,7 @@ const pageOf = async (
   const sums = await sumCharges(readCharges, request, keys, {
     from: from * 1_000,
     to: end * 1_000,
-    // The whole second.
+    // `asOf` includes its whole second.
     asOf: asOf * 1_000 + 999,
     byDay: request.width === "1d",
     signal,
@@ -176,7 +175,7 @@ const pageLimit = ({ limit, width, groupBy }: UsageBucketsRequest, keys: number)
 
 type Rows = Map<string, { -readonly [Member in keyof UsageRow]: UsageRow[Member] }>;
 
-/** By the number of the bucket, counted from the epoch. */
+/** Keys of the result are numbers of buckets, counted from the epoch. */
 const sumCharges = async (
   readCharges: ReadCharges,
   { width, groupBy, engines: onlyEngines }: UsageBucketsRequest,
@@ -208,7 +207,7 @@ const sumCharges = async (
   return sums;
 };
 
-/** In the order of their groups, without those whose servings were all voided. */
+/** Sorts rows by their groups, and leaves out those whose servings were all voided. */
 const rowsOf = (rows: Rows = new Map()): UsageRow[] =>
   [...rows]
     .filter(([, { requests, characters }]) => requests !== 0 || characters !== 0)

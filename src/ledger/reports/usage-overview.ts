@@ -22,7 +22,7 @@ export interface UsagePeriod extends UsageCount {
   /** The first day, `yyyy-mm-dd`. */
   readonly from: string;
   readonly voided: UsageCount;
-  /** By where the audio came from, with voided servings. */
+  /** Keys are the sources of audio. Voided servings are included. */
   readonly served: Readonly<Record<AudioSource, UsageCount>>;
 }
 

@@ -42,9 +42,9 @@ export interface UsageReport extends UsageCount {
   /** The report includes every entry up to this position of the log, and none that follows. */
   readonly asOfPosition: number;
   /**
-   * What is charged is complete up to this time: no instance can still record an earlier serving
-   * that it answers. At most `asOf`. Only `voided` may grow: an append that the event store delayed
-   * is voided when it is found.
+   * The charges are complete up to this time, at most `asOf`: no instance can still record an
+   * earlier serving whose request succeeds. Only `voided` may grow: an append that the event store
+   * delayed is voided when it is found.
    */
   readonly finalUntil: string;
   /**
@@ -59,9 +59,9 @@ export interface UsageReport extends UsageCount {
   readonly quotas: readonly QuotaSince[];
   readonly voided: UsageCount;
   /**
-   * What the key used while a wrong clock recorded it under other months, or other days of this
-   * one, by the month under which it is charged. In the report of the month in which the clock was
-   * corrected; absent without any.
+   * The usage that a wrong clock recorded under other months, or other days of this one, by the
+   * month under which it is charged. The report of the month in which the clock was corrected has
+   * it; absent without any.
    */
   readonly corrections?: readonly CorrectedUsage[];
   readonly byDay: readonly (UsageCount & { readonly day: string })[];
@@ -72,7 +72,7 @@ export interface UsageReport extends UsageCount {
 export interface CorrectedUsage extends UsageCount {
   /** When the clock was corrected. */
   readonly at: string;
-  /** Under which these requests are charged, for ever. */
+  /** The requests are charged under this month, for ever. */
   readonly month: string;
 }
 
@@ -102,9 +102,9 @@ export interface UsageReportParts {
 }
 
 /**
- * What is older than this is final. The clocks of the recording instance and of this one may each
- * be 60 s off, in opposite directions (beyond that an instance records nothing), and an append is
- * answered within 10 s or voided.
+ * Older servings are final. The clocks of the recording instance and of this one may each be 60 s
+ * off, in opposite directions (beyond that an instance records nothing), and an append succeeds
+ * within 10 s or is voided.
  */
 const finalAfterMs = 2 * 60_000 + 10_000;
 
@@ -195,13 +195,13 @@ const timeAt = async (store: EventStore, position: number): Promise<number> => {
 };
 
 /**
- * By the store's clock, which had passed this time before the report was read. Seals are an hour
- * apart.
+ * The time is that of the store's clock, which had passed it before the report was read. Seals are
+ * an hour apart.
  */
 const lastSealedAt = async (store: EventStore): Promise<number> =>
   (await readLastEvent(store, sealsStream))?.created ?? 0;
 
-/** By the store's clock. */
+/** The time is that of the store's clock. */
 const storedAt = async (store: EventStore, position: number): Promise<number> =>
   (await store.eventAt(position))?.created ?? 0;
 

@@ -19,7 +19,7 @@ interface RecentChargesOptions {
   readonly store: EventStore;
   readonly clock: () => number;
   readonly timers?: Clock;
-  /** Called with the same events, and with those of the registry. */
+  /** Called with the events that are followed: those of journals and of the registry. */
   readonly onBatch?: (events: readonly RecordedEvent[]) => void;
   /** Called with the durable events of other processes, from the first journal's opening on. */
   readonly onFollowed?: (events: readonly JournalEvent[]) => void;
@@ -35,7 +35,7 @@ type OwnEvent = JournalEvent & Pick<FlushedEvent, "keyNumbers">;
 const freePartMs = 10 * 60_000;
 /** Usually the other journals' events are followed within milliseconds. */
 const maxCatchUpMs = 5_000;
-/** Those that come during a read wait for the next one, which must have time too. */
+/** Callers that come during a read wait for the next one, which must have time too. */
 const maxEndReadMs = 2_000;
 /** Bounds the start of a process after ten busy minutes. */
 const maxServingsRead = 500_000;
@@ -49,8 +49,8 @@ export class RecentCharges {
   #isClosed = false;
   #nextBatch = Promise.withResolvers<void>();
   /**
-   * Their events are added when they are durable. Each event must be added once, because charges
-   * are counted.
+   * The journals of this process. Their events are added when they are durable, and must not be
+   * added twice, because charges are counted.
    */
   readonly #ownStreams = new Set<string>();
 
@@ -71,7 +71,7 @@ export class RecentCharges {
   }
 
   /**
-   * Whether the part is paid for by a charge within ten minutes. Free engines' audio is public: a
+   * True if a charge within ten minutes pays for the part. The audio of free engines is public: a
    * charge pays for all of its parts. A charge of private audio pays for as many bytes as the audio
    * has.
    */

@@ -43,17 +43,17 @@ export class Sessions {
     this.#options = options;
   }
 
-  /** Undefined before the first one is open, and after one was taken over or closed. */
+  /** Undefined before the first session is open, and after one was taken over or closed. */
   get current(): Session | undefined {
     return this.#current;
   }
 
-  /** Entries that are not durable yet, those of journals that are being closed included. */
+  /** Entries that are not durable yet, including those of journals that are being closed. */
   get pending(): number {
     return this.#sumOfWriters("pending");
   }
 
-  /** Voids and ends of streams among them. */
+  /** The pending voids and ends of streams. */
   get backgroundEntries(): number {
     return this.#sumOfWriters("backgroundEntries");
   }
@@ -115,8 +115,8 @@ export class Sessions {
   }
 
   /**
-   * Once for each. A journal that is not closed, posted and settled completely is recovered by a
-   * later sweep.
+   * Ends each session once. A journal that is not closed, posted and settled completely is
+   * recovered by a later sweep.
    */
   #end(session: Session, close: Close): void {
     if (this.#current === session) this.#current = undefined;
@@ -153,7 +153,7 @@ const closeInOrder = async (
   { writer, reservations }: Session,
   reason: "shutdown" | "idle",
 ): Promise<void> => {
-  // A flush may add voids, of servings that came too late. The returned totals exclude them.
+  // A flush may add voids of servings that came too late. The returned totals exclude them.
   while (writer.pending > 0) await writer.flushed();
   await reservations.close();
   await writer.close(reason);

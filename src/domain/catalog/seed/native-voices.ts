@@ -40,7 +40,7 @@ interface Platform {
 const onDesktops = (browser: "chrome" | "edge"): NativeVoice["on"] =>
   (["windows", "macos", "linux"] as const).map((os) => ({ browser, os }));
 
-/** In order of preference for browsers that have voices of several platforms. */
+/** Browsers that have voices of several platforms prefer the first ones. */
 const platforms: readonly Platform[] = [
   {
     firstId: firstVoiceIds.native,

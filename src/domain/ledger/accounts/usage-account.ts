@@ -57,7 +57,7 @@ export const usageAccountShapes = {
     digest: text,
     requests: integer,
     characters: integer,
-    /** Voided servings. The totals do not include them. */
+    /** The totals do not include voided servings. */
     voided: usageCount,
     /** The totals by day, engine and voice. */
     cells: listOf(usageCell),
@@ -100,7 +100,7 @@ export const usageAccountPrefix = "usage-";
 export const usageAccountStream = (apiKey: string, month: string): string =>
   `${usageAccountPrefix}${apiKey}-${month}`;
 
-/** What an account is of. */
+/** The key and the month of an account. */
 export interface AccountId {
   readonly apiKey: string;
   /** `yyyy-mm` */

@@ -32,7 +32,7 @@ class Cells {
     }
   }
 
-  /** In the order in which they were first added. */
+  /** Yields the cells in the order in which they were first added. */
   *[Symbol.iterator](): Generator<[name: string, count: UsageCount], void> {
     if (this.#name === undefined) return;
     yield [this.#name, { requests: this.#requests, characters: this.#characters }];
@@ -50,7 +50,7 @@ const addToCell = (cells: Map<string, Count>, name: string, count: UsageCount): 
 export class UsageSum {
   requests = 0;
   characters = 0;
-  /** Voided servings. The other totals do not include them. */
+  /** The other totals do not include voided servings. */
   voided = noUsage;
   readonly cells = new Cells();
   /** The time of the last entry; empty without any. */
@@ -103,7 +103,7 @@ const addVoided = (voided: VoidedServing, at: string, sum: UsageSum | undefined)
   sum.until = at;
 };
 
-/** What a posting sums up. */
+/** The sums of a posting. */
 type Totals = Pick<UsagePosted, "requests" | "characters" | "voided" | "cells" | "until">;
 
 /** Adds the totals of a posting. */

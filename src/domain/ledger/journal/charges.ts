@@ -1,7 +1,7 @@
 import type { JournalEvent, SynthesesServed } from "./journal.ts";
 import type { VoidedServing } from "./serving.ts";
 
-/** What one serving adds to a key's usage, or what a void takes back. */
+/** A serving adds a charge to a key's usage; a void takes it back. */
 export interface Charge {
   readonly apiKey: string;
   /** The time of the serving, ISO 8601, UTC. */

@@ -4,9 +4,9 @@ import { count, type EventOf, listOf, object, text, utcTime } from "../../shape.
 const journalRange = object({ journal: text, from: count, through: count });
 
 /**
- * What operators state about the clock. They are in the stream `log`, which is sealed since the
- * first release, and whose readers ignore other types: a stream of its own would make the seals of
- * different releases disagree.
+ * Operators state that a clock is right. The events are in the stream `log`, which is sealed since
+ * the first release, and whose readers ignore other types: with a stream of their own the seals of
+ * different releases would disagree.
  */
 export const clockShapes = {
   /** A machine's clock was right when it showed the time `accepted`. */

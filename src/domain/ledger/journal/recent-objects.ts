@@ -17,7 +17,7 @@ export class RecentObjects {
   readonly #windowMs: number;
   #newer = new Generation(0);
   #older = new Generation(0);
-  /** By key. The one whose objects were added first is dropped first. */
+  /** Keys are numbers of keys. The generation that was added first is dropped first. */
   readonly #heavy = new Map<number, Generation>();
 
   constructor(windowMs: number) {

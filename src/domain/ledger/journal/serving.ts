@@ -30,7 +30,7 @@ export type ServedAudio = Checked<typeof servedAudio>;
 export const servingDetails = object({
   /** True for a partial answer (206). */
   partial: optional(flag),
-  /** Of a partial response with private audio: its bytes and those of the whole audio. */
+  /** The bytes of a partial response with private audio, and those of the whole audio. */
   part: optional(object({ bytes: count, size: count })),
   /** How it was streamed; absent for whole answers. */
   stream: optional(code<StreamKind>()),

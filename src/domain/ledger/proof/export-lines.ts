@@ -129,7 +129,8 @@ const parseLine = (text: string, index: number, last: ProvenEvent | undefined): 
 };
 
 /**
- * What a line has in addition to its event. The digest has been compared, so the exporter wrote it.
+ * The members that a line has in addition to those of its event. The digest has been compared, so
+ * the exporter wrote them.
  */
 interface LineMembers {
   readonly line?: number;

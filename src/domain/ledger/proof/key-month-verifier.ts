@@ -30,13 +30,13 @@ export interface KeyMonth {
   readonly month: string;
 }
 
-/** What the events of a key's month give. */
+/** The totals of a key's month, as its events give them. */
 export interface KeyMonthSummary extends UsageCount {
   readonly voided: UsageCount;
   readonly isClosed: boolean;
-  /** Of all streams, without the seal. */
+  /** The number of events in all streams, without the seal. */
   readonly events: number;
-  /** By stream, the number of events. */
+  /** The numbers of events by stream. */
   readonly streams: ReadonlyMap<string, number>;
   readonly sealed: Pick<Sealed, "position" | "at" | "note"> & { readonly seal: number };
   readonly remarks: Remarks;
@@ -69,7 +69,7 @@ export const createKeyMonthVerifier = (keys: readonly NoteVerifier[], keyMonth: 
   let seal: ReadSeal | undefined;
   let closing: (UsageCount & { readonly voided: UsageCount }) | undefined;
 
-  /** That of this release, and that of the seals of earlier ones: the tree has only one of them. */
+  /** The leaf of this release, and that of seals of earlier ones: the tree has only one of them. */
   const journalLeaves = ({ stream }: ProvenEvent): Uint8Array[] => {
     const head = chains.headOf(stream.slice(journalPrefix.length));
     return head ? [journalLeaf(head), journalLeaf(withoutEnvelopes(head))] : [];
@@ -84,7 +84,7 @@ export const createKeyMonthVerifier = (keys: readonly NoteVerifier[], keyMonth: 
   };
 
   return {
-    /** By stream, the number of events so far. */
+    /** The numbers of events by stream, so far. */
     streams: streams as ReadonlyMap<string, number>,
     /** @throws {NotGenuine} */
     add: ({ event, inclusion }: ExportedEvent): void => {

@@ -31,7 +31,7 @@ interface Entries {
   readonly sum: UsageSum;
 }
 
-/** What a journal has posted to an account, and has not. */
+/** The entries of a journal for an account: posted ones up to a revision, and unposted ones. */
 interface Posting {
   postedUpTo: number;
   readonly unposted: Entries[];
@@ -79,8 +79,8 @@ export class PostingsCheck {
   }
 
   /**
-   * What an account that is not closed has been charged so far, entries that are not posted yet
-   * included.
+   * Sums up what an open account has been charged so far, including entries that are not posted
+   * yet.
    */
   totalsOf(account: string): { balance: UsageCount; voided: UsageCount } {
     const unposted = new UsageSum();

@@ -22,7 +22,7 @@ import type { ProvenEvent } from "../seals/proven-event.ts";
 import { journalTypes } from "./journal-chains.ts";
 import { NotGenuine, nameOf } from "./not-genuine.ts";
 
-/** As in accounts/key.ts, which browsers do not load. */
+/** Repeats `keyStream` of accounts/key.ts, which browsers do not load. */
 export const keyPrefix = "key-";
 const unlimited = Number.POSITIVE_INFINITY;
 
@@ -65,8 +65,8 @@ export class QuotaCheck {
   readonly #plans = createPlans();
   readonly #quotas = new Map<string, Quota>();
   /**
-   * By journal and quota stream, the charged characters without the voided ones, or fewer if the
-   * key had no quota.
+   * Keys are journals, then quota streams. Values are charged characters without voided ones, or
+   * fewer if the key had no quota.
    */
   readonly #spent = new Map<string, Map<string, number>>();
   readonly #closedJournals = new Set<string>();

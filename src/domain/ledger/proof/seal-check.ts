@@ -17,7 +17,7 @@ import { type Checkpoint, type NoteVerifier, openNote, parseCheckpoint } from ".
 import type { createJournalChains } from "./journal-chains.ts";
 import { NotGenuine, NotSealed, nameOf } from "./not-genuine.ts";
 
-/** What must be known of a seal before its event: it covers an earlier part of the log. */
+/** A seal covers an earlier part of the log, so these members must be known before its event. */
 export interface SealPlan extends Pick<Sealed, "position" | "at"> {
   readonly revision: number;
   /** False for a seal of an earlier release. */
@@ -67,7 +67,7 @@ export const createSealCheck = ({ keys, plan, chains, kept }: SealCheckOptions) 
   let foundKept = false;
   let last: Sealed | undefined;
 
-  /** By journal, the number of events that only seals of earlier releases cover. */
+  /** The numbers of events that only seals of earlier releases cover, by journal. */
   const partlyCovered = new Map<string, number>();
 
   const cover = (seal: SealPlan): void => {

@@ -39,7 +39,7 @@ export const quotaShapes = {
    * characters.
    */
   ReservationsRecalled: { journal: text, at: utcTime },
-  /** What each journal has spent before the key's plan had a quota. */
+  /** The totals that journals had spent before the key's plan had a quota. */
   UsageCarriedOver: { totals: listOf(spentTotal), at: utcTime },
 };
 export type QuotaEvent = EventOf<typeof quotaShapes>;
@@ -154,7 +154,7 @@ export class QuotaExceeded extends Error {
   }
 }
 
-/** What a journal knows about its own share when it sends a command. */
+/** A journal knows this of its own share when it sends a command. */
 export interface OwnShare {
   readonly journal: string;
   /**
@@ -169,7 +169,7 @@ export interface OwnShare {
 }
 
 /**
- * In place of a reserved total: the journal may spend nothing. It is −∞ because every spent total,
+ * Stands for a reserved total: the journal may spend nothing. It is −∞ because every spent total,
  * which is negative after voids, is above it; 0 would let the journal spend what it has voided.
  */
 export const nothingReserved = Number.NEGATIVE_INFINITY;

@@ -2,8 +2,8 @@ import { equalBytes } from "../../bytes.ts";
 import { nodeHash } from "./merkle.ts";
 
 /**
- * That a tree has a leaf: the hashes from the leaf to the root that are needed to compute the root
- * (RFC 6962, section 2.1.1).
+ * Proves that a tree has a leaf: the hashes that are needed to compute the root from the leaf (RFC
+ * 6962, section 2.1.1).
  */
 export interface InclusionProof {
   /** The leaf's place, from 0. */
@@ -35,7 +35,7 @@ export const createProofBuilder = () => {
     get size(): number {
       return size;
     },
-    /** `name`: of the proof to build. Absent: none is needed. */
+    /** Adds a leaf. With a `name`, its proof is built. */
     add: (leaf: Uint8Array, name?: string): void => {
       let last: Subtree = {
         root: leaf,

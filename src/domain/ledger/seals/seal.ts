@@ -111,6 +111,6 @@ export const withoutEnvelopes = ({ journal, revision, digest }: JournalHead): Jo
 export const sealLeaf = (seal: number, { position, at }: Pick<Sealed, "position" | "at">): Uint8Array =>
   leafHash(canonicalJson({ seal, position, at }));
 
-/** In the order of their leaves. */
+/** Compares two heads by the order of their leaves. */
 export const byJournal = (a: { readonly journal: string }, b: { readonly journal: string }): number =>
   a.journal < b.journal ? -1 : a.journal > b.journal ? 1 : 0;

@@ -61,10 +61,10 @@ const detectLatin: Detect = (sample) => {
   return isPhrase && score >= sufficient.phraseScore ? lang : undefined;
 };
 
-/** What a text says for each language. */
+/** The evidence of a text for each language. */
 interface Reading {
   readonly scores: ReadonlyMap<string, number>;
-  /** For each English word, the languages that have it, too. */
+  /** The other languages that have each English word, too. */
   readonly english: readonly (readonly string[])[];
   /** Different ones. */
   readonly words: number;
@@ -133,7 +133,7 @@ const oneOf =
 
 type Sign = readonly [letters: RegExp, lang: string];
 
-/** By the first of the signs that the text has, or else by `otherwise`. */
+/** Decides by the first of the signs that the text has, or else by `otherwise`. */
 const bySign =
   (signs: readonly Sign[], otherwise: string | Detect): Detect =>
   (sample) =>

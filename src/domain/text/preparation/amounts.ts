@@ -57,7 +57,7 @@ const amountOf = (
 
 interface Currency {
   readonly name: Word;
-  /** Its hundredth. */
+  /** The name of its hundredth. */
   readonly cent: Word | undefined;
 }
 

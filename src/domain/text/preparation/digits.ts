@@ -30,7 +30,7 @@ const voicePoint = (lang: string): string =>
   commaVoices.has(languageOf(lang)) && !/^hyw\b/.test(lang) ? "," : ".";
 
 interface Separators {
-  /** Of decimals. */
+  /** The separator of decimals. */
   readonly point: string;
   readonly groupsByBlank: boolean;
 }
@@ -87,7 +87,10 @@ const isGroupedByBlanks = (words: readonly string[], after: string): boolean =>
   /^\d{3}(?:[.,]\d+)?$/.test(words.at(-1) ?? "") &&
   (words.length !== 3 || words[0]?.length !== 3 || words[2] === "000" || /^\s?\p{Sc}/u.test(after));
 
-/** By threes, or in India by twos before the last three; the same separator everywhere. */
+/**
+ * Digits are grouped by threes, or in India by twos before the last three, with the same separator
+ * everywhere.
+ */
 const grouped =
   /^([1-9]\d{0,2})(?:([.,'’\u066c\u00a0\u2007\u2009\u202f])\d{3}(?:\2\d{3})*|(,)(?:\d\d,)+\d{3})(?:([.,\u066b])(\d+))?$/u;
 const address = /^(?:25[0-5]|2[0-4]\d|[01]?\d?\d)(?:\.(?:25[0-5]|2[0-4]\d|[01]?\d?\d)){3}$/;

@@ -26,7 +26,7 @@ export const nameEmoji: Step = (text, reader) => {
   });
 };
 
-/** Of a sequence that has no name itself, those of its emoji: of a hand and its skin tone. */
+/** A sequence that has no name has those of its emoji: of a hand and its skin tone. */
 const nameOf = (sequence: string, names: ReadonlyMap<string, string>): string | undefined => {
   const whole = names.get(sequence);
   if (whole !== undefined) return whole;

@@ -33,5 +33,5 @@ export const joinLines: Step = (text, { lang }) => {
   return rewrite(joined, bullet, () => "");
 };
 
-/** At the beginning of a line; a hyphen is silent. */
+/** Matches at the beginning of a line. Voices do not speak a hyphen. */
 const bullet = /(?<=^|\n)[*•‣◦▪·+]\s+(?=\p{L})/gu;

@@ -33,7 +33,8 @@ const dottedLetters = /(?:\p{L}\p{M}*\.){9,}/gu;
 const innerDots = /\.(?=.)/g;
 
 /**
- * Of equal letters with blanks between them, such as "x x x x", some voices speak the first three.
+ * Some voices speak only the first three of equal letters with blanks between them, such as "x x x
+ * x".
  */
 const equalLetters = /(?<![\p{L}\p{M}\p{N}'’])(\p{L})(?:[ \t\n]\1){3,}(?![\p{L}\p{M}\p{N}'’])/giu;
 const threeLetters = /(\p{L}\s\p{L}\s\p{L})(?=\s)/gu;

@@ -30,7 +30,7 @@ const hebrewTens = "עֶשְׂרִים שְׁלוֹשִׁים אַרְבָּעִ
 const hebrewHundreds = "שְׁלוֹשׁ אַרְבַּע חֲמֵשׁ שֵׁשׁ שְׁבַע שְׁמוֹנֶה תְּשַׁע".split(" ");
 const hebrewThousands = "שְׁלוֹשֶׁת אַרְבַּעַת חֲמֵשֶׁת שֵׁשֶׁת שִׁבְעַת שְׁמוֹנַת תִּשְׁעַת עֲשֶׂרֶת".split(" ");
 
-/** In the form for counting. The last part has "and" before it. */
+/** Spells numbers in the form for counting. The last part has "and" before it. */
 const hebrew: Spell = (number) => {
   const parts: string[] = [];
   const [millions, thousands, rest] = [number / 1_000_000, (number / 1000) % 1000, number % 1000].map(

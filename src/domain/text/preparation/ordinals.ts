@@ -13,7 +13,7 @@ const beginningWith =
   (number) =>
     `${beginning}${number}`;
 
-/** Of larger numbers espeak-ng reads the ending as a word. */
+/** espeak-ng reads the ending of larger numbers as a word. */
 const upTo99 =
   (write: (number: number) => string): Write =>
   (number) =>

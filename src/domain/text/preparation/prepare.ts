@@ -11,7 +11,7 @@ import { scriptRuns } from "./script-runs.ts";
 import { steps, toolSteps } from "./steps.ts";
 
 /**
- * Of what local engines are asked to speak; part of the recipes of their audio and of no other.
+ * The version of the preparation of texts for local engines. Only recipes of their audio have it.
  * Raise it in each release that changes the preparation, or names would lead to audio of earlier
  * ones.
  */
@@ -19,7 +19,7 @@ export const preparationVersion = 1;
 
 export interface PreparedText {
   readonly runs: readonly Run[];
-  /** Their spoken characters, and where they are in the text as sent. */
+  /** The spoken characters, and where they are in the text as sent. */
   readonly spoken: SpokenText;
 }
 
@@ -79,7 +79,7 @@ export const speakersOf = (
 interface Turn {
   readonly text: string;
   readonly speaker: Speaker;
-  /** Of their script, if the speaker does not read it. */
+  /** The language of their script, if the speaker does not read it. */
   readonly lang: string | undefined;
 }
 

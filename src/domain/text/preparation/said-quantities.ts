@@ -1,4 +1,4 @@
-/** What CLDR has no words for in a language. */
+/** CLDR has no words for it in a language. */
 type Unknown = "unknown";
 
 const isKnown = (lang: string): boolean => {

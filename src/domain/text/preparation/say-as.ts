@@ -41,7 +41,7 @@ const written =
       throw problem(how.interpretAs, "has a content that is not of this kind");
     });
 
-/** As `written`, in the language's own words of CLDR or of this service. */
+/** Like `written`, in the language's own words of CLDR or of this service. */
 const inLanguage = (write: (content: string, how: How) => string | undefined | "unknown"): Reading =>
   written((content, how) => {
     const said = write(content, how);

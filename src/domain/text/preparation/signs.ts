@@ -40,8 +40,8 @@ export const apart = (
 };
 
 /**
- * From a smaller number to a greater one or, for years, `1914–18`. A hyphen may also be one of a
- * name, a telephone number or a result.
+ * Matches ranges from a smaller number to a greater one or, for years, `1914–18`. A hyphen may also
+ * be one of a name, a telephone number or a result.
  */
 const range = /(?<![\d.,:–-])(\d[\d.,:]*)(\s?[%°]?\s?)[–~\u301c]\s?(?=(\d+)(?![–-]))/gu;
 const writeRanges: Step = (text, { lang }) => {
@@ -62,7 +62,7 @@ const writeRanges: Step = (text, { lang }) => {
 const sign = "(?<=^|[\\s([{“\"«„‘'=<>≤≥≈±×÷*/])(?<!\\d\\s)(?:-|(?<=[^\\n\\r][\\s(])\\u2013)";
 const number = "[.,]?\\d[\\d.,]*";
 /**
- * In scripts without blanks a letter is before each sign. Names have hyphens after Chinese
+ * Scripts without blanks have a letter before each sign. Names have hyphens after Chinese
  * characters and katakana (歼-20), and `5度-10度` is a range.
  */
 const withoutBlank = "(?<=[\\p{Script=Hiragana}为為是、。，：；「『（])-";

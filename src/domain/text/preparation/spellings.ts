@@ -22,7 +22,7 @@ const bengali: readonly Rewriting[] = [
 
 const marathi: readonly Rewriting[] = [[/\u091c\u093c/gu, () => "\u091c"]];
 
-/** By language code. In their order: a rewriting gets what the one before it has written. */
+/** Rewritings by language code. Each gets what the one before it has written. */
 const rewritings: ReadonlyMap<string, readonly Rewriting[]> = new Map([
   [
     "as",

@@ -16,7 +16,7 @@ import { signSteps, writeMinusSigns } from "./signs.ts";
 import { readableSpelling } from "./spellings.ts";
 import { writeUnits } from "./units.ts";
 
-/** In this order: each step gets what the one before it has written. */
+/** Each step gets what the one before it has written. */
 export const steps: readonly Step[] = [
   removeInvisible,
   writePlainCharacters,
@@ -38,8 +38,8 @@ export const steps: readonly Step[] = [
 ];
 
 /**
- * After them, also for words whose pronunciation a document gives: what a tool would skip, or crash
- * at.
+ * Later steps, also for words whose pronunciation a document gives: they change what a tool would
+ * skip, or crash at.
  */
 export const toolSteps: readonly Step[] = [
   nameEmoji,

@@ -41,7 +41,7 @@ export const units: ReadonlySet<string> = wordsIn(
   "percent degree degrees celsius fahrenheit centigrade",
 );
 
-/** What else English readers say for signs and beside numbers. */
+/** Further words that English readers say for signs and beside numbers. */
 export const spokenSigns: ReadonlySet<string> = new Set([
   ...units,
   ...wordsIn(

@@ -12,8 +12,8 @@ export const haveSameWords = (text: string, transcript: string, lang: string): b
 
 type Token =
   /**
-   * In lower case, without marks that writers leave out. `isPart`: one character of a script
-   * without spaces.
+   * The letters are in lower case, without marks that writers leave out. `isPart`: one character of
+   * a script without spaces.
    */
   | { readonly kind: "word"; readonly letters: string; readonly isPart: boolean }
   /**
@@ -92,7 +92,7 @@ class Alignment {
     this.#hasSigns = [...text, ...transcript].some(({ kind }) => kind !== "word");
   }
 
-  /** From these tokens on. */
+  /** Decides for the texts from these tokens on. */
   isPossible(at: number, other: number): boolean {
     if (at === this.#text.length && other === this.#transcript.length) return true;
     const key = at * (this.#transcript.length + 1) + other;

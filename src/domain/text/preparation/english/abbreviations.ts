@@ -9,7 +9,7 @@ const keysOf = (table: Table): string =>
       .join("|"),
   );
 
-/** Before a name. */
+/** They stand before a name. */
 const titles: Table = {
   Dr: "Doctor",
   Mr: "Mister",
@@ -37,7 +37,7 @@ const titles: Table = {
   Sts: "Saints",
 };
 
-/** After the name of a street. */
+/** They stand after the name of a street. */
 const streets: Table = {
   St: "Street",
   Dr: "Drive",
@@ -50,7 +50,7 @@ const streets: Table = {
   Sq: "Square",
 };
 
-/** Before a number, with or without a period. */
+/** They stand before a number, with or without a period. */
 const numbered: Table = {
   No: "number",
   no: "number",
@@ -89,7 +89,7 @@ const numbered: Table = {
   "§§": "sections",
 };
 
-/** With a period, which only these have of all words. */
+/** Only these words have a period. */
 const general: Table = {
   approx: "approximately",
   Approx: "approximately",

@@ -51,7 +51,7 @@ const spell = (address: string, dialect: Dialect): string =>
     /^\d/.test(part) ? digits(part, dialect) : (signs[part] ?? part),
   ).join(" ");
 
-/** With an ending of its own: a domain, or the name of a file. */
+/** Spells a name with an ending of its own: a domain, or the name of a file. */
 const spellWithEnding = (name: string, dialect: Dialect): string => {
   const at = name.lastIndexOf(".");
   if (at === -1) return spell(name, dialect);

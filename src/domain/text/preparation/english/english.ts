@@ -14,7 +14,8 @@ import { unitRules } from "./units.ts";
 import { decadeRules, yearRules } from "./years.ts";
 
 /**
- * In this order: addresses contain numbers, dates contain fractions, and amounts contain numbers.
+ * The order matters: addresses contain numbers, dates contain fractions, and amounts contain
+ * numbers.
  */
 const rules: readonly { readonly needs: RegExp; readonly rules: readonly Rule[] }[] = [
   { needs: /[./\\@#+]|[vV]\d/, rules: addressRules },
@@ -42,8 +43,8 @@ const rules: readonly { readonly needs: RegExp; readonly rules: readonly Rule[] 
 ];
 
 /**
- * What English people say for dates, sums of money, abbreviations and the like. All tools read
- * words the same way.
+ * Writes what English people say for dates, sums of money, abbreviations and the like. All tools
+ * read words the same way.
  */
 export const englishWords: Step = (text, { lang }) => {
   if (!/^en(?:-|$)/i.test(lang)) return text;
@@ -60,6 +61,6 @@ export const englishWords: Step = (text, { lang }) => {
   );
 };
 
-/** By the regions in whose short dates CLDR writes the month first; "en" alone is en-US. */
+/** CLDR writes the month first in short dates of some regions; "en" alone is en-US. */
 const dialectOf = (lang: string): Dialect =>
   /^en(?:-latn)?(?:-(?:us|ca|ph|pr|gu|vi|um|as|mp)(?:-.*)?)?$/i.test(lang) ? "american" : "british";

@@ -86,7 +86,7 @@ export const year = (digits: string | number, dialect: Dialect): string => {
   return `${below100(century)} ${rest < 10 ? "oh " : ""}${below100(rest)}`;
 };
 
-/** Of the last word. */
+/** Writes the plural of the last word. */
 export const plural = (words: string): string =>
   /[^aeo]y$/.test(words)
     ? `${words.slice(0, -1)}ies`

@@ -12,7 +12,7 @@ const romanValue = (numeral: string): number | undefined => {
   }, 0);
 };
 
-/** Of monarchs and popes. */
+/** The names of monarchs and popes. */
 const names = anyOf(`
   Henry Louis Charles George Edward James William Elizabeth Richard John Paul Pius Benedict Leo Gregory Clement Innocent Urban
   Alexander Nicholas Catherine Peter Ivan Frederick Friedrich Wilhelm Philip Philippe Felipe Ferdinand Alfonso Carlos Juan Napoleon

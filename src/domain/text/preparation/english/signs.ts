@@ -1,6 +1,6 @@
 import { pattern, type Rule } from "./rule.ts";
 
-/** Between names, numbers and their signs. */
+/** Matches between names, numbers and their signs. */
 const operand = "(?<=[\\p{L}\\p{N})\\]%°²³] )";
 const next = "(?= [\\p{L}\\p{N}(\\[$£€.√π∞−-])";
 

@@ -2,7 +2,10 @@ import { amount, amountOf, number } from "./amounts.ts";
 import { cardinal, decimal, plural } from "./number-words.ts";
 import { anyOf, type Dialect, pattern, type Rule, signBefore, start } from "./rule.ts";
 
-/** As they are written: the singular, and the plural where it is not the singular with an "s". */
+/**
+ * Each unit as it is written, its singular, and its plural where that is not the singular with an
+ * "s".
+ */
 const table = `
   kg Kg KG kgs: kilogram | g: gram | mg: milligram | µg μg mcg: microgram
   lb lbs: pound | oz: ounce | floz: fluid ounce | gal: gallon | tbsp: tablespoon | tsp: teaspoon
@@ -64,7 +67,7 @@ export const writtenUnit = anyOf(
 );
 const blank = "[ \\u00a0\\u202f]";
 
-/** Of which people give the size in inches. */
+/** People give the size of these in inches. */
 const sized = anyOf("screen monitor display TV laptop pizza vinyl record disc ruler pipe nail tablet");
 
 const directions: Readonly<Record<string, string>> = { N: "north", S: "south", E: "east", W: "west" };

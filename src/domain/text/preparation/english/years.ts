@@ -9,7 +9,7 @@ const noMore = "(?![\\p{L}\\p{N}_%°]|[-–—:/][\\p{L}\\d]|[.,]\\d)";
 const counted =
   /^\s(?:people|men|women|children|feet|percent|[a-z]+[^\Wsiua]s|[a-z]+as)(?<!\b(?:has|was|as|does))(?![a-z])/;
 
-/** What is counted or measured: "a total of 1500". */
+/** Words before numbers that are counted or measured: "a total of 1500". */
 const quantity = anyOf(`
   total sum number maximum minimum average limit size value default range rate cost price population distance length height width
   depth speed capacity score out up`);
@@ -26,7 +26,7 @@ const amongYears = "\\b[Yy]ears\\s(?:\\d{4}(?:,|,?\\s(?:to|and|or|until|through)
 const naming = anyOf("[Tt]he [Tt]his [Tt]hat [Hh]is [Hh]er [Ii]ts [Tt]heir [Oo]ur [Aa]n?");
 const namingYear = "(?!\\d{2}[05]0)(?=\\d{4}\\s\\p{L})";
 
-/** Before units: "30s" may be seconds. */
+/** They apply before units: "30s" may be seconds. */
 export const decadeRules: readonly Rule[] = [
   [
     // The 1990s, the '90s
