@@ -19,7 +19,6 @@ import { compatibleApis, createOperations } from "../http/operations.ts";
 import { authorizeAdmin, authorizeAuditorOr } from "../http/routes/admin/authorize.ts";
 import { unknownVoices } from "../http/routes/openai/voice-map.ts";
 import type { VoiceFile } from "../http/routes/reproduce/operations.ts";
-import { createPreparedPlans } from "../http/routes/synthesis/prepared-plans.ts";
 import { createSynthesisPresenter } from "../http/routes/synthesis/presenter.ts";
 import { synthesizeRequest } from "../http/routes/synthesis/request.ts";
 import { createStreamResponse } from "../http/routes/synthesis/stream.ts";
@@ -131,7 +130,6 @@ const composeShared = (settings: Settings, { access, speech }: Application) => {
     presenter,
     credentialReader,
     gate: createGate({ ...access, credentialReader, clientOf }),
-    prepared: createPreparedPlans(),
     apiCors: createApiCors({ isVerified, exposed }),
     renewToken: createRenewToken(accessTokens, names),
     schema: synthesizeRequest(settings.maxTextCharacters),

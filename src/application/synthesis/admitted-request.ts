@@ -1,20 +1,21 @@
 import { untilAborted } from "../../async/deadline.ts";
 import type { Audio, EngineWork, OnWork, Pipeline, StreamedAudio } from "../../audio/pipeline/pipeline.ts";
-import {
-  EngineFailed,
-  Invalid,
-  NothingToSpeak,
-  ReadersStalled,
-  Reworded,
-  ServiceError,
-  Unavailable,
-  Unpronounceable,
-} from "../../domain/errors.ts";
+import { ServiceError } from "../../domain/errors.ts";
 import type { AudioSource, Idempotency, Receipt } from "../../domain/ledger/journal/serving.ts";
-import { isByok } from "../../domain/synthesis/byok-providers.ts";
 import type { Admission, Ledger, NewServing } from "../../ledger/ledger.ts";
 import type { Limit } from "../../limits/limit.ts";
 import type { ActingKey } from "../access/principal.ts";
+import {
+  departsFree,
+  isCallersFault,
+  isServiceFailure,
+  isSilence,
+  keepsNoAudio,
+  partOf,
+  servedAudio,
+  voidIfFree,
+  wasMade,
+} from "./charges.ts";
 import type { SynthesisPlan } from "./planner.ts";
 
 /** The caller and the request that a delivery is for. */
@@ -24,8 +25,8 @@ export interface RequestContext {
   /** The Idempotency-Key: a repeat of the same request is charged once. */
   readonly idempotency?: Idempotency | undefined;
   /**
-   * Calls back when the client has read the whole answer, or has left. Absent: the caller keeps no audio in memory that it
-   * has read.
+   * Calls back when the client has read the whole response, or has left. Absent: the caller keeps no
+   * audio in memory that it has read.
    */
   readonly onSent?: (callback: () => void) => void;
 }
@@ -35,19 +36,13 @@ export interface WholeContext extends RequestContext {
   readonly signal: AbortSignal;
 }
 
-/** What is sent of a sound. */
-export interface Selection {
-  /** The bytes of a part. Undefined: the whole sound. */
-  readonly partBytes?: number | undefined;
-}
-
 export interface DeliveryOptions {
   readonly pipeline: Pick<
     Pipeline,
     "fromMemory" | "fromCache" | "statRendition" | "obtain" | "asKept" | "stream"
   >;
   readonly ledger: Ledger;
-  /** Of requests that are not charged although an engine has worked. */
+  /** Limits the requests that are not charged although an engine has worked. */
   readonly departures: Limit;
 }
 
@@ -59,12 +54,15 @@ export class AdmittedRequest {
   readonly #plan: SynthesisPlan;
   readonly #context: AdmittedContext;
   readonly #admission: Admission;
-  /** Ends the synthesis, or this request's part in it. Not the caller's signal: a request with an Idempotency-Key may outlast it. */
+  /**
+   * Ends the synthesis, or this request's part in it. It is not the caller's signal, which a request
+   * with an Idempotency-Key may outlast.
+   */
   readonly #synthesis = new AbortController();
   #work: { readonly engine: EngineWork; readonly source: AudioSource } | undefined;
   #audio: Audio | undefined;
   #obtaining: Promise<Audio | StreamedAudio> | undefined;
-  /** True once an engine works for what is sent of a sound. */
+  /** True once an engine works for what is sent of the audio. */
   #isSelectionWork = false;
   /** True once the serving is being recorded. */
   #isServed = false;
@@ -244,66 +242,11 @@ export class AdmittedRequest {
   }
 }
 
-const wasMade = (source: AudioSource): boolean => source === "miss" || source === "coalesced";
-
-const isServiceFailure = (error: unknown): boolean =>
-  error instanceof Unavailable ||
-  (error instanceof EngineFailed && !(error instanceof ReadersStalled || error instanceof Reworded));
-
-export const isCallersFault = (error: unknown): boolean =>
-  error instanceof ServiceError && !isServiceFailure(error);
-
-/** True if an engine has worked, and nothing is kept of it. */
-const keepsNoAudio = (error: unknown): boolean => error instanceof Invalid || error instanceof Reworded;
-
-/**
- * It usually takes a tool a few milliseconds. At a volume near 0, or muted by SSML, it takes as long
- * as other speech.
- */
-const isSilence = (error: unknown): boolean =>
-  error instanceof NothingToSpeak || error instanceof Unpronounceable;
-
-/** Whether a caller that has left without any audio, or whose text is silent, is not charged. A provider that was asked is paid. */
-const departsFree = (
-  { departures }: Pick<DeliveryOptions, "departures">,
-  apiKey: string,
-  { engine, cached }: Pick<NewServing, "engine" | "cached">,
-): boolean => !(isByok(engine) && wasMade(cached)) && departures.tryAcquire(apiKey) !== undefined;
-
-export const voidIfFree = (
-  options: Pick<DeliveryOptions, "departures" | "ledger">,
-  receipt: Receipt,
-): void => {
-  const { serving } = receipt;
-  if (departsFree(options, serving.apiKey, serving)) options.ledger.voidServing(receipt);
-};
-
-/** Only private audio is paid for by its bytes. */
-export const partOf = (
-  { rendition, bytes }: Audio,
-  { partBytes }: Selection,
-): Pick<NewServing, "partial" | "part"> => {
-  if (partBytes === undefined) return {};
-  if (rendition.recipe.websiteId === undefined) return { partial: true };
-  return { partial: true, part: { bytes: partBytes, size: bytes.length } };
-};
-
 const readToEnd = async (chunks: AsyncIterator<Buffer>): Promise<void> => {
   while (!(await chunks.next()).done);
 };
 
-/** How the sound is delivered, as the ledger records it. */
+/** How the audio is delivered, as the ledger records it. */
 type Delivery = Pick<NewServing, "partial" | "part" | "stream">;
-
-/** On the path of every cached GET: optional members are added only where they exist. */
-export const servedAudio = (
-  { characters }: SynthesisPlan,
-  requestId: string,
-  { rendition: { recipe, hash, voice }, source, failed }: Pick<Audio, "rendition" | "source" | "failed">,
-): NewServing => {
-  const { engine, lang, format } = recipe;
-  const served = { requestId, hash, characters, engine, voice, lang, format, cached: source };
-  return failed.length > 0 ? { ...served, failed } : served;
-};
 
 const streamEnded = new Error("The stream has ended.");

@@ -4,7 +4,8 @@ import type { AudioSource, StreamKind } from "../../domain/ledger/journal/servin
 import { formats, type MimeType } from "../../domain/synthesis/formats.ts";
 import type { ProsodyParameter } from "../../domain/synthesis/speech.ts";
 import type { Ledger, StreamOutcome } from "../../ledger/ledger.ts";
-import { type AdmittedRequest, isCallersFault } from "./admitted-request.ts";
+import type { AdmittedRequest } from "./admitted-request.ts";
+import { isCallersFault } from "./charges.ts";
 
 /** A sound that is still being synthesized. Its first bytes exist, and the ledger holds its serving. */
 export interface SynthesisStream {

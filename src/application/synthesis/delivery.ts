@@ -7,14 +7,11 @@ import type { ActingKey } from "../access/principal.ts";
 import {
   AdmittedRequest,
   type DeliveryOptions,
-  partOf,
   type RequestContext,
-  type Selection,
-  servedAudio,
-  voidIfFree,
   type WholeContext,
 } from "./admitted-request.ts";
 import { beginStream, type SynthesisStream } from "./begin-stream.ts";
+import { partOf, type Selection, servedAudio, voidIfFree } from "./charges.ts";
 import type { IdempotencyDigests } from "./idempotency-digests.ts";
 import type { Planner, SynthesisPlan } from "./planner.ts";
 

@@ -1,34 +1,44 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { LRUCache } from "lru-cache";
 import type { Logger } from "pino";
 import type { Audio, Synthesis } from "../../../application/synthesis/delivery.ts";
 import type { SynthesisPlan } from "../../../application/synthesis/planner.ts";
 import type { UnreadAudio } from "../../../limits/unread-audio.ts";
 import { clientClosedRequest, onResponseEnd } from "../../kernel/middleware.ts";
 import { type Caller, callerIn, type FromMemory, type RequestState } from "../../kernel/request-state.ts";
-import type { PreparedPlans } from "./prepared-plans.ts";
 import type { SynthesisPresenter } from "./presenter.ts";
 
-interface FromMemoryOptions {
+interface MemoryOptions {
   readonly synthesis: Pick<
     Synthesis,
     "isCurrent" | "usesSharedPlans" | "fromMemory" | "recordWhole" | "callerLeft"
   >;
   readonly presenter: Pick<SynthesisPresenter, "headersFromMemory">;
-  readonly prepared: PreparedPlans;
   readonly unread: Pick<UnreadAudio, "hold">;
   readonly log: Logger;
 }
 
+/** Characters of prepared plans and their URLs. */
+const maxCharacters = 32 * 1024 * 1024;
+/** The recipe of a rendition, and the headers of its responses. */
+const overhead = 2_000;
+
 /**
- * Responds to a plain GET whose URL was planned before and whose audio is in memory, for websites
+ * Responds to a plain GET whose URL was prepared before and whose audio is in memory, for websites
  * without lexicons. It uses callbacks and prebuilt headers, because promises and middleware would
  * cost more than the rest of the request.
  */
-export const createFromMemory = (options: FromMemoryOptions): FromMemory => {
-  const { synthesis, prepared, presenter, unread, log } = options;
+export const createMemoryResponses = (options: MemoryOptions) => {
+  const { synthesis, presenter, unread, log } = options;
+  /** By URL. They contain nothing about the caller. */
+  const plans = new LRUCache<string, SynthesisPlan>({
+    maxSize: maxCharacters,
+    sizeCalculation: (plan, url) =>
+      url.length + plan.renditions.length * (plan.renditions[0].recipe.text.length + overhead),
+  });
 
   const currentPlan = (url: string, websiteId: string): SynthesisPlan | undefined => {
-    const plan = prepared.of(url);
+    const plan = plans.get(url);
     if (!plan || plan.muted) return undefined;
     try {
       return synthesis.isCurrent(plan) && synthesis.usesSharedPlans(websiteId) ? plan : undefined;
@@ -37,7 +47,7 @@ export const createFromMemory = (options: FromMemoryOptions): FromMemory => {
     }
   };
 
-  return (req, res, state, refuse) => {
+  const respond: FromMemory = (req, res, state, refuse) => {
     if (isSpecial(req)) return false;
     const caller = callerIn(state);
     const { principal } = caller;
@@ -61,6 +71,14 @@ export const createFromMemory = (options: FromMemoryOptions): FromMemory => {
       refuse(refusal);
     }
     return true;
+  };
+
+  return {
+    /** Keeps the plan of a URL, so that a repeated request is neither parsed nor planned. */
+    prepare: (url: string, plan: SynthesisPlan): void => {
+      plans.set(url, plan);
+    },
+    respond,
   };
 };
 

@@ -11,9 +11,8 @@ import { cached, etag, type HeaderNames } from "../../kernel/headers.ts";
 import { jsonRequest, type Operation, operation, type RequestPart } from "../../kernel/operation.ts";
 import { websiteOf } from "../../kernel/request-state.ts";
 import { respond } from "../../kernel/respond.ts";
-import { createFromMemory } from "./from-memory.ts";
+import { createMemoryResponses } from "./from-memory.ts";
 import { deprecationHeaders, legacyRequest, requestFromLegacyQuery } from "./legacy.ts";
-import type { PreparedPlans } from "./prepared-plans.ts";
 import type { SynthesisCall, SynthesisPresenter } from "./presenter.ts";
 import {
   marked,
@@ -39,7 +38,6 @@ interface SynthesisOptions {
   readonly streamResponse: StreamResponse;
   readonly schema: RequestSchema;
   readonly names: HeaderNames;
-  readonly prepared: PreparedPlans;
   readonly unread: UnreadAudio;
   readonly log: Logger;
   readonly settings: { readonly publicUrl: string | undefined };
@@ -52,8 +50,9 @@ export const synthesisOperations = (options: SynthesisOptions): Operation[] => [
   synthesizeLegacy(options),
 ];
 
-const synthesize = (options: SynthesisOptions): Operation =>
-  operation({
+const synthesize = (options: SynthesisOptions): Operation => {
+  const memory = createMemoryResponses(options);
+  return operation({
     method: "get",
     path: "/v2/text/synthesize",
     id: "synthesize",
@@ -70,12 +69,13 @@ const synthesize = (options: SynthesisOptions): Operation =>
     responses: responsesToGet(options.names),
     errors: errorsOfGet,
     head: { id: "synthesizeHead", optional: { ...cached(options.names), ...etag } },
-    fromMemory: createFromMemory(options),
+    fromMemory: memory.respond,
     handle: async ({ query: { request, marks } }, ctx) => {
       const plan = await presentGet(options, ctx, request, marks);
-      if (plan.shared && !marks) options.prepared.keep(ctx.url, plan);
+      if (plan.shared && !marks) memory.prepare(ctx.url, plan);
     },
   });
+};
 
 const synthesizeByPost = (options: SynthesisOptions): Operation =>
   operation({

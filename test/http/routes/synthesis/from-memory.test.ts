@@ -3,10 +3,11 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { type AddressInfo, connect } from "node:net";
 import { expect } from "chai";
 import { pino } from "pino";
+import type { SynthesisPlan } from "../../../../src/application/synthesis/planner.ts";
 import { Unavailable } from "../../../../src/domain/errors.ts";
 import type { Receipt } from "../../../../src/domain/ledger/journal/serving.ts";
 import type { RequestState } from "../../../../src/http/kernel/request-state.ts";
-import { createFromMemory } from "../../../../src/http/routes/synthesis/from-memory.ts";
+import { createMemoryResponses } from "../../../../src/http/routes/synthesis/from-memory.ts";
 import type { RecordCallback } from "../../../../src/ledger/ledger.ts";
 import { admin, authorize, type Credentials, registerWebsite } from "../../../support/client.ts";
 import {
@@ -39,6 +40,8 @@ const state = {
   route: {},
   caller: { principal: { apiKey: "vlk_1" }, admission: { limit: 1, remaining: 1 } },
 } as unknown as RequestState;
+
+const plan = { renditions: [{ recipe: { text: "ten chars!" } }], muted: false } as unknown as SynthesisPlan;
 
 describe("a response from memory", () => {
   let service: InProcessService;
@@ -163,16 +166,16 @@ describe("a response from memory", () => {
   });
 
   it("is left to the operation while the catalog is out of date", () => {
-    const fromMemory = createFromMemory({
+    const memory = createMemoryResponses({
       synthesis: {
         isCurrent: () => {
           throw new Unavailable("The view catalog is out of date.", 5);
         },
       },
-      prepared: { of: () => ({ muted: false }) },
-    } as unknown as Parameters<typeof createFromMemory>[0]);
+    } as unknown as Parameters<typeof createMemoryResponses>[0]);
+    memory.prepare(speech, plan);
     const request = { method: "GET", url: speech, headers: {} } as IncomingMessage;
-    const isAnswered = fromMemory(request, {} as ServerResponse, state, () => expect.fail("refused"));
+    const isAnswered = memory.respond(request, {} as ServerResponse, state, () => expect.fail("refused"));
     expect(isAnswered).to.equal(false);
   });
 
@@ -180,7 +183,7 @@ describe("a response from memory", () => {
     const { unread } = testLimits({ UNREAD_AUDIO_BYTES: 1 });
     const recorded: RecordCallback[] = [];
     const voided: Receipt[] = [];
-    const fromMemory = createFromMemory({
+    const memory = createMemoryResponses({
       synthesis: {
         isCurrent: () => true,
         usesSharedPlans: () => true,
@@ -189,14 +192,14 @@ describe("a response from memory", () => {
         callerLeft: (receipt: Receipt) => voided.push(receipt),
       },
       presenter: { headersFromMemory: () => [] },
-      prepared: { of: () => ({ muted: false }) },
       unread,
       log: pino({ level: "silent" }),
-    } as unknown as Parameters<typeof createFromMemory>[0]);
+    } as unknown as Parameters<typeof createMemoryResponses>[0]);
+    memory.prepare(speech, plan);
     const closed: Promise<unknown>[] = [];
     const server = createServer((request, response) => {
       closed.push(once(response, "close"));
-      fromMemory(request, response, state, () => expect.fail("refused"));
+      memory.respond(request, response, state, () => expect.fail("refused"));
     }).listen(0, "127.0.0.1");
     await once(server, "listening");
     const client = connect((server.address() as AddressInfo).port, "127.0.0.1");

@@ -1,0 +1,86 @@
+import type { Audio } from "../../audio/pipeline/pipeline.ts";
+import {
+  EngineFailed,
+  Invalid,
+  NothingToSpeak,
+  ReadersStalled,
+  Reworded,
+  ServiceError,
+  Unavailable,
+  Unpronounceable,
+} from "../../domain/errors.ts";
+import type { AudioSource, Receipt } from "../../domain/ledger/journal/serving.ts";
+import { isByok } from "../../domain/synthesis/byok-providers.ts";
+import type { Ledger, NewServing } from "../../ledger/ledger.ts";
+import type { Limit } from "../../limits/limit.ts";
+import type { SynthesisPlan } from "./planner.ts";
+
+/*
+ * What the ledger records of audio, and what is not charged: failures of the service, and, within
+ * a limit, work for callers that leave and for texts that are silent.
+ */
+
+/** What is sent of the audio. */
+export interface Selection {
+  /** The size of the part; undefined if the whole audio is sent. */
+  readonly partBytes?: number | undefined;
+}
+
+export const wasMade = (source: AudioSource): boolean => source === "miss" || source === "coalesced";
+
+export const isServiceFailure = (error: unknown): boolean =>
+  error instanceof Unavailable ||
+  (error instanceof EngineFailed && !(error instanceof ReadersStalled || error instanceof Reworded));
+
+export const isCallersFault = (error: unknown): boolean =>
+  error instanceof ServiceError && !isServiceFailure(error);
+
+/** True if an engine has worked and nothing is kept of its work. */
+export const keepsNoAudio = (error: unknown): boolean =>
+  error instanceof Invalid || error instanceof Reworded;
+
+/**
+ * Whether the text has nothing to hear. A tool usually finds out in a few milliseconds; at a volume
+ * near 0, or muted by SSML, it takes as long as for any text.
+ */
+export const isSilence = (error: unknown): boolean =>
+  error instanceof NothingToSpeak || error instanceof Unpronounceable;
+
+/**
+ * Whether a caller that has left without any audio, or whose text is silent, is not charged. It is
+ * always charged for a provider, which is paid for its work.
+ */
+export const departsFree = (
+  { departures }: { readonly departures: Limit },
+  apiKey: string,
+  { engine, cached }: Pick<NewServing, "engine" | "cached">,
+): boolean => !(isByok(engine) && wasMade(cached)) && departures.tryAcquire(apiKey) !== undefined;
+
+export const voidIfFree = (
+  options: { readonly departures: Limit; readonly ledger: Pick<Ledger, "voidServing"> },
+  receipt: Receipt,
+): void => {
+  const { serving } = receipt;
+  if (departsFree(options, serving.apiKey, serving)) options.ledger.voidServing(receipt);
+};
+
+/** Only private audio is paid for by its bytes. */
+export const partOf = (
+  { rendition, bytes }: Audio,
+  { partBytes }: Selection,
+): Pick<NewServing, "partial" | "part"> => {
+  if (partBytes === undefined) return {};
+  if (rendition.recipe.websiteId === undefined) return { partial: true };
+  return { partial: true, part: { bytes: partBytes, size: bytes.length } };
+};
+
+/** On the path of every cached GET: optional members are added only where they exist. */
+export const servedAudio = (
+  { characters }: SynthesisPlan,
+  requestId: string,
+  { rendition: { recipe, hash, voice }, source, failed }: Pick<Audio, "rendition" | "source" | "failed">,
+): NewServing => {
+  const { engine, lang, format } = recipe;
+  const served = { requestId, hash, characters, engine, voice, lang, format, cached: source };
+  return failed.length > 0 ? { ...served, failed } : served;
+};
