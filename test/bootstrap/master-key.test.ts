@@ -6,6 +6,7 @@ import { expect } from "chai";
 import { deriveKey, deriveKeys, obtainMasterKey, obtainMasterKeys } from "../../src/bootstrap/master-key.ts";
 import { sharedPaths } from "../../src/bootstrap/private-directory.ts";
 import { BadSetting } from "../../src/settings.ts";
+import { duringTest } from "../support/during.ts";
 import { rejection } from "../support/rejection.ts";
 import { temporaryFolder } from "../support/service.ts";
 
@@ -21,11 +22,7 @@ const program = (dataDir: string): string => `
 const eventStore = { kind: "sqlite", path: "" } as const;
 
 describe("the master key", () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-  beforeEach(async () => {
-    folder = await temporaryFolder();
-  });
-  afterEach(() => folder.remove());
+  const folder = duringTest(temporaryFolder);
 
   const obtain = (dataDir = folder.path) => obtainMasterKey({ masterKey: undefined, dataDir, eventStore });
 

@@ -4,18 +4,17 @@ import { join } from "node:path";
 import { expect } from "chai";
 import type { Services } from "../../src/cli/command.ts";
 import { createProgram, run } from "../../src/cli/program.ts";
-import { type AdminFixture, openAdminServices } from "../application/accounts/admin-fixture.ts";
+import { openAdminServices } from "../application/accounts/admin-fixture.ts";
+import { duringSuite } from "../support/during.ts";
 
 describe("the command line", () => {
-  let service: AdminFixture;
+  const service = duringSuite(openAdminServices);
   let folder: string;
 
   before(async () => {
-    service = await openAdminServices();
     folder = await mkdtemp(join(tmpdir(), "voxledger-cli-"));
   });
   after(async () => {
-    await service.close();
     await rm(folder, { recursive: true });
   });
 

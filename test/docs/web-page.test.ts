@@ -2,7 +2,8 @@ import { expect } from "chai";
 import type { StoredConfig } from "../../src/domain/accounts/website-config.ts";
 import { article, heading, playButton, player } from "../e2e/web-features/article.ts";
 import { admin } from "../support/client.ts";
-import { type FeatureSite, openFeatureSite } from "../support/client-library/feature-page.ts";
+import { openFeatureSite } from "../support/client-library/feature-page.ts";
+import { duringSuite } from "../support/during.ts";
 import { serveLocally } from "../support/local-server.ts";
 import { readPage, snippetsOf } from "./pages.ts";
 
@@ -15,12 +16,7 @@ const only = (language: string, part: string): string => {
 };
 
 describe("the page about web pages", () => {
-  let site: FeatureSite;
-
-  before(async () => {
-    site = await openFeatureSite();
-  });
-  after(() => site.close());
+  const site = duringSuite(openFeatureSite);
 
   /** Puts the address and the key of the test's service into a page. */
   const adapt = (html: string): string =>

@@ -1,7 +1,8 @@
 import { hash } from "node:crypto";
 import { expect } from "chai";
-import { authorize, bytesOf, type Credentials, registerWebsite, synthesize } from "../support/client.ts";
+import { authorize, bytesOf, registerWebsite, synthesize } from "../support/client.ts";
 import { runCommand } from "../support/command-line.ts";
+import { duringSuite, duringTest } from "../support/during.ts";
 import {
   type InProcessService,
   startInProcessService,
@@ -14,11 +15,7 @@ const code = { text: "Your code is 4 8 3 9.", lang: "en-GB" };
 const [oldKey, newKey] = [3, 4].map((byte) => Buffer.alloc(32, byte).toString("base64")) as [string, string];
 
 describe("The names of audio", () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-  beforeEach(async () => {
-    folder = await temporaryFolder();
-  });
-  afterEach(() => folder.remove());
+  const folder = duringTest(temporaryFolder);
 
   const environment = (more: Record<string, string> = {}) => ({ DATA_DIR: folder.path, ...more });
   const nameFrom = async (service: InProcessService): Promise<string> => {
@@ -91,15 +88,9 @@ describe("The names of audio", () => {
 });
 
 describe("With AUDIO_SHARING=none, audio", () => {
-  let service: InProcessService;
-  let one: Credentials;
-  let another: Credentials;
-  before(async () => {
-    service = await startInProcessService({ AUDIO_SHARING: "none" });
-    one = await registerWebsite(service.url);
-    another = await registerWebsite(service.url);
-  });
-  after(() => service.close());
+  const service = duringSuite(() => startInProcessService({ AUDIO_SHARING: "none" }));
+  const one = duringSuite(() => registerWebsite(service.url));
+  const another = duringSuite(() => registerWebsite(service.url));
 
   it("that another website requested is neither served nor recognised", async () => {
     const first = await synthesize(service.url, one, code);

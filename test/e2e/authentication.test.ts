@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
 import { admin, type Credentials, registerWebsite } from "../support/client.ts";
+import { duringSuite } from "../support/during.ts";
 import { ask } from "../support/in-process-service.ts";
 import { type RunningService, startOne, temporaryFolder } from "../support/service.ts";
 
@@ -9,18 +10,16 @@ type Headers = Record<string, string>;
 const shop = "https://shop.example";
 
 describe("authentication on two processes that share a store", () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  const folder = duringSuite(temporaryFolder);
   let first: RunningService;
   let second: RunningService;
   let website: Credentials & { secretId: string };
 
   before(async () => {
-    folder = await temporaryFolder();
     [first, second] = await Promise.all([startOne(folder.path), startOne(folder.path)]);
   });
   after(async () => {
     await Promise.all([first.stop(), second.stop()]);
-    await folder.remove();
   });
   beforeEach(async () => {
     website = (await registerWebsite(first.url)) as typeof website;

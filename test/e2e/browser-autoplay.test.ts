@@ -1,9 +1,10 @@
 import { expect } from "chai";
 import type { Page } from "playwright-core";
-import { type Browser, openBrowser } from "../support/browser.ts";
-import { admin, type Credentials, registerWebsite } from "../support/client.ts";
+import { openBrowser } from "../support/browser.ts";
+import { admin, registerWebsite } from "../support/client.ts";
 import { type SpeechWindow, speechPage } from "../support/client-library/speech-page.ts";
-import { type InProcessService, startServiceForBrowser } from "../support/in-process-service.ts";
+import { duringSuite } from "../support/during.ts";
+import { startServiceForBrowser } from "../support/in-process-service.ts";
 import { type LocalServer, servePage } from "../support/local-server.ts";
 
 declare const window: SpeechWindow & { readonly questions: number; readonly failures: readonly string[] };
@@ -20,22 +21,14 @@ const elementsNeedGestures = `
   };`;
 
 describe("the client library in a browser that restricts autoplay", () => {
-  let service: InProcessService;
-  let browser: Browser;
-  let website: Credentials;
+  const service = duringSuite(startServiceForBrowser);
+  const browser = duringSuite(openBrowser);
+  const website = duringSuite(() => registerWebsite(service.url));
   let site: LocalServer;
 
-  before(async () => {
-    [service, browser] = await Promise.all([startServiceForBrowser(), openBrowser()]);
-    website = await registerWebsite(service.url);
-  });
   afterEach(async () => {
     await browser.closePages();
     await site.close();
-  });
-  after(async () => {
-    await browser.close();
-    await service.close();
   });
 
   /** Opens a page and waits until it logs "ready". Evaluating code in the page would count as a user gesture. */

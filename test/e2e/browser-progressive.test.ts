@@ -16,6 +16,7 @@ import {
   type StubStreamingService,
   startStubStreamingService,
 } from "../support/client-library/stub-streaming-service.ts";
+import { duringSuite } from "../support/during.ts";
 import { type LocalServer, serveLocally } from "../support/local-server.ts";
 import { makeSound, type SoundFormat } from "../support/wire/made-sound.ts";
 
@@ -52,15 +53,11 @@ const countQuotaErrors = `
 const transports = ["stream", "websocket"] as const;
 
 describe("progressive playback in a browser", () => {
-  let browser: Browser;
+  const browser = duringSuite(openBrowser);
   let limitedBrowser: Browser | undefined;
   let service: StubStreamingService;
   let site: LocalServer;
 
-  before(async () => {
-    browser = await openBrowser();
-  });
-  after(() => browser.close());
   afterEach(async () => {
     await limitedBrowser?.close();
     limitedBrowser = undefined;

@@ -10,11 +10,11 @@ import {
   speechPage,
   waitForEvent,
 } from "../support/client-library/speech-page.ts";
+import { duringSuite } from "../support/during.ts";
 import { type InProcessService, startServiceForBrowser } from "../support/in-process-service.ts";
 import { type LocalServer, servePage } from "../support/local-server.ts";
 import { until as untilTrue } from "../support/processes.ts";
 import { openAiApiKey, serveOpenAi } from "../support/wire/openai.ts";
-import type { WireServer } from "../support/wire/wire-server.ts";
 
 declare const window: SpeechWindow;
 
@@ -27,7 +27,7 @@ interface Line {
 }
 
 describe("the client library on a page visited again after its token has expired", () => {
-  let upstream: WireServer;
+  const upstream = duringSuite(() => serveOpenAi({ chunkBytes: 1_024 }));
   let service: InProcessService;
   let browser: Browser;
   let website: Credentials;
@@ -35,7 +35,6 @@ describe("the client library on a page visited again after its token has expired
   const lines: Line[] = [];
 
   before(async () => {
-    upstream = await serveOpenAi({ chunkBytes: 1_024 });
     const log = pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) });
     [service, browser] = await Promise.all([
       startServiceForBrowser({ OPENAI_URL: upstream.url, TOKEN_TTL_SECONDS: "2" }, log),
@@ -51,7 +50,6 @@ describe("the client library on a page visited again after its token has expired
   after(async () => {
     await browser.close();
     await service.close();
-    await upstream.close();
   });
 
   const preflights = (): number => lines.filter(({ method }) => method === "OPTIONS").length;

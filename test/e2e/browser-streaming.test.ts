@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import type { Page, Request } from "playwright-core";
 import { Voxledger } from "../../src/client/voxledger.ts";
-import { type Browser, openBrowser } from "../support/browser.ts";
-import { admin, bytesOf, type Credentials, registerWebsite, synthesize } from "../support/client.ts";
+import { openBrowser } from "../support/browser.ts";
+import { admin, bytesOf, registerWebsite, synthesize } from "../support/client.ts";
 import {
   clickSpeak,
   mainEventTypes,
@@ -11,11 +11,11 @@ import {
   waitForEvent,
   waitForPlayback,
 } from "../support/client-library/speech-page.ts";
-import { type InProcessService, startServiceForBrowser } from "../support/in-process-service.ts";
+import { duringSuite } from "../support/during.ts";
+import { startServiceForBrowser } from "../support/in-process-service.ts";
 import { type LocalServer, servePage } from "../support/local-server.ts";
 import { closedGate } from "../support/wire/gate.ts";
 import { openAiApiKey, serveOpenAi } from "../support/wire/openai.ts";
-import type { WireServer } from "../support/wire/wire-server.ts";
 
 declare const window: SpeechWindow;
 
@@ -23,19 +23,13 @@ const text = "This text is played while the provider is still synthesizing its l
 
 /** End to end: a fake paid provider, the service, a page of a verified origin in Chromium. */
 describe("streaming to the client library", () => {
-  let upstream: WireServer;
-  let service: InProcessService;
-  let browser: Browser;
-  let website: Credentials;
+  const upstream = duringSuite(() => serveOpenAi({ chunkBytes: 1_024 }));
+  const service = duringSuite(() => startServiceForBrowser({ OPENAI_URL: upstream.url }));
+  const browser = duringSuite(openBrowser);
+  const website = duringSuite(() => registerWebsite(service.url));
   let site: LocalServer | undefined;
 
   before(async () => {
-    upstream = await serveOpenAi({ chunkBytes: 1_024 });
-    [service, browser] = await Promise.all([
-      startServiceForBrowser({ OPENAI_URL: upstream.url }),
-      openBrowser(),
-    ]);
-    website = await registerWebsite(service.url);
     const { status } = await admin(service.url, "PUT", `/websites/${website.id}/credentials/oai`, {
       apiKey: openAiApiKey,
     });
@@ -46,11 +40,6 @@ describe("streaming to the client library", () => {
     await browser.closePages();
     await site?.close();
     site = undefined;
-  });
-  after(async () => {
-    await upstream.close();
-    await browser.close();
-    await service.close();
   });
 
   const open = async (transport: string, options: object = {}): Promise<Page> => {

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import type { Page, Request } from "playwright-core";
 import type { EventKind } from "../../src/client/voxledger.ts";
-import { type Browser, openBrowser } from "../support/browser.ts";
-import { admin, bytesOf, type Credentials, registerWebsite, synthesize } from "../support/client.ts";
+import { openBrowser } from "../support/browser.ts";
+import { admin, bytesOf, registerWebsite, synthesize } from "../support/client.ts";
 import {
   clickSpeak,
   eventTypes,
@@ -17,7 +17,8 @@ import {
   startStubServer,
   configResponse as voiceConfig,
 } from "../support/client-library/stub-server.ts";
-import { type InProcessService, startServiceForBrowser } from "../support/in-process-service.ts";
+import { duringSuite } from "../support/during.ts";
+import { startServiceForBrowser } from "../support/in-process-service.ts";
 import { type LocalServer, servePage } from "../support/local-server.ts";
 
 const corsHeaders = { "Access-Control-Allow-Origin": "*", "Access-Control-Allow-Headers": "X-API-Key" };
@@ -55,9 +56,9 @@ const browserVoices = (names: readonly string[]): void => {
 };
 
 describe("the client library in a browser", () => {
-  let service: InProcessService;
-  let browser: Browser;
-  let website: Credentials;
+  const service = duringSuite(startServiceForBrowser);
+  const browser = duringSuite(openBrowser);
+  const website = duringSuite(() => registerWebsite(service.url));
   let config: object = {};
   let script = "";
   const sites: LocalServer[] = [];
@@ -91,10 +92,6 @@ describe("the client library in a browser", () => {
     return page;
   };
 
-  before(async () => {
-    [service, browser] = await Promise.all([startServiceForBrowser(), openBrowser()]);
-    website = await registerWebsite(service.url);
-  });
   beforeEach(() => {
     config = {};
     script = "";
@@ -102,10 +99,6 @@ describe("the client library in a browser", () => {
   afterEach(async () => {
     await browser.closePages();
     await Promise.all(sites.splice(0).map((site) => site.close()));
-  });
-  after(async () => {
-    await browser.close();
-    await service.close();
   });
 
   it("speaks on a page of a verified origin, with the key alone", async () => {

@@ -2,11 +2,12 @@ import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
 import { openBalancer } from "../support/balancer.ts";
 import { admin, authorize, type Credentials, errorOf, registerWebsite } from "../support/client.ts";
+import { duringSuite } from "../support/during.ts";
 import { type Exchange, openExchange, type Received } from "../support/exchange.ts";
 import { adminToken, type RunningService, startService, temporaryFolder } from "../support/service.ts";
 import { startVarnish, type Varnish } from "../support/varnish.ts";
 import { openWebSocketClient } from "../support/websocket-client.ts";
-import { goodCredentials, serveProviders, type WireProviders } from "../support/wire/providers.ts";
+import { goodCredentials, serveProviders } from "../support/wire/providers.ts";
 
 type Headers = Record<string, string>;
 
@@ -21,8 +22,8 @@ const spoken = (voice: string, text = something(), more: Headers = {}): string =
 const json = { "Content-Type": "application/json" };
 
 describe("Varnish with the configuration of infra/varnish in front of two instances", () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-  let providers: WireProviders;
+  const folder = duringSuite(temporaryFolder);
+  const providers = duringSuite(serveProviders);
   let instances: [RunningService, RunningService];
   let varnish: Varnish;
   /** In front of `balancer`, without a purge token: its objects expire after a second. */
@@ -32,8 +33,6 @@ describe("Varnish with the configuration of infra/varnish in front of two instan
   let website: Credentials;
 
   before(async () => {
-    folder = await temporaryFolder();
-    providers = await serveProviders();
     const env = { TRUST_PROXY: "127.0.0.1", ...providers.env };
     instances = [await startService(folder.path, env), await startService(folder.path, env)];
     varnish = await startVarnish([instances[0].url, instances[1].url], { purgeToken });
@@ -46,8 +45,6 @@ describe("Varnish with the configuration of infra/varnish in front of two instan
     connection?.close();
     await Promise.all([varnish?.stop(), shortLived?.stop(), balancer?.close()]);
     await Promise.all(instances.map((instance) => instance.stop()));
-    await providers.close();
-    await folder.remove();
   });
 
   /** Reduces every lifetime to one second. */

@@ -1,19 +1,12 @@
 import { expect } from "chai";
 import type { Page } from "playwright-core";
-import { type Browser, openBrowser } from "../support/browser.ts";
-import { type InProcessService, startServiceForBrowser } from "../support/in-process-service.ts";
+import { openBrowser } from "../support/browser.ts";
+import { duringSuite } from "../support/during.ts";
+import { startServiceForBrowser } from "../support/in-process-service.ts";
 
 describe("/docs in a browser", () => {
-  let service: InProcessService;
-  let browser: Browser;
-
-  before(async () => {
-    [service, browser] = await Promise.all([startServiceForBrowser(), openBrowser()]);
-  });
-  after(async () => {
-    await browser.close();
-    await service.close();
-  });
+  const service = duringSuite(startServiceForBrowser);
+  const browser = duringSuite(openBrowser);
 
   const expectRendered = async (page: Page, address: string): Promise<void> => {
     const complaints: string[] = [];

@@ -1,8 +1,9 @@
 import { expect } from "chai";
-import { type Credentials, registerWebsite } from "../support/client.ts";
+import { registerWebsite } from "../support/client.ts";
+import { duringSuite } from "../support/during.ts";
 import { type ElevenLabsClient, elevenLabsClient, refusalIn } from "../support/elevenlabs-client.ts";
 import type { AudioResult } from "../support/python-client.ts";
-import { type RunningService, startService, temporaryFolder } from "../support/service.ts";
+import { startService, temporaryFolder } from "../support/service.ts";
 import { recordedEvents } from "../support/streams.ts";
 
 const voice_id = "UK_English_Female";
@@ -16,22 +17,17 @@ interface VoicePage {
 
 /** ElevenLabs' own client for Python, unmodified, with the service's base URL. */
 describe("Voices, usage and errors for ElevenLabs' client", () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-  let service: RunningService;
-  let website: Credentials;
+  const folder = duringSuite(temporaryFolder);
+  const service = duringSuite(() => startService(folder.path, { BURST_LIMIT: "1000000" }));
+  const website = duringSuite(() => registerWebsite(service.url));
   let client: ElevenLabsClient;
   let texts = 0;
 
   before(async () => {
-    folder = await temporaryFolder();
-    service = await startService(folder.path, { BURST_LIMIT: "1000000" });
-    website = await registerWebsite(service.url);
     client = elevenLabsClient(service.url, website);
   });
   after(async () => {
     await client.close();
-    await service.stop();
-    await folder.remove();
   });
 
   const freshText = (): string => `This is text number ${++texts}. It has two sentences.`;

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { admin, bytesOf, type Credentials, errorOf, registerWebsite, synthesize } from "../support/client.ts";
+import { duringSuite } from "../support/during.ts";
 import {
   instances,
   type RunningService,
@@ -16,7 +17,7 @@ const statuses = (responses: readonly Response[]): Record<number, number> => {
 };
 
 describe("exactness under concurrency", () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  const folder = duringSuite(temporaryFolder);
   /** For the tests that need no other service. */
   let service: RunningService;
   const others: RunningService[] = [];
@@ -29,13 +30,11 @@ describe("exactness under concurrency", () => {
   const quota = (characters: number) => ({ monthlyCharacters: characters });
 
   before(async () => {
-    folder = await temporaryFolder();
     service = await startService(folder.path);
   });
   afterEach(() => Promise.all(others.splice(0).map((other) => other.stop())));
   after(async () => {
     await service.stop();
-    await folder.remove();
   });
 
   it("makes one synthesis an instance of 60 identical requests at once, the same bytes for all", async () => {

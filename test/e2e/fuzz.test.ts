@@ -4,17 +4,11 @@ import { createHttpContract, type Described, operationsOf, undescribed } from ".
 import { anyCharacter } from "../support/any-character.ts";
 import { authorize, registerWebsite } from "../support/client.ts";
 import { describedApi } from "../support/described-api.ts";
+import { duringSuite } from "../support/during.ts";
 import { openExchange, type Received, type Sent, sendBytes } from "../support/exchange.ts";
 import { hostileRequests, type Known } from "../support/hostile-requests.ts";
-import { resolveRefs } from "../support/resolve-refs.ts";
-import {
-  adminToken,
-  deployment,
-  type RunningService,
-  startService,
-  temporaryFolder,
-} from "../support/service.ts";
-import { serveProviders, type WireProviders } from "../support/wire/providers.ts";
+import { adminToken, deployment, startService, temporaryFolder } from "../support/service.ts";
+import { serveProviders } from "../support/wire/providers.ts";
 
 /**
  * Every run sends the same requests unless TEST_SEED and FUZZ_RUNS are set. With other stores a part is enough: most requests
@@ -23,20 +17,37 @@ import { serveProviders, type WireProviders } from "../support/wire/providers.ts
 const seed = Number(process.env.TEST_SEED ?? 20_261_121);
 const numRuns = Number(process.env.FUZZ_RUNS ?? (deployment === "production" ? 20 : 60));
 
+/** A JSON document with each internal `$ref` replaced by its target. */
+const resolveRefs = (document: object): unknown => {
+  const lookUp = (pointer: string): unknown =>
+    pointer
+      .slice("#/".length)
+      .split("/")
+      .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"))
+      .reduce<unknown>((value, step) => (value as Record<string, unknown>)[step], document);
+
+  const resolve = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(resolve);
+    if (value === null || typeof value !== "object") return value;
+    if ("$ref" in value && typeof value.$ref === "string") return resolve(lookUp(value.$ref));
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, resolve(inner)]));
+  };
+  return resolve(document);
+};
+
 const description = describedApi();
 const contract = createHttpContract(description as unknown as Described);
 
 describe(`fuzzed requests (seed ${seed})`, () => {
-  let providers: WireProviders;
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-  let service: RunningService;
+  const folder = duringSuite(temporaryFolder);
+  const providers = duringSuite(serveProviders);
+  const service = duringSuite(() =>
+    startService(folder.path, { TRUST_PROXY: "127.0.0.1", ...providers.env }),
+  );
   let connection: ReturnType<typeof openExchange>;
   let known: Known;
 
   before(async () => {
-    folder = await temporaryFolder();
-    providers = await serveProviders();
-    service = await startService(folder.path, { TRUST_PROXY: "127.0.0.1", ...providers.env });
     connection = openExchange(service.url);
     const [asking, changed] = [await registerWebsite(service.url), await registerWebsite(service.url)];
     known = {
@@ -55,9 +66,6 @@ describe(`fuzzed requests (seed ${seed})`, () => {
   });
   after(async () => {
     connection.close();
-    await service.stop();
-    await providers.close();
-    await folder.remove();
   });
 
   const isNoAccident = async (sent: Sent): Promise<void> => {

@@ -1,9 +1,9 @@
 import { setTimeout } from "node:timers/promises";
 import { expect } from "chai";
-import type { Page } from "playwright-core";
 import { accessibilityViolations } from "../support/accessibility.ts";
 import { type Browser, openBrowser } from "../support/browser.ts";
 import { admin } from "../support/client.ts";
+import { duringTest } from "../support/during.ts";
 import { type InProcessService, startServiceForBrowser } from "../support/in-process-service.ts";
 
 declare const document: {
@@ -11,9 +11,9 @@ declare const document: {
 };
 
 describe("/voices in a browser", () => {
+  const page = duringTest(() => browser.context.newPage());
   let service: InProcessService;
   let browser: Browser;
-  let page: Page;
   let complaints: string[];
 
   before(async () => {
@@ -21,12 +21,10 @@ describe("/voices in a browser", () => {
     [service, browser] = await Promise.all([starting, openBrowser()]);
   });
   beforeEach(async () => {
-    page = await browser.context.newPage();
     complaints = [];
     page.on("console", (message) => complaints.push(message.text()));
     page.on("pageerror", (error) => complaints.push(error.message));
   });
-  afterEach(() => page.close());
   after(async () => {
     await browser.close();
     await service.close();

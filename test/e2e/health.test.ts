@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
 import { registerWebsite, synthesizeByPost } from "../support/client.ts";
+import { duringTest } from "../support/during.ts";
 import { freePort } from "../support/free-port.ts";
 import { startInProcessService } from "../support/in-process-service.ts";
 import { startService, temporaryFolder } from "../support/service.ts";
@@ -13,7 +14,7 @@ interface Named {
 }
 
 describe("The health endpoint", () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  const folder = duringTest(temporaryFolder);
   let url: string;
   let stop: (() => Promise<unknown>) | undefined;
   const startInProcess = async (env: Record<string, string> = {}): Promise<void> => {
@@ -22,12 +23,8 @@ describe("The health endpoint", () => {
     stop = service.close;
   };
 
-  beforeEach(async () => {
-    folder = await temporaryFolder();
-  });
   afterEach(async () => {
     await stop?.();
-    await folder.remove();
   });
 
   const ask = async (path: string) => {

@@ -1,14 +1,14 @@
 import { join } from "node:path";
 import { expect } from "chai";
 import { admin, registerWebsite, synthesize } from "../support/client.ts";
+import { duringSuite } from "../support/during.ts";
 import { type RunningService, startService, temporaryFolder } from "../support/service.ts";
 
 describe("installations that share an event store", () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  const folder = duringSuite(temporaryFolder);
   const services: RunningService[] = [];
 
   before(async () => {
-    folder = await temporaryFolder();
     for (const STREAM_PREFIX of ["", "prod", "prod-2"]) {
       // Each has its own master key, and all have the same directory of snapshots.
       const MASTER_KEY = Buffer.alloc(32, `key of ${STREAM_PREFIX}`).toString("base64");
@@ -18,7 +18,6 @@ describe("installations that share an event store", () => {
   });
   after(async () => {
     for (const service of services) await service.stop();
-    await folder.remove();
   });
 
   it("have their own websites, keys, usage and audit", async () => {

@@ -1,9 +1,9 @@
 import { expect } from "chai";
-import type { Page } from "playwright-core";
 import { accessibilityViolations } from "../support/accessibility.ts";
-import { type Browser, openBrowser } from "../support/browser.ts";
+import { openBrowser } from "../support/browser.ts";
 import { type Credentials, registerWebsite } from "../support/client.ts";
-import { type InProcessService, startServiceForBrowser } from "../support/in-process-service.ts";
+import { duringSuite, duringTest } from "../support/during.ts";
+import { startServiceForBrowser } from "../support/in-process-service.ts";
 
 declare const document: {
   readonly documentElement: { readonly scrollWidth: number };
@@ -11,29 +11,19 @@ declare const document: {
 };
 
 describe("/ in a browser", () => {
-  let service: InProcessService;
-  let browser: Browser;
-  let website: Credentials;
-  let page: Page;
+  const page = duringTest(() => browser.context.newPage());
+  const service = duringSuite(startServiceForBrowser);
+  const browser = duringSuite(openBrowser);
+  const website = duringSuite(() => registerWebsite(service.url));
   let complaints: string[];
   let requested: string[];
 
-  before(async () => {
-    [service, browser] = await Promise.all([startServiceForBrowser(), openBrowser()]);
-    website = await registerWebsite(service.url);
-  });
   beforeEach(async () => {
-    page = await browser.context.newPage();
     [complaints, requested] = [[], []];
     page.on("console", (message) => complaints.push(message.text()));
     page.on("pageerror", (error) => complaints.push(error.message));
     page.on("request", (request) => requested.push(request.url()));
     await page.goto(service.url);
-  });
-  afterEach(() => page.close());
-  after(async () => {
-    await browser.close();
-    await service.close();
   });
 
   const fillIn = async ({ apiKey, apiSecret }: Pick<Credentials, "apiKey" | "apiSecret">): Promise<void> => {

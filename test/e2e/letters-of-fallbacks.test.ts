@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { authorize, type Credentials, errorOf, registerWebsite } from "../support/client.ts";
+import { duringSuite } from "../support/during.ts";
 import { startInstance } from "../support/instance.ts";
 import { type RunningService, temporaryFolder } from "../support/service.ts";
 import { openRawClient } from "../wyoming/raw-client.ts";
@@ -18,11 +19,10 @@ const texts: Readonly<Record<string, { readonly text: string; readonly named: st
 };
 
 describe("a text that the first voice cannot pronounce", () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  const folder = duringSuite(temporaryFolder);
   let service: RunningService;
   let website: Credentials;
   before(async () => {
-    folder = await temporaryFolder();
     const first = await startInstance(folder.path);
     website = await registerWebsite(first.url);
     await first.stop();
@@ -33,7 +33,6 @@ describe("a text that the first voice cannot pronounce", () => {
   });
   after(async () => {
     await service?.stop();
-    await folder.remove();
   });
 
   const send = (path: string, body?: object): Promise<Response> =>

@@ -1,25 +1,24 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
 import { admin, type Credentials, registerWebsite, synthesize } from "../support/client.ts";
+import { duringSuite } from "../support/during.ts";
 import { type RunningService, startOne, temporaryFolder } from "../support/service.ts";
 
 const masterKey = Buffer.alloc(32, 9).toString("base64");
 
 describe("a website's lexicons on several instances", () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  const folder = duringSuite(temporaryFolder);
   let first: RunningService;
   let second: RunningService;
   let website: Credentials;
 
   before(async () => {
-    folder = await temporaryFolder();
     first = await startOne(folder.path, { MASTER_KEY: masterKey });
     second = await startOne(folder.path, { MASTER_KEY: masterKey });
     website = await registerWebsite(first.url);
   });
   after(async () => {
     await Promise.all([first.stop(), second.stop()]);
-    await folder.remove();
   });
 
   /** Polls until the condition holds; the test's own timeout is the limit. */

@@ -3,6 +3,7 @@ import { expect } from "chai";
 import { openSqliteEventStore } from "../../src/eventstore/sqlite/sqlite-event-store.ts";
 import { collect } from "../support/collect.ts";
 import { runCommand } from "../support/command-line.ts";
+import { duringTest } from "../support/during.ts";
 import { startError, startInProcessService } from "../support/in-process-service.ts";
 import { failToStart } from "../support/instance.ts";
 import { temporaryFolder } from "../support/service.ts";
@@ -10,13 +11,11 @@ import { temporaryFolder } from "../support/service.ts";
 const [old, next] = [1, 2].map((byte) => Buffer.alloc(32, byte).toString("base64")) as [string, string];
 
 describe("Instances that share a log", () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  const folder = duringTest(temporaryFolder);
   let log: string;
   beforeEach(async () => {
-    folder = await temporaryFolder();
     log = join(folder.path, "events.db");
   });
-  afterEach(() => folder.remove());
 
   /** Of an instance with its own data directory. */
   const environment = (keys: Record<string, string>) => ({

@@ -2,14 +2,8 @@ import { pathToFileURL } from "node:url";
 import { expect } from "chai";
 import { prometheusName } from "../../src/telemetry/metric-definition.ts";
 import { metricDefinitions } from "../../src/telemetry/metrics.ts";
-import {
-  admin,
-  bytesOf,
-  type Credentials,
-  registerWebsite,
-  synthesize,
-  synthesizeByPost,
-} from "../support/client.ts";
+import { admin, bytesOf, registerWebsite, synthesize, synthesizeByPost } from "../support/client.ts";
+import { duringTest } from "../support/during.ts";
 import { type RunningService, startService, temporaryFolder } from "../support/service.ts";
 import { parseExposition, type Sample, sumOf } from "../support/telemetry/exposition.ts";
 import { goodCredentials, serveProviders, type WireProviders } from "../support/wire/providers.ts";
@@ -26,10 +20,10 @@ const metricsUrl = ({ log }: RunningService): string | undefined => {
 const loadedModules = ({ log }: RunningService): string[] => log.filter((line) => line.startsWith("loaded "));
 
 describe("The service's metrics", () => {
+  const website = duringTest(() => registerWebsite(service.url));
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let providers: WireProviders;
   let service: RunningService;
-  let website: Credentials;
   let texts = 0;
   const freshText = (): string => `A confidential sentence, number ${++texts}.`;
 
@@ -41,9 +35,6 @@ describe("The service's metrics", () => {
   after(async () => {
     await service.stop();
     await Promise.all([folder.remove(), providers.close()]);
-  });
-  beforeEach(async () => {
-    website = await registerWebsite(service.url);
   });
 
   describe("at /metrics", () => {

@@ -2,28 +2,26 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
 import { bytesOf, type Credentials, registerWebsite, synthesize } from "../support/client.ts";
+import { duringSuite } from "../support/during.ts";
 import { type InProcessService, startInProcessService } from "../support/in-process-service.ts";
-import { type PlacedPacks, packNames, placePacks } from "../support/models.ts";
+import { packNames, placePacks } from "../support/models.ts";
 import { temporaryFolder } from "../support/service.ts";
 import { wordAt } from "../support/word-at.ts";
 
 const text = "hello world.";
 
 describe("A free engine with models on this machine", () => {
-  let packs: PlacedPacks;
+  /** Instances that share a log name audio alike. */
+  const log = duringSuite(temporaryFolder);
+  const packs = duringSuite(() => placePacks("piper", "kokoro", "characters", "broken"));
+  const intact = duringSuite(() => placePacks("kokoro"));
   let service: InProcessService;
   let website: Credentials;
 
-  let intact: PlacedPacks;
-  /** Instances that share a log name audio alike. */
-  let log: Awaited<ReturnType<typeof temporaryFolder>>;
   const start = (env: Record<string, string>) =>
     startInProcessService({ EVENT_STORE: `sqlite:${join(log.path, "events.db")}`, ...env });
 
   before(async () => {
-    log = await temporaryFolder();
-    packs = await placePacks("piper", "kokoro", "characters", "broken");
-    intact = await placePacks("kokoro");
     // It can be read, but not loaded.
     await writeFile(join(packs.path("kokoro"), "voices.bin"), "too short");
     service = await start({ MODELS_DIR: packs.folder, MODEL_THREADS: "1" });
@@ -31,9 +29,6 @@ describe("A free engine with models on this machine", () => {
   });
   after(async () => {
     await service.close();
-    await packs.remove();
-    await intact.remove();
-    await log.remove();
   });
 
   const speak = async (query: Record<string, string>, at = { service, website }) => {

@@ -5,11 +5,12 @@ import OpenAI from "openai";
 import { Stream } from "openai/streaming";
 import { measureAudio } from "../../src/audio/formats/containers.ts";
 import { admin, type Credentials, registerWebsite } from "../support/client.ts";
-import { type InProcessService, startInProcessService } from "../support/in-process-service.ts";
+import { duringSuite } from "../support/during.ts";
+import { startInProcessService } from "../support/in-process-service.ts";
 import { rejection } from "../support/rejection.ts";
 import { recordedEvents } from "../support/streams.ts";
 import { closedGate } from "../support/wire/gate.ts";
-import { goodCredentials, serveProviders, type WireProviders } from "../support/wire/providers.ts";
+import { goodCredentials, serveProviders } from "../support/wire/providers.ts";
 
 interface SpeechEvent {
   readonly type: string;
@@ -19,22 +20,14 @@ interface SpeechEvent {
 
 /** OpenAI's client and the AI SDK, unmodified, over real connections. */
 describe("clients of OpenAI's API", () => {
-  let providers: WireProviders;
-  let service: InProcessService;
-  let website: Credentials;
+  const providers = duringSuite(serveProviders);
+  const service = duringSuite(() => startInProcessService({ ...providers.env, BURST_LIMIT: "1000000" }));
+  const website = duringSuite(() => registerWebsite(service.url));
   /** With credentials of a provider. */
-  let paying: Credentials;
+  const paying = duringSuite(() => registerWebsite(service.url));
 
   before(async () => {
-    providers = await serveProviders();
-    service = await startInProcessService({ ...providers.env, BURST_LIMIT: "1000000" });
-    website = await registerWebsite(service.url);
-    paying = await registerWebsite(service.url);
     await admin(service.url, "PUT", `/websites/${paying.id}/credentials/oai`, goodCredentials.oai);
-  });
-  after(async () => {
-    await service.close();
-    await providers.close();
   });
 
   const optionsFor = ({ apiKey, apiSecret }: Credentials) => ({

@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import { measureAudio } from "../../src/audio/formats/containers.ts";
-import { type Credentials, registerWebsite } from "../support/client.ts";
-import { type InProcessService, startInProcessService } from "../support/in-process-service.ts";
+import { registerWebsite } from "../support/client.ts";
+import { duringSuite } from "../support/during.ts";
+import { startInProcessService } from "../support/in-process-service.ts";
 import {
   type AudioResult,
   type ClientCall,
@@ -23,18 +24,15 @@ const hello = { model: "tts-1", voice: "alloy", input: "Hello from Python." };
 
 /** OpenAI's own client for Python, unmodified, with the service's base URL. */
 describe("OpenAI's client for Python", () => {
-  let service: InProcessService;
-  let website: Credentials;
+  const service = duringSuite(() => startInProcessService({ BURST_LIMIT: "1000000" }));
+  const website = duringSuite(() => registerWebsite(service.url));
   let client: ReturnType<typeof pythonClient<Refusal>>;
 
   before(async () => {
-    service = await startInProcessService({ BURST_LIMIT: "1000000" });
-    website = await registerWebsite(service.url);
     client = pythonClient("openai", `${service.url}/openai/v1`);
   });
   after(async () => {
     await client.close();
-    await service.close();
   });
 
   const outcomes = <Result>(calls: readonly ClientCall[], as = website) => client.outcomes<Result>(calls, as);

@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import OpenAI from "openai";
 import { type Credentials, registerWebsite, synthesize } from "../support/client.ts";
-import { type InProcessService, startInProcessService } from "../support/in-process-service.ts";
+import { duringSuite } from "../support/during.ts";
+import { startInProcessService } from "../support/in-process-service.ts";
 import { openPython } from "../support/python.ts";
 import { rejection } from "../support/rejection.ts";
 import { adminToken } from "../support/service.ts";
@@ -13,16 +14,13 @@ interface Page {
 
 /** OpenAI's clients, unmodified. */
 describe("clients that read the usage over OpenAI's API", () => {
-  let service: InProcessService;
-  let first: Credentials;
-  let second: Credentials;
+  const service = duringSuite(startInProcessService);
+  const first = duringSuite(() => registerWebsite(service.url));
+  const second = duringSuite(() => registerWebsite(service.url));
   const voice = "UK English Female";
   const python = openPython(`${import.meta.dirname}/openai-usage.py`);
 
   before(async () => {
-    service = await startInProcessService();
-    first = await registerWebsite(service.url);
-    second = await registerWebsite(service.url);
     for (const [website, text] of [
       [first, "Twelve chars"],
       [first, "Five."],
@@ -35,7 +33,6 @@ describe("clients that read the usage over OpenAI's API", () => {
   });
   after(async () => {
     await python.close();
-    await service.close();
   });
 
   const startTime = (): number => Math.floor(service.time.now / 86_400_000) * 86_400;

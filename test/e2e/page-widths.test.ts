@@ -1,19 +1,12 @@
 import { expect } from "chai";
-import { type Browser, openBrowser } from "../support/browser.ts";
-import { type InProcessService, startServiceForBrowser } from "../support/in-process-service.ts";
+import { openBrowser } from "../support/browser.ts";
+import { duringSuite } from "../support/during.ts";
+import { startServiceForBrowser } from "../support/in-process-service.ts";
 import { overflowing, pageWidths } from "../support/page-widths.ts";
 
 describe("the pages that need no credentials", () => {
-  let service: InProcessService;
-  let browser: Browser;
-
-  before(async () => {
-    [service, browser] = await Promise.all([startServiceForBrowser({ VOICE_GALLERY: "on" }), openBrowser()]);
-  });
-  after(async () => {
-    await browser.close();
-    await service.close();
-  });
+  const service = duringSuite(() => startServiceForBrowser({ VOICE_GALLERY: "on" }));
+  const browser = duringSuite(openBrowser);
 
   for (const [path, content] of [
     ["/", "form"],

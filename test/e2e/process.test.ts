@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { admin, registerWebsite, synthesize } from "../support/client.ts";
+import { duringTest } from "../support/during.ts";
 import { adminToken, startService, temporaryFolder } from "../support/service.ts";
 
 const voice = "UK English Female";
@@ -17,12 +18,7 @@ const recorded = async (url: string, apiKey: string): Promise<Set<string>> => {
 };
 
 describe("The service process", () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-
-  beforeEach(async () => {
-    folder = await temporaryFolder();
-  });
-  afterEach(() => folder.remove());
+  const folder = duringTest(temporaryFolder);
 
   it("completes and records the requests in flight on SIGTERM, exits with 0, and restores its views when restarted", async () => {
     const service = await startService(folder.path);

@@ -1,34 +1,22 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import { admin, authorize, type Credentials, registerWebsite } from "../support/client.ts";
-import {
-  ask,
-  type InProcessService,
-  type ReceivedResponse,
-  startInProcessService,
-} from "../support/in-process-service.ts";
+import { duringSuite } from "../support/during.ts";
+import { ask, type ReceivedResponse, startInProcessService } from "../support/in-process-service.ts";
 import { adminToken } from "../support/service.ts";
 import { openWebSocketClient } from "../support/websocket-client.ts";
 import { openAiApiKey } from "../support/wire/openai.ts";
-import { type RealtimeServer, serveRealtime } from "../support/wire/realtime.ts";
+import { serveRealtime } from "../support/wire/realtime.ts";
 
 const path = "/v2/text/synthesize";
 const contracts = { kind: "reword", transcript: (text: string) => text.replace("I am", "I'm") } as const;
 
 describe("A website's voice of a realtime model", () => {
-  let provider: RealtimeServer;
-  let service: InProcessService;
+  const provider = duringSuite(serveRealtime);
+  const service = duringSuite(() => startInProcessService({ OPENAI_URL: provider.url }));
   let website: Credentials;
   let number = 0;
 
-  before(async () => {
-    provider = await serveRealtime();
-    service = await startInProcessService({ OPENAI_URL: provider.url });
-  });
-  after(async () => {
-    await service.close();
-    await provider.close();
-  });
   beforeEach(async () => {
     provider.always(contracts);
     website = await registerWebsite(service.url);

@@ -2,22 +2,19 @@ import { createHash } from "node:crypto";
 import { expect } from "chai";
 import type { Page } from "playwright-core";
 import { seriousViolations } from "../support/accessibility.ts";
-import { type Browser, openBrowser } from "../support/browser.ts";
-import { type Credentials, registerWebsite } from "../support/client.ts";
-import { type InProcessService, startServiceForBrowser } from "../support/in-process-service.ts";
+import { openBrowser } from "../support/browser.ts";
+import { registerWebsite } from "../support/client.ts";
+import { duringSuite } from "../support/during.ts";
+import { startServiceForBrowser } from "../support/in-process-service.ts";
 import { adminToken } from "../support/service.ts";
 
 describe("/reproduce in a browser", () => {
-  let service: InProcessService;
-  let browser: Browser;
+  const service = duringSuite(() => startServiceForBrowser({ VOICES: "natural" }));
+  const browser = duringSuite(openBrowser);
+  const website = duringSuite(() => registerWebsite(service.url));
   let page: Page;
-  let website: Credentials;
   let complaints: string[];
 
-  before(async () => {
-    [service, browser] = await Promise.all([startServiceForBrowser({ VOICES: "natural" }), openBrowser()]);
-    website = await registerWebsite(service.url);
-  });
   beforeEach(async () => {
     complaints = [];
     page = await browser.context.newPage();
@@ -28,10 +25,6 @@ describe("/reproduce in a browser", () => {
     await page.goto(`${service.url}/reproduce`);
   });
   afterEach(() => page.close());
-  after(async () => {
-    await browser.close();
-    await service.close();
-  });
 
   const compare = async (fields: Record<string, string>): Promise<string> => {
     const all = { apiKey: website.apiKey, secret: website.apiSecret, text: "One, two.", ...fields };

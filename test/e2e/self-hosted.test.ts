@@ -1,29 +1,23 @@
 import { expect } from "chai";
-import { bytesOf, type Credentials, registerWebsite, synthesize } from "../support/client.ts";
-import { type InProcessService, startInProcessService } from "../support/in-process-service.ts";
+import { bytesOf, registerWebsite, synthesize } from "../support/client.ts";
+import { duringSuite } from "../support/during.ts";
+import { startInProcessService } from "../support/in-process-service.ts";
 import { serveOpenAi } from "../support/wire/openai.ts";
-import type { WireServer } from "../support/wire/wire-server.ts";
 import { wordAt } from "../support/word-at.ts";
 
 const text = "It is what it is.";
 const key = "hunter2hunter2";
 
 describe("A free engine configured as a self-hosted server", () => {
-  let server: WireServer;
-  let service: InProcessService;
-  let website: Credentials;
-
-  before(async () => {
-    server = await serveOpenAi({ apiKey: key, models: ["kokoro"], voices: ["af_bella", "bm_george"] });
-    service = await startInProcessService({
+  const server = duringSuite(() =>
+    serveOpenAi({ apiKey: key, models: ["kokoro"], voices: ["af_bella", "bm_george"] }),
+  );
+  const service = duringSuite(() =>
+    startInProcessService({
       ENGINE_G1: `openai:${server.url}/v1?model=kokoro&voices=af_bella,bm_george&key=${key}`,
-    });
-    website = await registerWebsite(service.url);
-  });
-  after(async () => {
-    await service.close();
-    await server.close();
-  });
+    }),
+  );
+  const website = duringSuite(() => registerWebsite(service.url));
 
   const speak = async (query: Record<string, string>) => {
     const response = await synthesize(service.url, website, query);

@@ -1,20 +1,13 @@
 import { expect } from "chai";
 import type { Health } from "../../src/application/health/health.ts";
 import { registerWebsite, synthesize } from "../support/client.ts";
+import { duringSuite } from "../support/during.ts";
 import { childrenOf, until } from "../support/processes.ts";
-import { type RunningService, startService, temporaryFolder } from "../support/service.ts";
+import { startService, temporaryFolder } from "../support/service.ts";
 
 describe("The process of the speech tools", () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-  let service: RunningService;
-  before(async () => {
-    folder = await temporaryFolder();
-    service = await startService(folder.path);
-  });
-  after(async () => {
-    await service.stop();
-    await folder.remove();
-  });
+  const folder = duringSuite(temporaryFolder);
+  const service = duringSuite(() => startService(folder.path));
 
   const helper = (): number => {
     const [child] = childrenOf(service.pid);

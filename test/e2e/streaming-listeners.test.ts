@@ -2,40 +2,28 @@ import { createHash, randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { expect } from "chai";
-import {
-  admin,
-  authorize,
-  bytesOf,
-  type Credentials,
-  registerWebsite,
-  synthesize,
-} from "../support/client.ts";
+import { admin, authorize, bytesOf, registerWebsite, synthesize } from "../support/client.ts";
+import { duringSuite, duringTest } from "../support/during.ts";
 import { until } from "../support/processes.ts";
-import { type RunningService, startService, temporaryFolder } from "../support/service.ts";
+import { startService, temporaryFolder } from "../support/service.ts";
 import { eventsIn, type OpenStream, openStream, recordedStreamEnd } from "../support/streams.ts";
 import { openWebSocketClient, type WebSocketClient } from "../support/websocket-client.ts";
 import { closedGate } from "../support/wire/gate.ts";
 import { serveLongSounds } from "../support/wire/long-sound.ts";
-import type { WireServer } from "../support/wire/wire-server.ts";
 
 const voice = "alloy";
 const megabyte = 1024 * 1024;
 
 describe("the listeners of a stream", () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-  let upstream: WireServer;
-  let service: RunningService;
-  let website: Credentials;
+  const upstream = duringSuite(serveLongSounds);
+  const folder = duringTest(temporaryFolder);
+  const service = duringTest(() =>
+    startService(folder.path, { OPENAI_URL: upstream.url, BURST_LIMIT: "1000000" }),
+  );
+  const website = duringTest(() => registerWebsite(service.url));
   const sockets: WebSocketClient[] = [];
 
-  before(async () => {
-    upstream = await serveLongSounds();
-  });
-  after(() => upstream.close());
   beforeEach(async () => {
-    folder = await temporaryFolder();
-    service = await startService(folder.path, { OPENAI_URL: upstream.url, BURST_LIMIT: "1000000" });
-    website = await registerWebsite(service.url);
     const credentials = { apiKey: "sk-test", voices: [voice] };
     const path = `/websites/${website.id}/credentials/oai`;
     expect((await admin(service.url, "PUT", path, credentials)).status).to.be.below(300);
@@ -43,8 +31,6 @@ describe("the listeners of a stream", () => {
   afterEach(async () => {
     upstream.faults.none();
     for (const socket of sockets.splice(0)) socket.webSocket.terminate();
-    await service.stop();
-    await folder.remove();
   });
 
   const syntheses = () => upstream.requests.filter(({ method }) => method === "POST");

@@ -3,6 +3,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
 import { admin, authorize, type Credentials, errorOf, registerWebsite } from "../support/client.ts";
+import { duringSuite } from "../support/during.ts";
 import { filesWith, formsIn } from "../support/find-text.ts";
 import { adminToken, startInstance } from "../support/instance.ts";
 import { descendantsOf } from "../support/processes.ts";
@@ -32,7 +33,7 @@ const paid = "alloy";
 
 /** Each way to have a text spoken, at any log level, must leave it nowhere but in the response. */
 describe("The texts of requests", () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  const folder = duringSuite(temporaryFolder);
   let collector: OtlpCollector;
   let byok: WireServer;
   let selfHosted: WireServer;
@@ -44,7 +45,6 @@ describe("The texts of requests", () => {
   const statuses: Record<string, number[]> = {};
 
   before(async () => {
-    folder = await temporaryFolder();
     [collector, receiver] = await Promise.all([startOtlpCollector(), serveWebhookReceiver()]);
     [byok, selfHosted] = await Promise.all([
       serveOpenAi(),
@@ -80,7 +80,6 @@ describe("The texts of requests", () => {
   after(async () => {
     await service?.stop();
     await Promise.all([collector, receiver, byok, selfHosted].map((server) => server.close()));
-    await folder.remove();
   });
 
   const noteCommands = (): void => {

@@ -1,29 +1,14 @@
 import { expect } from "chai";
-import {
-  authorize,
-  type Credentials,
-  errorOf,
-  registerWebsite,
-  synthesize,
-  synthesizeByPost,
-} from "../support/client.ts";
-import { type RunningService, startService, temporaryFolder } from "../support/service.ts";
+import { authorize, errorOf, registerWebsite, synthesize, synthesizeByPost } from "../support/client.ts";
+import { duringSuite } from "../support/during.ts";
+import { startService, temporaryFolder } from "../support/service.ts";
 
 const quenya = { lang: "qya", engine: "g1", text: "0" };
 
 describe("text that the voice cannot pronounce", () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-  let service: RunningService;
-  let website: Credentials;
-  before(async () => {
-    folder = await temporaryFolder();
-    service = await startService(folder.path);
-    website = await registerWebsite(service.url);
-  });
-  after(async () => {
-    await service.stop();
-    await folder.remove();
-  });
+  const folder = duringSuite(temporaryFolder);
+  const service = duringSuite(() => startService(folder.path));
+  const website = duringSuite(() => registerWebsite(service.url));
 
   const doors: Readonly<Record<string, () => Promise<Response>>> = {
     "GET /v2/text/synthesize": () => synthesize(service.url, website, quenya),

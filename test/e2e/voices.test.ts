@@ -1,23 +1,22 @@
 import { expect } from "chai";
 import { admin, authorize, type Credentials, registerWebsite } from "../support/client.ts";
+import { duringSuite } from "../support/during.ts";
 import { type RunningService, startOne, temporaryFolder } from "../support/service.ts";
 
 const env = { PUBLIC_URL: "https://tts.example" };
 
 describe("voices of two processes with one store", () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  const folder = duringSuite(temporaryFolder);
   let services: readonly [RunningService, RunningService];
   let website: Credentials;
 
   before(async () => {
-    folder = await temporaryFolder();
     services = [await startOne(folder.path, env), await startOne(folder.path, env)];
     website = await registerWebsite(services[0].url);
     await until(async () => (await list(services[1])).status === 200);
   });
   after(async () => {
     await Promise.all(services.map((service) => service.stop()));
-    await folder.remove();
   });
 
   const list = (service: RunningService, query = "") =>

@@ -1,36 +1,32 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
-import { admin, bytesOf, type Credentials, registerWebsite, synthesize } from "../support/client.ts";
+import { admin, bytesOf, registerWebsite, synthesize } from "../support/client.ts";
+import { duringSuite, duringTest } from "../support/during.ts";
 import { type RunningService, startService, temporaryFolder } from "../support/service.ts";
-import { serveWebhookReceiver, verifyMessage, type WebhookReceiver } from "../support/webhook-receiver.ts";
+import { serveWebhookReceiver, verifyMessage } from "../support/webhook-receiver.ts";
 
 const env = { ALLOW_LOOPBACK_UPSTREAMS: "true" };
 
 describe("webhooks of a service that is killed", () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-  let receiver: WebhookReceiver;
+  const folder = duringSuite(temporaryFolder);
+  const receiver = duringTest(serveWebhookReceiver);
+  const website = duringTest(() => registerWebsite(service.url, { monthlyCharacters: 20 }));
   let service: RunningService;
-  let website: Credentials;
   let webhook: Record<string, string>;
 
   before(async () => {
-    folder = await temporaryFolder();
     service = await startService(folder.path, env);
   });
   after(async () => {
     await service.stop();
-    await folder.remove();
   });
   beforeEach(async () => {
-    receiver = await serveWebhookReceiver();
-    website = await registerWebsite(service.url, { monthlyCharacters: 20 });
     const { status, body } = await admin(service.url, "POST", "/webhooks", { url: receiver.url });
     expect(status, JSON.stringify(body)).to.equal(201);
     webhook = body as Record<string, string>;
   });
   afterEach(async () => {
     await admin(service.url, "DELETE", `/webhooks/${webhook.webhookId}`);
-    await receiver.close();
   });
 
   const speak = async (text: string): Promise<void> => {

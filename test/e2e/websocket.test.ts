@@ -11,20 +11,20 @@ import {
   registerWebsite,
   synthesizeByPost,
 } from "../support/client.ts";
+import { duringSuite } from "../support/during.ts";
 import { until } from "../support/processes.ts";
 import { adminToken, type RunningService, startService, temporaryFolder } from "../support/service.ts";
 import { openWebSocketClient, type WebSocketClient } from "../support/websocket-client.ts";
 import { closedGate } from "../support/wire/gate.ts";
 import { openAiApiKey, serveOpenAi } from "../support/wire/openai.ts";
-import type { WireServer } from "../support/wire/wire-server.ts";
 
 const voice = "alloy";
 
 /** End to end: a fake paid provider, the service as a process, a client on a socket. */
 describe("speech over a WebSocket", () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-  let upstream: WireServer;
-  let shared: RunningService;
+  const folder = duringSuite(temporaryFolder);
+  const upstream = duringSuite(() => serveOpenAi({ chunkBytes: 1_024 }));
+  const shared = duringSuite(() => start());
   /** The service of the test: the shared one, or its own if it shuts it down. */
   let service: RunningService;
   let website: Credentials;
@@ -32,17 +32,6 @@ describe("speech over a WebSocket", () => {
 
   const start = (env: Record<string, string> = {}): Promise<RunningService> =>
     startService(folder.path, { OPENAI_URL: upstream.url, ...env });
-
-  before(async () => {
-    folder = await temporaryFolder();
-    upstream = await serveOpenAi({ chunkBytes: 1_024 });
-    shared = await start();
-  });
-  after(async () => {
-    await shared.stop();
-    await upstream.close();
-    await folder.remove();
-  });
 
   const connect = async (to: RunningService): Promise<void> => {
     service = to;

@@ -6,8 +6,9 @@ import { Unavailable } from "../../src/domain/errors.ts";
 import { createCommandHandler } from "../../src/eventstore/command-handler.ts";
 import { type EventStore, EventStoreUnavailable } from "../../src/eventstore/event-store.ts";
 import { startFixture } from "../support/child-process.ts";
+import { duringSuite } from "../support/during.ts";
 import { createManualClock, type ManualClock, until } from "../support/manual-clock.ts";
-import { openTemporaryStore, type TemporaryStore } from "../support/temporary-store.ts";
+import { openTemporaryStore } from "../support/temporary-store.ts";
 import { add, type CounterEvent, counter, LimitExceeded } from "./bounded-counter.ts";
 
 type Fault = "none" | "before" | "after";
@@ -43,14 +44,9 @@ const logOf = async (store: EventStore, stream: string): Promise<CounterEvent["d
 };
 
 describe("the command handler", () => {
-  let temporary: TemporaryStore;
+  const temporary = duringSuite(openTemporaryStore);
   let streams = 0;
   const freshStream = (): string => `counter-${++streams}`;
-
-  before(async () => {
-    temporary = await openTemporaryStore();
-  });
-  after(() => temporary.remove());
 
   it("produces the state of a serial order, without lost or repeated commands, for any interleaving and failures", async () => {
     const commands = fc.array(fc.record({ handler: fc.nat(2), amount: fc.integer({ min: 1, max: 20 }) }), {

@@ -1,30 +1,26 @@
 import { expect } from "chai";
-import type { EventStore } from "../../src/eventstore/event-store.ts";
 import { openEventStoreDB } from "../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
 import { type Following, follow } from "../../src/eventstore/follow-events.ts";
 import { event } from "../contracts/event-store/events.ts";
-import { type EventStoreDBNode, startEventStoreDBNode } from "../support/eventstoredb-node/node.ts";
+import { duringTest } from "../support/during.ts";
+import { startEventStoreDBNode } from "../support/eventstoredb-node/node.ts";
 import { createManualClock, type ManualClock } from "../support/manual-clock.ts";
 import { until } from "../support/processes.ts";
 
 describe("a followed subscription", () => {
-  let node: EventStoreDBNode;
-  let store: EventStore;
+  const node = duringTest(startEventStoreDBNode);
+  const store = duringTest(() => openEventStoreDB({ url: node.url }));
   let timers: ManualClock;
   let following: Following;
   let delivered: string[];
 
   beforeEach(async () => {
-    node = await startEventStoreDBNode();
-    store = await openEventStoreDB({ url: node.url });
     timers = createManualClock();
     delivered = [];
   });
 
   afterEach(async () => {
     following.close();
-    await store.close();
-    await node.close();
   });
 
   const append = async (stream: string): Promise<string> => {

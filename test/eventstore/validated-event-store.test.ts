@@ -4,16 +4,13 @@ import { createCommandHandler } from "../../src/eventstore/command-handler.ts";
 import type { RecordedEvent } from "../../src/eventstore/event-store.ts";
 import { validatedEventStore } from "../../src/eventstore/validated-event-store.ts";
 import { collect } from "../support/collect.ts";
-import { openTemporaryStore, type TemporaryStore } from "../support/temporary-store.ts";
+import { duringTest } from "../support/during.ts";
+import { openTemporaryStore } from "../support/temporary-store.ts";
 
 const revoked = { secretId: "s", at: "2026-11-05T10:00:00.000Z" };
 
 describe("a validated event store", () => {
-  let temporary: TemporaryStore;
-  beforeEach(async () => {
-    temporary = await openTemporaryStore();
-  });
-  afterEach(() => temporary.remove());
+  const temporary = duringTest(openTemporaryStore);
 
   const append = async (data: object, type = "SecretRevoked"): Promise<string> => {
     const id = randomUUID();

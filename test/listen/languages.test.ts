@@ -6,6 +6,7 @@ import { localEngines } from "../../src/engines/local/engine.ts";
 import type { EspeakOrder } from "../../src/subprocess/espeak.ts";
 import type { SubprocessHost } from "../../src/subprocess/subprocess-host.ts";
 import { collect } from "../support/collect.ts";
+import { duringSuite } from "../support/during.ts";
 import { itSpeaksTheSame } from "../support/same-sound.ts";
 import { openToolHost } from "../support/tool-host.ts";
 import { sentences } from "./sentences.ts";
@@ -13,12 +14,8 @@ import { sentences } from "./sentences.ts";
 const never = new AbortController().signal;
 
 describe("Every language of the catalog", () => {
+  const host = duringSuite(openToolHost);
   const { voices, systemVoices } = releaseSeed();
-  let host: SubprocessHost;
-  before(async () => {
-    host = await openToolHost();
-  });
-  after(() => host.close());
 
   /** What espeak-ng is asked for when the voice speaks the text. */
   const ordersOf = async (voice: string, lang: string, text: string) => {

@@ -8,8 +8,9 @@ import type { AudioName } from "../../src/application/synthesis/audio-names.ts";
 import { naturalVoicesFolder } from "../../src/engines/natural-voices/natural-voices.ts";
 import { compute } from "../../src/reproduce/compute.ts";
 import { toolFor } from "../../src/reproduce/tools.ts";
-import { type Browser, openBrowser } from "../support/browser.ts";
-import { type InProcessService, startServiceForBrowser } from "../support/in-process-service.ts";
+import { openBrowser } from "../support/browser.ts";
+import { duringSuite } from "../support/during.ts";
+import { startServiceForBrowser } from "../support/in-process-service.ts";
 import { sayableTexts } from "./texts.ts";
 
 const runtimes: Readonly<Record<string, string>> = {
@@ -54,22 +55,17 @@ const computeInPage = async ([script, text, named]: readonly [string, string, Au
 };
 
 describe("Audio computed in a page", () => {
-  let service: InProcessService;
-  let browser: Browser;
+  const service = duringSuite(startServiceForBrowser);
+  const browser = duringSuite(openBrowser);
   let page: Page;
   let script: string;
 
   before(async () => {
-    [service, browser] = await Promise.all([startServiceForBrowser(), openBrowser()]);
     page = await browser.context.newPage();
     await page.goto(`${service.url}/reproduce`);
     const main = (await page.locator("script[src]").getAttribute("src")) ?? "";
     const source = await (await fetch(new URL(main, `${service.url}/`))).text();
     script = new URL(/\.\/compute-\w+\.js/.exec(source)?.[0] ?? "", new URL(main, `${service.url}/`)).href;
-  });
-  after(async () => {
-    await browser.close();
-    await service.close();
   });
 
   for (const [voice, lang] of [

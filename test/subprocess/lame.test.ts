@@ -15,6 +15,7 @@ import {
 } from "../../src/subprocess/subprocess-host.ts";
 import { ToolFailed } from "../../src/subprocess/tools.ts";
 import { collect } from "../support/collect.ts";
+import { duringSuite } from "../support/during.ts";
 import { childrenOf, until } from "../support/processes.ts";
 import { rejection } from "../support/rejection.ts";
 import { temporaryFolder } from "../support/service.ts";
@@ -40,16 +41,8 @@ async function* wavOf(sampleRate: number, pcm: Buffer, chunk: number): AsyncIter
 }
 
 describe("mp3 by LAME's library", () => {
-  let library: SubprocessHost;
-  let command: SubprocessHost;
-  before(async () => {
-    library = await openSubprocessHost({ encodersAhead: { mp3: 1 } });
-    command = await openSubprocessHost({ encodersAhead: {}, mp3ByLibrary: false });
-  });
-  after(async () => {
-    await library.close();
-    await command.close();
-  });
+  const library = duringSuite(() => openSubprocessHost({ encodersAhead: { mp3: 1 } }));
+  const command = duringSuite(() => openSubprocessHost({ encodersAhead: {}, mp3ByLibrary: false }));
 
   let keys = 0;
   /** Long answers are encoded on other threads than short ones. Each is of another key. */
@@ -185,11 +178,7 @@ describe("mp3 by LAME's library", () => {
 });
 
 describe("a library of LAME that cannot be used", () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-  before(async () => {
-    folder = await temporaryFolder();
-  });
-  after(() => folder.remove());
+  const folder = duringSuite(temporaryFolder);
 
   /** The mp3 of a host with this library, and what it warns of. */
   const encodeWith = async (mp3Library: string) => {

@@ -2,6 +2,8 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import type { EventStore } from "../../src/eventstore/event-store.ts";
+import { openEventStoreDB } from "../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
 
 /** A test node of EventStoreDB in a child process. */
 export interface EventStoreDBProcess {
@@ -32,6 +34,22 @@ export const startEventStoreDBProcess = async (
     kill: async () => {
       child.kill("SIGKILL");
       await ended;
+    },
+  };
+};
+
+/** The store of a test node of its own, whose index lags behind its log. */
+export const openLaggingStore = async (): Promise<{
+  readonly store: EventStore;
+  remove(): Promise<void>;
+}> => {
+  const node = await startEventStoreDBProcess(undefined, 0, 7);
+  const store = await openEventStoreDB({ url: node.url });
+  return {
+    store,
+    remove: async () => {
+      await store.close();
+      await node.kill();
     },
   };
 };

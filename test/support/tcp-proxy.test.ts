@@ -2,8 +2,9 @@ import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import { buffer, text } from "node:stream/consumers";
 import { expect } from "chai";
+import { duringTest } from "../support/during.ts";
 import { until } from "./processes.ts";
-import { openTcpProxy, type TcpProxy } from "./tcp-proxy.ts";
+import { openTcpProxy } from "./tcp-proxy.ts";
 
 /** An echo server behind the proxy. */
 const echo = (): Promise<Server> =>
@@ -19,16 +20,8 @@ const closed = (socket: Socket): Promise<void> =>
   new Promise((resolve) => socket.once("close", () => resolve()));
 
 describe("The TCP proxy", () => {
-  let server: Server;
-  let line: TcpProxy;
-  beforeEach(async () => {
-    server = await echo();
-    line = await openTcpProxy(server.address() as AddressInfo);
-  });
-  afterEach(async () => {
-    await line.close();
-    server.close();
-  });
+  const server = duringTest(echo);
+  const line = duringTest(() => openTcpProxy(server.address() as AddressInfo));
 
   const dial = (): Socket => connect(line.port, "127.0.0.1").on("error", () => undefined);
 

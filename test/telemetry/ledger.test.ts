@@ -3,22 +3,19 @@ import { OutcomeUnknown } from "../../src/eventstore/command-handler.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { createServingCounter, instrumentLedger } from "../../src/telemetry/decorators/ledger.ts";
 import { createCounter, type Instruments } from "../../src/telemetry/instruments.ts";
+import { duringTest } from "../support/during.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 import { testPrincipal } from "../support/principal.ts";
 import { until } from "../support/processes.ts";
 import { rejection } from "../support/rejection.ts";
 import { servedAudio } from "../support/served-audio.ts";
-import { openTemporaryStore, type TemporaryStore } from "../support/temporary-store.ts";
+import { openTemporaryStore } from "../support/temporary-store.ts";
 import { openTestLedger, record } from "../support/test-ledger.ts";
 
 const principal = testPrincipal();
 
 describe("the instrumented ledger", () => {
-  let temporary: TemporaryStore;
-  beforeEach(async () => {
-    temporary = await openTemporaryStore();
-  });
-  afterEach(() => temporary.remove());
+  const temporary = duringTest(openTemporaryStore);
 
   /** Instruments whose gauge of open streams can be read. */
   const createGauges = () => {

@@ -1,14 +1,10 @@
 import { expect } from "chai";
-import { listenForMetrics, type MetricsListener } from "../../src/telemetry/prometheus.ts";
+import { listenForMetrics } from "../../src/telemetry/prometheus.ts";
+import { duringTest } from "../support/during.ts";
 
 describe("the metrics listener", () => {
-  let listener: MetricsListener;
+  const listener = duringTest(() => listenForMetrics({ host: "127.0.0.1", port: 0 }, () => read()));
   let read: () => Promise<string>;
-
-  beforeEach(async () => {
-    listener = await listenForMetrics({ host: "127.0.0.1", port: 0 }, () => read());
-  });
-  afterEach(() => listener.close());
 
   it("answers 503 while collection fails, and 200 afterwards", async () => {
     read = () => Promise.reject(new Error("not now"));

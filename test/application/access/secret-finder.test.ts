@@ -8,13 +8,14 @@ import { freePlan, planOf } from "../../../src/domain/accounts/plan.ts";
 import { Unavailable } from "../../../src/domain/errors.ts";
 import type { EventStore } from "../../../src/eventstore/event-store.ts";
 import { uuidv7 } from "../../../src/eventstore/uuid.ts";
+import { duringTest } from "../../support/during.ts";
 import { testPrincipal } from "../../support/principal.ts";
-import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
+import { openTemporaryStore } from "../../support/temporary-store.ts";
 
 const at = "2026-11-21T10:00:00.000Z";
 
 describe("the principal of a secret", () => {
-  let temporary: TemporaryStore;
+  const temporary = duringTest(openTemporaryStore);
   let store: EventStore;
   let runner: ProjectionRunner;
   let find: FindBySecret;
@@ -33,7 +34,6 @@ describe("the principal of a secret", () => {
     );
 
   beforeEach(async () => {
-    temporary = await openTemporaryStore();
     now = 0;
     store = temporary.store;
     runner = createProjectionRunner({ store, projections: [keys], uptime: () => now });
@@ -46,7 +46,6 @@ describe("the principal of a secret", () => {
   });
   afterEach(async () => {
     await runner.close();
-    await temporary.remove();
   });
 
   it("is undefined for a wrong secret, an unknown key, and another key's secret, whatever was presented before", () => {

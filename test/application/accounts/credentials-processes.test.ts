@@ -4,25 +4,23 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { credentialsStream } from "../../../src/domain/accounts/credentials.ts";
 import {
-  type CredentialsInstance,
   openCredentialsInstance,
   operator,
   otherKey,
   rightKey,
   textFrom,
 } from "../../support/credentials-instance.ts";
+import { duringTest } from "../../support/during.ts";
 
 const program = join(import.meta.dirname, "../../support/set-credentials.ts");
 
 describe("credentials shared by processes on one log", () => {
-  let service: CredentialsInstance;
+  const service = duringTest(openCredentialsInstance);
   let website: string;
 
   beforeEach(async () => {
-    service = await openCredentialsInstance();
     website = await service.aWebsite();
   });
-  afterEach(() => service.close());
 
   const setElsewhere = async (apiKey: string): Promise<void> => {
     const child = spawn(process.execPath, [program, service.folder, website], {

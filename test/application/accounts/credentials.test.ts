@@ -14,6 +14,7 @@ import {
   rightKey,
   textFrom,
 } from "../../support/credentials-instance.ts";
+import { duringTest } from "../../support/during.ts";
 import { rejection } from "../../support/rejection.ts";
 import { temporaryFolder } from "../../support/service.ts";
 
@@ -21,14 +22,12 @@ const at = "2026-03-01T12:00:00.000Z";
 const details = { engine: "gwn", provider: "google", voices: 2, setAt: at };
 
 describe("credentials over a store", () => {
-  let service: CredentialsInstance;
+  const service = duringTest(openCredentialsInstance);
   let website: string;
 
   beforeEach(async () => {
-    service = await openCredentialsInstance();
     website = await service.aWebsite();
   });
-  afterEach(() => service.close());
 
   const set = (apiKey = rightKey, { credentials } = service) =>
     credentials.set(website, "gwn", { apiKey }, operator);
@@ -173,14 +172,9 @@ describe("listing a provider's voices when credentials are set", () => {
 });
 
 describe("rotating the master key", () => {
+  const folder = duringTest(temporaryFolder);
   const [oldKey] = masterKeys;
   const newKey = Buffer.alloc(32, 8);
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-
-  beforeEach(async () => {
-    folder = await temporaryFolder();
-  });
-  afterEach(() => folder.remove());
 
   const withKeys = async <T>(
     keys: readonly [Buffer, ...Buffer[]],

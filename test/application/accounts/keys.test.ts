@@ -3,24 +3,23 @@ import { hashSecret } from "../../../src/application/access/secrets.ts";
 import { keyStream, maxSecrets } from "../../../src/domain/accounts/key.ts";
 import { freePlan, planOf } from "../../../src/domain/accounts/plan.ts";
 import { Conflict, NotFound } from "../../../src/domain/errors.ts";
+import { duringSuite } from "../../support/during.ts";
 import { testPrincipal } from "../../support/principal.ts";
 import { rejection } from "../../support/rejection.ts";
 import { servedAudio } from "../../support/served-audio.ts";
 import { openTestLedger, record } from "../../support/test-ledger.ts";
-import { type AdminFixture, openAdminServices } from "./admin-fixture.ts";
+import { openAdminServices } from "./admin-fixture.ts";
 
 const admin = { actor: "admin", requestId: "req-1" };
 const now = "2026-03-01T12:00:00.000Z";
 
 describe("keys over a store", () => {
-  let service: AdminFixture;
+  const service = duringSuite(openAdminServices);
   let websiteId: string;
 
   before(async () => {
-    service = await openAdminServices();
     websiteId = (await service.websites.register({ name: "Shop", origins: [], plan: freePlan }, admin)).id;
   });
-  after(() => service.close());
 
   /** An answer of another instance, at this time. */
   const serve = async (apiKey: string, at: string, characters: number): Promise<void> => {

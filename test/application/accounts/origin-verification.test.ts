@@ -4,19 +4,16 @@ import { createOriginVerification } from "../../../src/application/accounts/orig
 import { freePlan } from "../../../src/domain/accounts/plan.ts";
 import { websiteStream } from "../../../src/domain/accounts/website.ts";
 import { createCommandHandler } from "../../../src/eventstore/command-handler.ts";
-import { type AdminFixture, openAdminServices } from "./admin-fixture.ts";
+import { duringSuite } from "../../support/during.ts";
+import { openAdminServices } from "./admin-fixture.ts";
 
 const origin = "https://shop.example";
 const admin = { actor: "admin", requestId: "req-1" };
 
 describe("origin verification over a store", () => {
-  let service: AdminFixture;
+  const service = duringSuite(openAdminServices);
   let websiteId: string;
 
-  before(async () => {
-    service = await openAdminServices();
-  });
-  after(() => service.close());
   beforeEach(async () => {
     websiteId = (await service.websites.register({ name: "Shop", origins: [], plan: freePlan }, admin)).id;
   });

@@ -2,20 +2,16 @@ import { expect } from "chai";
 import { freePlan, planOf } from "../../../src/domain/accounts/plan.ts";
 import { websiteStream } from "../../../src/domain/accounts/website.ts";
 import { NotFound } from "../../../src/domain/errors.ts";
+import { duringSuite } from "../../support/during.ts";
 import { rejection } from "../../support/rejection.ts";
-import { type AdminFixture, openAdminServices } from "./admin-fixture.ts";
+import { openAdminServices } from "./admin-fixture.ts";
 
 const admin = { actor: "admin", requestId: "req-1" };
 const now = "2026-03-01T12:00:00.000Z";
 const origins = ["https://shop.example"];
 
 describe("websites over a store", () => {
-  let service: AdminFixture;
-
-  before(async () => {
-    service = await openAdminServices();
-  });
-  after(() => service.close());
+  const service = duringSuite(openAdminServices);
 
   const register = (name = "Shop") => service.websites.register({ name, origins, plan: freePlan }, admin);
 

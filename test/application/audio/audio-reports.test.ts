@@ -12,24 +12,23 @@ import { Invalid, NotFound, Unavailable } from "../../../src/domain/errors.ts";
 import { journalStream } from "../../../src/domain/ledger/journal/journal.ts";
 import { createReportQueue } from "../../../src/ledger/reports/report-queue.ts";
 import { synthesesServed } from "../../support/build-journal-events.ts";
+import { duringSuite } from "../../support/during.ts";
 import { append } from "../../support/logged-events.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { rejection } from "../../support/rejection.ts";
-import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
+import { openTemporaryStore } from "../../support/temporary-store.ts";
 
 const often = "a".repeat(64);
 const once = "b".repeat(64);
 const november = { from: "2026-11-01", to: "2026-12-01" };
 
 describe("sounds", () => {
-  let temporary: TemporaryStore;
-  let audioStore: AudioStore;
+  const temporary = duringSuite(openTemporaryStore);
+  const audioStore = duringSuite(() => openFilesystemAudioStore({ path: `${temporary.folder}/audio` }));
   let sounds: AudioReports;
   const { signal } = new AbortController();
 
   before(async () => {
-    temporary = await openTemporaryStore();
-    audioStore = await openFilesystemAudioStore({ path: `${temporary.folder}/audio` });
     sounds = soundsIn(audioStore);
     const stream = journalStream("j1");
     const serve = (at: string, hash: string, cached: "miss" | "memory" | "store") => ({
@@ -51,10 +50,6 @@ describe("sounds", () => {
       bytes: Buffer.from("{}\n"),
       length: { samples: 1, sampleRate: 1 },
     });
-  });
-  after(async () => {
-    await audioStore.close();
-    await temporary.remove();
   });
 
   const soundsIn = (store: Pick<AudioStore, "stat">, purge?: (hash: string) => Promise<void>): AudioReports =>

@@ -7,19 +7,19 @@ import { createExecuteCommand } from "../../../src/application/execute-command.t
 import { createCommandHandler } from "../../../src/eventstore/command-handler.ts";
 import type { RecordedEvent } from "../../../src/eventstore/event-store.ts";
 import { collect } from "../../support/collect.ts";
-import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
+import { duringTest } from "../../support/during.ts";
+import { openTemporaryStore } from "../../support/temporary-store.ts";
 
 const now = "2026-03-01T12:00:00.000Z";
 const platform = { browser: "Safari", browserVersion: "17.2", os: "macOS", osVersion: "14.1" };
 const samantha = { name: "Samantha (English (US))", lang: "en_US", localService: true };
 
 describe("a voice report", () => {
-  let temporary: TemporaryStore;
+  const temporary = duringTest(openTemporaryStore);
   let runner: ProjectionRunner;
   let report: ReportVoices;
 
   beforeEach(async () => {
-    temporary = await openTemporaryStore();
     const { store } = temporary;
     runner = createProjectionRunner({ store, projections: [catalogProjection, platforms] });
     await runner.start();
@@ -31,7 +31,6 @@ describe("a voice report", () => {
   });
   afterEach(async () => {
     await runner.close();
-    await temporary.remove();
   });
 
   const log = async (): Promise<RecordedEvent[]> => {

@@ -16,10 +16,11 @@ import type { Ledger } from "../../../src/ledger/ledger.ts";
 import type { OpenLedger } from "../../../src/ledger/open-ledger.ts";
 import { renditionOf } from "../../audio/pipeline/renditions.ts";
 import { collect } from "../../support/collect.ts";
+import { duringTest } from "../../support/during.ts";
 import { until } from "../../support/manual-clock.ts";
 import { testPrincipal } from "../../support/principal.ts";
 import { rejection } from "../../support/rejection.ts";
-import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
+import { openTemporaryStore } from "../../support/temporary-store.ts";
 import { openTestLedger, readLedger } from "../../support/test-ledger.ts";
 import { testLimits } from "../../support/test-limits.ts";
 
@@ -36,7 +37,7 @@ const planOf = (engine: "gwn" | "g1", characters = 10): SynthesisPlan => ({
 });
 
 describe("streaming", () => {
-  let temporary: TemporaryStore;
+  const temporary = duringTest(openTemporaryStore);
   let handler: CommandHandler;
   let opened: OpenLedger;
   let streaming: Streaming;
@@ -46,7 +47,6 @@ describe("streaming", () => {
   let source: (signal: AbortSignal) => AsyncIterable<Buffer>;
 
   beforeEach(async () => {
-    temporary = await openTemporaryStore();
     const { store } = temporary;
     handler = createCommandHandler({ store });
     const issued = { apiKey: "k", websiteId: "w", plan: principal.plan, at };
@@ -84,7 +84,6 @@ describe("streaming", () => {
   });
   afterEach(async () => {
     await opened.close(0);
-    await temporary.remove();
   });
 
   const ledger = async () => {

@@ -24,10 +24,11 @@ import type { OpenLedger } from "../../../src/ledger/open-ledger.ts";
 import { RateLimited } from "../../../src/limits/limits.ts";
 import { renditionOf } from "../../audio/pipeline/renditions.ts";
 import { type DisturbedStore, disturbedStore } from "../../ledger/disturbed-store.ts";
+import { duringTest } from "../../support/during.ts";
 import { createManualClock, until } from "../../support/manual-clock.ts";
 import { testPrincipal } from "../../support/principal.ts";
 import { rejection } from "../../support/rejection.ts";
-import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
+import { openTemporaryStore } from "../../support/temporary-store.ts";
 import { openTestLedger, readLedger } from "../../support/test-ledger.ts";
 import { testLimits } from "../../support/test-limits.ts";
 
@@ -50,7 +51,7 @@ const refuse = (error: Error) => () => {
 };
 
 describe("whole delivery", () => {
-  let temporary: TemporaryStore;
+  const temporary = duringTest(openTemporaryStore);
   let store: DisturbedStore;
   let opened: OpenLedger;
   let delivery: WholeDelivery;
@@ -66,7 +67,6 @@ describe("whole delivery", () => {
     ({ rendition, failed: [], source, bytes: Buffer.alloc(100) }) as unknown as Audio;
 
   beforeEach(async () => {
-    temporary = await openTemporaryStore();
     store = disturbedStore(temporary.store);
     const issued = { apiKey: "k", websiteId: "w", plan: principal.plan, at };
     await createCommandHandler(temporary).execute(
@@ -116,7 +116,6 @@ describe("whole delivery", () => {
   });
   afterEach(async () => {
     await opened.close(0);
-    await temporary.remove();
   });
 
   const deliver = <S extends Selection>(

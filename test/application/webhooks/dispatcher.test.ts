@@ -8,10 +8,9 @@ import {
   startAttempt,
 } from "../../../src/domain/webhooks/delivery.ts";
 import type { EventStore } from "../../../src/eventstore/event-store.ts";
-import { openEventStoreDB } from "../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
 import { prefixedEventStore } from "../../../src/eventstore/prefixed-event-store.ts";
 import { collect } from "../../support/collect.ts";
-import { startEventStoreDBProcess } from "../../support/eventstoredb-process.ts";
+import { openLaggingStore } from "../../support/eventstoredb-process.ts";
 import { freePort } from "../../support/free-port.ts";
 import { openTemporaryStore } from "../../support/temporary-store.ts";
 import { serveWebhookReceiver, verifyMessage, type WebhookReceiver } from "../../support/webhook-receiver.ts";
@@ -23,20 +22,7 @@ const month = "2026-11";
 
 const stores = [
   ["SQLite", openTemporaryStore],
-  [
-    "EventStoreDB with index lag",
-    async () => {
-      const node = await startEventStoreDBProcess(undefined, 0, 5);
-      const store = await openEventStoreDB({ url: node.url });
-      return {
-        store,
-        remove: async () => {
-          await store.close();
-          await node.kill();
-        },
-      };
-    },
-  ],
+  ["EventStoreDB with index lag", openLaggingStore],
 ] as const;
 
 for (const [name, open] of stores) {

@@ -13,8 +13,9 @@ import {
   formats,
 } from "../../../src/domain/synthesis/formats.ts";
 import { collect } from "../../support/collect.ts";
+import { duringSuite } from "../../support/during.ts";
 import { convertAll, decodeAll } from "../../support/ffmpeg.ts";
-import { openRealTools, type RealTools } from "../pipeline/real-tools.ts";
+import { openRealTools } from "../pipeline/real-tools.ts";
 
 const never = new AbortController().signal;
 
@@ -62,11 +63,7 @@ const measured = (format: AudioFormat, bytes: Buffer): AudioLength =>
   measureAudio(format, bytes) ?? { samples: -1, sampleRate: 1 };
 
 describe("The measured duration of an encoded file", () => {
-  let real: RealTools;
-  before(async () => {
-    real = await openRealTools();
-  });
-  after(() => real.close());
+  const real = duringSuite(openRealTools);
 
   const encode = async (format: AudioFormat, count: number, sampleRate: number): Promise<Buffer> =>
     Buffer.concat(await collect(real.encoder.encode(format, sampleRate, samples(count), never)));

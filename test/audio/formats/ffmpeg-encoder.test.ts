@@ -15,6 +15,7 @@ import {
 import type { SubprocessHost } from "../../../src/subprocess/subprocess-host.ts";
 import { ToolFailed } from "../../../src/subprocess/tools.ts";
 import { collect } from "../../support/collect.ts";
+import { duringSuite } from "../../support/during.ts";
 import { encodeSilence } from "../../support/encode-silence.ts";
 import { decodeAll } from "../../support/ffmpeg.ts";
 import { childrenOf, gone, until } from "../../support/processes.ts";
@@ -80,20 +81,20 @@ const span = (pcm: Buffer): number => {
 };
 
 describe("The ffmpeg encoder", () => {
-  let host: SubprocessHost;
+  const host = duringSuite(() =>
+    openToolHost({
+      encodersAhead: ahead,
+      concurrency: 4,
+      speakers: 0,
+    }),
+  );
   let encoder: Encoder;
   const ahead = { mp3: 2, ogg: 1 };
 
   before(async () => {
-    host = await openToolHost({
-      encodersAhead: ahead,
-      concurrency: 4,
-      speakers: 0,
-    });
     encoder = ffmpegEncoder(host);
     for (const format of ["mp3", "ogg"] as const) await encodeSilence(host, format);
   });
-  after(() => host.close());
 
   const encode = async (format: AudioFormat, rate: number, pcm: AsyncIterable<Buffer>, signal = never) =>
     Buffer.concat(await collect(encoder.encode(format, rate, pcm, signal)));

@@ -35,6 +35,7 @@ import { trimSilence } from "../../../src/pcm/trim-silence.ts";
 import { espeakArguments } from "../../../src/subprocess/espeak.ts";
 import type { SubprocessHost } from "../../../src/subprocess/subprocess-host.ts";
 import { collect } from "../../support/collect.ts";
+import { duringSuite } from "../../support/during.ts";
 import { kokoroVoiceName, naturalJob, naturalVoiceNames } from "../../support/natural-orders.ts";
 import { childrenOf, until } from "../../support/processes.ts";
 import { openToolHost } from "../../support/tool-host.ts";
@@ -153,11 +154,7 @@ const pcm = async function* (bytes: Buffer) {
 };
 
 describe("The version of audio", () => {
-  let host: SubprocessHost;
-  before(async () => {
-    host = await openToolHost();
-  });
-  after(() => host.close());
+  const host = duringSuite(openToolHost);
 
   const expectVersion = (version: string, covered: unknown): void => {
     const digest = createHash("sha256").update(JSON.stringify(covered)).digest("hex").slice(0, 32);

@@ -9,22 +9,22 @@ import { openFilesystemAudioStore } from "../../../src/audio/store/filesystem/fi
 import { EngineFailed, Unavailable, Unpronounceable } from "../../../src/domain/errors.ts";
 import type { Encoding, Engine } from "../../../src/engines/engine.ts";
 import { collect } from "../../support/collect.ts";
+import { duringSuite } from "../../support/during.ts";
 import { createManualClock, type ManualClock, until } from "../../support/manual-clock.ts";
 import { until as eventually } from "../../support/processes.ts";
 import { rejection } from "../../support/rejection.ts";
 import { closedGate, type Gate } from "../../support/wire/gate.ts";
 import { type FaultyStore, withFaults } from "./faulty-store.ts";
-import { openRealTools, type RealTools } from "./real-tools.ts";
+import { openRealTools } from "./real-tools.ts";
 import { renditionOf } from "./renditions.ts";
 
 const never = new AbortController().signal;
 const mp3: Encoding = { kind: "encoded", format: "mp3" };
 
 describe("A streamed synthesis", () => {
-  let real: RealTools;
+  const real = duringSuite(openRealTools);
   let sound: Buffer;
   before(async () => {
-    real = await openRealTools();
     const { render } = createRenderer({
       engines: () => real.engine,
       encoder: real.encoder,
@@ -33,7 +33,6 @@ describe("A streamed synthesis", () => {
     const spoken = renditionOf("A sound that is received while it is made.");
     sound = Buffer.concat(await collect(render(spoken, { progressive: false }, never)));
   });
-  after(() => real.close());
 
   let path: string;
   let store: FaultyStore;

@@ -14,9 +14,10 @@ import {
 import { openFilesystemAudioStore } from "../../../src/audio/store/filesystem/filesystem-audio-store.ts";
 import { EngineFailed, Invalid, Unavailable, Unpronounceable } from "../../../src/domain/errors.ts";
 import type { Engine } from "../../../src/engines/engine.ts";
+import { duringSuite } from "../../support/during.ts";
 import { createManualClock, type ManualClock, until } from "../../support/manual-clock.ts";
 import { type FaultyStore, withFaults } from "./faulty-store.ts";
-import { type Observed, observed, openRealTools, type RealTools } from "./real-tools.ts";
+import { type Observed, observed, openRealTools } from "./real-tools.ts";
 import { renditionOf } from "./renditions.ts";
 import { objectOf } from "./sounds.ts";
 
@@ -28,11 +29,7 @@ const filesIn = async (path: string): Promise<string[]> => {
 };
 
 describe("The pipeline", () => {
-  let real: RealTools;
-  before(async () => {
-    real = await openRealTools();
-  });
-  after(() => real.close());
+  const real = duringSuite(openRealTools);
 
   let path: string;
   let store: FaultyStore;

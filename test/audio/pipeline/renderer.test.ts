@@ -9,10 +9,11 @@ import { EngineFailed, Interrupted, SpeechTooLong, Unavailable } from "../../../
 import { fixedRateFormats } from "../../../src/domain/synthesis/fixed-rate-formats.ts";
 import { audioFormats } from "../../../src/domain/synthesis/formats.ts";
 import type { Encoding, Engine, SpeechRequest } from "../../../src/engines/engine.ts";
+import { duringSuite } from "../../support/during.ts";
 import { until } from "../../support/manual-clock.ts";
 import { childrenOf } from "../../support/processes.ts";
 import { rejection } from "../../support/rejection.ts";
-import { observed, openRealTools, type RealTools } from "./real-tools.ts";
+import { observed, openRealTools } from "./real-tools.ts";
 import { renditionOf } from "./renditions.ts";
 
 const never = new AbortController().signal;
@@ -39,11 +40,7 @@ const says = (encoding: Encoding, audio: (signal: AbortSignal) => AsyncIterable<
 };
 
 describe("Rendering", () => {
-  let real: RealTools;
-  before(async () => {
-    real = await openRealTools();
-  });
-  after(() => real.close());
+  const real = duringSuite(openRealTools);
 
   const synthesisWith =
     (engine: Engine | undefined, more: { max?: number; encoder?: Encoder } = {}) =>

@@ -9,12 +9,13 @@ import type { Engine } from "../../../src/engines/engine.ts";
 import { localEngines } from "../../../src/engines/local/engine.ts";
 import { type ResilientAccount, resilientProviders } from "../../engines/resilience/resilient-providers.ts";
 import { collect } from "../../support/collect.ts";
+import { duringSuite } from "../../support/during.ts";
 import { createManualClock, type ManualClock, until } from "../../support/manual-clock.ts";
 import { openToolHost } from "../../support/tool-host.ts";
 import { closedGate } from "../../support/wire/gate.ts";
 import type { WireServer } from "../../support/wire/wire-server.ts";
 import { type FaultyStore, withFaults } from "./faulty-store.ts";
-import { openRealTools, type RealTools } from "./real-tools.ts";
+import { openRealTools } from "./real-tools.ts";
 import { renditionOf } from "./renditions.ts";
 
 const never = new AbortController().signal;
@@ -28,11 +29,7 @@ interface Instance {
 }
 
 describe("A sound that another instance synthesizes while this one waits for a slot", () => {
-  let real: RealTools;
-  before(async () => {
-    real = await openRealTools();
-  });
-  after(() => real.close());
+  const real = duringSuite(openRealTools);
 
   for (const provider of resilientProviders) {
     describe(`at ${provider.code}`, () => {

@@ -7,11 +7,12 @@ import { StoreWriter } from "../../../src/audio/pipeline/store-writer.ts";
 import { type AudioStore, AudioStoreUnavailable } from "../../../src/audio/store/audio-store.ts";
 import { openS3AudioStore } from "../../../src/audio/store/s3/s3-audio-store.ts";
 import type { S3Address } from "../../../src/audio/store/s3-address.ts";
+import { duringTest } from "../../support/during.ts";
 import { serveLocally } from "../../support/local-server.ts";
 import { createManualClock, type ManualClock, until } from "../../support/manual-clock.ts";
 import { startMinio } from "../../support/minio.ts";
 import type { S3Server } from "../../support/s3-server.ts";
-import { openTcpProxy, type TcpProxy } from "../../support/tcp-proxy.ts";
+import { openTcpProxy } from "../../support/tcp-proxy.ts";
 import { nameOf, objectOf, soundOf } from "../pipeline/sounds.ts";
 
 const hour = 3_600_000;
@@ -19,8 +20,8 @@ const large = randomBytes(8 * 1024 * 1024);
 const name = nameOf(1);
 
 describe("The S3 audio store on a failing server", () => {
+  const line = duringTest(() => openTcpProxy(server));
   let server: S3Server;
-  let line: TcpProxy;
   let place: S3Address;
   let clock: ManualClock;
   let store: AudioStore;
@@ -30,14 +31,12 @@ describe("The S3 audio store on a failing server", () => {
   });
   after(() => server?.stop());
   beforeEach(async () => {
-    line = await openTcpProxy(server);
     place = server.location(`v-${randomUUID()}`, { port: line.port });
     clock = createManualClock();
     store = await openS3AudioStore({ ...place, clock });
   });
   afterEach(async () => {
     await store.close();
-    await line.close();
   });
 
   describe("connections", () => {

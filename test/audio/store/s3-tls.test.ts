@@ -9,19 +9,18 @@ import { createServer, getCACertificates, type Server, setDefaultCACertificates 
 import { expect } from "chai";
 import { AudioStoreUnavailable } from "../../../src/audio/store/audio-store.ts";
 import { openS3AudioStore } from "../../../src/audio/store/s3/s3-audio-store.ts";
+import { duringSuite } from "../../support/during.ts";
 import { startMinio } from "../../support/minio.ts";
-import type { S3Server } from "../../support/s3-server.ts";
 import { nameOf, objectOf, soundOf } from "../pipeline/sounds.ts";
 
 describe("The S3 audio store over TLS", () => {
+  const minio = duringSuite(startMinio);
   const trusted = getCACertificates("default");
-  let minio: S3Server;
   let folder: string;
   let certificate: string;
   let tls: Server;
 
   before(async () => {
-    minio = await startMinio();
     folder = await mkdtemp(join(tmpdir(), "voxledger-tls-"));
     const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];
     const subject = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"];
@@ -47,7 +46,6 @@ describe("The S3 audio store over TLS", () => {
   afterEach(() => setDefaultCACertificates(trusted));
   after(async () => {
     tls?.close();
-    await minio?.stop();
     await rm(folder, { recursive: true, force: true });
   });
 

@@ -4,21 +4,20 @@ import type { MachineClocks, TimeSource } from "../../../src/application/clock/c
 import { createBootRecord } from "../../../src/bootstrap/clock/boot-record.ts";
 import { composeClock, isOnOtherMachine, kernelClock } from "../../../src/bootstrap/clock/service-clock.ts";
 import { readSettings } from "../../../src/settings.ts";
+import { duringTest } from "../../support/during.ts";
 import { temporaryFolder } from "../../support/service.ts";
 
 const day = 24 * 3_600_000;
 
 describe("the clock of a machine", () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  const folder = duringTest(temporaryFolder);
   let time: { wall: number; uptime: number };
   let clocks: MachineClocks;
 
   beforeEach(async () => {
-    folder = await temporaryFolder();
     time = { wall: Date.parse("2026-11-05T10:00:00.000Z"), uptime: 1_000 };
     clocks = { wall: () => time.wall, uptime: () => time.uptime };
   });
-  afterEach(() => folder.remove());
 
   const pass = (ms: number): void => {
     time.wall += ms;

@@ -4,11 +4,12 @@ import { createProgram, run } from "../../../src/cli/program.ts";
 import type { EventStore } from "../../../src/eventstore/event-store.ts";
 import { readSettings, type Settings } from "../../../src/settings.ts";
 import { noTelemetry } from "../../../src/telemetry/telemetry.ts";
+import { duringSuite } from "../../support/during.ts";
 import { machineAt } from "../../support/in-process-service.ts";
 import { temporaryFolder } from "../../support/service.ts";
 
 describe("the streams that a command reads", () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  const folder = duringSuite(temporaryFolder);
   let settings: Settings;
   let website: { id: string; apiKey: string; secretId: string };
   const now = Date.parse("2026-11-05T10:00:00.000Z");
@@ -60,11 +61,9 @@ describe("the streams that a command reads", () => {
   };
 
   before(async () => {
-    folder = await temporaryFolder();
     settings = readSettings({ DATA_DIR: folder.path });
     website = JSON.parse((await touchedBy("website", "create", "Shop")).output);
   });
-  after(() => folder.remove());
 
   it("are only the key's stream for a change of the key", async () => {
     const { apiKey, secretId } = website;

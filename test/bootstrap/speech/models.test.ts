@@ -9,23 +9,16 @@ import { readSettings } from "../../../src/settings.ts";
 import type { SherpaOrder } from "../../../src/subprocess/sherpa.ts";
 import type { SubprocessHost } from "../../../src/subprocess/subprocess-host.ts";
 import { ToolFailed } from "../../../src/subprocess/tools.ts";
-import { type PlacedPacks, packNames, placePacks } from "../../support/models.ts";
+import { duringSuite } from "../../support/during.ts";
+import { packNames, placePacks } from "../../support/models.ts";
 import { rejection } from "../../support/rejection.ts";
 import { openToolHost } from "../../support/tool-host.ts";
 
 const never = new AbortController().signal;
 
 describe("The models of an installation without sherpa-onnx", () => {
-  let host: SubprocessHost;
-  let packs: PlacedPacks;
-  before(async () => {
-    host = await openToolHost({ speakers: 0 });
-    packs = await placePacks("piper");
-  });
-  after(async () => {
-    await host.close();
-    await packs.remove();
-  });
+  const host = duringSuite(() => openToolHost({ speakers: 0 }));
+  const packs = duringSuite(() => placePacks("piper"));
 
   const compose = async (env: Record<string, string>) => {
     const warnings: string[] = [];

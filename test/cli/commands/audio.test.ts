@@ -1,8 +1,9 @@
 import { expect } from "chai";
 import { registerWebsite, synthesize } from "../../support/client.ts";
 import { runCommand } from "../../support/command-line.ts";
+import { duringSuite } from "../../support/during.ts";
 import { startInProcessService } from "../../support/in-process-service.ts";
-import { type LocalServer, serveLocally } from "../../support/local-server.ts";
+import { serveLocally } from "../../support/local-server.ts";
 import { temporaryFolder } from "../../support/service.ts";
 
 const unknown = "c".repeat(64);
@@ -10,17 +11,17 @@ const unknown = "c".repeat(64);
 const november = ["--from", "2026-11-01", "--to", "2026-12-01"];
 
 describe("the audio commands", () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-  let cache: LocalServer;
+  const folder = duringSuite(temporaryFolder);
+  const cache = duringSuite(() =>
+    serveLocally((request, response) => {
+      purges.push(`${request.method} ${request.url}`);
+      response.end();
+    }),
+  );
   let hash: string;
   const purges: (string | undefined)[] = [];
 
   before(async () => {
-    folder = await temporaryFolder();
-    cache = await serveLocally((request, response) => {
-      purges.push(`${request.method} ${request.url}`);
-      response.end();
-    });
     const service = await startInProcessService({ DATA_DIR: folder.path });
     const website = await registerWebsite(service.url);
     for (const text of ["Audio.", "Audio.", "Other audio."]) {
@@ -32,10 +33,6 @@ describe("the audio commands", () => {
   });
   beforeEach(() => {
     purges.length = 0;
-  });
-  after(async () => {
-    await cache.close();
-    await folder.remove();
   });
 
   const audio = (args: readonly string[], env: Record<string, string> = {}) =>

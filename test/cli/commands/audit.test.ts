@@ -6,19 +6,18 @@ import { expect } from "chai";
 import { createAudit } from "../../../src/ledger/audit/audit.ts";
 import { collect } from "../../support/collect.ts";
 import { parseCsv } from "../../support/csv.ts";
+import { duringSuite } from "../../support/during.ts";
 import { append, busyMonth } from "../../support/logged-events.ts";
-import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
+import { openTemporaryStore } from "../../support/temporary-store.ts";
 
 const audited = join(import.meta.dirname, "audit-process.ts");
 
 describe("voxledger audit and usage", () => {
-  let temporary: TemporaryStore;
+  const temporary = duringSuite(openTemporaryStore);
 
   before(async () => {
-    temporary = await openTemporaryStore();
     await append(temporary.store, busyMonth(2_000));
   });
-  after(() => temporary.remove());
 
   const voxledger = async (...args: string[]) => {
     const child = spawn(process.execPath, [audited, join(temporary.folder, "events.db"), ...args]);

@@ -10,7 +10,6 @@ import type { Provider } from "../../../src/engines/provider.ts";
 import { runCli } from "../../support/cli-process.ts";
 import { runCommand } from "../../support/command-line.ts";
 import {
-  type CredentialsInstance,
   fakeGoogle,
   masterKeys,
   openCredentialsInstance,
@@ -18,21 +17,20 @@ import {
   rightKey,
   textFrom,
 } from "../../support/credentials-instance.ts";
+import { duringSuite, duringTest } from "../../support/during.ts";
 
 describe("the credentials commands", () => {
-  let service: CredentialsInstance;
+  const service = duringSuite(openCredentialsInstance);
   let website: string;
   let folder: string;
 
   before(async () => {
-    service = await openCredentialsInstance();
     folder = await mkdtemp(join(tmpdir(), "voxledger-cli-"));
   });
   beforeEach(async () => {
     website = await service.aWebsite();
   });
   after(async () => {
-    await service.close();
     await rm(folder, { recursive: true });
   });
 
@@ -136,6 +134,9 @@ describe("the credentials commands", () => {
 });
 
 describe("the credentials commands while an instance has the log open", () => {
+  const service = duringTest(() =>
+    openCredentialsInstance({ providers: { gwn: fakeGoogle(), oai: openAi } }),
+  );
   const [old] = masterKeys;
   const newKey = Buffer.alloc(32, 8);
   /** Describes credentials by what they contain. */
@@ -146,15 +147,12 @@ describe("the credentials commands while an instance has the log open", () => {
       return { engine, listVoices };
     },
   };
-  let service: CredentialsInstance;
   let website: string;
 
   beforeEach(async () => {
-    service = await openCredentialsInstance({ providers: { gwn: fakeGoogle(), oai: openAi } });
     website = await service.aWebsite();
     await service.credentials.set(website, "gwn", { apiKey: rightKey }, operator);
   });
-  afterEach(() => service.close());
 
   const voxledger = (args: readonly string[], env: Record<string, string> = {}) =>
     runCommand({ DATA_DIR: service.folder, ...env }, ["credentials", ...args]);

@@ -4,20 +4,16 @@ import { registerInstanceCommands } from "../../../src/cli/commands/instances.ts
 import { readSettings } from "../../../src/settings.ts";
 import { registerWebsite, synthesize } from "../../support/client.ts";
 import { runCommand } from "../../support/command-line.ts";
+import { duringSuite } from "../../support/during.ts";
 import { freePort } from "../../support/free-port.ts";
-import { type InProcessService, startInProcessService } from "../../support/in-process-service.ts";
+import { startInProcessService } from "../../support/in-process-service.ts";
 import { type LocalServer, serveLocally } from "../../support/local-server.ts";
 import { adminToken } from "../../support/service.ts";
 
 const auditorToken = "auditor-token-0123456789";
 
 describe("the instance commands", () => {
-  let service: InProcessService;
-
-  before(async () => {
-    service = await startInProcessService({ AUDITOR_TOKEN: auditorToken });
-  });
-  after(() => service.close());
+  const service = duringSuite(() => startInProcessService({ AUDITOR_TOKEN: auditorToken }));
 
   const instance = (args: readonly string[], env: Record<string, string> = { ADMIN_TOKEN: adminToken }) =>
     runCommand(env, ["instance", ...args], (program) =>

@@ -4,6 +4,7 @@ import { expect } from "chai";
 import { composeCommandLine } from "../../../src/bootstrap/commands/command-line.ts";
 import { createProgram, run } from "../../../src/cli/program.ts";
 import { readSettings } from "../../../src/settings.ts";
+import { duringSuite } from "../../support/during.ts";
 import { temporaryFolder } from "../../support/service.ts";
 
 const rules = [{ grapheme: "W3C", alias: "World Wide Web Consortium" }];
@@ -12,14 +13,12 @@ const pls = `<lexicon version="1.0" xml:lang="en">
 </lexicon>`;
 
 describe("the lexicons commands", () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  const folder = duringSuite(temporaryFolder);
   let website: string;
 
   before(async () => {
-    folder = await temporaryFolder();
     website = JSON.parse((await voxledger("website", "create", "Shop", "--json")).stdout).id;
   });
-  after(() => folder.remove());
 
   /** Each command opens the event store for itself, as it does in a process of its own. */
   const voxledger = async (...args: string[]) => {

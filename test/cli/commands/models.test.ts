@@ -1,13 +1,10 @@
 import { expect } from "chai";
 import { runCli } from "../../support/cli-process.ts";
-import { type PlacedPacks, placePacks } from "../../support/models.ts";
+import { duringSuite } from "../../support/during.ts";
+import { placePacks } from "../../support/models.ts";
 
 describe("voxledger models check", () => {
-  let packs: PlacedPacks;
-  before(async () => {
-    packs = await placePacks("piper", "kokoro", "broken");
-  });
-  after(() => packs.remove());
+  const packs = duringSuite(() => placePacks("piper", "kokoro", "broken"));
 
   const check = (...args: string[]) =>
     runCli(["models", "check", ...args], { MODEL_THREADS: "1", DATA_DIR: packs.folder });

@@ -1,14 +1,10 @@
 import { expect } from "chai";
 import { runCommand } from "../../support/command-line.ts";
+import { duringSuite } from "../../support/during.ts";
 import { temporaryFolder } from "../../support/service.ts";
 
 describe("the webhook commands", () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-
-  before(async () => {
-    folder = await temporaryFolder();
-  });
-  after(() => folder.remove());
+  const folder = duringSuite(temporaryFolder);
 
   const webhook = (...args: string[]) => runCommand({ DATA_DIR: folder.path }, ["webhook", ...args]);
   const json = async (...args: string[]) => JSON.parse((await webhook(...args, "--json")).stdout);

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { NativeSpeech } from "../../../src/client/dom.ts";
 import { type SpeechEvent, Voxledger } from "../../../src/client/voxledger.ts";
-import { admin, type Credentials, registerWebsite } from "../../support/client.ts";
+import { admin, registerWebsite } from "../../support/client.ts";
 import {
   configResponse,
   errorResponse,
@@ -9,8 +9,9 @@ import {
   type StubServer,
   startStubServer,
 } from "../../support/client-library/stub-server.ts";
+import { duringSuite } from "../../support/during.ts";
 import { rejection } from "../../support/rejection.ts";
-import { type RunningService, startService, temporaryFolder } from "../../support/service.ts";
+import { startService, temporaryFolder } from "../../support/service.ts";
 
 const origin = "https://page.example";
 
@@ -35,17 +36,14 @@ interface SentRequest {
 }
 
 describe("authentication of the client library", () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-  let service: RunningService;
-  let website: Credentials;
+  const folder = duringSuite(temporaryFolder);
+  const service = duringSuite(() => startService(folder.path));
+  const website = duringSuite(() => registerWebsite(service.url));
   let now: number;
   let sent: SentRequest[];
   const clients: Voxledger[] = [];
 
   before(async () => {
-    folder = await temporaryFolder();
-    service = await startService(folder.path);
-    website = await registerWebsite(service.url);
     await admin(service.url, "PUT", `/websites/${website.id}/origins`, { origins: [origin] });
   });
   beforeEach(() => {
@@ -54,10 +52,6 @@ describe("authentication of the client library", () => {
   });
   afterEach(() => {
     for (const client of clients.splice(0)) client.close();
-  });
-  after(async () => {
-    await service.stop();
-    await folder.remove();
   });
 
   /** A `fetch` that sends an Origin, as a browser does. */

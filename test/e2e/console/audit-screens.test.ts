@@ -2,9 +2,10 @@ import { readFile } from "node:fs/promises";
 import { expect } from "chai";
 import type { Page } from "playwright-core";
 import { seriousViolations } from "../../support/accessibility.ts";
-import { type Browser, openBrowser } from "../../support/browser.ts";
-import { admin, type Credentials, registerWebsite, synthesize } from "../../support/client.ts";
-import { type InProcessService, startServiceForBrowser } from "../../support/in-process-service.ts";
+import { openBrowser } from "../../support/browser.ts";
+import { admin, registerWebsite, synthesize } from "../../support/client.ts";
+import { duringSuite } from "../../support/during.ts";
+import { startServiceForBrowser } from "../../support/in-process-service.ts";
 import { adminToken } from "../../support/service.ts";
 
 const auditorToken = "auditor-token-0123456789";
@@ -12,19 +13,14 @@ const markup = `<img src="x" onerror="document.title='run'">`;
 const month = () => new Date().toISOString().slice(0, 7);
 
 describe("the console's screens for auditors", () => {
-  let service: InProcessService;
-  let browser: Browser;
+  const service = duringSuite(() => startServiceForBrowser({ AUDITOR_TOKEN: auditorToken }));
+  const browser = duringSuite(openBrowser);
+  const website = duringSuite(() => registerWebsite(service.url, { monthlyCharacters: 100_000 }));
   let page: Page;
-  let website: Credentials;
   let hash: string;
   let complaints: string[];
 
   before(async () => {
-    [service, browser] = await Promise.all([
-      startServiceForBrowser({ AUDITOR_TOKEN: auditorToken }),
-      openBrowser(),
-    ]);
-    website = await registerWebsite(service.url, { monthlyCharacters: 100_000 });
     for (const text of ["Audit me.", "Audit me.", "Audit me.", "Another sentence."]) {
       const response = await synthesize(service.url, website, { text, lang: "en-GB" });
       await response.arrayBuffer();
@@ -41,10 +37,6 @@ describe("the console's screens for auditors", () => {
     page.on("pageerror", (error) => complaints.push(error.message));
   });
   afterEach(() => page.close());
-  after(async () => {
-    await browser.close();
-    await service.close();
-  });
 
   const open = async (place: string, token = auditorToken): Promise<void> => {
     await page.goto(`${service.url}/console#/${place}`);

@@ -3,6 +3,7 @@ import { expect } from "chai";
 import type { UsageReport } from "../../../src/ledger/reports/usage-report.ts";
 import { type Browser, openBrowser } from "../../support/browser.ts";
 import { type ConsolePage, openConsole } from "../../support/console-page.ts";
+import { duringSuite } from "../../support/during.ts";
 import { type InProcessService, startServiceForBrowser } from "../../support/in-process-service.ts";
 import { type SeededLog, writeSeededLog } from "../../support/seeded-log.ts";
 import { temporaryFolder } from "../../support/service.ts";
@@ -10,14 +11,13 @@ import { temporaryFolder } from "../../support/service.ts";
 const auditorToken = "auditor-token-0123456789";
 
 describe("the console's screens for auditors over 200 keys and 50,000 events", () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  const folder = duringSuite(temporaryFolder);
   let service: InProcessService;
   let browser: Browser;
   let seeded: SeededLog;
   let opened: ConsolePage;
 
   before(async () => {
-    folder = await temporaryFolder();
     seeded = await writeSeededLog(folder.path, { keys: 200, servings: 50_000, eachInOwnEvent: true });
     [service, browser] = await Promise.all([
       startServiceForBrowser({ DATA_DIR: folder.path, AUDITOR_TOKEN: auditorToken }),
@@ -28,7 +28,6 @@ describe("the console's screens for auditors over 200 keys and 50,000 events", (
   after(async () => {
     await browser.close();
     await service.close();
-    await folder.remove();
   });
 
   const open = async (place: string) => {

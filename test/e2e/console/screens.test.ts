@@ -2,6 +2,7 @@ import { expect } from "chai";
 import type { UsageOverview } from "../../../src/ledger/reports/usage-overview.ts";
 import { type Browser, openBrowser } from "../../support/browser.ts";
 import { type ConsolePage, openConsole } from "../../support/console-page.ts";
+import { duringSuite } from "../../support/during.ts";
 import { type InProcessService, startServiceForBrowser } from "../../support/in-process-service.ts";
 import { overflowing, pageWidths } from "../../support/page-widths.ts";
 import { markupName, type SeededLog, writeSeededLog } from "../../support/seeded-log.ts";
@@ -14,14 +15,13 @@ interface Box {
 const auditorToken = "auditor-token-0123456789";
 
 describe("the console over a log with 200 keys and 25,000 servings", () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  const folder = duringSuite(temporaryFolder);
   let service: InProcessService;
   let browser: Browser;
   let seeded: SeededLog;
   let opened: ConsolePage;
 
   before(async () => {
-    folder = await temporaryFolder();
     seeded = await writeSeededLog(folder.path, { keys: 200, servings: 25_000 });
     [service, browser] = await Promise.all([
       startServiceForBrowser({ DATA_DIR: folder.path, AUDITOR_TOKEN: `carol=${auditorToken}` }),
@@ -32,7 +32,6 @@ describe("the console over a log with 200 keys and 25,000 servings", () => {
   after(async () => {
     await browser.close();
     await service.close();
-    await folder.remove();
   });
 
   const open = async (token: string, place: string) => {

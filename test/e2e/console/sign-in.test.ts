@@ -1,23 +1,18 @@
 import { expect } from "chai";
 import type { Page } from "playwright-core";
-import { type Browser, openBrowser } from "../../support/browser.ts";
-import { type InProcessService, startServiceForBrowser } from "../../support/in-process-service.ts";
+import { openBrowser } from "../../support/browser.ts";
+import { duringSuite } from "../../support/during.ts";
+import { startServiceForBrowser } from "../../support/in-process-service.ts";
 import { adminToken } from "../../support/service.ts";
 
 const auditorToken = "auditor-token-0123456789";
 
 describe("signing in to the console", () => {
-  let service: InProcessService;
-  let browser: Browser;
+  const service = duringSuite(() => startServiceForBrowser({ AUDITOR_TOKEN: `carol=${auditorToken}` }));
+  const browser = duringSuite(openBrowser);
   let page: Page;
   let complaints: string[];
 
-  before(async () => {
-    [service, browser] = await Promise.all([
-      startServiceForBrowser({ AUDITOR_TOKEN: `carol=${auditorToken}` }),
-      openBrowser(),
-    ]);
-  });
   beforeEach(async () => {
     complaints = [];
     page = await browser.context.newPage();
@@ -27,10 +22,6 @@ describe("signing in to the console", () => {
     page.on("pageerror", (error) => complaints.push(error.message));
   });
   afterEach(() => page.close());
-  after(async () => {
-    await browser.close();
-    await service.close();
-  });
 
   const signIn = async (token: string, { stay = false } = {}): Promise<void> => {
     await page.getByLabel("Token").fill(token);

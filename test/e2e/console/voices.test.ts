@@ -1,14 +1,15 @@
 import { expect } from "chai";
 import type { Locator, Page } from "playwright-core";
-import { type Browser, openBrowser } from "../../support/browser.ts";
+import { openBrowser } from "../../support/browser.ts";
 import { admin } from "../../support/client.ts";
 import { type ConsolePage, openConsole } from "../../support/console-page.ts";
-import { type InProcessService, startServiceForBrowser } from "../../support/in-process-service.ts";
+import { duringSuite } from "../../support/during.ts";
+import { startServiceForBrowser } from "../../support/in-process-service.ts";
 import { adminToken } from "../../support/service.ts";
 
 describe("the console's screen of voices", () => {
-  let service: InProcessService;
-  let browser: Browser;
+  const service = duringSuite(startServiceForBrowser);
+  const browser = duringSuite(openBrowser);
   let opened: ConsolePage;
   let page: Page;
   /** System voices of the catalog. */
@@ -16,7 +17,6 @@ describe("the console's screen of voices", () => {
   let second: number;
 
   before(async () => {
-    [service, browser] = await Promise.all([startServiceForBrowser(), openBrowser()]);
     [first = 0, second = 0] = (await voice("UK English Female")).voiceIDs as number[];
   });
   beforeEach(async () => {
@@ -24,10 +24,6 @@ describe("the console's screen of voices", () => {
     page = opened.page;
   });
   afterEach(() => page.close());
-  after(async () => {
-    await browser.close();
-    await service.close();
-  });
 
   /** Nothing can be entered behind an open dialog. */
   const find = async (name: string): Promise<void> => {

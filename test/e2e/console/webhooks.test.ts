@@ -5,16 +5,17 @@ import { webhookEventTypes } from "../../../src/domain/webhooks/message.ts";
 import { type Browser, openBrowser } from "../../support/browser.ts";
 import { admin, type Credentials, registerWebsite } from "../../support/client.ts";
 import { type ConsolePage, openConsole } from "../../support/console-page.ts";
+import { duringTest } from "../../support/during.ts";
 import { type InProcessService, startServiceForBrowser } from "../../support/in-process-service.ts";
 import { adminToken } from "../../support/service.ts";
-import { serveWebhookReceiver, verifyMessage, type WebhookReceiver } from "../../support/webhook-receiver.ts";
+import { serveWebhookReceiver, verifyMessage } from "../../support/webhook-receiver.ts";
 
 const auditorToken = "auditor-token-0123456789";
 
 describe("the console's screens of webhooks", () => {
+  const receiver = duringTest(serveWebhookReceiver);
   let service: InProcessService;
   let browser: Browser;
-  let receiver: WebhookReceiver;
   let website: Credentials;
   let opened: ConsolePage;
 
@@ -23,15 +24,11 @@ describe("the console's screens of webhooks", () => {
     [service, browser] = await Promise.all([startServiceForBrowser(env), openBrowser()]);
     website = await registerWebsite(service.url);
   });
-  beforeEach(async () => {
-    receiver = await serveWebhookReceiver();
-  });
   afterEach(async () => {
     await opened.page.close();
     const { webhooks } = (await admin(service.url, "GET", "/webhooks")).body;
     for (const { webhookId } of webhooks as { webhookId: string }[])
       await admin(service.url, "DELETE", `/webhooks/${webhookId}`);
-    await receiver.close();
   });
   after(async () => {
     await browser.close();

@@ -1,37 +1,33 @@
 import { expect } from "chai";
 import type { Locator, Page, Response } from "playwright-core";
 import { type Browser, openBrowser } from "../../support/browser.ts";
-import { admin, type Credentials, registerWebsite } from "../../support/client.ts";
+import { admin, registerWebsite } from "../../support/client.ts";
 import { type ConsolePage, openConsole } from "../../support/console-page.ts";
+import { duringSuite, duringTest } from "../../support/during.ts";
 import { type InProcessService, startServiceForBrowser } from "../../support/in-process-service.ts";
 import { adminToken } from "../../support/service.ts";
 import { azureVoices } from "../../support/wire/azure.ts";
 import { googleVoices } from "../../support/wire/google.ts";
-import { goodCredentials, serveProviders, type WireProviders } from "../../support/wire/providers.ts";
+import { goodCredentials, serveProviders } from "../../support/wire/providers.ts";
 
 const auditorToken = "auditor-token-0123456789";
 
 describe("the console's screen of a website", () => {
-  let providers: WireProviders;
+  const providers = duringSuite(serveProviders);
+  const website = duringTest(() => registerWebsite(service.url));
   let service: InProcessService;
   let browser: Browser;
-  let website: Credentials;
   let opened: ConsolePage;
   let responses: Response[];
 
   before(async () => {
-    providers = await serveProviders();
     const env = { ...providers.env, AUDITOR_TOKEN: `carol=${auditorToken}` };
     [service, browser] = await Promise.all([startServiceForBrowser(env), openBrowser()]);
-  });
-  beforeEach(async () => {
-    website = await registerWebsite(service.url);
   });
   afterEach(() => opened.page.close());
   after(async () => {
     await browser.close();
     await service.close();
-    await providers.close();
   });
 
   const open = async (token = adminToken): Promise<Page> => {

@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import { z } from "zod";
 import { websiteConfig } from "../../../src/domain/accounts/website-config.ts";
-import { type FeatureSite, openFeatureSite } from "../../support/client-library/feature-page.ts";
+import { openFeatureSite } from "../../support/client-library/feature-page.ts";
+import { duringSuite } from "../../support/during.ts";
 import { messageCases } from "./message-cases.ts";
 import { miniPlayerCases } from "./mini-player-cases.ts";
 import { playerCases } from "./player-cases.ts";
@@ -36,13 +37,9 @@ const membersOf = (schema: JsonSchema, root = schema, path = ""): string[] => {
 const cases = [...playerCases, ...miniPlayerCases, ...voiceCases, ...messageCases];
 
 describe("each member of a website's configuration, on its page", () => {
-  let site: FeatureSite;
+  const site = duringSuite(openFeatureSite);
 
-  before(async () => {
-    site = await openFeatureSite();
-  });
   afterEach(() => site.closePages());
-  after(() => site.close());
 
   it("has a test", () => {
     const schema = z.toJSONSchema(websiteConfig, { io: "output" }) as JsonSchema;

@@ -1,11 +1,8 @@
 import { expect } from "chai";
 import type { Page } from "playwright-core";
 import { accessibilityViolations } from "../../support/accessibility.ts";
-import {
-  type FeatureSite,
-  type FeatureWindow,
-  openFeatureSite,
-} from "../../support/client-library/feature-page.ts";
+import { type FeatureWindow, openFeatureSite } from "../../support/client-library/feature-page.ts";
+import { duringSuite } from "../../support/during.ts";
 import {
   article,
   first,
@@ -33,13 +30,9 @@ declare const document: PageDocument;
 declare const window: FeatureWindow;
 
 describe("the player on a website's page", () => {
-  let site: FeatureSite;
+  const site = duringSuite(openFeatureSite);
 
-  before(async () => {
-    site = await openFeatureSite();
-  });
   afterEach(() => site.closePages());
-  after(() => site.close());
 
   it("reads the article paragraph by paragraph, under a strict content security policy", async () => {
     await site.configure(playerConfig({ rate: 2 }));

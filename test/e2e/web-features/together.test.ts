@@ -1,9 +1,6 @@
 import { expect } from "chai";
-import {
-  type FeatureSite,
-  type FeatureWindow,
-  openFeatureSite,
-} from "../../support/client-library/feature-page.ts";
+import { type FeatureWindow, openFeatureSite } from "../../support/client-library/feature-page.ts";
+import { duringSuite } from "../../support/during.ts";
 import {
   article,
   first,
@@ -29,13 +26,9 @@ declare const window: FeatureWindow;
 
 /** Several features, and what a page may contain. */
 describe("the features of a website's page", () => {
-  let site: FeatureSite;
+  const site = duringSuite(openFeatureSite);
 
-  before(async () => {
-    site = await openFeatureSite();
-  });
   afterEach(() => site.closePages());
-  after(() => site.close());
 
   it("keep an article playing when the click that starts it removes a selection that was spoken", async () => {
     const { features } = playerConfig();

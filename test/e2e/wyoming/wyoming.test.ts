@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { countCharacters } from "../../../src/domain/synthesis/count-characters.ts";
 import { admin, authorize, bytesOf, type Credentials } from "../../support/client.ts";
 import { createWebsite } from "../../support/command-line.ts";
+import { duringSuite } from "../../support/during.ts";
 import { openPython } from "../../support/python.ts";
 import { adminToken, type RunningService, startService, temporaryFolder } from "../../support/service.ts";
 import { openRawClient, type RawClient } from "../../wyoming/raw-client.ts";
@@ -20,14 +21,13 @@ const samplesOf = ({ audio }: Spoken): number => Buffer.from(audio, "base64").le
 
 /** The `wyoming` package, unmodified, against the service as a process with real speech tools. */
 describe("speech over the Wyoming protocol", () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  const folder = duringSuite(temporaryFolder);
   let service: RunningService;
   let website: Credentials;
   let url: string;
   const python = openPython(`${import.meta.dirname}/client.py`);
 
   before(async () => {
-    folder = await temporaryFolder();
     website = await createWebsite(folder.path);
     service = await startService(folder.path, {
       WYOMING_PORT: "0",
@@ -39,7 +39,6 @@ describe("speech over the Wyoming protocol", () => {
   after(async () => {
     await python.close();
     await service.stop();
-    await folder.remove();
   });
 
   const call = <Result = Spoken>(name: string, given: object): Promise<Result> =>

@@ -5,6 +5,7 @@ import { parseSsml } from "../../../src/domain/text/ssml.ts";
 import { espeak } from "../../../src/engines/local/espeak.ts";
 import { mnemonicsOf } from "../../../src/engines/local/espeak-phonemes.ts";
 import type { SubprocessHost } from "../../../src/subprocess/subprocess-host.ts";
+import { duringSuite } from "../../support/during.ts";
 import { openToolHost } from "../../support/tool-host.ts";
 
 const words: Readonly<Record<string, string>> = {
@@ -56,11 +57,7 @@ describe("espeak-ng's mnemonics of phonemes", () => {
 });
 
 describe("What espeak-ng is asked for", () => {
-  let host: SubprocessHost;
-  before(async () => {
-    host = await openToolHost();
-  });
-  after(() => host.close());
+  const host = duringSuite(openToolHost);
 
   it("has no phonemes but those of the table, whatever a document contains", async () => {
     const asked: { readonly input: string; readonly phonemes?: boolean | undefined }[] = [];

@@ -8,8 +8,8 @@ import { flite } from "../../../src/engines/local/flite.ts";
 import { gainOf } from "../../../src/engines/local/gains.ts";
 import { localPieces, spokenPart } from "../../../src/engines/local/local-pieces.ts";
 import { scale } from "../../../src/pcm/read-samples.ts";
-import type { SubprocessHost } from "../../../src/subprocess/subprocess-host.ts";
 import { collect } from "../../support/collect.ts";
+import { duringSuite } from "../../support/during.ts";
 import { openToolHost } from "../../support/tool-host.ts";
 
 const never = new AbortController().signal;
@@ -114,12 +114,8 @@ const mostOf = (values: readonly number[]): number =>
   values.reduce((most, value) => Math.max(most, value), 0);
 
 describe("The joints between the pieces of a text, compared with the pauses of the same text in one piece", function () {
+  const host = duringSuite(openToolHost);
   this.timeout(240_000);
-  let host: SubprocessHost;
-  before(async () => {
-    host = await openToolHost();
-  });
-  after(() => host.close());
 
   /** The sound of the engine, those of its pieces, and that of the text in one piece. */
   const speakBothWays = async (voice: string, text: string) => {

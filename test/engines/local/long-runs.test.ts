@@ -6,6 +6,7 @@ import { localEngines } from "../../../src/engines/local/engine.ts";
 import type { SubprocessHost } from "../../../src/subprocess/subprocess-host.ts";
 import { ToolFailed } from "../../../src/subprocess/tools.ts";
 import { collect } from "../../support/collect.ts";
+import { duringSuite } from "../../support/during.ts";
 import { rejection } from "../../support/rejection.ts";
 import { localVoiceOf } from "../../support/same-sound.ts";
 import { openToolHost } from "../../support/tool-host.ts";
@@ -26,15 +27,13 @@ const speak = (engine: Engine, lang: string, text: string) =>
   );
 
 describe("espeak-ng with long runs of characters", () => {
-  let host: SubprocessHost;
+  const host = duringSuite(openToolHost);
   let engine: Engine;
   before(async () => {
-    host = await openToolHost();
     const [first] = await localEngines({ host });
     if (!first) throw new Error("No tool is installed.");
     engine = first;
   });
-  after(() => host.close());
 
   const seconds = async (lang: string, text: string): Promise<number> =>
     Buffer.concat(await collect((await speak(engine, lang, text)).audio)).length / 2 / 22_050;

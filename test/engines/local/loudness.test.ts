@@ -2,8 +2,8 @@ import { expect } from "chai";
 import { normalProsody } from "../../../src/domain/synthesis/speech.ts";
 import type { Engine } from "../../../src/engines/engine.ts";
 import { localEngines } from "../../../src/engines/local/engine.ts";
-import type { SubprocessHost } from "../../../src/subprocess/subprocess-host.ts";
 import { collect } from "../../support/collect.ts";
+import { duringSuite } from "../../support/during.ts";
 import { measureLoudness } from "../../support/loudness.ts";
 import { openToolHost } from "../../support/tool-host.ts";
 
@@ -22,14 +22,12 @@ const text =
 const samplesOf = (pcm: Buffer): Int16Array => new Int16Array(pcm.buffer, pcm.byteOffset, pcm.length / 2);
 
 describe("The loudness of local voices (EBU R128)", function () {
+  const host = duringSuite(openToolHost);
   this.timeout(60_000);
-  let host: SubprocessHost;
   let engine: Engine;
   before(async () => {
-    host = await openToolHost();
     engine = (await localEngines({ host }))[0] ?? expect.fail("no tool is installed");
   });
-  after(() => host.close());
 
   it("differs by at most 3 LU, with true peaks of at most -1 dBTP", async () => {
     const all: number[] = [];

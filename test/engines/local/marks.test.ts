@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { normalProsody } from "../../../src/domain/synthesis/speech.ts";
 import { localEngines } from "../../../src/engines/local/engine.ts";
-import type { SubprocessHost } from "../../../src/subprocess/subprocess-host.ts";
 import { collect } from "../../support/collect.ts";
+import { duringSuite } from "../../support/during.ts";
 import { localVoiceOf } from "../../support/same-sound.ts";
 import { openToolHost } from "../../support/tool-host.ts";
 import { medianOf, sentenceOf, wordsByVoice, wordTimingErrors } from "../../support/word-onsets.ts";
@@ -40,11 +40,7 @@ const joinedWords: Readonly<Record<string, string>> = {
 };
 
 describe("The marks of espeak-ng", () => {
-  let host: SubprocessHost;
-  before(async () => {
-    host = await openToolHost();
-  });
-  after(() => host.close());
+  const host = duringSuite(openToolHost);
 
   it("are within 30 ms of the words' beginnings by the sound's energy, in ten languages", async () => {
     const [engine] = await localEngines({ host });

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import pLimit from "p-limit";
-import type { SubprocessHost } from "../../../src/subprocess/subprocess-host.ts";
+import { duringSuite } from "../../support/during.ts";
 import { openNaturalEngine } from "../../support/natural-engine.ts";
 import { findInNatural, fuzzedVoices, naturalFuzzCase } from "../../support/natural-fuzz.ts";
 import { pollTimeoutMs } from "../../support/processes.ts";
@@ -12,11 +12,7 @@ const texts = 25;
 const seed = Number(process.env.TEST_SEED ?? 36);
 
 describe("Generated texts and documents", () => {
-  let host: SubprocessHost;
-  before(async () => {
-    host = await openToolHost({ queue: { queueTimeoutMs: pollTimeoutMs } });
-  });
-  after(() => host.close());
+  const host = duringSuite(() => openToolHost({ queue: { queueTimeoutMs: pollTimeoutMs } }));
 
   for (const [program, voices] of Object.entries(fuzzedVoices)) {
     it(`are spoken or refused, with marks in order (seed ${seed}): ${program}`, async function () {

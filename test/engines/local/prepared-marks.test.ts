@@ -2,20 +2,18 @@ import { expect } from "chai";
 import { normalProsody } from "../../../src/domain/synthesis/speech.ts";
 import type { Engine } from "../../../src/engines/engine.ts";
 import { localEngines } from "../../../src/engines/local/engine.ts";
-import type { SubprocessHost } from "../../../src/subprocess/subprocess-host.ts";
 import { collect } from "../../support/collect.ts";
+import { duringSuite } from "../../support/during.ts";
 import { openToolHost } from "../../support/tool-host.ts";
 
 describe("Marks of a text with signs", () => {
-  let host: SubprocessHost;
+  const host = duringSuite(openToolHost);
   let engine: Engine;
   before(async () => {
-    host = await openToolHost();
     const [first] = await localEngines({ host });
     if (!first) throw new Error("espeak-ng is not installed");
     engine = first;
   });
-  after(() => host.close());
 
   /** What of the text each mark of a word stands for. */
   const markedIn = async (text: string, lang: string, voice: string): Promise<string[]> => {

@@ -8,8 +8,9 @@ import { localEngines } from "../../../src/engines/local/engine.ts";
 import { openPacks } from "../../../src/engines/models/open-packs.ts";
 import { engineContract, say } from "../../contracts/engine.ts";
 import { collect } from "../../support/collect.ts";
+import { duringSuite } from "../../support/during.ts";
 import { type ModelEngine, modelLimits, openModelEngine, openModels } from "../../support/model-engine.ts";
-import { type PlacedPacks, packNames, placePacks } from "../../support/models.ts";
+import { packNames, placePacks } from "../../support/models.ts";
 import { descendantsOf, gone, until } from "../../support/processes.ts";
 import { rejection } from "../../support/rejection.ts";
 import { openToolHost } from "../../support/tool-host.ts";
@@ -54,16 +55,8 @@ engineContract("a model of sherpa-onnx", async () => {
 });
 
 describe("The models of sherpa-onnx", () => {
-  let packs: PlacedPacks;
-  let model: ModelEngine;
-  before(async () => {
-    packs = await placePacks("piper", "characters", "kokoro");
-    model = await openModelEngine(packs.folder);
-  });
-  after(async () => {
-    await model.close();
-    await packs.remove();
-  });
+  const packs = duringSuite(() => placePacks("piper", "characters", "kokoro"));
+  const model = duringSuite(() => openModelEngine(packs.folder));
 
   const processesOf = ({ host }: ModelEngine, name = "") =>
     descendantsOf(host.stats().pid ?? 0)

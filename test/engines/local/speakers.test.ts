@@ -4,8 +4,8 @@ import { normalProsody } from "../../../src/domain/synthesis/speech.ts";
 import { anyDialect, parseSsml } from "../../../src/domain/text/ssml.ts";
 import type { Engine } from "../../../src/engines/engine.ts";
 import { localEngines } from "../../../src/engines/local/engine.ts";
-import type { SubprocessHost } from "../../../src/subprocess/subprocess-host.ts";
 import { collect } from "../../support/collect.ts";
+import { duringSuite } from "../../support/during.ts";
 import { openToolHost } from "../../support/tool-host.ts";
 
 const never = new AbortController().signal;
@@ -13,15 +13,13 @@ const never = new AbortController().signal;
 const female = "espeak:gmw/en-US+f3";
 
 describe("Documents that several local voices speak", () => {
-  let host: SubprocessHost;
+  const host = duringSuite(openToolHost);
   let engine: Engine;
   before(async () => {
-    host = await openToolHost();
     const [first] = await localEngines({ host });
     if (!first) throw new Error("No tool is installed.");
     engine = first;
   });
-  after(() => host.close());
 
   const speak = async (voice: string, sent: string, lang = "en-US") => {
     const ssml = sent.startsWith("<speak");

@@ -7,27 +7,18 @@ import { localEngines } from "../../../src/engines/local/engine.ts";
 import { openSubprocessHost, type SubprocessHost } from "../../../src/subprocess/subprocess-host.ts";
 import { renditionOf } from "../../audio/pipeline/renditions.ts";
 import { collect } from "../../support/collect.ts";
+import { duringSuite } from "../../support/during.ts";
 import { openModels } from "../../support/model-engine.ts";
-import { type PlacedPacks, packNames, placePacks } from "../../support/models.ts";
+import { packNames, placePacks } from "../../support/models.ts";
 import { temporaryFolder } from "../../support/service.ts";
 
 const never = new AbortController().signal;
 const text = "The quick brown fox jumps over the lazy dog, and goes home. ".repeat(35);
 
 describe("A long text of a local voice", () => {
-  let host: SubprocessHost;
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-  let packs: PlacedPacks;
-  before(async () => {
-    folder = await temporaryFolder();
-    packs = await placePacks("piper");
-    host = await openSubprocessHost({ encodersAhead: { mp3: 1 } });
-  });
-  after(async () => {
-    await host.close();
-    await folder.remove();
-    await packs.remove();
-  });
+  const folder = duringSuite(temporaryFolder);
+  const packs = duringSuite(() => placePacks("piper"));
+  const host = duringSuite(() => openSubprocessHost({ encodersAhead: { mp3: 1 } }));
 
   for (const voice of ["espeak:gmw/en-US+f3", "flite:slt", `sherpa:${packNames.piper}#0`]) {
     it(`is streamed before its second piece is synthesized: ${voice}`, async () => {

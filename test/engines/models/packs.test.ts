@@ -5,15 +5,12 @@ import { readOnnxMetadata } from "../../../src/engines/models/onnx-metadata.ts";
 import { openPacks } from "../../../src/engines/models/open-packs.ts";
 import { readPack } from "../../../src/engines/models/pack.ts";
 import { voicesOfPacks } from "../../../src/engines/models/voices.ts";
-import { type PlacedPacks, packNames, placePacks } from "../../support/models.ts";
+import { duringSuite, duringTest } from "../../support/during.ts";
+import { packNames, placePacks } from "../../support/models.ts";
 import { rejection } from "../../support/rejection.ts";
 
 describe("A pack of a model", () => {
-  let packs: PlacedPacks;
-  beforeEach(async () => {
-    packs = await placePacks("piper", "characters", "kokoro", "broken");
-  });
-  afterEach(() => packs.remove());
+  const packs = duringTest(() => placePacks("piper", "characters", "kokoro", "broken"));
 
   const messageOf = async (pack: keyof typeof packNames): Promise<string> =>
     ((await rejection(readPack(packs.path(pack)))) as Error).message;
@@ -101,11 +98,7 @@ describe("A pack of a model", () => {
 });
 
 describe("The packs of an installation", () => {
-  let packs: PlacedPacks;
-  before(async () => {
-    packs = await placePacks("piper", "characters", "broken");
-  });
-  after(() => packs.remove());
+  const packs = duringSuite(() => placePacks("piper", "characters", "broken"));
 
   it("are all folders of MODELS_DIR, and those that an engine names; unusable ones are listed", async () => {
     const paths = { g2: [packs.path("piper"), join(packs.folder, "none")] };

@@ -15,9 +15,9 @@ import { upstreamDeadlines } from "../../../src/engines/provider-http/connection
 import { createExchange } from "../../../src/engines/provider-http/exchange.ts";
 import { UpstreamFailed } from "../../../src/engines/provider-http/request-failed.ts";
 import { createSsrfGuard } from "../../../src/engines/provider-http/ssrf-guard.ts";
-import type { SubprocessHost } from "../../../src/subprocess/subprocess-host.ts";
 import { renditionOf } from "../../audio/pipeline/renditions.ts";
 import { collect } from "../../support/collect.ts";
+import { duringSuite } from "../../support/during.ts";
 import { convertAll, decodeAll } from "../../support/ffmpeg.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { rejection } from "../../support/rejection.ts";
@@ -85,11 +85,7 @@ const likeness = (expected: Buffer, actual: Buffer, fromSeconds: number, delaySe
 };
 
 describe("A server with OpenAI's API that sends other audio than requested", () => {
-  let host: SubprocessHost;
-  before(async () => {
-    host = await openToolHost();
-  });
-  after(() => host.close());
+  const host = duringSuite(openToolHost);
 
   const render = async (url: string, text: string, format: AudioFormat): Promise<Buffer> => {
     const renderer = createRenderer({

@@ -7,23 +7,19 @@ import { createExchange, type UpstreamResponse } from "../../../src/engines/prov
 import { UnprovenEnd, UpstreamFailed } from "../../../src/engines/provider-http/request-failed.ts";
 import { readBody, readJson } from "../../../src/engines/provider-http/responses.ts";
 import { createSsrfGuard } from "../../../src/engines/provider-http/ssrf-guard.ts";
+import { duringTest } from "../../support/during.ts";
 import { freePort } from "../../support/free-port.ts";
 import { createManualClock, type ManualClock, until } from "../../support/manual-clock.ts";
 import { rejection } from "../../support/rejection.ts";
-import { headOf, type RawServer, serveRaw } from "../../support/wire/raw-server.ts";
+import { headOf, serveRaw } from "../../support/wire/raw-server.ts";
 
 const never = new AbortController().signal;
 const patient = { connectMs: 10_000, firstByteMs: 10_000, totalMs: 10_000 };
 const guard = createSsrfGuard({ by: "operator" });
 
 describe("An HTTP exchange", () => {
-  let server: RawServer;
+  const server = duringTest(() => serveRaw((socket, request) => response(socket, request)));
   let response: (socket: Socket, request: string) => void;
-
-  beforeEach(async () => {
-    server = await serveRaw((socket, request) => response(socket, request));
-  });
-  afterEach(() => server.close());
 
   const asking = (deadlines = patient) => {
     const exchange = createExchange({ guard, deadlines });

@@ -11,8 +11,9 @@ import {
   type SsrfGuard,
   type Trust,
 } from "../../../src/engines/provider-http/ssrf-guard.ts";
+import { duringSuite } from "../../support/during.ts";
 import { rejection } from "../../support/rejection.ts";
-import { headOf, type RawServer, serveRaw } from "../../support/wire/raw-server.ts";
+import { headOf, serveRaw } from "../../support/wire/raw-server.ts";
 
 const website: Trust = { by: "website", allowLoopback: false, networks: [] };
 const websiteHere: Trust = { ...website, allowLoopback: true };
@@ -227,12 +228,7 @@ describe("The SSRF guard", () => {
 });
 
 describe("The SSRF guard's DNS lookup", () => {
-  let server: RawServer;
-
-  before(async () => {
-    server = await serveRaw((socket) => socket.write(headOf(204)));
-  });
-  after(() => server.close());
+  const server = duringSuite(() => serveRaw((socket) => socket.write(headOf(204))));
 
   const port = () => new URL(server.url).port as unknown as AddressInfo["port"];
   const leadingTo =

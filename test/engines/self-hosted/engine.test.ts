@@ -8,8 +8,8 @@ import { createExchange } from "../../../src/engines/provider-http/exchange.ts";
 import { createSsrfGuard } from "../../../src/engines/provider-http/ssrf-guard.ts";
 import { combineEngines, selfHostedEngine } from "../../../src/engines/self-hosted/engine.ts";
 import { parseSelfHosted } from "../../../src/engines/self-hosted/server.ts";
-import type { SubprocessHost } from "../../../src/subprocess/subprocess-host.ts";
 import { engineContract, say } from "../../contracts/engine.ts";
+import { duringSuite } from "../../support/during.ts";
 import { rejection } from "../../support/rejection.ts";
 import { openToolHost } from "../../support/tool-host.ts";
 import { serveOpenAi } from "../../support/wire/openai.ts";
@@ -38,13 +38,12 @@ engineContract("a self-hosted server", async () => {
 });
 
 describe("A self-hosted server combined with the local engine", () => {
+  const host = duringSuite(openToolHost);
   let server: WireServer;
-  let host: SubprocessHost;
   let local: Engine;
   let both: Engine;
 
   before(async () => {
-    host = await openToolHost();
     const [g1] = await localEngines({ host });
     if (!g1) throw new Error("neither espeak-ng nor flite is installed");
     local = g1;
@@ -54,7 +53,6 @@ describe("A self-hosted server combined with the local engine", () => {
     both = combineEngines(selfHostedEngine("g1", setting(server.url), exchange), local);
   });
   afterEach(() => server.close());
-  after(() => host.close());
 
   it("speaks with its own voices, by their own names", async () => {
     expect((await say(both, requestOf("openai:bm_george"))).length).to.be.above(1000);

@@ -1,28 +1,19 @@
 import { expect } from "chai";
-import type { EventBatch, EventStore } from "../../../src/eventstore/event-store.ts";
+import type { EventBatch } from "../../../src/eventstore/event-store.ts";
 import { openEventStoreDB } from "../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
 import { event, eventsOf, fill } from "../../contracts/event-store/events.ts";
-import { type EventStoreDBNode, startEventStoreDBNode } from "../../support/eventstoredb-node/node.ts";
+import { duringTest } from "../../support/during.ts";
+import { startEventStoreDBNode } from "../../support/eventstoredb-node/node.ts";
 import { until } from "../../support/processes.ts";
 import { expectUnavailable, retryWhileUnavailable } from "../unavailable.ts";
 
 describe("subscriptions of the EventStoreDB driver", () => {
-  let node: EventStoreDBNode;
-  let store: EventStore;
+  const node = duringTest(startEventStoreDBNode);
+  const store = duringTest(() =>
+    openEventStoreDB({ url: node.url, appendTimeoutMs: 1_000, readTimeoutMs: 1_500 }),
+  );
   /** For calls that take long. */
-  let patient: EventStore;
-
-  beforeEach(async () => {
-    node = await startEventStoreDBNode();
-    store = await openEventStoreDB({ url: node.url, appendTimeoutMs: 1_000, readTimeoutMs: 1_500 });
-    patient = await openEventStoreDB({ url: node.url, appendTimeoutMs: 15_000 });
-  });
-
-  afterEach(async () => {
-    await store.close();
-    await patient.close();
-    await node.close();
-  });
+  const patient = duringTest(() => openEventStoreDB({ url: node.url, appendTimeoutMs: 15_000 }));
 
   it("report no position ahead of their events, whatever the server's checkpoints are", async () => {
     for (let n = 0; n < 5; n++) {

@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
-import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
+import { duringSuite } from "../../support/during.ts";
+import { openTemporaryStore } from "../../support/temporary-store.ts";
 
 describe("a subscription to a few streams of a long SQLite log", () => {
-  let temporary: TemporaryStore;
+  const temporary = duringSuite(openTemporaryStore);
   const prefixes = ["key-", "key-a", "web%"];
 
   before(async () => {
-    temporary = await openTemporaryStore();
     for (let n = 0; n < 100; n++) {
       for (const [stream, count] of [
         ["usage-a", 250],
@@ -24,7 +24,6 @@ describe("a subscription to a few streams of a long SQLite log", () => {
       }
     }
   });
-  after(() => temporary.remove());
 
   const positions = async (options: { prefixes?: readonly string[]; after?: number }) => {
     const found: { stream: string; position: number }[] = [];

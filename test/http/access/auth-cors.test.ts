@@ -1,11 +1,7 @@
 import { expect } from "chai";
 import { admin, type Credentials, registerWebsite } from "../../support/client.ts";
-import {
-  ask,
-  type InProcessService,
-  type ReceivedResponse,
-  startInProcessService,
-} from "../../support/in-process-service.ts";
+import { duringSuite } from "../../support/during.ts";
+import { ask, type ReceivedResponse, startInProcessService } from "../../support/in-process-service.ts";
 
 type Headers = Record<string, string>;
 
@@ -14,15 +10,12 @@ const stranger = "https://stranger.example";
 const speech = "/v2/text/synthesize?lang=en-GB&text=Hello.";
 
 describe("CORS", () => {
-  let service: InProcessService;
-  let website: Credentials;
+  const service = duringSuite(() => startInProcessService({ HEADER_PREFIX: "Acme" }));
+  const website = duringSuite(() => registerWebsite(service.url));
 
   before(async () => {
-    service = await startInProcessService({ HEADER_PREFIX: "Acme" });
-    website = await registerWebsite(service.url);
     await admin(service.url, "PUT", `/websites/${website.id}/origins`, { origins: [shop] });
   });
-  after(() => service.close());
   beforeEach(() => {
     service.time.now += 60_000; // a new minute, so that the failures of other tests do not count
   });

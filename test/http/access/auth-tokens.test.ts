@@ -1,11 +1,7 @@
 import { expect } from "chai";
 import { admin, type Credentials, registerWebsite } from "../../support/client.ts";
-import {
-  ask,
-  type InProcessService,
-  type ReceivedResponse,
-  startInProcessService,
-} from "../../support/in-process-service.ts";
+import { duringSuite } from "../../support/during.ts";
+import { ask, type ReceivedResponse, startInProcessService } from "../../support/in-process-service.ts";
 import { goodCredentials, serveProviders } from "../../support/wire/providers.ts";
 
 type Headers = Record<string, string>;
@@ -15,13 +11,9 @@ const ttl = 900;
 const header = { alg: "HS256", typ: "JWT" };
 
 describe("access tokens over HTTP", () => {
-  let service: InProcessService;
+  const service = duringSuite(() => startInProcessService({ TOKEN_TTL_SECONDS: String(ttl) }));
   let website: Credentials & { secretId: string };
 
-  before(async () => {
-    service = await startInProcessService({ TOKEN_TTL_SECONDS: String(ttl) });
-  });
-  after(() => service.close());
   beforeEach(async () => {
     service.time.now += 60_000; // a new minute, so that the failures of other tests do not count
     website = (await registerWebsite(service.url)) as typeof website;

@@ -1,23 +1,15 @@
 import { expect } from "chai";
 import { admin, type Credentials, registerWebsite } from "../../support/client.ts";
-import {
-  ask,
-  type InProcessService,
-  type ReceivedResponse,
-  startInProcessService,
-} from "../../support/in-process-service.ts";
+import { duringSuite } from "../../support/during.ts";
+import { ask, type ReceivedResponse, startInProcessService } from "../../support/in-process-service.ts";
 import { adminToken } from "../../support/service.ts";
 
 const shop = "https://shop.example";
 
 describe("origin verification over HTTP", () => {
-  let service: InProcessService;
+  const service = duringSuite(startInProcessService);
   let website: Credentials;
 
-  before(async () => {
-    service = await startInProcessService();
-  });
-  after(() => service.close());
   beforeEach(async () => {
     service.time.now += 60_000; // a new minute, so that the failures of other tests do not count
     website = await registerWebsite(service.url);

@@ -1,11 +1,7 @@
 import { expect } from "chai";
 import { admin, type Credentials, registerWebsite } from "../../support/client.ts";
-import {
-  ask,
-  type InProcessService,
-  type ReceivedResponse,
-  startInProcessService,
-} from "../../support/in-process-service.ts";
+import { duringSuite } from "../../support/during.ts";
+import { ask, type ReceivedResponse, startInProcessService } from "../../support/in-process-service.ts";
 
 type Headers = Record<string, string | string[]>;
 
@@ -13,18 +9,14 @@ const shop = "https://shop.example";
 const speech = "/v2/text/synthesize?voice=UK%20English%20Female&text=Hello.";
 
 describe("authentication over HTTP", () => {
-  let service: InProcessService;
-  let website: Credentials;
-  let other: Credentials;
+  const service = duringSuite(startInProcessService);
+  const website = duringSuite(() => registerWebsite(service.url));
+  const other = duringSuite(() => registerWebsite(service.url));
 
   before(async () => {
-    service = await startInProcessService();
-    website = await registerWebsite(service.url);
-    other = await registerWebsite(service.url);
     await admin(service.url, "PUT", `/websites/${website.id}/origins`, { origins: [shop] });
     await get(pair());
   });
-  after(() => service.close());
   beforeEach(() => {
     service.time.now += 60_000; // a new minute, so that the failures of other tests do not count
   });

@@ -1,12 +1,8 @@
 import { expect } from "chai";
 import OpenAI from "openai";
 import { admin, registerWebsite } from "../../support/client.ts";
-import {
-  ask,
-  type InProcessService,
-  type ReceivedResponse,
-  startInProcessService,
-} from "../../support/in-process-service.ts";
+import { duringSuite } from "../../support/during.ts";
+import { ask, type ReceivedResponse, startInProcessService } from "../../support/in-process-service.ts";
 
 const shop = "https://shop.example";
 
@@ -14,14 +10,12 @@ const shop = "https://shop.example";
 const safelisted = ["accept", "accept-language", "content-language"];
 
 describe("preflights of the clients of compatible APIs", () => {
-  let service: InProcessService;
+  const service = duringSuite(startInProcessService);
 
   before(async () => {
-    service = await startInProcessService();
     const website = await registerWebsite(service.url);
     await admin(service.url, "PUT", `/websites/${website.id}/origins`, { origins: [shop] });
   });
-  after(() => service.close());
 
   const preflight = (path: string, names: readonly string[], origin = shop): Promise<ReceivedResponse> =>
     ask(service.url + path, {

@@ -6,8 +6,9 @@ import { expect } from "chai";
 import Koa from "koa";
 import { compressText } from "../../../src/http/caching/content-coding.ts";
 import { respondTagged, taggedContent } from "../../../src/http/kernel/tagged-content.ts";
-import { authorize, type Credentials, registerWebsite } from "../../support/client.ts";
-import { type InProcessService, startInProcessService } from "../../support/in-process-service.ts";
+import { authorize, registerWebsite } from "../../support/client.ts";
+import { duringSuite } from "../../support/during.ts";
+import { startInProcessService } from "../../support/in-process-service.ts";
 import { until } from "../../support/manual-clock.ts";
 
 const decoders = {
@@ -17,13 +18,8 @@ const decoders = {
 };
 
 describe("compression of JSON", () => {
-  let service: InProcessService;
-  let website: Credentials;
-  before(async () => {
-    service = await startInProcessService();
-    website = await registerWebsite(service.url);
-  });
-  after(() => service.close());
+  const service = duringSuite(startInProcessService);
+  const website = duringSuite(() => registerWebsite(service.url));
 
   const ask = (path: string, headers: Record<string, string> = {}, method = "GET") =>
     new Promise<{ status: number; headers: Record<string, string>; body: Buffer }>((resolve, reject) => {

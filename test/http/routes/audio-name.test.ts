@@ -1,25 +1,17 @@
 import { createHash } from "node:crypto";
 import { expect } from "chai";
 import { admin, authorize, type Credentials, registerWebsite } from "../../support/client.ts";
-import { ask, type InProcessService, startInProcessService } from "../../support/in-process-service.ts";
+import { duringSuite, duringTest } from "../../support/during.ts";
+import { ask, startInProcessService } from "../../support/in-process-service.ts";
 import { adminToken } from "../../support/service.ts";
 
 const request = { text: "Your code is 4 8 3 9.", voice: "UK English Female", format: "mp3" };
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
 describe("POST /v2/audio/name", () => {
-  let service: InProcessService;
-  let website: Credentials;
-  let another: Credentials;
-
-  before(async () => {
-    service = await startInProcessService();
-  });
-  beforeEach(async () => {
-    website = await registerWebsite(service.url);
-    another = await registerWebsite(service.url);
-  });
-  after(() => service.close());
+  const service = duringSuite(startInProcessService);
+  const website = duringTest(() => registerWebsite(service.url));
+  const another = duringTest(() => registerWebsite(service.url));
 
   const post = async (path: string, body: unknown, headers: Record<string, string>) => {
     const response = await ask(`${service.url}${path}`, {

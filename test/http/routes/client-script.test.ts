@@ -5,22 +5,14 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect } from "chai";
 import { loadBundles } from "../../support/bundles.ts";
+import { duringSuite } from "../../support/during.ts";
 import { childrenOf } from "../../support/processes.ts";
-import { type RunningService, startService, temporaryFolder } from "../../support/service.ts";
+import { startService, temporaryFolder } from "../../support/service.ts";
 
 describe("GET /client.js", () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-  let service: RunningService;
+  const folder = duringSuite(temporaryFolder);
+  const service = duringSuite(() => startService(folder.path));
   const get = (headers: Record<string, string> = {}) => fetch(`${service.url}/client.js`, { headers });
-
-  before(async () => {
-    folder = await temporaryFolder();
-    service = await startService(folder.path);
-  });
-  after(async () => {
-    await service.stop();
-    await folder.remove();
-  });
 
   it("serves the library to every page, without credentials, as one module", async () => {
     const response = await get({ Origin: "https://anywhere.example" });

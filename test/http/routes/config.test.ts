@@ -1,19 +1,12 @@
 import { expect } from "chai";
 import { ConfigResponse } from "../../../src/http/routes/access.ts";
-import { admin, authorize, type Credentials, registerWebsite } from "../../support/client.ts";
-import { ask, type InProcessService, startInProcessService } from "../../support/in-process-service.ts";
+import { admin, authorize, registerWebsite } from "../../support/client.ts";
+import { duringSuite, duringTest } from "../../support/during.ts";
+import { ask, startInProcessService } from "../../support/in-process-service.ts";
 
 describe("GET /v2/config", () => {
-  let service: InProcessService;
-  let website: Credentials;
-
-  before(async () => {
-    service = await startInProcessService();
-  });
-  beforeEach(async () => {
-    website = await registerWebsite(service.url);
-  });
-  after(() => service.close());
+  const service = duringSuite(startInProcessService);
+  const website = duringTest(() => registerWebsite(service.url));
 
   const get = (headers: Record<string, string> = authorize(website), method = "GET") =>
     ask(`${service.url}/v2/config`, { method, headers });

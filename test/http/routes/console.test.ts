@@ -1,14 +1,11 @@
 import { expect } from "chai";
 import { consoleOperations } from "../../../src/http/routes/console/operations.ts";
 import { loadBundles } from "../../support/bundles.ts";
-import { type OperationServer, serveOperations } from "../../support/operation-server.ts";
+import { duringSuite } from "../../support/during.ts";
+import { serveOperations } from "../../support/operation-server.ts";
 
 describe("GET /console", () => {
-  let server: OperationServer;
-  before(async () => {
-    server = await serveOperations(consoleOperations({ bundles: loadBundles }));
-  });
-  after(() => server.close());
+  const server = duringSuite(() => serveOperations(consoleOperations({ bundles: loadBundles })));
 
   const filesOf = async (): Promise<string[]> => {
     const page = await (await fetch(`${server.url}/console`)).text();

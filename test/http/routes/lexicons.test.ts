@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { pino } from "pino";
 import type { Mark } from "../../../src/domain/synthesis/marks.ts";
 import { admin, authorize, type Credentials, registerWebsite } from "../../support/client.ts";
+import { duringTest } from "../../support/during.ts";
 import { ask, type InProcessService, startInProcessService } from "../../support/in-process-service.ts";
 import { adminToken } from "../../support/service.ts";
 import { goodCredentials, serveProviders, type WireProviders } from "../../support/wire/providers.ts";
@@ -20,10 +21,10 @@ const common = {
 };
 
 describe("a website's lexicons", () => {
+  const website = duringTest(() => registerWebsite(service.url));
   const lines: { fastPath?: true }[] = [];
   let providers: WireProviders;
   let service: InProcessService;
-  let website: Credentials;
   let other: Credentials;
 
   before(async () => {
@@ -31,9 +32,6 @@ describe("a website's lexicons", () => {
     providers = await serveProviders();
     service = await startInProcessService(providers.env, log);
     other = await registerWebsite(service.url);
-  });
-  beforeEach(async () => {
-    website = await registerWebsite(service.url);
   });
   after(async () => {
     await service.close();

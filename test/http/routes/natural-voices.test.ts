@@ -4,17 +4,12 @@ import {
   openNaturalVoices,
 } from "../../../src/engines/natural-voices/natural-voices.ts";
 import { admin, authorize, type Credentials, registerWebsite } from "../../support/client.ts";
+import { duringSuite } from "../../support/during.ts";
 import { type InProcessService, startInProcessService } from "../../support/in-process-service.ts";
 
 describe("an instance without the natural voices of its installation", () => {
-  let service: InProcessService;
-  let website: Credentials;
-
-  before(async () => {
-    service = await startInProcessService({ VOICES: "natural", NATURAL_VOICES_DIR: "none" });
-    website = await registerWebsite(service.url);
-  });
-  after(() => service.close());
+  const service = duringSuite(() => startInProcessService({ VOICES: "natural", NATURAL_VOICES_DIR: "none" }));
+  const website = duringSuite(() => registerWebsite(service.url));
 
   const get = (path: string, query: Record<string, string> = {}) =>
     fetch(`${service.url}${path}?${new URLSearchParams(query)}`, { headers: authorize(website) });

@@ -1,18 +1,15 @@
 import { expect } from "chai";
 import { Unavailable } from "../../../src/domain/errors.ts";
 import { rootOperation } from "../../../src/http/routes/docs/root.ts";
-import { type OperationServer, serveOperations } from "../../support/operation-server.ts";
+import { duringSuite } from "../../support/during.ts";
+import { serveOperations } from "../../support/operation-server.ts";
 
 const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 
 describe("GET /", () => {
-  let server: OperationServer;
-  before(async () => {
-    server = await serveOperations([
-      rootOperation({ settings: { publicUrl: undefined }, gallery: undefined }),
-    ]);
-  });
-  after(() => server.close());
+  const server = duringSuite(() =>
+    serveOperations([rootOperation({ settings: { publicUrl: undefined }, gallery: undefined })]),
+  );
 
   const get = async (accept: string) => {
     const response = await fetch(`${server.url}/`, { headers: { Accept: accept } });

@@ -6,34 +6,27 @@ import {
   admin,
   authorize,
   bytesOf,
-  type Credentials,
   errorOf,
   registerWebsite,
   synthesize,
   synthesizeByPost,
 } from "../../support/client.ts";
-import { type InProcessService, startInProcessService } from "../../support/in-process-service.ts";
+import { duringSuite } from "../../support/during.ts";
+import { startInProcessService } from "../../support/in-process-service.ts";
 import { openWebSocketClient } from "../../support/websocket-client.ts";
-import { goodCredentials, serveProviders, type WireProviders } from "../../support/wire/providers.ts";
+import { goodCredentials, serveProviders } from "../../support/wire/providers.ts";
 
 const markdown = "# Good *news*\n\n- **Buy** [milk](https://example.com/shop)\n- Go `home`.\n";
 const read = "Good news\n\nBuy milk\n\nGo home.";
 const voice = "UK English Female";
 
 describe("The format of a text", () => {
-  let providers: WireProviders;
-  let service: InProcessService;
-  let website: Credentials;
+  const providers = duringSuite(serveProviders);
+  const service = duringSuite(() => startInProcessService({ ...providers.env, BURST_LIMIT: "1000000" }));
+  const website = duringSuite(() => registerWebsite(service.url));
 
   before(async () => {
-    providers = await serveProviders();
-    service = await startInProcessService({ ...providers.env, BURST_LIMIT: "1000000" });
-    website = await registerWebsite(service.url);
     await admin(service.url, "PUT", `/websites/${website.id}/credentials/gwn`, goodCredentials.gwn);
-  });
-  after(async () => {
-    await service.close();
-    await providers.close();
   });
 
   const json = (path: string, body: object, headers: Record<string, string>): Promise<Response> =>

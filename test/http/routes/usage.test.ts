@@ -1,18 +1,13 @@
 import { expect } from "chai";
-import { admin, authorize, type Credentials, registerWebsite } from "../../support/client.ts";
-import { ask, type InProcessService, startInProcessService } from "../../support/in-process-service.ts";
+import { admin, authorize, registerWebsite } from "../../support/client.ts";
+import { duringSuite, duringTest } from "../../support/during.ts";
+import { ask, startInProcessService } from "../../support/in-process-service.ts";
 
 describe("GET /v2/usage", () => {
-  let service: InProcessService;
-  let website: Credentials;
-
-  before(async () => {
-    service = await startInProcessService();
-  });
-  beforeEach(async () => {
-    website = await registerWebsite(service.url, { requestsPerMinute: 1_000, monthlyCharacters: 100 });
-  });
-  after(() => service.close());
+  const service = duringSuite(startInProcessService);
+  const website = duringTest(() =>
+    registerWebsite(service.url, { requestsPerMinute: 1_000, monthlyCharacters: 100 }),
+  );
 
   const get = async (query = "", headers: Record<string, string> = authorize(website)) => {
     const response = await ask(`${service.url}/v2/usage${query}`, { headers });

@@ -1,21 +1,19 @@
 import { expect } from "chai";
-import { admin, authorize, bytesOf, type Credentials, registerWebsite } from "../../support/client.ts";
-import { ask, type InProcessService, startInProcessService } from "../../support/in-process-service.ts";
+import { admin, authorize, bytesOf, registerWebsite } from "../../support/client.ts";
+import { duringSuite } from "../../support/during.ts";
+import { ask, startInProcessService } from "../../support/in-process-service.ts";
 
 const odd = `"Zoë" 100% ?#&+ ж`;
 
 describe("the links of voices", () => {
-  let service: InProcessService;
-  let website: Credentials;
+  const service = duringSuite(() => startInProcessService({ TRUST_PROXY: "127.0.0.2/32" }));
+  const website = duringSuite(() => registerWebsite(service.url));
 
   before(async () => {
-    service = await startInProcessService({ TRUST_PROXY: "127.0.0.2/32" });
-    website = await registerWebsite(service.url);
     await admin(service.url, "POST", "/voices", {
       ...{ name: odd, flag: "gb", gender: "f", lang: "en-GB", voiceIDs: [10] },
     });
   });
-  after(() => service.close());
 
   const follow = async (href: string) => {
     const { status, text } = await ask(href, { headers: authorize(website) });

@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import { VoiceReportResponse } from "../../../src/http/routes/voices/schemas.ts";
-import { admin, authorize, type Credentials, registerWebsite } from "../../support/client.ts";
-import { ask, type InProcessService, startInProcessService } from "../../support/in-process-service.ts";
+import { admin, authorize, registerWebsite } from "../../support/client.ts";
+import { duringSuite } from "../../support/during.ts";
+import { ask, startInProcessService } from "../../support/in-process-service.ts";
 import { adminToken } from "../../support/service.ts";
 
 const zoe = { name: "Zoe (Premium)", lang: "en-US", voiceURI: "com.apple.voice.Zoe", localService: true };
@@ -19,12 +20,10 @@ const aReport = (changes: object = {}) => ({
 });
 
 describe("the report of voices", () => {
-  let service: InProcessService;
-  let website: Credentials;
+  const service = duringSuite(startInProcessService);
+  const website = duringSuite(() => registerWebsite(service.url));
 
   before(async () => {
-    service = await startInProcessService();
-    website = await registerWebsite(service.url);
     const { body: added } = await admin(service.url, "POST", "/system-voices", {
       name: "Zoe",
       lang: "en-US",
@@ -37,7 +36,6 @@ describe("the report of voices", () => {
       });
     }
   });
-  after(() => service.close());
 
   /** Not compressed, because each content coding has its own entity tag. */
   const post = async (body: unknown) => {

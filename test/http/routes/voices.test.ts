@@ -4,20 +4,15 @@ import {
   VoicesByLanguageResponse,
   VoicesListResponse,
 } from "../../../src/http/routes/voices/schemas.ts";
-import { admin, authorize, type Credentials, registerWebsite } from "../../support/client.ts";
-import { ask, type InProcessService, startInProcessService } from "../../support/in-process-service.ts";
+import { admin, authorize, registerWebsite } from "../../support/client.ts";
+import { duringSuite } from "../../support/during.ts";
+import { ask, startInProcessService } from "../../support/in-process-service.ts";
 
 const paths = ["/v2/voices", "/v2/voices/by-language/de-DE", "/v2/voices/UK%20English%20Female"];
 
 describe("the voice endpoints", () => {
-  let service: InProcessService;
-  let website: Credentials;
-
-  before(async () => {
-    service = await startInProcessService();
-    website = await registerWebsite(service.url);
-  });
-  after(() => service.close());
+  const service = duringSuite(startInProcessService);
+  const website = duringSuite(() => registerWebsite(service.url));
 
   const get = (path: string, headers: Record<string, string> = {}, method = "GET") =>
     ask(service.url + path, { method, headers: { ...authorize(website), ...headers } });

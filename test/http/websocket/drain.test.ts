@@ -1,24 +1,23 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
+import { duringTest } from "../../support/during.ts";
 import { openWebSocketClient, type WebSocketClient } from "../../support/websocket-client.ts";
 import { requestHandshake } from "./handshake-request.ts";
 import type { ManualSynthesis } from "./manual-streaming.ts";
 import { openRawWebSocketClient } from "./raw-websocket-client.ts";
-import { type Registered, startSocketServer, type TestSocketServer } from "./test-server.ts";
+import { type Registered, startSocketServer } from "./test-server.ts";
 
 const request = { lang: "en-US", text: "Hello." };
 
 describe("draining the streaming socket", () => {
-  let served: TestSocketServer;
+  const served = duringTest(startSocketServer);
   let website: Registered;
   let client: WebSocketClient;
 
   beforeEach(async () => {
-    served = await startSocketServer();
     website = await served.register();
     client = await openWebSocketClient(served.url, { headers: website.headers });
   });
-  afterEach(() => served.close());
 
   const start = async (): Promise<{ id: string; synthesis: ManualSynthesis }> => {
     const id = randomUUID();

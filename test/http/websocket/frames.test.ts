@@ -1,26 +1,20 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
+import { duringSuite } from "../../support/during.ts";
 import { openWebSocketClient } from "../../support/websocket-client.ts";
 import { openRawWebSocketClient, type RawFrame } from "./raw-websocket-client.ts";
-import {
-  maxTextCharacters,
-  type Registered,
-  startSocketServer,
-  type TestSocketServer,
-} from "./test-server.ts";
+import { maxTextCharacters, type Registered, startSocketServer } from "./test-server.ts";
 
 const ping = Buffer.from('{"type":"ping"}');
 const largest = maxTextCharacters * 12 + 16 * 1024;
 
 describe("an invalid frame", () => {
-  let served: TestSocketServer;
+  const served = duringSuite(startSocketServer);
   let website: Registered;
 
   before(async () => {
-    served = await startSocketServer();
     website = await served.register();
   });
-  after(() => served.close());
 
   const invalidFrames: Record<string, { readonly frames: readonly RawFrame[]; readonly code: number }> = {
     unmasked: { frames: [{ first: 0x81, payload: ping, masked: false }], code: 1002 },

@@ -2,8 +2,9 @@ import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import fc from "fast-check";
 import { anyCharacter } from "../../support/any-character.ts";
+import { duringSuite } from "../../support/during.ts";
 import { openWebSocketClient, type WebSocketClient } from "../../support/websocket-client.ts";
-import { startSocketServer, type TestSocketServer } from "./test-server.ts";
+import { startSocketServer } from "./test-server.ts";
 
 /** Fixed by default. Other runs: TEST_SEED=… FUZZ_RUNS=… mocha test/http/websocket/fuzz.test.ts */
 const seed = Number(process.env.TEST_SEED ?? 20_261_121);
@@ -32,15 +33,13 @@ const message = fc.oneof(
 );
 
 describe("any message on the streaming socket", () => {
-  let served: TestSocketServer;
+  const served = duringSuite(() => startSocketServer({ streamsPerSocket: 1 }));
   let client: WebSocketClient;
 
   before(async () => {
-    served = await startSocketServer({ streamsPerSocket: 1 });
     const { headers } = await served.register({ requestsPerMinute: 1_000_000 });
     client = await openWebSocketClient(served.url, { headers });
   });
-  after(() => served.close());
 
   it(`never causes an INTERNAL_ERROR, and leaves the socket open (seed ${seed})`, async () => {
     const causesNoFault = async (text: string): Promise<void> => {

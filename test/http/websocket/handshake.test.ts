@@ -4,23 +4,20 @@ import { expect } from "chai";
 import { WebSocket } from "ws";
 import type { Proof } from "../../../src/application/access/principal.ts";
 import { limits } from "../../../src/limits/limits.ts";
+import { duringSuite } from "../../support/during.ts";
 import { sendBytes } from "../../support/exchange.ts";
 import { ask } from "../../support/in-process-service.ts";
 import { openWebSocketClient, type WebSocketClient } from "../../support/websocket-client.ts";
 import { handshakeHeaders, requestHandshake } from "./handshake-request.ts";
-import { type Registered, startSocketServer, type TestSocketServer } from "./test-server.ts";
+import { type Registered, startSocketServer } from "./test-server.ts";
 
 const shop = "https://shop.example";
 const request = { voice: "en-US-Neural2-C", text: "Hello." };
 
 describe("the handshake of the streaming socket", () => {
-  let served: TestSocketServer;
+  const served = duringSuite(() => startSocketServer({}, { socketsPerKey: 3 }));
   let website: Registered;
 
-  before(async () => {
-    served = await startSocketServer({}, { socketsPerKey: 3 });
-  });
-  after(() => served.close());
   beforeEach(async () => {
     // The next minute: resets the counters of failed attempts and requests.
     served.time.now = (Math.floor(served.time.now / 60_000) + 1) * 60_000;

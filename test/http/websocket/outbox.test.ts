@@ -5,6 +5,7 @@ import { expect } from "chai";
 import { WebSocket, WebSocketServer } from "ws";
 import { createInbox } from "../../../src/http/websocket/inbox.ts";
 import { createOutbox, highWaterBytes, type Outbox } from "../../../src/http/websocket/outbox.ts";
+import { duringTest } from "../../support/during.ts";
 
 const frameBytes = 64 * 1024;
 const never = new AbortController().signal;
@@ -35,16 +36,14 @@ const openPair = async () => {
 };
 
 describe("the outbox and the inbox of a socket", () => {
-  let pair: Awaited<ReturnType<typeof openPair>>;
+  const pair = duringTest(openPair);
   let outbox: Outbox;
   let onDrained: () => void;
 
   beforeEach(async () => {
-    pair = await openPair();
     onDrained = () => {};
     outbox = createOutbox(pair.serverSocket, { onBuffered: () => {}, onDrained: () => onDrained() });
   });
-  afterEach(() => pair.close());
 
   /** Sends until the outbox is full; the client reads nothing. */
   const fill = async (): Promise<number> => {

@@ -1,20 +1,17 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { expect } from "chai";
 import { EngineFailed, Unpronounceable } from "../../../src/domain/errors.ts";
+import { duringSuite } from "../../support/during.ts";
 import { type Frame, openWebSocketClient, type WebSocketClient } from "../../support/websocket-client.ts";
-import { type Registered, startSocketServer, type TestSocketServer } from "./test-server.ts";
+import { type Registered, startSocketServer } from "./test-server.ts";
 
 const request = { voice: "en-US-Neural2-C", text: "The train to Oxford leaves at nine." };
 
 describe("the streaming socket", () => {
-  let served: TestSocketServer;
+  const served = duringSuite(startSocketServer);
   let website: Registered;
   let client: WebSocketClient;
 
-  before(async () => {
-    served = await startSocketServer();
-  });
-  after(() => served.close());
   beforeEach(async () => {
     website = await served.register();
     client = await openWebSocketClient(served.url, { headers: website.headers });

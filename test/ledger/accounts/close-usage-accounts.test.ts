@@ -11,20 +11,15 @@ import { listOpenJournals } from "../../../src/ledger/journal/journal-registry.t
 import { createSweepIdleJournals } from "../../../src/ledger/session/recover-journals.ts";
 import { synthesesServed } from "../../support/build-journal-events.ts";
 import { collect } from "../../support/collect.ts";
+import { duringTest } from "../../support/during.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
-import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
+import { openTemporaryStore } from "../../support/temporary-store.ts";
 import { createRecovery, openPostedJournal } from "./posted-journal.ts";
 
 const at = "2026-11-30T23:59:00.000Z";
 
 describe("the sweep", () => {
-  let temporary: TemporaryStore;
-
-  beforeEach(async () => {
-    temporary = await openTemporaryStore();
-  });
-
-  afterEach(() => temporary.remove());
+  const temporary = duringTest(openTemporaryStore);
 
   const account = async (apiKey: string) => {
     const events = await collect(temporary.store.readStream(usageAccountStream(apiKey, "2026-11")));

@@ -7,11 +7,12 @@ import { createUsageReader } from "../../../src/ledger/accounts/usage-reader.ts"
 import type { OpenLedger } from "../../../src/ledger/open-ledger.ts";
 import { synthesesServed } from "../../support/build-journal-events.ts";
 import { collect } from "../../support/collect.ts";
+import { duringTest } from "../../support/during.ts";
 import { until } from "../../support/manual-clock.ts";
 import { testPrincipal } from "../../support/principal.ts";
 import { servedAudio } from "../../support/served-audio.ts";
 import { serving } from "../../support/servings.ts";
-import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
+import { openTemporaryStore } from "../../support/temporary-store.ts";
 import { openTestLedger, record } from "../../support/test-ledger.ts";
 import { disturbedStore } from "../disturbed-store.ts";
 import { openPostedJournal } from "./posted-journal.ts";
@@ -38,16 +39,11 @@ const countingStore = (store: EventStore) => {
 };
 
 describe("a report of a process that records and follows servings", () => {
-  let temporary: TemporaryStore;
+  const temporary = duringTest(openTemporaryStore);
   const opened: OpenLedger[] = [];
-
-  beforeEach(async () => {
-    temporary = await openTemporaryStore();
-  });
 
   afterEach(async () => {
     await Promise.all(opened.splice(0).map(({ close }) => close(0)));
-    await temporary.remove();
   });
 
   const openInstance = async (knownEntries = new KnownEntries()): Promise<OpenLedger> => {

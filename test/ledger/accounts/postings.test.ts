@@ -12,20 +12,15 @@ import { Postings } from "../../../src/ledger/accounts/postings.ts";
 import { createJournalAppender } from "../../support/append-to-journal.ts";
 import { servingsVoided, synthesesServed } from "../../support/build-journal-events.ts";
 import { collect } from "../../support/collect.ts";
+import { duringTest } from "../../support/during.ts";
 import { rejection } from "../../support/rejection.ts";
-import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
+import { openTemporaryStore } from "../../support/temporary-store.ts";
 import { openPostedJournal } from "./posted-journal.ts";
 
 const at = "2026-11-30T12:00:00.000Z";
 
 describe("postings", () => {
-  let temporary: TemporaryStore;
-
-  beforeEach(async () => {
-    temporary = await openTemporaryStore();
-  });
-
-  afterEach(() => temporary.remove());
+  const temporary = duringTest(openTemporaryStore);
 
   const account = async (apiKey: string, month = "2026-11") => {
     const events = await collect(temporary.store.readStream(usageAccountStream(apiKey, month)));

@@ -3,12 +3,11 @@ import fc from "fast-check";
 import { postedTotals } from "../../../src/domain/ledger/accounts/usage-sum.ts";
 import { journalStream } from "../../../src/domain/ledger/journal/journal.ts";
 import type { EventStore } from "../../../src/eventstore/event-store.ts";
-import { openEventStoreDB } from "../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
 import { KnownEntries } from "../../../src/ledger/accounts/known-entries.ts";
 import { createUsageReader, postedBy, spentBy } from "../../../src/ledger/accounts/usage-reader.ts";
 import { synthesesServed } from "../../support/build-journal-events.ts";
 import { collect } from "../../support/collect.ts";
-import { startEventStoreDBProcess } from "../../support/eventstoredb-process.ts";
+import { openLaggingStore } from "../../support/eventstoredb-process.ts";
 import { serving } from "../../support/servings.ts";
 import { openTemporaryStore } from "../../support/temporary-store.ts";
 import { plainSum } from "./posted-journal.ts";
@@ -20,20 +19,8 @@ const stores: [
   open: () => Promise<{ store: EventStore; remove(): Promise<void> }>,
 ][] = [
   ["SQLite", 25, openTemporaryStore],
-  ["EventStoreDB with index lag", 5, openLaggingNode],
+  ["EventStoreDB with index lag", 5, openLaggingStore],
 ];
-
-async function openLaggingNode() {
-  const node = await startEventStoreDBProcess(undefined, 0, 7);
-  const store = await openEventStoreDB({ url: node.url });
-  return {
-    store,
-    remove: async () => {
-      await store.close();
-      await node.kill();
-    },
-  };
-}
 
 for (const [name, numRuns, open] of stores) {
   describe(`the account reader on ${name}`, () => {

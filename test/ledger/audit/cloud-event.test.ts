@@ -10,19 +10,19 @@ import { createUsageReport } from "../../../src/ledger/reports/usage-report.ts";
 import { createJournalAppender } from "../../support/append-to-journal.ts";
 import { servingsVoided, streamsEnded, synthesesServed } from "../../support/build-journal-events.ts";
 import { collect } from "../../support/collect.ts";
+import { duringSuite } from "../../support/during.ts";
 import { append, issued } from "../../support/logged-events.ts";
-import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
+import { openTemporaryStore } from "../../support/temporary-store.ts";
 
 /** Attribute names of CloudEvents 1.0, section 3.1: lower-case letters and digits. */
 const attributeName = /^[a-z0-9]{1,20}$/;
 
 describe("an audit as CloudEvents", () => {
-  let temporary: TemporaryStore;
+  const temporary = duringSuite(openTemporaryStore);
   const journal = randomUUID();
   const servedAt = "2026-11-05T10:00:00.000Z";
 
   before(async () => {
-    temporary = await openTemporaryStore();
     const { store } = temporary;
     await append(store, [...issued("ab"), ...issued("abc")]);
     await createJournalRegistry(createCommandHandler({ store }), Date.now).open(journal);
@@ -44,7 +44,6 @@ describe("an audit as CloudEvents", () => {
     );
     await append(store, [{ stream: "foreign", type: "SynthesisServed", data: { characters: 1e9 } }]);
   });
-  after(() => temporary.remove());
 
   const exported = async (apiKey?: string): Promise<UsageCloudEvent[]> => {
     const audit = createAudit({ store: temporary.store });

@@ -5,11 +5,12 @@ import { createCountEvents } from "../../../src/ledger/audit/event-counts.ts";
 import { createEventLog, type EventLog, type EventsRequest } from "../../../src/ledger/audit/event-log.ts";
 import { positionBefore } from "../../../src/ledger/audit/log-period.ts";
 import { createReportQueue } from "../../../src/ledger/reports/report-queue.ts";
+import { duringTest } from "../../support/during.ts";
 import { append, busyMonth, issued } from "../../support/logged-events.ts";
 import { createManualClock, type ManualClock, until } from "../../support/manual-clock.ts";
 import { rejection } from "../../support/rejection.ts";
 import { countSubscriptions } from "../../support/subscription-counter.ts";
-import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
+import { openTemporaryStore } from "../../support/temporary-store.ts";
 
 const sealOf = (position: number, at: string) => ({
   stream: "seals",
@@ -18,17 +19,15 @@ const sealOf = (position: number, at: string) => ({
 });
 
 describe("the event log, in pages", () => {
-  let temporary: TemporaryStore;
+  const temporary = duringTest(openTemporaryStore);
   let timers: ManualClock;
   let eventLog: EventLog;
 
   beforeEach(async () => {
-    temporary = await openTemporaryStore();
     timers = createManualClock();
     eventLog = createEventLog({ store: temporary.store, timers });
     await append(temporary.store, busyMonth(300));
   });
-  afterEach(() => temporary.remove());
 
   const { signal } = new AbortController();
   const page = (request: Partial<EventsRequest> = {}) => eventLog.page({ limit: 100, signal, ...request });

@@ -10,8 +10,9 @@ import { createJournalRegistry } from "../../../src/ledger/journal/journal-regis
 import { createJournalAppender } from "../../support/append-to-journal.ts";
 import { servingsVoided, streamsEnded, synthesesServed } from "../../support/build-journal-events.ts";
 import { collect } from "../../support/collect.ts";
+import { duringTest } from "../../support/during.ts";
 import { append, issued } from "../../support/logged-events.ts";
-import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
+import { openTemporaryStore } from "../../support/temporary-store.ts";
 import { openPostedJournal } from "../accounts/posted-journal.ts";
 import { action, runActions } from "../accounts/random-postings.ts";
 
@@ -19,13 +20,7 @@ const at = "2026-11-05T10:00:00.000Z";
 const clock = () => Date.parse("2026-11-30T12:00:00.000Z");
 
 describe("an audit of journals", () => {
-  let temporary: TemporaryStore;
-
-  beforeEach(async () => {
-    temporary = await openTemporaryStore();
-  });
-
-  afterEach(() => temporary.remove());
+  const temporary = duringTest(openTemporaryStore);
 
   const audit = (request: AuditRequest = {}, store: EventStore = temporary.store): Promise<AuditEntry[]> =>
     collect(createAudit({ store, clock })(request));

@@ -15,11 +15,12 @@ import { type EventStore, EventStoreUnavailable } from "../../../src/eventstore/
 import type { Admission } from "../../../src/ledger/ledger.ts";
 import type { OpenLedger } from "../../../src/ledger/open-ledger.ts";
 import { collect } from "../../support/collect.ts";
+import { duringTest } from "../../support/during.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
 import { testPrincipal } from "../../support/principal.ts";
 import { rejection } from "../../support/rejection.ts";
 import { servedAudio } from "../../support/served-audio.ts";
-import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
+import { openTemporaryStore } from "../../support/temporary-store.ts";
 import { openTestLedger, readLedger, record } from "../../support/test-ledger.ts";
 
 const start = Date.parse("2026-11-21T10:00:00.000Z");
@@ -37,7 +38,7 @@ interface Process {
 }
 
 describe("claims of Idempotency-Keys", () => {
-  let temporary: TemporaryStore;
+  const temporary = duringTest(openTemporaryStore);
   let processes: Process[];
   /** Calls of the event store without an answer. */
   let calls: number;
@@ -45,7 +46,6 @@ describe("claims of Idempotency-Keys", () => {
   let isGone: boolean;
 
   beforeEach(async () => {
-    temporary = await openTemporaryStore();
     processes = [];
     calls = 0;
     isGone = false;
@@ -57,7 +57,6 @@ describe("claims of Idempotency-Keys", () => {
       timers.advance(1);
       await closed;
     }
-    await temporary.remove();
   });
 
   const inStore = async <T>(call: () => Promise<T>): Promise<T> => {

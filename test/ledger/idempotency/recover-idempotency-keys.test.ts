@@ -5,9 +5,10 @@ import { type EventStore, EventStoreUnavailable } from "../../../src/eventstore/
 import { createIdempotencyKeys } from "../../../src/ledger/idempotency/idempotency-keys.ts";
 import { createRecoverIdempotencyKeys } from "../../../src/ledger/idempotency/recover-idempotency-keys.ts";
 import type { OpenLedger } from "../../../src/ledger/open-ledger.ts";
+import { duringTest } from "../../support/during.ts";
 import { testPrincipal } from "../../support/principal.ts";
 import { servedAudio } from "../../support/served-audio.ts";
-import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
+import { openTemporaryStore } from "../../support/temporary-store.ts";
 import { openTestLedger, record } from "../../support/test-ledger.ts";
 
 const start = Date.parse("2026-11-21T10:00:00.000Z");
@@ -16,7 +17,7 @@ const keyed = (requestId: string) =>
   servedAudio({ requestId, idempotency: { key: "digest", request: "parameters" } });
 
 describe("the recovery of servings with an Idempotency-Key", () => {
-  let temporary: TemporaryStore;
+  const temporary = duringTest(openTemporaryStore);
   let gone: OpenLedger;
   let journal: string;
   let now: number;
@@ -34,7 +35,6 @@ describe("the recovery of servings with an Idempotency-Key", () => {
   });
 
   beforeEach(async () => {
-    temporary = await openTemporaryStore();
     now = start;
     voids = [];
     const charged = Promise.withResolvers<void>();
@@ -45,7 +45,6 @@ describe("the recovery of servings with an Idempotency-Key", () => {
   });
   afterEach(async () => {
     await gone.close(0);
-    await temporary.remove();
   });
 
   const recover = (): Promise<void> => {

@@ -8,19 +8,16 @@ import {
 import { closeJournal } from "../../../src/ledger/journal/close-journal.ts";
 import { appendToJournal } from "../../../src/ledger/journal/journal-append.ts";
 import { event } from "../../contracts/event-store/events.ts";
+import { duringTest } from "../../support/during.ts";
 import { rejection } from "../../support/rejection.ts";
-import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
+import { openTemporaryStore } from "../../support/temporary-store.ts";
 
 const stream = "journal-j1";
 /** Delays pass at once. */
 const timers: Clock = { ...systemClock, after: (_, run) => systemClock.after(0, run) };
 
 describe("a conflict about an event that is lost with a cluster's leader", () => {
-  let temporary: TemporaryStore;
-  beforeEach(async () => {
-    temporary = await openTemporaryStore();
-  });
-  afterEach(() => temporary.remove());
+  const temporary = duringTest(openTemporaryStore);
 
   /** A store whose first appends conflict with an event that it never shows. */
   const conflicting = (conflicts: number): EventStore => ({

@@ -6,22 +6,17 @@ import { closeJournal } from "../../../src/ledger/journal/close-journal.ts";
 import { readJournalEnd, readPostedUpTo } from "../../../src/ledger/journal/journal-reader.ts";
 import { JournalWriter } from "../../../src/ledger/journal/journal-writer.ts";
 import { collect } from "../../support/collect.ts";
+import { duringTest } from "../../support/during.ts";
 import { readJournal } from "../../support/read-journal.ts";
 import { serving, voided } from "../../support/servings.ts";
-import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
+import { openTemporaryStore } from "../../support/temporary-store.ts";
 
 const journal = "0193";
 const at = "2026-11-05T10:00:00.000Z";
 const clock = () => Date.parse(at);
 
 describe("the reader of a journal", () => {
-  let temporary: TemporaryStore;
-
-  beforeEach(async () => {
-    temporary = await openTemporaryStore();
-  });
-
-  afterEach(() => temporary.remove());
+  const temporary = duringTest(openTemporaryStore);
 
   const writer = () => new JournalWriter({ store: temporary.store, journal, clock });
 

@@ -11,16 +11,11 @@ import {
 } from "../../../src/ledger/journal/journal-registry.ts";
 import { RecentCharges } from "../../../src/ledger/session/recent-charges.ts";
 import { collect } from "../../support/collect.ts";
-import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
+import { duringTest } from "../../support/during.ts";
+import { openTemporaryStore } from "../../support/temporary-store.ts";
 
 describe("the registry of journals", () => {
-  let temporary: TemporaryStore;
-
-  beforeEach(async () => {
-    temporary = await openTemporaryStore();
-  });
-
-  afterEach(() => temporary.remove());
+  const temporary = duringTest(openTemporaryStore);
 
   const registry = () => createJournalRegistry(createCommandHandler({ store: temporary.store }), Date.now);
   const types = async () =>

@@ -1,8 +1,9 @@
 import { setImmediate } from "node:timers/promises";
 import fc from "fast-check";
 import { closeJournal } from "../../../src/ledger/journal/close-journal.ts";
+import { duringSuite } from "../../support/during.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
-import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
+import { openTemporaryStore } from "../../support/temporary-store.ts";
 import { type Disturbance, disturbedStore } from "../disturbed-store.ts";
 import { JournalProcess } from "./journal-process.ts";
 
@@ -58,14 +59,8 @@ const action: fc.Arbitrary<Action> = fc.oneof(
 );
 
 describe("the writer of a journal, under any schedule", () => {
-  let temporary: TemporaryStore;
+  const temporary = duringSuite(openTemporaryStore);
   let runs = 0;
-
-  before(async () => {
-    temporary = await openTemporaryStore();
-  });
-
-  after(() => temporary.remove());
 
   const run = async (actions: readonly Action[]): Promise<void> => {
     runs += 1;

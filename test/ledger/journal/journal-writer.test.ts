@@ -11,10 +11,11 @@ import type { FlushedEvent, LostEntries } from "../../../src/ledger/journal/jour
 import { JournalWriter } from "../../../src/ledger/journal/journal-writer.ts";
 import type { JournalWriterOptions } from "../../../src/ledger/journal/journal-writer-options.ts";
 import { collect } from "../../support/collect.ts";
+import { duringTest } from "../../support/during.ts";
 import { createManualClock, type ManualClock, until } from "../../support/manual-clock.ts";
 import { type JournalEntries, readJournal } from "../../support/read-journal.ts";
 import { serving, voided } from "../../support/servings.ts";
-import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
+import { openTemporaryStore } from "../../support/temporary-store.ts";
 import { type DisturbedStore, disturbedStore } from "../disturbed-store.ts";
 
 const journal = "0193-a";
@@ -23,7 +24,7 @@ const deadlineMs = 5_000;
 const never = 10 ** 9;
 
 describe("the writer of a journal", () => {
-  let temporary: TemporaryStore;
+  const temporary = duringTest(openTemporaryStore);
   let store: DisturbedStore;
   let timers: ManualClock;
   let now: number;
@@ -32,7 +33,6 @@ describe("the writer of a journal", () => {
   let lost: LostEntries[];
 
   beforeEach(async () => {
-    temporary = await openTemporaryStore();
     store = disturbedStore(temporary.store);
     timers = createManualClock();
     now = start;
@@ -40,8 +40,6 @@ describe("the writer of a journal", () => {
     takenBack = [];
     lost = [];
   });
-
-  afterEach(() => temporary.remove());
 
   const createWriter = (options: Partial<JournalWriterOptions> = {}): JournalWriter =>
     new JournalWriter({

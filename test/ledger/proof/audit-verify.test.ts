@@ -11,8 +11,9 @@ import type { ProvenEvent } from "../../../src/domain/ledger/seals/proven-event.
 import type { Sealed } from "../../../src/domain/ledger/seals/seal.ts";
 import { openNote, parseCheckpoint } from "../../../src/domain/ledger/seals/seal-note.ts";
 import { type VerifiedLog, verifyLog } from "../../../src/ledger/proof/audit-verify.ts";
+import { duringSuite } from "../../support/during.ts";
 import { rejection } from "../../support/rejection.ts";
-import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
+import { openTemporaryStore } from "../../support/temporary-store.ts";
 import { keys, sealing, verifierOf, verify, writeBusyDay } from "./sealed-store.ts";
 
 /** The lines, each with its newline. */
@@ -25,19 +26,17 @@ const refusal = async (verified: Promise<unknown>): Promise<string> => {
 };
 
 describe("the verification of an export", () => {
-  let temporary: TemporaryStore;
+  const temporary = duringSuite(openTemporaryStore);
   let sealed: ReturnType<typeof sealing>;
   let exported: Buffer;
   let lines: string[];
 
   before(async () => {
-    temporary = await openTemporaryStore();
     sealed = sealing(temporary.store);
     await writeBusyDay(sealed);
     exported = await sealed.exported();
     lines = linesOf(exported);
   });
-  after(() => temporary.remove());
 
   const problem = async (edited: Buffer | readonly string[]): Promise<string> => {
     const bytes = edited instanceof Buffer ? edited : Buffer.from(edited.join(""));
@@ -189,11 +188,10 @@ describe("the verification of a log", () => {
 });
 
 describe("the verification of events without their lines' digests", () => {
-  let temporary: TemporaryStore;
+  const temporary = duringSuite(openTemporaryStore);
   let events: ProvenEvent[];
 
   before(async () => {
-    temporary = await openTemporaryStore();
     const sealed = sealing(temporary.store);
     await writeBusyDay(sealed);
     events = linesOf(await sealed.exported())
@@ -203,7 +201,6 @@ describe("the verification of events without their lines' digests", () => {
         return event;
       });
   });
-  after(() => temporary.remove());
 
   const verifyEvents = (list: readonly ProvenEvent[], kept?: string): LogSummary => {
     const plan: SealPlan[] = [];

@@ -10,14 +10,15 @@ import type { InclusionProof } from "../../../src/domain/ledger/seals/merkle-pro
 import type { ProvenEvent } from "../../../src/domain/ledger/seals/proven-event.ts";
 import { createKeyMonthExport } from "../../../src/ledger/proof/key-month-export.ts";
 import { collect } from "../../support/collect.ts";
+import { duringSuite } from "../../support/during.ts";
 import { rejection } from "../../support/rejection.ts";
-import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
+import { openTemporaryStore } from "../../support/temporary-store.ts";
 import { keys, sealing, signer, writeBusyDay } from "./sealed-store.ts";
 
 const k1 = { apiKey: "k1", month: "2026-11" };
 
 describe("the export of a key's month", () => {
-  let temporary: TemporaryStore;
+  const temporary = duringSuite(openTemporaryStore);
   let sealed: ReturnType<typeof sealing>;
   let lines: string[];
 
@@ -44,7 +45,6 @@ describe("the export of a key's month", () => {
   };
 
   before(async () => {
-    temporary = await openTemporaryStore();
     sealed = sealing(temporary.store);
     const { log, seals } = sealed;
     await log.append("key-k2", "KeyIssued", {
@@ -59,7 +59,6 @@ describe("the export of a key's month", () => {
     await seals.seal({ actor: "system" });
     lines = await exportMonth();
   });
-  after(() => temporary.remove());
 
   it("is accepted, with the totals of the month and the events of each stream", async () => {
     const summary = await verify(lines);

@@ -3,8 +3,9 @@ import { thresholdId } from "../../../src/domain/ledger/accounts/usage-event-ids
 import type { EventStore, NewEvent } from "../../../src/eventstore/event-store.ts";
 import { createCloseUsageAccounts } from "../../../src/ledger/accounts/close-usage-accounts.ts";
 import { verifyLog } from "../../../src/ledger/proof/audit-verify.ts";
+import { duringTest } from "../../support/during.ts";
 import { rejection } from "../../support/rejection.ts";
-import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
+import { openTemporaryStore } from "../../support/temporary-store.ts";
 import { keys, sealing } from "./sealed-store.ts";
 
 type Forge = (event: NewEvent) => NewEvent | undefined;
@@ -19,11 +20,7 @@ const forging = (store: EventStore, forge: Forge): EventStore => ({
 });
 
 describe("the verification of accounts", () => {
-  let temporary: TemporaryStore;
-  beforeEach(async () => {
-    temporary = await openTemporaryStore();
-  });
-  afterEach(() => temporary.remove());
+  const temporary = duringTest(openTemporaryStore);
 
   /** Two journals, settled; a month, closed; and a seal. */
   const writeMonth = async (forge: Forge): Promise<void> => {

@@ -20,11 +20,12 @@ import { scheduleSeals } from "../../../src/ledger/proof/seal-schedule.ts";
 import { readJournalHeads, readSealedEvents } from "../../../src/ledger/proof/sealed-log.ts";
 import { BadSeal, createSeals } from "../../../src/ledger/proof/seals.ts";
 import { collect } from "../../support/collect.ts";
+import { duringTest } from "../../support/during.ts";
 import { randomLag } from "../../support/eventstoredb-node/index-lag.ts";
 import { startEventStoreDBNode } from "../../support/eventstoredb-node/node.ts";
 import { createManualClock, until } from "../../support/manual-clock.ts";
 import { rejection } from "../../support/rejection.ts";
-import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
+import { openTemporaryStore } from "../../support/temporary-store.ts";
 import { keys, sealing, signer, writeBusyDay } from "./sealed-store.ts";
 
 const system = { actor: "system" };
@@ -55,11 +56,7 @@ const sealAsEarlierRelease = async (store: EventStore, at: string): Promise<void
 };
 
 describe("seals", () => {
-  let temporary: TemporaryStore;
-  beforeEach(async () => {
-    temporary = await openTemporaryStore();
-  });
-  afterEach(() => temporary.remove());
+  const temporary = duringTest(openTemporaryStore);
 
   it("of processes that seal at the same time continue each other", async () => {
     const { log, seals } = sealing(temporary.store);

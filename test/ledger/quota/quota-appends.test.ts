@@ -2,10 +2,11 @@ import { expect } from "chai";
 import { quotaPrefix } from "../../../src/domain/ledger/quota/quota.ts";
 import type { EventStore } from "../../../src/eventstore/event-store.ts";
 import type { OpenLedger } from "../../../src/ledger/open-ledger.ts";
+import { duringTest } from "../../support/during.ts";
 import { createManualClock, type ManualClock, until } from "../../support/manual-clock.ts";
 import { testPrincipal } from "../../support/principal.ts";
 import { servedAudio } from "../../support/served-audio.ts";
-import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
+import { openTemporaryStore } from "../../support/temporary-store.ts";
 import { openTestLedger, record } from "../../support/test-ledger.ts";
 
 const clock = () => Date.parse("2026-11-21T10:00:00.000Z");
@@ -15,7 +16,7 @@ const keys = ["k-1", "k-2", "k-3", "k-4"];
 const principal = (apiKey: string) => testPrincipal({ apiKey, monthlyCharacters: quota });
 
 describe("The ledger's appends to quota streams", () => {
-  let temporary: TemporaryStore;
+  const temporary = duringTest(openTemporaryStore);
   let timers: ManualClock;
   let instances: OpenLedger[];
   let appends: Map<string, number>;
@@ -31,7 +32,6 @@ describe("The ledger's appends to quota streams", () => {
   });
 
   beforeEach(async () => {
-    temporary = await openTemporaryStore();
     timers = createManualClock();
     appends = new Map();
     instances = await Promise.all(
@@ -41,7 +41,6 @@ describe("The ledger's appends to quota streams", () => {
   afterEach(async () => {
     // One after the other: no conflicts, whose retries would wait for the manual clock.
     for (const instance of instances) await instance.close(1_000);
-    await temporary.remove();
   });
 
   const speak = async (instance: number, apiKey: string, n: number): Promise<void> => {

@@ -11,7 +11,6 @@ import { PostingsCheck } from "../../../src/domain/ledger/proof/postings-check.t
 import { hasReached, quotaThresholds } from "../../../src/domain/ledger/quota/quota-threshold.ts";
 import { createCommandHandler } from "../../../src/eventstore/command-handler.ts";
 import { type EventStore, EventStoreUnavailable } from "../../../src/eventstore/event-store.ts";
-import { openEventStoreDB } from "../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
 import { validatedEventStore } from "../../../src/eventstore/validated-event-store.ts";
 import { KnownEntries } from "../../../src/ledger/accounts/known-entries.ts";
 import { createUsageReader } from "../../../src/ledger/accounts/usage-reader.ts";
@@ -23,7 +22,8 @@ import {
   type QuotaThresholdsOptions,
 } from "../../../src/ledger/quota/quota-thresholds.ts";
 import { collect } from "../../support/collect.ts";
-import { startEventStoreDBProcess } from "../../support/eventstoredb-process.ts";
+import { duringTest } from "../../support/during.ts";
+import { openLaggingStore } from "../../support/eventstoredb-process.ts";
 import { createManualClock, until } from "../../support/manual-clock.ts";
 import { testPrincipal } from "../../support/principal.ts";
 import { rejection } from "../../support/rejection.ts";
@@ -132,21 +132,7 @@ const checkUntil = async (
 
 const stores = [
   ["SQLite", 6, async () => openTemporaryStore()],
-  [
-    "EventStoreDB with index lag",
-    2,
-    async () => {
-      const node = await startEventStoreDBProcess(undefined, 0, 11);
-      const store = await openEventStoreDB({ url: node.url });
-      return {
-        store,
-        remove: async () => {
-          await store.close();
-          await node.kill();
-        },
-      };
-    },
-  ],
+  ["EventStoreDB with index lag", 2, openLaggingStore],
 ] as const;
 
 for (const [name, numRuns, open] of stores) {
@@ -431,7 +417,7 @@ describe("the cost of noticing thresholds", () => {
 });
 
 describe("the schedule of checks of thresholds", () => {
-  let temporary: Awaited<ReturnType<typeof openTemporaryStore>>;
+  const temporary = duringTest(openTemporaryStore);
   let thresholds: QuotaThresholds;
   let timers: ReturnType<typeof createManualClock>;
   let checkMs: number;
@@ -439,7 +425,6 @@ describe("the schedule of checks of thresholds", () => {
   let checks: number;
 
   beforeEach(async () => {
-    temporary = await openTemporaryStore();
     timers = createManualClock();
     checks = 0;
     failure = undefined;
@@ -466,7 +451,6 @@ describe("the schedule of checks of thresholds", () => {
   });
   afterEach(async () => {
     thresholds.stop();
-    await temporary.remove();
   });
 
   /** Waits for the check that is due after this pause, and not before. It takes this time. */

@@ -11,10 +11,11 @@ import type { OpenLedger } from "../../../src/ledger/open-ledger.ts";
 import { settleVoids } from "../../../src/ledger/quota/settle-voids.ts";
 import { createRecoverJournal } from "../../../src/ledger/session/recover-journals.ts";
 import { collect } from "../../support/collect.ts";
+import { duringTest } from "../../support/during.ts";
 import { testPrincipal } from "../../support/principal.ts";
 import { rejection } from "../../support/rejection.ts";
 import { servedAudio } from "../../support/served-audio.ts";
-import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
+import { openTemporaryStore } from "../../support/temporary-store.ts";
 import { openTestLedger, record } from "../../support/test-ledger.ts";
 
 const clock = () => Date.parse("2026-11-21T10:00:00.000Z");
@@ -22,7 +23,7 @@ const principal = testPrincipal({ monthlyCharacters: 30 });
 const stream = `quota-${principal.apiKey}-2026-11`;
 
 describe("voids whose process could not state its lower total", () => {
-  let temporary: TemporaryStore;
+  const temporary = duringTest(openTemporaryStore);
   let gone: OpenLedger;
   let other: OpenLedger;
   let isLost = false;
@@ -53,7 +54,6 @@ describe("voids whose process could not state its lower total", () => {
   };
 
   beforeEach(async () => {
-    temporary = await openTemporaryStore();
     isLost = false;
     lost = Promise.withResolvers<void>();
     const { apiKey, websiteId, plan } = principal;
@@ -66,7 +66,6 @@ describe("voids whose process could not state its lower total", () => {
   afterEach(async () => {
     await gone.close(0);
     await other.close(5_000);
-    await temporary.remove();
   });
 
   const lastStatement = async (): Promise<object | undefined> => {

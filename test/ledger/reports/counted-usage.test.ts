@@ -3,12 +3,11 @@ import { createProjectionRunner, type ProjectionRunner } from "../../../projecti
 import { usageTotals } from "../../../projections/usage-totals.ts";
 import type { AudioSource } from "../../../src/domain/ledger/journal/serving.ts";
 import type { EventStore } from "../../../src/eventstore/event-store.ts";
-import { openEventStoreDB } from "../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
 import { createUsageReader } from "../../../src/ledger/accounts/usage-reader.ts";
 import type { OpenLedger } from "../../../src/ledger/open-ledger.ts";
 import { createCountedUsage, createCountUsage } from "../../../src/ledger/reports/counted-usage.ts";
 import { createUsageOverview } from "../../../src/ledger/reports/usage-overview.ts";
-import { startEventStoreDBProcess } from "../../support/eventstoredb-process.ts";
+import { openLaggingStore } from "../../support/eventstoredb-process.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { testPrincipal } from "../../support/principal.ts";
 import { serving } from "../../support/servings.ts";
@@ -19,21 +18,9 @@ const now = Date.parse("2026-11-05T10:00:00.000Z");
 const month = "2026-11";
 const principal = (apiKey: string) => testPrincipal({ apiKey, websiteId: `web-${apiKey}` });
 
-const openLaggingNode = async () => {
-  const node = await startEventStoreDBProcess(undefined, 0, 7);
-  const store = await openEventStoreDB({ url: node.url });
-  return {
-    store,
-    remove: async () => {
-      await store.close();
-      await node.kill();
-    },
-  };
-};
-
 const stores: [name: string, open: () => Promise<{ store: EventStore; remove(): Promise<void> }>][] = [
   ["SQLite", openTemporaryStore],
-  ["EventStoreDB with index lag", openLaggingNode],
+  ["EventStoreDB with index lag", openLaggingStore],
 ];
 
 for (const [name, openStore] of stores)

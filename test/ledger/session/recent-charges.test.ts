@@ -8,27 +8,26 @@ import { type EventStore, EventStoreUnavailable } from "../../../src/eventstore/
 import { createJournalRegistry } from "../../../src/ledger/journal/journal-registry.ts";
 import { JournalWriter } from "../../../src/ledger/journal/journal-writer.ts";
 import { RecentCharges } from "../../../src/ledger/session/recent-charges.ts";
+import { duringTest } from "../../support/during.ts";
 import { until } from "../../support/processes.ts";
 import { rejection } from "../../support/rejection.ts";
 import { serving, voided } from "../../support/servings.ts";
-import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
+import { openTemporaryStore } from "../../support/temporary-store.ts";
 
 const minute = 60_000;
 
 describe("the recent charges", () => {
-  let temporary: TemporaryStore;
+  const temporary = duringTest(openTemporaryStore);
   let now: number;
   let open: RecentCharges[];
 
   beforeEach(async () => {
-    temporary = await openTemporaryStore();
     now = Date.parse("2026-11-05T10:00:00.000Z");
     open = [];
   });
 
   afterEach(async () => {
     for (const charges of open) charges.close();
-    await temporary.remove();
   });
 
   const clock = () => now;

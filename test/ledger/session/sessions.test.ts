@@ -8,12 +8,13 @@ import { closeJournal } from "../../../src/ledger/journal/close-journal.ts";
 import { listOpenJournals } from "../../../src/ledger/journal/journal-registry.ts";
 import type { OpenLedger } from "../../../src/ledger/open-ledger.ts";
 import { collect } from "../../support/collect.ts";
+import { duringTest } from "../../support/during.ts";
 import { createManualClock, type ManualClock, until } from "../../support/manual-clock.ts";
 import { testPrincipal } from "../../support/principal.ts";
 import { rejection } from "../../support/rejection.ts";
 import { servedAudio } from "../../support/served-audio.ts";
 import { countSubscriptions, type SubscriptionCounter } from "../../support/subscription-counter.ts";
-import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
+import { openTemporaryStore } from "../../support/temporary-store.ts";
 import { openTestLedger, readLedger, record } from "../../support/test-ledger.ts";
 import { type DisturbedStore, disturbedStore } from "../disturbed-store.ts";
 
@@ -21,7 +22,7 @@ const start = Date.parse("2026-11-21T10:00:00.000Z");
 const principal = (monthlyCharacters: number | null) => testPrincipal({ monthlyCharacters });
 
 describe("the journals of a process", () => {
-  let temporary: TemporaryStore;
+  const temporary = duringTest(openTemporaryStore);
   let store: DisturbedStore;
   let subscriptions: SubscriptionCounter;
   let timers: ManualClock;
@@ -29,7 +30,6 @@ describe("the journals of a process", () => {
   let errors: string[];
 
   beforeEach(async () => {
-    temporary = await openTemporaryStore();
     subscriptions = countSubscriptions(temporary.store);
     store = disturbedStore(subscriptions);
     timers = createManualClock();
@@ -41,7 +41,6 @@ describe("the journals of a process", () => {
   afterEach(async () => {
     store.release();
     await closeWithin(1);
-    await temporary.remove();
   });
 
   const serve = (quota: number | null, requestId: string): Promise<Receipt> =>

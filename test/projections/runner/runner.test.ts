@@ -12,8 +12,9 @@ import { noSnapshots } from "../../../projections/runner/snapshot-store.ts";
 import { Unavailable } from "../../../src/domain/errors.ts";
 import { type EventStore, EventStoreUnavailable } from "../../../src/eventstore/event-store.ts";
 import { uuidv7 } from "../../../src/eventstore/uuid.ts";
+import { duringTest } from "../../support/during.ts";
 import { until } from "../../support/manual-clock.ts";
-import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
+import { openTemporaryStore } from "../../support/temporary-store.ts";
 
 interface Sum {
   sum: number;
@@ -41,7 +42,7 @@ const append = async (store: EventStore, stream: string, amount: number): Promis
 };
 
 describe("the projection runner", () => {
-  let temporary: TemporaryStore;
+  const temporary = duringTest(openTemporaryStore);
   const runners: ProjectionRunner[] = [];
 
   const start = async (options: Partial<RunnerOptions> = {}): Promise<ProjectionRunner> => {
@@ -52,12 +53,8 @@ describe("the projection runner", () => {
   };
   const stateOf = (runner: ProjectionRunner): unknown => Object.fromEntries(runner.view(sums).entries());
 
-  beforeEach(async () => {
-    temporary = await openTemporaryStore();
-  });
   afterEach(async () => {
     await Promise.all(runners.splice(0).map((runner) => runner.close()));
-    await temporary.remove();
   });
 
   it("includes all events that the log has at the start", async () => {

@@ -1,19 +1,18 @@
 import { expect } from "chai";
 import { detectVersions } from "../../../src/subprocess/host/versions.ts";
 import { ToolFailed } from "../../../src/subprocess/tools.ts";
-import { type FakeTools, placeFakeTools } from "../../support/fake-tools.ts";
+import { duringTest } from "../../support/during.ts";
+import { placeFakeTools } from "../../support/fake-tools.ts";
 import { rejection } from "../../support/rejection.ts";
 
 describe("The versions of the tools", () => {
+  const tools = duringTest(placeFakeTools);
   const path = process.env.PATH;
-  let tools: FakeTools;
   beforeEach(async () => {
-    tools = await placeFakeTools();
     process.env.PATH = tools.directory;
   });
   afterEach(async () => {
     process.env.PATH = path;
-    await tools.remove();
   });
 
   it("omit a tool that is not installed, and one that reports none", async () => {

@@ -4,18 +4,17 @@ import { Unavailable } from "../../../../src/domain/errors.ts";
 import { normalProsody } from "../../../../src/domain/synthesis/speech.ts";
 import type { Engine } from "../../../../src/engines/engine.ts";
 import { localEngines } from "../../../../src/engines/local/engine.ts";
-import type { SubprocessHost } from "../../../../src/subprocess/subprocess-host.ts";
 import { say } from "../../../contracts/engine.ts";
+import { duringSuite } from "../../../support/during.ts";
 import { rejection } from "../../../support/rejection.ts";
 import { openToolHost } from "../../../support/tool-host.ts";
 
 describe("Japanese voices", () => {
-  let host: SubprocessHost;
+  const host = duringSuite(openToolHost);
   let engine: Engine;
   /** What the dictionary was asked for. It fails for 故障. */
   const asked: string[] = [];
   before(async () => {
-    host = await openToolHost();
     const japanese = {
       read: async (texts: readonly string[]) => {
         asked.push(...texts);
@@ -27,7 +26,6 @@ describe("Japanese voices", () => {
     const [first] = await localEngines({ host, japanese });
     engine = first ?? expect.fail("no tool is installed");
   });
-  after(() => host.close());
 
   const speak = (text: string, lang: string, voice: string): Promise<Buffer> =>
     say(engine, { text, ssml: false, voice, lang, prosody: normalProsody, format: "mp3" });

@@ -1,12 +1,8 @@
 import { expect } from "chai";
 import { limits } from "../../../../src/limits/limits.ts";
 import { operationsOf } from "../../../contracts/http.ts";
-import {
-  ask,
-  type InProcessService,
-  type ReceivedResponse,
-  startInProcessService,
-} from "../../../support/in-process-service.ts";
+import { duringSuite } from "../../../support/during.ts";
+import { ask, type ReceivedResponse, startInProcessService } from "../../../support/in-process-service.ts";
 
 const alice = "alice-token-0123456789";
 const bob = "bob-token-0123456789=="; // with the padding of base64
@@ -14,16 +10,14 @@ const auditor = "auditor-token-0123456789";
 const carol = "carol-token-0123456789";
 
 describe("the roles of the admin API", () => {
-  let service: InProcessService;
-
-  before(async () => {
-    service = await startInProcessService({
+  const service = duringSuite(() =>
+    startInProcessService({
       ADMIN_TOKEN: `alice=${alice},Bob-2=${bob}`,
       AUDITOR_TOKEN: `${auditor},carol=${carol}`,
       TRUST_PROXY: "127.0.0.1",
-    });
-  });
-  after(() => service.close());
+    }),
+  );
+
   beforeEach(() => {
     service.time.now += 60_000; // failed attempts are limited per minute
   });

@@ -1,22 +1,19 @@
 import { expect } from "chai";
 import { keyOperations } from "../../../../src/http/routes/admin/keys.ts";
 import { websiteOperations } from "../../../../src/http/routes/admin/websites.ts";
-import { type AdminFixture, openAdminServices } from "../../../application/accounts/admin-fixture.ts";
-import { type OperationServer, serveOperations } from "../../../support/operation-server.ts";
+import { openAdminServices } from "../../../application/accounts/admin-fixture.ts";
+import { duringSuite } from "../../../support/during.ts";
+import { serveOperations } from "../../../support/operation-server.ts";
 
 describe("the admin API", () => {
-  let service: AdminFixture;
-  let server: OperationServer;
+  const service = duringSuite(openAdminServices);
+  const server = duringSuite(() =>
+    serveOperations([...websiteOperations, ...keyOperations].map((create) => create(service))),
+  );
   let url: string;
 
   before(async () => {
-    service = await openAdminServices();
-    server = await serveOperations([...websiteOperations, ...keyOperations].map((create) => create(service)));
     url = server.url;
-  });
-  after(async () => {
-    await server.close();
-    await service.close();
   });
 
   const ask = async (method: string, path: string, body?: unknown) => {

@@ -6,17 +6,17 @@ import { createJournalRegistry } from "../../../../src/ledger/journal/journal-re
 import { createUsageReport, type UsageReport } from "../../../../src/ledger/reports/usage-report.ts";
 import { createJournalAppender } from "../../../support/append-to-journal.ts";
 import { synthesesServed } from "../../../support/build-journal-events.ts";
+import { duringTest } from "../../../support/during.ts";
 import { append, issued } from "../../../support/logged-events.ts";
 import { type OperationServer, serveOperations } from "../../../support/operation-server.ts";
-import { openTemporaryStore, type TemporaryStore } from "../../../support/temporary-store.ts";
+import { openTemporaryStore } from "../../../support/temporary-store.ts";
 
 describe("GET /admin/keys/{apiKey}/usage", () => {
-  let temporary: TemporaryStore;
+  const temporary = duringTest(openTemporaryStore);
   let server: OperationServer;
   let positions: number[];
 
   beforeEach(async () => {
-    temporary = await openTemporaryStore();
     const { store } = temporary;
     await append(store, issued("ab"));
     const log = createJournalAppender(store);
@@ -32,7 +32,6 @@ describe("GET /admin/keys/{apiKey}/usage", () => {
 
   afterEach(async () => {
     await server.close();
-    await temporary.remove();
   });
 
   const get = async (path: string) => {

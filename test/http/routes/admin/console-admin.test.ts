@@ -1,21 +1,19 @@
 import { expect } from "chai";
 import type { KeyDetails } from "../../../../src/application/accounts/keys.ts";
 import type { UsageOverview } from "../../../../src/ledger/reports/usage-overview.ts";
-import { admin, type Credentials, registerWebsite } from "../../../support/client.ts";
-import { ask, type InProcessService, startInProcessService } from "../../../support/in-process-service.ts";
+import { admin, registerWebsite } from "../../../support/client.ts";
+import { duringSuite } from "../../../support/during.ts";
+import { ask, startInProcessService } from "../../../support/in-process-service.ts";
 import { adminToken } from "../../../support/service.ts";
 
 type Overview = UsageOverview & Record<string, unknown>;
 
 describe("what the admin API answers for the console", () => {
-  let service: InProcessService;
-  let website: Credentials;
+  const service = duringSuite(startInProcessService);
+  const website = duringSuite(() => registerWebsite(service.url));
   before(async () => {
-    service = await startInProcessService();
-    website = await registerWebsite(service.url);
     for (const name of ["Bakery", "abbey", "Cinema"]) await admin(service.url, "POST", "/websites", { name });
   });
-  after(() => service.close());
 
   type Body = Record<string, unknown>;
   const get = async (path: string) => await admin(service.url, "GET", path);

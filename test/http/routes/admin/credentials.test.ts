@@ -10,6 +10,7 @@ import {
   otherKey,
   rightKey,
 } from "../../../support/credentials-instance.ts";
+import { duringSuite } from "../../../support/during.ts";
 import { ask, startInProcessService } from "../../../support/in-process-service.ts";
 import { type OperationServer, serveOperations } from "../../../support/operation-server.ts";
 import { temporaryFolder } from "../../../support/service.ts";
@@ -128,23 +129,11 @@ describe("the admin API of credentials", () => {
 });
 
 describe("the voices of a website's own provider", () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  const folder = duringSuite(temporaryFolder);
+  const service = duringSuite(() => startInProcessService({ DATA_DIR: folder.path }));
+  const website = duringSuite(() => registerWebsite(service.url));
   /** Another instance on the same event log, with a provider. */
-  let beside: CredentialsInstance;
-  let service: Awaited<ReturnType<typeof startInProcessService>>;
-  let website: Credentials;
-
-  before(async () => {
-    folder = await temporaryFolder();
-    service = await startInProcessService({ DATA_DIR: folder.path });
-    website = await registerWebsite(service.url);
-    beside = await openCredentialsInstance({ folder: folder.path });
-  });
-  after(async () => {
-    await beside.close();
-    await service.close();
-    await folder.remove();
-  });
+  const beside = duringSuite(() => openCredentialsInstance({ folder: folder.path }));
 
   const voices = async (
     of: Credentials,

@@ -1,14 +1,13 @@
 import { expect } from "chai";
 import { admin, registerWebsite } from "../../../support/client.ts";
-import { ask, type InProcessService, startInProcessService } from "../../../support/in-process-service.ts";
+import { duringSuite } from "../../../support/during.ts";
+import { ask, startInProcessService } from "../../../support/in-process-service.ts";
 
 describe("the lists of the admin API", () => {
-  let service: InProcessService;
+  const service = duringSuite(startInProcessService);
   before(async () => {
-    service = await startInProcessService();
     for (let i = 0; i < 5; i++) await registerWebsite(service.url);
   });
-  after(() => service.close());
 
   type Listed = { count: number; _links: { next?: { href: string } } } & Record<string, unknown[]>;
   const list = async (path: string) => (await admin(service.url, "GET", path)).body as unknown as Listed;

@@ -1,19 +1,14 @@
 import { expect } from "chai";
-import { admin, authorize, type Credentials, registerWebsite } from "../../../support/client.ts";
-import { ask, type InProcessService, startInProcessService } from "../../../support/in-process-service.ts";
+import { admin, authorize, registerWebsite } from "../../../support/client.ts";
+import { duringSuite } from "../../../support/during.ts";
+import { ask, startInProcessService } from "../../../support/in-process-service.ts";
 import { adminToken } from "../../../support/service.ts";
 
 const klaus = { name: "Klaus", flag: "de", gender: "m", lang: "de-DE", voiceIDs: [301] };
 
 describe("the admin API of voices", () => {
-  let service: InProcessService;
-  let website: Credentials;
-
-  before(async () => {
-    service = await startInProcessService();
-    website = await registerWebsite(service.url);
-  });
-  after(() => service.close());
+  const service = duringSuite(startInProcessService);
+  const website = duringSuite(() => registerWebsite(service.url));
 
   const operate = (method: string, path: string, body?: object) => admin(service.url, method, path, body);
   const readVoices = async (path: string) => {

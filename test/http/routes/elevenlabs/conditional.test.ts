@@ -1,11 +1,7 @@
 import { expect } from "chai";
-import { admin, authorize, type Credentials, registerWebsite } from "../../../support/client.ts";
-import {
-  ask,
-  type InProcessService,
-  type ReceivedResponse,
-  startInProcessService,
-} from "../../../support/in-process-service.ts";
+import { admin, authorize, registerWebsite } from "../../../support/client.ts";
+import { duringSuite } from "../../../support/during.ts";
+import { ask, type ReceivedResponse, startInProcessService } from "../../../support/in-process-service.ts";
 
 const paths = [
   "/v1/voices",
@@ -15,14 +11,8 @@ const paths = [
 ];
 
 describe("conditional requests of ElevenLabs' API", () => {
-  let service: InProcessService;
-  let website: Credentials;
-
-  before(async () => {
-    service = await startInProcessService();
-    website = await registerWebsite(service.url);
-  });
-  after(() => service.close());
+  const service = duringSuite(startInProcessService);
+  const website = duringSuite(() => registerWebsite(service.url));
 
   const get = (path: string, headers: Record<string, string> = {}): Promise<ReceivedResponse> =>
     ask(`${service.url}/elevenlabs${path}`, { headers: { ...authorize(website), ...headers } });

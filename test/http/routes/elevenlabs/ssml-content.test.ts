@@ -3,7 +3,8 @@ import fc from "fast-check";
 import { alignCharacters, withoutEscapes } from "../../../../src/http/routes/elevenlabs/alignment.ts";
 import { ssmlContent } from "../../../../src/http/routes/elevenlabs/ssml-content.ts";
 import { authorize, registerWebsite } from "../../../support/client.ts";
-import { ask, type InProcessService, startInProcessService } from "../../../support/in-process-service.ts";
+import { duringSuite } from "../../../support/during.ts";
+import { ask, startInProcessService } from "../../../support/in-process-service.ts";
 
 const documentOf = (text: string, parsesSsml = false) => ssmlContent(text, parsesSsml)?.document;
 
@@ -50,13 +51,11 @@ describe("A text of ElevenLabs' API", () => {
 });
 
 describe("The speech of ElevenLabs' API", () => {
-  let service: InProcessService;
+  const service = duringSuite(startInProcessService);
   let headers: Record<string, string>;
   before(async () => {
-    service = await startInProcessService();
     headers = { ...authorize(await registerWebsite(service.url)), "Content-Type": "application/json" };
   });
-  after(() => service.close());
 
   const timed = async (voice: string, body: object, query = "") => {
     const url = `${service.url}/elevenlabs/v1/text-to-speech/${voice}/with-timestamps${query}`;

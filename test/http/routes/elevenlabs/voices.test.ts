@@ -1,20 +1,18 @@
 import { expect } from "chai";
-import { admin, type Credentials, registerWebsite } from "../../../support/client.ts";
-import { ask, type InProcessService, startInProcessService } from "../../../support/in-process-service.ts";
+import { admin, registerWebsite } from "../../../support/client.ts";
+import { duringSuite } from "../../../support/during.ts";
+import { ask, startInProcessService } from "../../../support/in-process-service.ts";
 
 describe("A voice in ElevenLabs' API", () => {
-  let service: InProcessService;
-  let website: Credentials;
+  const service = duringSuite(startInProcessService);
+  const website = duringSuite(() => registerWebsite(service.url));
 
   before(async () => {
-    service = await startInProcessService();
-    website = await registerWebsite(service.url);
     for (const name of ["house_voice", "a_b", "a b"]) {
       const voice = { name, flag: "gb", gender: "f", lang: "en-GB", voiceIDs: [301] };
       expect((await admin(service.url, "POST", "/voices", voice)).status).to.equal(201);
     }
   });
-  after(() => service.close());
 
   const headers = () => ({ "xi-api-key": `${website.apiKey}.${website.apiSecret}` });
   const speak = async (voiceId: string) => {

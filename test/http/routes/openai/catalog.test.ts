@@ -1,26 +1,22 @@
 import { expect } from "chai";
-import { admin, authorize, type Credentials, registerWebsite } from "../../../support/client.ts";
-import { ask, type InProcessService, startInProcessService } from "../../../support/in-process-service.ts";
-import { goodCredentials, serveProviders, type WireProviders } from "../../../support/wire/providers.ts";
+import { admin, authorize, registerWebsite } from "../../../support/client.ts";
+import { duringSuite } from "../../../support/during.ts";
+import { ask, startInProcessService } from "../../../support/in-process-service.ts";
+import { goodCredentials, serveProviders } from "../../../support/wire/providers.ts";
 
 describe("models and voices over OpenAI's API", () => {
-  let providers: WireProviders;
-  let service: InProcessService;
-  let website: Credentials;
-
-  before(async () => {
-    providers = await serveProviders();
-    service = await startInProcessService({
+  const providers = duringSuite(serveProviders);
+  const service = duringSuite(() =>
+    startInProcessService({
       ...providers.env,
       OPENAI_VOICE_MAP: "narrator=UK English Male,robot=en-US-Neural2-C",
       OPENAI_MODEL_MAP: "kokoro=any,chirp=gwn,tts-1=g2",
-    });
-    website = await registerWebsite(service.url);
+    }),
+  );
+  const website = duringSuite(() => registerWebsite(service.url));
+
+  before(async () => {
     await admin(service.url, "PUT", `/websites/${website.id}/credentials/gwn`, goodCredentials.gwn);
-  });
-  after(async () => {
-    await service.close();
-    await providers.close();
   });
 
   const get = async (path: string, headers: Record<string, string> = {}) => {

@@ -1,29 +1,20 @@
 import { expect } from "chai";
-import { admin, authorize, bytesOf, type Credentials, registerWebsite } from "../../../support/client.ts";
-import { type InProcessService, startInProcessService } from "../../../support/in-process-service.ts";
+import { admin, authorize, bytesOf, registerWebsite } from "../../../support/client.ts";
+import { duringSuite, duringTest } from "../../../support/during.ts";
+import { startInProcessService } from "../../../support/in-process-service.ts";
 import { openAiApiKey, serveOpenAi } from "../../../support/wire/openai.ts";
-import type { WireServer } from "../../../support/wire/wire-server.ts";
 
 const plainModels = ["tts-1", "tts-1-hd", "tts-1-hd-1106"];
 
 describe("instructions over OpenAI's API", () => {
-  let provider: WireServer;
-  let service: InProcessService;
-  let website: Credentials;
+  const provider = duringSuite(() => serveOpenAi({ models: ["gpt-4o-mini-tts", ...plainModels] }));
+  const service = duringSuite(() => startInProcessService({ OPENAI_URL: provider.url }));
+  const website = duringTest(() => registerWebsite(service.url));
   let text = 0;
 
-  before(async () => {
-    provider = await serveOpenAi({ models: ["gpt-4o-mini-tts", ...plainModels] });
-    service = await startInProcessService({ OPENAI_URL: provider.url });
-  });
   beforeEach(async () => {
-    website = await registerWebsite(service.url);
     await setModel("gpt-4o-mini-tts");
     text++;
-  });
-  after(async () => {
-    await service.close();
-    await provider.close();
   });
 
   const setModel = (model: string) =>

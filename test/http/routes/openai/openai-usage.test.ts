@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import OpenAI from "openai";
 import { admin, authorize, type Credentials, registerWebsite } from "../../../support/client.ts";
-import { ask, type InProcessService, startInProcessService } from "../../../support/in-process-service.ts";
+import { duringSuite } from "../../../support/during.ts";
+import { ask, startInProcessService } from "../../../support/in-process-service.ts";
 import { adminToken } from "../../../support/service.ts";
 
 const auditorToken = "an-auditor's-token-for-tests";
@@ -10,19 +11,15 @@ const path = "/openai/v1/organization/usage/audio_speeches";
 const today = Date.parse("2026-11-05T00:00:00Z") / 1_000;
 
 describe(`GET ${path}`, () => {
-  let service: InProcessService;
-  let one: Credentials;
-  let other: Credentials;
+  const service = duringSuite(() => startInProcessService({ AUDITOR_TOKEN: auditorToken }));
+  const one = duringSuite(() => registerWebsite(service.url));
+  const other = duringSuite(() => registerWebsite(service.url));
 
   before(async () => {
-    service = await startInProcessService({ AUDITOR_TOKEN: auditorToken });
-    one = await registerWebsite(service.url);
-    other = await registerWebsite(service.url);
     await speak(one, "The train leaves at nine.");
     await speak(one, "The train leaves at ten.");
     await speak(other, "Bore da", "cy-GB");
   });
-  after(() => service.close());
 
   const speak = async (website: Credentials, text: string, lang = "en-GB") => {
     const url = `${service.url}/v2/text/synthesize?${new URLSearchParams({ lang, text })}`;

@@ -1,29 +1,21 @@
 import { expect } from "chai";
 import { formats } from "../../../../src/domain/synthesis/formats.ts";
 import { admin, type Credentials, registerWebsite } from "../../../support/client.ts";
-import {
-  ask,
-  type InProcessService,
-  type ReceivedResponse,
-  startInProcessService,
-} from "../../../support/in-process-service.ts";
+import { duringSuite } from "../../../support/during.ts";
+import { ask, type ReceivedResponse, startInProcessService } from "../../../support/in-process-service.ts";
 import { adminToken } from "../../../support/service.ts";
 
 const url = "/openai/v1/audio/speech";
 
 describe("speech over OpenAI's API", () => {
-  let service: InProcessService;
-  let website: Credentials;
-
-  before(async () => {
-    service = await startInProcessService({
+  const service = duringSuite(() =>
+    startInProcessService({
       OPENAI_VOICE_MAP:
         "alloy=German Female, narrator=g1-en-GB-male, broken=Nobody, UK English Female=German Male",
       OPENAI_MODEL_MAP: "tts-1-hd=g2, gpt-9=g3, piper=any",
-    });
-    website = await registerWebsite(service.url);
-  });
-  after(() => service.close());
+    }),
+  );
+  const website = duringSuite(() => registerWebsite(service.url));
 
   interface Sender {
     readonly caller?: Credentials;

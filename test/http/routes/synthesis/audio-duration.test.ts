@@ -1,15 +1,11 @@
 import { expect } from "chai";
-import { authorize, type Credentials, registerWebsite } from "../../../support/client.ts";
-import { ask, type InProcessService, startInProcessService } from "../../../support/in-process-service.ts";
+import { authorize, registerWebsite } from "../../../support/client.ts";
+import { duringSuite } from "../../../support/during.ts";
+import { ask, startInProcessService } from "../../../support/in-process-service.ts";
 
 describe("X-Audio-Duration", () => {
-  let service: InProcessService;
-  let website: Credentials;
-  before(async () => {
-    service = await startInProcessService();
-    website = await registerWebsite(service.url);
-  });
-  after(() => service.close());
+  const service = duringSuite(startInProcessService);
+  const website = duringSuite(() => registerWebsite(service.url));
 
   const synthesize = (query: Record<string, string>, method = "GET", headers = {}) =>
     ask(`${service.url}/v2/text/synthesize?${new URLSearchParams(query)}`, {

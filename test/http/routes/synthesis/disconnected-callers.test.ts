@@ -2,9 +2,10 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { expect } from "chai";
 import { journalPrefix } from "../../../../src/domain/ledger/journal/journal.ts";
-import { authorize, type Credentials, registerWebsite } from "../../../support/client.ts";
-import { type EventStoreDBNode, startEventStoreDBNode } from "../../../support/eventstoredb-node/node.ts";
-import { ask, type InProcessService, startInProcessService } from "../../../support/in-process-service.ts";
+import { authorize, registerWebsite } from "../../../support/client.ts";
+import { duringSuite, duringTest } from "../../../support/during.ts";
+import { startEventStoreDBNode } from "../../../support/eventstoredb-node/node.ts";
+import { ask, startInProcessService } from "../../../support/in-process-service.ts";
 import { adminToken } from "../../../support/service.ts";
 
 /** The clock of an in-process service: one that differs from the event store's records nothing. */
@@ -54,26 +55,16 @@ const requests: Record<string, Request> = {
 };
 
 describe("a caller that disconnects while its request is recorded", () => {
-  let node: EventStoreDBNode;
-  let service: InProcessService;
-  let other: Credentials;
-  let website: Credentials;
+  const node = duringSuite(() => startEventStoreDBNode({ clock: () => serviceStart }));
+  const service = duringSuite(() => startInProcessService({ EVENT_STORE: node.url, BURST_LIMIT: "1000000" }));
+  const other = duringSuite(() => registerWebsite(service.url));
+  const website = duringTest(() => registerWebsite(service.url));
 
   before(async () => {
-    node = await startEventStoreDBNode({ clock: () => serviceStart });
-    service = await startInProcessService({ EVENT_STORE: node.url, BURST_LIMIT: "1000000" });
-    other = await registerWebsite(service.url);
     // The sound is in memory, and its URL is prepared, after these.
     for (let n = 0; n < 2; n++) {
       expect((await ask(service.url + url, { headers: authorize(other) })).status).to.equal(200);
     }
-  });
-  beforeEach(async () => {
-    website = await registerWebsite(service.url);
-  });
-  after(async () => {
-    await service.close();
-    await node.close();
   });
 
   const leave = async ({ method, path, headers = {}, body = "" }: Request): Promise<void> => {

@@ -1,19 +1,16 @@
 import { createHmac } from "node:crypto";
 import { expect } from "chai";
 import { admin, authorize, type Credentials, registerWebsite } from "../../../support/client.ts";
-import { ask, type InProcessService, startInProcessService } from "../../../support/in-process-service.ts";
+import { duringSuite } from "../../../support/during.ts";
+import { ask, startInProcessService } from "../../../support/in-process-service.ts";
 import { adminToken } from "../../../support/service.ts";
 
 const path = "/v2/text/synthesize";
 const spoken = { voice: "UK English Female", text: "ten chars!" };
 
 describe("a request with an Idempotency-Key", () => {
-  let service: InProcessService;
+  const service = duringSuite(startInProcessService);
   let website: Credentials;
-  before(async () => {
-    service = await startInProcessService();
-  });
-  after(() => service.close());
   beforeEach(async () => {
     website = await registerWebsite(service.url, { monthlyCharacters: 10 });
   });

@@ -1,16 +1,12 @@
 import { expect } from "chai";
 import { hardTexts } from "../../../engines/local/japanese/hard-texts.ts";
-import { type Credentials, registerWebsite, synthesizeByPost } from "../../../support/client.ts";
-import { type InProcessService, startInProcessService } from "../../../support/in-process-service.ts";
+import { registerWebsite, synthesizeByPost } from "../../../support/client.ts";
+import { duringSuite } from "../../../support/during.ts";
+import { startInProcessService } from "../../../support/in-process-service.ts";
 
 describe("A Japanese text", () => {
-  let service: InProcessService;
-  let website: Credentials;
-  before(async () => {
-    service = await startInProcessService({ BURST_LIMIT: "1000000" });
-    website = await registerWebsite(service.url);
-  });
-  after(() => service.close());
+  const service = duringSuite(() => startInProcessService({ BURST_LIMIT: "1000000" }));
+  const website = duringSuite(() => registerWebsite(service.url));
 
   it("is spoken whatever characters it has, by a Japanese voice", async () => {
     expect(hardTexts.length).to.be.at.least(60);

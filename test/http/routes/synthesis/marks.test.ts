@@ -2,24 +2,16 @@ import { expect } from "chai";
 import { openFilesystemAudioStore } from "../../../../src/audio/store/filesystem/filesystem-audio-store.ts";
 import { type Mark, marksMimeType } from "../../../../src/domain/synthesis/marks.ts";
 import { objectOf } from "../../../audio/pipeline/sounds.ts";
-import { admin, authorize, type Credentials, registerWebsite } from "../../../support/client.ts";
-import { ask, type InProcessService, startInProcessService } from "../../../support/in-process-service.ts";
+import { admin, authorize, registerWebsite } from "../../../support/client.ts";
+import { duringSuite } from "../../../support/during.ts";
+import { ask, startInProcessService } from "../../../support/in-process-service.ts";
 import { temporaryFolder } from "../../../support/service.ts";
 import { wordAt } from "../../../support/word-at.ts";
 
 describe("The marks of a sound", () => {
-  let service: InProcessService;
-  let website: Credentials;
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-  before(async () => {
-    folder = await temporaryFolder();
-    service = await startInProcessService({ AUDIO_STORE: `file:${folder.path}` });
-    website = await registerWebsite(service.url);
-  });
-  after(async () => {
-    await service.close();
-    await folder.remove();
-  });
+  const folder = duringSuite(temporaryFolder);
+  const service = duringSuite(() => startInProcessService({ AUDIO_STORE: `file:${folder.path}` }));
+  const website = duringSuite(() => registerWebsite(service.url));
 
   const synthesize = (query: Record<string, string>, init: { method?: string; headers?: object } = {}) =>
     ask(`${service.url}/v2/text/synthesize?${new URLSearchParams({ lang: "fr-FR", ...query })}`, {
@@ -128,13 +120,8 @@ describe("The marks of a sound", () => {
 });
 
 describe("marks=phoneme", () => {
-  let service: InProcessService;
-  let website: Credentials;
-  before(async () => {
-    service = await startInProcessService();
-    website = await registerWebsite(service.url);
-  });
-  after(() => service.close());
+  const service = duringSuite(startInProcessService);
+  const website = duringSuite(() => registerWebsite(service.url));
 
   const text = "Un été.";
   const get = (query: Record<string, string>, method = "GET") =>

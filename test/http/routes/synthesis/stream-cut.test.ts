@@ -1,26 +1,20 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { expect } from "chai";
-import { admin, authorize, type Credentials, registerWebsite } from "../../../support/client.ts";
-import { type InProcessService, startInProcessService } from "../../../support/in-process-service.ts";
+import { admin, authorize, registerWebsite } from "../../../support/client.ts";
+import { duringSuite } from "../../../support/during.ts";
+import { startInProcessService } from "../../../support/in-process-service.ts";
 import { rejection } from "../../../support/rejection.ts";
-import { goodCredentials, serveProviders, type WireProviders } from "../../../support/wire/providers.ts";
+import { goodCredentials, serveProviders } from "../../../support/wire/providers.ts";
 
 describe("streamed audio that fails", () => {
-  let providers: WireProviders;
-  let service: InProcessService;
-  let website: Credentials;
+  const providers = duringSuite(serveProviders);
+  const service = duringSuite(() => startInProcessService(providers.env));
+  const website = duringSuite(() => registerWebsite(service.url));
   let texts = 0;
 
   before(async () => {
-    providers = await serveProviders();
-    service = await startInProcessService(providers.env);
-    website = await registerWebsite(service.url);
     await admin(service.url, "PUT", `/websites/${website.id}/credentials/oai`, goodCredentials.oai);
-  });
-  after(async () => {
-    await service.close();
-    await providers.close();
   });
 
   /** Everything received on a new connection. @throws if the connection is reset */

@@ -1,24 +1,18 @@
 import { expect } from "chai";
 import { admin, authorize, type Credentials, registerWebsite } from "../../../support/client.ts";
-import {
-  ask,
-  type InProcessService,
-  type ReceivedResponse,
-  startInProcessService,
-} from "../../../support/in-process-service.ts";
-import { goodCredentials, serveProviders, type WireProviders } from "../../../support/wire/providers.ts";
+import { duringSuite } from "../../../support/during.ts";
+import { ask, type ReceivedResponse, startInProcessService } from "../../../support/in-process-service.ts";
+import { goodCredentials, serveProviders } from "../../../support/wire/providers.ts";
 
 const shop = "https://shop.example";
 
 describe("caching of a synthesis", () => {
-  let providers: WireProviders;
-  let service: InProcessService;
+  const providers = duringSuite(serveProviders);
+  const service = duringSuite(() => startInProcessService(providers.env));
   let owner: Credentials;
   let other: Credentials;
 
   before(async () => {
-    providers = await serveProviders();
-    service = await startInProcessService(providers.env);
     [owner, other] = [await registerWebsite(service.url), await registerWebsite(service.url)];
     await admin(service.url, "PUT", `/websites/${owner.id}/credentials/oai`, goodCredentials.oai);
     await admin(service.url, "PUT", `/websites/${owner.id}/origins`, { origins: [shop] });
@@ -26,10 +20,6 @@ describe("caching of a synthesis", () => {
     const { body } = await admin(service.url, "POST", "/system-voices", paid);
     const mixed = { name: "Mixed", flag: "gb", gender: "f", lang: "en-GB", voiceIDs: [body.id, 10] };
     await admin(service.url, "POST", "/voices", mixed);
-  });
-  after(async () => {
-    await service.close();
-    await providers.close();
   });
 
   const get = async (

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { expect } from "chai";
 import { admin, authorize, type Credentials, registerWebsite } from "../../../support/client.ts";
+import { duringSuite } from "../../../support/during.ts";
 import {
   ask,
   type InProcessService,
@@ -10,7 +11,6 @@ import {
 } from "../../../support/in-process-service.ts";
 import { openWebSocketClient } from "../../../support/websocket-client.ts";
 import { serveLongSounds } from "../../../support/wire/long-sound.ts";
-import type { WireServer } from "../../../support/wire/wire-server.ts";
 
 /** More than the buffers of a connection take. */
 const longText = "A text of 16 MB.";
@@ -43,7 +43,7 @@ type Api = keyof typeof requests;
 const apis = Object.keys(requests) as Api[];
 
 describe("clients that do not read their audio", () => {
-  let upstream: WireServer;
+  const upstream = duringSuite(serveLongSounds);
   let service: InProcessService;
   let website: Credentials;
   const open: Socket[] = [];
@@ -57,10 +57,6 @@ describe("clients that do not read their audio", () => {
     await admin(service.url, "PUT", `/websites/${registered.id}/credentials/oai`, credentials);
     return registered;
   };
-  before(async () => {
-    upstream = await serveLongSounds();
-  });
-  after(() => upstream.close());
   beforeEach(async () => {
     website = await registerBoth();
   });

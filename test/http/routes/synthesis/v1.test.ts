@@ -1,32 +1,19 @@
 import { expect } from "chai";
-import {
-  admin,
-  authorize,
-  bytesOf,
-  type Credentials,
-  errorOf,
-  registerWebsite,
-  synthesize,
-} from "../../../support/client.ts";
-import { type InProcessService, startInProcessService } from "../../../support/in-process-service.ts";
+import { admin, authorize, bytesOf, errorOf, registerWebsite, synthesize } from "../../../support/client.ts";
+import { duringSuite } from "../../../support/during.ts";
+import { startInProcessService } from "../../../support/in-process-service.ts";
 
 const hello = { lang: "en-GB", text: "Hello from the old days." };
 
 describe("GET /v1/text:synthesize", () => {
-  let service: InProcessService;
-  let website: Credentials;
+  const service = duringSuite(() => startInProcessService({ PUBLIC_URL: "https://speech.example/tts" }));
+  const website = duringSuite(() => registerWebsite(service.url));
 
   const get = (query: Record<string, string>, init: RequestInit = {}, address = "/v1/text:synthesize") =>
     fetch(`${service.url}${address}?${new URLSearchParams(query)}`, {
       ...init,
       headers: { ...authorize(website), ...(init.headers as Record<string, string>) },
     });
-
-  before(async () => {
-    service = await startInProcessService({ PUBLIC_URL: "https://speech.example/tts" });
-    website = await registerWebsite(service.url);
-  });
-  after(() => service.close());
 
   const deprecated = (response: Response): void => {
     const headers = Object.fromEntries(response.headers);

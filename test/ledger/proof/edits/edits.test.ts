@@ -17,9 +17,10 @@ import { type VerifiedLog, verifyLog } from "../../../../src/ledger/proof/audit-
 import { createKeyMonthExport } from "../../../../src/ledger/proof/key-month-export.ts";
 import { withTemporaryFolder } from "../../../support/child-process.ts";
 import { collect } from "../../../support/collect.ts";
+import { duringSuite } from "../../../support/during.ts";
 import { rejection } from "../../../support/rejection.ts";
 import { testSeed } from "../../../support/sample.ts";
-import { openTemporaryStore, type TemporaryStore } from "../../../support/temporary-store.ts";
+import { openTemporaryStore } from "../../../support/temporary-store.ts";
 import { keys, sealing, signer, verify } from "../sealed-store.ts";
 import { EditedLog } from "./edited-log.ts";
 import { anyEdit, applyEdit, type Edit, editText } from "./edits.ts";
@@ -31,7 +32,7 @@ const edits = Number(process.env.EDITS ?? 2_000);
 const timeoutMs = 300_000 + 50 * edits;
 
 describe(`an edit of a log (seed ${testSeed})`, () => {
-  let temporary: TemporaryStore;
+  const temporary = duringSuite(openTemporaryStore);
   let log: EditedLog;
   let original: {
     readonly grants: string;
@@ -41,7 +42,6 @@ describe(`an edit of a log (seed ${testSeed})`, () => {
   let sealed: Sealed;
 
   before(async () => {
-    temporary = await openTemporaryStore();
     await writeEveryKind(temporary.store);
     const seals = await collect(temporary.store.readStream("seals"));
     sealed = seals.at(-1)?.data as Sealed;
@@ -54,7 +54,6 @@ describe(`an edit of a log (seed ${testSeed})`, () => {
   });
   after(async () => {
     log.close();
-    await temporary.remove();
   });
 
   /** The auditor has kept the last seal. Undefined: the log is not genuine, or it cannot be read. */
@@ -137,12 +136,11 @@ const editLine = (text: string, edit: Extract<Edit, { kind: "bytes" | "token" }>
 const anyLineEdit = anyEdit.filter((edit) => edit.kind === "bytes" || edit.kind === "token");
 
 describe(`an edit of an export (seed ${testSeed})`, () => {
-  let temporary: TemporaryStore;
+  const temporary = duringSuite(openTemporaryStore);
   const exports: Record<"log" | "key's month", string> = { log: "", "key's month": "" };
   const keyMonth = { apiKey: "k2", month: "2026-11" };
 
   before(async () => {
-    temporary = await openTemporaryStore();
     const { store } = temporary;
     await writeEveryKind(store);
     const { seals, exported } = sealing(store);
@@ -150,7 +148,6 @@ describe(`an edit of an export (seed ${testSeed})`, () => {
     const exportKeyMonth = createKeyMonthExport({ store, seals, signer, clock: Date.now });
     exports["key's month"] = (await collect(exportKeyMonth(keyMonth))).join("");
   });
-  after(() => temporary.remove());
 
   const verifiers = {
     log: (bytes: Buffer) => verify(bytes),
