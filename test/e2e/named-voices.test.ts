@@ -4,35 +4,26 @@ import {
   admin,
   authorize,
   bytesOf,
-  type Credentials,
   registerWebsite,
   synthesize,
   synthesizeByPost,
 } from "../support/client.ts";
-import { type InProcessService, startInProcessService } from "../support/in-process-service.ts";
+import { duringSuite } from "../support/during.ts";
+import { startInProcessService } from "../support/in-process-service.ts";
 import { openWebSocketClient, type WebSocketClient } from "../support/websocket-client.ts";
 import { openAiApiKey, serveOpenAi } from "../support/wire/openai.ts";
-import type { WireServer } from "../support/wire/wire-server.ts";
 
 const text = "Called by name.";
 const british = { text, lang: "en-GB", engine: "g1", gender: "f" };
 
 describe("a voice that a request names", () => {
-  let provider: WireServer;
-  let service: InProcessService;
-  let website: Credentials;
-  let other: Credentials;
+  const provider = duringSuite(serveOpenAi);
+  const service = duringSuite(() => startInProcessService({ OPENAI_URL: provider.url }));
+  const website = duringSuite(() => registerWebsite(service.url));
+  const other = duringSuite(() => registerWebsite(service.url));
 
   before(async () => {
-    provider = await serveOpenAi();
-    service = await startInProcessService({ OPENAI_URL: provider.url });
-    website = await registerWebsite(service.url);
-    other = await registerWebsite(service.url);
     await admin(service.url, "PUT", `/websites/${website.id}/credentials/oai`, { apiKey: openAiApiKey });
-  });
-  after(async () => {
-    await service.close();
-    await provider.close();
   });
 
   const get = (query: Record<string, string>) => synthesize(service.url, website, query);
@@ -60,17 +51,6 @@ describe("a voice that a request names", () => {
     const expected = await etagOf(get(british));
     for (const ask of [get, legacy]) {
       expect(await etagOf(ask({ ...british, name: "" }))).to.deep.equal(expected);
-    }
-  });
-
-  it("is not found on an engine that does not speak it, nor where only browsers do", async () => {
-    for (const [engine, name] of [
-      ["g2", "espeak:gmw/en+f3"],
-      ["g1", "alloy"],
-      ["g1", "Google UK English Female"],
-    ] as const) {
-      for (const ask of [get, legacy])
-        expect((await ask({ ...british, engine, name })).status, name).to.equal(404);
     }
   });
 
@@ -108,29 +88,4 @@ describe("a voice that a request names", () => {
       own.headers.get("etag"),
     );
   });
-
-  for (const [name, lang] of [
-    ["Deutsch Male", "de-DE"],
-    ["Australian Female", "en-AU"],
-    ["French Canadian Male", "fr-CA"],
-    ["Spanish Latin American Female", "es-419"],
-    ["Chinese (Hong Kong) Male", "zh-HK"],
-    ["Chinese Taiwan Female", "zh-TW"],
-    ["Sinhala", "si-LK"],
-  ] as const) {
-    it(`speaks as ${name}: as voice, as name, and shown under /v2/voices`, async () => {
-      const byVoice = await etagOf(get({ text: "1 2 3", voice: name }));
-      expect(byVoice[0]).to.equal(200);
-      expect(await etagOf(get({ text: "1 2 3", lang, name }))).to.deep.equal(byVoice);
-      const shown = await fetch(`${service.url}/v2/voices/${encodeURIComponent(name)}`, {
-        headers: authorize(website),
-      });
-      const { voice } = (await shown.json()) as { voice: object };
-      expect(voice).to.include({
-        name,
-        lang,
-        gender: name.endsWith(" Male") ? "m" : "f",
-      });
-    });
-  }
 });

@@ -1,19 +1,20 @@
 import { expect } from "chai";
 import { pino } from "pino";
 import { admin, bytesOf, type Credentials, registerWebsite, synthesize } from "../support/client.ts";
+import { duringSuite } from "../support/during.ts";
 import { freePort } from "../support/free-port.ts";
-import { type InProcessService, startInProcessService } from "../support/in-process-service.ts";
-import { goodCredentials, serveProviders, type WireProviders } from "../support/wire/providers.ts";
+import { startInProcessService } from "../support/in-process-service.ts";
+import { goodCredentials, serveProviders } from "../support/wire/providers.ts";
 import { serveRaw } from "../support/wire/raw-server.ts";
 
 const request = { text: "Words that were paid for.", voice: "en-US-JennyNeural" };
 
 describe("A website's paid audio", () => {
-  let providers: WireProviders;
-  let service: InProcessService;
-  let payer: Credentials;
-  let other: Credentials;
-  let stranger: Credentials;
+  const providers = duringSuite(serveProviders);
+  const service = duringSuite(() => startInProcessService(providers.env));
+  const payer = duringSuite(() => registerWebsite(service.url));
+  const other = duringSuite(() => registerWebsite(service.url));
+  const stranger = duringSuite(() => registerWebsite(service.url));
 
   const give = (url: string, { id }: Credentials, engine: "gwn" | "msv" | "oai", more = {}) =>
     admin(url, "PUT", `/websites/${id}/credentials/${engine}`, { ...goodCredentials[engine], ...more });
@@ -21,16 +22,7 @@ describe("A website's paid audio", () => {
     synthesize(service.url, website, request, init);
 
   before(async () => {
-    providers = await serveProviders();
-    service = await startInProcessService(providers.env);
-    payer = await registerWebsite(service.url);
-    other = await registerWebsite(service.url);
-    stranger = await registerWebsite(service.url);
     for (const website of [payer, other]) await give(service.url, website, "msv");
-  });
-  after(async () => {
-    await service.close();
-    await providers.close();
   });
 
   it("is synthesized separately for another website with the same provider account, with its own ETag", async () => {
@@ -109,18 +101,10 @@ describe("A website's paid audio", () => {
     }
   });
 
-  it("cannot come from a server in a private network, unless the operator names it", async () => {
-    for (const host of ["10.0.0.7", "[fd00::7]", "kokoro", "kokoro.speech.svc.cluster.local"]) {
-      const refused = await give(service.url, payer, "oai", { baseUrl: `https://${host}/v1` });
-      expect(refused.status, host).to.equal(400);
-      expect(JSON.stringify(refused.body), host).to.match(/address is not allowed/);
-    }
-  });
-
   it("does not tell a website whether a port of its server is open", async () => {
     const silent = await serveRaw(() => {});
     const closed = `http://127.0.0.1:${await freePort()}`;
-    const env = { ALLOW_LOOPBACK_UPSTREAMS: "true", PROVIDER_FIRST_BYTE_MS: "100" };
+    const env = { ALLOW_LOOPBACK_UPSTREAMS: "true", PROVIDER_FIRST_BYTE_MS: "1000" };
     const lines: string[] = [];
     const log = pino({ level: "warn" }, { write: (line) => void lines.push(line) });
     const allowing = await startInProcessService({ ...providers.env, ...env }, log);

@@ -3,17 +3,14 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
-import { admin, authorize, registerWebsite } from "../support/client.ts";
+import { admin } from "../support/client.ts";
+import { duringTest } from "../support/during.ts";
 import { type InProcessService, startError, startInProcessService } from "../support/in-process-service.ts";
 import { failToStart, temporaryFolder } from "../support/service.ts";
 
 /** Rules that hold for one process with any stores. */
 describe("The settings of the service process", () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-  beforeEach(async () => {
-    folder = await temporaryFolder();
-  });
-  afterEach(() => folder.remove());
+  const folder = duringTest(temporaryFolder);
 
   it("does not start with an invalid setting, and names it in one line on standard error", async () => {
     const { code, stdout, stderr } = await failToStart({ PORT: "eighty", DATA_DIR: folder.path });
@@ -93,35 +90,5 @@ describe("The service with its settings", () => {
   it("has no admin API without an admin token", async () => {
     await start({ ADMIN_TOKEN: "" });
     expect((await admin(service.url, "GET", "/keys")).status).to.equal(404);
-  });
-
-  it("rejects a wrong admin token", async () => {
-    await start({ ADMIN_TOKEN: "quite-another-token-than-ours" });
-    const { status, body } = await admin(service.url, "GET", "/keys");
-    expect(status).to.equal(401);
-    expect(body.error).to.include({ code: "UNAUTHORIZED" });
-  });
-
-  it("throttles guesses of the admin token, and accepts the correct one meanwhile", async () => {
-    await start();
-    const headers = { Authorization: "Bearer a-guess-at-the-token" };
-    const statuses: number[] = [];
-    for (let guess = 0; guess < 35; guess++) {
-      statuses.push((await fetch(`${service.url}/admin/keys`, { headers })).status);
-    }
-    expect(statuses[0]).to.equal(401);
-    expect(statuses.at(-1)).to.equal(429);
-    expect((await admin(service.url, "GET", "/keys")).status).to.equal(200);
-  });
-
-  it("uses the configured prefix for its response headers", async () => {
-    await start({ HEADER_PREFIX: "Acme" });
-    const website = await registerWebsite(service.url);
-    const query = new URLSearchParams({ voice: "UK English Female", text: "Hello" });
-    const response = await fetch(`${service.url}/v2/text/synthesize?${query}`, {
-      headers: authorize(website),
-    });
-    expect(response.headers.get("acme-cached")).to.equal("miss");
-    expect(response.headers.get("svc-cached")).to.equal(null);
   });
 });

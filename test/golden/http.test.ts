@@ -1,14 +1,15 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { admin, authorize, registerWebsite } from "../support/client.ts";
+import { duringSuite } from "../support/during.ts";
 import { openExchange, type Received } from "../support/exchange.ts";
-import { type InProcessService, startInProcessService } from "../support/in-process-service.ts";
+import { startInProcessService } from "../support/in-process-service.ts";
 import { adminToken } from "../support/service.ts";
 import { changedAt, placesIn } from "./changed-json.ts";
 import { expectGolden } from "./golden.ts";
 import { digestOf, signaturesOf } from "./openapi-signatures.ts";
 import { type Json, structureOf } from "./openapi-structure.ts";
-import { json, others, query, readable, speech } from "./requests.ts";
+import { json, others, query, readable, refused, speech } from "./requests.ts";
 
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
 const origin = "https://shop.example";
@@ -29,7 +30,9 @@ const errorIn = (body: Buffer): { code?: string; errors?: { path: (string | numb
 };
 
 describe("golden files: HTTP", () => {
-  let service: InProcessService;
+  const service = duringSuite(() =>
+    startInProcessService({ TRUST_PROXY: "127.0.0.1", BURST_LIMIT: "1000000" }),
+  );
   let connection: ReturnType<typeof openExchange>;
   let key: Record<string, string>;
   let document: { readonly paths: Readonly<Record<string, { readonly [method: string]: Json }>> };
@@ -37,7 +40,6 @@ describe("golden files: HTTP", () => {
   let client = 0;
 
   before(async () => {
-    service = await startInProcessService({ TRUST_PROXY: "127.0.0.1", BURST_LIMIT: "1000000" });
     connection = openExchange(service.url);
     const website = await registerWebsite(service.url);
     await admin(service.url, "PUT", `/websites/${website.id}/origins`, { origins: [origin] });
@@ -48,7 +50,6 @@ describe("golden files: HTTP", () => {
   });
   after(async () => {
     connection?.close();
-    await service?.close();
   });
 
   /** Status, code, the places of what is wrong, headers. */
@@ -154,6 +155,24 @@ describe("golden files: HTTP", () => {
     lines.push(await ask("GET", `${object}.mp3`, { Range: "bytes=0-99" }));
     lines.push(await ask("GET", `${object}.mp3`, { "If-None-Match": headers.etag ?? "" }));
     expectGolden("answers-with-speech.txt", lines.join(""));
+  });
+
+  it("refuses requests for speech as recorded", async () => {
+    const path = "/v2/text/synthesize";
+    const requests = [
+      ...refused.queries.map((query) => ({ method: "GET", path: `${path}?${query}`, headers: key })),
+      ...refused.bodies.map((body) => ({ method: "POST", path, headers: { ...key, ...json }, body })),
+    ];
+    const lines: string[] = [];
+    for (const request of requests) {
+      const { status, headers, body } = await connection.exchange(request);
+      expect(headers["cache-control"]).to.equal("no-store");
+      const { message, code, errors = [] } = JSON.parse(body.toString()).error;
+      const shown = "body" in request ? request.body : request.path.slice(path.length + 1);
+      const places = errors.map((one: { path: string[] }) => one.path.join("."));
+      lines.push(`${shown.replace(/x{9,}/, "x…")}: ${status} ${code} [${places}] ${message}\n`);
+    }
+    expectGolden("refusals-of-speech.txt", lines.join(""));
   });
 
   it("answers with the recorded bodies", async () => {

@@ -41,3 +41,41 @@ export const speech: readonly (readonly [
   ["POST", "/v2/text/synthesize", { "Content-Type": "text/plain" }, spoken],
   ["GET", `/v1/text:synthesize?${query}`],
 ];
+
+const hello = "lang=en-GB&text=Hello.";
+
+/** Requests for speech that are refused, as queries of GET and as bodies of POST. */
+export const refused: { readonly queries: readonly string[]; readonly bodies: readonly string[] } = {
+  queries: [
+    "lang=en-GB",
+    "lang=en-GB&text=%20%0A",
+    "lang=en-GB&text=...",
+    "lang=en-GB&text=%3Cspeak%3E.%3C/speak%3E",
+    "lang=en-GB&text=%3Cspeak%3Ex",
+    "lang=en-GB&text=%3Cspeak%3E%3Caudio%20src=%22/etc/passwd%22/%3Ex%3C/speak%3E",
+    `lang=en-GB&text=${"x".repeat(5_001)}`,
+    "lang=en-GB&text=he%ffllo",
+    "lang=en-GB&text=hello%zz",
+    "lang=en-GB&text=x%",
+    "text=x",
+    "lang=xx-XX&text=x",
+    `${hello}&pitch=2.1`,
+    `${hello}&pitch=1&pitch=1`,
+    `${hello}&rate=fast`,
+    `${hello}&volume=Infinity`,
+    `${hello}&engine=g9`,
+    `${hello}&format=flac`,
+  ],
+  bodies: [
+    "{",
+    "[]",
+    '"text"',
+    '{"lang": "en-GB"}',
+    '{"lang": "en-GB", "text": 1}',
+    '{"lang": "en-GB", "text": "\\ud800"}',
+    '{"lang": "en-GB", "text": "x", "pitch": "1"}',
+    '{"lang": "en-GB", "text": "x", "stream": "yes"}',
+    '{"lang": "en-GB", "text": "x", "stream": true, "volume": 0}',
+    '{"stream": true}',
+  ],
+};
