@@ -14,7 +14,6 @@ import {
   sayNaturally,
 } from "../support/natural-engine.ts";
 import { medianPitch } from "../support/pitch.ts";
-import { pollTimeoutMs } from "../support/processes.ts";
 import { temporaryFolder } from "../support/service.ts";
 import { openToolHost } from "../support/tool-host.ts";
 import { naturalSentences } from "./natural-sentences.ts";
@@ -59,7 +58,7 @@ describe("Kokoro's voices, where scripts/natural-voices --kokoro has installed t
   let host: SubprocessHost;
   let engine: Engine;
   before(async function () {
-    host = await openToolHost({ queue: { queueTimeoutMs: pollTimeoutMs } });
+    host = await openToolHost();
     const opened = await openNaturalEngine(host, [
       ...["kokoro:af_heart", "kokoro:if_sara"],
       ...Object.keys(lists),

@@ -38,7 +38,7 @@ for (const voiceName of naturalVoiceNames) {
       job = found;
     });
     beforeEach(async () => {
-      host = await openToolHost({ speakers: 0, queue: { queueTimeoutMs: pollTimeoutMs } });
+      host = await openToolHost({ speakers: 0 });
     });
     afterEach(() => host.close());
 

@@ -4,10 +4,19 @@ import {
   type SubprocessHostOptions,
 } from "../../src/subprocess/subprocess-host.ts";
 import { type HostSupervisor, superviseHostProcess } from "../../src/subprocess/supervisor.ts";
+import { pollTimeoutMs } from "./processes.ts";
 
-/** A host that encodes with ffmpeg only: to load LAME's library and compare it takes 0.3 s of CPU time. */
+/**
+ * A host that encodes with ffmpeg only: to load LAME's library and compare it takes 0.3 s of CPU time.
+ * Jobs wait for as long as a busy machine needs.
+ */
 export const openToolHost = (options: SubprocessHostOptions = {}): Promise<SubprocessHost> =>
-  openSubprocessHost({ encodersAhead: {}, mp3ByLibrary: false, ...options });
+  openSubprocessHost({
+    encodersAhead: {},
+    mp3ByLibrary: false,
+    queue: { queueTimeoutMs: pollTimeoutMs },
+    ...options,
+  });
 
 const helpers = new Map<string, HostSupervisor>();
 

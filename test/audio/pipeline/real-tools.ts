@@ -2,8 +2,8 @@ import type { Encoder } from "../../../src/audio/formats/encoder.ts";
 import { ffmpegEncoder } from "../../../src/audio/formats/ffmpeg-encoder.ts";
 import type { Engine, SpeechRequest } from "../../../src/engines/engine.ts";
 import { localEngines } from "../../../src/engines/local/engine.ts";
-import { openSubprocessHost } from "../../../src/subprocess/subprocess-host.ts";
 import { encodeSilence } from "../../support/encode-silence.ts";
+import { openToolHost } from "../../support/tool-host.ts";
 
 /** The real espeak-ng and the real ffmpeg. */
 export interface RealTools {
@@ -17,7 +17,7 @@ export interface RealTools {
 }
 
 export const openRealTools = async (): Promise<RealTools> => {
-  const host = await openSubprocessHost({ encodersAhead: { mp3: 1, ogg: 0 }, mp3ByLibrary: false });
+  const host = await openToolHost({ encodersAhead: { mp3: 1, ogg: 0 } });
   await encodeSilence(host, "mp3");
   const [engine] = await localEngines({ host });
   if (!engine) throw new Error("espeak-ng is not installed.");

@@ -35,7 +35,7 @@ describe("The tool hibari", () => {
   });
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), "hibari-"));
-    host = await openToolHost({ speakers: 0, queue: { queueTimeoutMs: pollTimeoutMs } });
+    host = await openToolHost({ speakers: 0 });
   });
   afterEach(async () => {
     await host.close();

@@ -210,7 +210,7 @@ describe("Kokoro, where scripts/natural-voices --kokoro has installed it", () =>
   before(async function () {
     ({ installed } = await openNaturalVoices(naturalVoicesFolder(process.env.NATURAL_VOICES_DIR)));
     if (!installed.has("kokoro:bf_emma")) return this.skip();
-    host = await openToolHost({ queue: { queueTimeoutMs: pollTimeoutMs } });
+    host = await openToolHost();
   });
   after(() => host?.close());
 

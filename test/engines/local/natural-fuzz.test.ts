@@ -3,7 +3,6 @@ import pLimit from "p-limit";
 import { duringSuite } from "../../support/during.ts";
 import { openNaturalEngine } from "../../support/natural-engine.ts";
 import { findInNatural, fuzzedVoices, naturalFuzzCase } from "../../support/natural-fuzz.ts";
-import { pollTimeoutMs } from "../../support/processes.ts";
 import { randomOf } from "../../support/speech-fuzz.ts";
 import { openToolHost } from "../../support/tool-host.ts";
 
@@ -12,7 +11,7 @@ const texts = 25;
 const seed = Number(process.env.TEST_SEED ?? 36);
 
 describe("Generated texts and documents", () => {
-  const host = duringSuite(() => openToolHost({ queue: { queueTimeoutMs: pollTimeoutMs } }));
+  const host = duringSuite(openToolHost);
 
   for (const [program, voices] of Object.entries(fuzzedVoices)) {
     it(`are spoken or refused, with marks in order (seed ${seed}): ${program}`, async function () {
