@@ -85,7 +85,7 @@ const run = async (
 };
 
 describe("schemathesis, over the whole description", function () {
-  this.timeout(900_000);
+  this.timeout(1_800_000); // its budget on an idle machine is 12 minutes
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let service: RunningService;
 
