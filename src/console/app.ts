@@ -1,6 +1,6 @@
 import type { VNode } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { AdminSession } from "../http/routes/admin/session.ts";
+import type { AdminSession } from "../http/kernel/request-state.ts";
 import { createApi } from "./api.ts";
 import { Empty, messageOf } from "./components/status.ts";
 import { html } from "./html.ts";

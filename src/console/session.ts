@@ -1,6 +1,6 @@
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
-import type { AdminSession } from "../http/routes/admin/session.ts";
+import type { AdminSession } from "../http/kernel/request-state.ts";
 import type { Api } from "./api.ts";
 
 /** A message to the person, shown once at the top; with an action that takes back what was done. */

@@ -1,6 +1,6 @@
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { AdminSession } from "../http/routes/admin/session.ts";
+import type { AdminSession } from "../http/kernel/request-state.ts";
 import { ApiError, createApi } from "./api.ts";
 import { Field, fieldsOf } from "./components/field.ts";
 import { messageOf } from "./components/status.ts";
