@@ -32,7 +32,7 @@ import { createLazyCipher, deriveKeys, obtainMasterKeys, openNamingKey } from ".
 import { composeProviders } from "./speech/providers.ts";
 import { webhookRefusal } from "./website-servers.ts";
 
-/** What every builder of the service needs. */
+/** Every builder of the service needs this. */
 export interface Runtime {
   readonly settings: Settings;
   readonly log: Logger;

@@ -105,7 +105,7 @@ const reportUnknownVoices = ({ settings, log }: Runtime, { voices }: SynthesisPa
   }
 };
 
-/** What the operations, the middleware and the sockets share. */
+/** The operations, the middleware and the sockets share this. */
 const composeShared = (settings: Settings, { access, speech }: Application) => {
   const { accessTokens, isVerified, limits } = access;
   const { synthesis, marksWithPhonemes } = speech;

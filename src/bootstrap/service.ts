@@ -102,7 +102,7 @@ export const composeService = async (
   const namingKey = await core.namingKey();
   await addReleaseVoices(core, settings);
 
-  // Audio, and what becomes of it on other instances.
+  // Audio, and the changes that other instances make to it.
   const audio = await composeAudio(runtime, core, namingKey);
   const audioReports = composeAudioReports(
     runtime,
@@ -113,7 +113,7 @@ export const composeService = async (
   const others = followOthers(core, audio.pipeline.forget, onFatal, onError);
   resources.defer(async () => others.close());
 
-  // Who may call, and the ledger of what they are served.
+  // Authentication, limits, webhooks and the ledger.
   const access = composeAccess(runtime, core, masterKeys);
   const webhooks = composeWebhooks(runtime, core);
   const activity = createActivity({ clock });
@@ -174,8 +174,8 @@ const followOthers = (
       for (const event of events) {
         const { type, data } = event;
         if (type === "AudioDeleted") forget((data as { hash: string }).hash);
-        // What an operator says of one machine's clock holds for every machine whose clock agrees
-        // with it.
+        // A statement of an operator on one machine's clock holds for every machine whose clock
+        // agrees with it.
         if (isOfType<ClockEvent, typeof event>(event, ["ClockAccepted", "ClockCorrected"]))
           clockCheck.accept(Date.parse("accepted" in event.data ? event.data.accepted : event.data.at));
         const refusal = formatRefusal({ type, data });

@@ -13,7 +13,7 @@ export interface Services extends AdminServices {
   readonly acceptClock: AcceptClock;
 }
 
-/** What a command reads in addition to the stream that it decides on. */
+/** The streams that a command reads in addition to the one that it decides on. */
 export interface Reads extends AdminReads {
   /** The usage of this month of the keys that are shown. */
   readonly usage?: true;

@@ -2,7 +2,7 @@
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string | undefined;
-  /** Which members of the request are wrong. */
+  /** The members of the request that are wrong. */
   readonly issues: readonly FieldIssue[];
 
   constructor(status: number, { message, code, errors }: ErrorBody) {

@@ -1,4 +1,4 @@
-/** How values are written. All times are UTC and say so. */
+/** Functions that write values for persons. All times are UTC and say so. */
 
 const whole = new Intl.NumberFormat("en-GB");
 const short = new Intl.NumberFormat("en-GB", { notation: "compact", maximumFractionDigits: 1 });

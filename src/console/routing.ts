@@ -52,7 +52,7 @@ export const useRoute = (): Route => {
   return route;
 };
 
-/** What the view of a screen receives. */
+/** The view of a screen receives these. */
 export interface ScreenProps {
   readonly route: Route;
   /** The values of the `:name` parts of the screen's path. */

@@ -55,7 +55,7 @@ export interface Telemetry {
   observe(gauges: MetricSources): void;
 }
 
-/** What gauges read at collection. It costs nothing in between. */
+/** Gauges read this at collection. It costs nothing in between. */
 export interface MetricSources {
   views(): Omit<RunnerStatus, "current">;
   /** Events in the log that are skipped because they cannot be folded. */

@@ -6,7 +6,9 @@ import { Invalid } from "../domain/errors.ts";
 import { countCharacters } from "../domain/synthesis/count-characters.ts";
 import type { RequestedVoice } from "./events.ts";
 
-/** How an utterance is spoken: the request of each of its pieces, without the text. */
+/**
+ * The manner in which an utterance is spoken: the request of each of its pieces, without the text.
+ */
 export type Manner = Omit<SynthesisRequest, "text">;
 
 /**

@@ -18,7 +18,7 @@ import { noTelemetry, type Telemetry } from "../../telemetry/telemetry.ts";
 import type { ServiceClock } from "../clock/service-clock.ts";
 import { makePrivateDirectory } from "../private-directory.ts";
 
-/** How long a start waits for the event store. */
+/** A start waits at most this long for the event store. */
 export const startTimeoutMs = 30_000;
 
 interface OpenEventStoreOptions {
@@ -27,7 +27,7 @@ interface OpenEventStoreOptions {
   readonly telemetry?: Telemetry;
   /** Given for stores that are written to: appends are refused while the clock is wrong. */
   readonly checked?: ServiceClock;
-  /** How long to wait for an event store that is still starting. Default 0. */
+  /** The longest wait for an event store that is still starting. Default 0. */
   readonly waitMs?: number;
 }
 

@@ -38,7 +38,7 @@ export const composeSpeakSamples = (
 
 /** Requests after a start are more urgent. */
 const firstMs = 10_000;
-/** How long a changed catalog waits for its samples. */
+/** A changed catalog waits at most this long for its samples. */
 const intervalMs = 60_000;
 
 /**

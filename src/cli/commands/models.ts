@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { fields, table } from "../columns.ts";
 import { printing } from "../command.ts";
 
-/** What a check of a pack has found. */
+/** The result of a check of a pack. */
 export interface CheckedModel {
   readonly name: string;
   readonly kind: string;

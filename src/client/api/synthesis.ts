@@ -17,7 +17,7 @@ export interface SynthesisQuery {
 export interface OpenedAudio {
   readonly contentType: string;
   readonly prosodyApplied: readonly ProsodyParameter[];
-  /** Whether all of it has been received; always true for silence. */
+  /** True if all of it has been received; always true for silence. */
   readonly whole: boolean;
   /**
    * Can be read once. Rejects with a VoxledgerError if the stream breaks: the chunks until then are

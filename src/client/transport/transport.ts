@@ -3,7 +3,8 @@ import type { Prosody } from "../prosody.ts";
 import type { TextPart } from "../text-parts.ts";
 
 /**
- * How audio is loaded. `stream` and `websocket` download voices that the service does not stream.
+ * The ways in which audio is loaded. `stream` and `websocket` download voices that the service does
+ * not stream.
  */
 export const transportModes = ["chunks", "stream", "websocket"] as const;
 export type TransportMode = (typeof transportModes)[number];

@@ -29,7 +29,7 @@ export const Dialog = ({ title, onClose, children }: DialogProps): VNode => {
 };
 
 interface ConfirmProps extends DialogProps {
-  /** What the button does: `Suspend key`. */
+  /** The text of the button: `Suspend key`. */
   readonly action: string;
   readonly isDangerous?: boolean;
   /** Receives the form's fields by name. The dialog shows what it throws. */
@@ -82,7 +82,7 @@ interface ActionButtonsProps<Props> {
   readonly actions: readonly Action<Props>[];
   /** The props of every dialog. */
   readonly props: Props;
-  /** What the actions are about, for assistive technology. */
+  /** The subject of the actions, for assistive technology. */
   readonly subject?: string;
   /** Further buttons. */
   readonly children?: ComponentChildren;

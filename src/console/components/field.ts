@@ -28,7 +28,7 @@ export const Field = ({ label, hint, error, control = {}, as = "input", children
   </div>`;
 };
 
-/** What the person has entered or chosen in the control of an event. */
+/** Returns the text that a person has entered or chosen in the control of an event. */
 export const valueIn = (event: Event): string =>
   (event.currentTarget as HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement).value;
 

@@ -23,7 +23,7 @@ export interface PlotProps {
   /** Default true. */
   readonly isTime?: boolean;
   readonly xTitle?: string;
-  /** How x is written in the table. */
+  /** Writes x in the table. */
   readonly formatX?: (x: number) => string;
   readonly formatY?: (y: number) => string;
   /** Adds the series up. */
@@ -179,7 +179,7 @@ const optionsOf = (
   };
 };
 
-/** For a single value, or none: half a day on both sides of it, or of now. */
+/** Returns half a day on both sides of a single value, or of now if there is none. */
 const rangeAround = (value: number | undefined, isTime: boolean): [number, number] => {
   const [centre, half] = isTime ? [value ?? Date.now() / 1_000, 43_200] : [value ?? 0, 1];
   return [centre - half, centre + half];

@@ -11,9 +11,9 @@ export interface Column<Row> {
   readonly title: string;
   /** Names the column in a `Sort`. Default: the title. */
   readonly id?: string;
-  /** What is sorted and copied. */
+  /** The value that is sorted and copied. */
   readonly value: (row: Row) => Cell;
-  /** What is shown. Default: the value. */
+  /** The view that is shown. Default: the value. */
   readonly view?: (row: Row) => ComponentChildren;
   /** Aligned to the right, and sorted with the greatest first. */
   readonly isNumber?: boolean;

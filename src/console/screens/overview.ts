@@ -14,7 +14,7 @@ import { useGet } from "../use-data.ts";
 const firstPauseMs = 1_000;
 const longestPauseMs = 30_000;
 
-/** What all instances have served, and the state of the instance that answers. */
+/** The usage of all instances, and the state of the instance that responds. */
 export const Overview = (): VNode => {
   const status = useGet<InstanceStatus>("admin/status");
   const usage = useGet<UsageOverview>("admin/usage");
@@ -100,7 +100,7 @@ const cacheNote = (period: UsagePeriod): string => {
   return `${formatShare(all - period.served.miss.requests, all)} without synthesis`;
 };
 
-/** Where the audio of all servings came from. */
+/** The sources of the audio of all servings. */
 const Sources = ({ usage: { today, month }, asOf }: { usage: UsageOverview; asOf: string }): VNode => {
   type Source = (typeof provenances)[number];
   const columnOf = (title: string, period: UsagePeriod): Column<Source> =>

@@ -55,7 +55,7 @@ interface VoiceActionsProps extends Required<AddVoiceProps> {
 
 type ActionProps = WithClose<Required<AddVoiceProps>>;
 
-/** What an operator can do with a voice of the catalog. */
+/** The actions of an operator on a voice of the catalog. */
 export const VoiceActions = ({ children, ...props }: VoiceActionsProps): VNode => {
   const { name, deprecated: isDeprecated = false } = props.voice;
   const actions: Action<Required<AddVoiceProps>>[] = [

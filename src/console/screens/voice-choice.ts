@@ -9,7 +9,10 @@ import { useGet } from "../use-data.ts";
 
 const path = "admin/voice-choice";
 
-/** Whether natural voices speak, on all instances. `onChange`: called after each change. */
+/**
+ * Shows and changes whether natural voices speak, on all instances. `onChange` is called after each
+ * change.
+ */
 export const VoiceChoice = ({ onChange }: { readonly onChange: () => void }): VNode => {
   const data = useGet<VoiceChoiceStatus>(path);
   const mayChange = useMayChange();

@@ -18,7 +18,7 @@ type ActionProps = WithClose<WebhookActionsProps>;
 
 const pathOf = ({ webhookId }: WebhookDetails): string => `admin/webhooks/${encodeURIComponent(webhookId)}`;
 
-/** What an operator can do with a webhook; nothing for auditors. */
+/** The actions of an operator on a webhook; nothing for auditors. */
 export const WebhookActions = (props: WebhookActionsProps): VNode => {
   const actions: Action<WebhookActionsProps>[] = [
     { title: "Test message…", dialog: SendTest },

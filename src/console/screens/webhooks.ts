@@ -28,7 +28,7 @@ export const Webhooks = (): VNode => {
   `;
 };
 
-/** Which keys a webhook is about. */
+/** Names the keys that a webhook is about. */
 const scopeText = ({ websiteId, apiKey }: WebhookDetails): string =>
   [websiteId, apiKey].filter(Boolean).join(", ") || "all";
 

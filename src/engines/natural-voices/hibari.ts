@@ -44,7 +44,7 @@ const british: readonly HibariFile[] = [
   "oov_gb.onnx",
 ];
 
-/** Only the author's page has them. */
+/** These files are only on the author's page. */
 const furtherModels: readonly HibariFile[] = [
   "bf_emma.int8.onnx",
   "am_fenrir_v2.int8.onnx",

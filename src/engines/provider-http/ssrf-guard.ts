@@ -4,7 +4,7 @@ import { isIP, type LookupFunction } from "node:net";
 import { EngineFailed } from "../../domain/errors.ts";
 import { addressesIn, networksOf, reachOf } from "./addresses.ts";
 
-/** Who configured the address. */
+/** The person who configured the address. */
 export type Trust =
   /** The operator, in a setting: any scheme and network except metadata services. */
   | { readonly by: "operator" }
@@ -143,7 +143,7 @@ const websites = ({ allowLoopback, networks }: AllowedNetworks): Refusals => {
     refusalOfName: (protocol, host) => {
       if (isLocalhost(host)) return refusalOfAddress(protocol, "127.0.0.1");
       if (protocol === "http:") return onlyHttps;
-      // With allowed networks, the address decides.
+      // If networks are allowed, the address decides.
       return isInternalName(host) && networks.length === 0 ? "a name of a private network" : undefined;
     },
   };

@@ -8,7 +8,7 @@ const maxMessageBytes = 1024 * 1024;
 /** The maximum number of messages that wait for their reader. */
 const readAhead = 4;
 
-/** What is sent over a WebSocket. */
+/** The messages that are sent over a WebSocket. */
 export interface SocketMessages {
   readonly messages: readonly string[];
   /** Sent on an abort, before the connection is closed. */

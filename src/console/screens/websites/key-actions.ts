@@ -17,7 +17,7 @@ type ActionProps = WithClose<KeyActionsProps>;
 
 const pathOf = ({ apiKey }: KeyDetails): string => `admin/keys/${encodeURIComponent(apiKey)}`;
 
-/** What an operator can do with a key; nothing for auditors. */
+/** The actions of an operator on a key; nothing for auditors. */
 export const KeyActions = (props: KeyActionsProps): VNode => {
   const actions: Action<KeyActionsProps>[] = [
     props.keyDetails.status === "active"

@@ -155,7 +155,7 @@ interface Share {
 }
 
 interface SharesProps {
-  /** What a row stands for: `Engine`. */
+  /** The heading of the rows: `Engine`. */
   readonly heading: string;
   readonly asOf: string;
   readonly rows: readonly Share[];

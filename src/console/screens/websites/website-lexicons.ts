@@ -13,7 +13,7 @@ import { useGet } from "../../use-data.ts";
 
 type Open = { readonly dialog: "show" | "remove"; readonly name: string } | { readonly dialog: "set" };
 
-/** How a website's texts are pronounced. */
+/** The lexicons of a website, by which its texts are pronounced. */
 export const WebsiteLexicons = ({ website }: { website: WebsiteDetails }): VNode => {
   const mayChange = useMayChange();
   const [open, setOpen] = useState<Open>();
