@@ -238,15 +238,16 @@ const allRenditions = (synthesis: Planner): Rendition[] =>
 describe("golden files: recipes", () => {
   it("give the recorded names, the best first", async () => {
     const synthesis = await openSynthesis();
-    const recorded = requests.map(([body, website = "without-credentials"]) => {
+    const recorded = requests.flatMap(([body, website = "without-credentials"]) => {
+      const request = `${website} ${JSON.stringify(body)}`;
       try {
         const { renditions, characters } = synthesis.plan(requestFromBody(schema, body), website);
-        return { request: body, website, characters, takes: renditions.map(lineOf) };
+        return [`${request}: ${characters} characters`, ...renditions.map((one) => `  ${lineOf(one)}`)];
       } catch (error) {
-        return { request: body, website, refused: (error as Error).name };
+        return [`${request}: ${(error as Error).name}`];
       }
     });
-    expectGolden("recipes.json", recorded);
+    expectGolden("recipes.txt", `${recorded.join("\n")}\n`);
   });
 
   it("lead to the names that version 0.1 gave to audio of websites' own providers", async () => {
