@@ -9,7 +9,10 @@ interface AccessToken {
   readonly exp: number;
 }
 
-/** The claims of a token, not valid before `from`. The views decide whether its proof is still valid. */
+/**
+ * The claims of a token, not valid before `from`. The views decide whether its proof is still
+ * valid.
+ */
 interface TokenClaims extends Validity {
   readonly apiKey: string;
   readonly proof: Proof;
@@ -23,14 +26,18 @@ const maxCachedTokens = 10_000;
 /** Maximum clock skew between instances that issue tokens. */
 const leewaySeconds = 30;
 
-/** Age of a session after which no token continues it. At least the longest lifetime of a token (TOKEN_TTL_SECONDS). */
+/**
+ * Age of a session after which no token continues it. At least the longest lifetime of a token
+ * (TOKEN_TTL_SECONDS).
+ */
 export const maxSessionSeconds = 86_400;
 
 export type AccessTokens = ReturnType<typeof createAccessTokens>;
 
 /**
- * Short-lived tokens, bound to the proof of a principal. A session is a token and those issued for it: it begins with
- * other credentials, at `auth_time`, and ends at its maximum age, so that a stolen token is not valid for ever.
+ * Short-lived tokens, bound to the proof of a principal. A session is a token and those issued for
+ * it: it begins with other credentials, at `auth_time`, and ends at its maximum age, so that a
+ * stolen token is not valid for ever.
  */
 export const createAccessTokens = ({
   key,
@@ -73,7 +80,10 @@ export const createAccessTokens = ({
   return {
     /** A new token, bound to the principal's proof and session. */
     issue,
-    /** A new token if the principal's token is past half its lifetime, unless it would not be valid longer. */
+    /**
+     * A new token if the principal's token is past half its lifetime, unless it would not be valid
+     * longer.
+     */
     renew: (principal: Principal): AccessToken | undefined => {
       const { token } = principal;
       const isDue =
@@ -88,7 +98,10 @@ export const createAccessTokens = ({
       const hasBegun = claims.from <= now + leewaySeconds;
       return hasBegun && now < Math.min(claims.exp, sessionEnd(claims)) ? claims : undefined;
     },
-    /** Whether the session of a token goes on. A connection that was opened with the token ends with it. */
+    /**
+     * Whether the session of a token goes on. A connection that was opened with the token ends with
+     * it.
+     */
     isSessionValid: (token: Validity): boolean => nowSeconds() < sessionEnd(token),
   };
 };
@@ -124,8 +137,8 @@ const proofOf = (secretId: string | undefined, origin: string | undefined): Proo
 };
 
 /*
- * JSON Web Tokens (RFC 7519) signed with HMAC-SHA-256. There is one header, compared as it is written: a token cannot
- * choose its own algorithm.
+ * JSON Web Tokens (RFC 7519) signed with HMAC-SHA-256. There is one header, compared as it is
+ * written: a token cannot choose its own algorithm.
  */
 const header = Buffer.from(JSON.stringify({ alg: "HS256", typ: "JWT" })).toString("base64url");
 
@@ -134,7 +147,9 @@ const signJwt = (claims: object, key: Buffer): string => {
   return `${signed}.${signature(signed, key)}`;
 };
 
-/** The token's claims, or undefined if it is not signed with this key. The caller checks its times. */
+/**
+ * The token's claims, or undefined if it is not signed with this key. The caller checks its times.
+ */
 const readJwt = (token: string, key: Buffer): unknown => {
   const [head, payload, signed, ...more] = token.split(".");
   if (head !== header || payload === undefined || signed === undefined || more.length > 0) return undefined;

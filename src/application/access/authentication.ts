@@ -28,13 +28,15 @@ export type Credentials =
 
 export interface Authenticator {
   /**
-   * Authenticates a caller by one form of credentials only: an origin does not make up for a wrong secret or token.
+   * Authenticates a caller by one form of credentials only: an origin does not make up for a wrong
+   * secret or token.
    * @throws {Unauthorized} disclosing only the form of the credentials
    * @throws {RateLimited} instead, for a wrong secret of a client that has presented too many
    */
   authenticate(credentials: Credentials, client: string, at?: AccessPoint): Principal;
   /**
-   * The current state of an authenticated principal. The expiry of its token is ignored, but not the end of its session.
+   * The current state of an authenticated principal. The expiry of its token is ignored, but not
+   * the end of its session.
    * @throws {Unauthorized} when its proof was withdrawn or its session has ended
    */
   reauthenticate(principal: Principal): Principal;
@@ -85,7 +87,10 @@ export const createAuthenticator = ({
   };
 };
 
-/** Checks credentials and proofs against the views. Both results are undefined for wrong or withdrawn ones. */
+/**
+ * Checks credentials and proofs against the views. Both results are undefined for wrong or
+ * withdrawn ones.
+ */
 const createPrincipalFinder = ({ keys, websites, accessTokens }: Accounts) => {
   const bySecret = createSecretFinder(keys);
 

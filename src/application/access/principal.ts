@@ -23,8 +23,8 @@ export interface Principal extends ActingKey {
 }
 
 /**
- * The proof of authentication: one of the key's secrets, or an origin of the website. It is valid until the secret is
- * revoked or the origin withdrawn, and so are tokens bound to it.
+ * The proof of authentication: one of the key's secrets, or an origin of the website. It is valid
+ * until the secret is revoked or the origin withdrawn, and so are tokens bound to it.
  */
 export type Proof =
   | { readonly by: "secret"; readonly secretId: string }
@@ -38,7 +38,10 @@ export interface Validity {
   readonly authTime: number;
 }
 
-/** A literal, because V8 stores some members of a spread object apart from it, and each request reads them. */
+/**
+ * A literal, because V8 stores some members of a spread object apart from it, and each request
+ * reads them.
+ */
 export const principalOf = (key: IssuedKey, proof: Proof): Principal => {
   const { apiKey, keyNumber, websiteId, plan, suspension } = actingKey(key);
   const principal = { apiKey, keyNumber, websiteId, plan, proof };

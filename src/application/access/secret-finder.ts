@@ -9,7 +9,10 @@ const defaultMaxPresented = 200_000;
 
 /** A secret that was presented, and the principal that it proved. */
 interface Presented {
-  /** The key's state that `principal` was made from. A changed key has a new one: `evolveKey` never mutates it. */
+  /**
+   * The key's state that `principal` was made from. A changed key has a new one: `evolveKey` never
+   * mutates it.
+   */
   readonly key: IssuedKey;
   readonly principal: Principal;
   /** `LiveView.changes` when the key's state was last compared. */
@@ -20,10 +23,12 @@ interface Presented {
 export type FindBySecret = (apiKey: string, secret: string) => Principal | undefined;
 
 /**
- * Remembers the principals of valid secrets up to a bound, so that a repeated secret is neither hashed nor looked up again. A
- * principal is compared with its key's state after each change of any key, so a revoked secret is refused at once, and a changed plan or
- * suspension takes effect at once. A wrong secret leaves no trace. Whether a secret is remembered tells only those who present the whole secret: looking a text up
- * compares it with another one only if their hashes, seeded by V8, are equal.
+ * Remembers the principals of valid secrets up to a bound, so that a repeated secret is neither
+ * hashed nor looked up again. A principal is compared with its key's state after each change of any
+ * key, so a revoked secret is refused at once, and a changed plan or suspension takes effect at
+ * once. A wrong secret leaves no trace. Whether a secret is remembered tells only those who present
+ * the whole secret: looking a text up compares it with another one only if their hashes, seeded by
+ * V8, are equal.
  */
 export const createSecretFinder = (keys: LiveView<Key>, maxPresented = defaultMaxPresented): FindBySecret => {
   const presented = new Map<string, Presented>();

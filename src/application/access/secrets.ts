@@ -1,6 +1,9 @@
 import { hash, timingSafeEqual } from "node:crypto";
 
-/** The stored form of a secret: its SHA-256 in hex. Secrets have 256 random bits, so no salt is needed. */
+/**
+ * The stored form of a secret: its SHA-256 in hex. Secrets have 256 random bits, so no salt is
+ * needed.
+ */
 export const hashSecret = (secret: string): string => hash("sha256", secret);
 
 /** Finds the entry of a presented secret. Compares all hashes in constant time. */

@@ -25,8 +25,8 @@ export interface RequestContext {
   /** The Idempotency-Key: a repeat of the same request is charged once. */
   readonly idempotency?: Idempotency | undefined;
   /**
-   * Calls back when the client has read the whole response, or has left. Absent: the caller keeps no
-   * audio in memory that it has read.
+   * Calls back when the client has read the whole response, or has left. Absent: the caller keeps
+   * no audio in memory that it has read.
    */
   readonly onSent?: (callback: () => void) => void;
 }
@@ -55,8 +55,8 @@ export class AdmittedRequest {
   readonly #context: AdmittedContext;
   readonly #admission: Admission;
   /**
-   * Ends the synthesis, or this request's part in it. It is not the caller's signal, which a request
-   * with an Idempotency-Key may outlast.
+   * Ends the synthesis, or this request's part in it. It is not the caller's signal, which a
+   * request with an Idempotency-Key may outlast.
    */
   readonly #synthesis = new AbortController();
   #work: { readonly engine: EngineWork; readonly source: AudioSource } | undefined;
@@ -79,7 +79,10 @@ export class AdmittedRequest {
     this.#admission = admission;
   }
 
-  /** Decides on the request before any work. `characters`: what it may be charged. @throws the refusal */
+  /**
+   * Decides on the request before any work. `characters`: what it may be charged. @throws the
+   * refusal
+   */
   static async admit(
     options: DeliveryOptions,
     plan: SynthesisPlan,
@@ -102,7 +105,10 @@ export class AdmittedRequest {
     }
   }
 
-  /** The whole sound. With `asKept`, the bytes that the store keeps: clients join parts by their ETag, also those of other instances. */
+  /**
+   * The whole sound. With `asKept`, the bytes that the store keeps: clients join parts by their
+   * ETag, also those of other instances.
+   */
   async obtain(asKept: boolean, paid: Audio | undefined): Promise<Audio> {
     const { pipeline } = this.#options;
     const { principal, signal } = this.#context;
@@ -167,7 +173,10 @@ export class AdmittedRequest {
     else voidIfFree(this.#options, receipt);
   }
 
-  /** The reader of a stream has left. The sound of a charged Idempotency-Key is completed: its repeats must need no engine. */
+  /**
+   * The reader of a stream has left. The sound of a charged Idempotency-Key is completed: its
+   * repeats must need no engine.
+   */
   leaveStream(audio: AsyncIterator<Buffer>): void {
     if (this.#context.idempotency) void readToEnd(audio).catch(this.chargeRepeat);
     else this.endSynthesis();

@@ -9,7 +9,10 @@ import type { Planner, SynthesisRequest } from "./planner.ts";
 
 /** The name of the audio that answers a request. It is the same whether the audio exists or not. */
 export interface AudioName {
-  /** Absent if it must not be known: without credentials, `/audio/{name}` says whether the audio exists. */
+  /**
+   * Absent if it must not be known: without credentials, `/audio/{name}` says whether the audio
+   * exists.
+   */
   readonly name?: string;
   /** With the name of public audio: the path of its permanent URL, below that of PUBLIC_URL. */
   readonly path?: string;

@@ -7,7 +7,9 @@ import type { Ledger, StreamOutcome } from "../../ledger/ledger.ts";
 import type { AdmittedRequest } from "./admitted-request.ts";
 import { isCallersFault } from "./charges.ts";
 
-/** A sound that is still being synthesized. Its first bytes exist, and the ledger holds its serving. */
+/**
+ * A sound that is still being synthesized. Its first bytes exist, and the ledger holds its serving.
+ */
 export interface SynthesisStream {
   readonly rendition: Rendition;
   readonly contentType: MimeType;
@@ -16,8 +18,9 @@ export interface SynthesisStream {
   /** Charged to the key; 0 for a repeat. */
   readonly characters: number;
   /**
-   * The chunks, at the reader's pace; to be read once. When reading ends, for any reason, the delivered bytes are
-   * recorded. A failure during the stream throws {EngineFailed} or {Unavailable}.
+   * The chunks, at the reader's pace; to be read once. When reading ends, for any reason, the
+   * delivered bytes are recorded. A failure during the stream throws {EngineFailed} or
+   * {Unavailable}.
    */
   readonly audio: AsyncIterable<Buffer>;
   /** What the reader keeps in memory. */
@@ -63,8 +66,8 @@ export const beginStream = async (
 };
 
 /**
- * Passes the chunks through and reports once how the stream ended, also if the signal is aborted before the first read. A
- * chunk counts as delivered when the next one is requested.
+ * Passes the chunks through and reports once how the stream ended, also if the signal is aborted
+ * before the first read. A chunk counts as delivered when the next one is requested.
  */
 const meterStream = (
   source: AsyncIterator<Buffer>,

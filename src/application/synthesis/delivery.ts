@@ -35,8 +35,8 @@ export interface WholeRequest<S extends Selection> {
   /** True if the client requests a range. */
   readonly hasRange: boolean;
   /**
-   * Selects what is sent. A refusal is charged if an engine has worked for the request. `onBegin` must be called when an engine
-   * begins to work for the selection itself.
+   * Selects what is sent. A refusal is charged if an engine has worked for the request. `onBegin`
+   * must be called when an engine begins to work for the selection itself.
    */
   readonly select: (audio: Audio, onBegin: () => void) => S | Promise<S>;
 }
@@ -53,14 +53,16 @@ export interface WholeDelivery {
   /** The sound, if it is in memory. */
   fromMemory(plan: SynthesisPlan): Audio | undefined;
   /**
-   * What is known of the sound in memory or store, if the key was charged for it within ten minutes. Otherwise it is not looked for, so that
-   * neither the response nor its time tells the key what others had spoken.
+   * What is known of the sound in memory or store, if the key was charged for it within ten
+   * minutes. Otherwise it is not looked for, so that neither the response nor its time tells the
+   * key what others had spoken.
    */
   findCharged(plan: SynthesisPlan, apiKey: string, signal: AbortSignal): Promise<KnownAudio | undefined>;
   /**
-   * Decides on the request, synthesizes the sound if necessary, selects what is sent, and records the serving. The audio may
-   * leave when this resolves. @throws {KeyIsSuspended} @throws {EngineFailed} @throws {Unavailable} @throws what `select`
-   * throws @throws the signal's reason when the caller has disconnected
+   * Decides on the request, synthesizes the sound if necessary, selects what is sent, and records
+   * the serving. The audio may leave when this resolves. @throws {KeyIsSuspended} @throws
+   * {EngineFailed} @throws {Unavailable} @throws what `select` throws @throws the signal's reason
+   * when the caller has disconnected
    */
   deliver<S extends Selection>(
     plan: SynthesisPlan,
@@ -73,8 +75,9 @@ export interface WholeDelivery {
 }
 
 /**
- * Records the serving of a whole sound from memory. Calls `done` once, later: without an error the audio may leave. The
- * caller of this function must check then whether its client is still connected.
+ * Records the serving of a whole sound from memory. Calls `done` once, later: without an error the
+ * audio may leave. The caller of this function must check then whether its client is still
+ * connected.
  * @throws {RateLimited} before any work
  */
 export type RecordWhole = (
@@ -93,22 +96,25 @@ export interface Streaming {
   /** `/v2` streams only BYOK engines. @throws {NotFound} for any other engine */
   requireProvider(plan: SynthesisPlan): void;
   /**
-   * Resolves when the first bytes may leave. An aborted `signal` ends the stream, and the synthesis if it was the last
-   * listener. Silent plans are not accepted.
+   * Resolves when the first bytes may leave. An aborted `signal` ends the stream, and the synthesis
+   * if it was the last listener. Silent plans are not accepted.
    * @throws {KeyIsSuspended} @throws {EngineFailed} @throws {Unavailable}
    */
   begin(plan: SynthesisPlan, context: StreamContext, signal: AbortSignal): Promise<SynthesisStream>;
 }
 
 /**
- * Delivers sounds. Every delivery, whole or streamed, takes the same steps: decide on the request (Idempotency-Key, quota), obtain
- * the sound, record the serving, and only then hand the audio over. Once an engine has worked for a request it is charged,
- * unless the service or the provider failed.
+ * Delivers sounds. Every delivery, whole or streamed, takes the same steps: decide on the request
+ * (Idempotency-Key, quota), obtain the sound, record the serving, and only then hand the audio
+ * over. Once an engine has worked for a request it is charged, unless the service or the provider
+ * failed.
  */
 export const createDelivery = (options: DeliveryOptions): WholeDelivery & Streaming => {
   const { pipeline, ledger } = options;
 
-  /** The sound of a part that may be paid for: no engine works for it, and it needs no characters. */
+  /**
+   * The sound of a part that may be paid for: no engine works for it, and it needs no characters.
+   */
   const findPaid = async (plan: SynthesisPlan, context: WholeContext): Promise<Audio | undefined> => {
     const { apiKey } = context.principal;
     const [first] = plan.renditions;

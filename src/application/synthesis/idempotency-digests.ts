@@ -8,15 +8,16 @@ const digestLength = 22;
 export type IdempotencyDigests = ReturnType<typeof createIdempotencyDigests>;
 
 /**
- * Digests of the value of an Idempotency-Key, and of the request's parameters under a secret key: they contain the text, and
- * whoever reads the log could confirm a guessed one.
+ * Digests of the value of an Idempotency-Key, and of the request's parameters under a secret key:
+ * they contain the text, and whoever reads the log could confirm a guessed one.
  */
 export const createIdempotencyDigests = (namingKey: KeyObject) => ({
   idempotencyOf: (apiKey: string, value: string, request: SynthesisRequest): Idempotency => {
     const parameters = parametersOf(request);
     return {
       key: digest(apiKey, value),
-      // Of a JSON array, and names of audio are digests of JSON objects under the same key: neither is ever the other.
+      // Of a JSON array, and names of audio are digests of JSON objects under the same key: neither
+      // is ever the other.
       request: digest(namingKey, JSON.stringify([apiKey, ...parameters])),
       formerRequest: digest(apiKey, JSON.stringify(parameters)),
     };

@@ -2,8 +2,9 @@ import { countCharacters } from "../../domain/synthesis/count-characters.ts";
 import { completeSentencesOf } from "../../domain/text/sentences.ts";
 
 /**
- * Cuts a text that arrives in chunks into pieces, each as soon as it is complete, or a few characters later. The pieces depend
- * on the text alone, not on its chunks. Joined, they are the text; a blank text has none.
+ * Cuts a text that arrives in chunks into pieces, each as soon as it is complete, or a few
+ * characters later. The pieces depend on the text alone, not on its chunks. Joined, they are the
+ * text; a blank text has none.
  */
 export interface IncomingText {
   /** The pieces that are found to be complete. */
@@ -12,18 +13,22 @@ export interface IncomingText {
   end(): string[];
 }
 
-/** In UTF-16 code units. A longer sentence is cut between words, so that no chunk is searched for longer. */
+/**
+ * In UTF-16 code units. A longer sentence is cut between words, so that no chunk is searched for
+ * longer.
+ */
 const longestSentence = 600;
 
 /**
- * For each code unit that arrives, so many are searched for sentences: otherwise a text that arrives in single characters would
- * be searched again with each of them. Sentences of 30 characters are still searched at once.
+ * For each code unit that arrives, so many are searched for sentences: otherwise a text that
+ * arrives in single characters would be searched again with each of them. Sentences of 30
+ * characters are still searched at once.
  */
 const searchedPerUnit = 16;
 
 /**
- * The first sentence is a piece by itself. Later pieces have more characters, so that the number of pieces of a text, each
- * of which costs a synthesis and a serving, stays below 10 + length / 100.
+ * The first sentence is a piece by itself. Later pieces have more characters, so that the number of
+ * pieces of a text, each of which costs a synthesis and a serving, stays below 10 + length / 100.
  */
 const leastCharacters = (index: number): number => Math.min(index * 10, 100);
 

@@ -49,11 +49,17 @@ export interface SynthesisPlan {
   readonly renditions: readonly [Rendition, ...Rendition[]];
   /** The revision of the shared catalog. A shared plan depends on nothing else. */
   readonly catalogRevision: string;
-  /** True if the plan is the same for every website without lexicons: no audio of a website and no lexicon is involved. */
+  /**
+   * True if the plan is the same for every website without lexicons: no audio of a website and no
+   * lexicon is involved.
+   */
   readonly shared: boolean;
 }
 
-/** The engine that speaks for the website; undefined if it is not running or the website has no credentials for it. */
+/**
+ * The engine that speaks for the website; undefined if it is not running or the website has no
+ * credentials for it.
+ */
 export type FindEngine = (code: EngineCode, websiteId: string) => Engine | undefined;
 
 export interface PlannerOptions {
@@ -111,7 +117,8 @@ export const createPlanner = (options: PlannerOptions) => {
       const isNfc = text === request.text;
       const takesSsml = ({ engine: code, voiceName }: Candidate): boolean => {
         const engine = findEngine(code, websiteId);
-        // A voice that is not installed here is tried: else its fallback would count as the voice that was asked for.
+        // A voice that is not installed here is tried: else its fallback would count as the voice
+        // that was asked for.
         return (
           engine !== undefined && (engine.takesSsml(voiceName) || engine.version(voiceName) === noVersion)
         );

@@ -2,12 +2,16 @@ import type { Context, Middleware } from "koa";
 import type { Cors } from "../kernel/auth.ts";
 
 /*
- * Which pages may read the responses (Fetch standard, CORS). This grants no access: requests are authenticated separately,
- * and no cookie is involved. An origin that any website has verified may read every response, because a preflight does not
- * carry the key; with another website's key the response is a 401.
+ * Which pages may read the responses (Fetch standard, CORS). This grants no access: requests are
+ * authenticated separately, and no cookie is involved. An origin that any website has verified may
+ * read every response, because a preflight does not carry the key; with another website's key the
+ * response is a 401.
  */
 
-/** The headers of a response that depends on the caller's origin; `Vary` is set with or without an origin. */
+/**
+ * The headers of a response that depends on the caller's origin; `Vary` is set with or without an
+ * origin.
+ */
 export type ApiCors = (origin: string | undefined) => Record<string, string>;
 
 /** The headers of a response that is the same for every caller. */
@@ -36,7 +40,10 @@ export const createApiCors = ({
   });
 };
 
-/** `X-API-Secret` is missing on purpose: a secret must not be used in a page. Chromium caps Max-Age at two hours. */
+/**
+ * `X-API-Secret` is missing on purpose: a secret must not be used in a page. Chromium caps Max-Age
+ * at two hours.
+ */
 const preflightHeaders = {
   "Access-Control-Allow-Methods": "GET, HEAD, POST",
   "Access-Control-Max-Age": "7200",
@@ -44,7 +51,10 @@ const preflightHeaders = {
 const allowedHeaders =
   "Authorization, Content-Type, Idempotency-Key, If-None-Match, If-Range, Range, X-API-Key";
 
-/** Sets the headers of a preflight's response. At a compatible API, the headers that its clients add are allowed as requested. */
+/**
+ * Sets the headers of a preflight's response. At a compatible API, the headers that its clients add
+ * are allowed as requested.
+ */
 const setPreflightHeaders = (ctx: Context): void => {
   const { "access-control-request-headers": requested = "" } = ctx.req.headers;
   const ofClients = ctx.state.route.api?.clientHeaders;

@@ -45,8 +45,8 @@ export const createCredentialReader = (tokenHeaders: readonly string[]): Credent
 };
 
 /**
- * `API_KEY.API_SECRET` is a key with its secret, for clients that send a single token. An access token is a JWT, which has two
- * dots; keys and secrets have none.
+ * `API_KEY.API_SECRET` is a key with its secret, for clients that send a single token. An access
+ * token is a JWT, which has two dots; keys and secrets have none.
  */
 const byToken = (token: string, apiKey: string | undefined, origin: string | undefined): Credentials => {
   const [key, apiSecret, ...others] = token.split(".", 3);
@@ -58,8 +58,8 @@ const byToken = (token: string, apiKey: string | undefined, origin: string | und
 export const bearerOf = (authorization = ""): string => /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? "";
 
 /**
- * The origin of a request: `Origin`, or the origin of `Referer` where browsers send no `Origin` (GET and HEAD for elements of
- * a page). Undefined for `Origin: null`.
+ * The origin of a request: `Origin`, or the origin of `Referer` where browsers send no `Origin`
+ * (GET and HEAD for elements of a page). Undefined for `Origin: null`.
  */
 export const originOf = ({ method, headers }: IncomingMessage): string | undefined => {
   const { origin, referer } = headers;

@@ -9,8 +9,8 @@ import type { Admit, Caller } from "../kernel/request-state.ts";
 import type { CredentialReader } from "./credentials.ts";
 
 /**
- * Authenticates a request and counts it against the limits. A refusal by the limits is returned in `admission`, so that its
- * response can carry the rate-limit headers too.
+ * Authenticates a request and counts it against the limits. A refusal by the limits is returned in
+ * `admission`, so that its response can carry the rate-limit headers too.
  * @throws {Unauthorized} @throws {RateLimited} for one more wrong secret after too many
  */
 export type Gate = (request: IncomingMessage) => Caller;

@@ -4,9 +4,10 @@ import { isPrivate } from "../caching/cache-control.ts";
 import type { HeaderNames } from "../kernel/headers.ts";
 
 /**
- * Adds a new access token to the response if the presented one is past half its lifetime, but only if shared caches do not
- * store the response. The client library sends tokens only with requests that have a body, so browser caches cannot replay
- * an old token. Does nothing once the headers are sent.
+ * Adds a new access token to the response if the presented one is past half its lifetime, but only
+ * if shared caches do not store the response. The client library sends tokens only with requests
+ * that have a body, so browser caches cannot replay an old token. Does nothing once the headers are
+ * sent.
  */
 export type RenewToken = (ctx: Context) => void;
 

@@ -6,7 +6,10 @@ import { type BuildOptions, build, type OutputFile, type Plugin, stop } from "es
 
 /** What the program writes to its standard output, as JSON. */
 export interface BundledFiles {
-  /** The SHA-256 digest of each file that the bundles depend on, by its path from the root of the project. */
+  /**
+   * The SHA-256 digest of each file that the bundles depend on, by its path from the root of the
+   * project.
+   */
   readonly inputs: Readonly<Record<string, string>>;
   readonly client: Readonly<Record<ClientScript, string>>;
   /** The console's scripts and style sheet, by their names. */
@@ -58,8 +61,8 @@ const importOtherScripts: Plugin = {
 };
 
 /**
- * Parts of zod that nothing in the console uses, but that zod itself imports: half of its size. English messages are imported by
- * themselves.
+ * Parts of zod that nothing in the console uses, but that zod itself imports: half of its size.
+ * English messages are imported by themselves.
  */
 const unusedParts =
   /zod\/v4\/(locales\/index|classic\/from-json-schema|core\/(compile|to-json-schema|json-schema-\w+))\.js$/;

@@ -14,7 +14,10 @@ const root = resolve(import.meta.dirname, "../../..");
 /** The scripts and style sheets of the service's pages. */
 export interface Bundles {
   readonly client: Readonly<Record<ClientScript, TaggedContent>>;
-  /** By name. `console.js` and what it imports is loaded with the page, the other scripts with the screens that need them. */
+  /**
+   * By name. `console.js` and what it imports is loaded with the page, the other scripts with the
+   * screens that need them.
+   */
   readonly console: ReadonlyMap<string, TaggedContent>;
   /** A part of the console's URLs, so that caches can store its files forever. */
   readonly consoleVersion: string;
@@ -24,7 +27,10 @@ export interface Bundles {
 }
 
 export interface BundleLoader {
-  /** Waits until the bundles are loaded; never starts that. @throws {Unavailable} they cannot be bundled */
+  /**
+   * Waits until the bundles are loaded; never starts that. @throws {Unavailable} they cannot be
+   * bundled
+   */
   readonly bundles: () => Promise<Bundles>;
   /** Loads the bundles. After a failure it tries again. */
   load(signal: AbortSignal): Promise<void>;
@@ -41,8 +47,9 @@ interface BundleLoaderOptions {
 const retryMs = 60_000;
 
 /**
- * Loads what bundle-program.ts makes, because the project has no build step: the bundles that an earlier process kept, if their
- * sources are the same, otherwise from the program. It runs with an empty environment: bundlers need no secrets.
+ * Loads what bundle-program.ts makes, because the project has no build step: the bundles that an
+ * earlier process kept, if their sources are the same, otherwise from the program. It runs with an
+ * empty environment: bundlers need no secrets.
  */
 export const createBundleLoader = ({
   warn,
@@ -85,7 +92,10 @@ const newAttempt = (): PromiseWithResolvers<Bundles> => {
   return attempt;
 };
 
-/** A line with the digest of the rest, which other processes never see incomplete. @throws if nothing can be written there */
+/**
+ * A line with the digest of the rest, which other processes never see incomplete. @throws if
+ * nothing can be written there
+ */
 const keep = async (path: string, json: string): Promise<void> => {
   const draft = `${path}.${randomUUID()}`;
   await mkdir(dirname(path), { recursive: true });

@@ -18,8 +18,9 @@ export const anHour = "public, max-age=3600";
 export const anHourOrStale = "public, max-age=3600, stale-while-revalidate=86400";
 
 /**
- * Audio of shared voices. CDNs store responses to GET for a week. A website's own voices (`own…`) are only for its own
- * callers, because some CDNs ignore `Vary`. Audio of a fallback voice is short-lived: the requested voice is tried again soon.
+ * Audio of shared voices. CDNs store responses to GET for a week. A website's own voices (`own…`)
+ * are only for its own callers, because some CDNs ignore `Vary`. Audio of a fallback voice is
+ * short-lived: the requested voice is tried again soon.
  */
 export const audioCaching = {
   get: "public, max-age=86400, s-maxage=604800",

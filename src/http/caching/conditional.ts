@@ -11,12 +11,14 @@ export const noneMatchHits = (ifNoneMatch: string | undefined, etags: readonly s
   return requested.some((tag) => etags.includes(tag.replace(/^W\//, "")));
 };
 
-/** The requested bytes, both ends inclusive; `whole` if no range applies, `unsatisfiable` for a 416. */
+/**
+ * The requested bytes, both ends inclusive; `whole` if no range applies, `unsatisfiable` for a 416.
+ */
 export type Part = "whole" | "unsatisfiable" | { readonly first: number; readonly last: number };
 
 /**
- * Parses a single byte range. Several ranges, other units and malformed ranges are ignored, as RFC 9110 allows; so is a range
- * whose `If-Range` is not the strong tag.
+ * Parses a single byte range. Several ranges, other units and malformed ranges are ignored, as RFC
+ * 9110 allows; so is a range whose `If-Range` is not the strong tag.
  */
 export const partOf = (
   { range, ifRange }: { range: string | undefined; ifRange: string | undefined },

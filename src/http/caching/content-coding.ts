@@ -36,15 +36,18 @@ export const codedTag = (ctx: Context, etag: string, bytes: number): string => {
   return coding ? `"${hash("sha256", `${coding} ${etag}`, "base64url")}"` : etag;
 };
 
-/** The cache of compressed responses that have an entity tag: lists of voices, the OpenAPI document, scripts. */
+/**
+ * The cache of compressed responses that have an entity tag: lists of voices, the OpenAPI document,
+ * scripts.
+ */
 const maxCachedBytes = 16 * 1024 * 1024;
 
 /** Compressions at once: they use the threads that also read files and look up names. */
 const maxCompressions = 2;
 
 /**
- * Compresses JSON, pages, scripts and style sheets of more than 1 KiB. Strong entity tags must come from `codedTag`. `compress`:
- * replaced in tests.
+ * Compresses JSON, pages, scripts and style sheets of more than 1 KiB. Strong entity tags must come
+ * from `codedTag`. `compress`: replaced in tests.
  */
 export const compressText = (
   compress = (coding: Coding, body: Buffer): Promise<Buffer> => compressors[coding](body),
@@ -53,7 +56,8 @@ export const compressText = (
   const cache = new LRUCache<string, Buffer, () => Promise<Buffer>>({
     maxSize: maxCachedBytes,
     sizeCalculation: ({ length }, key) => length + key.length,
-    // Concurrent requests for the same content share a compression, which continues without its first caller.
+    // Concurrent requests for the same content share a compression, which continues without its
+    // first caller.
     fetchMethod: (_, __, { context: start }) => start(),
     ignoreFetchAbort: true,
   });
@@ -73,7 +77,10 @@ export const compressText = (
 /** Of files, which are kept in memory, and of other bodies as long as they are. */
 const digests = new WeakMap<Buffer, string>();
 
-/** The bytes alone determine the result: any client can vary the URL, and lists of the same voices share an entity tag. */
+/**
+ * The bytes alone determine the result: any client can vary the URL, and lists of the same voices
+ * share an entity tag.
+ */
 const digestOf = (body: Buffer): string => {
   const known = digests.get(body);
   if (known !== undefined) return known;

@@ -74,7 +74,10 @@ export const requestedPart = (
   return part;
 };
 
-/** Adds what says how many bytes follow. Returns the status: 200 with the whole audio, or 206 with the part. */
+/**
+ * Adds what says how many bytes follow. Returns the status: 200 with the whole audio, or 206 with
+ * the part.
+ */
 export const setPart = (headers: Record<string, string>, part: RequestedPart, size: number): 200 | 206 => {
   if (part === "whole") {
     headers["Content-Length"] = String(size);

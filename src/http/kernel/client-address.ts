@@ -5,8 +5,8 @@ import { BlockList, isIP } from "node:net";
 export type ClientAddress = (request: IncomingMessage) => string;
 
 /**
- * Reads `X-Forwarded-For` from the right while the writer of each entry is in a trusted network (addresses or CIDRs). Clients
- * can forge everything further left.
+ * Reads `X-Forwarded-For` from the right while the writer of each entry is in a trusted network
+ * (addresses or CIDRs). Clients can forge everything further left.
  */
 export const clientAddress = (trusted: readonly string[]): ClientAddress => {
   const isProxy = trustedProxies(trusted);

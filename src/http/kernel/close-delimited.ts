@@ -2,9 +2,10 @@ import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
 /**
- * Resets the connection of an unfinished response that is close-delimited (RFC 9112, section 6.3): the end of the connection is
- * the end of its body, so a plain close would make truncated content look complete. Returns false for any other response, except
- * one whose Content-Length was given to `writeHead` alone: its client notices the missing bytes anyway.
+ * Resets the connection of an unfinished response that is close-delimited (RFC 9112, section 6.3):
+ * the end of the connection is the end of its body, so a plain close would make truncated content
+ * look complete. Returns false for any other response, except one whose Content-Length was given to
+ * `writeHead` alone: its client notices the missing bytes anyway.
  */
 export const resetCloseDelimited = (res: ServerResponse): boolean => {
   if (!isCloseDelimited(res) || res.writableFinished) return false;
@@ -15,7 +16,10 @@ export const resetCloseDelimited = (res: ServerResponse): boolean => {
 const isCloseDelimited = (res: ServerResponse): boolean =>
   isBefore11(res) && !res.chunkedEncoding && !res.hasHeader("Content-Length");
 
-/** HTTP/1.0 is nginx's default for upstreams. To HTTP/1.1 Node sends each response with a length or in chunks. */
+/**
+ * HTTP/1.0 is nginx's default for upstreams. To HTTP/1.1 Node sends each response with a length or
+ * in chunks.
+ */
 const isBefore11 = ({ req }: ServerResponse): boolean => req.httpVersion !== "1.1";
 
 /**

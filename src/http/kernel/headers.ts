@@ -1,8 +1,8 @@
 import { z } from "zod";
 
 /*
- * The response headers: their names and values. Operations combine these shapes; the OpenAPI document shows them, and the
- * contract test validates responses against them.
+ * The response headers: their names and values. Operations combine these shapes; the OpenAPI
+ * document shows them, and the contract test validates responses against them.
  */
 
 /** The headers whose names begin with the operator's prefix (HEADER_PREFIX). */

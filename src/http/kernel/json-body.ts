@@ -6,13 +6,17 @@ import { PayloadTooLarge } from "./errors/error-types.ts";
 
 const maxBytes = 1024 * 1024;
 
-/** How much of a body that is too large is still read, so that the client reads the response before it sees a reset. */
+/**
+ * How much of a body that is too large is still read, so that the client reads the response before
+ * it sees a reset.
+ */
 const drained = { bytes: 32 * 1024 * 1024, ms: 10_000 };
 
 const jsonTypes = ["json", "+json"];
 
 /**
- * Reads a JSON object or array of at most 1 MiB. An absent body is `{}` for POST, and an error for PUT and PATCH.
+ * Reads a JSON object or array of at most 1 MiB. An absent body is `{}` for POST, and an error for
+ * PUT and PATCH.
  * @throws {Invalid} for any other body @throws {PayloadTooLarge}
  */
 export const readJsonBody = async (ctx: Context): Promise<object> => {
@@ -62,7 +66,10 @@ const parse = koaBody({ ...common, json: true, jsonTypes, jsonLimit: maxBytes, t
 const parseText = (mediaType: string) =>
   koaBody({ ...common, json: false, text: true, textTypes: [mediaType], textLimit: maxBytes });
 
-/** koa-body distinguishes neither an empty body from `{}` nor malformed UTF-8 from replacement characters. */
+/**
+ * koa-body distinguishes neither an empty body from `{}` nor malformed UTF-8 from replacement
+ * characters.
+ */
 const observeBody = (req: IncomingMessage): { readonly isUtf8: boolean; readonly bytes: number } => {
   const decoder = new TextDecoder("utf-8", { fatal: true });
   const body = { isUtf8: true, bytes: 0 };

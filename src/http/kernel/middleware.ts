@@ -13,8 +13,8 @@ export const showRequestId: Middleware = (ctx, next) => {
 };
 
 /**
- * Logs one line per request with its route, never its URL, which may hold the text to speak. Successful health checks are
- * logged at `debug`, because load balancers repeat them every second.
+ * Logs one line per request with its route, never its URL, which may hold the text to speak.
+ * Successful health checks are logged at `debug`, because load balancers repeat them every second.
  */
 export const logRequests =
   (log: Logger): Middleware =>
@@ -42,7 +42,9 @@ const loggedFields = (ctx: Context) => ({
   actor: ctx.state.actor,
 });
 
-/** Reports the code of each error that is sent to a caller of the API; its status if it has no code. */
+/**
+ * Reports the code of each error that is sent to a caller of the API; its status if it has no code.
+ */
 export const countRefusals =
   (refused: (code: string) => void): Middleware =>
   async (ctx, next) => {
@@ -82,15 +84,17 @@ export const callOperation: Middleware = async (ctx) => {
   ctx.set("Allow", allow.join(", "));
 };
 
-/** Calls back when the response was passed to the operating system, or the client has disconnected. */
+/**
+ * Calls back when the response was passed to the operating system, or the client has disconnected.
+ */
 export const onResponseEnd = (res: ServerResponse, callback: () => void): void => {
   if (res.closed) callback();
   else res.once("close", callback);
 };
 
 /**
- * Aborts when the connection ends before its response is complete: with {Unavailable} during a shutdown, which destroys the
- * connections that are left.
+ * Aborts when the connection ends before its response is complete: with {Unavailable} during a
+ * shutdown, which destroys the connections that are left.
  */
 export const disconnectSignal = (ctx: Context): AbortSignal => {
   const controller = new AbortController();

@@ -7,7 +7,9 @@ import type { ErrorStatus } from "./errors/error-types.ts";
 import { hasMediaType, readJsonBody, readTextBody } from "./json-body.ts";
 import type { FromMemory } from "./request-state.ts";
 
-/** Parameters in the path or the query: their schema in the OpenAPI document, and how they are read. */
+/**
+ * Parameters in the path or the query: their schema in the OpenAPI document, and how they are read.
+ */
 export interface RequestPart<T, S extends z.ZodType = z.ZodType> {
   readonly schema: S;
   /** @throws {Invalid} */
@@ -83,7 +85,10 @@ export interface Declaration<Params, Query, Body> extends OperationSpec {
   handle(input: Input<Params, Query, Body>, ctx: Context): unknown;
 }
 
-/** One declaration per endpoint. The router, the OpenAPI document, the CORS policy and `Allow` are derived from it. */
+/**
+ * One declaration per endpoint. The router, the OpenAPI document, the CORS policy and `Allow` are
+ * derived from it.
+ */
 export const operation = <Params, Query, Body>({
   handle,
   ...spec
@@ -138,7 +143,9 @@ export const queryParams = <Shape extends z.ZodRawShape>(
 
 interface JsonRequestOptions<T> {
   readonly required?: boolean;
-  /** Replaces the parsing with the schema, for instance if an application service parses the body. */
+  /**
+   * Replaces the parsing with the schema, for instance if an application service parses the body.
+   */
   readonly read?: (body: unknown) => T;
 }
 

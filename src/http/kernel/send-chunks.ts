@@ -4,8 +4,9 @@ import type { Context } from "koa";
 import { resetCloseDelimited } from "./close-delimited.ts";
 
 /**
- * Sends the body of a response whose status and headers are set. A chunk is read only when the client has taken the previous
- * one. An error ends the connection, so that a truncated body never looks complete.
+ * Sends the body of a response whose status and headers are set. A chunk is read only when the
+ * client has taken the previous one. An error ends the connection, so that a truncated body never
+ * looks complete.
  */
 export const sendChunks = async (
   ctx: Context,

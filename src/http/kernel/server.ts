@@ -23,10 +23,16 @@ export interface Upgrade {
   take(request: IncomingMessage, connection: Duplex, head: Buffer): void;
 }
 
-/** Fits the longest text, percent-encoded (4 bytes per character, 3 characters per byte), and the headers. */
+/**
+ * Fits the longest text, percent-encoded (4 bytes per character, 3 characters per byte), and the
+ * headers.
+ */
 const headerBytes = (maxTextCharacters: number): number => maxTextCharacters * 12 + 16 * 1024;
 
-/** Longer than the 60 s of nginx, Varnish and most load balancers: a proxy must not send requests on closing connections. */
+/**
+ * Longer than the 60 s of nginx, Varnish and most load balancers: a proxy must not send requests on
+ * closing connections.
+ */
 const keepAliveMs = 75_000;
 
 export type HttpServer = Awaited<ReturnType<typeof listen>>;
@@ -57,8 +63,9 @@ export const listen = async ({
   return {
     url: urlOf(server),
     /**
-     * Accepts no more connections, completes pending requests, and destroys the remaining connections after the timeout, so
-     * that truncated responses never look complete. Waits for upgraded connections, which it does not own.
+     * Accepts no more connections, completes pending requests, and destroys the remaining
+     * connections after the timeout, so that truncated responses never look complete. Waits for
+     * upgraded connections, which it does not own.
      */
     drain: async (timeoutMs: number): Promise<void> => {
       const closed = new Promise((resolve) => server.close(resolve));
@@ -96,15 +103,16 @@ const createHttpServer = (
       requestTimeout: 60_000,
       headersTimeout: 20_000, // begins with the first byte of a request, so it does not affect idle connections
       keepAliveTimeout: keepAliveMs,
-      // The stream of a request without a body is then destroyed from the start, and never emits `end` or `close`. Experimental
-      // in Node 24; ignored before 24.12.
+      // The stream of a request without a body is then destroyed from the start, and never emits
+      // `end` or `close`. Experimental in Node 24; ignored before 24.12.
       optimizeEmptyRequests: true,
       requireHostHeader: false, // required above, because Node's own 400 has no error envelope
       shouldUpgradeCallback: (request) => !problemOf(request) && (upgrade?.accepts(request) ?? false),
     },
     serve,
   );
-  // Unknown expectations are ignored, as RFC 9110 allows, because Node's own 417 has no error envelope.
+  // Unknown expectations are ignored, as RFC 9110 allows, because Node's own 417 has no error
+  // envelope.
   server.on("checkExpectation", serve);
   server.on("clientError", refuseMalformed);
   if (upgrade) server.on("upgrade", upgrade.take);
@@ -112,12 +120,16 @@ const createHttpServer = (
   return server.setTimeout(inactivityMs);
 };
 
-/** Requests that a connection may send before the response to its first one is complete. No browser or proxy sends any. */
+/**
+ * Requests that a connection may send before the response to its first one is complete. No browser
+ * or proxy sends any.
+ */
 const maxPipelined = 16;
 
 /**
- * Tells which requests are too many on their connection. Node reads and serves requests of a connection at once, whose
- * responses then wait for each other: a few connections would fill the memory.
+ * Tells which requests are too many on their connection. Node reads and serves requests of a
+ * connection at once, whose responses then wait for each other: a few connections would fill the
+ * memory.
  */
 const createPipelineLimit = () => {
   const waiting = new WeakMap<Socket, number>();
@@ -136,7 +148,10 @@ const urlOf = (server: Server): string => {
   return `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
 };
 
-/** Longer than any client's: a list that fills the header would take milliseconds to be sorted by weight. */
+/**
+ * Longer than any client's: a list that fills the header would take milliseconds to be sorted by
+ * weight.
+ */
 const longestPreference = 1_000;
 
 const ignoreLongPreferences = ({ headers }: IncomingMessage): void => {
@@ -145,8 +160,8 @@ const ignoreLongPreferences = ({ headers }: IncomingMessage): void => {
 };
 
 /**
- * Node's parser accepts requests of HTTP/0.9 and HTTP/2.0, and takes the first of several Host headers, where a proxy may take the
- * last. HTTP/1.1 requires one (RFC 9112, section 3.2).
+ * Node's parser accepts requests of HTTP/0.9 and HTTP/2.0, and takes the first of several Host
+ * headers, where a proxy may take the last. HTTP/1.1 requires one (RFC 9112, section 3.2).
  */
 const problemOf = ({ httpVersion, rawHeaders }: IncomingMessage): Problem | undefined => {
   const isCurrent = httpVersion === "1.1";
@@ -161,7 +176,10 @@ const problemOf = ({ httpVersion, rawHeaders }: IncomingMessage): Problem | unde
   return isCurrent && hosts === 0 ? { path: ["Host"], message: "Host is required." } : undefined;
 };
 
-/** Malformed, too large and too slow requests get the error envelope too: the service's own, because their path is unknown. */
+/**
+ * Malformed, too large and too slow requests get the error envelope too: the service's own, because
+ * their path is unknown.
+ */
 const refuseMalformed = (error: NodeJS.ErrnoException, socket: Socket): void => {
   if (refused.has(socket)) return; // Node emits the event again for every further chunk
   if (!socket.writable || error.code === "ECONNRESET") return void socket.destroy();

@@ -13,14 +13,16 @@ const budgetLimits: ByteBudgetOptions = {
 };
 
 /**
- * Returns a function that resolves when the response may take so many bytes of memory, instead of those that it was granted
- * before. They count until the next call or the end of the response. @throws the signal's reason
+ * Returns a function that resolves when the response may take so many bytes of memory, instead of
+ * those that it was granted before. They count until the next call or the end of the response.
+ * @throws the signal's reason
  */
 export type HoldUnsentBytes = (ctx: Context, signal: AbortSignal) => (bytes: number) => Promise<void>;
 
 /**
- * Bounds the bytes that are in memory for clients without credentials and not yet sent, for each client network and in total.
- * Networks (addresses or CIDRs) of proxies and CDNs stand for many clients: they have no limit of their own.
+ * Bounds the bytes that are in memory for clients without credentials and not yet sent, for each
+ * client network and in total. Networks (addresses or CIDRs) of proxies and CDNs stand for many
+ * clients: they have no limit of their own.
  */
 export const createHoldUnsentBytes = (
   clientOf: ClientAddress,

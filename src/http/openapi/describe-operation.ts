@@ -92,7 +92,9 @@ const mayBeUncounted = (auth: Auth): boolean =>
 
 const optionalRateLimits = z.object(rateLimits).partial().shape;
 
-/** The rate-limit headers of a response to callers who were authenticated, and `either` to others. */
+/**
+ * The rate-limit headers of a response to callers who were authenticated, and `either` to others.
+ */
 const limitsOf = (auth: Auth, { either = mayBeUncounted(auth) } = {}): z.ZodRawShape => {
   if (!isCounted(auth)) return {};
   return either ? optionalRateLimits : rateLimits;
@@ -119,7 +121,10 @@ const errorsOfAuth: Readonly<Record<Auth, readonly ErrorStatus[]>> = {
   auditor: [401, 429, 500],
 };
 
-/** Error responses are shared components, one per status, envelope and audience, unless they carry headers of the operation. */
+/**
+ * Error responses are shared components, one per status, envelope and audience, unless they carry
+ * headers of the operation.
+ */
 const createErrorResponses = (names: HeaderNames, apis: readonly CompatibleApi[]) => {
   const shared = new Map<string, ZodOpenApiResponseObject>();
   const envelopeOf = ({ path }: Operation) => apiAt(apis, path)?.errors ?? ownEnvelope;
@@ -176,7 +181,10 @@ const errorTypeOf = (status: ErrorStatus, { auth }: Operation): ErrorType => {
   return isAdmin(auth) ? { ...error, ...admin } : error;
 };
 
-/** HEAD ignores ranges and synthesizes nothing; a URL that is too long is refused before its method is known. */
+/**
+ * HEAD ignores ranges and synthesizes nothing; a URL that is too long is refused before its method
+ * is known.
+ */
 const notForHead = new Set(["206", "416", "431", "502"]);
 
 /** The same operation with HEAD: the same headers, no content. */

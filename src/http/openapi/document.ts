@@ -49,7 +49,10 @@ export const describeApi = ({
   );
 };
 
-/** zod cannot describe the input of `planOrTier`'s preprocessing: the name of a tier with fixed limits. */
+/**
+ * zod cannot describe the input of `planOrTier`'s preprocessing: the name of a tier with fixed
+ * limits.
+ */
 const preprocessedPlan: ZodOpenApiOverride = ({ zodSchema, jsonSchema }) => {
   if (zodSchema !== planOrTier) return;
   const { oneOf = [] } = jsonSchema;

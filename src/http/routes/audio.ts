@@ -50,7 +50,9 @@ interface AudioPart extends AudioInfo {
 export interface AudioReads {
   /** Undefined if it does not exist. */
   statAudio(name: string, signal: AbortSignal): Promise<AudioInfo | undefined>;
-  /** Without any part if it does not exist. `beforePart` is awaited with the bytes of the next part. */
+  /**
+   * Without any part if it does not exist. `beforePart` is awaited with the bytes of the next part.
+   */
   readAudio(
     name: string,
     range: { readonly start: number; readonly end: number },
@@ -101,7 +103,10 @@ const exampleMarks = [
   { time: 297, type: "word", start: 6, end: 11 },
 ] as const;
 
-/** `/audio/{object}`: immutable objects for CDNs; only audio of the free engines. Nothing loads a whole object of audio. */
+/**
+ * `/audio/{object}`: immutable objects for CDNs; only audio of the free engines. Nothing loads a
+ * whole object of audio.
+ */
 export const audioOperation = (options: AudioOptions): Operation =>
   operation({
     method: "get",

@@ -43,7 +43,10 @@ const healthCheck = operationsWith({ method: "get", tag: "Service", auth: "none"
 
 const serving = "The service can answer requests; `degraded`: some only.";
 
-/** Health checks. `/health/live` ignores dependencies, because restarting the process would not repair them. */
+/**
+ * Health checks. `/health/live` ignores dependencies, because restarting the process would not
+ * repair them.
+ */
 export const healthOperations = ({
   checkHealth,
   readiness,

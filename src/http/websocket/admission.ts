@@ -14,8 +14,9 @@ import { handshakeCredentials } from "./handshake.ts";
 export interface SocketCaller {
   readonly apiKey: string;
   /**
-   * Admits one more request with the caller's current permissions. A socket may outlive the token that it was opened
-   * with, but not the token's session, nor the secret or the origin that the token was issued for.
+   * Admits one more request with the caller's current permissions. A socket may outlive the token
+   * that it was opened with, but not the token's session, nor the secret or the origin that the
+   * token was issued for.
    * @throws {Unauthorized} @throws {RateLimited} @throws {KeyIsSuspended}
    */
   admit(): Principal;

@@ -8,7 +8,9 @@ export const closeCodes = {
   restart: 1012,
 } as const;
 
-/** The reasons of close frames without an explicit one, also of those that the `ws` library sends. */
+/**
+ * The reasons of close frames without an explicit one, also of those that the `ws` library sends.
+ */
 const defaultReasons: Readonly<Record<number, string>> = {
   1000: "The socket was idle.",
   1001: "The service is shutting down: reconnect.",
@@ -19,7 +21,10 @@ const defaultReasons: Readonly<Record<number, string>> = {
   1012: "The service is shutting down: retry over a new connection.",
 };
 
-/** A control frame's payload has at most 125 bytes, two of which are the code (RFC 6455, section 5.5). */
+/**
+ * A control frame's payload has at most 125 bytes, two of which are the code (RFC 6455, section
+ * 5.5).
+ */
 const maxReasonBytes = 123;
 
 /** Truncates the text to the size of a close reason, between two characters. */

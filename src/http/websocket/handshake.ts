@@ -6,7 +6,9 @@ export const streamPath = "/v2/text/stream";
 /** Matches what the router matches. */
 const streamUrl = /^\/v2\/text\/stream\/?(\?|$)/i;
 
-/** Whether the request is a valid WebSocket handshake for the stream path (RFC 6455, section 4.2.1). */
+/**
+ * Whether the request is a valid WebSocket handshake for the stream path (RFC 6455, section 4.2.1).
+ */
 export const isHandshake = ({ method, url = "", headers }: IncomingMessage): boolean =>
   method === "GET" &&
   streamUrl.test(url) &&
@@ -16,8 +18,8 @@ export const isHandshake = ({ method, url = "", headers }: IncomingMessage): boo
   /^[+/0-9A-Za-z]{22}==$/.test(headers["sec-websocket-key"] ?? "");
 
 /**
- * The credentials of a handshake: those of the headers, or else an access token in the query, which takes precedence over
- * the key in the query. Browsers cannot set the headers of a handshake.
+ * The credentials of a handshake: those of the headers, or else an access token in the query, which
+ * takes precedence over the key in the query. Browsers cannot set the headers of a handshake.
  */
 export const handshakeCredentials = (
   request: IncomingMessage,

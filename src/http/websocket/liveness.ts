@@ -40,7 +40,8 @@ export const createLiveness = ({ idleMs, stallMs }: SocketTimeouts, now: () => n
       const time = now();
       if (synthesizing || sending) usedAt = time;
       if (sending) return time - drainedAt > stallMs ? "stalled" : "alive";
-      // Accepted data may still lie in the network's buffers, ahead of a ping that the client has not received yet.
+      // Accepted data may still lie in the network's buffers, ahead of a ping that the client has
+      // not received yet.
       if (time - Math.max(activeAt, drainedAt) > stallMs) return "gone";
       return time - usedAt > idleMs ? "idle" : "alive";
     },

@@ -112,7 +112,10 @@ const parseJson = (data: Buffer): unknown => {
   }
 };
 
-/** A frame of audio: 0x01, the id as 36 ASCII bytes, the index from 0 as uint32 big-endian, the audio. */
+/**
+ * A frame of audio: 0x01, the id as 36 ASCII bytes, the index from 0 as uint32 big-endian, the
+ * audio.
+ */
 const audioFrameType = 0x01;
 const idOffset = 1;
 const indexOffset = 37;

@@ -51,7 +51,10 @@ export class OpenSockets {
     this.#checkPeriodically();
   }
 
-  /** Closes each socket when its syntheses have ended. After the timeout the remaining ones end with a retryable error. */
+  /**
+   * Closes each socket when its syntheses have ended. After the timeout the remaining ones end with
+   * a retryable error.
+   */
   async drain(timeoutMs: number): Promise<void> {
     const sessions = [...this.#sessions];
     const ended = Promise.all(sessions.map((session) => session.ended));

@@ -32,7 +32,10 @@ credentials stream; any other voice is \`NOT_FOUND\`. With volume 0, the start i
 If a client does not read, the service stops sending and eventually disconnects it. An idle socket is closed with 1000. At a shutdown a
 socket is closed with 1001, or with 1012 if syntheses are aborted. Close frames have their reason as text.`;
 
-/** `/v2/text/stream` over plain HTTP: everything but a valid handshake, which the WebSocket server takes over. */
+/**
+ * `/v2/text/stream` over plain HTTP: everything but a valid handshake, which the WebSocket server
+ * takes over.
+ */
 export const openStreamOperation = (): Operation =>
   operation({
     method: "get",

@@ -11,7 +11,9 @@ export const clientDisconnected = new SocketError("The client has left.", "CLIEN
 interface OutboxListener {
   /** Data is buffered in an empty outbox. */
   onBuffered(): void;
-  /** The network has accepted buffered data. Never called synchronously by `send` or `sendFrame`. */
+  /**
+   * The network has accepted buffered data. Never called synchronously by `send` or `sendFrame`.
+   */
   onDrained(): void;
 }
 
@@ -39,11 +41,15 @@ export const createOutbox = (socket: WebSocket, { onBuffered, onDrained }: Outbo
   };
 
   return {
-    /** Sends a small message at once. The caller must not cause further messages while the outbox is full. */
+    /**
+     * Sends a small message at once. The caller must not cause further messages while the outbox is
+     * full.
+     */
     send: (message: ServerMessage): void => sendData(JSON.stringify(message)),
     /**
-     * Builds and sends a frame when there is room for it; streams that share the socket take turns. Resolves when it has
-     * been sent. Rejects with the reason of an aborted signal, or with {clientDisconnected}, and sends nothing.
+     * Builds and sends a frame when there is room for it; streams that share the socket take turns.
+     * Resolves when it has been sent. Rejects with the reason of an aborted signal, or with
+     * {clientDisconnected}, and sends nothing.
      */
     sendFrame: (build: () => Buffer, signal: AbortSignal): Promise<void> =>
       new Promise((resolve, reject) => {

@@ -13,7 +13,10 @@ import { Syntheses, type SynthesisServices } from "./syntheses.ts";
 
 interface SessionOptions {
   readonly socket: WebSocket;
-  /** The caller with its current permissions, for one more request. @throws {Unauthorized} {RateLimited} {KeyIsSuspended} */
+  /**
+   * The caller with its current permissions, for one more request. @throws {Unauthorized}
+   * {RateLimited} {KeyIsSuspended}
+   */
   readonly admit: () => Principal;
   readonly services: SynthesisServices;
   readonly maxStreams: number;
@@ -64,7 +67,9 @@ export class Session {
     });
   }
 
-  /** Closes an idle socket, terminates a stalled one, and sends pings. To be called periodically. */
+  /**
+   * Closes an idle socket, terminates a stalled one, and sends pings. To be called periodically.
+   */
   checkLiveness(): void {
     const { socket, log } = this.#options;
     const sending = !this.#outbox.isEmpty();
@@ -76,7 +81,10 @@ export class Session {
     socket.terminate();
   }
 
-  /** Refuses new syntheses, and closes the socket when those in progress have ended and the client has read them. */
+  /**
+   * Refuses new syntheses, and closes the socket when those in progress have ended and the client
+   * has read them.
+   */
   drain(): void {
     this.#isDraining = true;
     this.#close(closeCodes.goingAway);

@@ -1,7 +1,10 @@
 import { isInternalError, isRetryable, presentError } from "../kernel/errors/error-types.ts";
 import type { StreamError } from "./messages.ts";
 
-/** The codes that exist only on sockets: whether a retry may succeed, and whether a client can receive the code. */
+/**
+ * The codes that exist only on sockets: whether a retry may succeed, and whether a client can
+ * receive the code.
+ */
 const socketCodes = {
   CANCELLED: { retryable: false, isSent: true },
   TOO_MANY_STREAMS: { retryable: true, isSent: true },
@@ -27,7 +30,10 @@ export class SocketError extends Error {
   }
 }
 
-/** The error message for the client, with the same code and text as over HTTP. `id` identifies the synthesis that failed. */
+/**
+ * The error message for the client, with the same code and text as over HTTP. `id` identifies the
+ * synthesis that failed.
+ */
 export const toErrorMessage = (error: unknown, id?: string): StreamError => {
   const base = { type: "error", ...(id !== undefined && { id }) } as const;
   if (error instanceof SocketError) {

@@ -51,7 +51,10 @@ export class Syntheses {
     return this.#inProgress.size;
   }
 
-  /** Starts one, and sends its result or its error to the client. `body`: a SynthesizeRequest, not validated yet. */
+  /**
+   * Starts one, and sends its result or its error to the client. `body`: a SynthesizeRequest, not
+   * validated yet.
+   */
   start(id: string, body: unknown): void {
     const isInUse = this.#inProgress.has(id);
     try {

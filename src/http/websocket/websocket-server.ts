@@ -72,8 +72,8 @@ export const createSynthesisSocketServer = ({
       if (!isOpen) caller.release();
     },
     /**
-     * Refuses new sockets and syntheses, and closes each socket when its syntheses have ended. After the timeout the
-     * remaining ones end with a retryable error.
+     * Refuses new sockets and syntheses, and closes each socket when its syntheses have ended.
+     * After the timeout the remaining ones end with a retryable error.
      */
     drain: async (timeoutMs: number): Promise<void> => {
       isDraining = true;
@@ -102,7 +102,8 @@ const serverOptions = (maxTextCharacters: number): ServerOptions & UntypedOption
   WebSocket: ExplainedWebSocket,
   clientTracking: false,
   perMessageDeflate: false,
-  // The longest text with each character escaped in 12 bytes (a surrogate pair), and the other members.
+  // The longest text with each character escaped in 12 bytes (a surrogate pair), and the other
+  // members.
   maxPayload: maxTextCharacters * 12 + 16 * 1024,
   // One message per turn of the event loop, so that no socket keeps the others waiting.
   allowSynchronousEvents: false,

@@ -103,7 +103,10 @@ const errorType = <E extends Error>(entry: ErrorType<E>): ErrorType => entry as 
 const retryAfterOf = ({ retryAfterSeconds: seconds }: { retryAfterSeconds: number | undefined }): Headers =>
   seconds === undefined ? {} : { "Retry-After": String(seconds) };
 
-/** For callers that are refused before their key is known. Otherwise the headers show the key's own limits. */
+/**
+ * For callers that are refused before their key is known. Otherwise the headers show the key's own
+ * limits.
+ */
 const failureLimits = {
   "X-RateLimit-Limit": String(limits.failures.atMost),
   "X-RateLimit-Remaining": "0",
@@ -228,7 +231,10 @@ export type ErrorStatus = keyof typeof errorTypes;
 
 const statuses = Object.keys(errorTypes).map(Number) as ErrorStatus[];
 
-/** The only place where an error becomes a response. An unknown error becomes a 500 that reveals nothing. */
+/**
+ * The only place where an error becomes a response. An unknown error becomes a 500 that reveals
+ * nothing.
+ */
 export const presentError = (error: unknown): PresentedError => {
   const status = statuses.find((one) => isOfType(error, errorTypes[one])) ?? 500;
   const { code, headers } = errorTypes[status];

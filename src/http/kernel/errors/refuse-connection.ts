@@ -7,8 +7,9 @@ import { type PresentedError, presentError } from "./error-types.ts";
 const lingerMs = 5_000;
 
 /**
- * Sends an error on a connection that Node's HTTP server no longer manages, and closes it. Further data from the client is
- * read and discarded, because a reset could discard the response before the client has read it.
+ * Sends an error on a connection that Node's HTTP server no longer manages, and closes it. Further
+ * data from the client is read and discarded, because a reset could discard the response before the
+ * client has read it.
  */
 export const refuseConnection = (
   connection: Duplex,

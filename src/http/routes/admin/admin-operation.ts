@@ -20,7 +20,10 @@ type AdminDeclaration<Params, Query, Body, Services extends unknown[] = []> = Om
   handle(...args: [...Services, Input<Params, Query, Body>, CommandContext, Context]): unknown;
 };
 
-/** An operation of the admin API: auditors may read, only operators may change something. Its events name the token's holder. */
+/**
+ * An operation of the admin API: auditors may read, only operators may change something. Its events
+ * name the token's holder.
+ */
 export const adminOperation = <Params, Query, Body>({
   handle,
   ...declaration
@@ -33,7 +36,10 @@ export const adminOperation = <Params, Query, Body>({
       handle(input, { actor: actorIn(ctx.state), requestId: ctx.state.requestId }, ctx),
   });
 
-/** Declares an operation of the admin API as a function of the services that its handler receives first. */
+/**
+ * Declares an operation of the admin API as a function of the services that its handler receives
+ * first.
+ */
 export const adminOperationOf =
   <Services>() =>
   <Params, Query, Body>({ handle, ...declaration }: AdminDeclaration<Params, Query, Body, [Services]>) =>

@@ -81,7 +81,10 @@ const toKnownToken = (role: AdminAuth, title: string, { name, token }: NamedToke
   digest: digestOf(token),
 });
 
-/** Compares with every token, each in constant time: the response time does not reveal which one is similar. */
+/**
+ * Compares with every token, each in constant time: the response time does not reveal which one is
+ * similar.
+ */
 const findToken = (known: readonly KnownToken[], presented: string): KnownToken | undefined => {
   const digest = digestOf(presented);
   let found: KnownToken | undefined;

@@ -14,7 +14,10 @@ const read = (body: unknown): unknown => body;
 
 const catalogOperation = adminOperationOf<{ catalog: CatalogService }>();
 
-/** `/admin/voices` and `/admin/system-voices`: the catalog of all websites. Entries are deprecated, never removed. */
+/**
+ * `/admin/voices` and `/admin/system-voices`: the catalog of all websites. Entries are deprecated,
+ * never removed.
+ */
 export const catalogOperations = [
   catalogOperation({
     method: "get",

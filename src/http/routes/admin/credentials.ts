@@ -43,7 +43,10 @@ const params = pathParams({ id: websiteId });
 
 const credentialOperation = adminOperationOf<{ credentials: CredentialsService }>();
 
-/** `/admin/websites/{id}/credentials`: a website's own provider accounts. Responses never contain the credentials. */
+/**
+ * `/admin/websites/{id}/credentials`: a website's own provider accounts. Responses never contain
+ * the credentials.
+ */
 export const credentialOperations = [
   credentialOperation({
     method: "get",

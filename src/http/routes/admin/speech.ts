@@ -23,7 +23,10 @@ interface SpeechOptions {
   readonly names: HeaderNames;
 }
 
-/** `POST /admin/keys/{apiKey}/speech`: an operator listens to a voice at the expense of a key, which no free request bypasses. */
+/**
+ * `POST /admin/keys/{apiKey}/speech`: an operator listens to a voice at the expense of a key, which
+ * no free request bypasses.
+ */
 export const keySpeechOperation = (options: SpeechOptions): Operation =>
   adminOperation({
     method: "post",

@@ -3,7 +3,10 @@ import type { BundleLoader } from "../../bundles/bundles.ts";
 import type { Operation } from "../../kernel/operation.ts";
 import { bundledFile, bundledPageOperation, pageFileOperation, pathToRoot } from "../docs/page.ts";
 
-/** `base`: the relative path from the page to the root of the service; `assets`: the path of its files. */
+/**
+ * `base`: the relative path from the page to the root of the service; `assets`: the path of its
+ * files.
+ */
 const consolePage = (base: string, assets: string): string => `<!doctype html>
 <html lang="en">
   <head>
@@ -21,7 +24,10 @@ const consolePage = (base: string, assets: string): string => `<!doctype html>
 </html>
 `;
 
-/** `/console`: the page for operators and auditors. It has no data: its script asks the admin API with the person's token. */
+/**
+ * `/console`: the page for operators and auditors. It has no data: its script asks the admin API
+ * with the person's token.
+ */
 export const consoleOperations = ({ bundles }: Pick<BundleLoader, "bundles">): Operation[] => [
   openConsole(bundles),
   readConsoleAsset(bundles),

@@ -6,7 +6,10 @@ import { respondTagged, type TaggedContent } from "../../kernel/tagged-content.t
 import { assets, assetsVersion } from "./assets.ts";
 import { pageFileOperation, pagePolicy, pathToRoot } from "./page.ts";
 
-/** `base`: the relative path from the page to the root of the service; `assets`: the path of its files. */
+/**
+ * `base`: the relative path from the page to the root of the service; `assets`: the path of its
+ * files.
+ */
 const docsPage = (base: string, assets: string): string => `<!doctype html>
 <html lang="en">
   <head>

@@ -96,7 +96,10 @@ ${Object.values(links)
 </html>
 `;
 
-/** Nothing from other origins, nothing inline. The form is sent by the page's script, never by the browser. */
+/**
+ * Nothing from other origins, nothing inline. The form is sent by the page's script, never by the
+ * browser.
+ */
 export const landingPolicy = [
   "default-src 'none'",
   "script-src 'self'",

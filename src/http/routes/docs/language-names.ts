@@ -1,6 +1,9 @@
 const names = new Intl.DisplayNames("en", { type: "language" });
 
-/** In English: "British English"; the tag itself if it has no name. A private part of the tag (`-x-`) follows in parentheses. */
+/**
+ * In English: "British English"; the tag itself if it has no name. A private part of the tag
+ * (`-x-`) follows in parentheses.
+ */
 export const languageName = (lang: string): string => {
   const [tag = lang, part] = lang.split("-x-");
   try {

@@ -8,7 +8,10 @@ import { contentSecurityPolicy, etag, ifNoneMatch, noSniff } from "../../kernel/
 import { type Operation, pathParams, serviceOperation } from "../../kernel/operation.ts";
 import { respondTagged, type TaggedContent, taggedContent } from "../../kernel/tagged-content.ts";
 
-/** Nothing from other origins, except connections to the given one; nothing inline, no framing. Sounds are played from memory. */
+/**
+ * Nothing from other origins, except connections to the given one; nothing inline, no framing.
+ * Sounds are played from memory.
+ */
 export const pagePolicy = (connectTo?: string): string =>
   [
     "default-src 'none'",
@@ -22,7 +25,10 @@ export const pagePolicy = (connectTo?: string): string =>
     "frame-ancestors 'none'",
   ].join("; ");
 
-/** The path from a page to the root of the service. Relative URLs also work behind a proxy that adds a path prefix. */
+/**
+ * The path from a page to the root of the service. Relative URLs also work behind a proxy that adds
+ * a path prefix.
+ */
 export const pathToRoot = ({ path }: Context): string => (path.endsWith("/") ? "../" : "./");
 
 const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };

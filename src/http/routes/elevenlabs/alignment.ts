@@ -11,7 +11,10 @@ export const CharacterAlignment = namedSchema("ElevenLabsAlignment", {
   character_end_times_seconds: z.array(z.number()),
 });
 
-/** When each character (code point) of a text is spoken, in seconds. Each one ends where the next one begins. */
+/**
+ * When each character (code point) of a text is spoken, in seconds. Each one ends where the next
+ * one begins.
+ */
 export type Alignment = z.output<typeof CharacterAlignment>;
 
 /** A character at which the time is known. */
@@ -21,8 +24,9 @@ interface Anchor {
 }
 
 /**
- * Distributes the time of each word, up to the next word, over its characters by their estimated speaking time. A `<break>` takes
- * its own time, other markup none. Times never decrease, and the last character ends with the sound.
+ * Distributes the time of each word, up to the next word, over its characters by their estimated
+ * speaking time. A `<break>` takes its own time, other markup none. Times never decrease, and the
+ * last character ends with the sound.
  * @param marks of exactly this text
  */
 export const alignCharacters = (
@@ -70,7 +74,10 @@ export const withoutEscapes = (whole: Alignment, { lengths }: SsmlContent): Alig
 
 const escaped: Readonly<Record<string, string>> = { "&amp;": "&", "&lt;": "<", "&gt;": ">" };
 
-/** Places and times increase, from the first character to the end of the sound. Sentences serve where no words are known. */
+/**
+ * Places and times increase, from the first character to the end of the sound. Sentences serve
+ * where no words are known.
+ */
 const anchorsOf = (marks: readonly Mark[], length: number, audioSeconds: number): Anchor[] => {
   const anchors: Anchor[] = [{ at: 0, seconds: 0 }];
   const kind = marks.some(({ type }) => type === "word") ? "word" : "sentence";
@@ -84,7 +91,9 @@ const anchorsOf = (marks: readonly Mark[], length: number, audioSeconds: number)
   return [...anchors, { at: length, seconds: audioSeconds }];
 };
 
-/** The start of each part. `pauses`: the seconds of a pause at a part, in addition to its weight. */
+/**
+ * The start of each part. `pauses`: the seconds of a pause at a part, in addition to its weight.
+ */
 const distribute = (
   weights: readonly number[],
   pauses: readonly number[],
@@ -126,7 +135,10 @@ const strengthSeconds: Readonly<Record<string, number>> = {
   "x-strong": 0.8,
 };
 
-/** The seconds of a `<break>` at its first character, and 0 at every other one. `length`: of the text in code points. */
+/**
+ * The seconds of a `<break>` at its first character, and 0 at every other one. `length`: of the
+ * text in code points.
+ */
 const pausesOf = (text: string, length: number): readonly number[] => {
   const pauses = new Array<number>(length).fill(0);
   let units = 0;

@@ -11,7 +11,10 @@ const elevenLabsErrorResponse = namedSchema("ElevenLabsErrorResponse", {
   }),
 });
 
-/** The envelope and codes of ElevenLabs' API. An exhausted quota is a 401 there, as its clients expect. */
+/**
+ * The envelope and codes of ElevenLabs' API. An exhausted quota is a 401 there, as its clients
+ * expect.
+ */
 export const elevenLabsEnvelope: ErrorEnvelope = {
   name: "ElevenLabs",
   schema: elevenLabsErrorResponse,

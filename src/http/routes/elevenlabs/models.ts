@@ -8,7 +8,10 @@ import { websiteOf } from "../../kernel/request-state.ts";
 import { respondTagged, taggedJson, taggedOperation, taggedResponses } from "../../kernel/tagged-content.ts";
 import { engineNamed } from "../synthesis/request.ts";
 
-/** ElevenLabs' models that clients ask for by default, and refuse to work without. Any engine speaks for them. */
+/**
+ * ElevenLabs' models that clients ask for by default, and refuse to work without. Any engine speaks
+ * for them.
+ */
 const defaultModels = [
   "eleven_multilingual_v2",
   "eleven_flash_v2_5",

@@ -29,7 +29,10 @@ const dictionaryLocator = z.object({
     .meta({ description: "Its version; any other one is refused. Default: any.", examples: ["1"] }),
 });
 
-/** Unknown members are ignored; so are the settings of ElevenLabs' own models, such as `stability` and `seed`. */
+/**
+ * Unknown members are ignored; so are the settings of ElevenLabs' own models, such as `stability`
+ * and `seed`.
+ */
 export const speechRequest = (maxCharacters: number) =>
   z
     .object({

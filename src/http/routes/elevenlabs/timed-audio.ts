@@ -18,7 +18,9 @@ export const TimedAudio = namedSchema("ElevenLabsTimedAudio", {
   }),
 });
 
-/** When each character of a finished sound is spoken; null if that is unknown. @throws {Unavailable} */
+/**
+ * When each character of a finished sound is spoken; null if that is unknown. @throws {Unavailable}
+ */
 export const alignmentOf = async (
   { recipe, ssml, name, hasMarks }: Rendition,
   { content }: { readonly content: SsmlContent | undefined },
@@ -48,10 +50,16 @@ export async function* timedLines(
   if (alignment) yield line("", alignment);
 }
 
-/** Of audio that becomes base64 at once; a multiple of three bytes, so that only the last part is padded. */
+/**
+ * Of audio that becomes base64 at once; a multiple of three bytes, so that only the last part is
+ * padded.
+ */
 const partBytes = 48 * 1024;
 
-/** One TimedAudio as JSON, in parts: whole sounds in base64 would take three times their size for each request. */
+/**
+ * One TimedAudio as JSON, in parts: whole sounds in base64 would take three times their size for
+ * each request.
+ */
 export function* timedJson(audio: Buffer, alignment: Alignment | null): Generator<string> {
   yield '{"audio_base64":"';
   for (let at = 0; at < audio.length; at += partBytes) {

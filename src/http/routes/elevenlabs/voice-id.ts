@@ -1,6 +1,9 @@
 import { z } from "zod";
 
-/** A name of 100 characters has at most 400 bytes, each of which may take three characters of its id. */
+/**
+ * A name of 100 characters has at most 400 bytes, each of which may take three characters of its
+ * id.
+ */
 export const voiceId = z
   .string()
   .min(1)
@@ -11,8 +14,9 @@ export const voiceId = z
   });
 
 /**
- * Clients put a voice's id into a path without encoding it, so it consists of unreserved characters (RFC 3986, section 2.3).
- * The id is the voice's name with `_` for a blank and `~XX` for other bytes of its UTF-8: `UK_English_Female`.
+ * Clients put a voice's id into a path without encoding it, so it consists of unreserved characters
+ * (RFC 3986, section 2.3). The id is the voice's name with `_` for a blank and `~XX` for other
+ * bytes of its UTF-8: `UK_English_Female`.
  */
 export const voiceIdOf = (name: string): string =>
   [...Buffer.from(name)]
@@ -24,8 +28,9 @@ export const voiceIdOf = (name: string): string =>
     .join("");
 
 /**
- * The name of the requested voice: the one that has this id, or else the id itself as a name, because a name may look like an
- * id (`af_heart`). `isNamed`: whether there is a voice of that name.
+ * The name of the requested voice: the one that has this id, or else the id itself as a name,
+ * because a name may look like an id (`af_heart`). `isNamed`: whether there is a voice of that
+ * name.
  */
 export const requestedVoiceName = (id: string, isNamed: (name: string) => boolean): string => {
   const name = voiceNameOf(id);

@@ -53,7 +53,10 @@ const listOperation = operationsWith({
   ...taggedOperation,
 });
 
-/** The lists of models and voices in the forms that clients of OpenAI's API read. Without credentials: the shared catalog. */
+/**
+ * The lists of models and voices in the forms that clients of OpenAI's API read. Without
+ * credentials: the shared catalog.
+ */
 export const openAiCatalogOperations = (options: CatalogOptions): Operation[] => {
   const { voices, settings } = options;
   const modelsOf = (ctx: Context) => {

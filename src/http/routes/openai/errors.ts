@@ -24,7 +24,8 @@ const openAiErrorResponse = namedSchema("OpenAiErrorResponse", { error: openAiEr
 const isRepeatedByClients = (status: number): boolean => status === 429 || status >= 500;
 
 /**
- * The envelope, types and codes of OpenAI's API. An exhausted quota is a 429 there, as its clients expect.
+ * The envelope, types and codes of OpenAI's API. An exhausted quota is a 429 there, as its clients
+ * expect.
  * https://platform.openai.com/docs/guides/error-codes
  */
 export const openAiEnvelope: ErrorEnvelope = {
@@ -78,7 +79,10 @@ const codeOf = (error: unknown): string | undefined => {
 
 const codes: Readonly<Record<number, string>> = { 400: "invalid_value", 401: "invalid_api_key" };
 
-/** Members of the service's own requests that OpenAI names otherwise. An engine is chosen as a model. */
+/**
+ * Members of the service's own requests that OpenAI names otherwise. An engine is chosen as a
+ * model.
+ */
 const members: Readonly<Record<string, string>> = {
   text: "input",
   format: "response_format",

@@ -6,7 +6,10 @@ import { decimal } from "../query-values.ts";
 import { defaultLang, spokenText, textFormat } from "../synthesis/request.ts";
 import { defaultVoice } from "./voice-map.ts";
 
-/** The models of OpenAI that clients ask for. They have the names of no engine: the voice decides on it. */
+/**
+ * The models of OpenAI that clients ask for. They have the names of no engine: the voice decides on
+ * it.
+ */
 export const defaultModels = ["tts-1", "tts-1-hd", "gpt-4o-mini-tts"] as const;
 
 /** The engines that the operator has chosen for models. */

@@ -33,7 +33,9 @@ interface ReproduceOptions extends Pick<BundleLoader, "bundles"> {
   readonly holdUnsentBytes: HoldUnsentBytes;
 }
 
-/** `/reproduce`: a page that computes audio from its text, and compares it with what was charged. */
+/**
+ * `/reproduce`: a page that computes audio from its text, and compares it with what was charged.
+ */
 export const reproduceOperations = (options: ReproduceOptions): Operation[] => [
   openReproduce(options),
   readReproduceAsset(options),
@@ -77,7 +79,10 @@ const readReproduceAsset = ({ bundles }: ReproduceOptions): Operation =>
 
 const partBytes = 128 * 1024;
 
-/** Models have megabytes: they are read in parts, within the budget of bytes that clients have not taken. */
+/**
+ * Models have megabytes: they are read in parts, within the budget of bytes that clients have not
+ * taken.
+ */
 const readVoiceFile = ({ voiceFiles, holdUnsentBytes }: ReproduceOptions): Operation =>
   serviceOperation({
     path: "/reproduce/files/{digest}",

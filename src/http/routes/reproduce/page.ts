@@ -3,7 +3,10 @@ interface ReproducePage {
   readonly base: string;
   /** The path of its scripts. */
   readonly assets: string;
-  /** Of the files that it needs, by their names: names and digests need no escape in HTML but their quotes. */
+  /**
+   * Of the files that it needs, by their names: names and digests need no escape in HTML but their
+   * quotes.
+   */
   readonly digests: Readonly<Record<string, string>>;
 }
 

@@ -29,7 +29,10 @@ const cacheControlOf = ({ shared }: SynthesisPlan, method: SynthesisMethod): str
   return method === "POST" ? audioCaching.post : audioCaching.get;
 };
 
-/** The headers of 200 that 304 repeats (RFC 9110, section 15.4.5), and those with which pages can read it. */
+/**
+ * The headers of 200 that 304 repeats (RFC 9110, section 15.4.5), and those with which pages can
+ * read it.
+ */
 const notModifiedHeaders = [
   "ETag",
   "Cache-Control",
@@ -75,7 +78,10 @@ export const createAudioResponses = ({ names, publicPath, publicCors }: AudioRes
     return { status: 304, headers: Object.fromEntries(repeated) };
   };
 
-  /** Without the sound nothing names it: whoever knows its name can find out by `/audio/` whether it exists. */
+  /**
+   * Without the sound nothing names it: whoever knows its name can find out by `/audio/` whether it
+   * exists.
+   */
   const head = (plan: SynthesisPlan, audio: KnownAudio | undefined): HttpResponse => {
     const headers = headersOf(plan, audio?.rendition ?? plan.renditions[0], "HEAD");
     if (audio) {

@@ -20,7 +20,10 @@ const pitchOrRate = z.number().min(0).max(1).default(normal).meta({
   description: "0 to 1, where 0.5 is normal: half of the value in v2.",
 });
 
-/** v2's parameters without `voice` and `format`, which v1 does not have; so `lang` is always required. */
+/**
+ * v2's parameters without `voice` and `format`, which v1 does not have; so `lang` is always
+ * required.
+ */
 export const legacyRequest = (schema: RequestSchema) => {
   const { text, text_format, lang, engine, name, gender, volume } = schema.shape;
   return z.object({

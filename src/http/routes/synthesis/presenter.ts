@@ -41,7 +41,10 @@ export const createSynthesisPresenter = ({ synthesis, marksWithPhonemes, ...opti
     { principal, signal }: SynthesisCall,
   ): Promise<KnownAudio | undefined> => synthesis.findCharged(plan, principal.apiKey, signal);
 
-  /** Whether the caller has the audio. A fallback's tag does not count, so that the first voice is tried again. */
+  /**
+   * Whether the caller has the audio. A fallback's tag does not count, so that the first voice is
+   * tried again.
+   */
   const isUnchanged = async (plan: SynthesisPlan, call: SynthesisCall): Promise<boolean> =>
     isAnyTag(call.ifNoneMatch)
       ? (await findCharged(plan, call)) !== undefined
@@ -60,8 +63,8 @@ export const createSynthesisPresenter = ({ synthesis, marksWithPhonemes, ...opti
   };
 
   /**
-   * The audio is charged: a GET of its permanent URL is free. Each request is: no phonemes are kept, so that an engine would work for
-   * the repeats of an Idempotency-Key without a charge.
+   * The audio is charged: a GET of its permanent URL is free. Each request is: no phonemes are
+   * kept, so that an engine would work for the repeats of an Idempotency-Key without a charge.
    */
   const deliverMarks = async (plan: SynthesisPlan, call: SynthesisCall): Promise<HttpResponse> => {
     requireMarks(plan);
@@ -81,8 +84,8 @@ export const createSynthesisPresenter = ({ synthesis, marksWithPhonemes, ...opti
   const builtHeaders = new WeakMap<SynthesisPlan, BuiltHeaders>();
 
   /**
-   * The headers of a GET of a whole sound in memory, for a shared plan: names and values in turn. Plans of the same sound may
-   * have other headers (`Link`), so they are built once for each plan.
+   * The headers of a GET of a whole sound in memory, for a shared plan: names and values in turn.
+   * Plans of the same sound may have other headers (`Link`), so they are built once for each plan.
    */
   const headersFromMemory = (plan: SynthesisPlan, audio: Audio): readonly string[] => {
     const known = builtHeaders.get(plan);
@@ -93,7 +96,8 @@ export const createSynthesisPresenter = ({ synthesis, marksWithPhonemes, ...opti
   };
 
   /**
-   * Answers a planned synthesis: 200 or 206 with recorded audio, 204 for silence, 304 if the caller has the audio.
+   * Answers a planned synthesis: 200 or 206 with recorded audio, 204 for silence, 304 if the caller
+   * has the audio.
    * @throws {ServiceError} @throws {RangeNotSatisfiable}
    */
   const present = async (plan: SynthesisPlan, call: SynthesisCall): Promise<HttpResponse> => {

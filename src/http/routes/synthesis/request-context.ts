@@ -23,7 +23,10 @@ export const idempotencyHeader = {
     }),
 };
 
-/** Undefined without a key. @throws {Invalid} for a key that is empty, too long, or not printable ASCII */
+/**
+ * Undefined without a key. @throws {Invalid} for a key that is empty, too long, or not printable
+ * ASCII
+ */
 const idempotencyKeyOf = ({ "idempotency-key": given }: IncomingHttpHeaders): string | undefined => {
   if (given === undefined) return undefined;
   if (typeof given !== "string" || !idempotencyKey.test(given)) throw malformed;
@@ -35,8 +38,9 @@ const malformed = new Invalid([
 ]);
 
 /**
- * What the delivery of a synthesis needs to know about its HTTP request; `signal` aborts when the client disconnects. The method
- * does not count for an Idempotency-Key: a GET repeats a POST with the same parameters.
+ * What the delivery of a synthesis needs to know about its HTTP request; `signal` aborts when the
+ * client disconnects. The method does not count for an Idempotency-Key: a GET repeats a POST with
+ * the same parameters.
  * @throws {Invalid} for a malformed Idempotency-Key
  */
 export const requestContextOf = (

@@ -50,7 +50,10 @@ export const textFormat = z
 /** The language of requests of compatible APIs, for voices that speak any, as in the catalog. */
 export const defaultLang = "en-US";
 
-/** The engine that a compatible API's model names. `others`: the other models, for the error. @throws {NotFound} */
+/**
+ * The engine that a compatible API's model names. `others`: the other models, for the error.
+ * @throws {NotFound}
+ */
 export const engineNamed = (model: string, others: string): EngineCode => {
   const engine = engineCodes.find((code) => code === model);
   if (engine) return engine;

@@ -26,8 +26,9 @@ export interface ChunkedAudio extends Omit<SynthesisStream, "memory"> {
 export interface StreamBody {
   readonly kind: HttpStreamKind;
   /**
-   * False if the client has not asked for a stream, but its response may begin early: then a header that has a length is
-   * sent with it, when the audio is complete. A stream has a header without a length.
+   * False if the client has not asked for a stream, but its response may begin early: then a header
+   * that has a length is sent with it, when the audio is complete. A stream has a header without a
+   * length.
    */
   readonly isStream: boolean;
   /** The headers of the API, in addition to those of every stream. */
@@ -51,9 +52,10 @@ interface StreamResponseOptions {
 }
 
 /**
- * Sends 200 once the first bytes exist and the request is recorded; earlier errors get their own status. The bytes are
- * sent as they arrive, at the client's pace. A later error becomes an `error` event, or resets the connection if the body is
- * the audio itself, so that truncated audio never looks complete.
+ * Sends 200 once the first bytes exist and the request is recorded; earlier errors get their own
+ * status. The bytes are sent as they arrive, at the client's pace. A later error becomes an `error`
+ * event, or resets the connection if the body is the audio itself, so that truncated audio never
+ * looks complete.
  */
 export const createStreamResponse =
   ({ streaming, synthesis, names, renewToken }: StreamResponseOptions): StreamResponse =>

@@ -19,7 +19,10 @@ interface Serialized {
   readonly digest: string;
 }
 
-/** Presents voices with their links, absolute under `base`. Whole lists are serialized once per revision and base. */
+/**
+ * Presents voices with their links, absolute under `base`. Whole lists are serialized once per
+ * revision and base.
+ */
 export const createVoicePresenter = () => {
   const cache = new LRUCache<string, Serialized, () => object>({
     maxSize: maxCachedBytes,
@@ -39,8 +42,8 @@ export const createVoicePresenter = () => {
 
   return {
     /**
-     * VoicesListResponse. `query` appears only in the link at the end, which the tag can ignore: a tag is compared only
-     * with tags of the same URL (RFC 9110, section 8.8.1).
+     * VoicesListResponse. `query` appears only in the link at the end, which the tag can ignore: a
+     * tag is compared only with tags of the same URL (RFC 9110, section 8.8.1).
      */
     list: (base: string, collection: VoiceCollection, query: object): TaggedContent => {
       const { text, digest } = serializedList(base, collection);

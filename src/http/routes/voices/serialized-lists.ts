@@ -6,7 +6,10 @@ import { type TaggedContent, taggedJson } from "../../kernel/tagged-content.ts";
 /** One per catalog. */
 const maxCachedLists = 50;
 
-/** The list of the voices that the service speaks for a website, as an API presents it. Serialized once per catalog. */
+/**
+ * The list of the voices that the service speaks for a website, as an API presents it. Serialized
+ * once per catalog.
+ */
 export const createSerializedLists = (
   voices: Pick<Voices, "collection">,
   present: (spoken: readonly Voice[], websiteId: string) => object,
