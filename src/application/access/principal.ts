@@ -7,18 +7,18 @@ import { createInterner } from "../../domain/interner.ts";
 /** A key with its current permissions, for which a request is made. */
 export interface ActingKey {
   readonly apiKey: string;
-  /** As `keyNumberOf`. */
+  /** `keyNumberOf` gives it. */
   readonly keyNumber: number;
   readonly websiteId: string;
   readonly plan: Plan;
-  /** While the key is suspended. */
+  /** It is set while the key is suspended. */
   readonly suspension?: { readonly cause: SuspensionCause; readonly reason: string };
 }
 
 /** An authenticated caller. */
 export interface Principal extends ActingKey {
   readonly proof: Proof;
-  /** Set when authenticated by an access token: its validity. */
+  /** The validity of the access token that the caller presented, if it presented one. */
   readonly token?: Validity;
 }
 
@@ -30,7 +30,7 @@ export type Proof =
   | { readonly by: "secret"; readonly secretId: string }
   | { readonly by: "origin"; readonly origin: string };
 
-/** In unix seconds. */
+/** The times of a token are in Unix seconds. */
 export interface Validity {
   readonly issuedAt: number;
   readonly exp: number;
@@ -39,8 +39,8 @@ export interface Validity {
 }
 
 /**
- * A literal, because V8 stores some members of a spread object apart from it, and each request
- * reads them.
+ * It is built from a literal, because V8 stores some members of a spread object apart from it, and
+ * each request reads them.
  */
 export const principalOf = (key: IssuedKey, proof: Proof): Principal => {
   const { apiKey, keyNumber, websiteId, plan, suspension } = actingKey(key);
@@ -56,7 +56,7 @@ export const actingKey = (key: IssuedKey): ActingKey => {
   return { ...acting, suspension: { cause, reason } };
 };
 
-/** The same plan for all keys with equal ones. */
+/** All keys with equal plans share one. */
 const intern = createInterner<Plan>(
   ({ tier, requestsPerMinute, monthlyCharacters }) => `${tier} ${requestsPerMinute} ${monthlyCharacters}`,
 );

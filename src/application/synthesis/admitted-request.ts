@@ -106,8 +106,8 @@ export class AdmittedRequest {
   }
 
   /**
-   * The whole sound. With `asKept`, the bytes that the store keeps: clients join parts by their
-   * ETag, also those of other instances.
+   * Resolves with the whole audio. With `asKept` it has the bytes that the store keeps: clients
+   * join parts by their ETag, also those of other instances.
    */
   async obtain(asKept: boolean, paid: Audio | undefined): Promise<Audio> {
     const { pipeline } = this.#options;
@@ -120,7 +120,7 @@ export class AdmittedRequest {
     return this.#audio;
   }
 
-  /** The sound from its first bytes on. */
+  /** Resolves with the audio as soon as its first bytes exist. */
   async stream(): Promise<StreamedAudio> {
     const { principal, signal } = this.#context;
     const { pipeline } = this.#options;
@@ -174,8 +174,8 @@ export class AdmittedRequest {
   }
 
   /**
-   * The reader of a stream has left. The sound of a charged Idempotency-Key is completed: its
-   * repeats must need no engine.
+   * The reader of a stream has left. The audio of a charged Idempotency-Key is completed, because
+   * its repeats must need no engine.
    */
   leaveStream(audio: AsyncIterator<Buffer>): void {
     if (this.#context.idempotency) void readToEnd(audio).catch(this.chargeRepeat);

@@ -10,11 +10,13 @@ import type { Planner, SynthesisRequest } from "./planner.ts";
 /** The name of the audio that answers a request. It is the same whether the audio exists or not. */
 export interface AudioName {
   /**
-   * Absent if it must not be known: without credentials, `/audio/{name}` says whether the audio
-   * exists.
+   * It is absent if the caller must not know it: without credentials, `/audio/{name}` says whether
+   * the audio exists.
    */
   readonly name?: string;
-  /** With the name of public audio: the path of its permanent URL, below that of PUBLIC_URL. */
+  /**
+   * The path of the permanent URL of public audio whose name is present, below that of PUBLIC_URL.
+   */
   readonly path?: string;
   /** SHA-256 of the name, which it identifies without being one. */
   readonly nameDigest: string;

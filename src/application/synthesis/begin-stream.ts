@@ -8,7 +8,7 @@ import type { AdmittedRequest } from "./admitted-request.ts";
 import { isCallersFault } from "./charges.ts";
 
 /**
- * A sound that is still being synthesized. Its first bytes exist, and the ledger holds its serving.
+ * Audio that is still being synthesized. Its first bytes exist, and the ledger holds its serving.
  */
 export interface SynthesisStream {
   readonly rendition: Rendition;
@@ -25,7 +25,10 @@ export interface SynthesisStream {
   readonly audio: AsyncIterable<Buffer>;
   /** What the reader keeps in memory. */
   readonly memory: AudioMemory;
-  /** To be called when audio is written to the connection. Without a call the serving is voided. */
+  /**
+   * The reader must call it when it writes audio to the connection. Without a call the serving is
+   * voided.
+   */
   readonly delivered: () => void;
 }
 

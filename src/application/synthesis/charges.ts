@@ -74,7 +74,7 @@ export const partOf = (
   return { partial: true, part: { bytes: partBytes, size: bytes.length } };
 };
 
-/** On the path of every cached GET: optional members are added only where they exist. */
+/** Optional members are added only where they exist, because every cached GET calls this. */
 export const servedAudio = (
   { characters }: SynthesisPlan,
   requestId: string,

@@ -48,18 +48,18 @@ export interface Delivered<S extends Selection> {
   readonly characters: number;
 }
 
-/** Whole sounds. */
+/** Delivers whole audio. */
 export interface WholeDelivery {
-  /** The sound, if it is in memory. */
+  /** The audio, if it is in memory. */
   fromMemory(plan: SynthesisPlan): Audio | undefined;
   /**
-   * What is known of the sound in memory or store, if the key was charged for it within ten
+   * What is known of the audio in memory or store, if the key was charged for it within ten
    * minutes. Otherwise it is not looked for, so that neither the response nor its time tells the
    * key what others had spoken.
    */
   findCharged(plan: SynthesisPlan, apiKey: string, signal: AbortSignal): Promise<KnownAudio | undefined>;
   /**
-   * Decides on the request, synthesizes the sound if necessary, selects what is sent, and records
+   * Decides on the request, synthesizes the audio if necessary, selects what is sent, and records
    * the serving. The audio may leave when this resolves. @throws {KeyIsSuspended} @throws
    * {EngineFailed} @throws {Unavailable} @throws what `select` throws @throws the signal's reason
    * when the caller has disconnected
@@ -70,15 +70,17 @@ export interface WholeDelivery {
     request: WholeRequest<S>,
   ): Promise<Delivered<S>>;
   readonly recordWhole: RecordWhole;
-  /** To be called instead of sending the audio of `recordWhole`, if the caller has disconnected. */
+  /**
+   * The caller of `recordWhole` must call it, instead of sending the audio, if its client has
+   * disconnected.
+   */
   callerLeft(receipt: Receipt): void;
 }
 
 /**
- * Records the serving of a whole sound from memory. Calls `done` once, later: without an error the
+ * Records the serving of whole audio from memory. Calls `done` once, later: without an error the
  * audio may leave. The caller of this function must check then whether its client is still
- * connected.
- * @throws {RateLimited} before any work
+ * connected. @throws {RateLimited} before any work
  */
 export type RecordWhole = (
   plan: SynthesisPlan,
@@ -88,7 +90,7 @@ export type RecordWhole = (
   done: RecordCallback,
 ) => void;
 
-/** Plans requests and delivers whole sounds. */
+/** Plans requests and delivers whole audio. */
 export interface Synthesis extends Planner, IdempotencyDigests, WholeDelivery {}
 
 /** Sounds that are sent while they are synthesized. */
@@ -104,8 +106,8 @@ export interface Streaming {
 }
 
 /**
- * Delivers sounds. Every delivery, whole or streamed, takes the same steps: decide on the request
- * (Idempotency-Key, quota), obtain the sound, record the serving, and only then hand the audio
+ * Delivers audio. Every delivery, whole or streamed, takes the same steps: decide on the request
+ * (Idempotency-Key, quota), obtain the audio, record the serving, and only then hand the audio
  * over. Once an engine has worked for a request it is charged, unless the service or the provider
  * failed.
  */
@@ -113,7 +115,8 @@ export const createDelivery = (options: DeliveryOptions): WholeDelivery & Stream
   const { pipeline, ledger } = options;
 
   /**
-   * The sound of a part that may be paid for: no engine works for it, and it needs no characters.
+   * The audio of a requested part that is already paid for: no engine works for it, and it needs no
+   * characters.
    */
   const findPaid = async (plan: SynthesisPlan, context: WholeContext): Promise<Audio | undefined> => {
     const { apiKey } = context.principal;

@@ -2,7 +2,7 @@ import { createHmac, type KeyObject } from "node:crypto";
 import type { Idempotency } from "../../domain/ledger/journal/serving.ts";
 import type { SynthesisRequest } from "./planner.ts";
 
-/** In characters of base64url: 132 bits make collisions negligible. */
+/** A digest has this number of characters of base64url: 132 bits make collisions negligible. */
 const digestLength = 22;
 
 export type IdempotencyDigests = ReturnType<typeof createIdempotencyDigests>;
@@ -16,8 +16,8 @@ export const createIdempotencyDigests = (namingKey: KeyObject) => ({
     const parameters = parametersOf(request);
     return {
       key: digest(apiKey, value),
-      // Of a JSON array, and names of audio are digests of JSON objects under the same key: neither
-      // is ever the other.
+      // It is the digest of a JSON array. Names of audio are digests of JSON objects under the same
+      // key, so that neither is ever the other.
       request: digest(namingKey, JSON.stringify([apiKey, ...parameters])),
       formerRequest: digest(apiKey, JSON.stringify(parameters)),
     };

@@ -7,9 +7,9 @@ import { completeSentencesOf } from "../../domain/text/sentences.ts";
  * text; a blank text has none.
  */
 export interface IncomingText {
-  /** The pieces that are found to be complete. */
+  /** Returns the pieces that are now complete. */
   add(chunk: string): string[];
-  /** The remaining pieces. */
+  /** Returns the remaining pieces. */
   end(): string[];
 }
 
@@ -90,7 +90,7 @@ export const createIncomingText = (lang: string, findSentences = completeSentenc
   };
 };
 
-/** Without a blank: between code points. */
+/** Cuts a text without a blank between code points. */
 const cutBetweenWords = (text: string): string => {
   const words = /^.*\s/s.exec(text)?.[0] ?? "";
   if (words.trim() !== "") return words;

@@ -43,7 +43,7 @@ export interface SynthesisRequest {
 /** The result of planning a website's request. It is valid until the website's voices change. */
 export interface SynthesisPlan {
   readonly characters: number;
-  /** True at volume 0: the answer has no audio. */
+  /** True at volume 0: the response has no audio. */
   readonly muted: boolean;
   /** The renditions to try, best first; never empty. */
   readonly renditions: readonly [Rendition, ...Rendition[]];
@@ -74,6 +74,15 @@ export interface PlannerOptions {
 
 export type Planner = ReturnType<typeof createPlanner>;
 
+/**
+ * Plans a request in these steps, which read only views in memory:
+ *
+ * 1. The text is read in its format: plain, SSML or Markdown.
+ * 2. The voices that may speak it are resolved, best first: one, and its fallbacks.
+ * 3. For each voice whose engine runs here, the document gets the names of voices that the engine
+ *    knows, and what the website's lexicons replace. Its recipe then names the audio.
+ * 4. The plan is shared if nothing in it depends on the website.
+ */
 export const createPlanner = (options: PlannerOptions) => {
   const { findEngine, namingKey, sharesAudio, catalogOf, lexicons } = options;
   const renditionFor = (candidate: Candidate, request: ParsedRequest): Rendition[] => {
@@ -161,7 +170,7 @@ export const createPlanner = (options: PlannerOptions) => {
 };
 
 interface ParsedRequest {
-  /** In NFC. */
+  /** The text in NFC. */
   readonly text: string;
   /** SSML in canonical form, for engines without other voices and elements of their own. */
   readonly document: string | undefined;
@@ -171,7 +180,7 @@ interface ParsedRequest {
   readonly prosody: Prosody;
   readonly instructions: string | undefined;
   readonly websiteId: string;
-  /** The website's lexicons. */
+  /** Finds what the website's lexicons replace. */
   readonly find: FindReplacements | undefined;
 }
 

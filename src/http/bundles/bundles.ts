@@ -107,7 +107,7 @@ const keep = async (path: string, json: string): Promise<void> => {
   }
 };
 
-/** Undefined if there are none, if they are damaged, or if a source has changed. */
+/** Returns undefined if there are none, if they are damaged, or if a source has changed. */
 const readKept = async (path: string): Promise<BundledFiles | undefined> => {
   const [digest, json = ""] = (await readFile(path, "utf8").catch(() => "")).split("\n", 2);
   if (json === "" || digest !== hash("sha256", json)) return undefined;

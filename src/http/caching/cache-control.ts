@@ -2,19 +2,19 @@
 
 export const noStore = "no-store";
 
-/** Only the caller's own cache, which asks again before every use. */
+/** Only the caller's own cache stores it, and asks again before every use. */
 export const revalidatePrivately = "private, no-cache";
 
-/** Any cache, which asks again before every use. */
+/** Any cache stores it, and asks again before every use. */
 export const revalidate = "public, no-cache";
 
-/** For URLs whose content never changes. */
+/** The content of the URL never changes. */
 export const immutable = "public, max-age=31536000, immutable";
 
-/** For pages without credentials. */
+/** The page needs no credentials. */
 export const anHour = "public, max-age=3600";
 
-/** For `/client.js`: pages get a new release within the hour. */
+/** Pages get a new release of `/client.js` within the hour. */
 export const anHourOrStale = "public, max-age=3600, stale-while-revalidate=86400";
 
 /**

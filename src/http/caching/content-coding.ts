@@ -74,7 +74,7 @@ export const compressText = (
   };
 };
 
-/** Of files, which are kept in memory, and of other bodies as long as they are. */
+/** Digests of files, which are kept in memory, and of other bodies as long as they are used. */
 const digests = new WeakMap<Buffer, string>();
 
 /**

@@ -33,7 +33,7 @@ export const audioHeaders = (
   "Accept-Ranges": "bytes",
 });
 
-/** Names the marks of a public sound. */
+/** Names the marks of public audio. */
 export const marksLink = (publicPath: string, audioName: string): string =>
   `<${publicPath}${publicUrlPath(marksName(audioName))}>; rel="describedby"; type="${marksMimeType}"`;
 
@@ -43,9 +43,9 @@ export const audioHeaderSchemas = { ...etag, ...acceptRanges, ...audioDuration }
 export const contentOf = (all: readonly AudioFormat[]): ZodOpenApiContentObject =>
   Object.fromEntries(all.map((format) => [formats[format].mimeType, {}]));
 
-/** Of the endpoints of `/v2`. */
+/** What the endpoints of `/v2` send. */
 export const v2AudioContent = contentOf(v2Formats);
-/** Of objects by their URL. */
+/** What the permanent URLs of audio send. */
 export const audioContent = contentOf(audioFormats);
 
 /** The request headers of a GET of audio that may be answered without the whole body. */
@@ -99,12 +99,11 @@ export const audioResponse = (
   body: part === "whole" ? bytes : bytes.subarray(part.first, part.last + 1),
 });
 
-/** What has the length of a sound. */
+/** Anything that has the length of audio. */
 export interface Measured {
   readonly length: { readonly samples: number; readonly sampleRate: number };
 }
 
-/** A sound and its length. */
 export interface MeasuredAudio extends Measured {
   readonly bytes: Buffer;
 }

@@ -23,9 +23,8 @@ const isCloseDelimited = (res: ServerResponse): boolean =>
 const isBefore11 = ({ req }: ServerResponse): boolean => req.httpVersion !== "1.1";
 
 /**
- * To be called at the server's inactivity timeout, at which Node would otherwise destroy the
- * connection: with FIN, and also while the client waits for a response, whose work has deadlines of
- * its own.
+ * Handles the server's inactivity timeout. Node would otherwise destroy the connection with FIN,
+ * even while the client waits for a response, whose work has deadlines of its own.
  */
 export function closeIfBegun(this: ServerResponse, socket: Socket): void {
   if (this.headersSent && !socket.destroyed && !resetCloseDelimited(this)) socket.destroy();

@@ -15,7 +15,7 @@ export interface CompatibleApi {
   readonly clientHeaders: RegExp;
   /** The header in which its clients send a token, if not in `Authorization`. */
   readonly tokenHeader?: {
-    /** In lower case. */
+    /** The name is in lower case. */
     readonly name: string;
     /** Its name and description as a security scheme of the OpenAPI document. */
     readonly scheme: string;

@@ -7,7 +7,7 @@ import { z } from "zod";
 
 /** The headers whose names begin with the operator's prefix (HEADER_PREFIX). */
 export const headerNames = (prefix: string) => ({
-  /** Where the audio came from: `miss`, `coalesced`, `memory` or `store`. */
+  /** Tells where the audio came from: `miss`, `coalesced`, `memory` or `store`. */
   cached: `${prefix}-Cached`,
   /** The prosody settings that the engine applied. */
   prosodyApplied: `${prefix}-Prosody-Applied`,
@@ -92,7 +92,7 @@ export const vary = header("Vary", text, "The request headers that the response 
 
 export const acceptRanges = header("Accept-Ranges", z.literal("bytes"), "Byte ranges are supported.");
 
-/** Only on responses that shared caches do not store. */
+/** Responses that shared caches store do not have them. */
 export const tokenRenewal = ({ authRenewed, authRenewedExp }: HeaderNames) => ({
   ...header(
     authRenewed,
@@ -161,7 +161,7 @@ export const prosodyApplied = ({ prosodyApplied }: HeaderNames) =>
     "pitch,rate,volume",
   );
 
-/** Only on streams. */
+/** Only streams have it. */
 export const unbuffered = header(
   "X-Accel-Buffering",
   z.literal("no").optional(),
@@ -209,7 +209,7 @@ export const ifNoneMatch = header(
   "Entity tags that the caller has; the response is 304 if one matches, or for `*`.",
 );
 
-/** Under the name that ElevenLabs' clients read. */
+/** ElevenLabs' clients read it under this name. */
 export const namedRequestId = header("request-id", z.uuid(), "The same as `X-Request-Id`.");
 
 export const characterCost = header(

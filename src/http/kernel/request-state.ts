@@ -7,7 +7,7 @@ import type { CompatibleApi } from "./compatible-api.ts";
 
 /** Where a request leads. It is found once. */
 export interface Route {
-  /** Undefined for an unknown path, and for a method that the path does not have. */
+  /** It is undefined for an unknown path, and for a method that the path does not have. */
   readonly operation: RoutedOperation | undefined;
   readonly params: Readonly<Record<string, string>>;
   /** The methods of the path, for `Allow`; empty for an unknown path. */
@@ -22,7 +22,7 @@ export interface Route {
 interface RoutedOperation {
   /** The path with the names of its parameters, which logs and metrics show instead of the URL. */
   readonly template: string;
-  /** Undefined if its handler authenticates the caller, or nobody does. */
+  /** It is undefined if the handler authenticates the caller, or nobody does. */
   readonly admit: Admit | undefined;
   readonly fromMemory: FromMemory | undefined;
   readonly handle: (ctx: Context) => Promise<void>;
@@ -51,7 +51,7 @@ export interface Caller {
 /** Who presented a token of the admin API. */
 export interface AdminSession {
   readonly role: AdminAuth;
-  /** Absent if the token has no name in ADMIN_TOKEN or AUDITOR_TOKEN. */
+  /** It is absent if the token has no name in ADMIN_TOKEN or AUDITOR_TOKEN. */
   readonly name?: string;
 }
 
@@ -60,7 +60,7 @@ export interface RequestState {
   /** The id that the response, the log and the ledger share. */
   readonly requestId: string;
   readonly route: Route;
-  /** Set as soon as the caller is authenticated, even if it is then refused. */
+  /** It is set as soon as the caller is authenticated, even if it is then refused. */
   caller: Caller | undefined;
   /** The name of an operator or auditor in the log and in events. */
   actor?: string;

@@ -65,15 +65,14 @@ export const createRouter = (
 };
 
 interface Path {
-  /** As `path-to-regexp` reads it. */
+  /** `path-to-regexp` reads it. */
   readonly template: string;
-  /** How many it has. */
   readonly parameters: number;
-  /** By method; their parameters are added. */
+  /** The routes by method, to which the parameters of a request are added. */
   readonly routes: ReadonlyMap<string, Route>;
-  /** Where requests with other methods lead. */
+  /** Requests with other methods lead here. */
   readonly withoutOperation: Route;
-  /** Undefined if the path does not match. */
+  /** Returns undefined if the path does not match. */
   readonly paramsIn: (path: string) => Route["params"] | undefined;
 }
 

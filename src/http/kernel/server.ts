@@ -30,8 +30,8 @@ export interface Upgrade {
 const headerBytes = (maxTextCharacters: number): number => maxTextCharacters * 12 + 16 * 1024;
 
 /**
- * Longer than the 60 s of nginx, Varnish and most load balancers: a proxy must not send requests on
- * closing connections.
+ * It exceeds the 60 s of nginx, Varnish and most load balancers, because a proxy must not send
+ * requests on closing connections.
  */
 const keepAliveMs = 75_000;
 
@@ -148,10 +148,7 @@ const urlOf = (server: Server): string => {
   return `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
 };
 
-/**
- * Longer than any client's: a list that fills the header would take milliseconds to be sorted by
- * weight.
- */
+/** No client sends so much. It would take milliseconds to sort a list that fills the header. */
 const longestPreference = 1_000;
 
 const ignoreLongPreferences = ({ headers }: IncomingMessage): void => {

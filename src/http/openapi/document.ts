@@ -22,7 +22,7 @@ export const describeApi = ({
   operations: readonly Operation[];
   names: HeaderNames;
   apis: readonly CompatibleApi[];
-  /** Default: the host that serves the document. */
+  /** The default is the host that serves the document. */
   publicUrl: string | undefined;
 }): OpenApiDocument => {
   const describe = createDescriber(names, apis);

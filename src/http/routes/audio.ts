@@ -48,10 +48,10 @@ interface AudioPart extends AudioInfo {
 
 /** Audio and marks by their names. @throws {Unavailable} */
 export interface AudioReads {
-  /** Undefined if it does not exist. */
+  /** Resolves with undefined if it does not exist. */
   statAudio(name: string, signal: AbortSignal): Promise<AudioInfo | undefined>;
   /**
-   * Without any part if it does not exist. `beforePart` is awaited with the bytes of the next part.
+   * Yields no part if it does not exist. `beforePart` is awaited with the bytes of the next part.
    */
   readAudio(
     name: string,
@@ -68,7 +68,7 @@ interface AudioOptions {
 
 interface AudioName {
   readonly hash: string;
-  /** In the audio store. */
+  /** Its name in the audio store. */
   readonly name: string;
 }
 
@@ -151,7 +151,7 @@ const respondWithAudio = async (
   const needsInfo = isHead || isUnchanged(ctx, headers) || ctx.req.headers.range !== undefined;
   const info = needsInfo ? found(await audioReads.statAudio(name, signal)) : undefined;
   if (isUnchanged(ctx, headers)) return respond(ctx, notModified(headers));
-  // Whether there are marks is not essential: without an answer there is no link.
+  // Whether there are marks is not essential: if the store does not respond, there is no link.
   const marks = audioReads.statAudio(marksName(name), signal).catch(() => undefined);
   const part = info ? partIn(ctx, headers, info.size) : "whole";
   const range = part === "whole" ? everything : { start: part.first, end: part.last + 1 };

@@ -20,7 +20,7 @@ export interface SocketCaller {
    * @throws {Unauthorized} @throws {RateLimited} @throws {KeyIsSuspended}
    */
   admit(): Principal;
-  /** To be called when the socket is closed, or could not be opened. */
+  /** The caller must call it when the socket is closed, or could not be opened. */
   readonly release: Release;
 }
 

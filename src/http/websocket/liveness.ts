@@ -1,7 +1,7 @@
 export interface SocketTimeouts {
-  /** Without a message from the client, and with nothing to send. */
+  /** The client has sent no message, and there is nothing to send. */
   readonly idleMs: number;
-  /** Without a sign that the client reads what was sent, or that it still exists. */
+  /** There is no sign that the client reads what was sent, or that it still exists. */
   readonly stallMs: number;
 }
 

@@ -78,11 +78,11 @@ type Headers = Readonly<Record<string, string>>;
 
 /** How an error is sent, and how the OpenAPI document describes it. */
 export interface ErrorType<E extends Error = Error> {
-  /** Absent for 500, which any other error becomes. */
+  /** It is absent for 500, which any other error becomes. */
   readonly type?: abstract new (
     ...args: never[]
   ) => E;
-  /** Absent when an upstream provider failed. */
+  /** It is absent if an upstream provider failed. */
   readonly code?: string | ((error: E) => string);
   readonly headers?: (error: E) => Headers;
   /** The name of the response component; the default is the name of the type. */
@@ -104,8 +104,7 @@ const retryAfterOf = ({ retryAfterSeconds: seconds }: { retryAfterSeconds: numbe
   seconds === undefined ? {} : { "Retry-After": String(seconds) };
 
 /**
- * For callers that are refused before their key is known. Otherwise the headers show the key's own
- * limits.
+ * Callers that are refused before their key is known see these. Others see the key's own limits.
  */
 const failureLimits = {
   "X-RateLimit-Limit": String(limits.failures.atMost),

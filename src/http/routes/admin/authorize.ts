@@ -17,7 +17,7 @@ interface AdminAccess {
   /** The tokens of operators and of auditors. Without any, every admin operation is a 404. */
   readonly adminTokens: readonly NamedToken[];
   readonly auditorTokens: readonly NamedToken[];
-  /** Of wrong tokens. */
+  /** It limits wrong tokens. */
   readonly failures: RefusingLimit;
   readonly clientOf: ClientAddress;
 }

@@ -90,6 +90,6 @@ export const pageOf = <T>(
   const last = entries.at(-1);
   if (!last || rest.length <= limit) return { entries, _links: {} };
   const more = new URLSearchParams({ ...given(filters), limit: String(limit), after: idOf(last) });
-  // Only a query: behind a proxy the operator may see another path.
+  // The link is only a query, because the operator may see another path behind a proxy.
   return { entries, _links: { next: { href: `?${more}` } } };
 };

@@ -12,7 +12,7 @@ import { languageName } from "./language-names.ts";
 import { escapeHtml, pathToRoot } from "./page.ts";
 
 interface GalleryOptions {
-  /** Undefined: the gallery is switched off. */
+  /** It is undefined if the gallery is switched off. */
   readonly gallery: Gallery | undefined;
 }
 

@@ -33,7 +33,7 @@ export const pathToRoot = ({ path }: Context): string => (path.endsWith("/") ? "
 
 const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 
-/** For elements and attributes in double quotes. */
+/** Escapes what becomes the content of an element, or an attribute in double quotes. */
 export const escapeHtml = (text: string): string => text.replace(/[&<>"]/g, (sign) => entities[sign] ?? sign);
 
 interface BundledPage {

@@ -13,7 +13,7 @@ const link = z.object({ href: z.string() });
 const ServiceLinks = namedSchema("ServiceLinks", {
   name: z.literal("Voxledger"),
   _links: z.object({
-    /** Absent if the gallery is switched off. */
+    /** It is absent if the gallery is switched off. */
     voices: link.optional(),
     reproduce: link,
     docs: link,
@@ -33,7 +33,7 @@ const headers = {
 
 interface RootOptions {
   readonly settings: { readonly publicUrl: string | undefined };
-  /** Undefined: the gallery is switched off. */
+  /** It is undefined if the gallery is switched off. */
   readonly gallery: Pick<Gallery, "voices"> | undefined;
 }
 
@@ -56,7 +56,7 @@ export const rootOperation = ({ settings: { publicUrl }, gallery }: RootOptions)
   const base = publicUrl === undefined ? "" : `${publicPathOf(publicUrl)}/`;
   const { voices: toGallery, ...others } = links;
   const shown = gallery ? { voices: toGallery, ...others } : others;
-  /** Of the latest list of voices. */
+  /** The page that shows the latest list of voices. */
   let page: { readonly voices: readonly GalleryVoice[]; readonly html: string } | undefined;
   const currentPage = async (): Promise<string> => {
     const voices = await voicesOf(gallery);

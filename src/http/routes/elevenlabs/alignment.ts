@@ -26,7 +26,7 @@ interface Anchor {
 /**
  * Distributes the time of each word, up to the next word, over its characters by their estimated
  * speaking time. A `<break>` takes its own time, other markup none. Times never decrease, and the
- * last character ends with the sound.
+ * last character ends with the audio.
  * @param marks of exactly this text
  */
 export const alignCharacters = (
@@ -75,7 +75,7 @@ export const withoutEscapes = (whole: Alignment, { lengths }: SsmlContent): Alig
 const escaped: Readonly<Record<string, string>> = { "&amp;": "&", "&lt;": "<", "&gt;": ">" };
 
 /**
- * Places and times increase, from the first character to the end of the sound. Sentences serve
+ * Places and times increase, from the first character to the end of the audio. Sentences serve
  * where no words are known.
  */
 const anchorsOf = (marks: readonly Mark[], length: number, audioSeconds: number): Anchor[] => {
@@ -116,7 +116,7 @@ const distribute = (
   });
 };
 
-/** Of the time of a word. */
+/** At most this share of the time of a word is silence. */
 const mostSilence = 0.9;
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
@@ -165,7 +165,7 @@ const withoutMarkup = (characters: readonly string[]): number[] => {
   });
 };
 
-/** Of a blank between words. */
+/** A blank between words takes this time. */
 const shortestSeconds = 0.03;
 
 const weightOf = (character: string): number => Math.max(speakingSeconds(character), shortestSeconds);

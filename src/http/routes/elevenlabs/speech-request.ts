@@ -124,7 +124,7 @@ export const toSynthesisRequest = (
   lang: language_code ?? defaultLang,
   engine: engineOfModel(model_id),
   prosody: { pitch: 1, rate: voice_settings?.speed ?? 1, volume: 1 },
-  // Without a name: the format of `/v2`, whose sounds are then shared.
+  // A request that names no format gets that of `/v2`, whose audio it then shares.
   format: outputFormats.get(output_format ?? "") ?? "mp3",
   anyFormat: true,
   ...(locators && locators.length > 0 && { lexicons: locators.map(toLexiconChoice) }),

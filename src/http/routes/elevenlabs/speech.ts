@@ -168,7 +168,7 @@ const planContent = (
   }
 };
 
-/** Delivers a whole sound, with what `select` adds to it. */
+/** Delivers whole audio, with what `select` adds to it. */
 const deliver = async <S extends object>(
   { synthesis, names }: SpeechOptions,
   ctx: Context,

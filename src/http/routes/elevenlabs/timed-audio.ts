@@ -19,7 +19,7 @@ export const TimedAudio = namedSchema("ElevenLabsTimedAudio", {
 });
 
 /**
- * When each character of a finished sound is spoken; null if that is unknown. @throws {Unavailable}
+ * When each character of finished audio is spoken; null if that is unknown. @throws {Unavailable}
  */
 export const alignmentOf = async (
   { recipe, ssml, name, hasMarks }: Rendition,
@@ -51,13 +51,13 @@ export async function* timedLines(
 }
 
 /**
- * Of audio that becomes base64 at once; a multiple of three bytes, so that only the last part is
- * padded.
+ * This number of bytes becomes base64 at once. It is a multiple of three, so that only the last
+ * part is padded.
  */
 const partBytes = 48 * 1024;
 
 /**
- * One TimedAudio as JSON, in parts: whole sounds in base64 would take three times their size for
+ * One TimedAudio as JSON, in parts: whole audio in base64 would take three times their size for
  * each request.
  */
 export function* timedJson(audio: Buffer, alignment: Alignment | null): Generator<string> {

@@ -20,7 +20,7 @@ import { reproducePage } from "./page.ts";
 
 /** A file that the page needs to compute audio. */
 export interface VoiceFile {
-  /** As the page asks for it, such as `pico/en-GB_ta.bin`. */
+  /** The page asks for it by this name, such as `pico/en-GB_ta.bin`. */
   readonly name: string;
   readonly path: string;
   readonly bytes: number;
@@ -42,7 +42,7 @@ export const reproduceOperations = (options: ReproduceOptions): Operation[] => [
   readVoiceFile(options),
 ];
 
-/** Of the other pages, and compilation of WebAssembly. */
+/** It allows what other pages may do, and to compile WebAssembly. */
 const policy = pagePolicy().replace("script-src 'self'", "script-src 'self' 'wasm-unsafe-eval'");
 
 const openReproduce = ({ bundles, voiceFiles }: ReproduceOptions): Operation =>

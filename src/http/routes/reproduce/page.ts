@@ -4,8 +4,8 @@ interface ReproducePage {
   /** The path of its scripts. */
   readonly assets: string;
   /**
-   * Of the files that it needs, by their names: names and digests need no escape in HTML but their
-   * quotes.
+   * The files that the page needs, by their names. Names and digests need no escape in HTML but
+   * their quotes.
    */
   readonly digests: Readonly<Record<string, string>>;
 }

@@ -42,7 +42,7 @@ const notModifiedHeaders = [
   "Access-Control-Expose-Headers",
 ];
 
-/** Those with the name of the sound. */
+/** The headers that contain the name of the audio. */
 const namingHeaders = ["ETag", "Content-Location", "Link"];
 
 /** The responses of a planned synthesis, with their headers. */
@@ -62,7 +62,7 @@ export const createAudioResponses = ({ names, publicPath, publicCors }: AudioRes
     return plan.shared ? Object.assign(headers, publicCors) : headers;
   };
 
-  /** For volume 0. */
+  /** The response at volume 0. */
   const silence = (plan: SynthesisPlan, method: SynthesisMethod): HttpResponse => ({
     status: 204,
     headers: {
@@ -79,8 +79,8 @@ export const createAudioResponses = ({ names, publicPath, publicCors }: AudioRes
   };
 
   /**
-   * Without the sound nothing names it: whoever knows its name can find out by `/audio/` whether it
-   * exists.
+   * If the audio does not exist, nothing names it: whoever knows its name can find out by `/audio/`
+   * whether it exists.
    */
   const head = (plan: SynthesisPlan, audio: KnownAudio | undefined): HttpResponse => {
     const headers = headersOf(plan, audio?.rendition ?? plan.renditions[0], "HEAD");

@@ -18,7 +18,7 @@ interface MemoryOptions {
   readonly log: Logger;
 }
 
-/** Characters of prepared plans and their URLs. */
+/** Plans and their URLs are kept up to this number of characters. */
 const maxCharacters = 32 * 1024 * 1024;
 /** The recipe of a rendition, and the headers of its responses. */
 const overhead = 2_000;
@@ -30,7 +30,7 @@ const overhead = 2_000;
  */
 export const createMemoryResponses = (options: MemoryOptions) => {
   const { synthesis, presenter, unread, log } = options;
-  /** By URL. They contain nothing about the caller. */
+  /** Plans by their URLs. They contain nothing about the caller. */
   const plans = new LRUCache<string, SynthesisPlan>({
     maxSize: maxCharacters,
     sizeCalculation: (plan, url) =>
@@ -109,7 +109,9 @@ const sendAudio = (
   res.end(bytes);
 };
 
-/** Undefined unless requests are logged: composing the line costs as much as the response. */
+/**
+ * Returns undefined unless requests are logged: composing the line costs as much as the response.
+ */
 const beginLog = (log: Logger, res: ServerResponse, { requestId, route, caller }: RequestState) => {
   if (!log.isLevelEnabled("debug")) return undefined;
   const startedAt = performance.now();

@@ -24,7 +24,7 @@ export interface SynthesisCall extends RequestContext {
 
 interface BuiltHeaders {
   readonly headers: readonly string[];
-  /** Identifies the sound. A reference to its bytes would keep them in memory. */
+  /** Identifies the audio. A reference to its bytes would keep them in memory. */
   readonly length: Audio["length"];
 }
 
@@ -84,8 +84,8 @@ export const createSynthesisPresenter = ({ synthesis, marksWithPhonemes, ...opti
   const builtHeaders = new WeakMap<SynthesisPlan, BuiltHeaders>();
 
   /**
-   * The headers of a GET of a whole sound in memory, for a shared plan: names and values in turn.
-   * Plans of the same sound may have other headers (`Link`), so they are built once for each plan.
+   * The headers of a GET of whole audio in memory, for a shared plan: names and values in turn.
+   * Plans of the same audio may have other headers (`Link`), so they are built once for each plan.
    */
   const headersFromMemory = (plan: SynthesisPlan, audio: Audio): readonly string[] => {
     const known = builtHeaders.get(plan);

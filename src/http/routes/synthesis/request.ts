@@ -133,7 +133,7 @@ const audible = z
 export const synthesizeRequest = (maxCharacters: number) =>
   requestWith(maxCharacters, { format }, "SynthesizeRequest");
 
-/** Also for the formats that only compatible APIs offer. */
+/** It also allows the formats that only compatible APIs offer. */
 export const requestInAnyFormat = (maxCharacters: number) =>
   requestWith(maxCharacters, { format: anyFormat, volume: audible }, "AudioNameRequest");
 
@@ -172,7 +172,7 @@ const detailed = z.enum(["phoneme"]).optional().meta({
     "Answer the marks of the audio instead of the audio, with phonemes and visemes where the voice reports them. They are stored nowhere: the voice speaks again.",
 });
 
-/** Of the body and the query. */
+/** The body and the query may have it. */
 export const marked = z.object({ marks: detailed });
 
 /** Whether the query requests marks. @throws {Invalid} */

@@ -18,7 +18,7 @@ export type HttpStreamKind = Exclude<StreamKind, "websocket" | "wyoming">;
 
 /** Audio that is sent in chunks. */
 export interface ChunkedAudio extends Omit<SynthesisStream, "memory"> {
-  /** Of the whole audio, if it is complete. */
+  /** The size of the audio, if it is complete. */
   readonly byteLength?: number;
 }
 

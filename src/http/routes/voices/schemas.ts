@@ -92,7 +92,7 @@ export const VoiceDetailResponse = namedSchema("VoiceDetailResponse", {
   _links: VoiceDetailLinks,
 });
 
-/** Longer than anything that browsers report about themselves. */
+/** Browsers report nothing longer about themselves. */
 const shortText = z.string().max(100);
 
 /** The filters of `GET /v2/voices`: the platform, language and gender. */
