@@ -37,7 +37,7 @@ export interface SpeechResult {
  * The voice, and the backends that can speak it. If one fails, the next one continues with the same
  * part.
  */
-export interface VoiceSelection {
+interface VoiceSelection {
   readonly voice: VoiceRequest;
   readonly backends: readonly SpeechBackend[];
 }

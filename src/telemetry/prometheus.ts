@@ -4,8 +4,6 @@ import { PrometheusSerializer } from "@opentelemetry/exporter-prometheus";
 import { DataPointType, type MetricData, type ResourceMetrics } from "@opentelemetry/sdk-metrics";
 import { prometheusName } from "./metric-definition.ts";
 
-export type MetricsListener = Awaited<ReturnType<typeof listenForMetrics>>;
-
 /**
  * Serves `GET /metrics` and nothing else, on a separate port: the service's port may be public.
  * Concurrent scrapes share one collection.
