@@ -1,5 +1,5 @@
-import { backgroundClock, type Clock } from "./clock.ts";
 import { Fifo } from "./scheduler/fifo.ts";
+import { backgroundTime, type Time } from "./time.ts";
 
 export interface ByteBudgetOptions {
   /** Bytes that one owner may hold. */
@@ -8,7 +8,7 @@ export interface ByteBudgetOptions {
   readonly total: number;
   /** How long bytes may be held while others wait for them. */
   readonly heldMs: number;
-  readonly clock?: Clock;
+  readonly time?: Time;
 }
 
 export interface WantedBytes {
@@ -28,14 +28,14 @@ export type ByteBudget = ReturnType<typeof createByteBudget>;
  * may exceed a limit while nothing else is held.
  */
 export const createByteBudget = (options: ByteBudgetOptions) => {
-  const { perOwner, total, heldMs, clock = backgroundClock } = options;
-  const all = new Budget({ limit: total, heldMs, clock });
+  const { perOwner, total, heldMs, time = backgroundTime } = options;
+  const all = new Budget({ limit: total, heldMs, time });
   const owners = new Map<string, Budget>();
 
   const budgetOf = (owner: string): Budget => {
     const known = owners.get(owner);
     if (known) return known;
-    const own = new Budget({ limit: perOwner, heldMs, clock });
+    const own = new Budget({ limit: perOwner, heldMs, time });
     owners.set(owner, own);
     return own;
   };
@@ -58,7 +58,7 @@ export const createByteBudget = (options: ByteBudgetOptions) => {
         release();
         throw error;
       }
-      held.since = clock.now();
+      held.since = time.now();
       own?.watch();
       all.watch();
       return release;
@@ -80,7 +80,7 @@ interface Waiter {
   readonly grant: () => void;
 }
 
-type BudgetOptions = Required<Pick<ByteBudgetOptions, "heldMs" | "clock">> & { readonly limit: number };
+type BudgetOptions = Required<Pick<ByteBudgetOptions, "heldMs" | "time">> & { readonly limit: number };
 
 class Budget {
   readonly #options: BudgetOptions;
@@ -143,9 +143,9 @@ class Budget {
     if (this.#isWatching || this.#waiting.size === 0) return;
     const oldest = this.#held.values().find((held) => held.since !== undefined && !this.#overdue.has(held));
     if (oldest?.since === undefined) return;
-    const { clock, heldMs } = this.#options;
+    const { time, heldMs } = this.#options;
     this.#isWatching = true;
-    clock.after(oldest.since + heldMs - clock.now(), () => {
+    time.after(oldest.since + heldMs - time.now(), () => {
       this.#isWatching = false;
       if (this.#waiting.size > 0 && this.#held.has(oldest)) {
         this.#overdue.add(oldest);

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from "./clock.ts";
+import { systemTime, type Time } from "./time.ts";
 
 export type CircuitBreaker<Failure> = ReturnType<typeof createCircuitBreaker<Failure>>;
 
@@ -8,7 +8,7 @@ export type Call<Failure> = ReturnType<CircuitBreaker<Failure>["start"]>;
 export interface CircuitBreakerOptions<Failure> {
   /** The error of refused calls. */
   readonly openError: (lastFailure: Failure, retryInMs: number) => Error;
-  readonly clock?: Clock;
+  readonly time?: Time;
   /** Consecutive failures that open the circuit. Default 5. */
   readonly threshold?: number;
   /** After this time one trial call is let through. Default 15 s; `retryAfterMs` lengthens it to a minute at most. */
@@ -26,7 +26,7 @@ interface Opening<Failure> {
 
 /** Refuses calls for a while after repeated failures. */
 export const createCircuitBreaker = <Failure>(options: CircuitBreakerOptions<Failure>) => {
-  const { openError, clock = systemClock, threshold = 5, resetMs = 15_000, onChange } = options;
+  const { openError, time = systemTime, threshold = 5, resetMs = 15_000, onChange } = options;
   let failuresInARow = 0;
   let opening: Opening<Failure> | undefined;
 
@@ -41,7 +41,7 @@ export const createCircuitBreaker = <Failure>(options: CircuitBreakerOptions<Fai
     failuresInARow++;
     if (!opening && failuresInARow < threshold) return;
     const wasClosed = !opening;
-    opening = { failure, trialAt: clock.now() + Math.max(resetMs, Math.min(retryAfterMs, maxResetMs)) };
+    opening = { failure, trialAt: time.now() + Math.max(resetMs, Math.min(retryAfterMs, maxResetMs)) };
     if (wasClosed) onChange?.("open");
   };
 
@@ -50,10 +50,10 @@ export const createCircuitBreaker = <Failure>(options: CircuitBreakerOptions<Fai
     start: () => {
       const startedIn = opening;
       if (startedIn) {
-        const retryInMs = startedIn.trialAt - clock.now();
+        const retryInMs = startedIn.trialAt - time.now();
         if (retryInMs > 0) throw openError(startedIn.failure, retryInMs);
         // The next trial comes this much later, in case this one never ends.
-        startedIn.trialAt = clock.now() + resetMs;
+        startedIn.trialAt = time.now() + resetMs;
       }
       let isReported = false;
       // Results of calls that started before the last change of state are outdated.
@@ -73,7 +73,7 @@ export const createCircuitBreaker = <Failure>(options: CircuitBreakerOptions<Fai
         /** Says nothing about the called service: the call was aborted, or its caller was at fault. */
         ignored: (): void =>
           report(() => {
-            if (startedIn) startedIn.trialAt = clock.now();
+            if (startedIn) startedIn.trialAt = time.now();
           }),
       };
     },

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from "./clock.ts";
+import { systemTime, type Time } from "./time.ts";
 
 export type DeadlineQueue<T extends Queued<T>> = ReturnType<typeof createDeadlineQueue<T>>;
 
@@ -26,7 +26,7 @@ interface Place<T> {
 export const createDeadlineQueue = <T extends Queued<T>>(
   timeoutMs: number,
   onExpired: (item: T) => void,
-  clock: Clock = systemClock,
+  time: Time = systemTime,
 ) => {
   let first: Place<T> | undefined;
   let last: Place<T> | undefined;
@@ -58,12 +58,12 @@ export const createDeadlineQueue = <T extends Queued<T>>(
   };
 
   const startTimer = (deadline: number): void => {
-    stopTimer ??= clock.after(Math.max(1, Math.ceil(deadline - clock.now())), expireDue);
+    stopTimer ??= time.after(Math.max(1, Math.ceil(deadline - time.now())), expireDue);
   };
 
   const expireDue = (): void => {
     stopTimer = undefined;
-    const now = clock.now();
+    const now = time.now();
     try {
       while (first && first.deadline <= now) {
         const { item } = first;
@@ -79,7 +79,7 @@ export const createDeadlineQueue = <T extends Queued<T>>(
     /** @throws if the item is in a queue */
     add: (item: T): void => {
       if (item.place) throw new Error("The item is in a queue already.");
-      const place = { item, deadline: clock.now() + timeoutMs, previous: last, next: undefined };
+      const place = { item, deadline: time.now() + timeoutMs, previous: last, next: undefined };
       if (last) last.next = place;
       else first = place;
       last = place;

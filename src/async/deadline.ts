@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from "./clock.ts";
+import { systemTime, type Time } from "./time.ts";
 
 /** Settles like the promise, or rejects with the signal's reason as soon as it is aborted. */
 export const untilAborted = <T>(promise: Promise<T>, signal: AbortSignal): Promise<T> =>
@@ -11,7 +11,7 @@ export const untilAborted = <T>(promise: Promise<T>, signal: AbortSignal): Promi
   });
 
 export interface DeadlineOptions {
-  readonly clock?: Clock;
+  readonly time?: Time;
   readonly ms: number;
   /** The error to throw when the deadline passes. */
   readonly onTimeout: () => Error;
@@ -24,13 +24,13 @@ export interface DeadlineOptions {
  * @throws `onTimeout()` after `ms` milliseconds; the reason of `signal`
  */
 export const withDeadline = async <T>(
-  { clock = systemClock, ms, onTimeout, signal }: DeadlineOptions,
+  { time = systemTime, ms, onTimeout, signal }: DeadlineOptions,
   task: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> => {
   const controller = new AbortController();
   const either = signal ? AbortSignal.any([signal, controller.signal]) : controller.signal;
   either.throwIfAborted();
-  const cancel = clock.after(ms, () => controller.abort(onTimeout()));
+  const cancel = time.after(ms, () => controller.abort(onTimeout()));
   try {
     return await untilAborted(task(either), either);
   } finally {

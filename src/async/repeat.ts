@@ -1,4 +1,4 @@
-import type { Clock } from "./clock.ts";
+import type { Time } from "./time.ts";
 
 /**
  * Runs a task after `firstMs`, and again after the time that it resolved with, or after `retryMs`
@@ -9,13 +9,13 @@ export const repeat = ({
   task,
   firstMs,
   retryMs,
-  clock,
+  time,
   onError,
 }: {
   readonly task: (signal: AbortSignal) => Promise<number | undefined>;
   readonly firstMs: number;
   readonly retryMs: number;
-  readonly clock: Clock;
+  readonly time: Time;
   /** Not called for a task that is aborted. */
   readonly onError: (error: unknown) => void;
 }): (() => Promise<void>) => {
@@ -31,7 +31,7 @@ export const repeat = ({
     if (nextMs !== undefined && !stop.signal.aborted) cancel = start(nextMs);
   };
   const start = (ms: number) =>
-    clock.after(ms, () => {
+    time.after(ms, () => {
       running = run();
     });
   let cancel = start(firstMs);
@@ -48,7 +48,7 @@ export const repeat = ({
  */
 export const repeatEvery = (
   pauseMs: number | (() => number),
-  clock: Clock,
+  time: Time,
   task: () => Promise<void>,
 ): (() => void) => {
   const pause = typeof pauseMs === "number" ? () => pauseMs : pauseMs;
@@ -59,7 +59,7 @@ export const repeatEvery = (
     },
     firstMs: pause(),
     retryMs: pause(),
-    clock,
+    time,
     onError: (error) => {
       throw error;
     },

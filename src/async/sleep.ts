@@ -1,14 +1,14 @@
-import { type Clock, systemClock } from "./clock.ts";
+import { systemTime, type Time } from "./time.ts";
 
 /** Resolves after `ms` milliseconds. @throws the signal's reason as soon as it is aborted */
-export const sleep = (ms: number, { clock = systemClock, signal }: WaitOptions = {}): Promise<void> =>
+export const sleep = (ms: number, { time = systemTime, signal }: WaitOptions = {}): Promise<void> =>
   new Promise((resolve, reject) => {
     signal?.throwIfAborted();
     const onAbort = () => {
       cancel();
       reject(signal?.reason);
     };
-    const cancel = clock.after(ms, () => {
+    const cancel = time.after(ms, () => {
       signal?.removeEventListener("abort", onAbort);
       resolve();
     });
@@ -16,6 +16,6 @@ export const sleep = (ms: number, { clock = systemClock, signal }: WaitOptions =
   });
 
 export interface WaitOptions {
-  readonly clock?: Clock;
+  readonly time?: Time;
   readonly signal?: AbortSignal | undefined;
 }

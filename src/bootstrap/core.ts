@@ -11,9 +11,9 @@ import { createUrgentTime } from "../application/clock/urgent-time.ts";
 import { createExecuteCommand } from "../application/execute-command.ts";
 import { createProviderActivities } from "../application/health/provider-activity.ts";
 import { obtainEventLogId } from "../application/log-format.ts";
-import { backgroundClock } from "../async/clock.ts";
 import { repeatEvery } from "../async/repeat.ts";
 import { createScheduler } from "../async/scheduler/scheduler.ts";
+import { backgroundTime } from "../async/time.ts";
 import { rateStream } from "../domain/ledger/rate.ts";
 import { naturalVoicesFolder, openNaturalVoices } from "../engines/natural-voices/natural-voices.ts";
 import { createCommandHandler } from "../eventstore/command-handler.ts";
@@ -144,7 +144,7 @@ const clockCheckMs = 1_000;
  * store's clock.
  */
 const watchClock = (events: EventStore, clockCheck: ClockCheck): (() => void) =>
-  repeatEvery(clockCheckMs, backgroundClock, async () => {
+  repeatEvery(clockCheckMs, backgroundTime, async () => {
     await clockCheck.check();
     if (clockCheck.isProbeNeeded()) await events.ping().catch(() => {});
   });
@@ -164,7 +164,7 @@ const startViews = async (
   resources.defer(runner.close);
   await withSettingName("EVENT_STORE", runner.start());
   const startRunner = () => startUsageTotals({ store, snapshots, clock, log });
-  const countedUsage = createCountedUsage({ store, startRunner, timers: backgroundClock });
+  const countedUsage = createCountedUsage({ store, startRunner, time: backgroundTime });
   resources.defer(countedUsage.close);
   return { runner, store, countedUsage };
 };

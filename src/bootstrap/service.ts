@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { Logger } from "pino";
 import { createExecuteCommand } from "../application/execute-command.ts";
 import { createActivity } from "../application/health/activity.ts";
-import { backgroundClock } from "../async/clock.ts";
+import { backgroundTime } from "../async/time.ts";
 import { beginWith, catalogDecider, catalogStream, seedCatalog } from "../domain/catalog/catalog.ts";
 import { voicesToChoose } from "../domain/catalog/natural-voices.ts";
 import { releaseSeed } from "../domain/catalog/seed/seed.ts";
@@ -132,10 +132,10 @@ export const composeService = async (
 
   // Proofs, and what the service reports of itself.
   const sealer = await composeSeals(settings, { ...core, masterKeys, clock });
-  const sealSchedule = scheduleSeals({ ...sealer, timers: backgroundClock, onError });
+  const sealSchedule = scheduleSeals({ ...sealer, time: backgroundTime, onError });
   resources.defer(sealSchedule.stop);
   const known = core.knownEntries;
-  const eventLog = createEventLog({ store: core.storeAsWritten, known, clock, timers: backgroundClock });
+  const eventLog = createEventLog({ store: core.storeAsWritten, known, clock, time: backgroundTime });
   const health = composeHealth(runtime, core, { ...audio, retentionStats }, ledger, sealSchedule);
   const status = composeStatus(runtime, core, health, activity);
 
@@ -185,7 +185,7 @@ const followOthers = (
       }
     },
     onError: (error) => onError("what other instances have changed cannot be read", error),
-    timers: backgroundClock,
+    time: backgroundTime,
   });
 
 /**

@@ -4,7 +4,7 @@ import { suspensions } from "../../projections/suspensions.ts";
 import { webhooks } from "../../projections/webhooks.ts";
 import { untilVisible } from "../application/execute-command.ts";
 import { WebhookDispatcher } from "../application/webhooks/dispatcher.ts";
-import { backgroundClock } from "../async/clock.ts";
+import { backgroundTime } from "../async/time.ts";
 import type { Core, Runtime } from "./core.ts";
 import { openPostWebhook } from "./website-servers.ts";
 
@@ -23,7 +23,7 @@ export const composeWebhooks = (
     cipher,
     post: openPostWebhook(settings.upstreamNetworks, log),
     clock,
-    timers: backgroundClock,
+    time: backgroundTime,
     random: Math.random,
     onOutcome: telemetry.webhook,
     onError,

@@ -5,8 +5,8 @@ import { allWebhooks, webhooks } from "../../projections/webhooks.ts";
 import type { CredentialsCipher } from "../application/accounts/credentials-cipher.ts";
 import type { Providers } from "../application/accounts/list-provider-voices.ts";
 import { openCredentials } from "../application/accounts/provider-clients.ts";
-import { backgroundClock } from "../async/clock.ts";
 import { repeat } from "../async/repeat.ts";
+import { backgroundTime } from "../async/time.ts";
 import {
   type Credentials,
   type EngineCredentials,
@@ -42,7 +42,7 @@ export const startWebsiteReports = (
     return dayMs;
   };
   const failed = (error: unknown) => onError("models that end cannot be listed", error);
-  resources.defer(repeat({ task, firstMs: 0, retryMs: dayMs, clock: backgroundClock, onError: failed }));
+  resources.defer(repeat({ task, firstMs: 0, retryMs: dayMs, time: backgroundTime, onError: failed }));
 };
 
 interface EncryptedCredentials {

@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
-import { type Clock, systemClock } from "../async/clock.ts";
 import { createDeadlineQueue } from "../async/deadline-queue.ts";
+import { systemTime, type Time } from "../async/time.ts";
 import { Unavailable } from "../domain/errors.ts";
 import type { Any, Decider, DomainEvent, StreamSnapshot } from "./decider.ts";
 import type { EventMetadata, EventStore } from "./event-store.ts";
@@ -53,7 +53,7 @@ export interface CommandHandlerOptions {
   /** How long a command may wait for its answer. Default 5,000. */
   readonly deadlineMs?: number;
   /** Measures deadlines and delays. Default: real time. */
-  readonly timers?: Clock;
+  readonly time?: Time;
   /** Gives the jitter of delays, 0 to 1. Default `Math.random`. */
   readonly random?: () => number;
 }
@@ -72,18 +72,14 @@ export const createCommandHandler = ({
   warmStreams = 10_000,
   maxPending = 10_000,
   deadlineMs = 5_000,
-  timers = systemClock,
+  time = systemTime,
   random = Math.random,
 }: CommandHandlerOptions): CommandHandler => {
-  const pending = createDeadlineQueue<Command>(
-    deadlineMs,
-    (command) => command.queue.expire(command),
-    timers,
-  );
+  const pending = createDeadlineQueue<Command>(deadlineMs, (command) => command.queue.expire(command), time);
   const context: StreamQueueContext = {
     store,
     now: clock,
-    clock: timers,
+    time,
     random,
     readSnapshot,
     pending,

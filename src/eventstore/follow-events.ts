@@ -1,5 +1,5 @@
-import { type Clock, systemClock } from "../async/clock.ts";
 import { exponentialBackoff, type Outcome, retry } from "../async/retry.ts";
+import { systemTime, type Time } from "../async/time.ts";
 import { inTimeSlices } from "../async/time-slices.ts";
 import {
   type EventBatch,
@@ -46,7 +46,7 @@ export interface FollowOptions {
   readonly onError?: (error: unknown) => void;
   /** Called before each new attempt, also after a subscription that ended without an error. */
   readonly onInterrupted?: () => void;
-  readonly timers?: Clock;
+  readonly time?: Time;
 }
 
 export interface Following {
@@ -71,7 +71,7 @@ export const follow = ({
   onBatch,
   onError = () => {},
   onInterrupted = () => {},
-  timers = systemClock,
+  time = systemTime,
 }: FollowOptions): Following => {
   const caughtUp = Promise.withResolvers<void>();
   const stop = new AbortController();
@@ -97,7 +97,7 @@ export const follow = ({
     failures += 1;
     return exponentialBackoff(resubscribeDelayMs, failures);
   };
-  const ended = retry({ delayAfter, clock: timers, signal }, deliver)
+  const ended = retry({ delayAfter, time, signal }, deliver)
     .catch(() => {}) // only after `close`
     .finally(caughtUp.resolve);
   return { caughtUp: caughtUp.promise, ended, close: () => stop.abort() };

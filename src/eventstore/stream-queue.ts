@@ -1,8 +1,8 @@
-import type { Clock } from "../async/clock.ts";
 import { untilAborted } from "../async/deadline.ts";
 import type { DeadlineQueue, Queued } from "../async/deadline-queue.ts";
 import { afterErrors, exponentialBackoff, retry } from "../async/retry.ts";
 import { sleep } from "../async/sleep.ts";
+import type { Time } from "../async/time.ts";
 import { Unavailable } from "../domain/errors.ts";
 import {
   type Any,
@@ -46,7 +46,7 @@ export class OutcomeUnknown extends Unavailable {}
 export interface StreamQueueContext {
   readonly store: EventStore;
   readonly now: () => number;
-  readonly clock: Clock;
+  readonly time: Time;
   readonly random: () => number;
   readonly readSnapshot: (stream: string) => Promise<StreamSnapshot | undefined>;
   /** Commands that have neither been answered nor expired. */
@@ -112,12 +112,12 @@ export class StreamQueue {
   /** Processes the commands batch by batch until none waits. */
   async run(): Promise<void> {
     for (let batches = 1; this.#waiting.length > 0; batches++) {
-      const startedAt = this.#context.clock.now();
+      const startedAt = this.#context.time.now();
       const commands = this.#waiting.splice(0, maxBatchSize);
       await this.#process({ commands, expiry: new AbortController(), isSent: false });
       if (batches % maxBatchesInARow === 0 && this.#waiting.length > 0) {
-        const { clock, random } = this.#context;
-        await sleep(exponentialBackoff({ firstMs: 2 * (clock.now() - startedAt) }, 1, random), { clock });
+        const { time, random } = this.#context;
+        await sleep(exponentialBackoff({ firstMs: 2 * (time.now() - startedAt) }, 1, random), { time });
       }
     }
     this.#isRunning = false;
@@ -235,12 +235,12 @@ export class StreamQueue {
   async #loadAfterConflict(batch: Batch, actual: number, conflicts: number): Promise<StreamSnapshot<Any>> {
     // The log has lost events, as after a restored backup.
     if (actual < (this.#snapshot?.revision ?? -1)) this.#snapshot = undefined;
-    const { clock, random } = this.#context;
+    const { time, random } = this.#context;
     const { signal } = batch.expiry;
     const firstMs = conflictDelayMs.first * 2 ** Math.min(conflicts - 1, maxConflictDoublings);
     for (let attempt = 1; ; attempt++) {
       const delayMs = exponentialBackoff({ firstMs, maxMs: conflictDelayMs.max }, attempt, random);
-      await sleep(delayMs, { clock, signal });
+      await sleep(delayMs, { time, signal });
       const snapshot = await this.#load(batch);
       if (snapshot.revision >= actual) return snapshot;
     }
@@ -251,7 +251,7 @@ export class StreamQueue {
    * their ids stay the same.
    */
   #retry<T>(batch: Batch, attempt: () => Promise<T>): Promise<T> {
-    const { clock, random } = this.#context;
+    const { time, random } = this.#context;
     const { signal } = batch.expiry;
     const isUnavailable = (error: unknown): boolean => {
       if (!(error instanceof EventStoreUnavailable)) return false;
@@ -259,7 +259,7 @@ export class StreamQueue {
       return true;
     };
     const delayAfter = afterErrors(isUnavailable, { ...retryDelayMs, random });
-    return retry({ clock, signal, delayAfter }, () => untilAborted(attempt(), signal));
+    return retry({ time, signal, delayAfter }, () => untilAborted(attempt(), signal));
   }
 
   #settle(decisions: readonly Decision<Command>[]): void {

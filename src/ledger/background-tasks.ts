@@ -1,6 +1,6 @@
-import type { Clock } from "../async/clock.ts";
 import { untilAborted } from "../async/deadline.ts";
 import { afterErrors, retry } from "../async/retry.ts";
+import type { Time } from "../async/time.ts";
 import { Unavailable } from "../domain/errors.ts";
 import { JournalTakenOver } from "../domain/ledger/journal/journal.ts";
 
@@ -11,10 +11,10 @@ export type BackgroundTasks = ReturnType<typeof createBackgroundTasks>;
 
 /** Work on the ledger that no caller waits for. */
 export const createBackgroundTasks = ({
-  timers,
+  time,
   onError,
 }: {
-  readonly timers: Clock;
+  readonly time: Time;
   readonly onError: (what: string, error: unknown) => void;
 }) => {
   const tasks = new Set<Promise<void>>();
@@ -26,7 +26,7 @@ export const createBackgroundTasks = ({
      * Reports any other error.
      */
     run: (task: () => Promise<void>): void => {
-      const work = retry({ delayAfter, clock: timers, signal }, () => untilAborted(task(), signal))
+      const work = retry({ delayAfter, time, signal }, () => untilAborted(task(), signal))
         .catch((error) => onError("an entry of the ledger was lost", error))
         .finally(() => tasks.delete(work));
       tasks.add(work);

@@ -1,6 +1,6 @@
-import { backgroundClock, type Clock } from "../async/clock.ts";
 import { repeatEvery } from "../async/repeat.ts";
 import { sleep } from "../async/sleep.ts";
+import { backgroundTime, type Time } from "../async/time.ts";
 import type { JournalClosed, JournalEvent } from "../domain/ledger/journal/journal.ts";
 import type { VoidedServing } from "../domain/ledger/journal/serving.ts";
 import { monthOf } from "../domain/ledger/month.ts";
@@ -36,7 +36,7 @@ export interface OpenLedgerOptions {
   readonly knownEntries?: KnownEntries;
   readonly clock: () => number;
   /** Measures deadlines, delays and schedules. */
-  readonly timers?: Clock;
+  readonly time?: Time;
   /** Resolves when this instance's views show the position. */
   readonly untilVisible: (position: number) => Promise<void>;
   /** All keys, for closing the accounts of past months. */
@@ -85,7 +85,7 @@ const idleMs = 10 * 60_000;
 const checkMs = 60_000;
 
 const defaults = {
-  timers: backgroundClock,
+  time: backgroundTime,
   apiKeys: () => [],
   requireCorrectClock: () => {},
   requireMeasuredClock: async () => {},
@@ -103,7 +103,7 @@ const defaults = {
 export const openLedger = async (given: OpenLedgerOptions): Promise<OpenLedger> => {
   const { knownEntries = new KnownEntries() } = given;
   const options = { ...defaults, ...given, knownEntries };
-  const { store, handler, clock, timers, onError } = options;
+  const { store, handler, clock, time, onError } = options;
   const registry = createJournalRegistry(handler, clock);
   const recentCharges = new RecentCharges({
     ...options,
@@ -111,18 +111,18 @@ export const openLedger = async (given: OpenLedgerOptions): Promise<OpenLedger> 
     onBatch: knownEntries.follow,
   });
   const close = (journal: string, reason: JournalClosed["reason"]) =>
-    closeJournal(store, clock, journal, reason, timers).catch(throwUnavailable);
+    closeJournal(store, clock, journal, reason, time).catch(throwUnavailable);
   const idempotencyKeys = createIdempotencyKeys(options);
   const onVoided = (voids: readonly VoidedServing[]) => ledger.recordLost(voids, []);
   const recoverIdempotencyKeys = createRecoverIdempotencyKeys({ ...options, idempotencyKeys, onVoided });
   const maintain = createMaintenance({ ...options, closeJournal: close, registry, recoverIdempotencyKeys });
-  let lastFlushAt = timers.now();
+  let lastFlushAt = time.now();
   const noteFlush = (): void => {
-    lastFlushAt = timers.now();
+    lastFlushAt = time.now();
   };
   // It has queues of its own: commands of a journal that was taken over may wait for the event
   // store in the others.
-  const settlements = createCommandHandler({ store, clock, timers });
+  const settlements = createCommandHandler({ store, clock, time });
   const sessions = new Sessions({
     create: () =>
       openSession({
@@ -162,8 +162,8 @@ export const openLedger = async (given: OpenLedgerOptions): Promise<OpenLedger> 
   const ledger = createLedger({ ...options, sessions, recentCharges, idempotencyKeys, claims }, background);
   // A slow event store must not prevent the start: otherwise the first request opens the journal.
   await sessions.open().catch((error) => onError("no journal could be opened yet", error));
-  const stopChecks = repeatEvery(checkMs, timers, async () => {
-    if (timers.now() - lastFlushAt >= idleMs) await sessions.close("idle");
+  const stopChecks = repeatEvery(checkMs, time, async () => {
+    if (time.now() - lastFlushAt >= idleMs) await sessions.close("idle");
     await maintain(sessions.current?.writer.journal);
   });
 
@@ -173,7 +173,7 @@ export const openLedger = async (given: OpenLedgerOptions): Promise<OpenLedger> 
     drained: () => ledger.drained().then(() => sessions.current?.writer.flushed()),
     close: async (timeoutMs) => {
       stopChecks();
-      await Promise.race([closeJournals(ledger, sessions), sleep(timeoutMs, { clock: timers })]);
+      await Promise.race([closeJournals(ledger, sessions), sleep(timeoutMs, { time })]);
       ledger.close();
       sessions.stop();
       recentCharges.close();

@@ -5,7 +5,7 @@ import { Unavailable } from "../domain/errors.ts";
  * Slots in all and of one key; who waits for them in all and of one key, and for how long; and the
  * 503 beyond.
  */
-type Bounds = Omit<ResourceOptions, "clock" | "startLimit">;
+type Bounds = Omit<ResourceOptions, "time" | "startLimit">;
 
 type Overloaded = ResourceOptions["overloaded"];
 

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from "../async/clock.ts";
+import { systemTime, type Time } from "../async/time.ts";
 import type { JobSpec } from "./protocol.ts";
 
 /** Clients with a slow connection may read at half the pace of playback. */
@@ -7,7 +7,7 @@ const slowestPace = 0.5;
 interface JobDeadlineOptions {
   /** Added to the deadline. */
   readonly graceMs?: number;
-  readonly clock?: Clock | undefined;
+  readonly time?: Time | undefined;
 }
 
 /**
@@ -18,17 +18,17 @@ interface JobDeadlineOptions {
 export const startJobDeadline = (
   order: JobSpec,
   onPassed: (ms: number) => void,
-  { graceMs = 0, clock = systemClock }: JobDeadlineOptions = {},
+  { graceMs = 0, time = systemTime }: JobDeadlineOptions = {},
 ) => {
-  const start = clock.now();
+  const start = time.now();
   const msPerByte = order.type === "encoder" ? playingMsPerByte(order.sampleRate) / slowestPace : 0;
   let ms = order.deadlineMs + graceMs;
   const check = (): void => {
-    const left = start + ms - clock.now();
-    if (left > 0) stopTimer = clock.after(left, check);
+    const left = start + ms - time.now();
+    if (left > 0) stopTimer = time.after(left, check);
     else onPassed(ms);
   };
-  let stopTimer = clock.after(ms, check);
+  let stopTimer = time.after(ms, check);
   return {
     /** The job is given this input. */
     extend: (input: Buffer): void => {

@@ -1,9 +1,9 @@
-import type { Clock } from "../async/clock.ts";
 import { untilAborted } from "../async/deadline.ts";
 import { type Claim, createClaim } from "../async/scheduler/claim.ts";
 import type { ReservedSlot } from "../async/scheduler/reserved-slot.ts";
 import type { Resource, Work } from "../async/scheduler/resource.ts";
 import { tap } from "../async/tap.ts";
+import type { Time } from "../async/time.ts";
 import type { SpeechEvent } from "./espeak.ts";
 import { startJobDeadline } from "./job-deadline.ts";
 import type { JobSpec } from "./protocol.ts";
@@ -32,7 +32,7 @@ interface HostContext {
   readonly helper: Pick<HostSupervisor, "current">;
   readonly closing: AbortSignal;
   readonly graceMs: number;
-  readonly clock?: Clock;
+  readonly time?: Time;
 }
 
 interface JobOptions extends SlotOptions {
@@ -63,7 +63,7 @@ export async function* runInSlot(
 }
 
 const startJob = async (
-  { helper, graceMs, clock }: HostContext,
+  { helper, graceMs, time }: HostContext,
   order: JobSpec,
   input: AsyncIterable<Buffer>,
   signal: AbortSignal,
@@ -72,7 +72,7 @@ const startJob = async (
   await beforeStart?.();
   const host = await untilAborted(helper.current(), signal);
   // The helper enforces deadlines itself; a frozen one does not.
-  const overdue = startJobDeadline(order, () => host.kill(), { graceMs, clock });
+  const overdue = startJobDeadline(order, () => host.kill(), { graceMs, time });
   const job = host.start(order, tap(input, { onChunk: overdue.extend }), signal);
   void job.settled.then(overdue.stop);
   return job;

@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import type { Socket } from "node:net";
 import type { Logger } from "pino";
-import type { Clock } from "../async/clock.ts";
 import { withDeadline } from "../async/deadline.ts";
+import type { Time } from "../async/time.ts";
 import { inTimeSlices } from "../async/time-slices.ts";
 import type { WebsiteConfig } from "../domain/accounts/website-config.ts";
 import { Invalid, Unavailable } from "../domain/errors.ts";
@@ -52,7 +52,7 @@ interface ConnectionOptions {
   readonly services: ConnectionServices;
   readonly limits: ConnectionLimits;
   readonly log: Logger;
-  readonly clock: Clock;
+  readonly time: Time;
 }
 
 /**
@@ -81,7 +81,7 @@ export class Connection {
     this.#socket = socket;
     this.#options = options;
     this.#parser = new EventParser(options.limits);
-    this.#activeAt = options.clock.now();
+    this.#activeAt = options.time.now();
     socket.on("data", (chunk) => void this.#receive(chunk));
     socket.on("end", () => this.#close());
     socket.on("error", () => this.#close());
@@ -127,7 +127,7 @@ export class Connection {
     this.#socket.pause();
     try {
       for await (const received of inTimeSlices(this.#parser.push(chunk), this.#over.signal)) {
-        this.#activeAt = this.#options.clock.now();
+        this.#activeAt = this.#options.time.now();
         this.#countEvent();
         const event = parseEvent(received);
         if (event) await this.#handle(event);
@@ -196,8 +196,8 @@ export class Connection {
 
   /** Requests are limited by their key, all other events by this. @throws {RateLimited} */
   #countEvent(): void {
-    const { clock, limits } = this.#options;
-    if (clock.now() - this.#counted.from >= 60_000) this.#counted = { from: clock.now(), events: 0 };
+    const { time, limits } = this.#options;
+    if (time.now() - this.#counted.from >= 60_000) this.#counted = { from: time.now(), events: 0 };
     if (++this.#counted.events > limits.eventsPerMinute) throw tooManyEvents(limits.eventsPerMinute);
   }
 
@@ -217,7 +217,7 @@ export class Connection {
       .catch((error: unknown) => this.#fail(error))
       .finally(() => {
         this.#speaking = undefined;
-        this.#activeAt = this.#options.clock.now();
+        this.#activeAt = this.#options.time.now();
         this.#closeWhenIdle();
         if (this.#isDraining) this.#close();
       });
@@ -225,14 +225,14 @@ export class Connection {
 
   /** @throws the reason for which the connection has ended */
   async #send(event: Buffer): Promise<void> {
-    const { clock, limits } = this.#options;
+    const { time, limits } = this.#options;
     const { signal } = this.#over;
     signal.throwIfAborted();
     if (!this.#socket.write(event)) {
-      const deadline = { clock, ms: limits.stallMs, onTimeout: () => clientStalled, signal };
+      const deadline = { time, ms: limits.stallMs, onTimeout: () => clientStalled, signal };
       await withDeadline(deadline, (either) => once(this.#socket, "drain", { signal: either }));
     }
-    this.#activeAt = clock.now();
+    this.#activeAt = time.now();
   }
 
   #fail(error: unknown): void {
@@ -258,24 +258,24 @@ export class Connection {
     if (this.#over.signal.aborted) return;
     this.#over.abort(reason);
     this.#cancelIdleTimer?.();
-    const { clock, limits } = this.#options;
+    const { time, limits } = this.#options;
     if (last) this.#socket.end(last);
     else this.#socket.end();
     this.#socket.resume();
-    const cancel = clock.after(limits.lingerMs, () => this.destroy());
+    const cancel = time.after(limits.lingerMs, () => this.destroy());
     void this.ended.then(cancel);
   }
 
   #closeWhenIdle(): void {
-    const { clock, limits } = this.#options;
+    const { time, limits } = this.#options;
     this.#cancelIdleTimer?.();
     if (this.#over.signal.aborted) return;
-    const left = this.#activeAt + (this.#isBusy ? limits.utteranceIdleMs : limits.idleMs) - clock.now();
+    const left = this.#activeAt + (this.#isBusy ? limits.utteranceIdleMs : limits.idleMs) - time.now();
     if (left <= 0) {
       this.#close();
       return;
     }
-    this.#cancelIdleTimer = clock.after(left, () => this.#closeWhenIdle());
+    this.#cancelIdleTimer = time.after(left, () => this.#closeWhenIdle());
   }
 }
 

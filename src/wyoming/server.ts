@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import type { Logger } from "pino";
-import { backgroundClock, type Clock } from "../async/clock.ts";
+import { backgroundTime, type Time } from "../async/time.ts";
 import { Connection, type ConnectionLimits, type ConnectionServices } from "./connection.ts";
 
 export type WyomingServer = Awaited<ReturnType<typeof listenForWyoming>>;
@@ -14,7 +14,7 @@ interface WyomingServerOptions {
   /** The maximum length of a text, in code points. */
   readonly maxTextCharacters: number;
   readonly log: Logger;
-  readonly clock?: Clock;
+  readonly time?: Time;
   readonly limits?: Partial<WyomingLimits>;
 }
 
@@ -57,7 +57,7 @@ export const listenForWyoming = async ({
   services,
   maxTextCharacters,
   log,
-  clock = backgroundClock,
+  time = backgroundTime,
   limits: given = {},
 }: WyomingServerOptions) => {
   const limits: WyomingLimits = {
@@ -76,7 +76,7 @@ export const listenForWyoming = async ({
       socket.destroy();
       return;
     }
-    const connection = new Connection(socket, { services, limits, log, clock });
+    const connection = new Connection(socket, { services, limits, log, time });
     connections.add(connection);
     void connection.ended.then(() => connections.delete(connection));
   });
@@ -97,10 +97,10 @@ export const listenForWyoming = async ({
       const closed = new Promise((resolve) => server.close(resolve));
       for (const connection of connections) connection.drain();
       const cancels = [
-        clock.after(timeoutMs, () => {
+        time.after(timeoutMs, () => {
           for (const connection of connections) connection.abort();
         }),
-        clock.after(timeoutMs + abortTimeoutMs, () => {
+        time.after(timeoutMs + abortTimeoutMs, () => {
           for (const connection of connections) connection.destroy();
         }),
       ];

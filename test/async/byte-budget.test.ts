@@ -1,18 +1,18 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { type ByteBudget, createByteBudget } from "../../src/async/byte-budget.ts";
-import { createManualClock, type ManualClock, until } from "../support/manual-clock.ts";
+import { createManualTime, type ManualTime, until } from "../support/manual-time.ts";
 import { rejection } from "../support/rejection.ts";
 
 const never = new AbortController().signal;
 
 describe("A byte budget", () => {
-  let clock: ManualClock;
+  let time: ManualTime;
   let budget: ByteBudget;
   let overdue: string[];
   beforeEach(() => {
-    clock = createManualClock();
-    budget = createByteBudget({ perOwner: 10, total: 25, heldMs: 1_000, clock });
+    time = createManualTime();
+    budget = createByteBudget({ perOwner: 10, total: 25, heldMs: 1_000, time });
     overdue = [];
   });
 
@@ -93,36 +93,36 @@ describe("A byte budget", () => {
   it("reports bytes as overdue only while others wait for them, each once, the longest held first", async () => {
     const [first, second] = [want("a", 6), want("a", 4)];
     await settled();
-    clock.advance(10_000);
+    time.advance(10_000);
     expect(overdue).to.deep.equal([]);
     const waiting = want("a", 1);
     await settled();
-    clock.advance(0);
+    time.advance(0);
     expect(overdue[0]).to.equal("a: 6");
-    clock.advance(10_000);
+    time.advance(10_000);
     expect(overdue).to.deep.equal(["a: 6", "a: 4"]);
     first.release?.();
     second.release?.();
     await until(() => isHeld(waiting));
-    clock.advance(10_000);
+    time.advance(10_000);
     expect(overdue).to.have.length(2);
   });
 
   it("does not report a wish as overdue while it waits for the total", async () => {
     const others = [want("b", 10), want("c", 10)];
     await settled();
-    clock.advance(500);
+    time.advance(500);
     const ofA = [want("a", 9), want("a", 9)];
     await settled();
-    clock.advance(900);
+    time.advance(900);
     expect(overdue).to.deep.equal(["b: 10", "c: 10"]);
-    clock.advance(5_000);
+    time.advance(5_000);
     expect(overdue).to.have.length(2);
     for (const other of others) other.release?.();
     await until(() => ofA.some(isHeld));
-    clock.advance(999);
+    time.advance(999);
     expect(overdue).to.have.length(2);
-    clock.advance(1);
+    time.advance(1);
     expect(overdue).to.deep.equal(["b: 10", "c: 10", "a: 9"]);
   });
 

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { type CircuitBreaker, createCircuitBreaker } from "../../src/async/circuit-breaker.ts";
-import { createManualClock, type ManualClock } from "../support/manual-clock.ts";
+import { createManualTime, type ManualTime } from "../support/manual-time.ts";
 
 const failure = new Error("failure");
 
@@ -13,15 +13,15 @@ class CircuitOpen extends Error {
 }
 
 describe("Circuit breaker", () => {
-  let clock: ManualClock;
+  let time: ManualTime;
   let circuit: CircuitBreaker<Error>;
   let changes: string[];
 
   beforeEach(() => {
-    clock = createManualClock();
+    time = createManualTime();
     changes = [];
     circuit = createCircuitBreaker<Error>({
-      clock,
+      time,
       threshold: 3,
       resetMs: 10_000,
       openError: (lastFailure, retryInMs) => new CircuitOpen(lastFailure, retryInMs),
@@ -53,7 +53,7 @@ describe("Circuit breaker", () => {
 
   it("refuses calls while it is open, with the last failure and the remaining time", () => {
     fail(3);
-    clock.advance(2_500);
+    time.advance(2_500);
     expect(refusal()).to.be.instanceOf(CircuitOpen).and.include({ retryInMs: 7_500, cause: failure });
   });
 
@@ -61,14 +61,14 @@ describe("Circuit breaker", () => {
     fail(2);
     fail(1, 30_000);
     expect(refusal().retryInMs).to.equal(30_000);
-    clock.advance(30_000);
+    time.advance(30_000);
     fail(1, 86_400_000);
     expect(refusal().retryInMs).to.equal(60_000);
   });
 
   it("lets one trial call through after the reset time, and closes when it succeeds", () => {
     fail(3);
-    clock.advance(10_000);
+    time.advance(10_000);
     const trial = circuit.start();
     refusal();
     trial.succeeded();
@@ -79,7 +79,7 @@ describe("Circuit breaker", () => {
 
   it("closes at the first answer of a trial call, however long the rest takes", () => {
     fail(3);
-    clock.advance(10_000);
+    time.advance(10_000);
     const trial = circuit.start();
     trial.responded();
     expect(circuit.state()).to.equal("closed");
@@ -90,7 +90,7 @@ describe("Circuit breaker", () => {
 
   it("stays open for another reset time when the trial call fails", () => {
     fail(3);
-    clock.advance(10_000);
+    time.advance(10_000);
     fail();
     expect(refusal().retryInMs).to.equal(10_000);
     expect(changes).to.deep.equal(["open"]);
@@ -98,11 +98,11 @@ describe("Circuit breaker", () => {
 
   it("allows the next trial at once after an ignored one, and after the reset time if one never ends", () => {
     fail(3);
-    clock.advance(10_000);
+    time.advance(10_000);
     circuit.start().ignored();
     const endless = circuit.start();
     refusal();
-    clock.advance(10_000);
+    time.advance(10_000);
     circuit.start().succeeded();
     endless.failed(failure);
     fail(2);
@@ -115,7 +115,7 @@ describe("Circuit breaker", () => {
     late[0]?.succeeded();
     late[1]?.responded();
     expect(circuit.state()).to.equal("open");
-    clock.advance(10_000);
+    time.advance(10_000);
     const trial = circuit.start();
     late[2]?.failed(failure);
     trial.succeeded();

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { expect } from "chai";
 import { createDeadlineQueue, type Queued } from "../../src/async/deadline-queue.ts";
-import { createManualClock } from "../support/manual-clock.ts";
+import { createManualTime } from "../support/manual-time.ts";
 
 interface Item extends Queued<Item> {
   readonly id: number;
@@ -25,31 +25,31 @@ describe("The deadline queue", () => {
   });
 
   it("expires each item at its own deadline, also when an item is added while others expire", () => {
-    const clock = createManualClock();
+    const time = createManualTime();
     const expired: [id: number, at: number][] = [];
     const queue = createDeadlineQueue<Item>(
       100,
       (item) => {
-        expired.push([item.id, clock.now()]);
+        expired.push([item.id, time.now()]);
         if (item.id === 1) queue.add(itemOf(4));
       },
-      clock,
+      time,
     );
     queue.add(itemOf(1));
-    clock.advance(30);
+    time.advance(30);
     queue.add(itemOf(2));
     const third = itemOf(3);
     queue.add(third);
-    clock.advance(30);
+    time.advance(30);
     queue.delete(third);
-    clock.advance(300);
+    time.advance(300);
     expect(expired.map(([id]) => id)).to.deep.equal([1, 2, 4]);
     const [first = 0, second = 0, last = 0] = expired.map(([, at]) => at);
     expect([second - first, last - first]).to.deep.equal([30, 100]);
   });
 
   it("expires the other items, also if the callback throws, or deletes one of them", () => {
-    const clock = createManualClock();
+    const time = createManualTime();
     const expired: number[] = [];
     const second = itemOf(2);
     const queue = createDeadlineQueue<Item>(
@@ -59,25 +59,25 @@ describe("The deadline queue", () => {
         if (id === 1) queue.delete(second);
         if (id === 3) throw new Error("a failing callback");
       },
-      clock,
+      time,
     );
     for (const item of [itemOf(1), second, itemOf(3), itemOf(4)]) queue.add(item);
-    expect(() => clock.advance(100)).to.throw("a failing callback");
-    clock.advance(1);
+    expect(() => time.advance(100)).to.throw("a failing callback");
+    time.advance(1);
     expect(expired).to.deep.equal([1, 3, 4]);
-    expect([queue.size, clock.waiting()]).to.deep.equal([0, 0]);
+    expect([queue.size, time.waiting()]).to.deep.equal([0, 0]);
   });
 
   it("accepts an expired item again, and no item twice", () => {
-    const clock = createManualClock();
+    const time = createManualTime();
     const expired: number[] = [];
-    const queue = createDeadlineQueue<Item>(100, ({ id }) => expired.push(id), clock);
+    const queue = createDeadlineQueue<Item>(100, ({ id }) => expired.push(id), time);
     const item = itemOf(1);
     queue.add(item);
     expect(() => queue.add(item)).to.throw("in a queue already");
-    clock.advance(100);
+    time.advance(100);
     queue.add(item);
-    clock.advance(100);
+    time.advance(100);
     expect(expired).to.deep.equal([1, 1]);
   });
 

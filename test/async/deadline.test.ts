@@ -1,13 +1,13 @@
 import { expect } from "chai";
 import { withDeadline } from "../../src/async/deadline.ts";
-import { createManualClock, type ManualClock } from "../support/manual-clock.ts";
+import { createManualTime, type ManualTime } from "../support/manual-time.ts";
 import { rejection } from "../support/rejection.ts";
 
 const late = new Error("late");
 const onTimeout = () => late;
 
 describe("Deadline", () => {
-  let clock: ManualClock;
+  let time: ManualTime;
   let taskSignal: AbortSignal;
   const hang = (signal: AbortSignal): Promise<never> => {
     taskSignal = signal;
@@ -15,22 +15,22 @@ describe("Deadline", () => {
   };
 
   beforeEach(() => {
-    clock = createManualClock();
+    time = createManualTime();
   });
 
   it("returns the task's result, cancels its timer and aborts the task's signal", async () => {
-    const result = await withDeadline({ clock, ms: 100, onTimeout }, async (signal) => {
+    const result = await withDeadline({ time, ms: 100, onTimeout }, async (signal) => {
       taskSignal = signal;
       return 1;
     });
     expect(result).to.equal(1);
-    expect(clock.waiting()).to.equal(0);
+    expect(time.waiting()).to.equal(0);
     expect(taskSignal.aborted).to.equal(true);
   });
 
   it("throws its error when the time has passed, even if the task ignores its signal", async () => {
-    const result = rejection(withDeadline({ clock, ms: 100, onTimeout }, hang));
-    clock.advance(100);
+    const result = rejection(withDeadline({ time, ms: 100, onTimeout }, hang));
+    time.advance(100);
     expect(await result).to.equal(late);
     expect(taskSignal.reason).to.equal(late);
   });
@@ -38,9 +38,9 @@ describe("Deadline", () => {
   it("throws the signal's reason when it is aborted first", async () => {
     const controller = new AbortController();
     const reason = new Error("aborted");
-    const result = rejection(withDeadline({ clock, ms: 100, onTimeout, signal: controller.signal }, hang));
+    const result = rejection(withDeadline({ time, ms: 100, onTimeout, signal: controller.signal }, hang));
     controller.abort(reason);
     expect(await result).to.equal(reason);
-    expect(clock.waiting()).to.equal(0);
+    expect(time.waiting()).to.equal(0);
   });
 });

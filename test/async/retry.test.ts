@@ -1,33 +1,33 @@
 import { expect } from "chai";
 import { afterErrors, exponentialBackoff, retry } from "../../src/async/retry.ts";
 import { sleep } from "../../src/async/sleep.ts";
-import { createManualClock, type ManualClock, until } from "../support/manual-clock.ts";
+import { createManualTime, type ManualTime, until } from "../support/manual-time.ts";
 import { rejection } from "../support/rejection.ts";
 
 const failure = new Error("failure");
 
 describe("Sleep", () => {
   it("resolves when its time has passed, and leaves no listener behind", async () => {
-    const clock = createManualClock();
+    const time = createManualTime();
     const { signal } = new AbortController();
-    const slept = sleep(100, { clock, signal });
-    clock.advance(100);
+    const slept = sleep(100, { time, signal });
+    time.advance(100);
     await slept;
   });
 
   it("rejects with the signal's reason at once, and cancels its timer", async () => {
-    const clock = createManualClock();
+    const time = createManualTime();
     const controller = new AbortController();
-    const slept = rejection(sleep(100, { clock, signal: controller.signal }));
+    const slept = rejection(sleep(100, { time, signal: controller.signal }));
     controller.abort(failure);
     expect(await slept).to.equal(failure);
-    expect(clock.waiting()).to.equal(0);
-    expect(await rejection(sleep(100, { clock, signal: controller.signal }))).to.equal(failure);
+    expect(time.waiting()).to.equal(0);
+    expect(await rejection(sleep(100, { time, signal: controller.signal }))).to.equal(failure);
   });
 });
 
 describe("Retry", () => {
-  let clock: ManualClock;
+  let time: ManualTime;
   let attempts: number;
   const failTwice = async () => {
     if (++attempts <= 2) throw failure;
@@ -35,16 +35,16 @@ describe("Retry", () => {
   };
 
   beforeEach(() => {
-    clock = createManualClock();
+    time = createManualTime();
     attempts = 0;
   });
 
   it("repeats a failed task after each delay until it succeeds", async () => {
     const delayAfter = (outcome: object, attempt: number) => ("error" in outcome ? attempt * 100 : undefined);
-    const result = retry({ clock, delayAfter }, failTwice);
+    const result = retry({ time, delayAfter }, failTwice);
     for (const ms of [100, 200]) {
-      await until(() => clock.waiting() === 1);
-      clock.advance(ms);
+      await until(() => time.waiting() === 1);
+      time.advance(ms);
     }
     expect(await result).to.equal(3);
   });
@@ -66,16 +66,16 @@ describe("Retry", () => {
   });
 
   it("throws the last error when there is no further delay", async () => {
-    expect(await rejection(retry({ clock, delayAfter: () => undefined }, failTwice))).to.equal(failure);
+    expect(await rejection(retry({ time, delayAfter: () => undefined }, failTwice))).to.equal(failure);
     expect(attempts).to.equal(1);
   });
 
   it("can repeat a task that succeeded with an unsuitable result", async () => {
     const delayAfter = (_outcome: object, attempt: number) => (attempt < 3 ? 0 : undefined);
-    const result = retry({ clock, delayAfter }, async () => ++attempts);
+    const result = retry({ time, delayAfter }, async () => ++attempts);
     for (let delays = 0; delays < 2; delays++) {
-      await until(() => clock.waiting() === 1);
-      clock.advance(0);
+      await until(() => time.waiting() === 1);
+      time.advance(0);
     }
     expect(await result).to.equal(3);
   });
@@ -83,8 +83,8 @@ describe("Retry", () => {
   it("ends with the signal's reason when it is aborted during a delay", async () => {
     const controller = new AbortController();
     const reason = new Error("aborted");
-    const result = rejection(retry({ clock, signal: controller.signal, delayAfter: () => 100 }, failTwice));
-    await until(() => clock.waiting() === 1);
+    const result = rejection(retry({ time, signal: controller.signal, delayAfter: () => 100 }, failTwice));
+    await until(() => time.waiting() === 1);
     controller.abort(reason);
     expect(await result).to.equal(reason);
   });

@@ -11,7 +11,7 @@ import {
 import { quiet } from "../../src/audio/pipeline/log.ts";
 import type { AudioName, AudioStore } from "../../src/audio/store/audio-store.ts";
 import { openFilesystemAudioStore } from "../../src/audio/store/filesystem/filesystem-audio-store.ts";
-import { createManualClock } from "../support/manual-clock.ts";
+import { createManualTime } from "../support/manual-time.ts";
 import { until } from "../support/processes.ts";
 import { rejection } from "../support/rejection.ts";
 import { nameOf, objectOf } from "./pipeline/sounds.ts";
@@ -37,7 +37,7 @@ describe("Deleting public audio of earlier versions", () => {
   const isStored = async (name: AudioName): Promise<boolean> => (await store.get(name)) !== undefined;
   const optionsWith = (more: Partial<LegacyRemovalOptions> = {}): LegacyRemovalOptions => ({
     ...{ store, purge: undefined, forget: () => {}, until: 0, log: quiet },
-    ...{ now: () => 0, requireMeasuredClock: async () => {}, ...more },
+    ...{ clock: () => 0, requireMeasuredClock: async () => {}, ...more },
   });
 
   it("removes sounds with their marks from memory, CDN and store, and no others", async () => {
@@ -89,34 +89,34 @@ describe("Deleting public audio of earlier versions", () => {
   });
 
   it("is repeated daily until nothing was left a day after the start: an earlier version may still store more", async () => {
-    const clock = createManualClock();
+    const time = createManualTime();
     let runs = 0;
     const requireMeasuredClock = async (): Promise<void> => void runs++;
     const stop = scheduleLegacyRemoval({
-      ...optionsWith({ until: 1, now: () => 1, requireMeasuredClock }),
-      timers: clock,
+      ...optionsWith({ until: 1, clock: () => 1, requireMeasuredClock }),
+      time,
     });
     const nextRun = async (expected: number, waiting: number): Promise<void> => {
-      await until("it has run", () => runs === expected && clock.waiting() === waiting);
+      await until("it has run", () => runs === expected && time.waiting() === waiting);
     };
-    clock.advance(0);
+    time.advance(0);
     await nextRun(1, 1);
     await put(legacyName(1));
-    clock.advance(24 * hour);
+    time.advance(24 * hour);
     await nextRun(2, 1);
     expect(await isStored(legacyName(1))).to.equal(false);
-    clock.advance(24 * hour);
+    time.advance(24 * hour);
     await nextRun(3, 0);
     await stop();
   });
 
   it("waits for the time until which addresses are kept", async () => {
-    const clock = createManualClock();
+    const time = createManualTime();
     await put(legacyName(1));
     let now = 0;
     const stop = scheduleLegacyRemoval({
-      ...optionsWith({ until: 40 * hour, now: () => now }),
-      timers: clock,
+      ...optionsWith({ until: 40 * hour, clock: () => now }),
+      time,
     });
     for (const [pause, isKept] of [
       [0, true],
@@ -124,27 +124,27 @@ describe("Deleting public audio of earlier versions", () => {
       [16 * hour, false],
     ] as const) {
       now += pause;
-      clock.advance(pause);
-      await until("the next run is planned", () => clock.waiting() === 1);
+      time.advance(pause);
+      await until("the next run is planned", () => time.waiting() === 1);
       expect(await isStored(legacyName(1)), `after ${now / hour} h`).to.equal(isKept);
     }
     await stop();
   });
 
   it("is tried again an hour after a failure", async () => {
-    const clock = createManualClock();
+    const time = createManualTime();
     await put(legacyName(1));
     let failures = 1;
     const purge = async (): Promise<void> => {
       if (failures-- > 0) throw new CdnUnavailable("A cache could not be reached.");
     };
-    const stop = scheduleLegacyRemoval({ ...optionsWith({ purge }), timers: clock });
+    const stop = scheduleLegacyRemoval({ ...optionsWith({ purge }), time });
     for (const [pause, isKept] of [
       [0, true],
       [hour, false],
     ] as const) {
-      clock.advance(pause);
-      await until("the next run is planned", () => clock.waiting() === 1);
+      time.advance(pause);
+      await until("the next run is planned", () => time.waiting() === 1);
       expect(await isStored(legacyName(1))).to.equal(isKept);
     }
     await stop();

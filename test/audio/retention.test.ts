@@ -14,7 +14,7 @@ import {
 import { scheduleRetention } from "../../src/audio/retention/retention-schedule.ts";
 import { type AudioName, type AudioStore, hashInName } from "../../src/audio/store/audio-store.ts";
 import { openFilesystemAudioStore } from "../../src/audio/store/filesystem/filesystem-audio-store.ts";
-import { createManualClock, until } from "../support/manual-clock.ts";
+import { createManualTime, until } from "../support/manual-time.ts";
 import { rejection } from "../support/rejection.ts";
 import { nameOf, objectOf } from "./pipeline/sounds.ts";
 
@@ -52,7 +52,12 @@ describe("Retention of audio", () => {
     const found = await Promise.all(names.map((name) => store.get(name)));
     return found.flatMap((object, index) => (object ? [index] : []));
   };
-  const options = { isInUse: () => false, log: quiet, now: () => now, requireMeasuredClock: async () => {} };
+  const options = {
+    isInUse: () => false,
+    log: quiet,
+    clock: () => now,
+    requireMeasuredClock: async () => {},
+  };
   const retentionWith = (policy: RetentionPolicy, more: Partial<RetentionOptions> = {}) =>
     createRetention({ ...options, store, policy, ...more });
 
@@ -185,19 +190,19 @@ describe("Retention of audio", () => {
   });
 
   it("runs about once an hour until it is stopped, also after a failure", async () => {
-    const clock = createManualClock();
+    const time = createManualTime();
     let runs = 0;
     const runOnce = async () => {
       runs++;
       throw new Error("the store is down");
     };
-    const stop = scheduleRetention({ retention: { runOnce }, timers: clock, random: () => 0.5, log: quiet });
+    const stop = scheduleRetention({ retention: { runOnce }, time, random: () => 0.5, log: quiet });
     for (let expected = 1; expected <= 3; expected++) {
-      clock.advance(hour);
-      await until(() => runs === expected && clock.waiting() === 1);
+      time.advance(hour);
+      await until(() => runs === expected && time.waiting() === 1);
     }
     await stop();
-    expect(clock.waiting()).to.equal(0);
+    expect(time.waiting()).to.equal(0);
   });
 });
 
@@ -205,7 +210,7 @@ describe("The time of an object's last use", () => {
   it("is reported once per interval, whether the object is read from memory or from the store", () => {
     const reports: AudioName[] = [];
     let now = 0;
-    const uses = { intervalMs: 100, report: (name: AudioName) => reports.push(name), now: () => now };
+    const uses = { intervalMs: 100, report: (name: AudioName) => reports.push(name), clock: () => now };
     const cache = createMemoryCache({ uses });
     cache.set(nameOf(1), objectOf(randomBytes(100)));
     for (now = 0; now < 100; now++) cache.get(nameOf(1));

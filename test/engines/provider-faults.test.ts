@@ -159,7 +159,7 @@ for (const provider of resilientProviders) {
 
     it("is not called after five consecutive failures until a trial call succeeds", async () => {
       const wire = await provider.serve();
-      const { engine, clock } = provider.open(wire.url);
+      const { engine, time } = provider.open(wire.url);
       wire.faults.always({ kind: "refusal", status: 500, message: words });
       const fails = () => rejection(say(engine, requestOf(provider)));
       for (let i = 0; i < 5; i++) await fails();
@@ -167,7 +167,7 @@ for (const provider of resilientProviders) {
       expect(refused.message).to.include("circuit is open").and.include("HTTP 500").and.not.include(words);
       expect(refused.retryAfterSeconds).to.equal(15);
       expect(wire.requests.length).to.equal(5);
-      clock.advance(15_000);
+      time.advance(15_000);
       wire.faults.none();
       await say(engine, requestOf(provider));
       await say(engine, requestOf(provider));

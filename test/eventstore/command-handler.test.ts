@@ -7,7 +7,7 @@ import { createCommandHandler } from "../../src/eventstore/command-handler.ts";
 import { type EventStore, EventStoreUnavailable } from "../../src/eventstore/event-store.ts";
 import { startFixture } from "../support/child-process.ts";
 import { duringSuite } from "../support/during.ts";
-import { createManualClock, type ManualClock, until } from "../support/manual-clock.ts";
+import { createManualTime, type ManualTime, until } from "../support/manual-time.ts";
 import { openTemporaryStore } from "../support/temporary-store.ts";
 import { add, type CounterEvent, counter, LimitExceeded } from "./bounded-counter.ts";
 
@@ -146,7 +146,7 @@ describe("the command handler", () => {
         await other.execute(counter, stream, () => [{ type: "Added", data: { id: -reads, amount: 1 } }], {});
       },
     };
-    const mine = createCommandHandler({ store: busy, timers: createManualClock() });
+    const mine = createCommandHandler({ store: busy, time: createManualTime() });
     for (const expected of [1, 2]) {
       const refused = await mine.execute(counter, stream, add(2, 20, 100), {}).catch((error) => error);
       expect(refused).to.be.instanceOf(LimitExceeded);
@@ -184,7 +184,7 @@ describe("the command handler", () => {
 
   it("refuses a command at its deadline while the store is down, and serves the next when it is up", async () => {
     const stream = freshStream();
-    const timers = createManualClock();
+    const time = createManualTime();
     const deadlineMs = 50;
     let down = true;
     let refusedAppends = 0;
@@ -196,10 +196,10 @@ describe("the command handler", () => {
         throw new EventStoreUnavailable("down");
       },
     };
-    const handler = createCommandHandler({ store: broken, deadlineMs, timers });
+    const handler = createCommandHandler({ store: broken, deadlineMs, time });
     const refused = handler.execute(counter, stream, add(1, 5, 100), {}).catch((error) => error);
     await until(() => refusedAppends > 0);
-    timers.advance(deadlineMs);
+    time.advance(deadlineMs);
     expect(await refused).to.be.instanceOf(Unavailable);
     down = false;
     let sum: number | undefined;
@@ -207,8 +207,8 @@ describe("the command handler", () => {
       sum = state.sum;
     });
     await until(() => {
-      const isBackingOff = timers.waiting() > 1; // In addition to the deadline timer.
-      if (isBackingOff) timers.advance(1);
+      const isBackingOff = time.waiting() > 1; // In addition to the deadline timer.
+      if (isBackingOff) time.advance(1);
       return sum !== undefined;
     });
     expect(sum).to.equal(5);
@@ -216,9 +216,9 @@ describe("the command handler", () => {
 
   describe("when the store does not answer", () => {
     const deadlineMs = 250;
-    let timers: ManualClock;
+    let time: ManualTime;
     beforeEach(() => {
-      timers = createManualClock();
+      time = createManualTime();
     });
     /** A store whose appends are answered only at `releaseAll`; they are stored before or then. */
     const hangingStore = (store: EventStore, lands: "before" | "after") => {
@@ -259,7 +259,7 @@ describe("the command handler", () => {
     it("rejects each command at its own deadline, including those that wait for another", async () => {
       const stream = freshStream();
       const { store, untilHanging, releaseAll } = hangingStore(temporary.store, "after");
-      const handler = createCommandHandler({ store, deadlineMs, timers });
+      const handler = createCommandHandler({ store, deadlineMs, time });
       const order: number[] = [];
       const put = async (id: number): Promise<void> => {
         expect(await refusal(handler.execute(counter, stream, add(id, 1, 100), {}))).to.be.instanceOf(
@@ -269,12 +269,12 @@ describe("the command handler", () => {
       };
       const first = put(1);
       await untilHanging();
-      timers.advance(deadlineMs / 2);
+      time.advance(deadlineMs / 2);
       const others = [put(2), put(3)];
-      timers.advance(deadlineMs / 2);
+      time.advance(deadlineMs / 2);
       await first;
       expect(handler.pending).to.equal(2);
-      timers.advance(deadlineMs / 2);
+      time.advance(deadlineMs / 2);
       await Promise.all(others);
       expect(order).to.deep.equal([1, 2, 3]);
       expect(handler.pending).to.equal(0);
@@ -285,10 +285,10 @@ describe("the command handler", () => {
     it("includes an append whose answer was lost in the next decision", async () => {
       const stream = freshStream();
       const { store, untilHanging, recover, releaseAll } = hangingStore(temporary.store, "before");
-      const handler = createCommandHandler({ store, deadlineMs, timers });
+      const handler = createCommandHandler({ store, deadlineMs, time });
       const losing = refusal(handler.execute(counter, stream, add(1, 60, 100), {}));
       await untilHanging();
-      timers.advance(deadlineMs);
+      time.advance(deadlineMs);
       const lost = await losing;
       expect(lost).to.be.instanceOf(Unavailable);
       recover();
@@ -303,10 +303,10 @@ describe("the command handler", () => {
     it("prevents a late append after later decisions", async () => {
       const stream = freshStream();
       const { store, untilHanging, recover, releaseAll } = hangingStore(temporary.store, "after");
-      const handler = createCommandHandler({ store, deadlineMs, timers });
+      const handler = createCommandHandler({ store, deadlineMs, time });
       const losing = refusal(handler.execute(counter, stream, add(1, 60, 100), {}));
       await untilHanging();
-      timers.advance(deadlineMs);
+      time.advance(deadlineMs);
       expect(await losing).to.be.instanceOf(Unavailable);
       recover();
       await handler.execute(counter, stream, add(2, 60, 100), {});
@@ -331,10 +331,10 @@ describe("the command handler", () => {
           yield* temporary.store.readStream(...read);
         },
       };
-      const handler = createCommandHandler({ store, deadlineMs, timers });
+      const handler = createCommandHandler({ store, deadlineMs, time });
       const losing = refusal(handler.execute(counter, stream, add(2, 1, 100), {}));
       await until(() => reads > 0);
-      timers.advance(deadlineMs);
+      time.advance(deadlineMs);
       expect(await losing).to.be.instanceOf(Unavailable);
       hangs = false;
       release.resolve();

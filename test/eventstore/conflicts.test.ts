@@ -4,22 +4,22 @@ import { type CommandHandler, createCommandHandler } from "../../src/eventstore/
 import type { EventStore } from "../../src/eventstore/event-store.ts";
 import { type EventLog, openEventLog } from "../support/eventstoredb-node/event-log.ts";
 import { logStore } from "../support/eventstoredb-node/log-store.ts";
-import { createManualClock, type ManualClock } from "../support/manual-clock.ts";
+import { createManualTime, type ManualTime } from "../support/manual-time.ts";
 import { add, type CounterEvent, counter } from "./bounded-counter.ts";
 
 const deadlineMs = 5_000;
 const stream = "counter-1";
 
 describe("the command handler after a conflict", () => {
-  let timers: ManualClock;
+  let time: ManualTime;
   let lagMs: number;
   let log: EventLog;
   let calls: { reads: number; appends: number };
 
   beforeEach(() => {
-    timers = createManualClock();
+    time = createManualTime();
     lagMs = 0;
-    log = openEventLog({ timers, indexLagMs: () => lagMs });
+    log = openEventLog({ time, indexLagMs: () => lagMs });
     calls = { reads: 0, appends: 0 };
   });
 
@@ -35,12 +35,12 @@ describe("the command handler after a conflict", () => {
         return logStore(log).readStream(...read);
       },
     } satisfies Partial<EventStore>;
-    return createCommandHandler({ store: store as unknown as EventStore, timers, deadlineMs, random });
+    return createCommandHandler({ store: store as unknown as EventStore, time, deadlineMs, random });
   };
 
   const pass = async (ms: number): Promise<void> => {
     for (let passed = 0; passed < ms; passed++) {
-      timers.advance(1);
+      time.advance(1);
       await new Promise(setImmediate);
     }
   };
@@ -87,20 +87,20 @@ describe("the command handler after a conflict", () => {
     const handler = instance();
     const refused = handler.execute(counter, stream, add(2, 1, 100), {}).catch((error) => error);
     expect(await inTime(refused)).to.be.instanceOf(Unavailable);
-    expect(timers.now()).to.be.within(deadlineMs, deadlineMs + 10);
+    expect(time.now()).to.be.within(deadlineMs, deadlineMs + 10);
     expect(calls.appends).to.equal(2);
   });
 
   it("waits a random time after a conflict, even if it can read the conflicting event at once", async () => {
     const waits: number[] = [];
     for (const random of [0, 0.5, 1]) {
-      log = openEventLog({ timers });
+      log = openEventLog({ time });
       const [mine, other] = [instance(() => random), instance()];
       await mine.execute(counter, stream, add(1, 1, 100), {});
       await other.execute(counter, stream, add(2, 1, 100), {});
-      const before = timers.now();
+      const before = time.now();
       expect((await inTime(mine.execute(counter, stream, add(3, 1, 100), {}))).state.sum).to.equal(3);
-      waits.push(timers.now() - before);
+      waits.push(time.now() - before);
     }
     expect(waits).to.deep.equal(waits.toSorted((a, b) => a - b));
     expect(new Set(waits)).to.have.property("size", 3);
@@ -110,7 +110,7 @@ describe("the command handler after a conflict", () => {
     const mine = instance();
     await mine.execute(counter, stream, add(1, 60, 100), {});
     await mine.execute(counter, stream, add(2, 30, 100), {});
-    log = openEventLog({ timers });
+    log = openEventLog({ time });
     await instance().execute(counter, stream, add(1, 60, 100), {});
     const { state } = await inTime(mine.execute(counter, stream, add(3, 10, 100), {}));
     expect(state.sum).to.equal(70);
@@ -125,7 +125,7 @@ describe("the command handler after a conflict", () => {
     const everyMillisecond = (): void => {
       if (isOver) return;
       load.push(busy.execute(counter, stream, add(++id, 1, 1e9), {}));
-      timers.after(1, everyMillisecond);
+      time.after(1, everyMillisecond);
     };
     everyMillisecond();
     for (let command = 0; command < 10; command++) {

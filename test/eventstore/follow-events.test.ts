@@ -4,18 +4,18 @@ import { type Following, follow } from "../../src/eventstore/follow-events.ts";
 import { event } from "../contracts/event-store/events.ts";
 import { duringTest } from "../support/during.ts";
 import { startEventStoreDBNode } from "../support/eventstoredb-node/node.ts";
-import { createManualClock, type ManualClock } from "../support/manual-clock.ts";
+import { createManualTime, type ManualTime } from "../support/manual-time.ts";
 import { until } from "../support/processes.ts";
 
 describe("a followed subscription", () => {
   const node = duringTest(startEventStoreDBNode);
   const store = duringTest(() => openEventStoreDB({ url: node.url }));
-  let timers: ManualClock;
+  let time: ManualTime;
   let following: Following;
   let delivered: string[];
 
   beforeEach(async () => {
-    timers = createManualClock();
+    time = createManualTime();
     delivered = [];
   });
 
@@ -36,7 +36,7 @@ describe("a followed subscription", () => {
       onBatch: ({ events }) => {
         delivered.push(...events.map(({ id }) => id));
       },
-      timers,
+      time,
       ...options,
     });
     return following;
@@ -51,7 +51,7 @@ describe("a followed subscription", () => {
     await append("a-own");
     const second = await append("a-2");
     await until("the second event is delivered", () => {
-      timers.advance(1_000);
+      time.advance(1_000);
       return delivered.length === 2;
     });
     expect(delivered).to.deep.equal([first, second]);
@@ -68,8 +68,8 @@ describe("a followed subscription", () => {
       },
       onError: (error) => errors.push(error),
     });
-    await until("the subscription has failed", () => timers.waiting() > 0);
-    timers.advance(1_000);
+    await until("the subscription has failed", () => time.waiting() > 0);
+    time.advance(1_000);
     await caughtUp;
     expect(delivered).to.deep.equal([first]);
     expect(errors).to.have.length(1);
@@ -79,10 +79,10 @@ describe("a followed subscription", () => {
     const errors: unknown[] = [];
     node.faults.refuse(14);
     const { caughtUp, close } = start({ onError: (error) => errors.push(error) });
-    await until("the subscription has failed", () => timers.waiting() > 0);
+    await until("the subscription has failed", () => time.waiting() > 0);
     close();
     await caughtUp;
     expect(errors).to.have.length(1);
-    expect(timers.waiting()).to.equal(0);
+    expect(time.waiting()).to.equal(0);
   });
 });

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import { expect } from "chai";
-import { systemClock } from "../../src/async/clock.ts";
+import { systemTime } from "../../src/async/time.ts";
 import { type UsagePosted, usageAccountStream } from "../../src/domain/ledger/accounts/usage-account.ts";
 import { eventDigest } from "../../src/domain/ledger/journal/canonical.ts";
 import { journalStream } from "../../src/domain/ledger/journal/journal.ts";
@@ -61,7 +61,7 @@ for (const [what, type, data] of foreignEvents) {
         store,
         handler: createCommandHandler({ store, clock }),
         clock,
-        timers: systemClock,
+        time: systemTime,
         onError: (what, error) => {
           throw new Error(what, { cause: error });
         },

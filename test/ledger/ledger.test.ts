@@ -5,7 +5,7 @@ import { Invalid, KeyIsSuspended, Unavailable } from "../../src/domain/errors.ts
 import { createCommandHandler } from "../../src/eventstore/command-handler.ts";
 import type { EventStore } from "../../src/eventstore/event-store.ts";
 import type { OpenLedger } from "../../src/ledger/open-ledger.ts";
-import { createManualClock, until } from "../support/manual-clock.ts";
+import { createManualTime, until } from "../support/manual-time.ts";
 import { testPrincipal } from "../support/principal.ts";
 import { rejection } from "../support/rejection.ts";
 import { servedAudio } from "../support/served-audio.ts";
@@ -137,28 +137,28 @@ describe("the ledger", () => {
   });
 
   it("refuses a part as unavailable when the other journals cannot be followed", async () => {
-    const timers = createManualClock();
+    const time = createManualTime();
     const gate = Promise.withResolvers<void>();
     const store = withSubscriptionsHeld(temporary.store, gate.promise);
-    const other = await openTestLedger(store, clock, { timers });
+    const other = await openTestLedger(store, clock, { time });
     await record(opened.ledger, principal(11), servedAudio());
-    const idle = timers.waiting();
+    const idle = time.waiting();
     const refused = rejection(
       record(other.ledger, principal(null), servedAudio({ requestId: "r-2", ...part })),
     );
-    await until(() => timers.waiting() > idle);
-    timers.advance(5_000);
+    await until(() => time.waiting() > idle);
+    time.advance(5_000);
     expect(await refused).to.be.instanceOf(Unavailable);
     expect(await refused).to.match(/other instances/);
     expect(await characters()).to.deep.equal([11]);
     gate.resolve();
-    await Promise.all([other.close(0), timers.advance(0)]);
+    await Promise.all([other.close(0), time.advance(0)]);
   });
 
   it("records the repeat of a part while the other journals cannot be followed", async () => {
     const gate = Promise.withResolvers<void>();
     const store = withSubscriptionsHeld(temporary.store, gate.promise);
-    const other = await openTestLedger(store, clock, { timers: createManualClock() });
+    const other = await openTestLedger(store, clock, { time: createManualTime() });
     const idempotency = { key: "i", request: "same" };
     await record(opened.ledger, principal(11), servedAudio({ partial: true, idempotency }));
     const repeat = servedAudio({ requestId: "r-2", partial: true, idempotency });
@@ -197,15 +197,15 @@ describe("the ledger", () => {
 
     it("reports the charge of a serving that becomes durable after its deadline: a repeat may keep it", async () => {
       const store = disturbedStore(temporary.store);
-      const timers = createManualClock();
+      const time = createManualTime();
       const charged: number[] = [];
       const onCharged = (_key: string, _month: string, spent: number) => void charged.push(spent);
-      const late = await openTestLedger(store, clock, { timers, deadlineMs: 1_000, onCharged });
+      const late = await openTestLedger(store, clock, { time, deadlineMs: 1_000, onCharged });
       (await late.ledger.admit(principal(15), whole, never)).release();
       store.hold();
       const refused = rejection(record(late.ledger, principal(15), keyed("r-1")));
       await until(() => store.held === 1);
-      timers.advance(1_000);
+      time.advance(1_000);
       expect(await refused).to.be.instanceOf(Unavailable);
       expect(charged).to.deep.equal([]);
       store.release();

@@ -16,7 +16,7 @@ import {
 } from "../../src/limits/rate-limiter.ts";
 import { RateReports, type ReportedCounter } from "../../src/limits/rate-reports.ts";
 import { collect } from "../support/collect.ts";
-import { until } from "../support/manual-clock.ts";
+import { until } from "../support/manual-time.ts";
 import { openTemporaryStore, type TemporaryStore } from "../support/temporary-store.ts";
 
 const aMinute = Date.parse("2026-11-21T10:00:00.000Z");

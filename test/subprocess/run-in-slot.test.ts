@@ -4,7 +4,7 @@ import type { HostProcess } from "../../src/subprocess/host-process.ts";
 import type { EncoderSpec } from "../../src/subprocess/protocol.ts";
 import { runInSlot } from "../../src/subprocess/run-in-slot.ts";
 import { collect } from "../support/collect.ts";
-import { createManualClock } from "../support/manual-clock.ts";
+import { createManualTime } from "../support/manual-time.ts";
 
 const never = new AbortController().signal;
 const order: EncoderSpec = {
@@ -39,8 +39,8 @@ const createFrozenHost = () => {
 
 describe("A job in its slot", () => {
   it("kills a helper that has not ended an encoder after its deadline, which is later by twice the duration of its input", async () => {
-    const clock = createManualClock();
-    const slots = createScheduler({ clock }).resource("encoders", {
+    const time = createManualTime();
+    const slots = createScheduler({ time }).resource("encoders", {
       concurrency: 1,
       queueLimit: 0,
       queueLimitPerKey: 0,
@@ -48,18 +48,18 @@ describe("A job in its slot", () => {
       overloaded: () => new Error("unexpected"),
     });
     const { host, fed, isKilled } = createFrozenHost();
-    const context = { helper: { current: async () => host }, closing: never, graceMs: 5_000, clock };
+    const context = { helper: { current: async () => host }, closing: never, graceMs: 5_000, time };
     const minute = async function* () {
       for (let n = 0; n < 60; n++) yield second;
     };
     const reading = collect(runInSlot(context, slots, order, minute(), never));
     await fed;
-    clock.advance(order.deadlineMs + 2 * 60_000 + context.graceMs - 1);
+    time.advance(order.deadlineMs + 2 * 60_000 + context.graceMs - 1);
     expect(isKilled()).to.equal(false);
-    clock.advance(1);
+    time.advance(1);
     expect(isKilled()).to.equal(true);
     await reading;
     expect(slots.running()).to.equal(0);
-    expect(clock.waiting()).to.equal(0);
+    expect(time.waiting()).to.equal(0);
   });
 });

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { join } from "node:path";
 import type { ActingKey } from "../../src/application/access/principal.ts";
 import { hashSecret } from "../../src/application/access/secrets.ts";
-import { systemClock } from "../../src/async/clock.ts";
+import { systemTime } from "../../src/async/time.ts";
 import { keyStream } from "../../src/domain/accounts/key.ts";
 import type { Plan } from "../../src/domain/accounts/plan.ts";
 import { websiteStream } from "../../src/domain/accounts/website.ts";
@@ -153,7 +153,7 @@ const appendServings = async (
       ({ revision } = await store.append(journalStream(journal), events, revision));
     }
     const closedRevision = await closeJournal(store, () => end, journal, "shutdown");
-    const posting = { store, journal, clock: () => end, timers: systemClock, onError: () => {} };
+    const posting = { store, journal, clock: () => end, time: systemTime, onError: () => {} };
     await postOnBehalf(posting, closedRevision);
     await registry.close(journal);
   }

@@ -18,7 +18,7 @@ import { openPostWebhook, webhookRefusal } from "../../src/bootstrap/website-ser
 import { issueKey, keyDecider, keyStream } from "../../src/domain/accounts/key.ts";
 import { type CommandHandler, createCommandHandler } from "../../src/eventstore/command-handler.ts";
 import type { EventStore } from "../../src/eventstore/event-store.ts";
-import { createManualClock } from "./manual-clock.ts";
+import { createManualTime } from "./manual-time.ts";
 
 export interface WebhooksInstance {
   readonly webhooks: WebhooksService;
@@ -78,7 +78,7 @@ export const openWebhooksInstance = async (
     cipher,
     post: openPostWebhook(networks, pino({ level: "silent" })),
     clock,
-    timers: createManualClock(),
+    time: createManualTime(),
     random: () => 0,
     onError: (what, error) => errors.push(`${what}: ${error}`),
   });

@@ -4,7 +4,7 @@ import type { Ledger } from "../../src/ledger/ledger.ts";
 import { createServingCounter, instrumentLedger } from "../../src/telemetry/decorators/ledger.ts";
 import { createCounter, type Instruments } from "../../src/telemetry/instruments.ts";
 import { duringTest } from "../support/during.ts";
-import { createManualClock } from "../support/manual-clock.ts";
+import { createManualTime } from "../support/manual-time.ts";
 import { testPrincipal } from "../support/principal.ts";
 import { until } from "../support/processes.ts";
 import { rejection } from "../support/rejection.ts";
@@ -47,7 +47,7 @@ describe("the instrumented ledger", () => {
   it("does not count a stream that is recorded after its caller was refused", async () => {
     const { instruments, read } = createGauges();
     const [sending, appending] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const timers = createManualClock();
+    const time = createManualTime();
     const store: typeof temporary.store = {
       ...temporary.store,
       append: async (stream, events, expected) => {
@@ -59,7 +59,7 @@ describe("the instrumented ledger", () => {
     const voided: string[] = [];
     const count = createServingCounter(instruments as Instruments);
     const opened = await openTestLedger(store, Date.now, {
-      timers,
+      time,
       deadlineMs: 1_000,
       onRecorded: (events) => {
         count(events);
@@ -69,7 +69,7 @@ describe("the instrumented ledger", () => {
     const ledger: Ledger = instrumentLedger(instruments, createCounter([]))(opened.ledger);
     const refused = rejection(record(ledger, principal, servedAudio({ stream: "sse" })));
     await sending.promise;
-    timers.advance(1_000);
+    time.advance(1_000);
     expect(await refused).to.be.instanceOf(OutcomeUnknown);
     appending.resolve();
     await until("the serving is voided", () => voided.includes("ServingsVoided"));

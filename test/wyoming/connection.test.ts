@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { setImmediate } from "node:timers/promises";
 import { expect } from "chai";
 import type { ManualSynthesis } from "../http/websocket/manual-streaming.ts";
-import { until } from "../support/manual-clock.ts";
+import { until } from "../support/manual-time.ts";
 import { expectError, expectEvent, nextSynthesis, samples, speakNext } from "./expectations.ts";
 import { eventBytes, type RawClient } from "./raw-client.ts";
 import { startWyomingServer, type TestWyomingServer } from "./test-server.ts";
@@ -78,7 +78,7 @@ describe("a connection of the Wyoming protocol", () => {
 
     it("is disconnected after a timeout, and its synthesis is cancelled", async () => {
       const synthesis = await unread();
-      served.clock.advance(120_000);
+      served.time.advance(120_000);
       await synthesis.closed;
       await until(() => served.server.connections() === 0);
     });
@@ -89,10 +89,10 @@ describe("a connection of the Wyoming protocol", () => {
       await serve();
       client.send("ping");
       await expectEvent(client, "pong");
-      served.clock.advance(59_999);
+      served.time.advance(59_999);
       client.send("ping");
       await expectEvent(client, "pong");
-      served.clock.advance(60_000);
+      served.time.advance(60_000);
       expect(await client.next()).to.equal(undefined);
     });
 
@@ -101,16 +101,16 @@ describe("a connection of the Wyoming protocol", () => {
       client.send("synthesize", { text: "Hello." });
       const synthesis = await nextSynthesis(served, "Hello.");
       await expectEvent(client, "audio-start");
-      served.clock.advance(200_000);
+      served.time.advance(200_000);
       synthesis.end();
       await expectEvent(client, "audio-stop");
       client.send("ping");
       await expectEvent(client, "pong");
-      served.clock.advance(59_999);
+      served.time.advance(59_999);
       await setImmediate();
       client.send("ping");
       await expectEvent(client, "pong");
-      served.clock.advance(60_000);
+      served.time.advance(60_000);
       expect(await client.next()).to.equal(undefined);
     });
 
@@ -119,14 +119,14 @@ describe("a connection of the Wyoming protocol", () => {
       client.send("synthesize-start");
       client.send("ping");
       await expectEvent(client, "pong");
-      served.clock.advance(299_999);
+      served.time.advance(299_999);
       client.send("ping");
       await expectEvent(client, "pong");
-      served.clock.advance(299_999);
+      served.time.advance(299_999);
       await setImmediate();
       client.send("ping");
       await expectEvent(client, "pong");
-      served.clock.advance(300_000);
+      served.time.advance(300_000);
       expect(await client.next()).to.equal(undefined);
     });
 
@@ -137,10 +137,10 @@ describe("a connection of the Wyoming protocol", () => {
       expect((await client.next())?.type).to.equal("error");
       const { connections } = served.server;
       await until(() => connections() === 2);
-      served.clock.advance(4_999);
+      served.time.advance(4_999);
       await setImmediate();
       expect(connections()).to.equal(2);
-      served.clock.advance(1);
+      served.time.advance(1);
       await until(() => connections() === 1);
     });
   });
@@ -227,7 +227,7 @@ describe("a connection of the Wyoming protocol", () => {
         client.send("ping");
         for (let event = await client.next(); event?.type !== "pong"; event = await client.next())
           expect(event?.type).not.to.equal("error");
-        served.clock.advance(60_000);
+        served.time.advance(60_000);
       }
     });
 
@@ -283,7 +283,7 @@ describe("a connection of the Wyoming protocol", () => {
       const synthesis = await nextSynthesis(served, "One. ");
       await expectEvent(client, "audio-start");
       const drained = served.server.drain(1_000);
-      served.clock.advance(1_000);
+      served.time.advance(1_000);
       await expectError(client, "UNAVAILABLE", /shutting down/);
       await synthesis.closed;
       await drained;
@@ -295,7 +295,7 @@ describe("a connection of the Wyoming protocol", () => {
     const idle = client;
     idle.send("ping");
     await expectEvent(idle, "pong");
-    served.clock.advance(1_000);
+    served.time.advance(1_000);
     const used = await served.connect();
     used.send("ping");
     await expectEvent(used, "pong");

@@ -15,7 +15,7 @@ import { createCaller } from "../../src/wyoming/caller.ts";
 import { listenForWyoming, type WyomingLimits, type WyomingServer } from "../../src/wyoming/server.ts";
 import { createManualStreaming, type ManualStreaming } from "../http/websocket/manual-streaming.ts";
 import { machineAt } from "../support/in-process-service.ts";
-import { createManualClock, type ManualClock } from "../support/manual-clock.ts";
+import { createManualTime, type ManualTime } from "../support/manual-time.ts";
 import { temporaryFolder } from "../support/service.ts";
 import { testLimits } from "../support/test-limits.ts";
 import { openRawClient, type RawClient } from "./raw-client.ts";
@@ -32,7 +32,7 @@ export interface TestWyomingServer {
     readonly secretId: string;
   };
   readonly streaming: ManualStreaming;
-  readonly clock: ManualClock;
+  readonly time: ManualTime;
   /** Every line logged, as JSON. */
   readonly log: readonly string[];
   connect(...options: [options?: Parameters<typeof openRawClient>[1]]): Promise<RawClient>;
@@ -50,24 +50,24 @@ export const startWyomingServer = async ({
   const folder = await temporaryFolder();
   opened.defer(folder.remove);
   const now = Date.parse("2026-11-05T10:00:00.000Z");
-  const wallClock = () => now;
+  const clock = () => now;
   const settings = readSettings({ DATA_DIR: folder.path, PORT: "0" });
   const core = await composeCore(settings, pino({ level: "silent" }), { machine: machineAt({ now }) });
   opened.defer(core.close);
   const { store, runner } = core;
   const instance = randomUUID();
-  const limiter = createRateLimiter({ store, view: runner.view(rate), instance, clock: wallClock });
+  const limiter = createRateLimiter({ store, view: runner.view(rate), instance, clock });
   opened.defer(limiter.close);
   const authenticator = createAuthenticator({
     keys: runner.view(keysProjection),
     websites: runner.view(websitesProjection),
-    accessTokens: createAccessTokens({ key: Buffer.alloc(32, 7), ttlSeconds: 900, clock: wallClock }),
-    failures: testLimits({}, wallClock).failures,
+    accessTokens: createAccessTokens({ key: Buffer.alloc(32, 7), ttlSeconds: 900, clock }),
+    failures: testLimits({}, clock).failures,
   });
   const plan: Plan = { tier: "enterprise", requestsPerMinute: 100_000, monthlyCharacters: null, ...changes };
   const website = await core.websites.register({ name: "home", origins: [], plan }, { actor: "admin" });
   const streaming = createManualStreaming();
-  const clock = createManualClock();
+  const time = createManualTime();
   const lines: string[] = [];
   const server = await listenForWyoming({
     host: "127.0.0.1",
@@ -81,7 +81,7 @@ export const startWyomingServer = async ({
     },
     maxTextCharacters: 1_000,
     log: pino({ level: "debug" }, { write: (line) => void lines.push(line) }),
-    clock,
+    time,
     limits,
   });
   const clients: RawClient[] = [];
@@ -91,7 +91,7 @@ export const startWyomingServer = async ({
   });
   const running = opened.move();
   return {
-    ...{ server, core, authenticator, website, streaming, clock, log: lines },
+    ...{ server, core, authenticator, website, streaming, time, log: lines },
     connect: async (options) => {
       const client = await openRawClient(server.url, options);
       clients.push(client);

@@ -1,5 +1,5 @@
-import type { Clock } from "../../async/clock.ts";
 import { sleep } from "../../async/sleep.ts";
+import type { Time } from "../../async/time.ts";
 import type { Pipeline, Rendition } from "../../audio/pipeline/pipeline.ts";
 import { ServiceError, Unavailable } from "../../domain/errors.ts";
 import { audioDecider, audioStream, recordSample } from "../../domain/synthesis/audio-events.ts";
@@ -21,7 +21,7 @@ interface SpeakSamplesOptions {
   /** True if no request waits for an engine or is being synthesized. */
   readonly isIdle: () => boolean;
   readonly clock: () => number;
-  readonly timers: Clock;
+  readonly time: Time;
   /** The rest after each sample, as a multiple of the time that it took. Default: 0. */
   readonly rest?: number;
 }
@@ -38,7 +38,7 @@ export const createSpeakSamples = ({
   execute,
   isIdle,
   clock,
-  timers,
+  time,
   rest = 0,
 }: SpeakSamplesOptions) => {
   const checked = new WeakSet<GalleryVoice>();
@@ -47,21 +47,21 @@ export const createSpeakSamples = ({
     !gallery.isSpoken(voice) || !(await pipeline.statAudio(voice.sample.name, signal));
 
   /** The end of the rest after the last sample. */
-  let restsUntil = timers.now();
+  let restsUntil = time.now();
 
   const awaitTurn = async (signal: AbortSignal): Promise<void> => {
-    const restMs = restsUntil - timers.now();
-    if (restMs > 0) await sleep(restMs, { clock: timers, signal });
-    while (!isIdle()) await sleep(idlePollMs, { clock: timers, signal });
+    const restMs = restsUntil - time.now();
+    if (restMs > 0) await sleep(restMs, { time, signal });
+    while (!isIdle()) await sleep(idlePollMs, { time, signal });
   };
 
   /** A failure takes time, too. */
   const synthesize = async (sample: Rendition, signal: AbortSignal): Promise<void> => {
-    const began = timers.now();
+    const began = time.now();
     try {
       await pipeline.obtain([sample], signal);
     } finally {
-      const ended = timers.now();
+      const ended = time.now();
       restsUntil = ended + rest * (ended - began);
     }
   };

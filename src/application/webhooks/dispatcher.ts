@@ -3,8 +3,8 @@ import { findKey } from "../../../projections/keys.ts";
 import type { View } from "../../../projections/runner/view.ts";
 import { latestSuspensions, type SuspensionChange } from "../../../projections/suspensions.ts";
 import { allWebhooks } from "../../../projections/webhooks.ts";
-import type { Clock } from "../../async/clock.ts";
 import { repeatEvery } from "../../async/repeat.ts";
+import type { Time } from "../../async/time.ts";
 import type { Key } from "../../domain/accounts/key.ts";
 import { Unavailable } from "../../domain/errors.ts";
 import { thresholdId } from "../../domain/ledger/accounts/usage-event-ids.ts";
@@ -39,7 +39,7 @@ export interface WebhookDispatcherOptions extends SendOptions {
   readonly keys: View<Key>;
   /** Resolves when the views show the position. */
   readonly untilVisible: (position: number) => Promise<void>;
-  readonly timers: Clock;
+  readonly time: Time;
   /** 0 to 1. */
   readonly random: () => number;
   readonly onOutcome?: (outcome: DeliveryOutcome) => void;
@@ -73,7 +73,7 @@ export class WebhookDispatcher {
 
   constructor(options: WebhookDispatcherOptions) {
     this.#options = options;
-    this.#endSchedule = repeatEvery(intervalMs, options.timers, async () => this.dispatch());
+    this.#endSchedule = repeatEvery(intervalMs, options.time, async () => this.dispatch());
   }
 
   /** The number of deliveries in progress. */

@@ -1,5 +1,5 @@
-import type { Clock } from "../clock.ts";
 import { createDeadlineQueue, type DeadlineQueue, type Queued } from "../deadline-queue.ts";
+import type { Time } from "../time.ts";
 import type { Claim } from "./claim.ts";
 import { FairQueues, type QueuedJob } from "./fair-queues.ts";
 
@@ -31,7 +31,7 @@ export interface ResourceOptions {
   /** The error of refused jobs: all slots are busy, or this key's queue is full. */
   readonly overloaded: (scope: "all" | "key") => Error;
   /** Default: the scheduler's. */
-  readonly clock?: Clock;
+  readonly time?: Time;
 }
 
 export interface StartLimit {
@@ -41,7 +41,7 @@ export interface StartLimit {
 }
 
 interface ResourceContext {
-  readonly clock: Clock;
+  readonly time: Time;
   /** A job has joined, left, started or ended. */
   readonly onChange: (resource: Resource) => void;
   readonly onRefused: () => void;
@@ -68,12 +68,12 @@ export class Resource {
   #running = 0;
 
   constructor(options: ResourceOptions, context: ResourceContext) {
-    const { clock } = context;
+    const { time } = context;
     const expire = (job: Waiting): void => job.fail(this.#refuse("all"));
     this.#options = options;
     this.#context = context;
-    this.#queues = new FairQueues(options.concurrencyPerKey ?? options.concurrency, clock.now);
-    this.#refusable = createDeadlineQueue(options.queueTimeoutMs, expire, clock);
+    this.#queues = new FairQueues(options.concurrencyPerKey ?? options.concurrency, time.now);
+    this.#refusable = createDeadlineQueue(options.queueTimeoutMs, expire, time);
   }
 
   /**
@@ -122,7 +122,7 @@ export class Resource {
   }
 
   oldestWaitMs(): number {
-    return Math.max(0, this.#context.clock.now() - this.#queues.oldestWait());
+    return Math.max(0, this.#context.time.now() - this.#queues.oldestWait());
   }
 
   /** Resolves with the release of the slot. */
@@ -146,7 +146,7 @@ export class Resource {
       };
       const onAbort = () => fail(signal.reason);
       const { keys, order } = claim;
-      const since = this.#context.clock.now();
+      const since = this.#context.time.now();
       const job: Waiting = { keys, order, seconds, isFirstPiece, since, enter, fail, place: undefined };
       const stopListening = claim.onJoin((key) => {
         this.#queues.addTo(key, job);
@@ -171,7 +171,7 @@ export class Resource {
       startLimit?.started();
       this.#count(1);
       this.#leave(next.job);
-      this.#context.onStart(this.#context.clock.now() - next.job.since);
+      this.#context.onStart(this.#context.time.now() - next.job.since);
       next.job.enter(next.end);
     }
   };

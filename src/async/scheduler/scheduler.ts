@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from "../clock.ts";
+import { systemTime, type Time } from "../time.ts";
 import { Resource, type ResourceOptions } from "./resource.ts";
 
 export type Scheduler = ReturnType<typeof createScheduler>;
@@ -18,7 +18,7 @@ export interface ResourceStats {
 }
 
 export interface SchedulerOptions {
-  readonly clock?: Clock;
+  readonly time?: Time;
   /** Called with the time that each job has waited for its slot. */
   readonly onStart?: (resource: string, waitedMs: number) => void;
 }
@@ -27,7 +27,7 @@ export interface SchedulerOptions {
  * Shares scarce resources fairly among API keys: each resource has a number of slots, and one queue per key (see
  * fair-queues.ts).
  */
-export const createScheduler = ({ clock = systemClock, onStart }: SchedulerOptions = {}) => {
+export const createScheduler = ({ time = systemTime, onStart }: SchedulerOptions = {}) => {
   const refusals = new Map<string, number>();
   /** Only those with jobs: the others may have been dropped by their owners. */
   const active = new Map<Resource, string>();
@@ -54,7 +54,7 @@ export const createScheduler = ({ clock = systemClock, onStart }: SchedulerOptio
     resource: (name: string, options: ResourceOptions): Resource => {
       refusals.set(name, refusals.get(name) ?? 0);
       return new Resource(options, {
-        clock: options.clock ?? clock,
+        time: options.time ?? time,
         onChange: (resource) => {
           if (resource.running() + resource.queued() > 0) active.set(resource, name);
           else active.delete(resource);

@@ -5,10 +5,10 @@ import { legacyFolder } from "../pipeline/legacy-names.ts";
 export const withLegacyAddresses = (
   { statAudio, readAudio }: AudioReads,
   until: number,
-  now: () => number,
+  clock: () => number,
 ): AudioReads => {
   const formerNames = (name: string): string[] =>
-    now() < until && name.startsWith("public/") ? [name.replace(/^public/, legacyFolder)] : [];
+    clock() < until && name.startsWith("public/") ? [name.replace(/^public/, legacyFolder)] : [];
   return {
     statAudio: async (name, signal) => {
       const found = await statAudio(name, signal);

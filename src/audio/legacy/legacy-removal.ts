@@ -1,5 +1,5 @@
-import type { Clock } from "../../async/clock.ts";
 import { repeat } from "../../async/repeat.ts";
+import type { Time } from "../../async/time.ts";
 import type { PurgeCdn } from "../cdn-purge.ts";
 import { legacyFolder } from "../pipeline/legacy-names.ts";
 import { type Log, loggableMessage } from "../pipeline/log.ts";
@@ -15,7 +15,7 @@ export interface LegacyRemovalOptions {
   readonly until: number;
   readonly log: Log;
   /** Milliseconds since the epoch. */
-  readonly now: () => number;
+  readonly clock: () => number;
   /** Rejects if this machine's clock may be wrong. */
   readonly requireMeasuredClock: () => Promise<void>;
 }
@@ -61,21 +61,21 @@ const retryMs = 60 * 60_000;
  * of an earlier version stores more.
  */
 export const scheduleLegacyRemoval = ({
-  timers,
+  time,
   ...options
-}: LegacyRemovalOptions & { readonly timers: Clock }): (() => Promise<void>) => {
-  const { until, now, requireMeasuredClock, log } = options;
-  const startedAt = timers.now();
+}: LegacyRemovalOptions & { readonly time: Time }): (() => Promise<void>) => {
+  const { until, clock, requireMeasuredClock, log } = options;
+  const startedAt = time.now();
   return repeat({
     task: async (signal) => {
-      if (now() < until) return Math.min(dayMs, until - now());
+      if (clock() < until) return Math.min(dayMs, until - clock());
       if (until > 0) await requireMeasuredClock();
       const removed = await removeLegacyAudio(options, signal);
-      return removed === 0 && timers.now() >= startedAt + dayMs ? undefined : dayMs;
+      return removed === 0 && time.now() >= startedAt + dayMs ? undefined : dayMs;
     },
     firstMs: 0,
     retryMs,
-    clock: timers,
+    time,
     onError: (error) =>
       log.warn({ error: loggableMessage(error) }, "Public audio of version 0.1 could not be deleted."),
   });

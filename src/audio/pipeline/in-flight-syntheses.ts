@@ -1,8 +1,8 @@
 import { LRUCache } from "lru-cache";
-import type { Clock } from "../../async/clock.ts";
 import { type Claim, createClaim } from "../../async/scheduler/claim.ts";
 import type { Resource } from "../../async/scheduler/resource.ts";
 import type { Scheduler } from "../../async/scheduler/scheduler.ts";
+import type { Time } from "../../async/time.ts";
 import { EngineFailed, Interrupted, Invalid, Unavailable } from "../../domain/errors.ts";
 import { isByok } from "../../domain/synthesis/byok-providers.ts";
 import type { SpokenPhoneme } from "../../domain/synthesis/phonemes.ts";
@@ -16,7 +16,7 @@ import type { RenderedAudio } from "./renderer.ts";
 import { SharedSource, type SharedStream } from "./shared-stream.ts";
 import { renderUnlessStored, type StoreRecheck } from "./store-recheck.ts";
 
-export interface InFlightSynthesesOptions extends Pick<StoreRecheck, "renderer" | "recheck" | "clock"> {
+export interface InFlightSynthesesOptions extends Pick<StoreRecheck, "renderer" | "recheck" | "time"> {
   readonly limits: Pick<PipelineLimits, "inFlight" | "inFlightPerKey" | "readAheadBytes" | "failureMs">;
   readonly log: Log;
   readonly scheduler: Scheduler;
@@ -64,9 +64,9 @@ export class InFlightSyntheses {
   #failures = 0;
 
   constructor(options: InFlightSynthesesOptions) {
-    const { limits, clock, scheduler } = options;
+    const { limits, time, scheduler } = options;
     this.#options = options;
-    this.#recent = createRecentFailures(clock, limits.failureMs);
+    this.#recent = createRecentFailures(time, limits.failureMs);
     this.#slots = scheduler.resource("syntheses", {
       ...queues.syntheses,
       concurrency: limits.inFlight,
@@ -180,20 +180,20 @@ const mayRestart = (log: Log, { recipe: { engine, voice } }: Rendition, error: u
 const mostRemembered = 1000;
 
 /** Recent failures, so that not every request repeats a failing synthesis. */
-const createRecentFailures = (clock: Clock, rememberMs: number) => {
+const createRecentFailures = (time: Time, rememberMs: number) => {
   const failures = new LRUCache<AudioName, { failure: EngineFailed | Invalid; until: number }>({
     max: mostRemembered,
   });
 
   return {
     add: (name: AudioName, failure: EngineFailed | Invalid): void =>
-      void failures.set(name, { failure, until: clock.now() + rememberMs }),
+      void failures.set(name, { failure, until: time.now() + rememberMs }),
     /** The failure, if it is recent, with the seconds until the next attempt. */
     of: (name: AudioName): EngineFailed | Invalid | undefined => {
       const found = failures.get(name);
       if (!found) return undefined;
       const { failure, until } = found;
-      const leftMs = until - clock.now();
+      const leftMs = until - time.now();
       if (leftMs <= 0) {
         failures.delete(name);
         return undefined;

@@ -13,7 +13,7 @@ export interface UseReports {
   readonly intervalMs: number;
   readonly report: (name: AudioName) => void;
   /** Milliseconds since the epoch. */
-  readonly now?: () => number;
+  readonly clock?: () => number;
 }
 
 interface Entry {
@@ -35,7 +35,7 @@ export const createMemoryCache = ({
   largestShare?: number;
   uses?: UseReports | undefined;
 } = {}) => {
-  const now = uses?.now ?? Date.now;
+  const clock = uses?.clock ?? Date.now;
   const cache = new LRUCache<AudioName, Entry>({
     maxSize: Math.max(1, maxBytes), // 0 would mean no limit
     maxEntrySize: Math.max(1, Math.floor(maxBytes * largestShare)),
@@ -47,8 +47,8 @@ export const createMemoryCache = ({
   let forgotten = 0;
 
   const reportIfDue = (name: AudioName, entry: Entry): void => {
-    if (!uses || now() < entry.reportAt) return;
-    entry.reportAt = now() + uses.intervalMs;
+    if (!uses || clock() < entry.reportAt) return;
+    entry.reportAt = clock() + uses.intervalMs;
     uses.report(name);
   };
 
@@ -60,7 +60,7 @@ export const createMemoryCache = ({
       return entry?.audio;
     },
     /** `usedAt`: when the store last heard that the object is used. Default: now, because it is being stored. */
-    set: (name: AudioName, { bytes, length }: AudioContent, usedAt = now()): void => {
+    set: (name: AudioName, { bytes, length }: AudioContent, usedAt = clock()): void => {
       const audio = { bytes: withOwnMemory(bytes), length };
       const entry = { audio, reportAt: usedAt + (uses?.intervalMs ?? 0) };
       cache.set(name, entry);
@@ -68,7 +68,7 @@ export const createMemoryCache = ({
     },
     /** Reports the use of an object that is not kept here. `usedAt`: as in `set`. */
     reportUse: (name: AudioName, usedAt: number): void => {
-      if (!uses || now() < usedAt + uses.intervalMs || reported.has(name)) return;
+      if (!uses || clock() < usedAt + uses.intervalMs || reported.has(name)) return;
       reported.set(name, true);
       uses.report(name);
     },

@@ -1,6 +1,6 @@
-import { type Clock, systemClock } from "../../async/clock.ts";
 import { type DeadlineOptions, withDeadline } from "../../async/deadline.ts";
 import { createScheduler, type Scheduler } from "../../async/scheduler/scheduler.ts";
+import { systemTime, type Time } from "../../async/time.ts";
 import { EngineFailed, Unavailable, Unpronounceable } from "../../domain/errors.ts";
 import type { AudioSource } from "../../domain/ledger/journal/serving.ts";
 import { marksName } from "../../domain/synthesis/marks.ts";
@@ -111,7 +111,7 @@ export interface PipelineStats {
 export interface PipelineOptions extends Pick<RendererOptions, "engines" | "encoder" | "decoder"> {
   readonly store: AudioStore;
   readonly cache: MemoryCache;
-  readonly clock?: Clock;
+  readonly time?: Time;
   readonly log?: Log;
   /** Bounds the syntheses. Default: its own. */
   readonly scheduler?: Scheduler;
@@ -124,12 +124,12 @@ export interface PipelineOptions extends Pick<RendererOptions, "engines" | "enco
 
 export const createPipeline = (parts: PipelineOptions): Pipeline => {
   const components = assemble(parts);
-  const { cache, clock, limits, reader, writer, synthesesInFlight } = components;
+  const { cache, time, limits, reader, writer, synthesesInFlight } = components;
   const lookup = new Lookup(components);
   const results = new Results();
   const onTimeout = () => new Unavailable("The audio was not ready in time.", 5);
-  const toBegin = { clock, ms: limits.beginMs, onTimeout };
-  const toEnd = { clock, ms: limits.wholeMs, onTimeout };
+  const toBegin = { time, ms: limits.beginMs, onTimeout };
+  const toEnd = { time, ms: limits.wholeMs, onTimeout };
 
   const firstOf = <T>(
     renditions: readonly Rendition[],
@@ -205,10 +205,10 @@ const keptReads = ({
   readonly lookup: Lookup;
   readonly onTimeout: () => Error;
 }): Pick<Pipeline, "asKept" | "getAudio" | keyof AudioReads> => {
-  const { clock, limits, writer } = components;
+  const { time, limits, writer } = components;
   const untilWritten = async (name: AudioName, signal: AbortSignal): Promise<void> => {
     if (!writer.mayDiffer(name)) return;
-    const within = { clock, ms: limits.keptMs, onTimeout, signal };
+    const within = { time, ms: limits.keptMs, onTimeout, signal };
     await withDeadline(within, () => writer.written(name)).catch(() => signal.throwIfAborted());
   };
   const getAudio: Pipeline["getAudio"] = async (name, signal) => {
@@ -232,11 +232,11 @@ const keptReads = ({
  * usable.
  */
 const withStartDeadline = async <T>(
-  { clock, ms, onTimeout, signal }: DeadlineOptions & { readonly clock: Clock; readonly signal: AbortSignal },
+  { time, ms, onTimeout, signal }: DeadlineOptions & { readonly time: Time; readonly signal: AbortSignal },
   task: (signal: AbortSignal, begun: () => void) => Promise<T>,
 ): Promise<T> => {
   const deadline = new AbortController();
-  const cancel = clock.after(ms, () => deadline.abort(onTimeout()));
+  const cancel = time.after(ms, () => deadline.abort(onTimeout()));
   try {
     return await task(AbortSignal.any([signal, deadline.signal]), cancel);
   } finally {
@@ -282,12 +282,12 @@ class Results {
 
 const assemble = (parts: PipelineOptions) => {
   const { engines, encoder, decoder, store, cache } = parts;
-  const { clock = systemClock, log = quiet, random = Math.random, isUpgraded = () => true } = parts;
-  const { scheduler = createScheduler({ clock }) } = parts;
+  const { time = systemTime, log = quiet, random = Math.random, isUpgraded = () => true } = parts;
+  const { scheduler = createScheduler({ time }) } = parts;
   const limits = { ...pipelineLimits, ...parts.limits };
-  const reader = createStoreReader({ ...limits, store, clock, log });
+  const reader = createStoreReader({ ...limits, store, time, log });
   const onKept = (name: AudioName, kept: AudioContent): void => cache.set(name, kept);
-  const writer = new StoreWriter({ ...limits, store, clock, log, random, onKept });
+  const writer = new StoreWriter({ ...limits, store, time, log, random, onKept });
   const renderer = createRenderer({
     ...{ engines, encoder, maxAudioBytes: limits.audioBytes },
     ...(decoder && { decoder }),
@@ -295,7 +295,7 @@ const assemble = (parts: PipelineOptions) => {
   const synthesesInFlight = new InFlightSyntheses({
     renderer,
     recheck: (name, signal) => orUndefined(reader.read(name, signal)),
-    clock,
+    time,
     limits,
     log,
     scheduler,
@@ -311,5 +311,5 @@ const assemble = (parts: PipelineOptions) => {
       if (how === "made") writer.put(name, audio, { mayDiffer });
     },
   });
-  return { store, cache, clock, limits, reader, writer, synthesesInFlight, isUpgraded };
+  return { store, cache, time, limits, reader, writer, synthesesInFlight, isUpgraded };
 };

@@ -1,6 +1,6 @@
 import { createCircuitBreaker } from "../../async/circuit-breaker.ts";
-import type { Clock } from "../../async/clock.ts";
 import { withDeadline } from "../../async/deadline.ts";
+import type { Time } from "../../async/time.ts";
 import {
   type AudioInfo,
   type AudioName,
@@ -16,7 +16,7 @@ import type { PipelineLimits } from "./pipeline-limits.ts";
 
 interface StoreReaderOptions extends Pick<PipelineLimits, "readMs" | "readFailureThreshold" | "readResetMs"> {
   readonly store: AudioStore;
-  readonly clock: Clock;
+  readonly time: Time;
   readonly log: Log;
 }
 
@@ -24,11 +24,11 @@ export type StoreReader = ReturnType<typeof createStoreReader>;
 
 /** Reads with a deadline, behind a circuit breaker. */
 export const createStoreReader = (options: StoreReaderOptions) => {
-  const { store, clock, log, readMs: ms } = options;
+  const { store, time, log, readMs: ms } = options;
   const circuit = createCircuitBreaker({
     threshold: options.readFailureThreshold,
     resetMs: options.readResetMs,
-    clock,
+    time,
     openError: () => new AudioStoreUnavailable("The audio store failed repeatedly; the circuit is open."),
     onChange: (state) => {
       if (state === "closed") log.info({}, "The audio store can be read again.");
@@ -47,7 +47,7 @@ export const createStoreReader = (options: StoreReaderOptions) => {
   ): Promise<T | undefined> => {
     const call = circuit.start();
     try {
-      const found = await withDeadline({ clock, ms, onTimeout, signal }, read);
+      const found = await withDeadline({ time, ms, onTimeout, signal }, read);
       call.succeeded();
       return found;
     } catch (error) {

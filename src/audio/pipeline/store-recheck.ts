@@ -1,4 +1,4 @@
-import type { Clock } from "../../async/clock.ts";
+import type { Time } from "../../async/time.ts";
 import type { AudioContent, AudioName } from "../store/audio-store.ts";
 import type { Rendition } from "./audio.ts";
 import type { RenderedAudio, Renderer, RenderOptions } from "./renderer.ts";
@@ -8,7 +8,7 @@ export interface StoreRecheck {
   readonly renderer: Renderer;
   /** The sound, if it is in the store by now; an unavailable store counts as empty. */
   readonly recheck: (name: AudioName, signal: AbortSignal) => Promise<AudioContent | undefined>;
-  readonly clock: Clock;
+  readonly time: Time;
   /** Called if it is there. */
   readonly onFound: () => void;
   /** Called when an engine begins to work. */
@@ -24,14 +24,14 @@ const freshMs = 100;
  * then replace the others in memory (StoreWriterOptions.onKept).
  */
 export const renderUnlessStored = async function* (
-  { renderer, recheck, clock, onFound, onBegin }: StoreRecheck,
+  { renderer, recheck, time, onFound, onBegin }: StoreRecheck,
   rendition: Rendition,
   options: RenderOptions,
   signal: AbortSignal,
 ): AsyncGenerator<Buffer, RenderedAudio> {
-  const began = clock.now();
+  const began = time.now();
   const beforeStart = async (): Promise<void> => {
-    const audio = clock.now() - began < freshMs ? undefined : await recheck(rendition.name, signal);
+    const audio = time.now() - began < freshMs ? undefined : await recheck(rendition.name, signal);
     if (audio) throw new FoundInStore(audio);
     onBegin();
   };

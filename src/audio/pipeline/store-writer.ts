@@ -1,8 +1,8 @@
 import pLimit, { type LimitFunction } from "p-limit";
-import type { Clock } from "../../async/clock.ts";
 import { withDeadline } from "../../async/deadline.ts";
 import { exponentialBackoff } from "../../async/retry.ts";
 import { sleep } from "../../async/sleep.ts";
+import type { Time } from "../../async/time.ts";
 import { audioNamesOf } from "../../domain/synthesis/recipe.ts";
 import {
   type AudioContent,
@@ -20,7 +20,7 @@ export type StoreWriterStats = ReturnType<StoreWriter["stats"]>;
 export interface StoreWriterOptions
   extends Pick<PipelineLimits, "writeMs" | "retryMs" | "writesAtOnce" | "pendingBytes"> {
   readonly store: AudioStore;
-  readonly clock: Clock;
+  readonly time: Time;
   readonly log: Log;
   /** 0 to 1. */
   readonly random: () => number;
@@ -124,8 +124,8 @@ export class StoreWriter {
     this.#wakeAll();
     const allWritten = () => Promise.all([...this.#pending.values()].map(({ written }) => written));
     const onTimeout = () => new Error("The deadline of the shutdown has passed.");
-    const { clock } = this.#options;
-    await withDeadline({ clock, ms: timeoutMs, onTimeout }, allWritten).catch(() => undefined);
+    const { time } = this.#options;
+    await withDeadline({ time, ms: timeoutMs, onTimeout }, allWritten).catch(() => undefined);
     const left = this.#pending.size;
     this.#state = left === 0 ? "open" : "closed";
     this.#wakeAll();
@@ -149,8 +149,8 @@ export class StoreWriter {
   }
 
   async #write(name: AudioName, entry: Pending): Promise<void> {
-    const { clock, retryMs } = this.#options;
-    const giveUpAt = clock.now() + retryMs;
+    const { time, retryMs } = this.#options;
+    const giveUpAt = time.now() + retryMs;
     for (let failures = 1; ; failures++) {
       try {
         const kept = await this.#attempt(name, entry);
@@ -158,7 +158,7 @@ export class StoreWriter {
           this.#options.onKept?.(name, kept);
         return this.#succeeded();
       } catch (error) {
-        const isOver = this.#state === "closed" || clock.now() >= giveUpAt;
+        const isOver = this.#state === "closed" || time.now() >= giveUpAt;
         if (isOver || !(error instanceof AudioStoreUnavailable)) throw error;
         this.#reportFailure(error);
       }
@@ -171,7 +171,7 @@ export class StoreWriter {
 
   /** Resolves with the object that the store had already, if there is one. */
   #attempt(name: AudioName, entry: Pending): Promise<AudioContent | undefined> {
-    const { store, clock, writeMs: ms } = this.#options;
+    const { store, time, writeMs: ms } = this.#options;
     const write = async (): Promise<AudioContent | undefined> => {
       const kept = entry.isDeleted ? undefined : await store.put(name, entry.audio);
       for (const gone of [entry.isDeleted ? name : undefined, entry.former]) {
@@ -181,7 +181,7 @@ export class StoreWriter {
       return kept;
     };
     const onTimeout = () => new AudioStoreUnavailable(`The audio store took longer than ${ms} ms.`);
-    return this.#limit(() => withDeadline({ clock, ms, onTimeout }, write));
+    return this.#limit(() => withDeadline({ time, ms, onTimeout }, write));
   }
 
   /** If the store accepts one object, it accepts the others. */
@@ -203,10 +203,10 @@ export class StoreWriter {
   }
 
   #pause(failures: number): Promise<void> {
-    const { clock, random } = this.#options;
+    const { time, random } = this.#options;
     const maxMs = this.#state === "open" ? maxPauseMs : maxPauseWhileDrainingMs;
     const ms = exponentialBackoff({ firstMs: firstPauseMs, maxMs }, failures, random);
-    return sleep(ms, { clock, signal: this.#wakeUp.signal }).catch(() => undefined);
+    return sleep(ms, { time, signal: this.#wakeUp.signal }).catch(() => undefined);
   }
 
   #wakeAll(): void {

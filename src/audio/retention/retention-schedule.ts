@@ -1,5 +1,5 @@
-import type { Clock } from "../../async/clock.ts";
 import { repeat } from "../../async/repeat.ts";
+import type { Time } from "../../async/time.ts";
 import { type Log, loggableMessage } from "../pipeline/log.ts";
 import type { Retention } from "./retention.ts";
 
@@ -10,12 +10,12 @@ const earliest = 0.1;
 /** Runs it about once an hour, until the returned function is called. That resolves when no run is in progress. */
 export const scheduleRetention = ({
   retention,
-  timers,
+  time,
   random,
   log,
 }: {
   readonly retention: Pick<Retention, "runOnce">;
-  readonly timers: Clock;
+  readonly time: Time;
   /** 0 to 1. */
   readonly random: () => number;
   readonly log: Log;
@@ -27,7 +27,7 @@ export const scheduleRetention = ({
     },
     firstMs: intervalMs * (earliest + (1 - earliest) * random()),
     retryMs: intervalMs,
-    clock: timers,
+    time,
     onError: (error) =>
       log.warn({ error: loggableMessage(error) }, "Unused audio could not be removed from the store."),
   });

@@ -16,7 +16,7 @@ export interface RetentionOptions {
   readonly isInUse: (name: string) => boolean;
   readonly log: Log;
   /** Milliseconds since the epoch. */
-  readonly now: () => number;
+  readonly clock: () => number;
   /** Rejects if this machine's clock may be wrong: every sound would look old. */
   readonly requireMeasuredClock: () => Promise<void>;
 }
@@ -40,7 +40,7 @@ export const createRetention = ({
   policy,
   isInUse,
   log,
-  now,
+  clock,
   requireMeasuredClock,
 }: RetentionOptions) => {
   const { maxAgeMs = Number.POSITIVE_INFINITY, maxBytes = Number.POSITIVE_INFINITY } = policy;
@@ -48,7 +48,7 @@ export const createRetention = ({
   const removed = { removedObjects: 0, removedBytes: 0 };
 
   const remove = async ({ hash, names, bytes, usedAt }: AudioFiles): Promise<void> => {
-    if (usedAt > now() - recentMs || names.some(isInUse)) return;
+    if (usedAt > clock() - recentMs || names.some(isInUse)) return;
     const gone = await store.remove(hash, { unusedSince: usedAt });
     removed.removedObjects += gone.length;
     if (gone.length > 0) removed.removedBytes += bytes;
@@ -72,7 +72,7 @@ export const createRetention = ({
     runOnce: async (signal: AbortSignal): Promise<void> => {
       await requireMeasuredClock();
       const before = { ...removed };
-      const usedSince = now() - maxAgeMs;
+      const usedSince = clock() - maxAgeMs;
       const hours = createHours();
       const isYoung = (files: AudioFiles): boolean => {
         if (files.usedAt < usedSince) return false;

@@ -1,7 +1,7 @@
 import { allKeys, findKey, keys } from "../../../projections/keys.ts";
 import { untilVisible } from "../../application/execute-command.ts";
-import { backgroundClock } from "../../async/clock.ts";
 import { sleep } from "../../async/sleep.ts";
+import { backgroundTime } from "../../async/time.ts";
 import type { JournalEvent } from "../../domain/ledger/journal/journal.ts";
 import { createUsageReader } from "../../ledger/accounts/usage-reader.ts";
 import { type OpenLedger, openLedger } from "../../ledger/open-ledger.ts";
@@ -50,7 +50,7 @@ export const composeLedger = async (
   });
   resources.defer(() => opened.close(shutdownTimeLeft()));
   resources.defer(async () => {
-    await Promise.race([thresholds.close(), sleep(shutdownTimeLeft(), { clock: backgroundClock })]);
+    await Promise.race([thresholds.close(), sleep(shutdownTimeLeft(), { time: backgroundTime })]);
   });
   return { ...opened, ledger: telemetry.ledger(opened.ledger) };
 };
@@ -69,7 +69,7 @@ const composeThresholds = (
     quotaOf: (apiKey) => findKey(view, apiKey)?.plan.monthlyCharacters,
     onCrossed,
     clock,
-    timers: backgroundClock,
+    time: backgroundTime,
     onError,
   });
 };

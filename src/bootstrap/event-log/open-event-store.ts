@@ -1,8 +1,8 @@
 import { dirname } from "node:path";
 import type { ClockCheck } from "../../application/clock/clock-check.ts";
 import { requireLogFormat } from "../../application/log-format.ts";
-import { systemClock } from "../../async/clock.ts";
 import { afterErrors, retry } from "../../async/retry.ts";
+import { systemTime } from "../../async/time.ts";
 import { Unavailable } from "../../domain/errors.ts";
 import type { UnsupportedLogFormat } from "../../domain/log-format.ts";
 import { withAppendTimes } from "../../eventstore/append-times.ts";
@@ -74,12 +74,12 @@ export const openEventStore = async (
 
 /** @throws {UnsupportedLogFormat} @throws {EventStoreUnavailable} */
 const waitForFormat = async (store: EventStore, waitMs: number): Promise<void> => {
-  const end = systemClock.now() + waitMs;
+  const end = systemTime.now() + waitMs;
   const delayAfter = afterErrors(
-    (error) => error instanceof EventStoreUnavailable && systemClock.now() < end,
+    (error) => error instanceof EventStoreUnavailable && systemTime.now() < end,
     { firstMs: 50, maxMs: 1_000 },
   );
-  await retry({ clock: systemClock, delayAfter }, () => requireLogFormat(store));
+  await retry({ time: systemTime, delayAfter }, () => requireLogFormat(store));
 };
 
 /**

@@ -20,8 +20,8 @@ import { usageTotals } from "../../../projections/usage-totals.ts";
 import { verifiedOrigins } from "../../../projections/verified-origins.ts";
 import { webhooks } from "../../../projections/webhooks.ts";
 import { websites } from "../../../projections/websites.ts";
-import { backgroundClock } from "../../async/clock.ts";
 import { exponentialBackoff, type RetryOptions, retry } from "../../async/retry.ts";
+import { backgroundTime } from "../../async/time.ts";
 import type { EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
 import { validatedEventStore } from "../../eventstore/validated-event-store.ts";
 import { positionBefore } from "../../ledger/audit/log-period.ts";
@@ -124,7 +124,7 @@ export const startUsageTotals = ({
     onError("the usage of all keys cannot be counted", outcome.error);
     return exponentialBackoff(startBackoff, attempt);
   };
-  retry({ clock: backgroundClock, signal, delayAfter }, runner.start).catch(() => {}); // rejects only after `close`
+  retry({ time: backgroundTime, signal, delayAfter }, runner.start).catch(() => {}); // rejects only after `close`
   return {
     ...runner,
     close: async () => {

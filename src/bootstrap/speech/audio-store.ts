@@ -1,5 +1,5 @@
 import pLimit from "p-limit";
-import { backgroundClock } from "../../async/clock.ts";
+import { backgroundTime } from "../../async/time.ts";
 import { createCdnPurge } from "../../audio/cdn-purge.ts";
 import { scheduleLegacyRemoval } from "../../audio/legacy/legacy-removal.ts";
 import type { UseReports } from "../../audio/pipeline/memory-cache.ts";
@@ -50,8 +50,8 @@ export const composeRetention = (
 ): (() => RetentionStats) => {
   const { audioRetention: policy } = settings;
   if (!policy) return () => ({ removedObjects: 0, removedBytes: 0 });
-  const retention = createRetention({ store, policy, isInUse, log, now: clock, requireMeasuredClock });
-  resources.defer(scheduleRetention({ retention, timers: backgroundClock, random: Math.random, log }));
+  const retention = createRetention({ store, policy, isInUse, log, clock, requireMeasuredClock });
+  resources.defer(scheduleRetention({ retention, time: backgroundTime, random: Math.random, log }));
   return retention.stats;
 };
 
@@ -63,6 +63,6 @@ export const composeLegacyRemoval = (
 ): void => {
   const purge = settings.purge && createCdnPurge(settings.purge);
   const until = settings.audioLegacyUntil;
-  const options = { store, purge, forget, until, log, now: clock, requireMeasuredClock };
-  resources.defer(scheduleLegacyRemoval({ ...options, timers: backgroundClock }));
+  const options = { store, purge, forget, until, log, clock, requireMeasuredClock };
+  resources.defer(scheduleLegacyRemoval({ ...options, time: backgroundTime }));
 };

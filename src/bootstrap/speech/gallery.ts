@@ -4,8 +4,8 @@ import type { CatalogOf } from "../../application/catalog/website-catalog.ts";
 import { createGallery } from "../../application/gallery/gallery.ts";
 import { createSpeakSamples } from "../../application/gallery/speak-samples.ts";
 import { createPlanner } from "../../application/synthesis/planner.ts";
-import { backgroundClock } from "../../async/clock.ts";
 import { repeat } from "../../async/repeat.ts";
+import { backgroundTime } from "../../async/time.ts";
 import type { Core, Runtime } from "../core.ts";
 import type { AudioParts } from "./audio.ts";
 
@@ -33,7 +33,7 @@ export const composeSpeakSamples = (
   { rest = 0 } = {},
 ) => {
   const isIdle = (): boolean => scheduler.stats().every(({ running, queued }) => running + queued === 0);
-  return createSpeakSamples({ gallery, pipeline, execute, isIdle, clock, timers: backgroundClock, rest });
+  return createSpeakSamples({ gallery, pipeline, execute, isIdle, clock, time: backgroundTime, rest });
 };
 
 /** Requests after a start are more urgent. */
@@ -62,5 +62,5 @@ export const scheduleSamples = (
     return intervalMs;
   };
   const fail = (error: unknown): void => onError("the samples of voices cannot be spoken", error);
-  resources.defer(repeat({ task, firstMs, retryMs: intervalMs, clock: backgroundClock, onError: fail }));
+  resources.defer(repeat({ task, firstMs, retryMs: intervalMs, time: backgroundTime, onError: fail }));
 };

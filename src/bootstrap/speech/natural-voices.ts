@@ -1,7 +1,7 @@
 import { catalog } from "../../../projections/catalog.ts";
 import type { Check } from "../../application/health/health.ts";
-import { backgroundClock } from "../../async/clock.ts";
 import { repeat } from "../../async/repeat.ts";
+import { backgroundTime } from "../../async/time.ts";
 import { catalogStream } from "../../domain/catalog/catalog.ts";
 import { installCommand } from "../../domain/catalog/natural-voices.ts";
 import { type Engine, noVersion } from "../../engines/engine.ts";
@@ -53,7 +53,7 @@ export const composeNaturalVoices = (
       `${missing().join(", ")}: not installed here, so their fallbacks speak. ${installCommand(missing())} installs natural voices, also while the service runs.`,
     );
   const fail = (error: unknown): void => onError("natural voices cannot be looked for", error);
-  const timing = { firstMs: refreshMs, retryMs: refreshMs, clock: backgroundClock };
+  const timing = { firstMs: refreshMs, retryMs: refreshMs, time: backgroundTime };
   resources.defer(repeat({ task: refresh, ...timing, onError: fail }));
   return {
     tools: [neural, slow, pico({ host, installed, states })],

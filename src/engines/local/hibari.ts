@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { backgroundClock } from "../../async/clock.ts";
 import { tap } from "../../async/tap.ts";
+import { backgroundTime } from "../../async/time.ts";
 import { EngineFailed } from "../../domain/errors.ts";
 import { noAudioError } from "../../domain/text/speakable.ts";
 import { hibariCode } from "../../natural/hibari/voice.ts";
@@ -109,7 +109,7 @@ export const hibari = ({ host, installed, states, idleMs, deadlineMs = 30_000 }:
       onClose: () => {
         call.ignored();
         if (hasEnded || !kept.has(voice) || order.text === "") return;
-        backgroundClock.after(reloadMs, () => {
+        backgroundTime.after(reloadMs, () => {
           if (latest.get(voice) === call) void keepLoaded(voice);
         });
       },

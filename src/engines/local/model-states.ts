@@ -1,5 +1,5 @@
 import { createCircuitBreaker } from "../../async/circuit-breaker.ts";
-import type { Clock } from "../../async/clock.ts";
+import type { Time } from "../../async/time.ts";
 import { EngineFailed, errorMessage } from "../../domain/errors.ts";
 import { ToolFailed } from "../../subprocess/tools.ts";
 
@@ -11,10 +11,10 @@ const threshold = 3;
 /** Keeps which models work. A model that fails again and again is not started for a while. */
 export const createModelStates = ({
   warn,
-  clock,
+  time,
 }: {
   readonly warn: (sentence: string) => void;
-  readonly clock?: Clock | undefined;
+  readonly time?: Time | undefined;
 }) => {
   const last = new Map<string, string>();
   const breakers = new Map<string, ReturnType<typeof breakerOf>>();
@@ -22,7 +22,7 @@ export const createModelStates = ({
     createCircuitBreaker<string>({
       openError: (failure) => new EngineFailed(`The model ${model} is not used for a while: ${failure}`),
       threshold,
-      ...(clock && { clock }),
+      ...(time && { time }),
     });
   const breakerFor = (model: string) => {
     const breaker = breakers.get(model) ?? breakerOf(model);

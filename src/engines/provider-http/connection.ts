@@ -2,7 +2,7 @@ import type { ClientRequest, IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { Readable } from "node:stream";
 import type { TLSSocket } from "node:tls";
-import type { Clock } from "../../async/clock.ts";
+import type { Time } from "../../async/time.ts";
 import { EngineFailed } from "../../domain/errors.ts";
 import { followBody } from "./body-end.ts";
 import { type Stage, UnprovenEnd, UpstreamFailed } from "./request-failed.ts";
@@ -24,7 +24,7 @@ export type UpstreamDeadlines = Readonly<typeof upstreamDeadlines>;
 
 export interface PaceOptions {
   readonly deadlines: UpstreamDeadlines;
-  readonly clock: Clock;
+  readonly time: Time;
   /** Valid until the end of the body. */
   readonly signal: AbortSignal;
 }
@@ -34,13 +34,13 @@ export interface PaceOptions {
  * the signal aborts.
  */
 export const awaitHeaders = (
-  { deadlines, clock, signal }: PaceOptions,
+  { deadlines, time, signal }: PaceOptions,
   giveUp: (error: unknown) => void,
   leave: () => void,
 ) => {
   let stage: Stage = "connect";
   let askedAt = 0;
-  let stopTimer = clock.after(deadlines.connectMs, () => giveUp(tooLate(stage)));
+  let stopTimer = time.after(deadlines.connectMs, () => giveUp(tooLate(stage)));
   signal.addEventListener("abort", leave, { once: true });
   return {
     stage: (): Stage => stage,
@@ -48,15 +48,15 @@ export const awaitHeaders = (
     follow: (sent: ClientRequest): void =>
       onConnected(sent, () => {
         stage = "waiting";
-        askedAt = clock.now();
+        askedAt = time.now();
         stopTimer();
         const timeoutMs = Math.min(deadlines.firstByteMs, deadlines.totalMs);
-        stopTimer = clock.after(timeoutMs, () => giveUp(tooLate(stage)));
+        stopTimer = time.after(timeoutMs, () => giveUp(tooLate(stage)));
       }),
     /** Returns the time that the headers took, when they have arrived. */
     arrived: (): number => {
       stopTimer();
-      return clock.now() - askedAt;
+      return time.now() - askedAt;
     },
     /** Must be called when the connection is closed. */
     closed: (): void => {
@@ -80,7 +80,7 @@ const onConnected = (sent: ClientRequest, connected: () => void): void => {
 export async function* paced<Chunk>(
   source: Readable,
   waitedMs: number,
-  { deadlines, clock, signal }: PaceOptions,
+  { deadlines, time, signal }: PaceOptions,
 ): AsyncGenerator<Chunk, void> {
   const chunks: AsyncIterator<Chunk> = source[Symbol.asyncIterator]();
   let waited = waitedMs;
@@ -88,10 +88,10 @@ export async function* paced<Chunk>(
     for (;;) {
       signal.throwIfAborted();
       const timeoutMs = Math.max(0, Math.min(deadlines.firstByteMs, deadlines.totalMs - waited));
-      const asked = clock.now();
-      const stopTimer = clock.after(timeoutMs, () => source.destroy(tooSlow()));
+      const asked = time.now();
+      const stopTimer = time.after(timeoutMs, () => source.destroy(tooSlow()));
       const chunk = await chunks.next().finally(stopTimer);
-      waited += clock.now() - asked;
+      waited += time.now() - asked;
       if (chunk.done) return;
       yield chunk.value;
     }
@@ -104,12 +104,12 @@ export async function* paced<Chunk>(
 /** The body at the reader's pace. `waitedMs`: the time spent so far of `totalMs`. */
 export async function* pacedBody(
   response: IncomingMessage,
-  { deadlines, clock, signal }: PaceOptions,
+  { deadlines, time, signal }: PaceOptions,
   waitedMs: number,
 ): AsyncGenerator<Buffer, void> {
   const end = isDelimited(response) ? undefined : followBody();
   try {
-    for await (const piece of paced<Buffer>(response, waitedMs, { deadlines, clock, signal })) {
+    for await (const piece of paced<Buffer>(response, waitedMs, { deadlines, time, signal })) {
       end?.add(piece);
       yield piece;
     }

@@ -1,7 +1,7 @@
 import http, { type ClientRequest, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
 import https from "node:https";
-import { type Clock, systemClock } from "../../async/clock.ts";
 import type { Claim } from "../../async/scheduler/claim.ts";
+import { systemTime, type Time } from "../../async/time.ts";
 import {
   awaitHeaders,
   failureOf,
@@ -59,11 +59,11 @@ export type Exchange = (request: UpstreamRequest, signal: AbortSignal) => Promis
 export const createExchange = ({
   guard,
   deadlines = upstreamDeadlines,
-  clock = systemClock,
+  time = systemTime,
 }: {
   guard: SsrfGuard;
   deadlines?: UpstreamDeadlines;
-  clock?: Clock;
+  time?: Time;
 }): Exchange => {
   const agents = {
     "http:": new http.Agent({ ...connections, lookup: guard.lookup("http:") }),
@@ -73,7 +73,7 @@ export const createExchange = ({
     signal.throwIfAborted();
     guard.check(request.url);
     const protocol = request.url.protocol === "http:" ? "http:" : "https:";
-    const context = { agent: agents[protocol], deadlines, clock, signal };
+    const context = { agent: agents[protocol], deadlines, time, signal };
     if (!request.socket) return await send(request, context);
     return await openWebSocket(request, request.socket, { ...context, lookup: guard.lookup(protocol) });
   };

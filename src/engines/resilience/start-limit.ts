@@ -1,6 +1,6 @@
 import Bottleneck from "bottleneck";
-import type { Clock } from "../../async/clock.ts";
 import type { StartLimit } from "../../async/scheduler/resource.ts";
+import type { Time } from "../../async/time.ts";
 
 const minute = 60_000;
 
@@ -9,7 +9,7 @@ const minute = 60_000;
  * (2.19.5), so `ahead` of them are requested in advance. It cannot remove a queued job, so its jobs
  * belong to no request.
  */
-export const createStartLimit = (perMinute: number, ahead: number, clock: Clock): StartLimit => {
+export const createStartLimit = (perMinute: number, ahead: number, time: Time): StartLimit => {
   const limiter = new Bottleneck({ reservoir: perMinute });
   /** The starts of the last minute, the oldest first. */
   const startedAt: number[] = [];
@@ -31,8 +31,8 @@ export const createStartLimit = (perMinute: number, ahead: number, clock: Clock)
   const refillLater = (): void => {
     const [oldest] = startedAt;
     if (oldest === undefined) return;
-    clock.after(oldest + minute - clock.now(), () => {
-      const current = startedAt.findIndex((at) => at + minute > clock.now());
+    time.after(oldest + minute - time.now(), () => {
+      const current = startedAt.findIndex((at) => at + minute > time.now());
       const expired = startedAt.splice(0, current === -1 ? startedAt.length : current);
       void limiter.incrementReservoir(expired.length);
       refillLater();
@@ -47,7 +47,7 @@ export const createStartLimit = (perMinute: number, ahead: number, clock: Clock)
     },
     started: () => {
       granted--;
-      startedAt.push(clock.now());
+      startedAt.push(time.now());
       if (startedAt.length === 1) refillLater();
       request();
     },

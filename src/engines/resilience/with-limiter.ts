@@ -1,7 +1,7 @@
-import { backgroundClock, type Clock } from "../../async/clock.ts";
 import { createClaim } from "../../async/scheduler/claim.ts";
 import type { Scheduler } from "../../async/scheduler/scheduler.ts";
 import { tap } from "../../async/tap.ts";
+import { backgroundTime, type Time } from "../../async/time.ts";
 import { ReadersStalled } from "../../domain/errors.ts";
 import { queues } from "../../limits/queues.ts";
 import type { Exchange, UpstreamRequest } from "../provider-http/exchange.ts";
@@ -25,12 +25,12 @@ export const createLimiter = (
   scheduler: Scheduler,
   name: string,
   { concurrency, perMinute, reserved = 0 }: LimiterOptions,
-  clock: Clock = backgroundClock,
+  time: Time = backgroundTime,
 ) => {
   const resource = scheduler.resource(name, {
     ...queues.provider({ concurrency, reserved }),
-    startLimit: createStartLimit(perMinute, concurrency, clock),
-    clock,
+    startLimit: createStartLimit(perMinute, concurrency, time),
+    time,
   });
   return {
     /**
@@ -49,7 +49,7 @@ export const createLimiter = (
 };
 
 interface WithLimiterOptions {
-  readonly clock?: Clock;
+  readonly time?: Time;
   /**
    * Responses that may stay open without a slot. Of more, the one that has been idle longest is
    * aborted.
@@ -68,7 +68,7 @@ const idleMs = 5_000;
 export const withLimiter = (
   exchange: Exchange,
   limiter: Pick<Limiter, "acquire">,
-  { clock = backgroundClock, maxIdle }: WithLimiterOptions,
+  { time = backgroundTime, maxIdle }: WithLimiterOptions,
 ): Exchange => {
   /** Open responses without a slot, the longest idle first. */
   const idle = new Set<AbortController>();
@@ -92,7 +92,7 @@ export const withLimiter = (
       if (idle.size > maxIdle) longest?.abort(new ReadersStalled());
     };
     const onChunk = () => {
-      stopTimer = clock.after(idleMs, onIdle);
+      stopTimer = time.after(idleMs, onIdle);
     };
     const onResume = () => {
       stopTimer();

@@ -1,6 +1,6 @@
 import { createCircuitBreaker } from "../../async/circuit-breaker.ts";
-import type { Clock } from "../../async/clock.ts";
 import type { Scheduler } from "../../async/scheduler/scheduler.ts";
+import type { Time } from "../../async/time.ts";
 import type { EngineCode } from "../../domain/synthesis/speech.ts";
 import type { Provider } from "../provider.ts";
 import type { Exchange } from "../provider-http/exchange.ts";
@@ -17,7 +17,7 @@ export interface ResilienceOptions {
   readonly scheduler: Scheduler;
   /** `websiteId`: whose credentials the provider has received. */
   readonly onEvent?: (engine: EngineCode, event: ProviderEvent, websiteId?: string) => void;
-  readonly clock?: Clock;
+  readonly time?: Time;
   /** 0 to 1. */
   readonly random?: () => number;
 }
@@ -33,16 +33,16 @@ export interface ResilienceOptions {
  */
 export const withResilience = <Credentials, Code extends EngineCode>(
   providerWith: (decorate: DecorateExchange) => Provider<Credentials, Code>,
-  { limits, scheduler, onEvent, clock, random }: ResilienceOptions,
+  { limits, scheduler, onEvent, time, random }: ResilienceOptions,
 ): Provider<Credentials, Code> => {
   const { open: _open, ...described } = providerWith((exchange) => exchange);
   const { code } = described;
-  const timed = clock ? { clock } : {};
+  const timed = time ? { time } : {};
   return {
     ...described,
     open: (credentials, websiteId) => {
       const report: ReportProviderEvent = (event) => onEvent?.(code, event, websiteId);
-      const limiter = createLimiter(scheduler, code, limits, clock);
+      const limiter = createLimiter(scheduler, code, limits, time);
       const circuit = createCircuitBreaker({
         ...timed,
         openError: circuitOpenError,

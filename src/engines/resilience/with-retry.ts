@@ -1,11 +1,11 @@
-import { type Clock, systemClock } from "../../async/clock.ts";
 import { type Outcome, retry } from "../../async/retry.ts";
+import { systemTime, type Time } from "../../async/time.ts";
 import type { Exchange, UpstreamResponse } from "../provider-http/exchange.ts";
 import { UpstreamFailed } from "../provider-http/request-failed.ts";
 import { retryAfterSeconds } from "../provider-http/responses.ts";
 
 export interface RetryOptions {
-  readonly clock?: Clock;
+  readonly time?: Time;
   /** 0 to 1. */
   readonly random?: () => number;
   /** Called before each further attempt. */
@@ -23,9 +23,9 @@ const withinMs = 5_000;
  * or refused with one of the `transient` statuses. A body that fails midway is not retried.
  */
 export const withRetry =
-  (exchange: Exchange, { clock = systemClock, random = Math.random, onRetry }: RetryOptions = {}): Exchange =>
+  (exchange: Exchange, { time = systemTime, random = Math.random, onRetry }: RetryOptions = {}): Exchange =>
   async (request, signal) => {
-    const startedAt = clock.now();
+    const startedAt = time.now();
     let attemptController: AbortController;
     const attempt = () => {
       attemptController = new AbortController();
@@ -33,12 +33,12 @@ export const withRetry =
     };
     const delayAfter = (outcome: Outcome<UpstreamResponse>, attempts: number): number | undefined => {
       const delay = attempts <= maxRetries ? retryDelay(outcome, attempts, random) : undefined;
-      if (delay === undefined || clock.now() - startedAt + delay > withinMs) return undefined;
+      if (delay === undefined || time.now() - startedAt + delay > withinMs) return undefined;
       attemptController.abort(repeated); // ends the connection of the refusal
       onRetry?.();
       return delay;
     };
-    return await retry({ clock, signal, delayAfter }, attempt);
+    return await retry({ time, signal, delayAfter }, attempt);
   };
 
 const repeated = new Error("The request is repeated.");

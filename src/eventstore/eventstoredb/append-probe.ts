@@ -1,17 +1,17 @@
-import { type Clock, systemClock } from "../../async/clock.ts";
+import { systemTime, type Time } from "../../async/time.ts";
 import { type AppendResult, EventStoreUnavailable } from "../event-store.ts";
 
 const successLastsMs = 2_000;
 const overdueMs = 1_000;
 
-export const createAppendProbe = (appendOne: () => Promise<unknown>, clock: Clock = systemClock) => {
+export const createAppendProbe = (appendOne: () => Promise<unknown>, time: Time = systemTime) => {
   /** The appends without an answer, oldest first. */
   const unanswered = new Set<{ readonly since: number }>();
   let succeededAt = Number.NEGATIVE_INFINITY;
   let probing: Promise<unknown> | undefined;
 
   const isHealthy = (): boolean => {
-    const now = clock.now();
+    const now = time.now();
     const [oldest] = unanswered;
     return now - succeededAt < successLastsMs && (oldest === undefined || now - oldest.since < overdueMs);
   };
@@ -19,11 +19,11 @@ export const createAppendProbe = (appendOne: () => Promise<unknown>, clock: Cloc
   return {
     /** Returns the append's result, and records its outcome. */
     observe: async (append: Promise<AppendResult>): Promise<AppendResult> => {
-      const started = { since: clock.now() };
+      const started = { since: time.now() };
       unanswered.add(started);
       try {
         const result = await append;
-        succeededAt = clock.now();
+        succeededAt = time.now();
         return result;
       } catch (error) {
         if (error instanceof EventStoreUnavailable) succeededAt = Number.NEGATIVE_INFINITY;
@@ -44,7 +44,7 @@ export const createAppendProbe = (appendOne: () => Promise<unknown>, clock: Cloc
         probing = undefined;
       });
       await probing;
-      succeededAt = clock.now();
+      succeededAt = time.now();
     },
   };
 };

@@ -1,8 +1,8 @@
 import type { EventStoreDBClient } from "@eventstore/db-client";
-import { type Clock, systemClock } from "../../async/clock.ts";
 import { withDeadline } from "../../async/deadline.ts";
 import { retry } from "../../async/retry.ts";
 import { sleep } from "../../async/sleep.ts";
+import { systemTime, type Time } from "../../async/time.ts";
 import { EventStoreUnavailable } from "../event-store.ts";
 import { clientFor } from "./connection-string.ts";
 import { requiresNewClient } from "./errors.ts";
@@ -90,13 +90,13 @@ export const createReconnectingClient = (url: string): ReconnectingClient => {
  * If the process was too busy to read an answer that has arrived, the answer is read before
  * `setImmediate` fires.
  */
-const clockAfterReads: Clock = {
-  ...systemClock,
-  after: (ms, run) => systemClock.after(ms, () => setImmediate(run)),
+const timeAfterReads: Time = {
+  ...systemTime,
+  after: (ms, run) => systemTime.after(ms, () => setImmediate(run)),
 };
 
 const withTimeout = <T>(ms: number, task: (signal: AbortSignal) => Promise<T>): Promise<T> =>
-  withDeadline({ clock: clockAfterReads, ms, onTimeout: noResponse }, task);
+  withDeadline({ time: timeAfterReads, ms, onTimeout: noResponse }, task);
 
 const noResponse = () => new EventStoreUnavailable("the event store gave no answer in time");
 

@@ -3,8 +3,8 @@ import { hash, randomUUID } from "node:crypto";
 import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { backgroundClock, type Clock } from "../../async/clock.ts";
 import { sleep } from "../../async/sleep.ts";
+import { backgroundTime, type Time } from "../../async/time.ts";
 import { errorMessage, Unavailable } from "../../domain/errors.ts";
 import { type TaggedContent, taggedContent } from "../kernel/tagged-content.ts";
 import type { BundledFiles, ClientScript } from "./bundle-program.ts";
@@ -41,7 +41,7 @@ interface BundleLoaderOptions {
   /** Replaced in tests. */
   readonly program?: string;
   readonly keptFile?: string;
-  readonly clock?: Clock;
+  readonly time?: Time;
 }
 
 const retryMs = 60_000;
@@ -55,7 +55,7 @@ export const createBundleLoader = ({
   warn,
   program = join(import.meta.dirname, "bundle-program.ts"),
   keptFile = join(root, "node_modules/.cache/voxledger-bundles.json"),
-  clock = backgroundClock,
+  time = backgroundTime,
 }: BundleLoaderOptions): BundleLoader => {
   let attempt = newAttempt();
 
@@ -79,7 +79,7 @@ export const createBundleLoader = ({
           if (signal.aborted) return;
           warn(`the scripts of the pages cannot be bundled: ${errorMessage(error)}`);
         }
-        await sleep(retryMs, { clock, signal }).catch(() => undefined);
+        await sleep(retryMs, { time, signal }).catch(() => undefined);
         attempt = newAttempt();
       }
     },

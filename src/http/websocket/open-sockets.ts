@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { WebSocket } from "ws";
-import type { Clock } from "../../async/clock.ts";
 import { withDeadline } from "../../async/deadline.ts";
+import type { Time } from "../../async/time.ts";
 import type { SocketCaller } from "./admission.ts";
 import { streamPath } from "./handshake.ts";
 import type { SocketTimeouts } from "./liveness.ts";
@@ -17,7 +17,7 @@ interface OpenSocketsOptions {
   readonly services: SynthesisServices;
   readonly limits: SocketLimits;
   readonly log: Logger;
-  readonly clock: Clock;
+  readonly time: Time;
 }
 
 /** How long a client may take to receive the last messages at shutdown. */
@@ -70,9 +70,9 @@ export class OpenSockets {
 
   /** Checks the liveness of all sockets while there are any. */
   #checkPeriodically(): void {
-    const { limits, clock } = this.#options;
+    const { limits, time } = this.#options;
     if (this.#stopChecking || this.#sessions.size === 0) return;
-    this.#stopChecking = clock.after(Math.min(limits.idleMs, limits.stallMs, 4_000) / 4, () => {
+    this.#stopChecking = time.after(Math.min(limits.idleMs, limits.stallMs, 4_000) / 4, () => {
       this.#stopChecking = undefined;
       for (const session of this.#sessions) session.checkLiveness();
       this.#checkPeriodically();
@@ -80,9 +80,9 @@ export class OpenSockets {
   }
 
   #settlesWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
-    const { clock } = this.#options;
+    const { time } = this.#options;
     const onTimeout = (): Error => new Error("The deadline has passed.");
-    return withDeadline({ clock, ms, onTimeout }, () => promise).then(
+    return withDeadline({ time, ms, onTimeout }, () => promise).then(
       () => true,
       () => false,
     );

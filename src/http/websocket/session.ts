@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import { WebSocket } from "ws";
 import type { Principal } from "../../application/access/principal.ts";
-import type { Clock } from "../../async/clock.ts";
+import type { Time } from "../../async/time.ts";
 import { KeyIsSuspended, Unauthorized, Unavailable } from "../../domain/errors.ts";
 import { closeCodes, closeReason } from "./close.ts";
 import { createInbox } from "./inbox.ts";
@@ -22,7 +22,7 @@ interface SessionOptions {
   readonly maxStreams: number;
   readonly timeouts: SocketTimeouts;
   readonly log: Logger;
-  readonly clock: Clock;
+  readonly time: Time;
 }
 
 /** A socket, from its handshake to its close. */
@@ -39,11 +39,11 @@ export class Session {
   #pingedAt: number;
 
   constructor(options: SessionOptions) {
-    const { socket, services, maxStreams, timeouts, log, clock } = options;
+    const { socket, services, maxStreams, timeouts, log, time } = options;
     this.#options = options;
-    this.#openedAt = clock.now();
+    this.#openedAt = time.now();
     this.#pingedAt = this.#openedAt;
-    this.#liveness = createLiveness(timeouts, clock.now);
+    this.#liveness = createLiveness(timeouts, time.now);
     this.#outbox = createOutbox(socket, {
       onBuffered: this.#liveness.dataDrained,
       onDrained: () => {
@@ -147,9 +147,9 @@ export class Session {
 
   /** Three pings fit into the stall timeout. */
   #pingIfDue(): void {
-    const { socket, timeouts, clock } = this.#options;
-    if (clock.now() - this.#pingedAt < timeouts.stallMs / 3) return;
-    this.#pingedAt = clock.now();
+    const { socket, timeouts, time } = this.#options;
+    if (time.now() - this.#pingedAt < timeouts.stallMs / 3) return;
+    this.#pingedAt = time.now();
     socket.ping();
   }
 
@@ -161,9 +161,9 @@ export class Session {
 
   /** Resolves when the syntheses have been recorded. */
   #onClose(code: number): Promise<void> {
-    const { log, clock } = this.#options;
+    const { log, time } = this.#options;
     this.#syntheses.abortAll(clientDisconnected);
-    log.info({ code, ms: Math.round(clock.now() - this.#openedAt) }, "socket");
+    log.info({ code, ms: Math.round(time.now() - this.#openedAt) }, "socket");
     return this.#syntheses.drained();
   }
 }

@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { Logger } from "pino";
 import { type ServerOptions, WebSocketServer } from "ws";
-import { type Clock, systemClock } from "../../async/clock.ts";
+import { systemTime, type Time } from "../../async/time.ts";
 import { Invalid } from "../../domain/errors.ts";
 import { isInternalError } from "../kernel/errors/error-types.ts";
 import { refuseConnection } from "../kernel/errors/refuse-connection.ts";
@@ -28,7 +28,7 @@ export const createSynthesisSocketServer = ({
   limits,
   maxTextCharacters,
   log,
-  clock = systemClock,
+  time = systemTime,
 }: {
   admit: AdmitHandshake;
   services: SynthesisServices;
@@ -36,10 +36,10 @@ export const createSynthesisSocketServer = ({
   /** The maximum length of a text, in code points. */
   maxTextCharacters: number;
   log: Logger;
-  clock?: Clock;
+  time?: Time;
 }) => {
   const server = new WebSocketServer(serverOptions(maxTextCharacters));
-  const sockets = new OpenSockets({ services, limits, log, clock });
+  const sockets = new OpenSockets({ services, limits, log, time });
   const acceptHeaders = new WeakMap<IncomingMessage, Headers>();
   let isDraining = false;
 

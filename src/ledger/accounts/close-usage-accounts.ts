@@ -1,5 +1,5 @@
-import { type Clock, systemClock } from "../../async/clock.ts";
 import { afterErrors, retry } from "../../async/retry.ts";
+import { systemTime, type Time } from "../../async/time.ts";
 import {
   closeUsageAccount,
   evolveUsageAccount,
@@ -30,7 +30,7 @@ export interface CloseUsageAccountsOptions {
    */
   readonly requireMeasuredClock?: () => Promise<void>;
   /** Measures the delays after conflicts. Default: real time. */
-  readonly timers?: Clock;
+  readonly time?: Time;
   readonly onError: (what: string, error: unknown) => void;
   /** The maximum number of keys per call. Default 200. */
   readonly keysPerStep?: number;
@@ -66,7 +66,7 @@ export const createCloseUsageAccounts = ({
   apiKeys,
   clock,
   requireMeasuredClock = async () => {},
-  timers = systemClock,
+  time = systemTime,
   onError,
   keysPerStep = 200,
 }: CloseUsageAccountsOptions): CloseUsageAccounts => {
@@ -88,7 +88,7 @@ export const createCloseUsageAccounts = ({
       account ??= remaining.next().value;
       if (!account) return;
       const [open, at] = [account, new Date(clock()).toISOString()];
-      await retry({ delayAfter: afterConflicts, clock: timers }, () => closeAccount(store, open, at));
+      await retry({ delayAfter: afterConflicts, time }, () => closeAccount(store, open, at));
       account = undefined;
     }
   };

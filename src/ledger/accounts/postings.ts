@@ -80,7 +80,7 @@ export class Postings implements KnownJournal {
     this.#options = { maxServings: 1_000, maxAgeMs: 15 * 60_000, maxConcurrent: 8, ...options };
     this.#poster = createUsagePoster(options);
     this.#limit = pLimit(this.#options.maxConcurrent);
-    this.#endSchedule = repeatEvery(this.#checkInterval, options.timers, async () => {
+    this.#endSchedule = repeatEvery(this.#checkInterval, options.time, async () => {
       await this.post();
       this.#forgetOldMonths();
       await this.#notePosted();
@@ -89,7 +89,7 @@ export class Postings implements KnownJournal {
 
   /** Adds durable events, in order. */
   add(flushed: readonly PostableEvent[]): void {
-    this.#now = this.#options.timers.now();
+    this.#now = this.#options.time.now();
     for (const event of flushed) {
       this.#event = event;
       this.#touched.length = 0;
@@ -133,7 +133,7 @@ export class Postings implements KnownJournal {
   async post(): Promise<void> {
     this.#failure = undefined;
     const posted: Promise<void>[] = [];
-    const oldestAllowed = this.#options.timers.now() + this.#checkInterval - this.#options.maxAgeMs;
+    const oldestAllowed = this.#options.time.now() + this.#checkInterval - this.#options.maxAgeMs;
     for await (const account of inTimeSlices(this.#accounts())) {
       if (this.#isStopped) break;
       if (this.#isDue(account, oldestAllowed)) posted.push(this.#enqueue(account));

@@ -1,6 +1,6 @@
 import pLimit from "p-limit";
-import { type Clock, systemClock } from "../../async/clock.ts";
 import { lazy } from "../../async/lazy.ts";
+import { systemTime, type Time } from "../../async/time.ts";
 import { isWellFormed } from "../../domain/event-shapes.ts";
 import { openEnd, type Range, rangesIn } from "../../domain/ledger/accounts/revision-ranges.ts";
 import {
@@ -86,7 +86,7 @@ export interface ChargesSource {
   readonly store: EventStore;
   /** Without it, unposted entries are read from the journals. */
   readonly known?: KnownEntries | undefined;
-  readonly timers?: Clock;
+  readonly time?: Time;
 }
 
 const maxConcurrentReads = 8;
@@ -97,7 +97,7 @@ const maxConcurrentReads = 8;
  * @throws {EventStoreUnavailable}
  */
 export const beginCharges = async (
-  { store, known, timers = systemClock }: ChargesSource,
+  { store, known, time = systemTime }: ChargesSource,
   accounts: readonly AccountId[],
   streams: readonly string[] = [],
 ): Promise<ChargesReading> => {
@@ -109,7 +109,7 @@ export const beginCharges = async (
   // to include.
   const end = await readUntil(
     (readable) => readable >= position,
-    { clock: timers },
+    { time },
     () => readLedgerEnd(store, { streams: [...streams, ...posted] }),
   );
   const source = {

@@ -1,4 +1,4 @@
-import type { Clock } from "../../async/clock.ts";
+import type { Time } from "../../async/time.ts";
 import {
   type PostingState,
   postingDecider,
@@ -43,7 +43,7 @@ export interface UsagePosterOptions {
    */
   readonly since: number;
   readonly clock: () => number;
-  readonly timers: Clock;
+  readonly time: Time;
 }
 
 export const createUsagePoster = ({
@@ -51,7 +51,7 @@ export const createUsagePoster = ({
   journal,
   since,
   clock,
-  timers,
+  time,
 }: UsagePosterOptions): UsagePoster => {
   const decider = postingDecider(journal);
 
@@ -73,7 +73,7 @@ export const createUsagePoster = ({
   };
 
   // A handler of its own: its snapshots are only right for this journal.
-  const handler = createCommandHandler({ store, clock, timers, readSnapshot });
+  const handler = createCommandHandler({ store, clock, time, readSnapshot });
   const execute = (
     apiKey: string,
     month: string,

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { Clock } from "../../async/clock.ts";
+import type { Time } from "../../async/time.ts";
 import { inTimeSlices } from "../../async/time-slices.ts";
 import { Unavailable } from "../../domain/errors.ts";
 import { period } from "../../domain/ledger/period.ts";
@@ -57,11 +57,11 @@ const maxWaiting = 50;
 
 export const createEventLog = ({
   clock = Date.now,
-  timers,
+  time,
   ...source
 }: ChargesSource & {
   readonly clock?: () => number;
-  readonly timers: Clock;
+  readonly time: Time;
 }): EventLog => {
   const { store } = source;
   const stopped = new AbortController();
@@ -73,7 +73,7 @@ export const createEventLog = ({
       if (waits && waiting >= maxWaiting) throw tooManyWaiting();
       waiting += Number(waits);
       const ended = new AbortController();
-      const cancel = timers.after(waitMs, () => ended.abort());
+      const cancel = time.after(waitMs, () => ended.abort());
       try {
         const after = request.after ?? (await startOf(store, times.from));
         const isIncluded = entryFilter(request, times);

@@ -1,8 +1,8 @@
-import type { Clock } from "../../async/clock.ts";
 import { withDeadline } from "../../async/deadline.ts";
 import { repeatEvery } from "../../async/repeat.ts";
 import { exponentialBackoff } from "../../async/retry.ts";
 import { sleep } from "../../async/sleep.ts";
+import type { Time } from "../../async/time.ts";
 import { Unavailable } from "../../domain/errors.ts";
 import { type IdempotencyKeyClaimed, idempotencyStream } from "../../domain/ledger/idempotency.ts";
 import { OutcomeUnknown } from "../../eventstore/command-handler.ts";
@@ -19,7 +19,7 @@ export interface IdempotencyClaimsOptions {
   readonly openJournal: () => Promise<string>;
   /** Closes the journal of another process. Idempotent. @throws {Unavailable} */
   readonly closeJournal: (journal: string) => Promise<unknown>;
-  readonly timers: Clock;
+  readonly time: Time;
 }
 
 /** A key that is claimed for a request in progress. The first call of a method ends it. */
@@ -48,7 +48,7 @@ const pollMs = { firstMs: 50, maxMs: 1_000 };
  * then it can charge nothing any more for the claim.
  */
 export const createIdempotencyClaims = (options: IdempotencyClaimsOptions, background: BackgroundTasks) => {
-  const { store, idempotencyKeys, openJournal, closeJournal, timers } = options;
+  const { store, idempotencyKeys, openJournal, closeJournal, time } = options;
   /** The requests of this process that are in progress, by their stream. */
   const own = new Map<string, Promise<void>>();
 
@@ -86,7 +86,7 @@ export const createIdempotencyClaims = (options: IdempotencyClaimsOptions, backg
 
   const renewRegularly = (request: IdempotentRequest, onOverdue: () => void): (() => void) => {
     let renewals = 0;
-    return repeatEvery(renewMs, timers, async () => {
+    return repeatEvery(renewMs, time, async () => {
       if (++renewals * renewMs >= maxClaimMs) return onOverdue();
       // Others take over a claim that cannot be renewed. The next renewal does not wait for this one.
       void openJournal()
@@ -106,10 +106,10 @@ export const createIdempotencyClaims = (options: IdempotencyClaimsOptions, backg
   ): Promise<void> => {
     const end = await readJournalEnd(store, journal).catch(throwUnavailable);
     const isClosed = end?.closedRevision !== undefined;
-    if (seen.claimedAt !== at) Object.assign(seen, { claimedAt: at, since: timers.now() });
-    if (!isClosed && timers.now() - seen.since >= idleMs) await closeJournal(journal);
+    if (seen.claimedAt !== at) Object.assign(seen, { claimedAt: at, since: time.now() });
+    if (!isClosed && time.now() - seen.since >= idleMs) await closeJournal(journal);
     else if (!isClosed) {
-      await sleep(exponentialBackoff(pollMs, ++seen.polls), { clock: timers, signal });
+      await sleep(exponentialBackoff(pollMs, ++seen.polls), { time, signal });
       return;
     }
     seen.closed.add(journal);
@@ -145,7 +145,7 @@ export const createIdempotencyClaims = (options: IdempotencyClaimsOptions, backg
       const either = AbortSignal.any([signal, claiming.signal]);
       const claimed = claim(request, either);
       try {
-        return await withDeadline({ clock: timers, ms: maxWaitMs, onTimeout, signal }, () => claimed);
+        return await withDeadline({ time, ms: maxWaitMs, onTimeout, signal }, () => claimed);
       } catch (error) {
         claiming.abort(error);
         // Nobody waits for a claim that is made now.

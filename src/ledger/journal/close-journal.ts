@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from "../../async/clock.ts";
+import { systemTime, type Time } from "../../async/time.ts";
 import { type JournalClosed, journalStream } from "../../domain/ledger/journal/journal.ts";
 import {
   type EventStore,
@@ -19,7 +19,7 @@ export const closeJournal = async (
   clock: () => number,
   journal: string,
   reason: JournalClosed["reason"],
-  timers: Clock = systemClock,
+  time: Time = systemTime,
 ): Promise<number> => {
   let end = await readJournalEnd(store, journal);
   for (;;) {
@@ -30,7 +30,7 @@ export const closeJournal = async (
       if (!(error instanceof WrongExpectedRevision)) throw error;
       // The journal's process is alive and keeps appending: try again as soon as the conflict is
       // readable.
-      end = await readFrom(store, journal, error.actual, timers);
+      end = await readFrom(store, journal, error.actual, time);
     }
   }
 };
@@ -58,10 +58,10 @@ const readFrom = async (
   store: EventStore,
   journal: string,
   revision: number,
-  timers: Clock,
+  time: Time,
 ): Promise<JournalEnd | undefined> => {
   const isVisible = (end: JournalEnd | undefined): boolean => (end?.revision ?? -1) >= revision;
-  const end = await readUntil(isVisible, { clock: timers }, () => readJournalEnd(store, journal));
+  const end = await readUntil(isVisible, { time }, () => readJournalEnd(store, journal));
   if (isVisible(end)) return end;
   throw new EventStoreUnavailable(`revision ${revision} of a journal is not readable yet`);
 };

@@ -1,4 +1,4 @@
-import type { Clock } from "../../async/clock.ts";
+import type { Time } from "../../async/time.ts";
 
 /** A longer append is mostly the latency of a distant store or a slow disk. */
 const longAppendMs = 4;
@@ -19,7 +19,7 @@ const minDivided = { afterShortAppend: 32, afterLongAppend: 256 };
  * for two appends: that of the flush before them and their own.
  */
 export class FlushSchedule {
-  readonly #timers: Clock;
+  readonly #time: Time;
   readonly #start: () => void;
   /** The number of servings that the last append answered. */
   #completed = 0;
@@ -29,8 +29,8 @@ export class FlushSchedule {
   #delay: { readonly servings: number; readonly stop: () => void } | undefined;
 
   /** `start` starts a flush whose delay has passed. */
-  constructor(timers: Clock, start: () => void) {
-    this.#timers = timers;
+  constructor(time: Time, start: () => void) {
+    this.#time = time;
     this.#start = start;
   }
 
@@ -49,7 +49,7 @@ export class FlushSchedule {
   sent(): void {
     this.#delay?.stop();
     this.#delay = undefined;
-    this.#sentAt = this.#timers.now();
+    this.#sentAt = this.#time.now();
   }
 
   /**
@@ -58,10 +58,10 @@ export class FlushSchedule {
    */
   delayNext({ completed, waiting }: { readonly completed: number; readonly waiting: number }): boolean {
     this.#completed = completed;
-    this.#appendMs = this.#timers.now() - this.#sentAt;
+    this.#appendMs = this.#time.now() - this.#sentAt;
     const servings = this.maxServings(waiting);
     if (!this.#isLong || waiting >= servings) return false;
-    const stop = this.#timers.after(Math.min(this.#appendMs / 2, maxDelayMs), () => {
+    const stop = this.#time.after(Math.min(this.#appendMs / 2, maxDelayMs), () => {
       this.#delay = undefined;
       this.#start();
     });

@@ -1,5 +1,5 @@
-import type { Clock } from "../../async/clock.ts";
 import { exponentialBackoff, type Outcome, retry } from "../../async/retry.ts";
+import type { Time } from "../../async/time.ts";
 import {
   type AppendResult,
   type EventStore,
@@ -11,7 +11,7 @@ import { readUntil } from "../../eventstore/read-until.ts";
 
 export interface JournalAppendOptions {
   readonly store: EventStore;
-  readonly timers: Clock;
+  readonly time: Time;
   /** Ends the repetitions. */
   readonly signal: AbortSignal;
   /** Called before each repetition. */
@@ -66,7 +66,7 @@ const readAfterConflict = async (
   revision: number,
   options: JournalAppendOptions,
 ): Promise<JournalAppended | undefined> => {
-  const { store, timers: clock, signal } = options;
+  const { store, time, signal } = options;
   const read = async () => {
     let takenOverRevision = revision;
     let end: AppendResult | undefined;
@@ -79,14 +79,14 @@ const readAfterConflict = async (
   };
   const { isVisible, ...appended } = await readUntil(
     (found) => found.isVisible,
-    { clock, signal },
+    { time, signal },
     () => whileUnavailable(options, read),
   );
   return isVisible ? appended : undefined;
 };
 
 const whileUnavailable = <T>(
-  { timers: clock, signal, onUnavailable }: JournalAppendOptions,
+  { time, signal, onUnavailable }: JournalAppendOptions,
   task: () => Promise<T>,
 ): Promise<T> => {
   const delayAfter = (outcome: Outcome<T>, attempt: number): number | undefined => {
@@ -94,5 +94,5 @@ const whileUnavailable = <T>(
     onUnavailable(outcome.error);
     return exponentialBackoff(delayMs, attempt);
   };
-  return retry({ delayAfter, clock, signal }, task);
+  return retry({ delayAfter, time, signal }, task);
 };

@@ -1,4 +1,4 @@
-import { backgroundClock, type Clock } from "../../async/clock.ts";
+import { backgroundTime, type Time } from "../../async/time.ts";
 import type { Serving, VoidedServing } from "../../domain/ledger/journal/serving.ts";
 import type { EventStore } from "../../eventstore/event-store.ts";
 import type { FlushedEvent, LostEntries } from "./journal-flush.ts";
@@ -8,7 +8,7 @@ export interface JournalWriterOptions {
   readonly journal: string;
   readonly clock: () => number;
   /** Measures deadlines and delays. Default: real time. */
-  readonly timers?: Clock;
+  readonly time?: Time;
   /** Ends all repetitions, because the process ends. `close` then rejects. Default: never. */
   readonly signal?: AbortSignal;
   /** How long a serving may wait to become durable. Default 5,000. */
@@ -44,7 +44,7 @@ export interface JournalWriterOptions {
 const ignore = (): void => {};
 
 export const defaultOptions: Required<Omit<JournalWriterOptions, "store" | "journal" | "clock">> = {
-  timers: backgroundClock,
+  time: backgroundTime,
   signal: new AbortController().signal,
   deadlineMs: 5_000,
   maxPending: 10_000,

@@ -47,11 +47,11 @@ export class JournalWriter {
 
   constructor(options: JournalWriterOptions) {
     this.#options = { ...defaultOptions, ...options };
-    const { journal, clock, deadlineMs, timers } = this.#options;
+    const { journal, clock, deadlineMs, time } = this.#options;
     this.journal = journal;
     this.#chain = new JournalChain(isoClock(clock));
-    this.#deadlines = createDeadlineQueue(deadlineMs, this.#expire, timers);
-    this.#schedule = new FlushSchedule(timers, () => {
+    this.#deadlines = createDeadlineQueue(deadlineMs, this.#expire, time);
+    this.#schedule = new FlushSchedule(time, () => {
       if (!this.#options.signal.aborted) this.#startFlush();
     });
   }
@@ -217,11 +217,11 @@ export class JournalWriter {
 
   /** Never rejects. */
   async #append(flush: Flush): Promise<void> {
-    const { store, timers, signal } = this.#options;
+    const { store, time, signal } = this.#options;
     this.#schedule.sent();
     const appended = await appendToJournal(journalStream(this.journal), flush.events, this.#chain.revision, {
       store,
-      timers,
+      time,
       signal,
       onUnavailable: (error) => {
         this.#lastStoreError = error;
@@ -284,8 +284,8 @@ export class JournalWriter {
 
   /** The store has refused the flush: nothing of it is stored. */
   #continueWithout(flush: Flush): void {
-    const { timers, onVoided } = this.#options;
-    this.#waiting.refused.refuse(flush, { timers, repeat: () => this.#scheduleTurnEnd() });
+    const { time, onVoided } = this.#options;
+    this.#waiting.refused.refuse(flush, { time, repeat: () => this.#scheduleTurnEnd() });
     this.#startFlush();
     for (const { serving, isExpired } of flush.servings)
       if (isExpired) this.#call(() => onVoided(voidOf(serving, flush.at)));

@@ -1,6 +1,6 @@
-import type { Clock } from "../../async/clock.ts";
 import type { Queued } from "../../async/deadline-queue.ts";
 import { exponentialBackoff } from "../../async/retry.ts";
+import type { Time } from "../../async/time.ts";
 import type { Serving, StreamEnd, VoidedServing } from "../../domain/ledger/journal/serving.ts";
 
 export interface PendingServing extends Queued<PendingServing> {
@@ -81,7 +81,7 @@ export class RefusedEntries extends PendingEntries {
 
   refuse(
     { voids, streams, postedUpTo = -1 }: RefusableEntries,
-    { timers, repeat }: { readonly timers: Clock; readonly repeat: () => void },
+    { time, repeat }: { readonly time: Time; readonly repeat: () => void },
   ): void {
     for (const one of voids) this.voids.add(one);
     for (const end of streams) this.streams.add(end);
@@ -89,7 +89,7 @@ export class RefusedEntries extends PendingEntries {
     this.#isDue = false;
     if (this.isEmpty) return;
     this.#attempts += 1;
-    timers.after(exponentialBackoff(repeatDelayMs, this.#attempts), () => {
+    time.after(exponentialBackoff(repeatDelayMs, this.#attempts), () => {
       this.#isDue = true;
       repeat();
     });

@@ -1,10 +1,10 @@
-import type { Clock } from "../../async/clock.ts";
 import { repeatEvery } from "../../async/repeat.ts";
+import type { Time } from "../../async/time.ts";
 import type { Seals } from "./seals.ts";
 
 export interface SealScheduleOptions {
   readonly seals: Pick<Seals, "sealIfDue">;
-  readonly timers: Clock;
+  readonly time: Time;
   /** Called with the first failure of several in a row. */
   readonly onError: (what: string, error: unknown) => void;
 }
@@ -16,7 +16,7 @@ const checkMs = 60_000;
 export type SealSchedule = ReturnType<typeof scheduleSeals>;
 
 /** Seals the log every hour. The first process that notices that a seal is due appends it. */
-export const scheduleSeals = ({ seals, timers, onError }: SealScheduleOptions) => {
+export const scheduleSeals = ({ seals, time, onError }: SealScheduleOptions) => {
   let hasFailed = false;
   let checking = Promise.resolve();
   const stopped = new AbortController();
@@ -31,7 +31,7 @@ export const scheduleSeals = ({ seals, timers, onError }: SealScheduleOptions) =
       hasFailed = true;
     }
   };
-  const stop = repeatEvery(checkMs, timers, () => {
+  const stop = repeatEvery(checkMs, time, () => {
     checking = check();
     return checking;
   });

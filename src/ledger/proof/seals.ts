@@ -1,5 +1,5 @@
-import { type Clock, systemClock } from "../../async/clock.ts";
 import { afterErrors, retry } from "../../async/retry.ts";
+import { systemTime, type Time } from "../../async/time.ts";
 import { equalBytes, fromHex, toHex } from "../../domain/bytes.ts";
 import { Unavailable } from "../../domain/errors.ts";
 import { isWellFormed } from "../../domain/event-shapes.ts";
@@ -70,7 +70,7 @@ export interface SealsOptions {
    */
   readonly requireMeasuredClock: () => Promise<void>;
   /** Measures the delays after a conflict. Default: real time. */
-  readonly timers?: Clock;
+  readonly time?: Time;
 }
 
 /**
@@ -91,7 +91,7 @@ export const createSeals = ({
   keys,
   clock,
   requireMeasuredClock,
-  timers = systemClock,
+  time = systemTime,
 }: SealsOptions): Seals => {
   const attempt = async (metadata: EventMetadata, signal?: AbortSignal): Promise<RecordedSeal> => {
     await requireMeasuredClock();
@@ -109,7 +109,7 @@ export const createSeals = ({
   return {
     seal: async (metadata) => {
       try {
-        return await retry({ delayAfter: afterConflicts, clock: timers }, () => attempt(metadata));
+        return await retry({ delayAfter: afterConflicts, time }, () => attempt(metadata));
       } catch (error) {
         if (error instanceof WrongExpectedRevision) {
           throw new Unavailable("Other processes keep sealing the log.", 1, { cause: error });

@@ -267,7 +267,7 @@ export class KeyReservation {
       while (this.#tally.held > 0 && !this.#isTakenOver && !this.#isRecalled) await this.#holdEnds.promise;
       await this.#context.waitForAppends();
     };
-    const deadline = { clock: this.#context.timers, ms: appendTimeoutMs, onTimeout };
+    const deadline = { time: this.#context.time, ms: appendTimeoutMs, onTimeout };
     return await withDeadline(deadline, appended).catch((error: Error) => error);
   }
 
@@ -300,8 +300,8 @@ export class KeyReservation {
    */
   async #reduce(): Promise<void> {
     if (this.#tally.spent === this.#tally.stated) {
-      const { timers, recallTimeoutMs } = this.#context;
-      const cancel = timers.after(recallTimeoutMs / 2, () => this.holdEnded());
+      const { time, recallTimeoutMs } = this.#context;
+      const cancel = time.after(recallTimeoutMs / 2, () => this.holdEnded());
       await this.#holdEnds.promise;
       cancel();
       if (this.#isTakenOver) return;

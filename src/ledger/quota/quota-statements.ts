@@ -1,4 +1,4 @@
-import type { Clock } from "../../async/clock.ts";
+import type { Time } from "../../async/time.ts";
 import {
   type OwnShare,
   type Quota,
@@ -14,7 +14,7 @@ export interface JournalContext {
   readonly handler: CommandHandler;
   /** The time in ISO 8601, UTC. */
   readonly now: () => string;
-  readonly timers: Clock;
+  readonly time: Time;
 }
 
 /** The totals of one key and month in one journal. */

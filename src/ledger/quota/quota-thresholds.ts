@@ -1,6 +1,6 @@
 import pLimit from "p-limit";
-import type { Clock } from "../../async/clock.ts";
 import { repeatEvery } from "../../async/repeat.ts";
+import type { Time } from "../../async/time.ts";
 import {
   type QuotaThresholdCrossed,
   usageAccountStream,
@@ -39,7 +39,7 @@ export interface QuotaThresholdsOptions {
   /** Called with all thresholds of the key and month, also with those that were known before. */
   readonly onCrossed: (crossed: CrossedThresholds) => Promise<void>;
   readonly clock: () => number;
-  readonly timers: Clock;
+  readonly time: Time;
   readonly onError: (what: string, error: unknown) => void;
   /** The maximum number of keys per check. Default 10,000. */
   readonly keysPerCheck?: number;
@@ -83,7 +83,7 @@ export class QuotaThresholds {
     this.#options = { keysPerCheck: 10_000, known: new KnownEntries(), ...options };
     this.stop = repeatEvery(
       () => this.#pauseMs,
-      options.timers,
+      options.time,
       () => this.check(),
     );
   }
@@ -176,8 +176,8 @@ export class QuotaThresholds {
   }
 
   async #checkDue(): Promise<void> {
-    const { timers } = this.#options;
-    const startedAt = timers.now();
+    const { time } = this.#options;
+    const startedAt = time.now();
     this.#hasFailed = false;
     try {
       if (this.#unpostedUpTo !== undefined) await this.#addUnposted(this.#unpostedUpTo);
@@ -188,7 +188,7 @@ export class QuotaThresholds {
       this.#hasFailed = true;
       this.#options.onError("crossed thresholds of quotas could not be recorded", error);
     }
-    this.#checkMs = this.#hasFailed ? 0 : timers.now() - startedAt;
+    this.#checkMs = this.#hasFailed ? 0 : time.now() - startedAt;
   }
 
   async #checkMonth(month: string): Promise<void> {

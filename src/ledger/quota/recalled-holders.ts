@@ -49,7 +49,7 @@ export class RecalledHolders {
   }
 
   now(): Moment {
-    return { ms: this.#context.timers.now(), changes: this.#changes };
+    return { ms: this.#context.time.now(), changes: this.#changes };
   }
 
   forget(): void {
@@ -61,8 +61,8 @@ export class RecalledHolders {
    * was up already when the state was read.
    */
   async waitForReturns(state: Quota, readAfter: Moment): Promise<void> {
-    const { journal, timers, recallTimeoutMs } = this.#context;
-    const now = timers.now();
+    const { journal, time, recallTimeoutMs } = this.#context;
+    const now = time.now();
     const holders = otherHolders(state, journal);
     const deadlineOf = ({ reservation }: Holder): number =>
       this.#deadlines.get(reservation) ?? now + recallTimeoutMs;
@@ -86,7 +86,7 @@ export class RecalledHolders {
   #untilChanged(changes: number, ms: number): Promise<void> {
     if (changes !== this.#changes) return Promise.resolve();
     return new Promise((resolve) => {
-      const cancel = this.#context.timers.after(ms, resolve);
+      const cancel = this.#context.time.after(ms, resolve);
       this.#wake = () => {
         cancel();
         resolve();

@@ -1,6 +1,6 @@
 import pLimit from "p-limit";
-import { type Clock, systemClock } from "../../async/clock.ts";
 import { isoClock } from "../../async/iso-clock.ts";
+import { systemTime, type Time } from "../../async/time.ts";
 import { findKeyNumber, keyNumberOf } from "../../domain/accounts/key-numbers.ts";
 import { Unavailable } from "../../domain/errors.ts";
 import { JournalTakenOver } from "../../domain/ledger/journal/journal.ts";
@@ -20,7 +20,7 @@ export interface ReservationsOptions {
    */
   readonly after: number;
   readonly clock?: () => number;
-  readonly timers?: Clock;
+  readonly time?: Time;
   /**
    * Resolves when all servings and voids added so far are in the journal, or it is known that they
    * are not.
@@ -80,13 +80,13 @@ export class Reservations {
   #hasLateRefund = false;
 
   constructor(options: ReservationsOptions) {
-    const { clock = Date.now, timers = systemClock, recallTimeoutMs = 2_000, idleMs = 60_000 } = options;
+    const { clock = Date.now, time = systemTime, recallTimeoutMs = 2_000, idleMs = 60_000 } = options;
     const onTakenOver = (): void => {
       if (this.#ended instanceof JournalTakenOver) return;
       this.takenOver();
       options.onTakenOver();
     };
-    this.#context = { ...options, now: isoClock(clock), timers, recallTimeoutMs, onTakenOver };
+    this.#context = { ...options, now: isoClock(clock), time, recallTimeoutMs, onTakenOver };
     this.#idleMs = idleMs;
     this.#following = follow({
       store: options.store,
@@ -95,7 +95,7 @@ export class Reservations {
       onBatch: ({ events }) => {
         for (const event of events) this.#onEvent(event);
       },
-      timers,
+      time,
     });
   }
 
@@ -222,7 +222,7 @@ export class Reservations {
   }
 
   #checkLater(): () => void {
-    return this.#context.timers.after(this.#idleMs / checksPerIdleTime, () => {
+    return this.#context.time.after(this.#idleMs / checksPerIdleTime, () => {
       const isCrowded = this.#active.size > maxHeldForLong;
       for (const reservation of this.#active) {
         const isReturnedSoon = isCrowded || this.#tallies.isPast(reservation.month);

@@ -1,6 +1,6 @@
 import type { ProjectionRunner } from "../../../projections/runner/runner.ts";
 import { readUsageTotals, type UsageTotals, usageTotals } from "../../../projections/usage-totals.ts";
-import type { Clock } from "../../async/clock.ts";
+import type { Time } from "../../async/time.ts";
 import type { EventStore } from "../../eventstore/event-store.ts";
 import { throwUnavailable } from "../../eventstore/store-error.ts";
 import type { UsageReader } from "../accounts/usage-reader.ts";
@@ -27,7 +27,7 @@ export interface CountedUsageOptions {
     ProjectionRunner,
     "lastKnownView" | "waitForPosition" | "status" | "close"
   >;
-  readonly timers: Clock;
+  readonly time: Time;
   /** Default: two seconds. */
   readonly withinMs?: number;
 }
@@ -40,7 +40,7 @@ export interface CountedUsageOptions {
 export const createCountedUsage = ({
   store,
   startRunner,
-  timers,
+  time,
   withinMs = maxWaitMs,
 }: CountedUsageOptions) => {
   let runner: ReturnType<typeof startRunner> | undefined;
@@ -54,7 +54,7 @@ export const createCountedUsage = ({
   };
   const follow = (): ReturnType<typeof startRunner> => {
     cancelTimer();
-    cancelTimer = timers.after(idleMs, stop);
+    cancelTimer = time.after(idleMs, stop);
     runner ??= startRunner();
     return runner;
   };

@@ -1,6 +1,6 @@
-import { backgroundClock, type Clock } from "../../async/clock.ts";
 import { type Claim, createClaim } from "../../async/scheduler/claim.ts";
 import { createScheduler } from "../../async/scheduler/scheduler.ts";
+import { backgroundTime, type Time } from "../../async/time.ts";
 import { Unavailable } from "../../domain/errors.ts";
 import { queues } from "../../limits/queues.ts";
 
@@ -29,9 +29,9 @@ const tooLong = (cause: unknown): Unavailable =>
 const needsSlowSlot = new Error("The report is slow, and other slow ones are running.");
 const timedOut = new Error("The report takes too long.");
 
-export const createReportQueue = ({ clock = backgroundClock }: { clock?: Clock } = {}): ReportQueue => {
+export const createReportQueue = ({ time = backgroundTime }: { time?: Time } = {}): ReportQueue => {
   // A scheduler of its own: reports that wait say nothing about the health of syntheses.
-  const scheduler = createScheduler({ clock });
+  const scheduler = createScheduler({ time });
   const reports = scheduler.resource("usage_reports", queues.usage_reports);
   const slowReports = scheduler.resource("slow_usage_reports", queues.slow_usage_reports);
 
@@ -58,12 +58,12 @@ export const createReportQueue = ({ clock = backgroundClock }: { clock?: Clock }
       const runFirst = async () => {
         const slot = { release: await reports.acquire(claim, signal) };
         const attempt = new AbortController();
-        let cancel = clock.after(slowAfterMs, () => {
+        let cancel = time.after(slowAfterMs, () => {
           const slow = slowSlot(claim);
           if (!slow) return attempt.abort(needsSlowSlot);
           slot.release();
           slot.release = slow;
-          cancel = clock.after(maxReportMs - slowAfterMs, () => attempt.abort(timedOut));
+          cancel = time.after(maxReportMs - slowAfterMs, () => attempt.abort(timedOut));
         });
         return await run(slot, attempt)
           .catch(failureOf(attempt, signal))
@@ -73,7 +73,7 @@ export const createReportQueue = ({ clock = backgroundClock }: { clock?: Clock }
       const runSlow = async () => {
         const slot = { release: await slowReports.acquire(claim, signal) };
         const attempt = new AbortController();
-        const cancel = clock.after(maxReportMs, () => attempt.abort(timedOut));
+        const cancel = time.after(maxReportMs, () => attempt.abort(timedOut));
         return await run(slot, attempt).catch(failureOf(attempt, signal)).finally(cancel);
       };
 

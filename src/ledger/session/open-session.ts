@@ -1,4 +1,4 @@
-import type { Clock } from "../../async/clock.ts";
+import type { Time } from "../../async/time.ts";
 import type { JournalClosed } from "../../domain/ledger/journal/journal.ts";
 import type { Receipt } from "../../domain/ledger/journal/serving.ts";
 import { monthOf } from "../../domain/ledger/month.ts";
@@ -20,7 +20,7 @@ interface SessionOptions {
   readonly store: EventStore;
   readonly handler: CommandHandler;
   readonly clock: () => number;
-  readonly timers: Clock;
+  readonly time: Time;
   readonly registry: JournalRegistry;
   readonly recentCharges: RecentCharges;
   readonly knownEntries: KnownEntries;
@@ -43,11 +43,11 @@ interface SessionOptions {
 /** Registers a new journal and opens everything that belongs to it. @throws {Unavailable} */
 export const openSession = async (options: SessionOptions): Promise<Session> => {
   const { registry, recentCharges, knownEntries, closeJournal, deadlineMs, onError } = options;
-  const { store, handler, clock, timers } = options;
+  const { store, handler, clock, time } = options;
   const journal = uuidv7(clock());
   const after = await registry.open(journal);
   await recentCharges.follow(journal, after).catch(throwUnavailable);
-  const shared = { store, clock, timers, journal };
+  const shared = { store, clock, time, journal };
   const stopping = new AbortController();
   const writer = new JournalWriter({
     ...shared,

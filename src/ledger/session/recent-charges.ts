@@ -1,6 +1,6 @@
-import { type Clock, systemClock } from "../../async/clock.ts";
 import { untilAborted, withDeadline } from "../../async/deadline.ts";
 import { shareNext } from "../../async/share-next.ts";
+import { systemTime, type Time } from "../../async/time.ts";
 import { inTimeSlices } from "../../async/time-slices.ts";
 import { findKeyNumber, keyNumberOf } from "../../domain/accounts/key-numbers.ts";
 import { Unavailable } from "../../domain/errors.ts";
@@ -18,7 +18,7 @@ import { journalsSince, readLedgerEnd } from "../journal/journal-registry.ts";
 interface RecentChargesOptions {
   readonly store: EventStore;
   readonly clock: () => number;
-  readonly timers?: Clock;
+  readonly time?: Time;
   /** Called with the events that are followed: those of journals and of the registry. */
   readonly onBatch?: (events: readonly RecordedEvent[]) => void;
   /** Called with the durable events of other processes, from the first journal's opening on. */
@@ -56,7 +56,7 @@ export class RecentCharges {
 
   constructor(options: RecentChargesOptions) {
     this.#options = {
-      timers: systemClock,
+      time: systemTime,
       onBatch: () => {},
       onFollowed: () => {},
       onFollowing: () => {},
@@ -116,7 +116,7 @@ export class RecentCharges {
   );
 
   #withDeadline<T>(ms: number, task: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    return withDeadline({ clock: this.#options.timers, ms, onTimeout: notFollowed }, task);
+    return withDeadline({ time: this.#options.time, ms, onTimeout: notFollowed }, task);
   }
 
   /**
@@ -126,7 +126,7 @@ export class RecentCharges {
    * @throws {EventStoreUnavailable}
    */
   async follow(ownJournal: string, position: number): Promise<void> {
-    const { store, clock, timers, onError } = this.#options;
+    const { store, clock, time, onError } = this.#options;
     if (this.#following === undefined) {
       this.#position = position;
       // Only a complete read counts: each event must be added once.
@@ -144,7 +144,7 @@ export class RecentCharges {
       after: this.#position,
       onBatch: this.#addBatch,
       onError: (error) => onError("the journals of other instances cannot be followed", error),
-      timers,
+      time,
     });
   }
 

@@ -1,5 +1,5 @@
-import type { Clock } from "../../async/clock.ts";
 import { afterErrors, retry } from "../../async/retry.ts";
+import type { Time } from "../../async/time.ts";
 import { PostingOutOfOrder } from "../../domain/ledger/accounts/usage-account.ts";
 import { type JournalClosed, journalStream } from "../../domain/ledger/journal/journal.ts";
 import { journalRegistryStream } from "../../domain/ledger/journal/journal-registry.ts";
@@ -44,7 +44,7 @@ export const createRecoverJournal =
   async (journal, reason) => {
     const closedRevision = await closeJournal(journal, reason);
     await recoverIdempotencyKeys(journal);
-    await retry({ delayAfter: afterOtherPostings, clock: options.timers }, () =>
+    await retry({ delayAfter: afterOtherPostings, time: options.time }, () =>
       postOnBehalf({ ...options, journal }, closedRevision),
     );
     await settleVoids(options, journal);
@@ -54,7 +54,7 @@ export const createRecoverJournal =
 export interface SweepOptions {
   readonly store: EventStore;
   readonly recoverJournal: RecoverJournal;
-  readonly timers: Clock;
+  readonly time: Time;
   readonly onError: (what: string, error: unknown) => void;
   /** A journal is recovered after this time without an event. Default 15 minutes. */
   readonly idleMs?: number;
@@ -74,11 +74,11 @@ const forgetMs = 60_000;
 export const createSweepIdleJournals = ({
   store,
   recoverJournal,
-  timers,
+  time,
   onError,
   idleMs = 15 * 60_000,
 }: SweepOptions): SweepIdleJournals => {
-  const storeTime = createStoreTime(timers);
+  const storeTime = createStoreTime(time);
 
   const sweep = async (own: string | undefined): Promise<void> => {
     const open = await listOpenJournals(store);
@@ -115,7 +115,7 @@ export const createSweepIdleJournals = ({
  * A lower bound of the store's clock, which this process cannot read: the time of an event that was
  * seen, and the time since. The clocks of processes differ; that of the store is the same for all.
  */
-const createStoreTime = (timers: Clock) => {
+const createStoreTime = (time: Time) => {
   let offset = Number.NEGATIVE_INFINITY;
   let last: Pick<RecordedEvent, "position" | "created"> | undefined;
   return {
@@ -123,10 +123,10 @@ const createStoreTime = (timers: Clock) => {
     observe: ({ position, created }: RecordedEvent): void => {
       if (last && position <= last.position) return;
       const isCorrected = last !== undefined && last.created - created > correctedMs;
-      offset = isCorrected ? created - timers.now() : Math.max(offset, created - timers.now());
+      offset = isCorrected ? created - time.now() : Math.max(offset, created - time.now());
       last = { position, created };
     },
-    now: (): number => timers.now() + offset,
+    now: (): number => time.now() + offset,
   };
 };
 

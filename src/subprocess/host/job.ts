@@ -1,4 +1,4 @@
-import type { Clock } from "../../async/clock.ts";
+import type { Time } from "../../async/time.ts";
 import { startJobDeadline } from "../job-deadline.ts";
 import type { JobSpec, Response } from "../protocol.ts";
 import { ToolFailed } from "../tools.ts";
@@ -23,7 +23,7 @@ export class Job {
     work: ToolProcess,
     order: JobSpec,
     send: (response: Response) => void,
-    clock?: Clock,
+    time?: Time,
   ) {
     this.#id = id;
     this.#name = name;
@@ -31,7 +31,7 @@ export class Job {
     this.#send = send;
     // A process that exits early closes its input; its exit reports the cause.
     work.input.on("error", () => undefined);
-    this.#deadline = startJobDeadline(order, (ms) => this.stop(tooLate(name, ms)), { clock });
+    this.#deadline = startJobDeadline(order, (ms) => this.stop(tooLate(name, ms)), { time });
     this.finished = this.#outcome(order.maxOutputBytes).finally(this.#deadline.stop).then(send);
   }
 

@@ -14,7 +14,7 @@ import { createReportQueue } from "../../../src/ledger/reports/report-queue.ts";
 import { synthesesServed } from "../../support/build-journal-events.ts";
 import { duringSuite } from "../../support/during.ts";
 import { append } from "../../support/logged-events.ts";
-import { createManualClock } from "../../support/manual-clock.ts";
+import { createManualTime } from "../../support/manual-time.ts";
 import { rejection } from "../../support/rejection.ts";
 import { openTemporaryStore } from "../../support/temporary-store.ts";
 
@@ -57,7 +57,7 @@ describe("sounds", () => {
       audioStore: store,
       countServings: createCountServings({
         store: temporary.store,
-        queue: createReportQueue({ clock: createManualClock() }),
+        queue: createReportQueue({ time: createManualTime() }),
         clock: () => Date.parse("2026-12-02"),
       }),
       purge,

@@ -3,7 +3,7 @@ import type { Gallery, GalleryVoice } from "../../../src/application/gallery/gal
 import { createSpeakSamples } from "../../../src/application/gallery/speak-samples.ts";
 import type { Pipeline, Rendition } from "../../../src/audio/pipeline/pipeline.ts";
 import { EngineFailed, Unavailable } from "../../../src/domain/errors.ts";
-import { createManualClock, until } from "../../support/manual-clock.ts";
+import { createManualTime, until } from "../../support/manual-time.ts";
 import { rejection } from "../../support/rejection.ts";
 
 const at = "2026-11-05T10:00:00.000Z";
@@ -24,7 +24,7 @@ const setUp = (
   const events: unknown[] = [];
   const spoken: string[] = [];
   const state = { isIdle: true, voices: names.map(voiceNamed) };
-  const timers = createManualClock();
+  const time = createManualTime();
   const gallery: Gallery = {
     voices: async () => state.voices,
     isSpoken: ({ sample }) => recorded.has(sample.hash),
@@ -34,7 +34,7 @@ const setUp = (
     statAudio: async (name) => (objects.has(name) ? ({ size: 1 } as never) : undefined),
     obtain: async ([sample]) => {
       const { voice = "", name = "" } = sample ?? {};
-      timers.advance(takesMs);
+      time.advance(takesMs);
       if (fails[voice]) throw fails[voice];
       spoken.push(voice);
       objects.add(name as never);
@@ -54,13 +54,13 @@ const setUp = (
     },
     isIdle: () => state.isIdle,
     clock: () => Date.parse(at),
-    timers,
+    time,
     rest,
   });
   return {
     speakSamples,
     state,
-    timers,
+    time,
     objects,
     events,
     spoken,
@@ -93,54 +93,54 @@ describe("the samples of the gallery", () => {
   });
 
   it("wait while a request needs an engine", async () => {
-    const { run, spoken, state, timers } = setUp(["A"]);
+    const { run, spoken, state, time } = setUp(["A"]);
     state.isIdle = false;
     const running = run();
-    await until(() => timers.waiting() === 1);
-    timers.advance(250);
-    await until(() => timers.waiting() === 1);
+    await until(() => time.waiting() === 1);
+    time.advance(250);
+    await until(() => time.waiting() === 1);
     expect(spoken).to.deep.equal([]);
     state.isIdle = true;
-    timers.advance(250);
+    time.advance(250);
     await running;
     expect(spoken).to.deep.equal(["A"]);
   });
 
   it("rest after each sample for a multiple of the time that it took, and wait again for requests", async () => {
-    const { run, spoken, state, timers } = setUp(["A", "B"], { takesMs: 100, rest: 6 });
+    const { run, spoken, state, time } = setUp(["A", "B"], { takesMs: 100, rest: 6 });
     const running = run();
-    await until(() => timers.waiting() === 1);
-    timers.advance(599);
-    expect(timers.waiting()).to.equal(1);
+    await until(() => time.waiting() === 1);
+    time.advance(599);
+    expect(time.waiting()).to.equal(1);
     expect(spoken).to.deep.equal(["A"]);
     state.isIdle = false;
-    timers.advance(1);
-    await until(() => timers.waiting() === 1);
+    time.advance(1);
+    await until(() => time.waiting() === 1);
     expect(spoken).to.deep.equal(["A"]);
     state.isIdle = true;
-    timers.advance(250);
+    time.advance(250);
     await running;
     expect(spoken).to.deep.equal(["A", "B"]);
   });
 
   it("rest after a failure, and before the first sample of the next run", async () => {
     const fails = { A: new EngineFailed("it is broken", {}) };
-    const { run, spoken, state, timers } = setUp(["A"], { fails, takesMs: 100, rest: 6 });
+    const { run, spoken, state, time } = setUp(["A"], { fails, takesMs: 100, rest: 6 });
     await run();
     state.voices = [voiceNamed("B")];
     const running = run();
-    await until(() => timers.waiting() === 1);
+    await until(() => time.waiting() === 1);
     expect(spoken).to.deep.equal([]);
-    timers.advance(600);
+    time.advance(600);
     await running;
     expect(spoken).to.deep.equal(["B"]);
   });
 
   it("follow each other without a rest if none is asked for", async () => {
-    const { run, spoken, timers } = setUp(["A", "B"], { takesMs: 100 });
+    const { run, spoken, time } = setUp(["A", "B"], { takesMs: 100 });
     await run();
     expect(spoken).to.deep.equal(["A", "B"]);
-    expect(timers.now()).to.equal(200);
+    expect(time.now()).to.equal(200);
   });
 
   it("do not end with a voice that fails, which is tried again when the voices are listed again", async () => {

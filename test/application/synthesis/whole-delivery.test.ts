@@ -25,7 +25,7 @@ import { RateLimited } from "../../../src/limits/limits.ts";
 import { renditionOf } from "../../audio/pipeline/renditions.ts";
 import { type DisturbedStore, disturbedStore } from "../../ledger/disturbed-store.ts";
 import { duringTest } from "../../support/during.ts";
-import { createManualClock, until } from "../../support/manual-clock.ts";
+import { createManualTime, until } from "../../support/manual-time.ts";
 import { testPrincipal } from "../../support/principal.ts";
 import { rejection } from "../../support/rejection.ts";
 import { openTemporaryStore } from "../../support/temporary-store.ts";
@@ -55,7 +55,7 @@ describe("whole delivery", () => {
   let store: DisturbedStore;
   let opened: OpenLedger;
   let delivery: WholeDelivery;
-  let minutes: ReturnType<typeof createManualClock>;
+  let minutes: ReturnType<typeof createManualTime>;
   let source: Audio["source"];
   /** What the engine does, once it has begun. */
   let work: () => Promise<void>;
@@ -80,7 +80,7 @@ describe("whole delivery", () => {
     work = async () => {};
     begun = [];
     kept = undefined;
-    minutes = createManualClock();
+    minutes = createManualTime();
     const obtain = async (
       renditions: readonly Audio["rendition"][],
       signal: AbortSignal,

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { createClaim } from "../../../src/async/scheduler/claim.ts";
 import { createScheduler } from "../../../src/async/scheduler/scheduler.ts";
-import { createManualClock } from "../../support/manual-clock.ts";
+import { createManualTime } from "../../support/manual-time.ts";
 
 const cores = 2;
 const slots = 4;
@@ -30,8 +30,8 @@ const simulate = async (
   open: (now: () => number) => Acquire,
   { keys }: { readonly keys: number },
 ): Promise<Crowd> => {
-  const clock = createManualClock();
-  const acquire = open(clock.now);
+  const time = createManualTime();
+  const acquire = open(time.now);
   const running = new Set<{ leftMs: number; readonly end: () => void }>();
   const sentences: number[] = [];
   let workMs = 0;
@@ -45,9 +45,9 @@ const simulate = async (
     for (let index = 0; ; index++) await run(key, piece, index % textPieces > 0);
   };
   const ask = async (): Promise<void> => {
-    const asked = clock.now();
+    const asked = time.now();
     await run("short", sentence, false);
-    sentences.push(clock.now() - asked);
+    sentences.push(time.now() - asked);
   };
 
   for (let key = 0; key < keys; key++) for (let text = 0; text < 64; text++) void readAloud(`long ${key}`);
@@ -55,7 +55,7 @@ const simulate = async (
     if (ticks % (1_000 / tickMs) === 0) void ask();
     await new Promise(setImmediate);
     const share = tickMs * Math.min(1, cores / running.size);
-    clock.advance(tickMs);
+    time.advance(tickMs);
     for (const job of running) {
       job.leftMs -= share;
       workMs += share;
@@ -64,12 +64,12 @@ const simulate = async (
       job.end();
     }
   }
-  return { sentences, workMs: workMs / clock.now() };
+  return { sentences, workMs: workMs / time.now() };
 };
 
 const fair = (now: () => number): Acquire => {
-  const clock = { now, after: () => () => {} };
-  const tools = createScheduler({ clock }).resource("tools", {
+  const time = { now, after: () => () => {} };
+  const tools = createScheduler({ time }).resource("tools", {
     concurrency: slots,
     reserved: 1,
     queueLimit: 1_000,

@@ -3,7 +3,7 @@ import { type Claim, createClaim } from "../../../src/async/scheduler/claim.ts";
 import type { Resource, ResourceOptions } from "../../../src/async/scheduler/resource.ts";
 import { createScheduler, type Scheduler } from "../../../src/async/scheduler/scheduler.ts";
 import { requireShortQueues } from "../../../src/bootstrap/health.ts";
-import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
+import { createManualTime, type ManualTime } from "../../support/manual-time.ts";
 import { rejection } from "../../support/rejection.ts";
 
 const never = new AbortController().signal;
@@ -14,7 +14,7 @@ class Overloaded extends Error {}
 const overloaded = (scope: "all" | "key") => new Overloaded(scope);
 
 describe("The scheduler", () => {
-  let clock: ManualClock;
+  let time: ManualTime;
   let scheduler: Scheduler;
   let resource: Resource;
   let waits: number[];
@@ -44,9 +44,9 @@ describe("The scheduler", () => {
   };
 
   beforeEach(() => {
-    clock = createManualClock();
+    time = createManualTime();
     waits = [];
-    scheduler = createScheduler({ clock, onStart: (_resource, waitedMs) => waits.push(waitedMs) });
+    scheduler = createScheduler({ time, onStart: (_resource, waitedMs) => waits.push(waitedMs) });
     served = [];
     releases = new Map();
     open();
@@ -130,7 +130,7 @@ describe("The scheduler", () => {
     const begins = rejection(resource.acquire(createClaim("a"), never));
     void ask("a's second piece", createClaim("a"), true);
     await settle();
-    clock.advance(10_000);
+    time.advance(10_000);
     expect(await begins).to.be.instanceOf(Overloaded);
     await release("a1");
     expect(served).to.deep.equal(["a1", "a's second piece"]);
@@ -162,7 +162,7 @@ describe("The scheduler", () => {
     void ask("b1", createClaim("b"));
     await settle();
     await rejection(resource.acquire(createClaim("c"), never));
-    clock.advance(3_000);
+    time.advance(3_000);
     const busy = { resource: "tools", running: 1, queued: 1, refused: 1, isFull: true, isSlow: false };
     expect(scheduler.stats()).to.deep.equal([{ ...busy, oldestWaitMs: 3_000 }]);
     await release("a1");
@@ -177,10 +177,10 @@ describe("The scheduler", () => {
     await ask("a1", createClaim("a"));
     void ask("b1", createClaim("b"));
     await settle();
-    clock.advance(15_000);
+    time.advance(15_000);
     expect(scheduler.stats()).to.have.nested.property("[0].isSlow", false);
     requireShortQueues(scheduler.stats());
-    clock.advance(1_000);
+    time.advance(1_000);
     expect(scheduler.stats()).to.have.nested.property("[0].isSlow", true);
     expect(() => requireShortQueues(scheduler.stats())).to.throw("tools: a key waits for 16 s");
   });
@@ -189,7 +189,7 @@ describe("The scheduler", () => {
     open({ concurrency: 2 });
     for (const name of ["a1", "a2", "b1"]) void ask(name, createClaim(name[0]));
     await settle();
-    clock.advance(3_000);
+    time.advance(3_000);
     expect(scheduler.stats()).to.have.nested.property("[0].oldestWaitMs", 0);
   });
 

@@ -8,7 +8,7 @@ import { createPipeline, type Pipeline, type PipelineOptions } from "../../../sr
 import { type AudioPart, hashInName } from "../../../src/audio/store/audio-store.ts";
 import { openFilesystemAudioStore } from "../../../src/audio/store/filesystem/filesystem-audio-store.ts";
 import { Unavailable } from "../../../src/domain/errors.ts";
-import { createManualClock, until } from "../../support/manual-clock.ts";
+import { createManualTime, until } from "../../support/manual-time.ts";
 import { rejection } from "../../support/rejection.ts";
 import { type FaultyStore, withFaults } from "./faulty-store.ts";
 import { nameOf, objectOf, soundOf } from "./sounds.ts";
@@ -32,7 +32,7 @@ describe("Reading an object by its name", () => {
       encoder: {} as Encoder,
       store,
       cache,
-      clock: createManualClock(),
+      time: createManualTime(),
       log: { warn: (_, message) => void warnings.push(message), info: () => undefined },
       limits: { partBytes },
       ...more,
@@ -205,7 +205,7 @@ describe("Reading an object by its name", () => {
     let now = usedAt;
     const used: string[] = [];
     cache = createMemoryCache({
-      uses: { intervalMs: 1000, report: (object) => void used.push(object), now: () => now },
+      uses: { intervalMs: 1000, report: (object) => void used.push(object), clock: () => now },
     });
     pipeline = pipelineWith();
     await read();

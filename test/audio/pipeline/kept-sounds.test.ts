@@ -7,7 +7,7 @@ import { createPipeline, type Pipeline } from "../../../src/audio/pipeline/pipel
 import { openFilesystemAudioStore } from "../../../src/audio/store/filesystem/filesystem-audio-store.ts";
 import { wavHeader } from "../../../src/domain/synthesis/wav-header.ts";
 import type { Engine } from "../../../src/engines/engine.ts";
-import { createManualClock, type ManualClock, until } from "../../support/manual-clock.ts";
+import { createManualTime, type ManualTime, until } from "../../support/manual-time.ts";
 import { rejection } from "../../support/rejection.ts";
 import { type FaultyStore, withFaults } from "./faulty-store.ts";
 import { renditionOf } from "./renditions.ts";
@@ -52,7 +52,7 @@ interface Options {
 interface Instance {
   readonly pipeline: Pipeline;
   readonly store: FaultyStore;
-  readonly clock: ManualClock;
+  readonly time: ManualTime;
 }
 
 describe("A sound that two instances synthesize with different bytes", () => {
@@ -67,15 +67,15 @@ describe("A sound that two instances synthesize with different bytes", () => {
     { engineOf = serverOf, ...memory }: Options = {},
   ): Promise<Instance> => {
     const store = withFaults(await openFilesystemAudioStore({ path }));
-    const clock = createManualClock();
+    const time = createManualTime();
     const pipeline = createPipeline({
       engines: () => engineOf(sample),
       encoder: { reserve: async () => undefined } as never,
       store,
       cache: createMemoryCache(memory),
-      clock,
+      time,
     });
-    return { pipeline, store, clock };
+    return { pipeline, store, time };
   };
   const allWritten = ({ pipeline }: Instance): Promise<void> =>
     until(() => pipeline.stats().writes.pendingObjects === 0);
@@ -136,8 +136,8 @@ describe("A sound that two instances synthesize with different bytes", () => {
     await synthesizeTwice();
     const own = await second.pipeline.obtain([hello], never);
     const kept = second.pipeline.asKept(own, never);
-    await until(() => second.clock.waiting() > 1);
-    second.clock.advance(1000);
+    await until(() => second.time.waiting() > 1);
+    second.time.advance(1000);
     expect((await kept).bytes.equals(own.bytes)).to.equal(true);
   });
 

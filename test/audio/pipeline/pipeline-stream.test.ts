@@ -10,7 +10,7 @@ import { EngineFailed, Unavailable, Unpronounceable } from "../../../src/domain/
 import type { Encoding, Engine } from "../../../src/engines/engine.ts";
 import { collect } from "../../support/collect.ts";
 import { duringSuite } from "../../support/during.ts";
-import { createManualClock, type ManualClock, until } from "../../support/manual-clock.ts";
+import { createManualTime, type ManualTime, until } from "../../support/manual-time.ts";
 import { until as eventually } from "../../support/processes.ts";
 import { rejection } from "../../support/rejection.ts";
 import { closedGate, type Gate } from "../../support/wire/gate.ts";
@@ -36,7 +36,7 @@ describe("A streamed synthesis", () => {
 
   let path: string;
   let store: FaultyStore;
-  let clock: ManualClock;
+  let time: ManualTime;
   let gate: Gate;
   let requests: { voice: string; progressive: boolean | undefined; signal: AbortSignal }[];
   let pipeline: Pipeline;
@@ -65,7 +65,7 @@ describe("A streamed synthesis", () => {
   beforeEach(async () => {
     path = await mkdtemp(join(tmpdir(), "voxledger-stream-"));
     store = withFaults(await openFilesystemAudioStore({ path }));
-    clock = createManualClock();
+    time = createManualTime();
     gate = closedGate();
     requests = [];
     pipeline = pipelineWith();
@@ -80,7 +80,7 @@ describe("A streamed synthesis", () => {
       encoder: real.encoder,
       store,
       cache: createMemoryCache(),
-      clock,
+      time,
       random: () => 1,
     });
 
@@ -197,11 +197,11 @@ describe("A streamed synthesis", () => {
   it("is waited for ten minutes by those who want it whole, once it has begun", async () => {
     const wanted = pipeline.obtain([rendition], never);
     await gate.reached();
-    clock.advance(59_999);
+    time.advance(59_999);
     gate.step();
     await until(() => requests.length === 1);
     await gate.reached();
-    clock.advance(540_000);
+    time.advance(540_000);
     gate.open();
     expect((await wanted).bytes.equals(sound)).to.equal(true);
   });
@@ -211,9 +211,9 @@ describe("A streamed synthesis", () => {
     await gate.reached();
     gate.step();
     await gate.reached();
-    clock.advance(599_999);
+    time.advance(599_999);
     expect(requests[0]?.signal.aborted).to.equal(false);
-    clock.advance(1);
+    time.advance(1);
     expect(await tooLate).to.be.instanceOf(Unavailable);
     await until(() => requests[0]?.signal.aborted === true);
   });
@@ -221,7 +221,7 @@ describe("A streamed synthesis", () => {
   it("has a deadline for its first byte, and none afterwards", async () => {
     const tooLate = rejection(pipeline.stream([rendition], never));
     await gate.reached();
-    clock.advance(60_000);
+    time.advance(60_000);
     expect(await tooLate).to.be.instanceOf(Unavailable);
     await until(() => requests[0]?.signal.aborted === true);
 
@@ -229,7 +229,7 @@ describe("A streamed synthesis", () => {
     await gate.reached();
     gate.step();
     const { audio } = await beginning;
-    clock.advance(3_600_000);
+    time.advance(3_600_000);
     gate.open();
     expect((await bytesOf(audio)).equals(sound)).to.equal(true);
   });

@@ -15,7 +15,7 @@ import { openFilesystemAudioStore } from "../../../src/audio/store/filesystem/fi
 import { EngineFailed, Invalid, Unavailable, Unpronounceable } from "../../../src/domain/errors.ts";
 import type { Engine } from "../../../src/engines/engine.ts";
 import { duringSuite } from "../../support/during.ts";
-import { createManualClock, type ManualClock, until } from "../../support/manual-clock.ts";
+import { createManualTime, type ManualTime, until } from "../../support/manual-time.ts";
 import { type FaultyStore, withFaults } from "./faulty-store.ts";
 import { type Observed, observed, openRealTools } from "./real-tools.ts";
 import { renditionOf } from "./renditions.ts";
@@ -34,7 +34,7 @@ describe("The pipeline", () => {
   let path: string;
   let store: FaultyStore;
   let engine: Observed;
-  let clock: ManualClock;
+  let time: ManualTime;
   let pipeline: Pipeline;
 
   const pipelineWith = (more: Partial<PipelineOptions> = {}): Pipeline =>
@@ -43,7 +43,7 @@ describe("The pipeline", () => {
       encoder: real.encoder,
       store,
       cache: createMemoryCache(),
-      clock,
+      time,
       random: () => 1,
       ...more,
     });
@@ -52,7 +52,7 @@ describe("The pipeline", () => {
     path = await mkdtemp(join(tmpdir(), "voxledger-pipeline-"));
     store = withFaults(await openFilesystemAudioStore({ path }));
     engine = observed(real.engine);
-    clock = createManualClock();
+    time = createManualTime();
     pipeline = pipelineWith();
   });
   afterEach(async () => {
@@ -204,9 +204,9 @@ describe("The pipeline", () => {
       store.mode = "refuses";
       const { bytes, source } = await obtain();
       expect(source).to.equal("miss");
-      await until(() => clock.waiting() === 1);
+      await until(() => time.waiting() === 1);
       store.mode = "available";
-      clock.advance(100);
+      time.advance(100);
       await allStored();
       expect((await store.get(hello.name))?.bytes.equals(bytes)).to.equal(true);
     });
@@ -216,7 +216,7 @@ describe("The pipeline", () => {
       for (let i = 0; i < 3; i++) {
         const sound = obtain(renditionOf(`Hello ${i}.`));
         await until(() => store.gets.length === i + 1);
-        clock.advance(2000);
+        time.advance(2000);
         expect((await sound).source).to.equal("miss");
       }
       expect(pipeline.stats().storeReads).to.equal("open");
@@ -242,7 +242,7 @@ describe("The pipeline", () => {
     it("waits for pending writes when it closes", async () => {
       store.mode = "refuses";
       const { bytes } = await obtain();
-      await until(() => clock.waiting() === 1);
+      await until(() => time.waiting() === 1);
       store.mode = "available";
       expect(await pipeline.drain(10_000)).to.equal(0);
       expect((await store.get(hello.name))?.bytes.equals(bytes)).to.equal(true);
@@ -354,7 +354,7 @@ describe("The pipeline", () => {
       expect(again).to.be.instanceOf(EngineFailed).and.include({ retryAfterSeconds: 3 });
       expect(engine.requests).to.have.length(1);
       expect(pipeline.stats().failures).to.equal(1);
-      clock.advance(3000);
+      time.advance(3000);
       expect(await failureOf(obtain(broken))).to.be.instanceOf(EngineFailed);
       expect(engine.requests).to.have.length(2);
     });
@@ -412,10 +412,10 @@ describe("The pipeline", () => {
       });
       const failed = failureOf(pipeline.obtain([hello, second], never));
       await until(() => received !== undefined);
-      clock.advance(59_999);
+      time.advance(59_999);
       await setImmediate();
       expect(received?.aborted).to.equal(false);
-      clock.advance(1);
+      time.advance(1);
       expect(await failed).to.be.instanceOf(Unavailable);
       expect(received?.aborted).to.equal(true);
       expect(engine.requests).to.have.length(0);
@@ -443,10 +443,10 @@ describe("The pipeline", () => {
     const fetches = [1, 2, 3].map((i) =>
       failureOf(pipeline.statAudio(renditionOf(`Number ${i}.`).name, never)),
     );
-    await until(() => clock.waiting() === 2);
+    await until(() => time.waiting() === 2);
     store.mode = "available";
     expect((await obtain()).source).to.equal("miss");
-    clock.advance(2000);
+    time.advance(2000);
     for (const fetched of fetches.slice(0, 2)) expect(await fetched).to.be.instanceOf(Unavailable);
     expect(await fetches[2]).to.equal(undefined);
   });

@@ -10,7 +10,7 @@ import { fixedRateFormats } from "../../../src/domain/synthesis/fixed-rate-forma
 import { audioFormats } from "../../../src/domain/synthesis/formats.ts";
 import type { Encoding, Engine, SpeechRequest } from "../../../src/engines/engine.ts";
 import { duringSuite } from "../../support/during.ts";
-import { until } from "../../support/manual-clock.ts";
+import { until } from "../../support/manual-time.ts";
 import { childrenOf } from "../../support/processes.ts";
 import { rejection } from "../../support/rejection.ts";
 import { observed, openRealTools } from "./real-tools.ts";

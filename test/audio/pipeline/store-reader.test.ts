@@ -6,7 +6,7 @@ import { quiet } from "../../../src/audio/pipeline/log.ts";
 import { createStoreReader, type StoreReader } from "../../../src/audio/pipeline/store-reader.ts";
 import { type AudioContent, AudioStoreUnavailable } from "../../../src/audio/store/audio-store.ts";
 import { openFilesystemAudioStore } from "../../../src/audio/store/filesystem/filesystem-audio-store.ts";
-import { createManualClock, type ManualClock, until } from "../../support/manual-clock.ts";
+import { createManualTime, type ManualTime, until } from "../../support/manual-time.ts";
 import { type FaultyStore, withFaults } from "./faulty-store.ts";
 import { nameOf, objectOf, soundOf } from "./sounds.ts";
 
@@ -15,15 +15,15 @@ const never = new AbortController().signal;
 describe("Reading from the audio store", () => {
   let path: string;
   let store: FaultyStore;
-  let clock: ManualClock;
+  let time: ManualTime;
   let reader: StoreReader;
 
   beforeEach(async () => {
     path = await mkdtemp(join(tmpdir(), "voxledger-reader-"));
     store = withFaults(await openFilesystemAudioStore({ path }));
-    clock = createManualClock();
+    time = createManualTime();
     const limits = { readMs: 2000, readFailureThreshold: 3, readResetMs: 5000 };
-    reader = createStoreReader({ ...limits, store, clock, log: quiet });
+    reader = createStoreReader({ ...limits, store, time, log: quiet });
     await store.put(nameOf(1), objectOf(soundOf(1)));
   });
   afterEach(() => rm(path, { recursive: true }));
@@ -42,11 +42,11 @@ describe("Reading from the audio store", () => {
   it("fails when the store does not answer before the deadline", async () => {
     store.mode = "hangs";
     const response = read();
-    await until(() => clock.waiting() === 1);
-    clock.advance(1999);
-    clock.advance(1);
+    await until(() => time.waiting() === 1);
+    time.advance(1999);
+    time.advance(1);
     expect(await response).to.be.instanceOf(AudioStoreUnavailable);
-    expect(clock.waiting()).to.equal(0);
+    expect(time.waiting()).to.equal(0);
   });
 
   it("rejects at once with the caller's abort reason, which does not count as a store failure", async () => {
@@ -71,7 +71,7 @@ describe("Reading from the audio store", () => {
 
   it("lets one call through after the cooldown, while the others still fail fast", async () => {
     await failThrice();
-    clock.advance(5000);
+    time.advance(5000);
     const { length } = store.gets;
     const responses = await Promise.all([read(), read(), read()]);
     expect(store.gets).to.have.length(length + 1);
@@ -81,7 +81,7 @@ describe("Reading from the audio store", () => {
   it("closes the circuit when the trial call succeeds", async () => {
     await failThrice();
     store.mode = "available";
-    clock.advance(5000);
+    time.advance(5000);
     expect(soundOf(1).equals(((await read()) as AudioContent).bytes)).to.equal(true);
     expect(reader.breaker()).to.equal("closed");
     expect(soundOf(1).equals(((await read()) as AudioContent).bytes)).to.equal(true);

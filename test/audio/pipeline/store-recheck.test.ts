@@ -10,7 +10,7 @@ import { localEngines } from "../../../src/engines/local/engine.ts";
 import { type ResilientAccount, resilientProviders } from "../../engines/resilience/resilient-providers.ts";
 import { collect } from "../../support/collect.ts";
 import { duringSuite } from "../../support/during.ts";
-import { createManualClock, type ManualClock, until } from "../../support/manual-clock.ts";
+import { createManualTime, type ManualTime, until } from "../../support/manual-time.ts";
 import { openToolHost } from "../../support/tool-host.ts";
 import { closedGate } from "../../support/wire/gate.ts";
 import type { WireServer } from "../../support/wire/wire-server.ts";
@@ -24,7 +24,7 @@ const never = new AbortController().signal;
 interface Instance {
   readonly pipeline: Pipeline;
   readonly account: ResilientAccount;
-  readonly clock: ManualClock;
+  readonly time: ManualTime;
   readonly store: FaultyStore;
 }
 
@@ -41,15 +41,15 @@ describe("A sound that another instance synthesizes while this one waits for a s
       const open = async (): Promise<Instance> => {
         const store = withFaults(await openFilesystemAudioStore({ path: folder }));
         const account = provider.open(upstream.url, { concurrency: 1 });
-        const clock = createManualClock();
+        const time = createManualTime();
         const pipeline = createPipeline({
           engines: () => account.engine,
           encoder: real.encoder,
           store,
           cache: createMemoryCache(),
-          clock,
+          time,
         });
-        return { pipeline, account, clock, store };
+        return { pipeline, account, time, store };
       };
       beforeEach(async () => {
         folder = await mkdtemp(join(tmpdir(), "voxledger-second-look-"));
@@ -77,7 +77,7 @@ describe("A sound that another instance synthesizes while this one waits for a s
       const makeElsewhere = async () => {
         const sound = await elsewhere.pipeline.obtain([wanted], never);
         await until(() => elsewhere.pipeline.stats().writes.pendingObjects === 0);
-        here.clock.advance(100);
+        here.time.advance(100);
         return sound;
       };
       const inLine = () => until(() => here.account.waiting() === 1);

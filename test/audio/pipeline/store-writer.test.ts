@@ -6,19 +6,19 @@ import { quiet } from "../../../src/audio/pipeline/log.ts";
 import { StoreWriter, type StoreWriterOptions } from "../../../src/audio/pipeline/store-writer.ts";
 import { type AudioContent, hashInName } from "../../../src/audio/store/audio-store.ts";
 import { openFilesystemAudioStore } from "../../../src/audio/store/filesystem/filesystem-audio-store.ts";
-import { createManualClock, type ManualClock, until } from "../../support/manual-clock.ts";
+import { createManualTime, type ManualTime, until } from "../../support/manual-time.ts";
 import { type FaultyStore, withFaults } from "./faulty-store.ts";
 import { nameOf, objectOf, soundOf } from "./sounds.ts";
 
 describe("Writing to the audio store", () => {
   let path: string;
   let store: FaultyStore;
-  let clock: ManualClock;
+  let time: ManualTime;
 
   beforeEach(async () => {
     path = await mkdtemp(join(tmpdir(), "voxledger-writer-"));
     store = withFaults(await openFilesystemAudioStore({ path }));
-    clock = createManualClock();
+    time = createManualTime();
   });
   afterEach(async () => {
     store.mode = "refuses"; // no new put starts
@@ -29,7 +29,7 @@ describe("Writing to the audio store", () => {
   const writerWith = (more: Partial<StoreWriterOptions> = {}): StoreWriter =>
     new StoreWriter({
       store,
-      clock,
+      time,
       log: quiet,
       random: () => 1,
       pendingBytes: 1024 * 1024,
@@ -64,11 +64,11 @@ describe("Writing to the audio store", () => {
     store.mode = "refuses";
     const writer = writerWith();
     writer.put(nameOf(1), objectOf(soundOf(1)));
-    await until(() => store.puts.length === 1 && clock.waiting() === 1);
+    await until(() => store.puts.length === 1 && time.waiting() === 1);
     writer.forget(hashOf(1));
     expect(writer.pending(nameOf(1))).to.equal(undefined);
     store.mode = "available";
-    clock.advance(100);
+    time.advance(100);
     await until(() => writer.stats().pendingObjects === 0);
     expect(store.puts).to.have.lengthOf(1);
     expect(await isStored(1)).to.equal(false);
@@ -163,7 +163,7 @@ describe("Writing to the audio store", () => {
     store.mode = "refuses";
     const writer = writerWith();
     writer.put(nameOf(1), objectOf(soundOf(1)));
-    await until(() => clock.waiting() === 1);
+    await until(() => time.waiting() === 1);
     await writer.written(nameOf(1));
     expect(writer.stats().pendingObjects).to.equal(1);
   });
@@ -173,14 +173,14 @@ describe("Writing to the audio store", () => {
     const writer = writerWith();
     writer.put(nameOf(1), objectOf(soundOf(1)));
     for (const [i, pause] of [100, 200, 400, 800].entries()) {
-      await until(() => store.puts.length === i + 1 && clock.waiting() === 1);
-      clock.advance(pause - 1);
-      expect(clock.waiting()).to.equal(1);
-      clock.advance(1);
+      await until(() => store.puts.length === i + 1 && time.waiting() === 1);
+      time.advance(pause - 1);
+      expect(time.waiting()).to.equal(1);
+      time.advance(1);
     }
     store.mode = "available";
-    await until(() => clock.waiting() === 1);
-    clock.advance(1600);
+    await until(() => time.waiting() === 1);
+    time.advance(1600);
     await until(() => writer.stats().written === 1);
     expect(await isStored(1)).to.equal(true);
   });
@@ -189,11 +189,11 @@ describe("Writing to the audio store", () => {
     store.mode = "hangs";
     const writer = writerWith();
     writer.put(nameOf(1), objectOf(soundOf(1)));
-    await until(() => clock.waiting() === 1);
+    await until(() => time.waiting() === 1);
     store.mode = "available";
-    clock.advance(30_000);
-    await until(() => clock.waiting() === 1);
-    clock.advance(100);
+    time.advance(30_000);
+    await until(() => time.waiting() === 1);
+    time.advance(100);
     await until(() => writer.stats().written === 1);
   });
 
@@ -201,13 +201,13 @@ describe("Writing to the audio store", () => {
     store.mode = "refuses";
     const writer = writerWith();
     for (let i = 0; i < 20; i++) writer.put(nameOf(i), objectOf(soundOf(i)));
-    await until(() => clock.waiting() === 20);
-    clock.advance(100);
-    await until(() => store.puts.length === 40 && clock.waiting() === 20);
+    await until(() => time.waiting() === 20);
+    time.advance(100);
+    await until(() => store.puts.length === 40 && time.waiting() === 20);
     store.mode = "available";
     writer.put(nameOf(20), objectOf(soundOf(20)));
     await until(() => writer.stats().written === 21);
-    expect(clock.waiting()).to.equal(0);
+    expect(time.waiting()).to.equal(0);
   });
 
   it("gives up after a bounded time", async () => {
@@ -215,9 +215,9 @@ describe("Writing to the audio store", () => {
     const writer = writerWith();
     writer.put(nameOf(1), objectOf(soundOf(1)));
     while (writer.stats().lost === 0) {
-      await until(() => clock.waiting() === 1 || writer.stats().lost === 1);
-      expect(clock.now()).to.be.at.most(60_000 + 30_000);
-      clock.advance(1000);
+      await until(() => time.waiting() === 1 || writer.stats().lost === 1);
+      expect(time.now()).to.be.at.most(60_000 + 30_000);
+      time.advance(1000);
     }
     expect(writer.pending(nameOf(1))).to.equal(undefined);
   });
@@ -229,8 +229,8 @@ describe("Writing to the audio store", () => {
     expect(writer.stats()).to.include({ pendingObjects: 2, lost: 3 });
     expect(writer.stats().pendingBytes).to.be.at.most(50_000);
     store.mode = "available";
-    await until(() => clock.waiting() === 2);
-    clock.advance(100);
+    await until(() => time.waiting() === 2);
+    time.advance(100);
     await until(() => writer.stats().pendingObjects === 0);
     writer.put(nameOf(7), objectOf(soundOf(7)));
     await until(() => writer.stats().written === 3);
@@ -248,7 +248,7 @@ describe("Writing to the audio store", () => {
     const writer = writerWith({ writesAtOnce: 3 });
     for (let i = 0; i < 10; i++) writer.put(nameOf(i), objectOf(soundOf(i)));
     await until(() => store.puts.length === 3);
-    expect(clock.waiting()).to.equal(3);
+    expect(time.waiting()).to.equal(3);
   });
 
   it("does not retry an invalid put", async () => {
@@ -263,31 +263,31 @@ describe("Writing to the audio store", () => {
       store.mode = "refuses";
       const writer = writerWith();
       for (let i = 0; i < 10; i++) writer.put(nameOf(i), objectOf(soundOf(i)));
-      await until(() => clock.waiting() === 10);
+      await until(() => time.waiting() === 10);
       store.mode = "available";
       expect(await writer.drain(10_000)).to.equal(0);
       for (let i = 0; i < 10; i++) expect(await isStored(i)).to.equal(true);
-      expect(clock.waiting()).to.equal(0);
+      expect(time.waiting()).to.equal(0);
     });
 
     it("stops waiting at its deadline, drops the rest, clears its timers and accepts no more", async () => {
       store.mode = "refuses";
       const writer = writerWith();
       writer.put(nameOf(1), objectOf(soundOf(1)));
-      await until(() => clock.waiting() === 1);
+      await until(() => time.waiting() === 1);
       const left = writer.drain(10_000);
       let over = false;
       const ended = left.then(() => {
         over = true;
       });
       while (!over) {
-        await until(() => clock.waiting() > 0 || over);
-        clock.advance(100);
+        await until(() => time.waiting() > 0 || over);
+        time.advance(100);
       }
       await ended;
       expect(await left).to.equal(1);
       await until(() => writer.stats().lost === 1);
-      expect(clock.waiting()).to.equal(0);
+      expect(time.waiting()).to.equal(0);
       writer.put(nameOf(2), objectOf(soundOf(2)));
       expect(writer.stats()).to.include({ pendingObjects: 0, lost: 2 });
     });

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { type IncomingMessage, request, type ServerResponse } from "node:http";
 import { expect } from "chai";
-import { systemClock } from "../../../src/async/clock.ts";
+import { systemTime } from "../../../src/async/time.ts";
 import { quiet } from "../../../src/audio/pipeline/log.ts";
 import { StoreWriter } from "../../../src/audio/pipeline/store-writer.ts";
 import { type AudioStore, AudioStoreUnavailable } from "../../../src/audio/store/audio-store.ts";
@@ -9,7 +9,7 @@ import { openS3AudioStore } from "../../../src/audio/store/s3/s3-audio-store.ts"
 import type { S3Address } from "../../../src/audio/store/s3-address.ts";
 import { duringTest } from "../../support/during.ts";
 import { serveLocally } from "../../support/local-server.ts";
-import { createManualClock, type ManualClock, until } from "../../support/manual-clock.ts";
+import { createManualTime, type ManualTime, until } from "../../support/manual-time.ts";
 import { startMinio } from "../../support/minio.ts";
 import type { S3Server } from "../../support/s3-server.ts";
 import { openTcpProxy } from "../../support/tcp-proxy.ts";
@@ -23,7 +23,7 @@ describe("The S3 audio store on a failing server", () => {
   const line = duringTest(() => openTcpProxy(server));
   let server: S3Server;
   let place: S3Address;
-  let clock: ManualClock;
+  let time: ManualTime;
   let store: AudioStore;
 
   before(async () => {
@@ -32,8 +32,8 @@ describe("The S3 audio store on a failing server", () => {
   after(() => server?.stop());
   beforeEach(async () => {
     place = server.location(`v-${randomUUID()}`, { port: line.port });
-    clock = createManualClock();
-    store = await openS3AudioStore({ ...place, clock });
+    time = createManualTime();
+    store = await openS3AudioStore({ ...place, time });
   });
   afterEach(async () => {
     await store.close();
@@ -94,7 +94,7 @@ describe("The S3 audio store on a failing server", () => {
       await store.put(name, objectOf(soundOf(1)));
       await store.get(name);
       await store.ping();
-      expect(clock.waiting()).to.equal(0);
+      expect(time.waiting()).to.equal(0);
     });
   });
 
@@ -103,7 +103,7 @@ describe("The S3 audio store on a failing server", () => {
       line.freeze();
       const outcomes = [store.get(name), store.put(name, objectOf(soundOf(1))), store.ping()].map(thrownBy);
       await until(() => line.open() === 3);
-      clock.advance(hour);
+      time.advance(hour);
       for (const error of await Promise.all(outcomes)) {
         expect(error).to.be.instanceOf(AudioStoreUnavailable);
         expect((error as Error).message).to.match(/^The audio store cannot be (read|written): ETIMEDOUT\.$/);
@@ -201,19 +201,19 @@ describe("The S3 audio store on a failing server", () => {
       return true;
     });
     const port = Number(new URL(server.url).port);
-    const opened = openS3AudioStore({ ...place, port, clock });
-    await until(() => clock.waiting() === 2);
-    clock.advance(hour);
+    const opened = openS3AudioStore({ ...place, port, time });
+    await until(() => time.waiting() === 2);
+    time.advance(hour);
     const busy = await opened;
     const leaving = new AbortController();
     const calls = [thrownBy(busy.put(name, objectOf(soundOf(1)))), thrownBy(busy.get(name, leaving.signal))];
-    await until(() => requests === 3 && clock.waiting() === 4);
+    await until(() => requests === 3 && time.waiting() === 4);
     leaving.abort(new Error("the caller left"));
-    clock.advance(hour);
+    time.advance(hour);
     const [put, get] = await Promise.all(calls);
     expect(put).to.be.instanceOf(AudioStoreUnavailable);
     expect(get).to.equal(leaving.signal.reason);
-    expect({ requests, waiting: clock.waiting() }).to.deep.equal({ requests: 3, waiting: 0 });
+    expect({ requests, waiting: time.waiting() }).to.deep.equal({ requests: 3, waiting: 0 });
     await busy.close();
     await server.close();
   });
@@ -253,7 +253,7 @@ describe("The S3 audio store on a failing server", () => {
         res.writeHead(status).end(`<Error><Code>${code}</Code><Message>no</Message></Error>`);
       });
       const behind = await openTcpProxy({ port: Number(new URL(server.url).port) });
-      const refused = await openS3AudioStore({ ...place, port: behind.port, clock });
+      const refused = await openS3AudioStore({ ...place, port: behind.port, time });
       for (const ask of [() => refused.put(name, objectOf(soundOf(1))), () => refused.get(name)])
         expect((await thrownBy(ask())) as Error)
           .to.have.property("message")
@@ -275,7 +275,7 @@ describe("The S3 audio store on a failing server", () => {
     const early = await openS3AudioStore({
       ...place,
       port,
-      clock,
+      time,
       warn: (sentence) => warnings.push(sentence),
     });
     expect(warnings).to.deep.equal([
@@ -292,7 +292,7 @@ describe("The writer of the S3 audio store", () => {
     try {
       const store = await openS3AudioStore(server.location("sounds"));
       const writer = new StoreWriter({
-        ...{ store, clock: systemClock, log: quiet, random: Math.random },
+        ...{ store, time: systemTime, log: quiet, random: Math.random },
         ...{ pendingBytes: 64 * 1024 * 1024, writesAtOnce: 4, writeMs: 30_000, retryMs: hour },
       });
       for (let index = 0; index < 300; index++) writer.put(nameOf(index), objectOf(soundOf(index)));

@@ -7,7 +7,7 @@ import {
   type StubServer,
   startStubServer,
 } from "../../support/client-library/stub-server.ts";
-import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
+import { createManualTime, type ManualTime } from "../../support/manual-time.ts";
 import { rejection } from "../../support/rejection.ts";
 
 const found: StubResponse = { body: { voice: { name: "A" } } };
@@ -16,7 +16,7 @@ describe("retries of the client library", () => {
   let server: StubServer;
   let client: Voxledger;
   let delays: number[];
-  let clock: ManualClock;
+  let time: ManualTime;
   let requested: PromiseWithResolvers<void>;
 
   /** Requests a voice from a server with these responses; the last one is repeated. */
@@ -30,7 +30,7 @@ describe("retries of the client library", () => {
     client = new Voxledger(
       { apiKey: "k", apiSecret: "s", baseUrl: server.url, ...options },
       {
-        startTimer: clock.after,
+        startTimer: time.after,
         random: () => 0.5,
         sleep: async (milliseconds) => {
           delays.push(milliseconds);
@@ -43,7 +43,7 @@ describe("retries of the client library", () => {
 
   beforeEach(() => {
     delays = [];
-    clock = createManualClock();
+    time = createManualTime();
     requested = Promise.withResolvers();
   });
   afterEach(async () => {
@@ -126,7 +126,7 @@ describe("retries of the client library", () => {
   it("aborts a request after the timeout and does not retry it", async () => {
     const failure = rejection(requestVoice([{ hang: true }], { timeout: 50 }));
     await requested.promise;
-    clock.advance(50);
+    time.advance(50);
     expect(await failure).to.include({
       code: "TIMEOUT",
       message: "The service did not answer within 50 ms.",

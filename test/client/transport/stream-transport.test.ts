@@ -7,7 +7,7 @@ import {
   type StubStreamingService,
   startStubStreamingService,
 } from "../../support/client-library/stub-streaming-service.ts";
-import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
+import { createManualTime, type ManualTime } from "../../support/manual-time.ts";
 import { rejection } from "../../support/rejection.ts";
 import { streamingPlayer } from "./streaming-player.ts";
 
@@ -26,7 +26,7 @@ describe("the HTTP stream transport of the client library", () => {
   let played: string[];
   let delays: number[];
   let prosodies: PlaybackProsody[];
-  let clock: ManualClock;
+  let time: ManualTime;
 
   const connect = async (
     behaviour: StubBehaviour,
@@ -37,7 +37,7 @@ describe("the HTTP stream transport of the client library", () => {
       { apiKey: "k", apiSecret: "s", baseUrl: service.url, transport: "stream" },
       {
         player: streamingPlayer(onChunk, prosodies),
-        startTimer: clock.after,
+        startTimer: time.after,
         random: () => 0,
         sleep: async (ms) => void delays.push(ms),
       },
@@ -50,7 +50,7 @@ describe("the HTTP stream transport of the client library", () => {
     played = [];
     delays = [];
     prosodies = [];
-    clock = createManualClock();
+    time = createManualTime();
   });
   afterEach(async () => {
     client.close();
@@ -148,7 +148,7 @@ describe("the HTTP stream transport of the client library", () => {
       {
         onChunk: (chunk) => {
           played.push(chunk);
-          clock.advance(30_000);
+          time.advance(30_000);
         },
       },
     );

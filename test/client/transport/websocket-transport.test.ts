@@ -10,7 +10,7 @@ import {
   type StubStreamingService,
   startStubStreamingService,
 } from "../../support/client-library/stub-streaming-service.ts";
-import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
+import { createManualTime, type ManualTime } from "../../support/manual-time.ts";
 import { rejection } from "../../support/rejection.ts";
 import { streamingPlayer } from "./streaming-player.ts";
 
@@ -36,7 +36,7 @@ describe("the WebSocket transport of the client library", () => {
   let client: Voxledger;
   let played: string[];
   let delays: number[];
-  let clock: ManualClock;
+  let time: ManualTime;
 
   const connect = async (
     behaviour: StubBehaviour,
@@ -51,7 +51,7 @@ describe("the WebSocket transport of the client library", () => {
       { ...credentials, baseUrl: service.url, transport: "websocket" },
       {
         player: streamingPlayer(onChunk),
-        startTimer: clock.after,
+        startTimer: time.after,
         random: () => 0,
         sleep: async (ms) => void delays.push(ms),
         ...overrides,
@@ -64,7 +64,7 @@ describe("the WebSocket transport of the client library", () => {
   beforeEach(() => {
     played = [];
     delays = [];
-    clock = createManualClock();
+    time = createManualTime();
   });
   afterEach(async () => {
     client.close();
@@ -373,7 +373,7 @@ describe("the WebSocket transport of the client library", () => {
     });
     const failure = rejection(client.speak("a"));
     await requested.promise;
-    clock.advance(30_000);
+    time.advance(30_000);
     expect(await failure).to.include({ code: "TIMEOUT" });
     await client.speak("b");
     expect(requests().filter((line) => line !== "cancel")).to.deep.equal([
@@ -431,13 +431,13 @@ describe("the WebSocket transport of the client library", () => {
       url: `${service.url.replace("http", "ws")}/v2/text/stream`,
       timeout: 5_000,
       idleMs: 60_000,
-      startTimer: clock.after,
+      startTimer: time.after,
       onMessage: () => {},
       onClosed: () => closed.resolve(),
     });
     const { received } = await socket.synthesize({ text: "a" }, new AbortController().signal);
     await received;
-    clock.advance(60_000);
+    time.advance(60_000);
     await closed.promise;
   });
 

@@ -1,4 +1,4 @@
-import { systemClock } from "../../../src/async/clock.ts";
+import { systemTime } from "../../../src/async/time.ts";
 import { createCommandHandler } from "../../../src/eventstore/command-handler.ts";
 import type { EventStore } from "../../../src/eventstore/event-store.ts";
 import { createUsageReader } from "../../../src/ledger/accounts/usage-reader.ts";
@@ -96,7 +96,7 @@ export const settleJournals = async (store: EventStore): Promise<void> => {
     store,
     handler,
     clock: Date.now,
-    timers: systemClock,
+    time: systemTime,
     onError: (what, error) => {
       throw new Error(what, { cause: error });
     },

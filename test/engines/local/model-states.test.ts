@@ -2,17 +2,17 @@ import { expect } from "chai";
 import { EngineFailed } from "../../../src/domain/errors.ts";
 import { createModelStates } from "../../../src/engines/local/model-states.ts";
 import { ToolFailed } from "../../../src/subprocess/tools.ts";
-import { createManualClock } from "../../support/manual-clock.ts";
+import { createManualTime } from "../../support/manual-time.ts";
 
 const crash = new ToolFailed("exit", "The model anna failed.");
 
 describe("The state of a model", () => {
   const open = () => {
     const warnings: string[] = [];
-    const clock = createManualClock();
-    const states = createModelStates({ warn: (sentence) => warnings.push(sentence), clock });
+    const time = createManualTime();
+    const states = createModelStates({ warn: (sentence) => warnings.push(sentence), time });
     const fail = (error: unknown): void => states.start("anna").failed(error);
-    return { states, clock, warnings, fail };
+    return { states, time, warnings, fail };
   };
 
   it("names the last failure until the model works again", () => {
@@ -26,11 +26,11 @@ describe("The state of a model", () => {
   });
 
   it("refuses uses for 15 seconds after three failures in a row, then lets one through", () => {
-    const { states, clock, fail } = open();
+    const { states, time, fail } = open();
     for (let round = 0; round < 3; round++) fail(crash);
     expect(() => states.start("anna")).to.throw(EngineFailed, "The model anna is not used for a while");
     states.start("otto").succeeded();
-    clock.advance(15_000);
+    time.advance(15_000);
     states.start("anna").succeeded();
     states.start("anna").succeeded();
   });

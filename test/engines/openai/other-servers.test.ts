@@ -19,7 +19,7 @@ import { renditionOf } from "../../audio/pipeline/renditions.ts";
 import { collect } from "../../support/collect.ts";
 import { duringSuite } from "../../support/during.ts";
 import { convertAll, decodeAll } from "../../support/ffmpeg.ts";
-import { createManualClock } from "../../support/manual-clock.ts";
+import { createManualTime } from "../../support/manual-time.ts";
 import { rejection } from "../../support/rejection.ts";
 import { openToolHost } from "../../support/tool-host.ts";
 import type { WireResponse } from "../../support/wire/faults.ts";
@@ -300,8 +300,8 @@ describe("A server with OpenAI's API that sends other audio than requested", () 
     const server = await sending("flac");
     const gate = closedGate();
     server.faults.next({ kind: "trickle", gate });
-    const clock = createManualClock();
-    const paced = createExchange({ guard: createSsrfGuard({ by: "operator" }), clock });
+    const time = createManualTime();
+    const paced = createExchange({ guard: createSsrfGuard({ by: "operator" }), time });
     gate.step(4);
     const failing = rejection(
       engineAt(server.url, paced)
@@ -309,7 +309,7 @@ describe("A server with OpenAI's API that sends other audio than requested", () 
         .then(({ audio }) => collect(audio)),
     );
     await gate.reached();
-    const advancing = setInterval(() => clock.advance(upstreamDeadlines.firstByteMs), 20);
+    const advancing = setInterval(() => time.advance(upstreamDeadlines.firstByteMs), 20);
     expect(await failing).to.be.instanceOf(UpstreamFailed);
     clearInterval(advancing);
     while (host.stats().running > 0) await host.ping(); // until its process has exited

@@ -10,7 +10,7 @@ import { UpstreamFailed } from "../../../src/engines/provider-http/request-faile
 import { createSsrfGuard, ForbiddenAddress } from "../../../src/engines/provider-http/ssrf-guard.ts";
 import { engineContract } from "../../contracts/engine.ts";
 import { collect } from "../../support/collect.ts";
-import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
+import { createManualTime, type ManualTime } from "../../support/manual-time.ts";
 import { rejection } from "../../support/rejection.ts";
 import { makeSound } from "../../support/wire/made-sound.ts";
 import { openAiApiKey } from "../../support/wire/openai.ts";
@@ -28,12 +28,12 @@ const requestOf = (changed: Partial<SpeechRequest> = {}): SpeechRequest => ({
 const accountAt = (
   url: string,
   given: Partial<ProviderCredentials["oai"]> = {},
-  clock: ManualClock = createManualClock(),
+  time: ManualTime = createManualTime(),
 ) => {
   const exchangeOf = (by: "operator" | "website") =>
     createExchange({
       guard: createSsrfGuard(by === "operator" ? { by } : { by, allowLoopback: false, networks: [] }),
-      clock,
+      time,
     });
   const exchanges = { operators: exchangeOf("operator"), websites: exchangeOf("website") };
   return openAiProvider({ baseUrl: url, ...exchanges }).open({ apiKey: openAiApiKey, model, ...given });
@@ -53,14 +53,14 @@ engineContract("oai, by a realtime model", async () => {
 
 describe("A realtime model of OpenAI", () => {
   let server: RealtimeServer;
-  let clock: ManualClock;
+  let time: ManualTime;
   beforeEach(async () => {
     server = await serveRealtime();
-    clock = createManualClock();
+    time = createManualTime();
   });
   afterEach(() => server.close());
 
-  const engine = () => accountAt(server.url, {}, clock).engine;
+  const engine = () => accountAt(server.url, {}, time).engine;
   const say = async (changed: Partial<SpeechRequest> = {}) => {
     const { encoding, audio } = await engine().synthesize(requestOf(changed), never);
     return { encoding, sound: Buffer.concat(await collect(audio)) };
@@ -276,7 +276,7 @@ describe("A realtime model of OpenAI", () => {
     server.next({ kind: "deaf" });
     const failing = rejection(say());
     await server.until(() => server.sessions.length === 1);
-    clock.advance(upstreamDeadlines.firstByteMs);
+    time.advance(upstreamDeadlines.firstByteMs);
     expect(await failing)
       .to.be.instanceOf(UpstreamFailed)
       .and.include({ stage: "waiting" });
@@ -295,7 +295,7 @@ describe("A realtime model of OpenAI", () => {
           }),
       );
       await server.until(() => server.sessions[0]?.messages.length === 2);
-      const advancing = setInterval(() => clock.advance(upstreamDeadlines.firstByteMs), 20);
+      const advancing = setInterval(() => time.advance(upstreamDeadlines.firstByteMs), 20);
       expect(await failing)
         .to.be.instanceOf(UpstreamFailed)
         .and.include({ stage: "answer" });

@@ -9,7 +9,7 @@ import { readBody, readJson } from "../../../src/engines/provider-http/responses
 import { createSsrfGuard } from "../../../src/engines/provider-http/ssrf-guard.ts";
 import { duringTest } from "../../support/during.ts";
 import { freePort } from "../../support/free-port.ts";
-import { createManualClock, type ManualClock, until } from "../../support/manual-clock.ts";
+import { createManualTime, type ManualTime, until } from "../../support/manual-time.ts";
 import { rejection } from "../../support/rejection.ts";
 import { headOf, serveRaw } from "../../support/wire/raw-server.ts";
 
@@ -202,21 +202,21 @@ describe("An HTTP exchange", () => {
 
   describe("with deadlines", () => {
     const deadlines = { connectMs: 100, firstByteMs: 1_000, totalMs: 2_500 };
-    let clock: ManualClock;
+    let time: ManualTime;
     let ask: () => Promise<UpstreamResponse>;
 
     beforeEach(() => {
-      clock = createManualClock();
-      const exchange = createExchange({ guard, deadlines, clock });
+      time = createManualTime();
+      const exchange = createExchange({ guard, deadlines, time });
       ask = () => exchange({ method: "GET", url: new URL(server.url), headers: {} }, never);
     });
 
     it("aborts when the connection is not established in time", async () => {
       // A name that is never resolved simulates a network that drops packets.
       const lost = createSsrfGuard({ by: "operator" }, { resolve: nowhere });
-      const exchange = createExchange({ guard: lost, deadlines, clock });
+      const exchange = createExchange({ guard: lost, deadlines, time });
       const response = exchange({ method: "GET", url: new URL("http://lost.example/"), headers: {} }, never);
-      clock.advance(100);
+      time.advance(100);
       expect(await failure(response)).to.include({ stage: "connect" });
     });
 
@@ -226,7 +226,7 @@ describe("An HTTP exchange", () => {
       });
       const exchanged = ask();
       await received;
-      clock.advance(1_000);
+      time.advance(1_000);
       expect(await failure(exchanged)).to.include({ stage: "waiting" });
       await server.idle();
     });
@@ -237,8 +237,8 @@ describe("An HTTP exchange", () => {
       const pieces = body[Symbol.asyncIterator]();
       await pieces.next();
       const next = pieces.next();
-      await until(() => clock.waiting() > 0);
-      clock.advance(1_000);
+      await until(() => time.waiting() > 0);
+      time.advance(1_000);
       expect(await failure(next)).to.include({ stage: "answer" });
       await server.idle();
     });
@@ -253,8 +253,8 @@ describe("An HTTP exchange", () => {
       const pieces = body[Symbol.asyncIterator]();
       const wait = async (ms: number) => {
         const next = pieces.next();
-        await until(() => clock.waiting() > 0);
-        clock.advance(ms);
+        await until(() => time.waiting() > 0);
+        time.advance(ms);
         drip();
         return next;
       };
@@ -273,8 +273,8 @@ describe("An HTTP exchange", () => {
       const words: string[] = [];
       for await (const word of body) {
         words.push(word.toString());
-        expect(clock.waiting()).to.equal(0);
-        clock.advance(1_000_000);
+        expect(time.waiting()).to.equal(0);
+        time.advance(1_000_000);
         if (words.length === 1) finish();
       }
       expect(words).to.deep.equal(["hello", "world"]);
@@ -283,7 +283,7 @@ describe("An HTTP exchange", () => {
     it("leaves no timer behind", async () => {
       response = (socket) => socket.write(`${headOf(200, { "Content-Length": "5" })}hello`);
       expect(await received(ask())).to.equal("hello");
-      await until(() => clock.waiting() === 0);
+      await until(() => time.waiting() === 0);
     });
   });
 

@@ -11,7 +11,7 @@ import { createExchange, type Exchange } from "../../../src/engines/provider-htt
 import { createSsrfGuard } from "../../../src/engines/provider-http/ssrf-guard.ts";
 import type { ProviderEvent } from "../../../src/engines/resilience/with-event-reports.ts";
 import { type DecorateExchange, withResilience } from "../../../src/engines/resilience/with-resilience.ts";
-import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
+import { createManualTime, type ManualTime } from "../../support/manual-time.ts";
 import { azureSubscriptionKey, serveAzure } from "../../support/wire/azure.ts";
 import { googleApiKey, serveGoogle } from "../../support/wire/google.ts";
 import { openAiApiKey, openAiVoices, serveOpenAi } from "../../support/wire/openai.ts";
@@ -33,9 +33,9 @@ interface Limits {
 
 export interface ResilientAccount extends ProviderClient {
   /** The clock of the decorators, on which retry pauses end at once. */
-  readonly clock: ManualClock;
+  readonly time: ManualTime;
   /** The clock of the exchange's deadlines. */
-  readonly deadlines: ManualClock;
+  readonly deadlines: ManualTime;
   /** The number of events of this kind. */
   count(what: ProviderEvent["what"]): number;
   /** The number of requests waiting for a slot. */
@@ -49,25 +49,25 @@ const resilientAccount = <C>(
   credentials: C,
   providerOver: (exchange: Exchange) => Provider<C>,
 ): ResilientAccount => {
-  const clock = createManualClock();
-  const deadlines = createManualClock();
+  const time = createManualTime();
+  const deadlines = createManualTime();
   const events: ProviderEvent[] = [];
-  const scheduler = createScheduler({ clock });
-  const exchange = createExchange({ guard, clock: deadlines });
+  const scheduler = createScheduler({ time });
+  const exchange = createExchange({ guard, time: deadlines });
   const provider = withResilience((decorate: DecorateExchange) => providerOver(decorate(exchange)), {
     limits: { concurrency, perMinute },
     scheduler,
-    clock,
+    time,
     random: () => 0,
     onEvent: (_engine, event) => {
       events.push(event);
-      if (event.what === "retried") setImmediate(() => clock.advance(1_000));
+      if (event.what === "retried") setImmediate(() => time.advance(1_000));
     },
   });
   const count = (what: ProviderEvent["what"]) => events.filter((event) => event.what === what).length;
   return {
     ...provider.open(credentials),
-    clock,
+    time,
     deadlines,
     count,
     waiting: () => scheduler.stats().reduce((all, { queued }) => all + queued, 0),

@@ -8,7 +8,7 @@ import {
   withCircuitBreaker,
 } from "../../../src/engines/resilience/with-circuit-breaker.ts";
 import { collect } from "../../support/collect.ts";
-import { createManualClock } from "../../support/manual-clock.ts";
+import { createManualTime } from "../../support/manual-time.ts";
 import { rejection } from "../../support/rejection.ts";
 import { bodyOf, brokenBody, type Scripted, scriptedEngine, sentence } from "./manual-upstream.ts";
 
@@ -19,7 +19,7 @@ const refused = (status: number) => new UpstreamFailed("Refused.", { stage: "ans
 const open = (...script: readonly Scripted[]) => {
   const { engine, calls } = scriptedEngine(...script);
   const circuit = createCircuitBreaker({
-    clock: createManualClock(),
+    time: createManualTime(),
     threshold: 1,
     openError: circuitOpenError,
   });

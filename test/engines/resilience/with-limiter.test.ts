@@ -4,12 +4,12 @@ import { EngineFailed, Unavailable } from "../../../src/domain/errors.ts";
 import type { Exchange } from "../../../src/engines/provider-http/exchange.ts";
 import { createLimiter, type Limiter, withLimiter } from "../../../src/engines/resilience/with-limiter.ts";
 import { collect } from "../../support/collect.ts";
-import { createManualClock, type ManualClock, until } from "../../support/manual-clock.ts";
+import { createManualTime, type ManualTime, until } from "../../support/manual-time.ts";
 import { rejection } from "../../support/rejection.ts";
 import { anyRequest, bodyOf, brokenBody, manualExchange, type PendingRequest } from "./manual-upstream.ts";
 
 describe("withLimiter", () => {
-  let clock: ManualClock;
+  let time: ManualTime;
   let limiter: Limiter;
   let exchange: Exchange;
   let requests: PendingRequest[];
@@ -17,11 +17,11 @@ describe("withLimiter", () => {
 
   beforeEach(() => {
     const limits = { concurrency: 1, perMinute: 100 };
-    clock = createManualClock();
-    limiter = createLimiter(createScheduler(), "oai", limits, clock);
+    time = createManualTime();
+    limiter = createLimiter(createScheduler(), "oai", limits, time);
     const upstream = manualExchange();
     requests = upstream.requests;
-    exchange = withLimiter(upstream.exchange, limiter, { clock, maxIdle: 2 });
+    exchange = withLimiter(upstream.exchange, limiter, { time, maxIdle: 2 });
     caller = new AbortController();
   });
 
@@ -72,10 +72,10 @@ describe("withLimiter", () => {
     const pieces = body[Symbol.asyncIterator]();
     for (const ms of [4_999, 4_999]) {
       await pieces.next();
-      clock.advance(ms);
+      time.advance(ms);
       expect(limiter.running()).to.equal(1);
     }
-    clock.advance(1);
+    time.advance(1);
     await mustBeFree();
     expect(String((await pieces.next()).value)).to.equal("three");
     expect((await pieces.next()).done).to.equal(true);
@@ -86,11 +86,11 @@ describe("withLimiter", () => {
     await (await response(bodyOf("one"))).body[Symbol.asyncIterator]().next();
     caller.abort();
     caller = new AbortController();
-    clock.advance(5_000);
+    time.advance(5_000);
     const resting: AsyncIterator<Buffer>[] = [];
     const rest = async (pieces: AsyncIterator<Buffer>) => {
       await pieces.next();
-      clock.advance(5_000);
+      time.advance(5_000);
       expect(limiter.running()).to.equal(0);
     };
     for (let count = 0; count < 2; count++) {
@@ -148,12 +148,12 @@ describe("withLimiter", () => {
 
 describe("createLimiter", () => {
   const never = new AbortController().signal;
-  let clock: ManualClock;
+  let time: ManualTime;
   let limiter: Limiter;
 
   beforeEach(() => {
-    clock = createManualClock();
-    limiter = createLimiter(createScheduler(), "oai", { concurrency: 1, perMinute: 3 }, clock);
+    time = createManualTime();
+    limiter = createLimiter(createScheduler(), "oai", { concurrency: 1, perMinute: 3 }, time);
   });
 
   it("refuses a request when its queue is full, with the time to wait", async () => {
@@ -162,7 +162,7 @@ describe("createLimiter", () => {
     const refused = await rejection(limiter.acquire(never));
     expect(refused).to.be.instanceOf(Unavailable).and.include({ retryAfterSeconds: 2 });
     expect(limiter.queued()).to.equal(25);
-    clock.advance(15_000);
+    time.advance(15_000);
     await Promise.all(waiting);
   });
 
@@ -170,9 +170,9 @@ describe("createLimiter", () => {
     const release = await limiter.acquire(never);
     const waiting = rejection(limiter.acquire(never));
     const continuation = limiter.acquire(never, { isContinuation: true });
-    clock.advance(14_999);
+    time.advance(14_999);
     expect(limiter.queued()).to.equal(2);
-    clock.advance(1);
+    time.advance(1);
     expect(await waiting).to.be.instanceOf(Unavailable);
     release();
     (await continuation)();

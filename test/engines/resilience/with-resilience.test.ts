@@ -4,7 +4,7 @@ import { Unavailable } from "../../../src/domain/errors.ts";
 import type { SpeechRequest } from "../../../src/engines/engine.ts";
 import { say } from "../../contracts/engine.ts";
 import { collect } from "../../support/collect.ts";
-import { until } from "../../support/manual-clock.ts";
+import { until } from "../../support/manual-time.ts";
 import { rejection } from "../../support/rejection.ts";
 import { closedGate } from "../../support/wire/gate.ts";
 import type { WireServer } from "../../support/wire/wire-server.ts";
@@ -44,10 +44,10 @@ for (const provider of resilientProviders) {
       for (let i = 0; i < 3; i++) await speak(account);
       const refused = rejection(speak(account));
       await until(() => account.waiting() === 1);
-      account.clock.advance(15_000);
+      account.time.advance(15_000);
       expect(await refused).to.be.instanceOf(Unavailable);
       expect(wire.requests.length).to.equal(3);
-      account.clock.advance(45_000);
+      account.time.advance(45_000);
       await speak(account);
     });
 
@@ -57,7 +57,7 @@ for (const provider of resilientProviders) {
       await speak(account);
       const refused = rejection(speak(account));
       await until(() => account.waiting() === 1);
-      account.clock.advance(15_000);
+      account.time.advance(15_000);
       expect(await refused).to.be.instanceOf(Unavailable);
       expect(wire.requests.length).to.equal(2);
     });
@@ -76,7 +76,7 @@ for (const provider of resilientProviders) {
       await until(() => account.waiting() === 1);
       trickle.step();
       await until(() => account.waiting() === (provider.code === "gwn" ? 1 : 2));
-      account.clock.advance(15_000);
+      account.time.advance(15_000);
       expect(await another).to.be.instanceOf(Unavailable);
       const next = begin();
       trickle.open();

@@ -3,14 +3,14 @@ import type { Exchange } from "../../../src/engines/provider-http/exchange.ts";
 import { type Stage, UpstreamFailed } from "../../../src/engines/provider-http/request-failed.ts";
 import { withRetry } from "../../../src/engines/resilience/with-retry.ts";
 import { collect } from "../../support/collect.ts";
-import { createManualClock, type ManualClock, until } from "../../support/manual-clock.ts";
+import { createManualTime, type ManualTime, until } from "../../support/manual-time.ts";
 import { rejection } from "../../support/rejection.ts";
 import { anyRequest, brokenBody, manualExchange, type PendingRequest } from "./manual-upstream.ts";
 
 const failed = (stage: Stage) => new UpstreamFailed("It failed.", { stage });
 
 describe("withRetry", () => {
-  let clock: ManualClock;
+  let time: ManualTime;
   let exchange: Exchange;
   let requests: PendingRequest[];
   let random: number;
@@ -18,24 +18,24 @@ describe("withRetry", () => {
   let caller: AbortController;
 
   beforeEach(() => {
-    clock = createManualClock();
+    time = createManualTime();
     random = 0.5;
     retries = 0;
     const upstream = manualExchange();
     requests = upstream.requests;
     const onRetry = () => void retries++;
-    exchange = withRetry(upstream.exchange, { clock, random: () => random, onRetry });
+    exchange = withRetry(upstream.exchange, { time, random: () => random, onRetry });
     caller = new AbortController();
   });
 
   const ask = () => exchange(anyRequest, caller.signal);
-  const pausing = () => until(() => clock.waiting() === 1);
+  const pausing = () => until(() => time.waiting() === 1);
   const again = async (ms: number) => {
     await pausing();
     const before = requests.length;
-    clock.advance(ms - 1);
+    time.advance(ms - 1);
     expect(requests.length).to.equal(before);
-    clock.advance(1);
+    time.advance(1);
     await until(() => requests.length === before + 1);
   };
 
@@ -102,7 +102,7 @@ describe("withRetry", () => {
     const response = ask();
     requests[0]?.response({ status: 503 });
     await pausing();
-    clock.advance(0);
+    time.advance(0);
     await until(() => requests.length === 2);
     random = 0.99;
     requests[1]?.response({ status: 503 });
@@ -124,7 +124,7 @@ describe("withRetry", () => {
     requests[0]?.response({ status: 429, headers: { "retry-after": "5" } });
     expect((await tooLong).status).to.equal(429);
     const slow = rejection(ask());
-    clock.advance(4_950);
+    time.advance(4_950);
     const failure = failed("connect");
     requests[1]?.fail(failure);
     expect(await slow).to.equal(failure);
@@ -137,7 +137,7 @@ describe("withRetry", () => {
     const reason = new Error("the caller left");
     caller.abort(reason);
     expect(await response).to.equal(reason);
-    expect(clock.waiting()).to.equal(0);
+    expect(time.waiting()).to.equal(0);
     expect(requests.length).to.equal(1);
   });
 

@@ -1,17 +1,17 @@
 import { expect } from "chai";
 import { EventStoreUnavailable } from "../../../src/eventstore/event-store.ts";
 import { createAppendProbe } from "../../../src/eventstore/eventstoredb/append-probe.ts";
-import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
+import { createManualTime, type ManualTime } from "../../support/manual-time.ts";
 import { rejection } from "../../support/rejection.ts";
 
 const appended = { revision: 0, position: 0 };
 
 describe("the append probe", () => {
-  let clock: ManualClock;
+  let time: ManualTime;
   let probes: number;
   let outcome: () => Promise<unknown>;
   beforeEach(() => {
-    clock = createManualClock();
+    time = createManualTime();
     probes = 0;
     outcome = async () => appended;
   });
@@ -19,13 +19,13 @@ describe("the append probe", () => {
     createAppendProbe(() => {
       probes += 1;
       return outcome();
-    }, clock);
+    }, time);
 
   it("appends at most once in 2 seconds, however often it is checked", async () => {
     const probe = open();
     for (let checks = 0; checks < 100; checks++) {
       await Promise.all([probe.check(), probe.check()]);
-      clock.advance(100);
+      time.advance(100);
     }
     expect(probes).to.equal(5);
   });
@@ -41,7 +41,7 @@ describe("the append probe", () => {
     const probe = open();
     void probe.observe(new Promise(() => {}));
     await probe.observe(Promise.resolve(appended));
-    clock.advance(1_000);
+    time.advance(1_000);
     outcome = () => Promise.reject(new EventStoreUnavailable("no answer"));
     expect(await rejection(probe.check())).to.be.instanceOf(EventStoreUnavailable);
   });

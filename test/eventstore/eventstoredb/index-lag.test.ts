@@ -10,18 +10,18 @@ import {
   rejectionOf,
 } from "../../contracts/event-store/events.ts";
 import { startEventStoreDBNode } from "../../support/eventstoredb-node/node.ts";
-import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
+import { createManualTime, type ManualTime } from "../../support/manual-time.ts";
 import { until } from "../../support/processes.ts";
 
 describe("the EventStoreDB driver with index lag", () => {
-  let timers: ManualClock;
+  let time: ManualTime;
   let lagMs: number;
 
   /** The index lags after the first append, which opens the client's stream of appends. */
   const withLag = async (ms: number, use: (there: EventStore) => Promise<void>, batchAppend = true) => {
-    timers = createManualClock();
+    time = createManualTime();
     lagMs = 0;
-    const lagging = await startEventStoreDBNode({ indexLagMs: () => lagMs, timers, batchAppend });
+    const lagging = await startEventStoreDBNode({ indexLagMs: () => lagMs, time, batchAppend });
     const there = await openEventStoreDB({ url: lagging.url, appendTimeoutMs: 15_000 });
     await there.append("first", [event()], "none");
     lagMs = ms;
@@ -41,8 +41,8 @@ describe("the EventStoreDB driver with index lag", () => {
         async (there) => {
           const fact = event();
           const both = Promise.all([1, 2].map(() => there.append("s", [fact], "none")));
-          await until("one append is not indexed and one waits", () => timers.waiting() === 2);
-          timers.advance(2_000);
+          await until("one append is not indexed and one waits", () => time.waiting() === 2);
+          time.advance(2_000);
           const [first, second] = await both;
           expect(first?.revision).to.equal(0);
           expect(second).to.deep.equal(first);
@@ -56,26 +56,26 @@ describe("the EventStoreDB driver with index lag", () => {
     withLag(60_000, async (there) => {
       const fact = event();
       const first = there.append("s", [fact], "none");
-      await until("the append is not indexed", () => timers.waiting() === 1);
+      await until("the append is not indexed", () => time.waiting() === 1);
       const failure = rejectionOf(() => there.append("s", [fact], "none"));
       for (let responses = 0; responses < 4; responses++) {
-        await until("the repeat waits", () => timers.waiting() === 2);
-        timers.advance(2_000);
+        await until("the repeat waits", () => time.waiting() === 2);
+        time.advance(2_000);
       }
       expect(await failure).to.be.instanceOf(EventStoreUnavailable);
       expect(((await failure) as Error).message).to.contain("does not know yet");
-      timers.advance(60_000);
+      time.advance(60_000);
       expect((await first).revision).to.equal(0);
     }));
 
   it("reads only indexed events, and conflicts with committed ones", () =>
     withLag(100, async (there) => {
       const append = there.append("s", [event()], "none");
-      await until("the append is not indexed", () => timers.waiting() === 1);
+      await until("the append is not indexed", () => time.waiting() === 1);
       await expectConflict(there.append("s", [event()], "none"), 0);
       expect(await read(there, "s")).to.deep.equal([]);
       expect(await readLog(there)).to.have.length(1);
-      timers.advance(100);
+      time.advance(100);
       await append;
       expect(await read(there, "s")).to.have.length(1);
     }));

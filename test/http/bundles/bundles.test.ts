@@ -5,7 +5,7 @@ import { setImmediate } from "node:timers/promises";
 import { expect } from "chai";
 import { Unavailable } from "../../../src/domain/errors.ts";
 import { createBundleLoader } from "../../../src/http/bundles/bundles.ts";
-import { createManualClock, until } from "../../support/manual-clock.ts";
+import { createManualTime, until } from "../../support/manual-time.ts";
 import { rejection } from "../../support/rejection.ts";
 
 const never = new AbortController().signal;
@@ -104,9 +104,9 @@ describe("the bundles of the pages' scripts", () => {
 
   it("are made again a minute after a failure, which requests are told until then", async () => {
     await write("nothing");
-    const clock = createManualClock();
+    const time = createManualTime();
     const warnings: string[] = [];
-    const loader = open({ clock, warn: (sentence) => void warnings.push(sentence) });
+    const loader = open({ time, warn: (sentence) => void warnings.push(sentence) });
     const failed = rejection(loader.bundles());
     const loading = loader.load(never);
     expect(await failed).to.be.instanceOf(Unavailable);
@@ -114,8 +114,8 @@ describe("the bundles of the pages' scripts", () => {
     await until(() => warnings.length === 1);
     expect(warnings[0]).to.match(/^the scripts of the pages cannot be bundled: /);
     await write('"repaired"');
-    await until(() => clock.waiting() > 0);
-    clock.advance(60_000);
+    await until(() => time.waiting() > 0);
+    time.advance(60_000);
     await loading;
     expect(await scriptOf(loader)).to.equal("repaired");
   });

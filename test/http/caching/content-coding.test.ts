@@ -9,7 +9,7 @@ import { respondTagged, taggedContent } from "../../../src/http/kernel/tagged-co
 import { authorize, registerWebsite } from "../../support/client.ts";
 import { duringSuite } from "../../support/during.ts";
 import { startInProcessService } from "../../support/in-process-service.ts";
-import { until } from "../../support/manual-clock.ts";
+import { until } from "../../support/manual-time.ts";
 
 const decoders = {
   br: brotliDecompressSync,

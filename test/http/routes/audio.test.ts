@@ -16,7 +16,7 @@ import { createHoldUnsentBytes } from "../../../src/http/kernel/unsent-bytes.ts"
 import { audioOperation } from "../../../src/http/routes/audio.ts";
 import { nameOf, objectOf, soundOf } from "../../audio/pipeline/sounds.ts";
 import { ask } from "../../support/in-process-service.ts";
-import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
+import { createManualTime, type ManualTime } from "../../support/manual-time.ts";
 import { type OperationServer, serveOperations } from "../../support/operation-server.ts";
 import { rejection } from "../../support/rejection.ts";
 
@@ -26,7 +26,7 @@ describe("GET /audio/{object}", () => {
   let path: string;
   let store: AudioStore;
   let server: OperationServer;
-  let clock: ManualClock;
+  let time: ManualTime;
   /** Bytes of objects that were read from the store. */
   let bytesRead: number;
   let objectsLoaded: number;
@@ -48,7 +48,7 @@ describe("GET /audio/{object}", () => {
   after(() => rm(path, { recursive: true }));
   beforeEach(async () => {
     [bytesRead, objectsLoaded, readsInProgress] = [0, 0, 0];
-    clock = createManualClock();
+    time = createManualTime();
     const counting: AudioStore = {
       ...store,
       get: (...args) => {
@@ -69,7 +69,7 @@ describe("GET /audio/{object}", () => {
     const holdUnsentBytes = createHoldUnsentBytes(
       ({ headers }) => String(headers["x-address"] ?? "203.0.113.1"),
       ["192.0.2.0/24"],
-      { perOwner: 2 * partBytes, total: 3 * partBytes, heldMs: 20_000, clock },
+      { perOwner: 2 * partBytes, total: 3 * partBytes, heldMs: 20_000, time },
     );
     server = await serveOperations([
       audioOperation({ audioReads: pipeline, holdUnsentBytes, publicPath: "" }),
@@ -187,11 +187,11 @@ describe("GET /audio/{object}", () => {
   it("ends responses that a client has not read for 20 seconds, if others wait", async () => {
     const stalled = [stall("203.0.113.1"), stall("203.0.113.1")];
     await untilStalled();
-    clock.advance(60_000);
+    time.advance(60_000);
     await untilStalled();
     const waiting = get(smallName);
     await untilStalled();
-    clock.advance(0);
+    time.advance(0);
     expect((await waiting).bytes).to.have.length(1_000);
     stalled[0]?.resume();
     await once(stalled[0] as Socket, "close");

@@ -51,7 +51,7 @@ describe("draining the streaming socket", () => {
   it("aborts the remaining syntheses after the timeout with a retryable error", async () => {
     const { id, synthesis } = await start();
     const drained = served.socket.drain(1_000);
-    served.clock.advance(1_000);
+    served.time.advance(1_000);
     expect(await client.expect("error")).to.include({ id, code: "UNAVAILABLE", retryable: true });
     expect(await client.closed).to.include({ code: 1012 });
     await drained;

@@ -20,7 +20,7 @@ describe("the handshake of the streaming socket", () => {
 
   beforeEach(async () => {
     // The next minute: resets the counters of failed attempts and requests.
-    served.time.now = (Math.floor(served.time.now / 60_000) + 1) * 60_000;
+    served.wallTime.now = (Math.floor(served.wallTime.now / 60_000) + 1) * 60_000;
     website = await served.register({}, [shop]);
   });
 
@@ -104,7 +104,7 @@ describe("the handshake of the streaming socket", () => {
       const token = tokenOf({ by: "secret", secretId: website.secretId });
       await isRefused({ token: `${token}x` });
       await isRefused({ token, key: "vlk_another" });
-      served.time.now += 901_000;
+      served.wallTime.now += 901_000;
       await isRefused({ token });
     });
 
@@ -224,7 +224,7 @@ describe("the handshake of the streaming socket", () => {
       expect(error).to.include({ id, code: "RATE_LIMIT_EXCEEDED", retryable: true });
       expect(error.retryAfterSeconds).to.be.within(1, 60);
       await isRefused({}, narrow.headers, [429, "RATE_LIMIT_EXCEEDED"]);
-      served.time.now += 60_000;
+      served.wallTime.now += 60_000;
       await canSynthesize(client);
       await client.close();
     });
@@ -289,13 +289,13 @@ describe("the handshake of the streaming socket", () => {
     it("refuses it after the token's session has ended", async () => {
       const client = await connect({ token: tokenOf({ by: "secret", secretId: website.secretId }) });
       await endsWith(client, ["UNAUTHORIZED", "The session of the access token has ended."], async () => {
-        served.time.now += 86_400_000;
+        served.wallTime.now += 86_400_000;
       });
     });
 
     it("accepts it after the token has expired", async () => {
       const client = await connect({ token: tokenOf({ by: "secret", secretId: website.secretId }) });
-      served.time.now += 901_000;
+      served.wallTime.now += 901_000;
       await canSynthesize(client);
       await client.close();
     });

@@ -24,7 +24,7 @@ import {
 import { createRateLimiter } from "../../../src/limits/rate-limiter.ts";
 import { readSettings } from "../../../src/settings.ts";
 import { machineAt } from "../../support/in-process-service.ts";
-import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
+import { createManualTime, type ManualTime } from "../../support/manual-time.ts";
 import { routerOf, testApp } from "../../support/operation-server.ts";
 import { temporaryFolder } from "../../support/service.ts";
 import { testLimits } from "../../support/test-limits.ts";
@@ -40,9 +40,9 @@ export interface TestSocketServer {
   readonly socket: SynthesisSocketServer;
   readonly accessTokens: AccessTokens;
   /** The wall clock of the service. */
-  readonly time: { now: number };
+  readonly wallTime: { now: number };
   /** The clock of the socket's timeouts. */
-  readonly clock: ManualClock;
+  readonly time: ManualTime;
   /** Advances the clock until the promise is settled. */
   elapseUntil<T>(promise: Promise<T>): Promise<T>;
   /** Every line logged, as JSON. */
@@ -76,11 +76,11 @@ export const startSocketServer = async (
   opened.defer(folder.remove);
   const lines: string[] = [];
   const log: Logger = pino({ level: "debug" }, { write: (line) => void lines.push(line) });
-  const time = { now: Date.parse("2026-11-05T10:00:00.000Z") };
-  const clock = createManualClock();
-  const wallClock = () => time.now;
+  const wallTime = { now: Date.parse("2026-11-05T10:00:00.000Z") };
+  const time = createManualTime();
+  const wallClock = () => wallTime.now;
   const settings = readSettings({ DATA_DIR: folder.path, PORT: "0" });
-  const core = await composeCore(settings, pino({ level: "silent" }), { machine: machineAt(time) });
+  const core = await composeCore(settings, pino({ level: "silent" }), { machine: machineAt(wallTime) });
   opened.defer(core.close);
   const { store, runner } = core;
   const view = runner.view(rate);
@@ -117,13 +117,13 @@ export const startSocketServer = async (
     limits: { ...defaultLimits, ...limits },
     maxTextCharacters,
     log,
-    clock,
+    time,
   });
   const handle = testApp(routerOf([openStreamOperation()]), log);
   const options = { host: "127.0.0.1", port: 0, maxTextCharacters, inactivityMs };
   const server = await listen({ handle, upgrade: socket, ...options });
   opened.defer(async () => {
-    await Promise.all([elapseUntil(clock, socket.drain(0)), server.drain(0)]);
+    await Promise.all([elapseUntil(time, socket.drain(0)), server.drain(0)]);
   });
   const running = opened.move();
   return {
@@ -133,9 +133,9 @@ export const startSocketServer = async (
     streaming,
     socket,
     accessTokens,
+    wallTime,
     time,
-    clock,
-    elapseUntil: (promise) => elapseUntil(clock, promise),
+    elapseUntil: (promise) => elapseUntil(time, promise),
     log: lines,
     register: async (changes = {}, origins = []) => {
       const plan: Plan = {
@@ -171,14 +171,14 @@ const plan = ({ text, prosody, engine = "gwn", format = "mp3" }: SynthesisReques
 /** Each step is shorter than the interval of the liveness checks in all tests. */
 const stepMs = 10;
 
-const elapseUntil = async <T>(clock: ManualClock, promise: Promise<T>): Promise<T> => {
+const elapseUntil = async <T>(time: ManualTime, promise: Promise<T>): Promise<T> => {
   let isSettled = false;
   const settle = (): void => {
     isSettled = true;
   };
   promise.then(settle, settle);
   while (!isSettled) {
-    clock.advance(stepMs);
+    time.advance(stepMs);
     await setImmediate();
   }
   return await promise;

@@ -12,7 +12,7 @@ import { createSweepIdleJournals } from "../../../src/ledger/session/recover-jou
 import { synthesesServed } from "../../support/build-journal-events.ts";
 import { collect } from "../../support/collect.ts";
 import { duringTest } from "../../support/during.ts";
-import { createManualClock } from "../../support/manual-clock.ts";
+import { createManualTime } from "../../support/manual-time.ts";
 import { openTemporaryStore } from "../../support/temporary-store.ts";
 import { createRecovery, openPostedJournal } from "./posted-journal.ts";
 
@@ -157,11 +157,11 @@ describe("the sweep", () => {
     const { store } = temporary;
     const [gone, own] = [await openPostedJournal(store), await openPostedJournal(store)];
     await gone.record(synthesesServed(at, [{ apiKey: "a" }]));
-    const timers = createManualClock();
+    const time = createManualTime();
     const recovered: string[] = [];
     const sweep = createSweepIdleJournals({
       store,
-      timers,
+      time,
       onError: fail,
       recoverJournal: async (journal) => {
         recovered.push(journal);
@@ -170,10 +170,10 @@ describe("the sweep", () => {
       },
     });
     await sweep(own.log.journal);
-    timers.advance(14 * 60_000);
+    time.advance(14 * 60_000);
     await sweep(own.log.journal);
     expect(recovered).to.deep.equal([]);
-    timers.advance(60_000);
+    time.advance(60_000);
     await sweep(own.log.journal);
     await sweep(own.log.journal);
     expect(recovered).to.deep.equal([gone.log.journal]);

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { systemClock } from "../../../src/async/clock.ts";
+import { systemTime } from "../../../src/async/time.ts";
 import { journalPrefix, journalStream } from "../../../src/domain/ledger/journal/journal.ts";
 import type { EventStore } from "../../../src/eventstore/event-store.ts";
 import { KnownEntries } from "../../../src/ledger/accounts/known-entries.ts";
@@ -8,7 +8,7 @@ import type { OpenLedger } from "../../../src/ledger/open-ledger.ts";
 import { synthesesServed } from "../../support/build-journal-events.ts";
 import { collect } from "../../support/collect.ts";
 import { duringTest } from "../../support/during.ts";
-import { until } from "../../support/manual-clock.ts";
+import { until } from "../../support/manual-time.ts";
 import { testPrincipal } from "../../support/principal.ts";
 import { servedAudio } from "../../support/served-audio.ts";
 import { serving } from "../../support/servings.ts";
@@ -200,8 +200,8 @@ describe("a report of a process that records and follows servings", () => {
           }
         },
       };
-      const timers = { ...systemClock, after: (_: number, run: () => void) => systemClock.after(0, run) };
-      const { characters } = await createUsageReader({ store, known, timers }).usageOf({
+      const time = { ...systemTime, after: (_: number, run: () => void) => systemTime.after(0, run) };
+      const { characters } = await createUsageReader({ store, known, time }).usageOf({
         apiKey: "k",
         month,
       });

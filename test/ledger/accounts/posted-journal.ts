@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type Clock, systemClock } from "../../../src/async/clock.ts";
+import { systemTime, type Time } from "../../../src/async/time.ts";
 import { addEntries, postedTotals, UsageSum } from "../../../src/domain/ledger/accounts/usage-sum.ts";
 import { type JournalEvent, journalStream } from "../../../src/domain/ledger/journal/journal.ts";
 import { createCommandHandler } from "../../../src/eventstore/command-handler.ts";
@@ -8,7 +8,7 @@ import { Postings } from "../../../src/ledger/accounts/postings.ts";
 import { createJournalRegistry } from "../../../src/ledger/journal/journal-registry.ts";
 import { createRecoverJournal, type RecoverJournal } from "../../../src/ledger/session/recover-journals.ts";
 import { createJournalAppender, type JournalAppender } from "../../support/append-to-journal.ts";
-import { createManualClock, type ManualClock, until } from "../../support/manual-clock.ts";
+import { createManualTime, type ManualTime, until } from "../../support/manual-time.ts";
 
 /** A journal and its postings, as of a process. */
 export interface PostedJournal {
@@ -22,7 +22,7 @@ export interface PostedJournal {
 }
 
 /** Delays and deadlines of appends are real, so that conflicts are retried: only the checks wait for the manual clock. */
-const mixedClock = (manual: ManualClock): Clock & { readonly checks: number } => {
+const mixedTime = (manual: ManualTime): Time & { readonly checks: number } => {
   let checks = 0;
   return {
     get checks() {
@@ -30,7 +30,7 @@ const mixedClock = (manual: ManualClock): Clock & { readonly checks: number } =>
     },
     now: manual.now,
     after: (ms, run) => {
-      if (ms <= 5_000) return systemClock.after(ms, run);
+      if (ms <= 5_000) return systemTime.after(ms, run);
       checks += 1;
       return manual.after(ms, run);
     },
@@ -45,8 +45,8 @@ export const openPostedJournal = async (
   const journal = randomUUID();
   const log = createJournalAppender(store, journal);
   const since = await createJournalRegistry(createCommandHandler({ store }), clock).open(journal);
-  const manual = createManualClock();
-  const timers = mixedClock(manual);
+  const manual = createManualTime();
+  const time = mixedTime(manual);
   const errors: string[] = [];
   let work: Promise<unknown> = Promise.resolve();
   const postings = new Postings({
@@ -54,7 +54,7 @@ export const openPostedJournal = async (
     journal,
     since,
     clock,
-    timers,
+    time,
     notePosted: (through) => {
       const at = new Date(clock()).toISOString();
       const data = { through, at, previous: null };
@@ -72,9 +72,9 @@ export const openPostedJournal = async (
       postings.add([recorded]);
     },
     advance: async (ms) => {
-      const { checks } = timers;
+      const { checks } = time;
       manual.advance(ms);
-      await until(() => timers.checks > checks);
+      await until(() => time.checks > checks);
       await work;
     },
   };
@@ -93,7 +93,7 @@ export const createRecovery = (
     store,
     handler: createCommandHandler({ store }),
     clock,
-    timers: systemClock,
+    time: systemTime,
     onError,
     registry: createJournalRegistry(createCommandHandler({ store }), clock),
     recoverIdempotencyKeys: async () => {},

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { systemClock } from "../../../src/async/clock.ts";
+import { systemTime } from "../../../src/async/time.ts";
 import { keyNumberOf } from "../../../src/domain/accounts/key-numbers.ts";
 import { Unavailable } from "../../../src/domain/errors.ts";
 import {
@@ -129,7 +129,7 @@ describe("postings", () => {
       journal: log.journal,
       since: -1,
       clock: () => Date.parse(at),
-      timers: { now: systemClock.now, after: (ms, run) => systemClock.after(Math.min(ms, 50), run) },
+      time: { now: systemTime.now, after: (ms, run) => systemTime.after(Math.min(ms, 50), run) },
       notePosted: () => {},
       onError: () => {},
       maxAgeMs: Number.POSITIVE_INFINITY,

@@ -7,7 +7,7 @@ import { positionBefore } from "../../../src/ledger/audit/log-period.ts";
 import { createReportQueue } from "../../../src/ledger/reports/report-queue.ts";
 import { duringTest } from "../../support/during.ts";
 import { append, busyMonth, issued } from "../../support/logged-events.ts";
-import { createManualClock, type ManualClock, until } from "../../support/manual-clock.ts";
+import { createManualTime, type ManualTime, until } from "../../support/manual-time.ts";
 import { rejection } from "../../support/rejection.ts";
 import { countSubscriptions } from "../../support/subscription-counter.ts";
 import { openTemporaryStore } from "../../support/temporary-store.ts";
@@ -20,12 +20,12 @@ const sealOf = (position: number, at: string) => ({
 
 describe("the event log, in pages", () => {
   const temporary = duringTest(openTemporaryStore);
-  let timers: ManualClock;
+  let time: ManualTime;
   let eventLog: EventLog;
 
   beforeEach(async () => {
-    timers = createManualClock();
-    eventLog = createEventLog({ store: temporary.store, timers });
+    time = createManualTime();
+    eventLog = createEventLog({ store: temporary.store, time });
     await append(temporary.store, busyMonth(300));
   });
 
@@ -75,7 +75,7 @@ describe("the event log, in pages", () => {
 
   it("reads of one key only what its streams and journals name, in pages of any size", async () => {
     const counter = countSubscriptions(temporary.store);
-    eventLog = createEventLog({ store: counter, timers });
+    eventLog = createEventLog({ store: counter, time });
     const whole = (await page({ limit: 500 })).entries.filter(
       ({ stream, data }) => stream === "key-ab" || Object(data).apiKey === "ab",
     );
@@ -98,20 +98,20 @@ describe("the event log, in pages", () => {
   it("waits at the end of the log for the next entry", async () => {
     const end = await page({ limit: 500 });
     const waiting = page({ after: placeOf(end.next), waitMs: 1_000 });
-    await until(() => timers.waiting() === 1);
+    await until(() => time.waiting() === 1);
     await append(temporary.store, issued("later").slice(0, 1));
     expect((await waiting).entries.map(({ stream }) => stream)).to.deep.equal(["key-later"]);
-    expect(timers.waiting()).to.equal(0);
+    expect(time.waiting()).to.equal(0);
   });
 
   it("returns no entries when the time is over, or the service shuts down", async () => {
     const end = await page({ limit: 500 });
     const waiting = page({ after: placeOf(end.next), waitMs: 1_000 });
-    await until(() => timers.waiting() === 1);
-    timers.advance(1_000);
+    await until(() => time.waiting() === 1);
+    time.advance(1_000);
     expect(await waiting).to.deep.include({ entries: [], next: end.next });
     const stopped = page({ after: placeOf(end.next), waitMs: 1_000 });
-    await until(() => timers.waiting() === 1);
+    await until(() => time.waiting() === 1);
     await eventLog.drain();
     expect((await stopped).entries).to.deep.equal([]);
   });
@@ -143,7 +143,7 @@ describe("the event log, in pages", () => {
   it("counts the entries of each minute by type, with the positions of its events", async () => {
     const countEvents = createCountEvents({
       store: temporary.store,
-      queue: createReportQueue({ clock: timers }),
+      queue: createReportQueue({ time }),
     });
     const period = { from: "2026-10-01T01:00:00Z", to: "2026-10-01T03:00:00Z" };
     const { minutes, entries } = await countEvents({ ...period, signal });
@@ -169,7 +169,7 @@ describe("the event log, in pages", () => {
       return store.subscribe(options);
     };
     const observed = { ...store, subscribe };
-    const countEvents = createCountEvents({ store: observed, queue: createReportQueue({ clock: timers }) });
+    const countEvents = createCountEvents({ store: observed, queue: createReportQueue({ time }) });
     const period = { from: "2026-10-01", to: "2026-10-02" };
     const counts = Array.from({ length: 8 }, () => countEvents({ ...period, signal }));
     const refused = (await Promise.allSettled(counts)).filter(({ status }) => status === "rejected");

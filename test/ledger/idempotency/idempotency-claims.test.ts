@@ -16,7 +16,7 @@ import type { Admission } from "../../../src/ledger/ledger.ts";
 import type { OpenLedger } from "../../../src/ledger/open-ledger.ts";
 import { collect } from "../../support/collect.ts";
 import { duringTest } from "../../support/during.ts";
-import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
+import { createManualTime, type ManualTime } from "../../support/manual-time.ts";
 import { testPrincipal } from "../../support/principal.ts";
 import { rejection } from "../../support/rejection.ts";
 import { servedAudio } from "../../support/served-audio.ts";
@@ -34,7 +34,7 @@ const keyed = (requestId: string, request = "same") => ({
 
 interface Process {
   readonly opened: OpenLedger;
-  readonly timers: ManualClock;
+  readonly time: ManualTime;
 }
 
 describe("claims of Idempotency-Keys", () => {
@@ -52,9 +52,9 @@ describe("claims of Idempotency-Keys", () => {
   });
   afterEach(async () => {
     isGone = false;
-    for (const { opened, timers } of processes) {
+    for (const { opened, time } of processes) {
       const closed = opened.close(1);
-      timers.advance(1);
+      time.advance(1);
       await closed;
     }
   });
@@ -71,7 +71,7 @@ describe("claims of Idempotency-Keys", () => {
     }
   };
   const open = async (store: EventStore = temporary.store): Promise<Process> => {
-    const timers = createManualClock();
+    const time = createManualTime();
     const followed: EventStore = {
       ...store,
       append: (...request) => inStore(() => store.append(...request)),
@@ -79,12 +79,12 @@ describe("claims of Idempotency-Keys", () => {
         yield* await inStore(() => collect(store.readStream(...request)));
       },
     };
-    const opened = await openTestLedger(followed, () => start + timers.now(), {
-      timers,
+    const opened = await openTestLedger(followed, () => start + time.now(), {
+      time,
       onError: () => {},
     });
-    processes.push({ opened, timers });
-    return { opened, timers };
+    processes.push({ opened, time });
+    return { opened, time };
   };
   /** A process that is killed when the test says so. */
   const mortal = (): EventStore => ({
@@ -110,18 +110,14 @@ describe("claims of Idempotency-Keys", () => {
       ),
     );
   /** Lets time pass in the process, and awaits its answers to each step, until the promise settles. */
-  const passUntil = async <T>(
-    { timers }: Process,
-    promise: Promise<T>,
-    others: Process[] = [],
-  ): Promise<T> => {
+  const passUntil = async <T>({ time }: Process, promise: Promise<T>, others: Process[] = []): Promise<T> => {
     let isSettled = false;
     const settle = (): void => {
       isSettled = true;
     };
     promise.then(settle, settle);
     for (await quiet(); !isSettled; await quiet())
-      for (const each of [timers, ...others.map((other) => other.timers)]) each.advance(100);
+      for (const each of [time, ...others.map((other) => other.time)]) each.advance(100);
     return await promise;
   };
   const charged = async (): Promise<number> => {
@@ -172,10 +168,10 @@ describe("claims of Idempotency-Keys", () => {
     const [gone, other] = [await open(mortal()), await open()];
     await admit(gone, "r-1");
     isGone = true;
-    const began = other.timers.now();
+    const began = other.time.now();
     const next = await passUntil(other, admit(other, "r-2"));
     expect(next.isRepeat).to.equal(false);
-    expect(other.timers.now() - began).to.be.within(10_000, 11_500);
+    expect(other.time.now() - began).to.be.within(10_000, 11_500);
     expect(await charge(other, "r-2", next)).to.equal(11);
   });
 
@@ -195,7 +191,7 @@ describe("claims of Idempotency-Keys", () => {
     await admit(first, "r-1");
     const repeated = rejection(admit(second, "r-2"));
     expect(await passUntil(second, repeated, [first])).to.be.instanceOf(Unavailable);
-    expect(second.timers.now()).to.be.within(30_000, 31_000);
+    expect(second.time.now()).to.be.within(30_000, 31_000);
     const journals = await readLedger(temporary.store);
     expect(journals.servings).to.deep.equal([]);
   });
@@ -205,7 +201,7 @@ describe("claims of Idempotency-Keys", () => {
     await admit(first, "r-1");
     const passOnFirst = async (ms: number): Promise<void> => {
       for (let passed = 0; passed < ms; passed += 4_000) {
-        first.timers.advance(4_000);
+        first.time.advance(4_000);
         await quiet();
       }
     };

@@ -1,16 +1,16 @@
 import { expect } from "chai";
 import { FlushSchedule } from "../../../src/ledger/journal/flush-schedule.ts";
-import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
+import { createManualTime, type ManualTime } from "../../support/manual-time.ts";
 
 describe("the schedule of a journal's flushes", () => {
-  let timers: ManualClock;
+  let time: ManualTime;
   let started: number;
   let schedule: FlushSchedule;
 
   beforeEach(() => {
-    timers = createManualClock();
+    time = createManualTime();
     started = 0;
-    schedule = new FlushSchedule(timers, () => {
+    schedule = new FlushSchedule(time, () => {
       started += 1;
     });
   });
@@ -18,16 +18,16 @@ describe("the schedule of a journal's flushes", () => {
   /** Appends a flush. Returns whether the next one is delayed. */
   const append = ({ completed = 16, ms = 8, waiting = 0 }): boolean => {
     schedule.sent();
-    timers.advance(ms);
+    time.advance(ms);
     return schedule.delayNext({ completed, waiting });
   };
 
   const delayAfter = (ms: number): number => {
     if (!append({ ms })) return 0;
-    const begin = timers.now();
+    const begin = time.now();
     const before = started;
-    while (started === before) timers.advance(0.25);
-    return timers.now() - begin;
+    while (started === before) time.advance(0.25);
+    return time.now() - begin;
   };
 
   it("takes all of fewer than 32 servings in progress, and half of more", () => {
@@ -49,12 +49,12 @@ describe("the schedule of a journal's flushes", () => {
 
   it("creates no timer after a short append", () => {
     expect(append({ ms: 3.75 })).to.equal(false);
-    expect(timers.waiting()).to.equal(0);
+    expect(time.waiting()).to.equal(0);
   });
 
   it("does not delay servings after an append that answered none", () => {
     expect(append({ completed: 0, waiting: 3 })).to.equal(false);
-    expect(timers.waiting()).to.equal(0);
+    expect(time.waiting()).to.equal(0);
   });
 
   it("ends the delay when as many servings wait as were in progress", () => {
@@ -72,10 +72,10 @@ describe("the schedule of a journal's flushes", () => {
 
   it("starts a delayed flush when the delay has passed", () => {
     append({ ms: 8 });
-    timers.advance(3.75);
+    time.advance(3.75);
     expect(started).to.equal(0);
     expect(schedule.isDelayed(0)).to.equal(true);
-    timers.advance(0.25);
+    time.advance(0.25);
     expect(started).to.equal(1);
     expect(schedule.isDelayed(0)).to.equal(false);
   });
@@ -83,7 +83,7 @@ describe("the schedule of a journal's flushes", () => {
   it("does not start a second flush if one was sent during the delay", () => {
     append({ ms: 8 });
     schedule.sent();
-    expect(timers.waiting()).to.equal(0);
+    expect(time.waiting()).to.equal(0);
     expect(schedule.isDelayed(0)).to.equal(false);
   });
 });

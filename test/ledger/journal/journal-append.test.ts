@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { type Clock, systemClock } from "../../../src/async/clock.ts";
+import { systemTime, type Time } from "../../../src/async/time.ts";
 import {
   type EventStore,
   EventStoreUnavailable,
@@ -14,7 +14,7 @@ import { openTemporaryStore } from "../../support/temporary-store.ts";
 
 const stream = "journal-j1";
 /** Delays pass at once. */
-const timers: Clock = { ...systemClock, after: (_, run) => systemClock.after(0, run) };
+const time: Time = { ...systemTime, after: (_, run) => systemTime.after(0, run) };
 
 describe("a conflict about an event that is lost with a cluster's leader", () => {
   const temporary = duringTest(openTemporaryStore);
@@ -29,7 +29,7 @@ describe("a conflict about an event that is lost with a cluster's leader", () =>
   });
 
   it("does not keep the journal's process from appending", async () => {
-    const options = { timers, signal: new AbortController().signal, onUnavailable: () => {} };
+    const options = { time, signal: new AbortController().signal, onUnavailable: () => {} };
     const store = conflicting(1);
     const { end } = await appendToJournal(stream, [event()], -1, { ...options, store });
     expect(end?.revision).to.equal(0);
@@ -37,7 +37,7 @@ describe("a conflict about an event that is lost with a cluster's leader", () =>
 
   it("ends an attempt to close the journal, and the next one closes it", async () => {
     const store = conflicting(1);
-    const close = () => closeJournal(store, Date.now, "j1", "silent", timers);
+    const close = () => closeJournal(store, Date.now, "j1", "silent", time);
     expect(await rejection(close())).to.be.instanceOf(EventStoreUnavailable);
     expect(await close()).to.equal(0);
   });

@@ -9,7 +9,7 @@ import { event } from "../../contracts/event-store/events.ts";
 import { collect } from "../../support/collect.ts";
 import { randomLag, seededRandom } from "../../support/eventstoredb-node/index-lag.ts";
 import { startEventStoreDBNode } from "../../support/eventstoredb-node/node.ts";
-import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
+import { createManualTime, type ManualTime } from "../../support/manual-time.ts";
 import { until } from "../../support/processes.ts";
 import { serving } from "../../support/servings.ts";
 import { JournalProcess } from "./journal-process.ts";
@@ -29,15 +29,15 @@ describe("a journal on EventStoreDB", () => {
       return reading;
     };
 
-    const withLag = async (use: (store: EventStore, timers: ManualClock) => Promise<void>) => {
-      const timers = createManualClock();
+    const withLag = async (use: (store: EventStore, time: ManualTime) => Promise<void>) => {
+      const time = createManualTime();
       let lagMs = 0;
-      const node = await startEventStoreDBNode({ indexLagMs: () => lagMs, timers });
+      const node = await startEventStoreDBNode({ indexLagMs: () => lagMs, time });
       const store = await openEventStoreDB({ url: node.url, appendTimeoutMs: 15_000 });
       await store.append("first", [event()], "none");
       lagMs = 100;
       try {
-        await use(store, timers);
+        await use(store, time);
       } finally {
         await store.close();
         await node.close();
@@ -45,9 +45,9 @@ describe("a journal on EventStoreDB", () => {
     };
 
     it("fails a serving only when the closing event is readable", () =>
-      withLag(async (store, timers) => {
+      withLag(async (store, time) => {
         const closing = closeJournal(store, Date.now, "j", "silent");
-        await until("the closing event is not indexed", () => timers.waiting() === 1);
+        await until("the closing event is not indexed", () => time.waiting() === 1);
         const reading = counted(store);
         const writer = new JournalWriter({ store: reading, journal: "j", clock: Date.now });
         let failure: unknown;
@@ -59,7 +59,7 @@ describe("a journal on EventStoreDB", () => {
         );
         await until("the writer has read in vain", () => reading.reads > 2);
         expect(failure).to.equal(undefined);
-        timers.advance(100);
+        time.advance(100);
         await failed;
         expect(failure).to.be.instanceOf(JournalTakenOver);
         expect(await closing).to.equal(0);
@@ -67,16 +67,16 @@ describe("a journal on EventStoreDB", () => {
       }));
 
     it("is closed after an append that reads do not show yet", () =>
-      withLag(async (store, timers) => {
+      withLag(async (store, time) => {
         const writer = new JournalWriter({ store, journal: "j", clock: Date.now });
         writer.addServing(serving(), 0, () => {});
-        await until("the serving is not indexed", () => timers.waiting() === 1);
+        await until("the serving is not indexed", () => time.waiting() === 1);
         const reading = counted(store);
         const closing = closeJournal(reading, Date.now, "j", "silent");
         await until("the closing has read in vain", () => reading.reads > 2);
-        timers.advance(100);
-        await until("the closing event is not indexed", () => timers.waiting() === 1);
-        timers.advance(100);
+        time.advance(100);
+        await until("the closing event is not indexed", () => time.waiting() === 1);
+        time.advance(100);
         expect(await closing).to.equal(1);
         const events = await collect(store.readStream(journalStream("j")));
         expect(events.map(({ type }) => type)).to.deep.equal(["SynthesesServed", "JournalClosed"]);

@@ -3,7 +3,7 @@ import { sleep } from "../../../src/async/sleep.ts";
 import type { EventStore, NewEvent } from "../../../src/eventstore/event-store.ts";
 import { JournalWriter } from "../../../src/ledger/journal/journal-writer.ts";
 import { serving } from "../../support/servings.ts";
-import { createSimulatedClock, type SimulatedClock } from "../quota/simulation.ts";
+import { createSimulatedClock, type SimulatedTime } from "../quota/simulation.ts";
 
 interface Append {
   /** When it was sent. */
@@ -15,24 +15,24 @@ const servingsIn = (events: readonly NewEvent[]): number =>
   events.reduce((sum, { data }) => sum + ((data as { requestIds?: unknown[] }).requestIds?.length ?? 0), 0);
 
 describe("the writer of a journal, when appends take long", () => {
-  let timers: SimulatedClock;
+  let time: SimulatedTime;
   let appends: Append[];
   let writer: JournalWriter;
 
   const createWriter = (appendMs: number): void => {
     let revision = -1;
     const append: EventStore["append"] = async (_stream, events) => {
-      appends.push({ at: timers.now(), servings: servingsIn(events) });
-      await sleep(appendMs, { clock: timers });
+      appends.push({ at: time.now(), servings: servingsIn(events) });
+      await sleep(appendMs, { time });
       revision += events.length;
       return { revision, position: revision };
     };
     const store = { append } as EventStore;
-    writer = new JournalWriter({ store, journal: "0193-a", clock: () => timers.now(), timers });
+    writer = new JournalWriter({ store, journal: "0193-a", clock: () => time.now(), time });
   };
 
   beforeEach(() => {
-    timers = createSimulatedClock();
+    time = createSimulatedClock();
     appends = [];
     createWriter(8);
   });
@@ -46,7 +46,7 @@ describe("the writer of a journal, when appends take long", () => {
   const request = async (count: number, pauseMs: number): Promise<void> => {
     for (let index = 0; index < count; index++) {
       await serve();
-      await sleep(pauseMs, { clock: timers });
+      await sleep(pauseMs, { time });
     }
   };
 
@@ -55,13 +55,13 @@ describe("the writer of a journal, when appends take long", () => {
     void promise.finally(() => {
       isSettled = true;
     });
-    await timers.runUntil(() => isSettled);
+    await time.runUntil(() => isSettled);
     return promise;
   };
 
   it("appends the servings of all clients together when they send their next requests within the delay", async () => {
     const first = request(20, 0);
-    await timers.runUntil(() => appends.length === 1);
+    await time.runUntil(() => appends.length === 1);
     const others = Array.from({ length: 15 }, (_, index) => request(20, index / 5));
     await settled(Promise.all([first, ...others]));
     const sizes = appends.map(({ servings }) => servings);
@@ -76,10 +76,10 @@ describe("the writer of a journal, when appends take long", () => {
 
   it("appends a serving after the delay if the other clients send no further requests", async () => {
     const all = Promise.all(Array.from({ length: 16 }, serve));
-    await timers.runUntil(() => appends.length === 1);
+    await time.runUntil(() => appends.length === 1);
     void serve();
     await settled(all);
-    await timers.runUntil(() => appends.length === 2);
+    await time.runUntil(() => appends.length === 2);
     expect(appends).to.deep.equal([
       { at: 0, servings: 16 },
       { at: 12, servings: 1 },
@@ -88,7 +88,7 @@ describe("the writer of a journal, when appends take long", () => {
 
   it("starts a flush at once when the delay has passed without requests", async () => {
     await settled(Promise.all(Array.from({ length: 16 }, serve)));
-    await settled(sleep(4, { clock: timers }));
+    await settled(sleep(4, { time }));
     await settled(serve());
     expect(appends.map(({ at }) => at)).to.deep.equal([0, 12]);
   });
@@ -96,7 +96,7 @@ describe("the writer of a journal, when appends take long", () => {
   it("does not delay flushes after short appends", async () => {
     createWriter(3);
     const all = Array.from({ length: 16 }, serve);
-    await timers.runUntil(() => appends.length === 1);
+    await time.runUntil(() => appends.length === 1);
     all.push(serve());
     await settled(Promise.all(all));
     expect(appends.map(({ at }) => at)).to.deep.equal([0, 3]);
@@ -107,13 +107,13 @@ describe("the writer of a journal, when appends take long", () => {
     const refused = serve().catch(() => undefined);
     await settled(refused);
     writer.notePosted(0);
-    await timers.runUntil(() => appends.length === 2);
+    await time.runUntil(() => appends.length === 2);
     expect(appends.map(({ at }) => at)).to.deep.equal([0, 30_000]);
   });
 
   it("closes without a delay", async () => {
     void Promise.all(Array.from({ length: 16 }, serve));
-    await timers.runUntil(() => appends.length === 1);
+    await time.runUntil(() => appends.length === 1);
     await settled(writer.close("shutdown"));
     expect(appends.map(({ at }) => at)).to.deep.equal([0, 8]);
   });
@@ -121,7 +121,7 @@ describe("the writer of a journal, when appends take long", () => {
   it("ends a delay when it is closed", async () => {
     await settled(Promise.all(Array.from({ length: 16 }, serve)));
     void serve();
-    await settled(sleep(1, { clock: timers }));
+    await settled(sleep(1, { time }));
     await settled(writer.close("shutdown"));
     expect(appends).to.deep.equal([
       { at: 0, servings: 16 },
@@ -132,10 +132,10 @@ describe("the writer of a journal, when appends take long", () => {
 
   it("resolves flushed() during a delay", async () => {
     void Promise.all(Array.from({ length: 16 }, serve));
-    await timers.runUntil(() => appends.length === 1);
+    await time.runUntil(() => appends.length === 1);
     await settled(writer.flushed());
-    expect(timers.now()).to.equal(8);
+    expect(time.now()).to.equal(8);
     await settled(writer.flushed());
-    expect(timers.now()).to.equal(8);
+    expect(time.now()).to.equal(8);
   });
 });

@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import fc from "fast-check";
 import { closeJournal } from "../../../src/ledger/journal/close-journal.ts";
 import { duringSuite } from "../../support/during.ts";
-import { createManualClock } from "../../support/manual-clock.ts";
+import { createManualTime } from "../../support/manual-time.ts";
 import { openTemporaryStore } from "../../support/temporary-store.ts";
 import { type Disturbance, disturbedStore } from "../disturbed-store.ts";
 import { JournalProcess } from "./journal-process.ts";
@@ -65,12 +65,12 @@ describe("the writer of a journal, under any schedule", () => {
   const run = async (actions: readonly Action[]): Promise<void> => {
     runs += 1;
     const store = disturbedStore(temporary.store);
-    const timers = createManualClock();
+    const time = createManualTime();
     let now = Date.parse("2026-11-30T23:30:00.000Z");
     const options = {
       store,
       clock: () => now,
-      timers,
+      time,
       deadlineMs: 5_000,
       maxPending: 60,
       maxFlushBytes: 6_000,
@@ -78,7 +78,7 @@ describe("the writer of a journal, under any schedule", () => {
     const process = new JournalProcess(`run-${runs}`, options);
     const advance = (ms: number) => {
       now += ms;
-      timers.advance(ms);
+      time.advance(ms);
     };
     /** Lets time pass until the promise settles, slowly enough for a busy store. */
     const settle = async <T>(promise: Promise<T>): Promise<T> => {

@@ -12,7 +12,7 @@ import { JournalWriter } from "../../../src/ledger/journal/journal-writer.ts";
 import type { JournalWriterOptions } from "../../../src/ledger/journal/journal-writer-options.ts";
 import { collect } from "../../support/collect.ts";
 import { duringTest } from "../../support/during.ts";
-import { createManualClock, type ManualClock, until } from "../../support/manual-clock.ts";
+import { createManualTime, type ManualTime, until } from "../../support/manual-time.ts";
 import { type JournalEntries, readJournal } from "../../support/read-journal.ts";
 import { serving, voided } from "../../support/servings.ts";
 import { openTemporaryStore } from "../../support/temporary-store.ts";
@@ -26,7 +26,7 @@ const never = 10 ** 9;
 describe("the writer of a journal", () => {
   const temporary = duringTest(openTemporaryStore);
   let store: DisturbedStore;
-  let timers: ManualClock;
+  let time: ManualTime;
   let now: number;
   let flushed: FlushedEvent[];
   let takenBack: VoidedServing[];
@@ -34,7 +34,7 @@ describe("the writer of a journal", () => {
 
   beforeEach(async () => {
     store = disturbedStore(temporary.store);
-    timers = createManualClock();
+    time = createManualTime();
     now = start;
     flushed = [];
     takenBack = [];
@@ -46,7 +46,7 @@ describe("the writer of a journal", () => {
       store,
       journal,
       clock: () => now,
-      timers,
+      time,
       deadlineMs,
       onFlushed: (events) => flushed.push(...events),
       onVoided: (one) => takenBack.push(one),
@@ -98,7 +98,7 @@ describe("the writer of a journal", () => {
     };
     promise.then(settle, settle);
     while (!isSettled) {
-      timers.advance(10);
+      time.advance(10);
       await setImmediate();
     }
     return promise;
@@ -244,7 +244,7 @@ describe("the writer of a journal", () => {
       const sent = failureOf(serve(writer, serving({ requestId: "sent" })));
       await until(() => store.held === 1);
       const waiting = failureOf(serve(writer, serving({ requestId: "waiting" })));
-      timers.advance(deadlineMs);
+      time.advance(deadlineMs);
       expect(await waiting)
         .to.be.instanceOf(Unavailable)
         .and.not.instanceOf(OutcomeUnknown);
@@ -259,7 +259,7 @@ describe("the writer of a journal", () => {
       store.hold();
       const late = failureOf(serve(writer, serving({ requestId: "late" })));
       await until(() => store.held === 1);
-      timers.advance(deadlineMs);
+      time.advance(deadlineMs);
       expect(await late).to.be.instanceOf(OutcomeUnknown);
       store.release();
       await until(() => takenBack.length === 1);
@@ -306,7 +306,7 @@ describe("the writer of a journal", () => {
       const writer = createWriter({ deadlineMs: never });
       store.disturb("answer lost");
       const first = serve(writer, serving({ requestId: "first" }));
-      await until(() => timers.waiting() === 2);
+      await until(() => time.waiting() === 2);
       await closeJournal(temporary.store, () => now, journal, "silent");
       const second = failureOf(serve(writer, serving({ requestId: "second" })));
       await whileTimePasses(first);
@@ -319,7 +319,7 @@ describe("the writer of a journal", () => {
       const writer = createWriter({ store: forgetful(), deadlineMs: never });
       store.disturb("answer lost");
       const first = serve(writer, serving({ requestId: "first" }));
-      await until(() => timers.waiting() === 2);
+      await until(() => time.waiting() === 2);
       await closeJournal(temporary.store, () => now, journal, "silent");
       await whileTimePasses(first);
       expect(lost).to.have.length(1);
@@ -330,9 +330,9 @@ describe("the writer of a journal", () => {
       const writer = createWriter();
       store.disturb("answer lost", "refused");
       const late = failureOf(serve(writer, serving({ requestId: "late" })));
-      await until(() => timers.waiting() === 2);
+      await until(() => time.waiting() === 2);
       await closeJournal(temporary.store, () => now, journal, "silent");
-      timers.advance(deadlineMs);
+      time.advance(deadlineMs);
       expect(await late).to.be.instanceOf(OutcomeUnknown);
       await whileTimePasses(until(() => lost.length === 1));
       expect(lost[0]?.voids).to.deep.equal([
@@ -345,7 +345,7 @@ describe("the writer of a journal", () => {
       await closeJournal(temporary.store, () => now, journal, "silent");
       store.readsFail = true;
       const failure = failureOf(serve(writer));
-      await until(() => timers.waiting() === 2);
+      await until(() => time.waiting() === 2);
       expect(lost).to.deep.equal([]);
       store.readsFail = false;
       expect(await whileTimePasses(failure)).to.be.instanceOf(JournalTakenOver);
@@ -482,9 +482,9 @@ describe("the writer of a journal", () => {
     const refused = Promise.withResolvers<never>();
     const writer = createWriter({ store: { ...store, append: () => refused.promise } });
     const failure = failureOf(serve(writer, serving({ requestId: "r-1", characters: 7 })));
-    await until(() => writer.pending === 1 && timers.waiting() > 0);
+    await until(() => writer.pending === 1 && time.waiting() > 0);
     await setImmediate();
-    timers.advance(deadlineMs);
+    time.advance(deadlineMs);
     expect(await failure).to.be.instanceOf(OutcomeUnknown);
     expect(takenBack).to.deep.equal([]);
     refused.reject(new TypeError("an event's data must be a plain JSON object"));
@@ -561,7 +561,7 @@ describe("the writer of a journal", () => {
     });
     const at = await serve(writer);
     writer.addVoids([voided(serving(), at)]);
-    await until(() => timers.waiting() > 0);
+    await until(() => time.waiting() > 0);
     await closeJournal(temporary.store, () => now, journal, "silent");
     expect(await failureOf(serve(writer, serving({ requestId: "r-2" })))).to.be.instanceOf(JournalTakenOver);
     expect(lost.flatMap(({ voids }) => voids)).to.deep.equal([{ ...voided(serving(), at), journal }]);

@@ -1,4 +1,4 @@
-import { systemClock } from "../../../src/async/clock.ts";
+import { systemTime } from "../../../src/async/time.ts";
 import type { LogSummary } from "../../../src/domain/ledger/proof/log-verifier.ts";
 import { createNoteSigner, createNoteVerifier } from "../../../src/domain/ledger/seals/note-signer.ts";
 import type { NoteVerifier } from "../../../src/domain/ledger/seals/seal-note.ts";
@@ -40,7 +40,7 @@ export const sealing = (store: EventStore) => {
     seals,
     /** Posts all entries of a closed journal. */
     post: (journal: string, closedRevision: number): Promise<void> =>
-      postOnBehalf({ store, journal, clock, timers: systemClock, onError }, closedRevision),
+      postOnBehalf({ store, journal, clock, time: systemTime, onError }, closedRevision),
     exported: async (): Promise<Buffer> =>
       Buffer.from((await collect(exportAudit({ actor: "cli" }))).join("")),
   };

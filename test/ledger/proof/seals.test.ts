@@ -23,7 +23,7 @@ import { collect } from "../../support/collect.ts";
 import { duringTest } from "../../support/during.ts";
 import { randomLag } from "../../support/eventstoredb-node/index-lag.ts";
 import { startEventStoreDBNode } from "../../support/eventstoredb-node/node.ts";
-import { createManualClock, until } from "../../support/manual-clock.ts";
+import { createManualTime, until } from "../../support/manual-time.ts";
 import { rejection } from "../../support/rejection.ts";
 import { openTemporaryStore } from "../../support/temporary-store.ts";
 import { keys, sealing, signer, writeBusyDay } from "./sealed-store.ts";
@@ -149,7 +149,7 @@ describe("seals", () => {
 describe("the schedule of seals", () => {
   it("seals once an hour in all processes together, and reports failures until one succeeds", async () => {
     const temporary = await openTemporaryStore();
-    const timers = createManualClock();
+    const time = createManualTime();
     let isDown = false;
     const store: typeof temporary.store = {
       ...temporary.store,
@@ -160,7 +160,7 @@ describe("the schedule of seals", () => {
     const attempts = { started: 0, ended: 0 };
     const start = Date.parse("2026-11-05T10:00:00.000Z");
     const processes = [0, 1].map(() => {
-      const { sealIfDue } = createSeals({ ...options, store, clock: () => start + timers.now(), timers });
+      const { sealIfDue } = createSeals({ ...options, store, clock: () => start + time.now(), time });
       const counted = (...args: Parameters<typeof sealIfDue>) => {
         attempts.started += 1;
         return sealIfDue(...args).finally(() => {
@@ -169,15 +169,15 @@ describe("the schedule of seals", () => {
       };
       return scheduleSeals({
         seals: { sealIfDue: counted },
-        timers,
+        time,
         onError: (_, error) => errors.push(error),
       });
     });
     const pass = async (minutes: number): Promise<void> => {
       for (let minute = 0; minute < minutes; minute++) {
-        await until(() => timers.waiting() === processes.length);
-        timers.advance(60_000);
-        await until(() => attempts.started === attempts.ended && timers.waiting() === processes.length);
+        await until(() => time.waiting() === processes.length);
+        time.advance(60_000);
+        await until(() => attempts.started === attempts.ended && time.waiting() === processes.length);
       }
     };
     try {
@@ -204,7 +204,7 @@ describe("the schedule of seals", () => {
     const website = { websiteId: "w1", name: "example.com", origins: [] };
     await sealing(temporary.store).log.append("website-w1", "WebsiteRegistered", website);
     const event = (await readEvent(temporary.store, "website-w1")) as RecordedEvent;
-    const timers = createManualClock();
+    const time = createManualTime();
     const errors: unknown[] = [];
     const events = 100_000;
     let read = 0;
@@ -220,10 +220,10 @@ describe("the schedule of seals", () => {
         yield { events: batch as unknown as RecordedEvent[], position: 0, caughtUp: true };
       },
     };
-    const seals = createSeals({ ...options, store, clock: () => Date.now(), timers });
-    const { stop } = scheduleSeals({ seals, timers, onError: (_, error) => errors.push(error) });
+    const seals = createSeals({ ...options, store, clock: () => Date.now(), time });
+    const { stop } = scheduleSeals({ seals, time, onError: (_, error) => errors.push(error) });
     try {
-      timers.advance(60_000);
+      time.advance(60_000);
       await stopping.promise;
       expect(read).to.be.within(1, events - 1);
       expect(errors).to.deep.equal([]);

@@ -3,7 +3,7 @@ import { quotaPrefix } from "../../../src/domain/ledger/quota/quota.ts";
 import type { EventStore } from "../../../src/eventstore/event-store.ts";
 import type { OpenLedger } from "../../../src/ledger/open-ledger.ts";
 import { duringTest } from "../../support/during.ts";
-import { createManualClock, type ManualClock, until } from "../../support/manual-clock.ts";
+import { createManualTime, type ManualTime, until } from "../../support/manual-time.ts";
 import { testPrincipal } from "../../support/principal.ts";
 import { servedAudio } from "../../support/served-audio.ts";
 import { openTemporaryStore } from "../../support/temporary-store.ts";
@@ -17,7 +17,7 @@ const principal = (apiKey: string) => testPrincipal({ apiKey, monthlyCharacters:
 
 describe("The ledger's appends to quota streams", () => {
   const temporary = duringTest(openTemporaryStore);
-  let timers: ManualClock;
+  let time: ManualTime;
   let instances: OpenLedger[];
   let appends: Map<string, number>;
 
@@ -32,10 +32,10 @@ describe("The ledger's appends to quota streams", () => {
   });
 
   beforeEach(async () => {
-    timers = createManualClock();
+    time = createManualTime();
     appends = new Map();
     instances = await Promise.all(
-      [0, 1].map((instance) => openTestLedger(counting(temporary.store, instance), clock, { timers })),
+      [0, 1].map((instance) => openTestLedger(counting(temporary.store, instance), clock, { time })),
     );
   });
   afterEach(async () => {
@@ -61,7 +61,7 @@ describe("The ledger's appends to quota streams", () => {
     await Promise.all(keys.map((key) => speak(0, key, 0)));
     expect([...appends.values()]).to.deep.equal(keys.map(() => 1));
     for (let minute = 0; minute < 5; minute++) {
-      for (let check = 0; check < 6; check++) timers.advance(10_000);
+      for (let check = 0; check < 6; check++) time.advance(10_000);
       await until(() => [...appends.values()].every((count) => minute === 0 || count === 2));
     }
     expect([...appends.values()]).to.deep.equal(keys.map(() => 2));
@@ -72,7 +72,7 @@ describe("The ledger's appends to quota streams", () => {
     await instances[1]?.close(1_000);
     for (let n = 0; n < 40; n++) {
       await speak(0, "k-1", n);
-      for (let check = 0; check < 7; check++) timers.advance(10_000);
+      for (let check = 0; check < 7; check++) time.advance(10_000);
     }
     // A reservation, its return after the first idle minute, and another reservation, which is not idle before four minutes.
     expect(appends.get("0 quota-k-1-2026-11")).to.be.at.most(4);

@@ -1,4 +1,4 @@
-import type { Clock } from "../../../src/async/clock.ts";
+import type { Time } from "../../../src/async/time.ts";
 import { keyNumberOf } from "../../../src/domain/accounts/key-numbers.ts";
 import { JournalTakenOver } from "../../../src/domain/ledger/journal/journal.ts";
 import { QuotaExceeded } from "../../../src/domain/ledger/quota/quota.ts";
@@ -30,7 +30,7 @@ export interface Work {
 export interface InstanceOptions {
   readonly name: string;
   readonly store: EventStore;
-  readonly timers: Clock;
+  readonly time: Time;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
   readonly random: () => number;
@@ -50,8 +50,8 @@ export class QuotaInstance {
 
   constructor(options: InstanceOptions) {
     this.#options = options;
-    const { store, timers, clock, random, deadlineMs = 5_000 } = options;
-    this.#handler = createCommandHandler({ store, timers, clock, random, deadlineMs });
+    const { store, time, clock, random, deadlineMs = 5_000 } = options;
+    this.#handler = createCommandHandler({ store, time, clock, random, deadlineMs });
     this.#session = this.#open();
   }
 
@@ -74,7 +74,7 @@ export class QuotaInstance {
             continue;
           }
           this.#held += characters;
-          await new Promise<void>((resolve) => this.#options.timers.after(work.ms, resolve));
+          await new Promise<void>((resolve) => this.#options.time.after(work.ms, resolve));
           this.#held -= characters;
           if (work.fails) {
             hold.release();
@@ -122,8 +122,8 @@ export class QuotaInstance {
   }
 
   #open(): Session {
-    const { name, store, timers, clock } = this.#options;
-    const journal = new TestJournal(store, `${name}.${this.#sessions}`, timers);
+    const { name, store, time, clock } = this.#options;
+    const journal = new TestJournal(store, `${name}.${this.#sessions}`, time);
     const replace = (): void => {
       if (this.#session.journal !== journal) return;
       this.#sessions += 1;
@@ -134,7 +134,7 @@ export class QuotaInstance {
       handler: this.#handler,
       store,
       after: -1,
-      timers,
+      time,
       clock,
       waitForAppends: () => journal.flushed(),
       takeOver: (other) => closeJournal(store, other),
@@ -158,7 +158,7 @@ interface Session {
 class TestJournal {
   readonly name: string;
   readonly #store: EventStore;
-  readonly #timers: Clock;
+  readonly #time: Time;
   readonly #waiting: { entry: Entry; resolve: () => void; reject: (error: unknown) => void }[] = [];
   #flush: Promise<void> | undefined;
   #revision = -1;
@@ -166,10 +166,10 @@ class TestJournal {
   isTakenOver = false;
   onTakenOver = (): void => {};
 
-  constructor(store: EventStore, name: string, timers: Clock) {
+  constructor(store: EventStore, name: string, time: Time) {
     this.#store = store;
     this.name = name;
-    this.#timers = timers;
+    this.#time = time;
   }
 
   add(entry: Entry): Promise<void> {
@@ -218,7 +218,7 @@ class TestJournal {
         return;
       } catch (error) {
         if (!(error instanceof EventStoreUnavailable)) throw error;
-        await new Promise<void>((resolve) => this.#timers.after(20, resolve));
+        await new Promise<void>((resolve) => this.#time.after(20, resolve));
       }
     }
   }

@@ -24,7 +24,7 @@ import {
 import { collect } from "../../support/collect.ts";
 import { duringTest } from "../../support/during.ts";
 import { openLaggingStore } from "../../support/eventstoredb-process.ts";
-import { createManualClock, until } from "../../support/manual-clock.ts";
+import { createManualTime, until } from "../../support/manual-time.ts";
 import { testPrincipal } from "../../support/principal.ts";
 import { rejection } from "../../support/rejection.ts";
 import { servedAudio } from "../../support/served-audio.ts";
@@ -54,7 +54,7 @@ const openInstance = async (
   quotas: Record<string, number | null>,
   { onCrossed = async () => {}, ...options }: Partial<QuotaThresholdsOptions> = {},
 ): Promise<Instance> => {
-  const timers = createManualClock();
+  const time = createManualTime();
   const usage = createUsageReader({ store });
   const crossings: CrossedThresholds[] = [];
   const errors: unknown[] = [];
@@ -76,7 +76,7 @@ const openInstance = async (
       await onCrossed(crossed);
     },
     clock: () => now,
-    timers,
+    time,
     onError: (_what, error) => errors.push(error),
     ...options,
   });
@@ -419,13 +419,13 @@ describe("the cost of noticing thresholds", () => {
 describe("the schedule of checks of thresholds", () => {
   const temporary = duringTest(openTemporaryStore);
   let thresholds: QuotaThresholds;
-  let timers: ReturnType<typeof createManualClock>;
+  let time: ReturnType<typeof createManualTime>;
   let checkMs: number;
   let failure: Error | undefined;
   let checks: number;
 
   beforeEach(async () => {
-    timers = createManualClock();
+    time = createManualTime();
     checks = 0;
     failure = undefined;
     const store: EventStore = {
@@ -433,7 +433,7 @@ describe("the schedule of checks of thresholds", () => {
       readStream: (stream, options) => {
         if (stream !== `quota-a-${month}`) return temporary.store.readStream(stream, options);
         checks += 1;
-        timers.advance(checkMs);
+        time.advance(checkMs);
         if (failure) throw failure;
         return temporary.store.readStream(stream, options);
       },
@@ -445,7 +445,7 @@ describe("the schedule of checks of thresholds", () => {
       quotaOf: () => 1_000,
       onCrossed: async () => {},
       clock: () => now,
-      timers,
+      time,
       onError: () => {},
     });
   });
@@ -457,12 +457,12 @@ describe("the schedule of checks of thresholds", () => {
   const checkAfter = async (pauseMs: number, durationMs: number): Promise<void> => {
     checkMs = durationMs;
     thresholds.recheck("a");
-    await until(() => timers.waiting() === 1);
+    await until(() => time.waiting() === 1);
     const before = checks;
-    timers.advance(pauseMs - 1);
-    await until(() => timers.waiting() === 1);
+    time.advance(pauseMs - 1);
+    await until(() => time.waiting() === 1);
     expect(checks).to.equal(before);
-    timers.advance(1);
+    time.advance(1);
     await until(() => checks > before);
   };
 

@@ -77,12 +77,12 @@ class Run {
     this.simulated = new SimulatedLog(schedule);
     this.processes = Array.from({ length: instances }, () => new SimulatedProcess(this.simulated));
     this.instances = this.processes.map(
-      ({ store, timers }, index) =>
+      ({ store, time }, index) =>
         new QuotaInstance({
           name: `journal-${index}`,
           store,
-          timers,
-          clock: this.simulated.time,
+          time,
+          clock: this.simulated.clock,
           random: this.simulated.random,
           deadlineMs: schedule.deadlineMs,
           onExceeded: (exceeded, characters) => this.#checkRefusal(exceeded, characters),
@@ -130,18 +130,18 @@ class Run {
       isSettled = true;
     };
     promise.then(settle, settle);
-    const { clock } = this.simulated;
-    const end = clock.now() + withinMs;
-    await clock.runUntil(() => isSettled || clock.now() >= end);
+    const { time } = this.simulated;
+    const end = time.now() + withinMs;
+    await time.runUntil(() => isSettled || time.now() >= end);
     return isSettled ? await promise : undefined;
   }
 
   async pass(ms: number): Promise<void> {
-    await this.until(new Promise<void>((resolve) => this.simulated.clock.after(ms, resolve)));
+    await this.until(new Promise<void>((resolve) => this.simulated.time.after(ms, resolve)));
   }
 
   at(ms: number): Promise<void> {
-    return new Promise((resolve) => this.simulated.clock.after(ms, resolve));
+    return new Promise((resolve) => this.simulated.time.after(ms, resolve));
   }
 
   async play(): Promise<void> {

@@ -39,11 +39,11 @@ describe("reservations of a journal", () => {
     { spentBy = 0, waitForAppends = async () => {}, deadlineMs = 500 } = {},
   ): Instance => {
     const process = new SimulatedProcess(simulated);
-    const { store, timers } = process;
-    const { time: clock } = simulated;
-    const handler = createCommandHandler({ store, timers, clock, deadlineMs });
+    const { store, time } = process;
+    const { clock } = simulated;
+    const handler = createCommandHandler({ store, time, clock, deadlineMs });
     const reservations = new Reservations({
-      ...{ journal, handler, store, timers, clock, waitForAppends, after: -1 },
+      ...{ journal, handler, store, time, clock, waitForAppends, after: -1 },
       takeOver: async (other) => void fenced.push(other),
       spentBy: async () => spentBy,
       onTakenOver: () => {
@@ -56,10 +56,10 @@ describe("reservations of a journal", () => {
 
   const pass = async (ms: number): Promise<void> => {
     let isOver = false;
-    simulated.clock.after(ms, () => {
+    simulated.time.after(ms, () => {
       isOver = true;
     });
-    await simulated.clock.runUntil(() => isOver);
+    await simulated.time.runUntil(() => isOver);
   };
 
   const inTime = async <T>(promise: Promise<T>): Promise<T> => {
@@ -68,7 +68,7 @@ describe("reservations of a journal", () => {
       isSettled = true;
     };
     promise.then(settle, settle);
-    await simulated.clock.runUntil(() => isSettled);
+    await simulated.time.runUntil(() => isSettled);
     return await promise;
   };
 
@@ -103,7 +103,7 @@ describe("reservations of a journal", () => {
             const refusal = await granted.catch((error: unknown) => error);
             if (refusal) return refusal;
           }
-          await new Promise<void>((resolve) => process.timers.after(1 + simulated.random() * 5, resolve));
+          await new Promise<void>((resolve) => process.time.after(1 + simulated.random() * 5, resolve));
         }
       };
       for (const refusal of await inTime(Promise.all(instances.map(spendAll)))) {
@@ -298,7 +298,7 @@ describe("reservations of a journal", () => {
       await spend(a.reservations, 100);
       hold = a.reservations.hold(apiKey, month, 50, quota) as Hold;
       const reserved = b.reservations.reserve(apiKey, month, 900, quota);
-      await simulated.clock.runUntil(() => events().at(-1) === "CharactersReserved a 150");
+      await simulated.time.runUntil(() => events().at(-1) === "CharactersReserved a 150");
       await inTime(Promise.all([a.reservations.close(), reserved]));
       expect(events()).to.include("ReservationReturned a 100");
       expect(fenced).to.deep.equal([]);
@@ -309,9 +309,9 @@ describe("reservations of a journal", () => {
     const [a, b] = [open("a"), open("b", { spentBy: 10 })];
     await spend(a.reservations, 10);
     a.process.freeze();
-    const start = simulated.clock.now();
+    const start = simulated.time.now();
     await spend(b.reservations, 990);
-    expect(simulated.clock.now() - start).to.be.within(2_000, 2_500);
+    expect(simulated.time.now() - start).to.be.within(2_000, 2_500);
     expect(fenced).to.deep.equal(["a"]);
     expect(events().slice(2)).to.deep.equal(["ReservationSettled a 10", "CharactersReserved b 990"]);
     a.process.thaw();
@@ -349,7 +349,7 @@ describe("reservations of a journal", () => {
   it("are resolved after an append whose outcome is unknown", async () => {
     const { process, reservations } = open("a");
     const reserved = rejection(reservations.reserve(apiKey, month, 10, quota));
-    await simulated.clock.runUntil(() => events().length > 0);
+    await simulated.time.runUntil(() => events().length > 0);
     process.isCut = true;
     process.freeze();
     await pass(600);
@@ -364,7 +364,7 @@ describe("reservations of a journal", () => {
   it("of an unknown outcome are returned when they are recalled", async () => {
     const [a, b] = [open("a"), open("b")];
     const reserved = rejection(a.reservations.reserve(apiKey, month, 10, quota));
-    await simulated.clock.runUntil(() => events().length > 0);
+    await simulated.time.runUntil(() => events().length > 0);
     a.process.freeze();
     await pass(600);
     a.process.thaw();
@@ -394,7 +394,7 @@ describe("reservations of a journal", () => {
     const { reservations } = open("a");
     await spend(reservations, 100);
     const closed = reservations.close();
-    await simulated.clock.runUntil(() => events().length === 2);
+    await simulated.time.runUntil(() => events().length === 2);
     reservations.refund(apiKey, month, 30);
     await inTime(closed);
     expect(events().slice(1)).to.deep.equal(["ReservationReturned a 100", "ReservationReturned a 70"]);
@@ -467,7 +467,7 @@ describe("reservations of a journal", () => {
         throw new EventStoreUnavailable("the answer is lost");
       },
     });
-    await simulated.clock.runUntil(() => events().length === 2);
+    await simulated.time.runUntil(() => events().length === 2);
     expect(events().at(-1)).to.equal("ReservationReturned a 100");
     process.isCut = true;
     await pass(1_000);
@@ -491,7 +491,7 @@ describe("reservations of a journal", () => {
     const carryOver = createCarryOverUsage(
       b.handler,
       async () => [{ journal: "a", total: 300 }],
-      simulated.time,
+      simulated.clock,
     );
     await inTime(carryOver(apiKey, month));
     await pass(1_000);

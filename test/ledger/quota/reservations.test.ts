@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { expect } from "chai";
-import { systemClock } from "../../../src/async/clock.ts";
+import { systemTime } from "../../../src/async/time.ts";
 import type { EventStore } from "../../../src/eventstore/event-store.ts";
 import { openEventStoreDB } from "../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
 import { openSqliteEventStore } from "../../../src/eventstore/sqlite/sqlite-event-store.ts";
@@ -59,7 +59,7 @@ for (const [name, install] of [
           new QuotaInstance({
             name: `journal-${index}`,
             store,
-            timers: systemClock,
+            time: systemTime,
             clock: Date.now,
             random: Math.random,
             deadlineMs: 30_000,

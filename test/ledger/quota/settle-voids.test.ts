@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { systemClock } from "../../../src/async/clock.ts";
+import { systemTime } from "../../../src/async/time.ts";
 import { issueKey, keyDecider, keyStream } from "../../../src/domain/accounts/key.ts";
 import { KeyIsSuspended } from "../../../src/domain/errors.ts";
 import type { Receipt } from "../../../src/domain/ledger/journal/serving.ts";
@@ -79,7 +79,7 @@ describe("voids whose process could not state its lower total", () => {
   const recover = (store: EventStore, journal: string): Promise<void> => {
     const handler = createCommandHandler({ store, clock });
     return createRecoverJournal({
-      ...{ store, handler, clock, timers: systemClock },
+      ...{ store, handler, clock, time: systemTime },
       onError: (what, error) => {
         throw new Error(what, { cause: error });
       },

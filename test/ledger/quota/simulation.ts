@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import type { Clock } from "../../../src/async/clock.ts";
+import type { Time } from "../../../src/async/time.ts";
 import {
   type EventBatch,
   type EventStore,
@@ -11,7 +11,7 @@ import { randomLag, seededRandom } from "../../support/eventstoredb-node/index-l
 import { logStore, toRecorded } from "../../support/eventstoredb-node/log-store.ts";
 
 /** A clock that runs one timer at a time, in order. */
-export interface SimulatedClock extends Clock {
+export interface SimulatedTime extends Time {
   /** Runs timers, and all that follows each without time passing, until the condition holds or none is left. */
   runUntil(holds: () => boolean): Promise<void>;
 }
@@ -23,7 +23,7 @@ const settle = async (): Promise<void> => {
   for (let turn = 0; turn < turnsPerTimer; turn++) await setImmediate();
 };
 
-export const createSimulatedClock = (): SimulatedClock => {
+export const createSimulatedClock = (): SimulatedTime => {
   let now = 0;
   let timers: { readonly at: number; readonly run: () => void }[] = [];
   return {
@@ -57,7 +57,7 @@ export interface Faults {
 
 /** A log with index lag, and processes that reach it over a slow network. */
 export class SimulatedLog {
-  readonly clock = createSimulatedClock();
+  readonly time = createSimulatedClock();
   readonly log: EventLog;
   readonly random: () => number;
   readonly loss: number;
@@ -66,15 +66,15 @@ export class SimulatedLog {
     this.loss = loss;
     this.random = seededRandom(seed);
     this.log = openEventLog({
-      timers: this.clock,
-      clock: this.time,
+      time: this.time,
+      clock: this.clock,
       indexLagMs: randomLag(seed + 1, maxLagMs),
       commitTimeoutMs: 100,
     });
   }
 
   /** Milliseconds since the epoch. */
-  time = (): number => Date.UTC(2026, 10, 5) + this.clock.now();
+  clock = (): number => Date.UTC(2026, 10, 5) + this.time.now();
 
   latency = (): number => 1 + this.random() ** 4 * 40;
 }
@@ -115,9 +115,9 @@ export class SimulatedProcess {
     else if (this.#state === "frozen") this.#held.push(run);
   }
 
-  readonly timers: Clock = {
-    now: () => this.#simulated.clock.now(),
-    after: (ms, run) => this.#simulated.clock.after(ms, () => this.deliver(run)),
+  readonly time: Time = {
+    now: () => this.#simulated.time.now(),
+    after: (ms, run) => this.#simulated.time.after(ms, () => this.deliver(run)),
   };
 
   readonly store: EventStore = {
@@ -134,13 +134,13 @@ export class SimulatedProcess {
 
   /** Calls the server. The request or the answer may be lost. */
   #call<T>(serve: () => Promise<T>): Promise<T> {
-    const { clock, random, latency, loss } = this.#simulated;
+    const { time, random, latency, loss } = this.#simulated;
     return new Promise((resolve, reject) => {
       const response = (run: () => void): void => {
-        clock.after(latency(), () => this.deliver(run));
+        time.after(latency(), () => this.deliver(run));
       };
       const lose = (): void => response(() => reject(new EventStoreUnavailable("lost")));
-      clock.after(latency(), () => {
+      time.after(latency(), () => {
         if (this.isCut || random() < loss) return lose();
         const isResponseLost = random() < loss;
         serve().then(
@@ -157,14 +157,14 @@ export class SimulatedProcess {
   }
 
   async *#subscribe({ after = -1, prefixes = [], signal }: Parameters<EventStore["subscribe"]>[0] = {}) {
-    const { log, clock, latency } = this.#simulated;
+    const { log, time, latency } = this.#simulated;
     let position = after;
     while (signal?.aborted !== true) {
       const events = log.all
         .slice(log.indexAt(position + 1))
         .filter(({ stream }) => prefixes.some((prefix) => stream.startsWith(prefix)));
       await new Promise<void>((resolve) => {
-        const arrive = (): void => void clock.after(latency(), () => this.deliver(resolve));
+        const arrive = (): void => void time.after(latency(), () => this.deliver(resolve));
         if (events.length > 0) return arrive();
         const stop = log.onIndexed(() => {
           stop();

@@ -8,7 +8,7 @@ import type { OpenLedger } from "../../../src/ledger/open-ledger.ts";
 import { createCountedUsage, createCountUsage } from "../../../src/ledger/reports/counted-usage.ts";
 import { createUsageOverview } from "../../../src/ledger/reports/usage-overview.ts";
 import { openLaggingStore } from "../../support/eventstoredb-process.ts";
-import { createManualClock } from "../../support/manual-clock.ts";
+import { createManualTime } from "../../support/manual-time.ts";
 import { testPrincipal } from "../../support/principal.ts";
 import { serving } from "../../support/servings.ts";
 import { openTemporaryStore } from "../../support/temporary-store.ts";
@@ -44,7 +44,7 @@ for (const [name, openStore] of stores)
     const serve = (instance: number, apiKey: string, characters: number, cached: AudioSource = "miss") =>
       record((ledgers[instance] as OpenLedger).ledger, principal(apiKey), serving({ characters, cached }));
     const readCountedUsage = (withinMs = 240_000) =>
-      createCountedUsage({ store, startRunner: () => runner, timers: createManualClock(), withinMs }).read;
+      createCountedUsage({ store, startRunner: () => runner, time: createManualTime(), withinMs }).read;
 
     it("is that of all instances, and is complete as soon as a request was answered", async () => {
       await runner.start();
@@ -74,7 +74,7 @@ for (const [name, openStore] of stores)
     });
 
     it("is followed from the first request until ten minutes after the last one", async () => {
-      const timers = createManualClock();
+      const time = createManualTime();
       const runners: ProjectionRunner[] = [];
       const startRunner = () => {
         const started = createProjectionRunner({ store, projections: [usageTotals] });
@@ -82,7 +82,7 @@ for (const [name, openStore] of stores)
         void started.start();
         return started;
       };
-      const counted = createCountedUsage({ store, startRunner, timers, withinMs: 240_000 });
+      const counted = createCountedUsage({ store, startRunner, time, withinMs: 240_000 });
       const charactersOfA = async () => {
         const { totals, isComplete } = await counted.read();
         expect(isComplete).to.equal(true);
@@ -91,17 +91,17 @@ for (const [name, openStore] of stores)
       await serve(0, "a", 5);
       expect(counted.status()).to.equal(undefined);
       expect(await charactersOfA()).to.equal(5);
-      timers.advance(9 * 60_000);
+      time.advance(9 * 60_000);
       await serve(1, "a", 7);
       expect(await charactersOfA()).to.equal(12);
-      timers.advance(9 * 60_000);
+      time.advance(9 * 60_000);
       expect(counted.status()?.live).to.equal(true);
-      timers.advance(60_000);
+      time.advance(60_000);
       expect(counted.status()).to.equal(undefined);
       expect(await charactersOfA()).to.equal(12);
       expect(runners).to.have.length(2);
       await counted.close();
-      expect(timers.waiting()).to.equal(0);
+      expect(time.waiting()).to.equal(0);
     });
 
     it("is read from the accounts, as of the same kind of position, until the totals are complete", async () => {

@@ -2,15 +2,15 @@ import { setImmediate } from "node:timers/promises";
 import { expect } from "chai";
 import { Unavailable } from "../../../src/domain/errors.ts";
 import { createReportQueue } from "../../../src/ledger/reports/report-queue.ts";
-import { createManualClock, until } from "../../support/manual-clock.ts";
+import { createManualTime, until } from "../../support/manual-time.ts";
 import { rejection } from "../../support/rejection.ts";
 
 const never = new AbortController().signal;
 
 describe("the queue of usage reports", () => {
   const setUp = () => {
-    const clock = createManualClock();
-    const queue = createReportQueue({ clock });
+    const time = createManualTime();
+    const queue = createReportQueue({ time });
     const started: string[] = [];
     /** Ends with its own error when its signal is aborted, like a read of the event store. */
     const slow = (apiKey: string, signal = never) => {
@@ -25,15 +25,15 @@ describe("the queue of usage reports", () => {
       return { result, end: () => end.resolve(apiKey) };
     };
     const quick = (apiKey: string) => queue.run(apiKey, never, async () => apiKey);
-    return { clock, queue, started, slow, quick };
+    return { time, queue, started, slow, quick };
   };
 
   it("lets no report wait longer than a second behind slow reports of two other keys", async () => {
-    const { clock, slow, quick, started } = setUp();
+    const { time, slow, quick, started } = setUp();
     const [first, second] = [slow("a"), slow("b")];
     await until(() => started.length === 2);
     const waiting = quick("c");
-    clock.advance(1_000);
+    time.advance(1_000);
     expect(await waiting).to.equal("c");
     first.end();
     second.end();
@@ -42,13 +42,13 @@ describe("the queue of usage reports", () => {
   });
 
   it("lets no report wait behind slow reports of many keys, which wait for each other", async () => {
-    const { clock, slow, quick, started } = setUp();
+    const { time, slow, quick, started } = setUp();
     const keys = ["a", "b", "c", "d"];
     const reports = keys.map((key) => slow(key));
     await until(() => started.length === 2);
-    clock.advance(1_000);
+    time.advance(1_000);
     await until(() => started.length === 4);
-    clock.advance(1_000);
+    time.advance(1_000);
     expect(await quick("e")).to.equal("e");
     reports[0]?.end();
     reports[1]?.end();
@@ -59,28 +59,28 @@ describe("the queue of usage reports", () => {
   });
 
   it("ends a report after 30 seconds", async () => {
-    const { clock, slow, started } = setUp();
+    const { time, slow, started } = setUp();
     const { result } = slow("a");
     await until(() => started.length === 1);
-    clock.advance(1_000);
-    clock.advance(28_999);
+    time.advance(1_000);
+    time.advance(28_999);
     expect(await Promise.race([result.catch(() => "ended"), setImmediate("running")])).to.equal("running");
-    clock.advance(1);
+    time.advance(1);
     expect(await rejection(result))
       .to.be.instanceOf(Unavailable)
       .and.include({ retryAfterSeconds: 60 });
   });
 
   it("ends a report that had to run once more after 30 seconds", async () => {
-    const { clock, slow, started } = setUp();
+    const { time, slow, started } = setUp();
     const reports = ["a", "b", "c"].map((key) => slow(key));
     await until(() => started.length === 2);
-    clock.advance(1_000);
+    time.advance(1_000);
     await until(() => started.length === 3);
-    clock.advance(1_000);
+    time.advance(1_000);
     for (const { end } of reports.slice(0, 2)) end();
     await until(() => started.length === 4);
-    clock.advance(30_000);
+    time.advance(30_000);
     expect(await rejection(reports[2]?.result ?? Promise.resolve())).to.be.instanceOf(Unavailable);
   });
 

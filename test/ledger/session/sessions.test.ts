@@ -9,7 +9,7 @@ import { listOpenJournals } from "../../../src/ledger/journal/journal-registry.t
 import type { OpenLedger } from "../../../src/ledger/open-ledger.ts";
 import { collect } from "../../support/collect.ts";
 import { duringTest } from "../../support/during.ts";
-import { createManualClock, type ManualClock, until } from "../../support/manual-clock.ts";
+import { createManualTime, type ManualTime, until } from "../../support/manual-time.ts";
 import { testPrincipal } from "../../support/principal.ts";
 import { rejection } from "../../support/rejection.ts";
 import { servedAudio } from "../../support/served-audio.ts";
@@ -25,17 +25,17 @@ describe("the journals of a process", () => {
   const temporary = duringTest(openTemporaryStore);
   let store: DisturbedStore;
   let subscriptions: SubscriptionCounter;
-  let timers: ManualClock;
+  let time: ManualTime;
   let opened: OpenLedger;
   let errors: string[];
 
   beforeEach(async () => {
     subscriptions = countSubscriptions(temporary.store);
     store = disturbedStore(subscriptions);
-    timers = createManualClock();
+    time = createManualTime();
     errors = [];
     const onError = (what: string) => void errors.push(what);
-    opened = await openTestLedger(store, () => start, { timers, onError });
+    opened = await openTestLedger(store, () => start, { time, onError });
   });
 
   afterEach(async () => {
@@ -48,7 +48,7 @@ describe("the journals of a process", () => {
   /** Closes the ledger when its time is up. */
   const closeWithin = async (ms: number): Promise<void> => {
     const closed = opened.close(ms);
-    timers.advance(ms);
+    time.advance(ms);
     await closed;
   };
   const requestIds = async () => (await readLedger(temporary.store)).servings.map((one) => one.requestId);
@@ -56,9 +56,9 @@ describe("the journals of a process", () => {
   /** Lets minutes pass, with the check at the end of each. */
   const pass = async (minutes: number): Promise<void> => {
     for (let minute = 0; minute < minutes; minute++) {
-      const active = timers.waiting();
-      timers.advance(60_000);
-      await until(() => timers.waiting() >= active);
+      const active = time.waiting();
+      time.advance(60_000);
+      await until(() => time.waiting() >= active);
     }
   };
 
@@ -68,7 +68,7 @@ describe("the journals of a process", () => {
     store.hold();
     const waiting = serve(1_000, "r-2");
     await until(() => store.held === 1);
-    timers.advance(60_000);
+    time.advance(60_000);
     store.release();
     expect((await waiting).journal).not.to.equal(journal);
     expect(await requestIds()).to.have.members(["r-1", "r-2"]);
@@ -90,7 +90,7 @@ describe("the journals of a process", () => {
     store.hold();
     const late = rejection(serve(1_000, "r-2"));
     await until(() => store.held === 1);
-    timers.advance(5_000);
+    time.advance(5_000);
     expect(await late).to.be.instanceOf(Unavailable);
     const closed = opened.close(1_000);
     store.release();
@@ -106,12 +106,12 @@ describe("the journals of a process", () => {
     opened.ledger.voidServing(receipt);
     await until(() => store.held === 1);
     const closed = opened.close(1_000);
-    timers.advance(999);
+    time.advance(999);
     expect(errors).to.deep.equal([]);
-    timers.advance(1);
+    time.advance(1);
     await closed;
     expect(errors).to.deep.equal(["entries of the journal may be lost"]);
-    expect(timers.waiting()).to.equal(0);
+    expect(time.waiting()).to.equal(0);
   });
 
   it("leave no timer and no subscription after a shutdown during which the store refuses appends", async () => {
@@ -121,9 +121,9 @@ describe("the journals of a process", () => {
     await closeWithin(1_000);
     expect(await refused).to.be.instanceOf(Unavailable);
     await subscriptions.allEnded();
-    expect(timers.waiting()).to.equal(0);
+    expect(time.waiting()).to.equal(0);
     const { appends } = store;
-    timers.advance(3_600_000);
+    time.advance(3_600_000);
     expect(store.appends).to.equal(appends);
   });
 
@@ -134,13 +134,13 @@ describe("the journals of a process", () => {
     await until(() => store.held === 1); // its reservation
     const closed = opened.close(1_000);
     await until(() => store.held === 2); // the opening of the next journal
-    timers.advance(1_000);
+    time.advance(1_000);
     await closed;
     store.release();
     expect(await refused).to.match(/shutting down/);
     let open: readonly string[] = [];
     while (open.length < 2) open = await listOpenJournals(temporary.store);
-    await until(() => timers.waiting() === 0);
+    await until(() => time.waiting() === 0);
     await subscriptions.allEnded();
     const events = await collect(temporary.store.readStream(journalStream(journal)));
     expect(events.map(({ data }) => (data as { reason?: string }).reason)).not.to.include("unresponsive");
@@ -154,7 +154,7 @@ describe("the journals of a process", () => {
     opened.ledger.voidServing(receipt);
     await until(() => store.held === 1);
     const closed = opened.close(1_000);
-    timers.advance(1_000);
+    time.advance(1_000);
     await closed;
     await until(() => opened.ledger.backgroundEntries === 0 || errors.length > 0);
     expect(errors.length).to.be.greaterThan(0);

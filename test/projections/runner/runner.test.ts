@@ -13,7 +13,7 @@ import { Unavailable } from "../../../src/domain/errors.ts";
 import { type EventStore, EventStoreUnavailable } from "../../../src/eventstore/event-store.ts";
 import { uuidv7 } from "../../../src/eventstore/uuid.ts";
 import { duringTest } from "../../support/during.ts";
-import { until } from "../../support/manual-clock.ts";
+import { until } from "../../support/manual-time.ts";
 import { openTemporaryStore } from "../../support/temporary-store.ts";
 
 interface Sum {

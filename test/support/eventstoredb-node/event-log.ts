@@ -1,4 +1,4 @@
-import { backgroundClock, type Clock } from "../../../src/async/clock.ts";
+import { backgroundTime, type Time } from "../../../src/async/time.ts";
 import { openDataFile } from "./data-file.ts";
 import { idempotency } from "./idempotency.ts";
 import { createIndexing } from "./index-lag.ts";
@@ -12,7 +12,7 @@ export interface EventLogOptions {
   /** How long a repeat waits while the first append is not indexed. Default 2,000. */
   readonly commitTimeoutMs?: number;
   /** Drives index lag and the commit timeout. Default: real time. */
-  readonly timers?: Clock;
+  readonly time?: Time;
   /** Stores the log. Default: in memory only. */
   readonly dataFile?: string | undefined;
 }
@@ -24,7 +24,7 @@ export const openEventLog = ({
   clock = Date.now,
   indexLagMs = () => 0,
   commitTimeoutMs = 2_000,
-  timers = backgroundClock,
+  time = backgroundTime,
   dataFile,
 }: EventLogOptions = {}) => {
   /** The indexed events, which reads show. */
@@ -56,7 +56,7 @@ export const openEventLog = ({
     }
     for (const notify of listeners) notify();
   };
-  const indexing = createIndexing({ lagMs: indexLagMs, timers, onIndexed: index });
+  const indexing = createIndexing({ lagMs: indexLagMs, time, onIndexed: index });
   const isIndexed = ({ position }: { readonly position: number }): boolean => position < indexedEnd;
 
   const found = (events: readonly LoggedEvent[]): void => {
@@ -113,7 +113,7 @@ export const openEventLog = ({
   ): void => {
     const outcome = judge(stream, proposed, expected);
     if (outcome.is === "appended") whenIndexed(outcome, () => response(outcome));
-    else if (outcome.is === "unknown") timers.after(commitTimeoutMs, () => response(outcome));
+    else if (outcome.is === "unknown") time.after(commitTimeoutMs, () => response(outcome));
     else response(outcome);
   };
 

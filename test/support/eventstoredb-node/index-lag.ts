@@ -1,15 +1,15 @@
-import type { Clock } from "../../../src/async/clock.ts";
+import type { Time } from "../../../src/async/time.ts";
 import type { LoggedEvent } from "./logged-event.ts";
 
 export interface IndexingOptions {
   /** Milliseconds until an append is indexed, called for each. */
   readonly lagMs: () => number;
-  readonly timers: Clock;
+  readonly time: Time;
   readonly onIndexed: (events: readonly LoggedEvent[]) => void;
 }
 
 /** Indexes appends after a lag, in the log's order. */
-export const createIndexing = ({ lagMs, timers, onIndexed }: IndexingOptions) => {
+export const createIndexing = ({ lagMs, time, onIndexed }: IndexingOptions) => {
   const pending: { readonly events: readonly LoggedEvent[]; isDue: boolean }[] = [];
 
   const indexDue = (): void => {
@@ -26,7 +26,7 @@ export const createIndexing = ({ lagMs, timers, onIndexed }: IndexingOptions) =>
         indexDue();
       };
       if (entry.isDue) indexDue();
-      else timers.after(lag, becomeDue);
+      else time.after(lag, becomeDue);
     },
   };
 };

@@ -1,5 +1,5 @@
-import type { Clock } from "../../../async/clock.ts";
 import { afterErrors, retry } from "../../../async/retry.ts";
+import type { Time } from "../../../async/time.ts";
 import { s3Code } from "./failure.ts";
 
 /**
@@ -21,9 +21,9 @@ const transient: readonly string[] = [
  * idempotent, so a repeat is safe even if the outcome of the first attempt is unknown.
  */
 export const retryTransient = <T>(
-  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
+  { time, signal }: { readonly time: Time; readonly signal: AbortSignal },
   run: () => Promise<T>,
-): Promise<T> => retry({ clock, signal, delayAfter }, run);
+): Promise<T> => retry({ time, signal, delayAfter }, run);
 
 const delayAfter = afterErrors((error) => transient.includes(s3Code(error)), {
   firstMs: 50,

@@ -1,6 +1,6 @@
 import { Client } from "minio";
-import { type Clock, systemClock } from "../../../async/clock.ts";
 import { withDeadline } from "../../../async/deadline.ts";
+import { systemTime, type Time } from "../../../async/time.ts";
 import { type AudioFolder, audioFolders } from "../../../domain/synthesis/recipe.ts";
 import {
   type AudioName,
@@ -18,7 +18,7 @@ import { isRefusal, S3Failure, translateS3Errors } from "./failure.ts";
 import { retryTransient } from "./retry.ts";
 
 export interface S3AudioStoreOptions extends S3Address {
-  readonly clock?: Clock;
+  readonly time?: Time;
   /** Called if the server cannot be reached at the start. */
   readonly warn?: (sentence: string) => void;
 }
@@ -36,11 +36,11 @@ const onePart = 5 * 1024 ** 3;
  * {AudioStoreUnavailable} the server refuses, as it would refuse every other call
  */
 export const openS3AudioStore = async (parts: S3AudioStoreOptions): Promise<AudioStore> => {
-  const { clock = systemClock, warn = () => undefined } = parts;
+  const { time = systemTime, warn = () => undefined } = parts;
   const connections = openS3Connections(parts.tls);
   const writing = new PendingWrites();
 
-  const within = openBucket(parts, connections, clock);
+  const within = openBucket(parts, connections, time);
 
   const change = <T>(run: (bucket: S3Bucket) => Promise<T>): Promise<T> =>
     translateS3Errors("written", undefined, () => within(writeMs, undefined, run));
@@ -95,15 +95,13 @@ type WithinDeadline = ReturnType<typeof openBucket>;
 
 /** The client has no signals: each call has its own client. Connections are shared. */
 const openBucket =
-  (address: S3Address, connections: S3Connections, clock: Clock) =>
+  (address: S3Address, connections: S3Connections, time: Time) =>
   <T>(ms: number, signal: AbortSignal | undefined, run: (bucket: S3Bucket) => Promise<T>): Promise<T> => {
     const onTimeout = () => new S3Failure("ETIMEDOUT");
-    return withDeadline({ clock, ms, onTimeout, signal }, (either) => {
+    return withDeadline({ time, ms, onTimeout, signal }, (either) => {
       const client = createClient(address, connections.until(either));
       const bucket = new S3Bucket(client, address.bucket, address.region);
-      return retryTransient({ clock, signal: either }, () =>
-        retryStaleConnections(either, () => run(bucket)),
-      );
+      return retryTransient({ time, signal: either }, () => retryStaleConnections(either, () => run(bucket)));
     });
   };
 

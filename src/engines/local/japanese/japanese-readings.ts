@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
-import { backgroundClock, type Clock } from "../../../async/clock.ts";
 import { withDeadline } from "../../../async/deadline.ts";
+import { backgroundTime, type Time } from "../../../async/time.ts";
 import { errorMessage, Unavailable } from "../../../domain/errors.ts";
 import type { Replacement } from "../../../domain/text/mapped-text.ts";
 
@@ -27,7 +27,7 @@ export interface JapaneseReadings {
 }
 
 export interface JapaneseReadingsOptions {
-  readonly clock?: Clock;
+  readonly time?: Time;
   /** The worker thread's module. */
   readonly entry?: URL;
   /** Called once. */
@@ -51,7 +51,7 @@ interface Waiting {
  * failed.
  */
 export const japaneseReadings = ({
-  clock = backgroundClock,
+  time = backgroundTime,
   entry = new URL("./worker.ts", import.meta.url),
   warn,
 }: JapaneseReadingsOptions = {}): JapaneseReadings => {
@@ -83,7 +83,7 @@ export const japaneseReadings = ({
     started.on("message", (response: ReadingsResponse) => {
       waiting.get(response.id)?.resolve(response);
       waiting.delete(response.id);
-      if (waiting.size === 0) cancelIdle = clock.after(idleMs, () => void end(started, idle));
+      if (waiting.size === 0) cancelIdle = time.after(idleMs, () => void end(started, idle));
     });
     started.on("error", (error) => onFailure(started, error));
     started.on("messageerror", (error) => onFailure(started, error));
@@ -112,7 +112,7 @@ export const japaneseReadings = ({
         if (worker) onFailure(worker, error);
         return unavailable(error);
       };
-      const { readings } = await withDeadline({ clock, ms: deadlineMs, onTimeout, signal }, () =>
+      const { readings } = await withDeadline({ time, ms: deadlineMs, onTimeout, signal }, () =>
         ask(texts, characters),
       );
       return new Map(texts.map((text, index) => [text, readings[index] ?? []]));

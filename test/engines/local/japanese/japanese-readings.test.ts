@@ -7,7 +7,7 @@ import {
   type JapaneseReadingsOptions,
   japaneseReadings,
 } from "../../../../src/engines/local/japanese/japanese-readings.ts";
-import { createManualClock } from "../../../support/manual-clock.ts";
+import { createManualTime } from "../../../support/manual-time.ts";
 import { rejection } from "../../../support/rejection.ts";
 
 const never = new AbortController().signal;
@@ -24,11 +24,11 @@ const obedient = moduleOf(`
   });`);
 
 const open = (options: JapaneseReadingsOptions = {}) => {
-  const clock = createManualClock();
+  const time = createManualTime();
   const warnings: string[] = [];
   const warn = (line: string) => warnings.push(line);
-  const { read, close } = japaneseReadings({ clock, entry: obedient, warn, ...options });
-  return { clock, warnings, read: (text: string, signal = never) => read([text], signal), close };
+  const { read, close } = japaneseReadings({ time, entry: obedient, warn, ...options });
+  return { time, warnings, read: (text: string, signal = never) => read([text], signal), close };
 };
 
 describe("The readings of Japanese texts", () => {
@@ -65,9 +65,9 @@ describe("The readings of Japanese texts", () => {
   });
 
   it("are unavailable when the worker thread hangs until the deadline, and the next text starts another", async () => {
-    const { read, clock, close } = open();
+    const { read, time, close } = open();
     const hung = [read("hang"), read("hang")].map((one) => rejection(one));
-    clock.advance(20_000);
+    time.advance(20_000);
     for (const error of await Promise.all(hung)) expect(error).to.be.instanceOf(Unavailable);
     expect([...(await read("a"))]).to.deep.equal([["a", []]]);
     await close();
@@ -96,14 +96,14 @@ describe("The readings of Japanese texts", () => {
   });
 
   it("end their worker thread when it was idle for five minutes", async () => {
-    const { read, clock, close, warnings } = open();
+    const { read, time, close, warnings } = open();
     await read("a");
-    expect(clock.waiting()).to.equal(1);
-    clock.advance(idleMs);
-    expect(clock.waiting()).to.equal(0);
+    expect(time.waiting()).to.equal(1);
+    time.advance(idleMs);
+    expect(time.waiting()).to.equal(0);
     await read("a");
     await close();
-    expect(clock.waiting()).to.equal(0);
+    expect(time.waiting()).to.equal(0);
     expect(warnings).to.deep.equal([]);
   });
 });

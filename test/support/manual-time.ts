@@ -1,15 +1,15 @@
 import { setTimeout as delay, setImmediate } from "node:timers/promises";
-import type { Clock } from "../../src/async/clock.ts";
+import type { Time } from "../../src/async/time.ts";
 
 /** A clock that advances only on request. */
-export interface ManualClock extends Clock {
+export interface ManualTime extends Time {
   /** Advances by this many milliseconds and runs the due timers, the earliest first. */
   advance(ms: number): void;
   /** The number of active timers. */
   waiting(): number;
 }
 
-export const createManualClock = (): ManualClock => {
+export const createManualTime = (): ManualTime => {
   let now = 0;
   const timers = new Set<{ at: number; run: () => void }>();
 

@@ -1,11 +1,11 @@
 /** A monotonic clock in milliseconds, with timers. */
-export interface Clock {
+export interface Time {
   now(): number;
   /** Calls `run` once, `ms` milliseconds from now, or soon if `ms` is negative. The returned function cancels it. */
   after(ms: number, run: () => void): () => void;
 }
 
-const clockOf = ({ keepsProcessAlive }: { readonly keepsProcessAlive: boolean }): Clock => ({
+const timeOf = ({ keepsProcessAlive }: { readonly keepsProcessAlive: boolean }): Time => ({
   now: () => performance.now(),
   after: (ms, run) => {
     const timer = setTimeout(run, Math.max(0, ms));
@@ -14,7 +14,7 @@ const clockOf = ({ keepsProcessAlive }: { readonly keepsProcessAlive: boolean })
   },
 });
 
-export const systemClock = clockOf({ keepsProcessAlive: true });
+export const systemTime = timeOf({ keepsProcessAlive: true });
 
 /** The system clock with timers that do not keep the process alive. */
-export const backgroundClock = clockOf({ keepsProcessAlive: false });
+export const backgroundTime = timeOf({ keepsProcessAlive: false });
