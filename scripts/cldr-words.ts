@@ -1,8 +1,8 @@
 /**
  * Writes cldr.ts and emoji.ts in src/domain/text/preparation/words/: names of signs, currencies and
  * units, and of emoji, from the Unicode CLDR. Unpack its packages cldr-annotations-full,
- * cldr-annotations-derived-full and cldr-units-full (48.2.0) in a folder
- * (`npm pack cldr-annotations-full@48.2.0 …`), then run `scripts/node scripts/cldr-words.ts FOLDER`.
+ * cldr-annotations-derived-full and cldr-units-full (48.2.0) in a folder (`npm pack
+ * cldr-annotations-full@48.2.0 …`), then run `scripts/node scripts/cldr-words.ts FOLDER`.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { languages } from "../src/domain/catalog/seed/languages.ts";
@@ -204,7 +204,9 @@ const derivedNames = (language: string): [string, string][] => {
   return Object.entries(file.annotationsDerived.annotations).map(([sign, { tts }]) => [sign, tts?.[0] ?? ""]);
 };
 
-/** Signs that have words of their own, and the skin tones of sequences, which are named one by one. */
+/**
+ * Signs that have words of their own, and the skin tones of sequences, which are named one by one.
+ */
 const isNamedEmoji = (sign: string): boolean =>
   /^(?:(?![#*0-9©®™‼⁉ℹ↔-↪])\p{Emoji}|\p{RI}\p{RI})/u.test(sign) && !/.\p{Emoji_Modifier}/u.test(sign);
 

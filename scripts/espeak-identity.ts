@@ -1,6 +1,7 @@
 /**
- * Compares espeak-ng's library with its command line: random voices, variants, knobs, texts and SSML, interleaved over
- * the library's processes. Every sound must have the same bytes. `scripts/node scripts/espeak-identity.ts [sounds] [seed]`
+ * Compares espeak-ng's library with its command line: random voices, variants, knobs, texts and
+ * SSML, interleaved over the library's processes. Every sound must have the same bytes.
+ * `scripts/node scripts/espeak-identity.ts [sounds] [seed]`
  */
 import { createHash } from "node:crypto";
 import { openSubprocessHost, type SubprocessHost } from "../src/subprocess/subprocess-host.ts";
@@ -56,7 +57,9 @@ const compareSounds = async (
   if (library.espeak !== "library") throw new Error("espeak-ng's library is not available");
   const voices = await list(library, "--voices");
   const variants = (await list(library, "--voices=variant")).map((file) => file.replace("!v/", "+"));
-  /** `unstable`: the command line itself does not always make the same sound, and made ours as well. */
+  /**
+   * `unstable`: the command line itself does not always make the same sound, and made ours as well.
+   */
   const differences = { different: 0, unstable: 0 };
   const compareOne = async (index: number): Promise<void> => {
     const ssml = random() < 0.2;

@@ -1,6 +1,7 @@
 /**
- * Kills the service under load with SIGKILL, again and again, and checks that the ledger stays exact:
- * `scripts/node scripts/kill-rounds.ts [sqlite|eventstoredb] [rounds] [seed]`. On EventStoreDB two instances run over a test node.
+ * Kills the service under load with SIGKILL, again and again, and checks that the ledger stays
+ * exact: `scripts/node scripts/kill-rounds.ts [sqlite|eventstoredb] [rounds] [seed]`. On
+ * EventStoreDB two instances run over a test node.
  */
 import { runKillRounds } from "../test/e2e/kill-rounds/rounds.ts";
 

@@ -1,6 +1,6 @@
 /**
- * Runs Stryker on lines chosen by a seed. Usage: scripts/mutations [LINES] [SEED]. A line is chosen by
- * its text, so the same seed chooses the same lines after they have moved.
+ * Runs Stryker on lines chosen by a seed. Usage: scripts/mutations [LINES] [SEED]. A line is chosen
+ * by its text, so the same seed chooses the same lines after they have moved.
  */
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";

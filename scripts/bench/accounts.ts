@@ -20,8 +20,9 @@ export const otherKeys = (count: number): string[] =>
   Array.from({ length: count }, (_, n) => `vlk_${String(n).padStart(6, "0")}`);
 
 /**
- * Writes an open journal with the servings of the busy key, its postings (except the last), and a posting for each of the
- * other keys. Resolves with a time and a position in the middle of a posting.
+ * Writes an open journal with the servings of the busy key, its postings (except the last), and a
+ * posting for each of the other keys. Resolves with a time and a position in the middle of a
+ * posting.
  */
 export const writeAccounts = async (store: EventStore, servings: number, keys: number) => {
   const listed = { journal, open: [journal], at: timeOf(0) };

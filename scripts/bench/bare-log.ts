@@ -6,7 +6,10 @@ export interface BareEvent {
   readonly data: { readonly requestId: string };
 }
 
-/** A minimal event log: the same columns, indexes and durability, without any validation or decision. */
+/**
+ * A minimal event log: the same columns, indexes and durability, without any validation or
+ * decision.
+ */
 export const openBareLog = (path: string) => {
   const db = new DatabaseSync(path);
   db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000;

@@ -1,4 +1,7 @@
-/** Plain node:http: responds with the given headers (JSON) and a body of the length that they declare. */
+/**
+ * Plain node:http: responds with the given headers (JSON) and a body of the length that they
+ * declare.
+ */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 

@@ -1,7 +1,7 @@
 /**
- * Cold requests of 100 characters per second, eight at once; compared with another version of the service, whose checkout
- * (with its dependencies installed) is the argument. Also compares the CPU time of all processes per request, which other
- * load on the machine hardly affects.
+ * Cold requests of 100 characters per second, eight at once; compared with another version of the
+ * service, whose checkout (with its dependencies installed) is the argument. Also compares the CPU
+ * time of all processes per request, which other load on the machine hardly affects.
  */
 import { join } from "node:path";
 import { type Credentials, registerWebsite, synthesizeByPost } from "../../test/support/client.ts";

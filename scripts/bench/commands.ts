@@ -1,6 +1,7 @@
 /**
- * Commands per second through the command handler over the embedded store, 256 in flight, each durable before it
- * resolves; compared with plain node:sqlite inserting the same events in transactions of 64.
+ * Commands per second through the command handler over the embedded store, 256 in flight, each
+ * durable before it resolves; compared with plain node:sqlite inserting the same events in
+ * transactions of 64.
  */
 import { join } from "node:path";
 import { idempotencyDecider, idempotencyStream, recordUse } from "../../src/domain/ledger/idempotency.ts";

@@ -1,8 +1,9 @@
 /**
- * Milliseconds for a new short sentence, requested every 250 ms with one key, while ten other keys keep 64 texts of 5,000
- * characters in flight each; compared with the same requests without that load, in alternating phases. The ten keys have the
- * limits of a commercial plan, and retry refused requests. Then the sound that is spoken per second in these phases, compared
- * with one of the ten keys alone, whose texts are served in the order of their arrival.
+ * Milliseconds for a new short sentence, requested every 250 ms with one key, while ten other keys
+ * keep 64 texts of 5,000 characters in flight each; compared with the same requests without that
+ * load, in alternating phases. The ten keys have the limits of a commercial plan, and retry refused
+ * requests. Then the sound that is spoken per second in these phases, compared with one of the ten
+ * keys alone, whose texts are served in the order of their arrival.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";

@@ -1,7 +1,8 @@
 /**
- * Milliseconds from the request of a new text of 4,000 characters to the first byte of its mp3, in the service's own pipeline
- * with the real tools; compared with a new text that is its first sentence alone, alternating. With ENGINE_G1=sherpa:FOLDER the
- * first voice of that model is measured instead.
+ * Milliseconds from the request of a new text of 4,000 characters to the first byte of its mp3, in
+ * the service's own pipeline with the real tools; compared with a new text that is its first
+ * sentence alone, alternating. With ENGINE_G1=sherpa:FOLDER the first voice of that model is
+ * measured instead.
  */
 import { ffmpegEncoder } from "../../src/audio/formats/ffmpeg-encoder.ts";
 import { createMemoryCache } from "../../src/audio/pipeline/memory-cache.ts";
@@ -40,7 +41,9 @@ await inTemporaryFolder(async (folder) => {
       for await (const _ of audio) break;
       listener.abort(new Error("The first byte was received."));
     });
-  /** An aborted text ends the process of its model: it is loaded again before the next measurement. */
+  /**
+   * An aborted text ends the process of its model: it is loaded again before the next measurement.
+   */
   const load = async (voice: string): Promise<void> => {
     const { audio } = await pipeline.stream(
       [renditionOf(newSentence(), { voice })],

@@ -1,6 +1,7 @@
 /**
- * Milliseconds to the first audio byte of a new sentence through the service, for each transport that
- * streams, each recorded before its first byte; compared with a direct request to the same upstream, alternating.
+ * Milliseconds to the first audio byte of a new sentence through the service, for each transport
+ * that streams, each recorded before its first byte; compared with a direct request to the same
+ * upstream, alternating.
  */
 
 import { once } from "node:events";

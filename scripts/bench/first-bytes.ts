@@ -3,7 +3,10 @@ import { once } from "node:events";
 import { Agent, type IncomingMessage, request } from "node:http";
 import type { WebSocket } from "ws";
 
-/** Requests the text and returns the milliseconds to the first audio byte, after the response has ended. */
+/**
+ * Requests the text and returns the milliseconds to the first audio byte, after the response has
+ * ended.
+ */
 export type Listen = (text: string) => Promise<number>;
 
 export interface Posted {

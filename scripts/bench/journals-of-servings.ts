@@ -16,11 +16,17 @@ export interface JournalsOfServings {
   readonly servings: number;
   /** The servings are drawn evenly from these keys. */
   readonly keys: readonly string[];
-  /** The time of the first event, in milliseconds since the epoch; each event is a millisecond later. */
+  /**
+   * The time of the first event, in milliseconds since the epoch; each event is a millisecond
+   * later.
+   */
   readonly begin: number;
 }
 
-/** Writes closed journals with this number of servings, about 80 bytes each. Returns the names of the journals. */
+/**
+ * Writes closed journals with this number of servings, about 80 bytes each. Returns the names of
+ * the journals.
+ */
 export const writeJournals = async (
   store: EventStore,
   { servings, keys, begin }: JournalsOfServings,

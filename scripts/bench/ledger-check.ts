@@ -10,8 +10,8 @@ export interface Load {
 }
 
 /**
- * Compares the ledger with the received responses: it has each of them once, and in addition at most the requests that were
- * cut off.
+ * Compares the ledger with the received responses: it has each of them once, and in addition at
+ * most the requests that were cut off.
  * @throws if it differs
  */
 export const checkServings = async (store: EventStore, { served, cutOff }: Load): Promise<void> => {

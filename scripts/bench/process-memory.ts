@@ -9,7 +9,10 @@ const kilobytes = (pid: number, file: "status" | "smaps_rollup", field: "VmRSS" 
 /** Of one process, in megabytes. */
 export const rssOf = (pid: number): number => kilobytes(pid, "status", "VmRSS") / 1024;
 
-/** Of a process and its descendants, in megabytes. Those that exit during the summation count as zero. */
+/**
+ * Of a process and its descendants, in megabytes. Those that exit during the summation count as
+ * zero.
+ */
 export const pssOfTree = (pid: number): number => {
   const all = [pid, ...descendantsOf(pid).map((one) => one.pid)];
   return all.reduce((sum, one) => {

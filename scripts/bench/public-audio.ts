@@ -1,6 +1,7 @@
 /**
- * What clients without credentials can cost: memory of the service's process (RSS) while 36 of them request objects of 59 MB and
- * never read, during HEADs of these objects, and CPU time of a HEAD, a 304 and a range of one byte. Compared with limits.
+ * What clients without credentials can cost: memory of the service's process (RSS) while 36 of them
+ * request objects of 59 MB and never read, during HEADs of these objects, and CPU time of a HEAD, a
+ * 304 and a range of one byte. Compared with limits.
  */
 import { connect } from "node:net";
 import { join } from "node:path";

@@ -1,6 +1,7 @@
 /**
- * The time for one key's usage report beside 2,000 servings a second of 1,000 keys on two instances, after 383,000 servings that
- * are not posted: with the entries that an instance keeps in memory, and by reading the journals instead. On both stores.
+ * The time for one key's usage report beside 2,000 servings a second of 1,000 keys on two
+ * instances, after 383,000 servings that are not posted: with the entries that an instance keeps in
+ * memory, and by reading the journals instead. On both stores.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -76,7 +77,10 @@ const serveSteadily = (opened: OpenLedger): (() => void) => {
   return () => clearInterval(timer);
 };
 
-/** The other instance: writes a line when its servings are recorded, and serves until its standard input ends. */
+/**
+ * The other instance: writes a line when its servings are recorded, and serves until its standard
+ * input ends.
+ */
 const runInstance = async (address: string): Promise<void> => {
   const opened = await open(await openStore(address), new KnownEntries());
   await serveUnposted(opened);

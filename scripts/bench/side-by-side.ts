@@ -1,4 +1,7 @@
-/** The target for the ratio of `ours` to `bare` (minimum for rates, maximum for times), or for the difference. */
+/**
+ * The target for the ratio of `ours` to `bare` (minimum for rates, maximum for times), or for the
+ * difference.
+ */
 export type Aim =
   | { readonly atLeast: number }
   | { readonly atMost: number }
@@ -15,7 +18,9 @@ export interface Bench extends Subject {
   readonly rounds: number;
   /** Initial rounds of each that are not counted. */
   readonly warmUps: number;
-  /** One round with the service, and one of the baseline without it: each returns its measurement. */
+  /**
+   * One round with the service, and one of the baseline without it: each returns its measurement.
+   */
   readonly ours: () => Promise<number>;
   readonly bare: () => Promise<number>;
 }
@@ -33,7 +38,10 @@ export interface Figures {
   readonly aim: string;
 }
 
-/** Alternates between the two, so that other load on the machine affects both alike, and prints the medians. */
+/**
+ * Alternates between the two, so that other load on the machine affects both alike, and prints the
+ * medians.
+ */
 export const sideBySide = async ({ rounds, warmUps, ours, bare, ...subject }: Bench): Promise<void> => {
   const measured = { ours: [] as number[], bare: [] as number[] };
   for (let round = -warmUps; round < rounds; round++) {

@@ -1,6 +1,7 @@
 /**
- * A minimal speech server on node:http: responds to every request with the audio of the given file, whose first bytes come
- * after this many milliseconds and the rest in small chunks, like a synthesis in progress.
+ * A minimal speech server on node:http: responds to every request with the audio of the given file,
+ * whose first bytes come after this many milliseconds and the rest in small chunks, like a
+ * synthesis in progress.
  */
 import { readFileSync } from "node:fs";
 import { createServer, type ServerResponse } from "node:http";

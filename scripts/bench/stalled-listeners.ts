@@ -1,6 +1,7 @@
 /**
- * The effect of 20 listeners that stop reading for 30 s in the middle of a 48 MB sound each: milliseconds for a 2 MB stream,
- * from its first byte to its last, meanwhile and, for comparison, before and after. Then the 20 read the rest.
+ * The effect of 20 listeners that stop reading for 30 s in the middle of a 48 MB sound each:
+ * milliseconds for a 2 MB stream, from its first byte to its last, meanwhile and, for comparison,
+ * before and after. Then the 20 read the rest.
  */
 import { readFileSync } from "node:fs";
 import { admin, type Credentials, registerWebsite } from "../../test/support/client.ts";

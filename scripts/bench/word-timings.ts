@@ -1,4 +1,7 @@
-/** Milliseconds between the marks of words and their beginnings by the sound's energy: 200 sentences, ten languages. */
+/**
+ * Milliseconds between the marks of words and their beginnings by the sound's energy: 200
+ * sentences, ten languages.
+ */
 import { localEngines } from "../../src/engines/local/engine.ts";
 import { openSubprocessHost } from "../../src/subprocess/subprocess-host.ts";
 import { medianOf, sentenceOf, wordsByVoice, wordTimingErrors } from "../../test/support/word-onsets.ts";

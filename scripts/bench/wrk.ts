@@ -16,7 +16,9 @@ export interface Measured {
   readonly perSecond: number;
 }
 
-/** Requests one URL repeatedly with wrk in one thread. @throws when a response was not successful */
+/**
+ * Requests one URL repeatedly with wrk in one thread. @throws when a response was not successful
+ */
 export const wrk = async ({ url, headers, connections, seconds, script }: Load): Promise<Measured> => {
   const headerArguments = Object.entries(headers).flatMap(([name, value]) => ["-H", `${name}: ${value}`]);
   const load = ["-t", "1", "-c", String(connections), "-d", `${seconds}s`, "--timeout", "10s"];

@@ -1,6 +1,6 @@
 /**
- * A worker thread, because its heap holds nothing else: adds items to a deadline queue, deletes them, and posts the number of bytes
- * that they have left in the old generation.
+ * A worker thread, because its heap holds nothing else: adds items to a deadline queue, deletes
+ * them, and posts the number of bytes that they have left in the old generation.
  */
 import { getHeapSpaceStatistics, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";

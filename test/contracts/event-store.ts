@@ -19,7 +19,8 @@ export const eventStoreContract = (
 ): void => {
   const rule: Rule = (title, holds) => {
     const reason = except[title];
-    // The report names each exception with its reason: left out, it would look like a rule that this driver keeps.
+    // The report names each exception with its reason: left out, it would look like a rule that
+    // this driver keeps.
     if (reason !== undefined) return void it.skip(`${title} (exception: ${reason})`);
     it(title, async () => {
       const setup = await open();

@@ -127,7 +127,10 @@ export const operationsOf = ({ paths }: Described): FoundOperation[] =>
     })),
   );
 
-/** The operation of a request. Paths without parameters take precedence; HEAD may be documented as GET. */
+/**
+ * The operation of a request. Paths without parameters take precedence; HEAD may be documented as
+ * GET.
+ */
 const find = (document: Described, { method, path }: Sent): FoundOperation | undefined => {
   const pathname = path.split("?")[0] ?? "";
   const fitting = operationsOf(document)

@@ -64,7 +64,10 @@ describe("authentication on two processes that share a store", () => {
     expect((await refresh(second, { "X-API-Key": website.apiKey, Origin: origin })).status).to.equal(200);
   });
 
-  /** The first request after the second process's view has the withdrawal is refused. The delay depends on the machine: it is printed. */
+  /**
+   * The first request after the second process's view has the withdrawal is refused. The delay
+   * depends on the machine: it is printed.
+   */
   const isFeltBySecond = async (
     what: string,
     held: Headers[],

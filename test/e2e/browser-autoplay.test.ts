@@ -9,7 +9,10 @@ import { type LocalServer, servePage } from "../support/local-server.ts";
 
 declare const window: SpeechWindow & { readonly questions: number; readonly failures: readonly string[] };
 
-/** WebKit's rule on iOS, which Chromium lacks: an element may play after `play` was called in a user gesture. */
+/**
+ * WebKit's rule on iOS, which Chromium lacks: an element may play after `play` was called in a user
+ * gesture.
+ */
 const elementsNeedGestures = `
   const play = HTMLMediaElement.prototype.play;
   const allowed = new WeakSet();
@@ -31,7 +34,10 @@ describe("the client library in a browser that restricts autoplay", () => {
     await site.close();
   });
 
-  /** Opens a page and waits until it logs "ready". Evaluating code in the page would count as a user gesture. */
+  /**
+   * Opens a page and waits until it logs "ready". Evaluating code in the page would count as a user
+   * gesture.
+   */
   const open = async (script: string, environment = "{ audio }"): Promise<Page> => {
     const config = { apiKey: website.apiKey, defaultVoice: "UK English Female" };
     site = await servePage(() => speechPage(`${service.url}/client.js`, config, { script, environment }));

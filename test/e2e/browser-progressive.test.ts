@@ -36,7 +36,10 @@ interface Response {
 }
 type Respond = (response: Response) => Promise<void> | void;
 
-/** Code that a test evaluates counts as a user gesture, so the page itself speaks and logs that the button is shown. */
+/**
+ * Code that a test evaluates counts as a user gesture, so the page itself speaks and logs that the
+ * button is shown.
+ */
 const speakWithoutGesture = `
   new MutationObserver(() => console.log("ready")).observe(document.body, { childList: true });
   speech.speak("May I?");`;

@@ -35,7 +35,8 @@ describe("/docs in a browser", () => {
 
   it("renders the OpenAPI document at /docs/ without policy violations, and sends a tried-out request to the service", async () => {
     const page = await browser.context.newPage();
-    // Each rendering of all operations takes seconds of CPU time, and they are the same at both addresses.
+    // Each rendering of all operations takes seconds of CPU time, and they are the same at both
+    // addresses.
     await page.route(`${service.url}/openapi.json`, async (route) => {
       const response = await route.fetch();
       const { paths, ...document } = await response.json();

@@ -187,7 +187,8 @@ describe("exactness under concurrency", () => {
 
   it("refuses what is over the minute's limit until the minute is over", async () => {
     const { responses, served, codes } = await atOnce(await start({ BURST_LIMIT: "1000" }), 60, 60);
-    // The minute may turn in between, and instances may each admit the whole limit before they exchange their counts.
+    // The minute may turn in between, and instances may each admit the whole limit before they
+    // exchange their counts.
     const counts = 2 * instances;
     expect(served).to.be.within(25, 25 * counts);
     const remaining = responses

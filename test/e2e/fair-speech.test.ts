@@ -56,8 +56,9 @@ describe("Speech for one key while another key floods the service", function () 
 });
 
 /**
- * Keeps distinct texts of 2,000 digits in flight with one key until it is stopped. The service must allow that length. On a busy
- * machine longer ones may exceed the time limit of a text, which is a 400.
+ * Keeps distinct texts of 2,000 digits in flight with one key until it is stopped. The service must
+ * allow that length. On a busy machine longer ones may exceed the time limit of a text, which is a
+ * 400.
  */
 interface DigitFlood {
   /** The number of responses by status. */

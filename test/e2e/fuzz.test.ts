@@ -11,8 +11,8 @@ import { adminToken, deployment, startService, temporaryFolder } from "../suppor
 import { serveProviders } from "../support/wire/providers.ts";
 
 /**
- * Every run sends the same requests unless TEST_SEED and FUZZ_RUNS are set. With other stores a part is enough: most requests
- * are refused before a store sees them.
+ * Every run sends the same requests unless TEST_SEED and FUZZ_RUNS are set. With other stores a
+ * part is enough: most requests are refused before a store sees them.
  */
 const seed = Number(process.env.TEST_SEED ?? 20_261_121);
 const numRuns = Number(process.env.FUZZ_RUNS ?? (deployment === "production" ? 20 : 60));
@@ -118,7 +118,9 @@ describe(`fuzzed requests (seed ${seed})`, () => {
   });
 });
 
-/** Other methods and other spellings of a path get responses that the document does not describe. */
+/**
+ * Other methods and other spellings of a path get responses that the document does not describe.
+ */
 const isOfDescribed = (deviation: string): boolean => !deviation.endsWith(undescribed);
 
 const summaryOf = ({ status, body }: Received): string => `${status}: ${body.subarray(0, 300)}`;

@@ -43,7 +43,10 @@ describe("The service's metrics", () => {
       expect(response.headers.get("content-type")).to.equal("text/plain; version=0.0.4; charset=utf-8");
       return parseExposition(await response.text());
     };
-    /** Makes the calls, and resolves with a function that returns by how much the sum of these samples has grown. */
+    /**
+     * Makes the calls, and resolves with a function that returns by how much the sum of these
+     * samples has grown.
+     */
     const growth = async (calls: () => Promise<void>) => {
       const before = await scrape();
       await calls();

@@ -82,7 +82,8 @@ describe("clients of OpenAI's API", () => {
       const speech = await clientFor(caller).audio.speech.create(long);
       const reader = speech.body?.getReader();
       let bytes = (await reader?.read())?.value?.length ?? 0;
-      // More than 10 MB do not fit into the buffers of the connection, so the response cannot be complete.
+      // More than 10 MB do not fit into the buffers of the connection, so the response cannot be
+      // complete.
       expect(await recordedEvents(service.url, caller, "StreamEnded")).to.deep.equal([]);
       for (let read = await reader?.read(); read && !read.done; read = await reader?.read()) {
         bytes += read.value.length;
@@ -91,7 +92,10 @@ describe("clients of OpenAI's API", () => {
       expect(await chargedTo(caller)).to.equal(input.length);
     });
 
-    /** The events as the client reads those of other operations; it has no method for those of speech. */
+    /**
+     * The events as the client reads those of other operations; it has no method for those of
+     * speech.
+     */
     const eventsIn = async (speech: Response): Promise<SpeechEvent[]> => {
       const events: SpeechEvent[] = [];
       const stream = Stream.fromSSEResponse<SpeechEvent>(speech, new AbortController());

@@ -73,7 +73,8 @@ describe(`a rolling restart from ${previousCommit} to this version`, () => {
         await untilKnown(next, keys);
         const nextLoad = loadOn(next, version);
         await nextLoad.more(responsesPerPhase);
-        // One after the other: the probes of two processes replace each other, which version 0.1.0 cannot measure by.
+        // One after the other: the probes of two processes replace each other, which version 0.1.0
+        // cannot measure by.
         await deployment.seal(checkout?.path);
         await deployment.seal();
         await Promise.all([stop(serving), load.stop()]);
@@ -93,7 +94,8 @@ describe(`a rolling restart from ${previousCommit} to this version`, () => {
       const failures = (version: "previous" | "this"): number[] =>
         [...statuses[version].keys()].filter((status) => status >= 400 && status !== 403);
       expect(failures("this")).to.deep.equal([]);
-      // The previous version refuses repeats of requests with an Idempotency-Key that this one has charged.
+      // The previous version refuses repeats of requests with an Idempotency-Key that this one has
+      // charged.
       expect(failures("previous").filter((status) => status !== 400)).to.deep.equal([]);
     });
   }

@@ -254,7 +254,10 @@ describe("The same request", () => {
     });
   }
 
-  /** The objects in the store are the final audio, also where a stream made them. Those of paid voices have no address. */
+  /**
+   * The objects in the store are the final audio, also where a stream made them. Those of paid
+   * voices have no address.
+   */
   const expectKnownObjects = async (url: string, folder: string, door: Door): Promise<void> => {
     const files = await readdir(folder, { recursive: true });
     const names = files.map((file) => file.slice(file.lastIndexOf("/") + 1));

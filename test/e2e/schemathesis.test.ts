@@ -20,14 +20,18 @@ interface Ended {
 }
 
 interface Scope {
-  /** A regular expression for the operations, named as in `GET /health`, that refuse the credentials. Default: none. */
+  /**
+   * A regular expression for the operations, named as in `GET /health`, that refuse the
+   * credentials. Default: none.
+   */
   readonly refusing?: string;
   readonly options?: readonly string[];
 }
 
 /**
- * An operation refuses credentials before it reads parameters, so varied requests would be refused alike. It is sent its
- * examples, or one generated request. Another run varies its parameters, with credentials that it accepts.
+ * An operation refuses credentials before it reads parameters, so varied requests would be refused
+ * alike. It is sent its examples, or one generated request. Another run varies its parameters, with
+ * credentials that it accepts.
  */
 const examplesOnly = (operations: string | undefined): string =>
   operations === undefined
@@ -48,7 +52,8 @@ const run = async (
   { website, refusing, options = [] }: Scope & { readonly website: Credentials },
 ): Promise<Ended> => {
   const credentials = Object.entries(headers).flatMap(([name, value]) => ["--header", `${name}: ${value}`]);
-  // Headers given here are sent even where this check leaves one out. The run without credentials makes it.
+  // Headers given here are sent even where this check leaves one out. The run without credentials
+  // makes it.
   if (credentials.length > 0) credentials.push("--exclude-checks", "missing_required_header");
   const config = join(folder, "schemathesis.toml");
   await writeFile(

@@ -94,7 +94,8 @@ describe("the listeners of a stream", () => {
     expect(await digestOfDownload(text)).to.equal(digest);
     expect(syntheses().length).to.equal(requests + 1);
     expect(first.headers["svc-cached"]).to.equal("coalesced");
-    // 200 copies would be 1.2 GB. A finished sound is in memory up to four times; the rest are buffers.
+    // 200 copies would be 1.2 GB. A finished sound is in memory up to four times; the rest are
+    // buffers.
     expect(afterTheFirst - before).to.be.below(300 * megabyte);
     expect(peakBytes() - before).to.be.below(400 * megabyte);
   });
@@ -156,7 +157,10 @@ describe("the listeners of a stream", () => {
 
 const digestOf = (sound: Buffer): string => createHash("sha256").update(sound).digest("hex");
 
-/** The digest of a stream, computed incrementally: 200 copies would not fit into this process either. */
+/**
+ * The digest of a stream, computed incrementally: 200 copies would not fit into this process
+ * either.
+ */
 const digestOfStream = async ({ body, headers }: OpenStream): Promise<string> => {
   const hash = createHash("sha256");
   const types = new Set<string>();

@@ -124,7 +124,10 @@ describe("synthesis over HTTP", () => {
     const left = get(query, { signal: leaving.signal }).catch((error) => error.name);
     const flite = () =>
       service.pids.flatMap(descendantsOf).find(({ command }) => command.startsWith("flite"));
-    /** Stops the speech processes, so that the synthesis cannot end by itself. Some may have exited already. */
+    /**
+     * Stops the speech processes, so that the synthesis cannot end by itself. Some may have exited
+     * already.
+     */
     const stopped = (): number | undefined => {
       const pid = flite()?.pid;
       try {

@@ -29,7 +29,10 @@ const id = ({ samples }: Sound): string => Buffer.from(samples.buffer).toString(
 
 const normal = { rate: 175, pitch: 50, volume: 100, ssml: false } as const;
 
-/** The output of the tool. espeak-ng's library gives the same as its command, which would be started for each voice. */
+/**
+ * The output of the tool. espeak-ng's library gives the same as its command, which would be started
+ * for each voice.
+ */
 const speak = async (host: SubprocessHost, name: string, input: string): Promise<Sound> => {
   const [, voice] = /^espeak:(.*)/.exec(name) ?? [];
   if (voice === undefined) return await sayLocally(name, input);

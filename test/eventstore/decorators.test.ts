@@ -13,7 +13,8 @@ import { scopedStore } from "../support/scoped-store.ts";
 
 const instrumented = instrumentEventStore(createInstruments());
 
-// Decorators keep the contract of the store. They are nested as in the service (src/bootstrap/event-log).
+// Decorators keep the contract of the store. They are nested as in the service
+// (src/bootstrap/event-log).
 describe("the decorators of the event store", () => {
   let folder: string;
   let now = Date.UTC(2026, 0, 1);

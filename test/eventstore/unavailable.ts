@@ -6,7 +6,10 @@ export const expectUnavailable = async (action: () => Promise<unknown>): Promise
   expect(await rejectionOf(action)).to.be.instanceOf(EventStoreUnavailable);
 };
 
-/** Repeats the action while the store is unavailable, with the same ids, as the command handler does. */
+/**
+ * Repeats the action while the store is unavailable, with the same ids, as the command handler
+ * does.
+ */
 export const retryWhileUnavailable = async <T>(action: () => Promise<T>): Promise<T> => {
   for (let left = 50; ; left--) {
     try {

@@ -10,8 +10,8 @@ export const placesIn = (value: Json): Place[] =>
   ]);
 
 /**
- * The value with one member removed or changed: a leaf to another one of its type, a list or an object to have
- * one more member.
+ * The value with one member removed or changed: a leaf to another one of its type, a list or an
+ * object to have one more member.
  */
 export const changedAt = (value: Json, [name = "", ...rest]: Place, isRemoved: boolean): Json => {
   const { [name]: member = null, ...others } = inner(value);

@@ -6,16 +6,24 @@ interface Event {
   readonly data: object;
 }
 
-/** Members by type and path (`SynthesisServed.idempotency.key`): those that an event has, those that it lacks. */
+/**
+ * Members by type and path (`SynthesisServed.idempotency.key`): those that an event has, those that
+ * it lacks.
+ */
 export interface Members {
   readonly given: ReadonlySet<string>;
   readonly absent: ReadonlySet<string>;
 }
 
-/** Members of a list, and of an object whose members are named by index, have no paths of their own. */
+/**
+ * Members of a list, and of an object whose members are named by index, have no paths of their own.
+ */
 const isIndex = (name: string | symbol): boolean => /^\d+$/.test(String(name));
 
-/** Finds out which members the check of an event's shape reads, by giving it data that reports every access. */
+/**
+ * Finds out which members the check of an event's shape reads, by giving it data that reports every
+ * access.
+ */
 export const membersRead = (events: readonly Event[]): Members => {
   const given = new Set<string>();
   const absent = new Set<string>();

@@ -92,7 +92,10 @@ const aggregates: readonly (readonly [name: string, prefix: string, fold: Fold])
   ["delivery", deliveryPrefix, deliveryDecider],
 ];
 
-/** The initial state, and what each event changes in it, so that two errors cannot cancel each other out. */
+/**
+ * The initial state, and what each event changes in it, so that two errors cannot cancel each other
+ * out.
+ */
 const changesOf = ({ initial, evolve }: Fold, events: readonly RecordedEvent[]) => {
   let state = initial();
   let before = plain(state);

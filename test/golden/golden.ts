@@ -10,8 +10,8 @@ const folder = join(import.meta.dirname, "files");
 const isUpdate = process.env.GOLDEN === "update";
 
 /**
- * Compares a text, or a value as JSON, with the file of that name under test/golden/files. A failure lists the lines
- * that differ: `-` as recorded, `+` as they are now.
+ * Compares a text, or a value as JSON, with the file of that name under test/golden/files. A
+ * failure lists the lines that differ: `-` as recorded, `+` as they are now.
  */
 export const expectGolden = (file: string, actual: unknown): void => {
   const path = join(folder, file);

@@ -4,9 +4,9 @@ import { isList, type Json, structureOf } from "./openapi-structure.ts";
 type Members = Readonly<Record<string, Json>>;
 
 /**
- * An OpenAPI document as lines: one for each operation and component, and one for each other member of the document.
- * A line is a signature, then two digests: `#` of all but the prose, `~` of the whole. A change that the
- * signature does not show changes a digest.
+ * An OpenAPI document as lines: one for each operation and component, and one for each other member
+ * of the document. A line is a signature, then two digests: `#` of all but the prose, `~` of the
+ * whole. A change that the signature does not show changes a digest.
  */
 export const signaturesOf = (document: Json): string => {
   const { paths, components, ...others } = membersOf(sorted(document));

@@ -14,8 +14,8 @@ const maps = new Set([
 const values = new Set(["example", "default", "const", "enum", "value"]);
 
 /**
- * An OpenAPI document without its prose, every object's members in alphabetical order. Of examples it keeps the shape and
- * the codes; their messages are prose.
+ * An OpenAPI document without its prose, every object's members in alphabetical order. Of examples
+ * it keeps the shape and the codes; their messages are prose.
  */
 export const structureOf = (document: Json): Json => keywords(document);
 

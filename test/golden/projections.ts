@@ -6,7 +6,10 @@ import { malformedEvents } from "../../src/bootstrap/event-log/views.ts";
 
 const folder = join(import.meta.dirname, "../../projections");
 
-/** Every projection that a file of projections/ exports, so that a new one is recorded without a change here; by name. */
+/**
+ * Every projection that a file of projections/ exports, so that a new one is recorded without a
+ * change here; by name.
+ */
 export const allProjections = async (): Promise<Projection<unknown>[]> => {
   const files = readdirSync(folder).filter((file) => file.endsWith(".ts"));
   const modules: object[] = await Promise.all(

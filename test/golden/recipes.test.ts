@@ -138,7 +138,10 @@ const versions: Versions = {
   encoding: (format) => `ffmpeg 7.8.9; ${format} 1`,
 };
 
-/** A host whose tools have these versions and every voice of the seed: recipes do not depend on this machine. */
+/**
+ * A host whose tools have these versions and every voice of the seed: recipes do not depend on this
+ * machine.
+ */
 const hostWith = (versions: Versions) =>
   ({
     versions,

@@ -5,7 +5,10 @@ import { expectGolden } from "./golden.ts";
 const key = (byte: number): string => Buffer.alloc(32, byte).toString("base64");
 const otlp = { OTEL_METRICS_EXPORTER: "otlp", OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4318" };
 
-/** For each variable another value than its default, and the variables without which it changes nothing. */
+/**
+ * For each variable another value than its default, and the variables without which it changes
+ * nothing.
+ */
 const samples: Readonly<Record<string, readonly [value: string, beside?: Readonly<Record<string, string>>]>> =
   {
     HOST: ["0.0.0.0"],

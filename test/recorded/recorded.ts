@@ -56,7 +56,10 @@ export const unpack = async (archive: string): Promise<string> => {
   return folder;
 };
 
-/** Opens a copy of a recorded installation. `clock`: that of the EventStoreDB node, in milliseconds since the epoch. */
+/**
+ * Opens a copy of a recorded installation. `clock`: that of the EventStoreDB node, in milliseconds
+ * since the epoch.
+ */
 export const openRecorded = async (
   version: (typeof recordedVersions)[number],
   kind: StoreKind,

@@ -286,7 +286,9 @@ describe("settings", () => {
   }
 });
 
-/** As they are in a login shell, a desktop session, an npm script, a CI job, a container and a pod. */
+/**
+ * As they are in a login shell, a desktop session, an npm script, a CI job, a container and a pod.
+ */
 const foreignVariables = Object.fromEntries(
   `
   _ BASH_ENV CI COLORTERM COLUMNS CONTAINER DBUS_SESSION_BUS_ADDRESS DEBIAN_FRONTEND DISPLAY EDITOR FORCE_COLOR GOPATH GPG_TTY
@@ -308,7 +310,10 @@ const foreignVariables = Object.fromEntries(
     .map((name) => [name, "x"]),
 );
 
-/** The variables that Kubernetes sets in a pod for a service of this name (Kubernetes, "Accessing the Service"; Docker's links are the same). */
+/**
+ * The variables that Kubernetes sets in a pod for a service of this name (Kubernetes, "Accessing
+ * the Service"; Docker's links are the same).
+ */
 const serviceLinks = (service: string): Record<string, string> => ({
   [`${service}_SERVICE_HOST`]: "10.0.0.11",
   [`${service}_SERVICE_PORT`]: "2113",

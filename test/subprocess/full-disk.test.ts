@@ -20,8 +20,9 @@ interface Report {
 }
 
 /**
- * Speaks in a separate mount namespace, where /dev/shm has 1 MB and /tmp has `tmpSize`. The repository may be under
- * /tmp, so it is bind-mounted elsewhere first. The audio store is under /run, which has `storeSize`.
+ * Speaks in a separate mount namespace, where /dev/shm has 1 MB and /tmp has `tmpSize`. The
+ * repository may be under /tmp, so it is bind-mounted elsewhere first. The audio store is under
+ * /run, which has `storeSize`.
  */
 const speakWith = async (
   { tmpSize, storeSize = "64m" }: { tmpSize: "1m" | "64m"; storeSize?: string },

@@ -2,8 +2,8 @@ import { openSubprocessHost } from "../../src/subprocess/subprocess-host.ts";
 import { encodeSilence } from "../support/encode-silence.ts";
 
 /**
- * Opens a host, starts a long flite job, prints the helper's process id and runs until it is killed. With `close` it
- * closes the host instead, and must then exit without `process.exit`.
+ * Opens a host, starts a long flite job, prints the helper's process id and runs until it is
+ * killed. With `close` it closes the host instead, and must then exit without `process.exit`.
  */
 const host = await openSubprocessHost({ mp3ByLibrary: false });
 if (process.argv[2] === "close") {

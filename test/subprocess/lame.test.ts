@@ -128,7 +128,10 @@ describe("mp3 by LAME's library", () => {
       yield wavHeader(22_050, 0xffff_ffff);
       for (const second = tone(22_050, 22_050); ; ) yield second;
     };
-    /** An encoder's deadline is later by twice the duration of its input: here by a fifth of a second. */
+    /**
+     * An encoder's deadline is later by twice the duration of its input: here by a fifth of a
+     * second.
+     */
     const stalled = async function* () {
       yield wavHeader(22_050, 0xffff_ffff);
       yield tone(22_050, 2_205);

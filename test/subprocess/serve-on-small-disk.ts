@@ -6,8 +6,9 @@ import { ask, startInProcessService } from "../support/in-process-service.ts";
 import { adminToken } from "../support/service.ts";
 
 /**
- * Serves from a small disk with event log, snapshots and audio: before it is full, while it is full, and after it was
- * freed. Prints the statuses of the answers, and the number of recorded servings.
+ * Serves from a small disk with event log, snapshots and audio: before it is full, while it is
+ * full, and after it was freed. Prints the statuses of the answers, and the number of recorded
+ * servings.
  */
 const service = await startInProcessService();
 const website = await registerWebsite(service.url);

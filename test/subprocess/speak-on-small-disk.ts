@@ -10,9 +10,9 @@ import { renditionOf } from "../audio/pipeline/renditions.ts";
 import { openToolHost } from "../support/tool-host.ts";
 
 /**
- * Prints the outcomes of a scenario and the content of the audio store afterwards.
- * `one`: a 40 s synthesis (1.3 MB of flite's output). `fill`: several, on a disk that is almost full; then it is freed.
- * `enospc`: a write that fills the disk, below the store's own check of the space.
+ * Prints the outcomes of a scenario and the content of the audio store afterwards. `one`: a 40 s
+ * synthesis (1.3 MB of flite's output). `fill`: several, on a disk that is almost full; then it is
+ * freed. `enospc`: a write that fills the disk, below the store's own check of the space.
  */
 const scenario = process.argv[2];
 const never = new AbortController().signal;

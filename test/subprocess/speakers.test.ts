@@ -202,7 +202,8 @@ describe("espeak-ng's library", () => {
     const groupOf = (pid: number): Promise<string> => readFile(`/proc/${pid}/autogroup`, "utf8");
     const niceOf = async (pid: number): Promise<number> =>
       Number((await groupOf(pid)).match(/nice (-?\d+)/)?.[1] ?? getPriority(pid));
-    // Without autogroups there is no priority of a session to check. The file of a session that was never given a group is empty.
+    // Without autogroups there is no priority of a session to check. The file of a session that was
+    // never given a group is empty.
     if ((await groupOf(process.pid).catch(() => undefined)) === undefined) this.skip();
     const own = await niceOf(process.pid);
     expect(await niceOf(library.stats().pid ?? 0)).to.equal(Math.min(own + 5, 19));

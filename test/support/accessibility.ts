@@ -6,7 +6,10 @@ import { lazy } from "../../src/async/lazy.ts";
 
 const axe = lazy(() => readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8"));
 
-/** The rules of axe-core that a page violates, shadow roots included, and the elements that violate them. */
+/**
+ * The rules of axe-core that a page violates, shadow roots included, and the elements that violate
+ * them.
+ */
 export const accessibilityViolations = async (page: Page): Promise<string[]> =>
   (await violationsOf(page)).map(description);
 

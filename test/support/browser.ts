@@ -1,9 +1,15 @@
 import { type BrowserContext, type Browser as Chromium, chromium } from "playwright-core";
 
-/** Debian's Chromium without a user interface, which takes a third of the CPU time. scripts/test installs it. */
+/**
+ * Debian's Chromium without a user interface, which takes a third of the CPU time. scripts/test
+ * installs it.
+ */
 const executablePath = "/usr/bin/chromium-headless-shell";
 
-/** Without a sandbox, because tests run as root in containers, and without the browser's own network requests. */
+/**
+ * Without a sandbox, because tests run as root in containers, and without the browser's own network
+ * requests.
+ */
 const args = [
   "--no-sandbox",
   "--disable-gpu",
@@ -16,10 +22,16 @@ const args = [
   "--renderer-process-limit=1",
 ];
 
-/** A page of a large document takes 40 s when other processes use the processors. Below the timeout of a test. */
+/**
+ * A page of a large document takes 40 s when other processes use the processors. Below the timeout
+ * of a test.
+ */
 const longestMs = 240_000;
 
-/** For `waitForFunction`, which by default evaluates at each animation frame, and so makes the page draw. */
+/**
+ * For `waitForFunction`, which by default evaluates at each animation frame, and so makes the page
+ * draw.
+ */
 export const tenTimesASecond = { polling: 100 };
 
 export interface Browser {

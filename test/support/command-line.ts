@@ -12,8 +12,9 @@ export interface CommandResult {
 }
 
 /**
- * Runs a command with these settings in this process. Opens the stores for itself, as it does in a process of its own.
- * `register` adds the commands that `createProgram` does not have. `machine`: its clock; default that of this machine.
+ * Runs a command with these settings in this process. Opens the stores for itself, as it does in a
+ * process of its own. `register` adds the commands that `createProgram` does not have. `machine`:
+ * its clock; default that of this machine.
  */
 export const runCommand = async (
   env: Record<string, string>,

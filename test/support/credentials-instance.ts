@@ -44,7 +44,10 @@ export const googleVoices: readonly ProviderVoice[] = [
 
 type Google = Provider<ProviderCredentials["gwn"]> & { readonly opened: string[] };
 
-/** Accepts `rightKey` and `otherKey`, and rejects every other key with a message that repeats it. Records the credentials it was opened with. */
+/**
+ * Accepts `rightKey` and `otherKey`, and rejects every other key with a message that repeats it.
+ * Records the credentials it was opened with.
+ */
 export const fakeGoogle = (
   list: () => Promise<readonly ProviderVoice[]> = async () => googleVoices,
 ): Google => {

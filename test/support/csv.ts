@@ -1,4 +1,7 @@
-/** Parses strict RFC 4180: CRLF ends a row, quotes enclose a field, and doubled quotes are an escaped quote. */
+/**
+ * Parses strict RFC 4180: CRLF ends a row, quotes enclose a field, and doubled quotes are an
+ * escaped quote.
+ */
 export const parseCsv = (text: string): string[][] => {
   const rows: string[][] = [];
   let row: string[] = [];

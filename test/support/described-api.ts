@@ -3,7 +3,10 @@ import { describeApi, type OpenApiDocument } from "../../src/http/openapi/docume
 import { compatibleApis, createOperations, type OperationOptions } from "../../src/http/operations.ts";
 import { synthesizeRequest } from "../../src/http/routes/synthesis/request.ts";
 
-/** The OpenAPI document under the given settings. Describing the operations calls none of their services. */
+/**
+ * The OpenAPI document under the given settings. Describing the operations calls none of their
+ * services.
+ */
 export const describedApi = ({
   prefix = "SVC",
   publicUrl,

@@ -52,7 +52,8 @@ const lazily = <T extends object>(value: () => T): T =>
 
 /**
  * Opens something before the suite that calls this function, and closes it after the suite, by its
- * method `close`, `stop` or `remove`. The members of the result may be read in hooks and tests only.
+ * method `close`, `stop` or `remove`. The members of the result may be read in hooks and tests
+ * only.
  */
 export const duringSuite = openDuring("suite");
 

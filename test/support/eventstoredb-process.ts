@@ -15,7 +15,10 @@ export interface EventStoreDBProcess {
 
 const main = fileURLToPath(new URL("./eventstoredb-node/main.ts", import.meta.url));
 
-/** Stores its log in the file, which may have one already, or in memory. Port 0: any free port. With a seed, its index lags. */
+/**
+ * Stores its log in the file, which may have one already, or in memory. Port 0: any free port. With
+ * a seed, its index lags.
+ */
 export const startEventStoreDBProcess = async (
   dataFile?: string,
   port = 0,

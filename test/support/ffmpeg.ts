@@ -11,7 +11,10 @@ export interface Conversion {
   readonly to: readonly string[];
 }
 
-/** Runs all conversions in one process of ffmpeg: to start one takes longer than to convert a short sound. */
+/**
+ * Runs all conversions in one process of ffmpeg: to start one takes longer than to convert a short
+ * sound.
+ */
 export const convertAll = async (conversions: readonly Conversion[]): Promise<void> => {
   const inputs = conversions.flatMap(({ from }) => from);
   const outputs = conversions.flatMap(({ to }, index) => ["-map", `${index}:a`, ...to]);

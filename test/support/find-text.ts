@@ -1,7 +1,10 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** The forms in which a marker of ASCII letters may occur in bytes, by name. Letters that JSON and URLs escape are none of it. */
+/**
+ * The forms in which a marker of ASCII letters may occur in bytes, by name. Letters that JSON and
+ * URLs escape are none of it.
+ */
 const formsOf = (marker: string): Readonly<Record<string, Buffer>> => {
   const lower = marker.toLowerCase();
   const utf16 = Buffer.from(lower, "utf16le");
@@ -22,7 +25,10 @@ const base64Of = (marker: string): Buffer[] =>
     return Buffer.from(digits.slice(Math.ceil((offset * 4) / 3), -1));
   });
 
-/** The names of the forms in which the bytes contain the marker, in any case; of base64 and hex, as it is written. */
+/**
+ * The names of the forms in which the bytes contain the marker, in any case; of base64 and hex, as
+ * it is written.
+ */
 export const formsIn = (bytes: Buffer, marker: string): string[] => {
   const lower = Buffer.from(bytes.toString("latin1").toLowerCase(), "latin1");
   const found = Object.entries(formsOf(marker)).filter(([, form]) => lower.includes(form));

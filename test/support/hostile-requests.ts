@@ -36,7 +36,9 @@ const nasty = fc.constantFrom(
 
 const anyText = fc.oneof(nasty, fc.string(), fc.string({ unit: anyCharacter, maxLength: 40 }));
 
-/** A value that the schema allows: a member of an enumeration, a number in its range, an example. */
+/**
+ * A value that the schema allows: a member of an enumeration, a number in its range, an example.
+ */
 const described = (schema: Readonly<Record<string, unknown>>): fc.Arbitrary<unknown> => {
   const {
     enum: values,
@@ -254,7 +256,8 @@ export const hostileRequests = (
         { weight: 15, arbitrary: fc.constant(credentialsFor(operation, known)) },
         { weight: 1, arbitrary: fc.constant({}) },
       ),
-      // Each request has its own client address, so that throttling of failures does not hide other responses.
+      // Each request has its own client address, so that throttling of failures does not hide other
+      // responses.
       address: fc.ipV4(),
       stray: strayHeaders,
       contentType,

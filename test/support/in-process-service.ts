@@ -13,7 +13,9 @@ import { rejection } from "./rejection.ts";
 import { adminToken, temporaryFolder } from "./service.ts";
 import { shareHelper } from "./tool-host.ts";
 
-/** A clock that the test advances. `set`: by how many milliseconds it was set, without time passing. */
+/**
+ * A clock that the test advances. `set`: by how many milliseconds it was set, without time passing.
+ */
 export interface TestTime {
   now: number;
   set?: number;
@@ -100,7 +102,10 @@ export interface ReceivedResponse {
   readonly text: string;
 }
 
-/** A request with exactly these headers: `fetch` changes some. A list sends the header several times. */
+/**
+ * A request with exactly these headers: `fetch` changes some. A list sends the header several
+ * times.
+ */
 export const ask = (
   url: string,
   {

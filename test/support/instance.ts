@@ -27,8 +27,8 @@ export interface RunningService {
 }
 
 /**
- * Starts `src/main.ts` on a free loopback port and waits until it listens. `checkout`: the directory of another version of
- * the service.
+ * Starts `src/main.ts` on a free loopback port and waits until it listens. `checkout`: the
+ * directory of another version of the service.
  */
 export const startInstance = async (
   dataDir: string,

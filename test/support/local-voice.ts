@@ -3,7 +3,10 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { readingVoice } from "../../src/engines/local/espeak.ts";
 
-/** The output of the installed tool for the text: 16-bit mono samples. `voice` as in SystemVoice.voiceName. */
+/**
+ * The output of the installed tool for the text: 16-bit mono samples. `voice` as in
+ * SystemVoice.voiceName.
+ */
 export const sayLocally = async (voice: string, text: string, options = { ssml: false }): Promise<Sound> => {
   const [tool, name] = voice.split(/:(.*)/s);
   if (name === undefined) throw new Error(`not a local voice: ${voice}`);
@@ -45,8 +48,8 @@ const run = (tool: string, args: readonly string[], input?: string): Promise<Buf
   });
 
 /**
- * The sound of a tool's WAV. Both tools write the canonical 44-byte header; the sizes in espeak-ng's header are wrong when it
- * writes to a pipe.
+ * The sound of a tool's WAV. Both tools write the canonical 44-byte header; the sizes in
+ * espeak-ng's header are wrong when it writes to a pipe.
  */
 export const soundOf = (bytes: Buffer): Sound => {
   const body = bytes.subarray(44, bytes.length - (bytes.length % 2));

@@ -10,7 +10,9 @@ export interface LogEvent {
   readonly data: object;
 }
 
-/** Appends the events in order, batching consecutive events of a stream. Returns the last position. */
+/**
+ * Appends the events in order, batching consecutive events of a stream. Returns the last position.
+ */
 export const append = async (store: EventStore, list: readonly LogEvent[]): Promise<number> => {
   let position = 0;
   for (let start = 0; start < list.length; ) {
@@ -44,7 +46,10 @@ export const issued = (apiKey: string, at = "2026-10-01T00:00:00.000Z"): LogEven
   },
 ];
 
-/** `count` events of a month: a journal, two keys, one of whose names is a prefix of the other's, a website, and rate counters. */
+/**
+ * `count` events of a month: a journal, two keys, one of whose names is a prefix of the other's, a
+ * website, and rate counters.
+ */
 export const busyMonth = (count: number): LogEvent[] => {
   const list = [opened, ...issued("ab"), ...issued("abc")];
   while (list.length < count) list.push(nextOf(list.length));

@@ -1,7 +1,10 @@
 import { execFile } from "node:child_process";
 import type { Sound } from "./local-voice.ts";
 
-/** The integrated loudness in LUFS and the true peak in dBTP of a sound (EBU R128), by ffmpeg's `ebur128`. */
+/**
+ * The integrated loudness in LUFS and the true peak in dBTP of a sound (EBU R128), by ffmpeg's
+ * `ebur128`.
+ */
 export const measureLoudness = ({ samples, sampleRate }: Sound): Promise<{ lufs: number; peak: number }> =>
   new Promise((resolve, reject) => {
     const input = ["-f", "s16le", "-ar", String(sampleRate), "-ac", "1", "-i", "pipe:0"];

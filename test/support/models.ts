@@ -22,7 +22,10 @@ export interface PlacedPacks {
   remove(): Promise<void>;
 }
 
-/** Places copies of packs in a temporary folder, with the data of the installed espeak-ng where they need it. */
+/**
+ * Places copies of packs in a temporary folder, with the data of the installed espeak-ng where they
+ * need it.
+ */
 export const placePacks = async (...packs: readonly (keyof typeof packNames)[]): Promise<PlacedPacks> => {
   const { path: folder, remove } = await temporaryFolder();
   const path = (pack: keyof typeof packNames): string => join(folder, packNames[pack]);

@@ -60,7 +60,10 @@ export interface OperationServer {
   close(): Promise<void>;
 }
 
-/** Serves operations without authentication; on a free port of the loopback interface unless a Unix socket is given. */
+/**
+ * Serves operations without authentication; on a free port of the loopback interface unless a Unix
+ * socket is given.
+ */
 export const serveOperations = async (
   operations: readonly Operation[],
   { log = pino({ level: "silent" }), socketPath }: { log?: Logger; socketPath?: string } = {},

@@ -2,15 +2,22 @@ import type { Sound } from "./local-voice.ts";
 
 const range = { lowest: 60, highest: 400 };
 const frameSeconds = 0.04;
-/** Every second sample is enough for a correlation: speech has little energy above a quarter of the sample rate. */
+/**
+ * Every second sample is enough for a correlation: speech has little energy above a quarter of the
+ * sample rate.
+ */
 const stride = 2;
 /** Frames whose best autocorrelation is lower are unvoiced. */
 const voiced = 0.7;
-/** A longer lag must be better by this factor: every multiple of the true lag correlates as well. */
+/**
+ * A longer lag must be better by this factor: every multiple of the true lag correlates as well.
+ */
 const margin = 0.02;
 const quiet = 1000;
 
-/** The median fundamental frequency of the voiced frames, in Hz; undefined when nothing is voiced. */
+/**
+ * The median fundamental frequency of the voiced frames, in Hz; undefined when nothing is voiced.
+ */
 export const medianPitch = ({ samples, sampleRate }: Sound): number | undefined => {
   const frame = Math.round(frameSeconds * sampleRate);
   const energyUpTo = cumulativeEnergy(samples);

@@ -34,7 +34,10 @@ export const cpuTicksOf = (pid: number): number => {
   }
 };
 
-/** How long a test polls for a condition: less than mocha's timeout, so that the failure names the condition. */
+/**
+ * How long a test polls for a condition: less than mocha's timeout, so that the failure names the
+ * condition.
+ */
 export const pollTimeoutMs = 240_000;
 
 /** Polls until the condition holds. Fails after `pollTimeoutMs`. */

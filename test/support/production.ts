@@ -12,7 +12,10 @@ import { addressOf, type S3Server } from "./s3-server.ts";
 
 /** A production deployment: several instances with their own stores, behind a load balancer. */
 export interface Production {
-  /** Two instances, each with its own data directory; services of the same directory share its stores. */
+  /**
+   * Two instances, each with its own data directory; services of the same directory share its
+   * stores.
+   */
   start(folder: string, env: Record<string, string>): Promise<RunningService>;
   /** One of the instances alone. */
   startOne(folder: string, env: Record<string, string>): Promise<RunningService>;
@@ -60,9 +63,9 @@ export const openProduction = (): Production => {
 };
 
 /**
- * The instances as one service. Instances learn of each other's events after some milliseconds, while the suites expect
- * read-your-writes, so responses to commands, and refusals that may have suspended a key, are delayed until the views of all
- * instances include them.
+ * The instances as one service. Instances learn of each other's events after some milliseconds,
+ * while the suites expect read-your-writes, so responses to commands, and refusals that may have
+ * suspended a key, are delayed until the views of all instances include them.
  */
 const balanced = async (instances: readonly RunningService[], store: EventStore): Promise<RunningService> => {
   const balancer = await openBalancer(

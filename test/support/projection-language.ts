@@ -45,9 +45,10 @@ const strictParser = `{
 const compilationMs = 500;
 
 /**
- * Compiles a script in the projection language like a server (KurrentDB's JintProjectionStateHandler): the language's
- * functions exist only during compilation; handlers that are not ES5 functions are silently ignored;
- * states are JSON between events; `data` is parsed on access. Only the functions that the project uses exist here.
+ * Compiles a script in the projection language like a server (KurrentDB's
+ * JintProjectionStateHandler): the language's functions exist only during compilation; handlers
+ * that are not ES5 functions are silently ignored; states are JSON between events; `data` is parsed
+ * on access. Only the functions that the project uses exist here.
  * @throws what the script throws
  */
 export const compileProjection = (query: string): CompiledProjection => {
@@ -107,14 +108,20 @@ const run = (script: Script, context: Context, events: Iterable<ScriptEvent>): M
   return new Map([...states].map(([partition, state]) => [partition, JSON.parse(state)]));
 };
 
-/** A state as serialized by a server. @throws for NaN and Infinity, which .NET's Utf8JsonWriter refuses */
+/**
+ * A state as serialized by a server. @throws for NaN and Infinity, which .NET's Utf8JsonWriter
+ * refuses
+ */
 const serialized = (state: unknown): string =>
   JSON.stringify(state, (name, value) => {
     if (typeof value !== "number" || Number.isFinite(value)) return value;
     throw new TypeError(`${name} is ${value}`);
   });
 
-/** @throws for data that permanently faults a projection when the script reads `data` (measured on 24.2 and 26.0) */
+/**
+ * @throws for data that permanently faults a projection when the script reads `data` (measured on
+ * 24.2 and 26.0)
+ */
 const objectOf = (json: string, parse: (json: string) => unknown): unknown => {
   const data = parse(json);
   if (data === null || typeof data === "string") throw new TypeError("the event's data is no object");

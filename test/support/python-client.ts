@@ -25,7 +25,9 @@ export interface AudioResult {
   readonly chunks: number;
 }
 
-/** A client for Python, unmodified, with the base URL of a compatible API. `Body` as in `Outcome`. */
+/**
+ * A client for Python, unmodified, with the base URL of a compatible API. `Body` as in `Outcome`.
+ */
 export const pythonClient = <Body>(client: "elevenlabs" | "openai", baseUrl: string) => {
   const python = openPython(script);
   return {

@@ -20,7 +20,10 @@ export const python = interpreterOf("python-clients");
  * process answers all requests.
  */
 export interface PythonScript {
-  /** Starts the script unless it runs. @throws {Error} with its error output if it ends without an answer */
+  /**
+   * Starts the script unless it runs. @throws {Error} with its error output if it ends without an
+   * answer
+   */
   ask<Result>(input: unknown): Promise<Result>;
   /** Waits for the end of the process. */
   close(): Promise<void>;

@@ -16,7 +16,10 @@ type RecordedResponse = readonly [
   headers?: Readonly<Record<string, string>>,
 ];
 
-/** Sends no request while it runs: each one is recorded and answered by the test, with a Content-Length. */
+/**
+ * Sends no request while it runs: each one is recorded and answered by the test, with a
+ * Content-Length.
+ */
 export const recordRequests = async (
   origins: readonly string[],
   response: (request: RecordedRequest) => RecordedResponse,

@@ -1,4 +1,7 @@
-/** Runs commands with the settings of this process, one after the other. Argument: their arguments in JSON. The last line of its output is their results, in JSON. */
+/**
+ * Runs commands with the settings of this process, one after the other. Argument: their arguments
+ * in JSON. The last line of its output is their results, in JSON.
+ */
 import { type CommandResult, runCommand } from "./command-line.ts";
 
 const settings = { PATH: process.env.PATH ?? "", DATA_DIR: process.env.DATA_DIR ?? "" };

@@ -9,7 +9,9 @@ import type { S3Address } from "../../src/audio/store/s3-address.ts";
 import { freePort } from "./free-port.ts";
 import { pollTimeoutMs } from "./processes.ts";
 
-/** A real S3 server as a child process on the loopback interface, with a temporary data directory. */
+/**
+ * A real S3 server as a child process on the loopback interface, with a temporary data directory.
+ */
 export interface S3Server {
   readonly port: number;
   /** The credentials of the owner, who may do everything. */

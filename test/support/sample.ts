@@ -11,7 +11,10 @@ import { parse } from "yaml";
 if (process.env.TEST_SAMPLE === "random") process.env.TEST_SAMPLE = String(randomInt(1_000_000));
 const seed = process.env.TEST_SAMPLE;
 
-/** The seed of tests that generate other inputs in each run. Their titles name it, and TEST_SEED repeats it. */
+/**
+ * The seed of tests that generate other inputs in each run. Their titles name it, and TEST_SEED
+ * repeats it.
+ */
 export const testSeed = Number(process.env.TEST_SEED ?? seed ?? randomInt(1_000_000));
 
 /** Whether a test that cannot be divided does a part of its rounds. */

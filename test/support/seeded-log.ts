@@ -37,8 +37,8 @@ const unlimited: Plan = { tier: "enterprise", requestsPerMinute: 1_000_000, mont
 const limited: Plan = { tier: "enterprise", requestsPerMinute: 1_000, monthlyCharacters: 400_000 };
 
 /**
- * Writes websites with a key each, and servings of the last 25 days, into the embedded event log of a data directory. By default the
- * real ledger records the servings, many in an event.
+ * Writes websites with a key each, and servings of the last 25 days, into the embedded event log of
+ * a data directory. By default the real ledger records the servings, many in an event.
  */
 export const writeSeededLog = async (
   dataDir: string,

@@ -7,8 +7,8 @@ import { openProduction } from "./production.ts";
 export { adminToken, failToStart, type RunningService } from "./instance.ts";
 
 /**
- * The deployment that the suites of test/e2e run against: one instance over the embedded stores, or, with
- * `E2E_DEPLOYMENT=production`, two behind a balancer over an EventStoreDB node and MinIO.
+ * The deployment that the suites of test/e2e run against: one instance over the embedded stores,
+ * or, with `E2E_DEPLOYMENT=production`, two behind a balancer over an EventStoreDB node and MinIO.
  */
 export const deployment = process.env.E2E_DEPLOYMENT === "production" ? "production" : "embedded";
 
@@ -33,6 +33,9 @@ export const temporaryFolder = async (): Promise<{ path: string; remove(): Promi
 export const startOne = (dataDir: string, env: Record<string, string> = {}): Promise<RunningService> =>
   (production?.startOne ?? startInstance)(dataDir, env);
 
-/** Starts the service on a free loopback port and waits until it listens. The same directory means the same stores. */
+/**
+ * Starts the service on a free loopback port and waits until it listens. The same directory means
+ * the same stores.
+ */
 export const startService = (dataDir: string, env: Record<string, string> = {}): Promise<RunningService> =>
   production ? production.start(dataDir, env) : startInstance(dataDir, env);

@@ -12,11 +12,15 @@ export interface TcpProxy {
   open(): number;
   /** Bytes forwarded since the start, in both directions together. */
   passed(): number;
-  /** Stops forwarding in both directions, but keeps the data and continues to accept connections. */
+  /**
+   * Stops forwarding in both directions, but keeps the data and continues to accept connections.
+   */
   freeze(): void;
   /** Forwards the held data and continues. */
   thaw(): void;
-  /** Limits each connection to this many bytes per second from now on; Infinity removes the limit. */
+  /**
+   * Limits each connection to this many bytes per second from now on; Infinity removes the limit.
+   */
   slow(bytesPerSecond: number): void;
   /** Resets every connection; new ones are accepted. */
   cut(): void;

@@ -9,8 +9,8 @@ import { collect } from "./collect.ts";
 import { readJournal } from "./read-journal.ts";
 
 /**
- * A ledger over the store, as of one instance. A reported error fails the test, except after `close`: many tests end it with
- * `close(0)`, and then close the store under it.
+ * A ledger over the store, as of one instance. A reported error fails the test, except after
+ * `close`: many tests end it with `close(0)`, and then close the store under it.
  */
 export const openTestLedger = async (
   store: EventStore,

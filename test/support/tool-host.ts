@@ -7,8 +7,8 @@ import { type HostSupervisor, superviseHostProcess } from "../../src/subprocess/
 import { pollTimeoutMs } from "./processes.ts";
 
 /**
- * A host that encodes with ffmpeg only: to load LAME's library and compare it takes 0.3 s of CPU time.
- * Jobs wait for as long as a busy machine needs.
+ * A host that encodes with ffmpeg only: to load LAME's library and compare it takes 0.3 s of CPU
+ * time. Jobs wait for as long as a busy machine needs.
  */
 export const openToolHost = (options: SubprocessHostOptions = {}): Promise<SubprocessHost> =>
   openSubprocessHost({
@@ -21,8 +21,8 @@ export const openToolHost = (options: SubprocessHostOptions = {}): Promise<Subpr
 const helpers = new Map<string, HostSupervisor>();
 
 /**
- * For `superviseHelper`: the hosts of this process with the same options share a helper process, which ends with this one. To
- * start one takes 0.4 s of CPU time.
+ * For `superviseHelper`: the hosts of this process with the same options share a helper process,
+ * which ends with this one. To start one takes 0.4 s of CPU time.
  */
 export const shareHelper: typeof superviseHostProcess = (options) => {
   const key = JSON.stringify(options);

@@ -9,7 +9,10 @@ import { promisify } from "node:util";
 const run = promisify(execFile);
 const configuration = resolve(import.meta.dirname, "../../infra/varnish");
 
-/** A real Varnish with the configuration of infra/varnish on the loopback interface, in a temporary directory. */
+/**
+ * A real Varnish with the configuration of infra/varnish on the loopback interface, in a temporary
+ * directory.
+ */
 export interface Varnish extends AsyncDisposable {
   readonly url: string;
   stop(): Promise<void>;

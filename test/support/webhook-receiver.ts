@@ -42,6 +42,9 @@ export const serveWebhookReceiver = async (): Promise<WebhookReceiver> => {
   return receiver;
 };
 
-/** Verifies with the published library, whose clock is the real one. @throws if the signature is not the secret's */
+/**
+ * Verifies with the published library, whose clock is the real one. @throws if the signature is not
+ * the secret's
+ */
 export const verifyMessage = ({ headers, body }: ReceivedMessage, secret: string): unknown =>
   new Webhook(secret).verify(body, headers);

@@ -50,7 +50,9 @@ export const testCipher = (...masterKeys: [Buffer, ...Buffer[]]): CredentialsCip
 
 const operator = { actor: "admin" };
 
-/** The webhooks of one instance, over a real store and real connections. Dispatches only on request. */
+/**
+ * The webhooks of one instance, over a real store and real connections. Dispatches only on request.
+ */
 export const openWebhooksInstance = async (
   store: EventStore,
   {

@@ -3,7 +3,10 @@ import { normalProsody } from "../../src/domain/synthesis/speech.ts";
 import type { Engine } from "../../src/engines/engine.ts";
 import { collect } from "./collect.ts";
 
-/** Words that begin with a sound, by espeak-ng voice. Separated by commas, their beginnings are audible. */
+/**
+ * Words that begin with a sound, by espeak-ng voice. Separated by commas, their beginnings are
+ * audible.
+ */
 export const wordsByVoice: Readonly<Record<string, readonly string[]>> = {
   "gmw/en-US": [
     "apple",
@@ -78,7 +81,10 @@ const onsets = (pcm: Buffer, sampleRate: number): number[] => {
   return found;
 };
 
-/** For each word of a sentence its mark's time minus its beginning by the sound's energy, in milliseconds. */
+/**
+ * For each word of a sentence its mark's time minus its beginning by the sound's energy, in
+ * milliseconds.
+ */
 export const wordTimingErrors = async (
   engine: Engine,
   voice: string,
@@ -102,7 +108,10 @@ export const wordTimingErrors = async (
   return marked.map(({ time }, at) => time - (heard[at] ?? Number.NaN));
 };
 
-/** Sentences of different words: the n-th begins with the n-th word and skips more of them each round. */
+/**
+ * Sentences of different words: the n-th begins with the n-th word and skips more of them each
+ * round.
+ */
 export const sentenceOf = (words: readonly string[], index: number): string[] =>
   Array.from({ length: 5 }, (_, at) => {
     const step = [1, 3, 7, 9][Math.floor(index / words.length) % 4] ?? 1;

@@ -124,7 +124,8 @@ describe("streaming", () => {
 
   it("records a client that disconnected while the serving was recorded", async () => {
     const leaving = new AbortController();
-    // The serving is added to a flush in the turn in which the synthesis begins; the flush starts at the end of that turn.
+    // The serving is added to a flush in the turn in which the synthesis begins; the flush starts
+    // at the end of that turn.
     onBegin = () => void setImmediate(() => leaving.abort(new Error("left")));
     const stream = streaming.begin(planOf("gwn"), order, leaving.signal);
     expect(await rejection(stream)).to.have.property("message", "left");

@@ -23,8 +23,8 @@ interface Crowd {
 type Acquire = (key: string, seconds: number, isContinuation: boolean) => Promise<() => void>;
 
 /**
- * Simulates keys that each keep 64 long texts in flight, and one that asks for a sentence every second. Running jobs
- * share the cores.
+ * Simulates keys that each keep 64 long texts in flight, and one that asks for a sentence every
+ * second. Running jobs share the cores.
  */
 const simulate = async (
   open: (now: () => number) => Acquire,

@@ -36,7 +36,10 @@ const probedSeconds = (file: string): number =>
     execFileSync("ffprobe", ["-v", "error", "-show_entries", "format=duration", "-of", "csv=p=0", file]),
   );
 
-/** All counts at 22,050 Hz, and a short and a long one at the other rates: each encoding starts a process. */
+/**
+ * All counts at 22,050 Hz, and a short and a long one at the other rates: each encoding starts a
+ * process.
+ */
 const lengths = (otherRates: readonly number[], counts: readonly number[]) => [
   ...counts.map((count) => ({ count, sampleRate: 22_050 })),
   ...otherRates.flatMap((sampleRate) => [
@@ -153,7 +156,8 @@ describe("The measured duration of an encoded file", () => {
       for (const [index, { format, count, options, bytes, file }] of made.entries()) {
         const { samples = 0, sampleRate = 1 } = measureAudio(format, bytes) ?? {};
         const what = `${format} ${options.join(" ")}: ${count}`;
-        // ffprobe includes Opus' pre-skip and the samples that the LAME tag excludes; ffmpeg decodes too much of a short Vorbis file.
+        // ffprobe includes Opus' pre-skip and the samples that the LAME tag excludes; ffmpeg
+        // decodes too much of a short Vorbis file.
         if (options.includes("libvorbis") || options.includes("-write_xing")) {
           expect(samples / sampleRate, what).to.be.closeTo(probedSeconds(file), 0.001);
         } else expect(samples, what).to.equal((decoded[index]?.length ?? 0) / 2);

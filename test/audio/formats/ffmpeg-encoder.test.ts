@@ -48,7 +48,10 @@ interface Samples {
   readonly sampleRate: number;
 }
 
-/** The samples of sounds that were encoded from tones of these sample rates, which decoders return to. */
+/**
+ * The samples of sounds that were encoded from tones of these sample rates, which decoders return
+ * to.
+ */
 const samplesOf = async (
   format: AudioFormat,
   sounds: readonly { readonly rate: number; readonly bytes: Buffer }[],

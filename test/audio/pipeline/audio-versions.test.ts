@@ -41,9 +41,10 @@ import { childrenOf, until } from "../../support/processes.ts";
 import { openToolHost } from "../../support/tool-host.ts";
 
 /**
- * The digest of everything that an engine's tool or provider is asked for, and of how a format is encoded, by version. If a
- * digest changes, raise that version (`preparation`, `Engine.version`, or `version` in the table of formats), and record the new
- * digest under it: all names of its audio change then, and no others.
+ * The digest of everything that an engine's tool or provider is asked for, and of how a format is
+ * encoded, by version. If a digest changes, raise that version (`preparation`, `Engine.version`, or
+ * `version` in the table of formats), and record the new digest under it: all names of its audio
+ * change then, and no others.
  */
 const kept: Readonly<Record<string, string>> = {
   "espeak preparation 1; text 1": "5738a73833c0c89c83f16636df9295ac",
@@ -121,7 +122,9 @@ const documents = [
   '<speak><phoneme alphabet="ipa" ph="a">One</phoneme> <say-as interpret-as="digits">12</say-as></speak>',
 ];
 
-/** Speaks in all voices: with each prosody, each text, and each document if the voice takes SSML. */
+/**
+ * Speaks in all voices: with each prosody, each text, and each document if the voice takes SSML.
+ */
 const speakAll = async (engine: Engine, voices: readonly string[], asked: readonly AudioFormat[]) => {
   const say = async (voice: string, text: string, prosody: Prosody, format: AudioFormat, ssml = false) => {
     const request = { text, ssml, voice, lang: "en-US", prosody, format };

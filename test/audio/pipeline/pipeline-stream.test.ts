@@ -41,7 +41,10 @@ describe("A streamed synthesis", () => {
   let requests: { voice: string; progressive: boolean | undefined; signal: AbortSignal }[];
   let pipeline: Pipeline;
 
-  /** Emits a real mp3 in four pieces, one per opening of the gate; the voice `broken` fails after two. */
+  /**
+   * Emits a real mp3 in four pieces, one per opening of the gate; the voice `broken` fails after
+   * two.
+   */
   const engine: Engine = {
     code: "g1",
     version: () => "1",

@@ -20,7 +20,10 @@ const never = new AbortController().signal;
 const pcm: Encoding = { kind: "pcm", sampleRate: 22_050 };
 const noise = Buffer.alloc(40_000, 77);
 const fixed: readonly string[] = ["ulaw_8000", "alaw_8000", "wav_16000"];
-/** One of each container and codec, as ffmpeg writes it. The others differ from these in the rates that ffmpeg is given. */
+/**
+ * One of each container and codec, as ffmpeg writes it. The others differ from these in the rates
+ * that ffmpeg is given.
+ */
 const someFormats = audioFormats.filter((format) => !(format in fixedRateFormats) || fixed.includes(format));
 
 /** An engine with scripted output. */

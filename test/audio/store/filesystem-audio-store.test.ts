@@ -262,7 +262,10 @@ const start = ([command = "", ...args]: readonly string[]): Child => {
   return { child, lines: createInterface({ input: child.stdout }), exited: once(child, "exit") };
 };
 
-/** Runs a child process that puts objects, and kills it after it has reported `count`; returns the reported objects. */
+/**
+ * Runs a child process that puts objects, and kills it after it has reported `count`; returns the
+ * reported objects.
+ */
 const putAndKill = async (path: string, after: number): Promise<number[]> => {
   const { child, lines, exited } = start(writer(path, "many"));
   const acknowledged: number[] = [];

@@ -1,4 +1,7 @@
-/** A child process for the tests of the filesystem store: `put-until-killed.ts PATH many|large|stranger`. */
+/**
+ * A child process for the tests of the filesystem store: `put-until-killed.ts PATH
+ * many|large|stranger`.
+ */
 import { writeSync } from "node:fs";
 import { type AudioStore, AudioStoreUnavailable } from "../../../src/audio/store/audio-store.ts";
 import { openFilesystemAudioStore } from "../../../src/audio/store/filesystem/filesystem-audio-store.ts";

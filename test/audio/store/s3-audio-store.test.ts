@@ -166,8 +166,8 @@ const ownerOf = ({ endpoint, tls, bucket: _, ...place }: S3Address): Client =>
 type Outcome = "stored" | "refused" | `status ${number}`;
 
 /**
- * Sends half of the object on a separate connection. The returned function sends the rest. A server that refuses before it
- * has read everything (versitygw) may hang up before its 412 is received.
+ * Sends half of the object on a separate connection. The returned function sends the rest. A server
+ * that refuses before it has read everything (versitygw) may hang up before its 412 is received.
  */
 const beginPutIfAbsent = async (url: string, bytes: Buffer): Promise<() => Promise<Outcome>> => {
   const headers = { "If-None-Match": "*", "Content-Length": bytes.length };

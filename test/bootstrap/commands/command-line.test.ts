@@ -14,7 +14,10 @@ describe("the streams that a command reads", () => {
   let website: { id: string; apiKey: string; secretId: string };
   const now = Date.parse("2026-11-05T10:00:00.000Z");
 
-  /** Runs a command line. Returns the streams, and the stream prefixes with a `*`, that it read or appended to. */
+  /**
+   * Runs a command line. Returns the streams, and the stream prefixes with a `*`, that it read or
+   * appended to.
+   */
   const touchedBy = async (...args: string[]): Promise<{ touched: string[]; output: string }> => {
     const touched = new Set<string>();
     const eventStore = (store: EventStore): EventStore => ({

@@ -24,7 +24,10 @@ const browserVoices = [
   nativeVoice("Amélie", "fr-CA"),
 ];
 
-/** One voice with the browser's Daniel as system voice, one of engine g5, one with several native voices. */
+/**
+ * One voice with the browser's Daniel as system voice, one of engine g5, one with several native
+ * voices.
+ */
 const catalog = {
   body: {
     voices: [

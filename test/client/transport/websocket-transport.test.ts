@@ -334,7 +334,10 @@ describe("the WebSocket transport of the client library", () => {
       expect(handshakes()).to.have.length(5);
     });
 
-    /** Speaks 49 times in 5 seconds; each speech cancels the previous one, which waits for its retry. */
+    /**
+     * Speaks 49 times in 5 seconds; each speech cancels the previous one, which waits for its
+     * retry.
+     */
     const speakOften = async (behaviour: StubBehaviour): Promise<void> => {
       let sleeping = Promise.withResolvers<void>();
       const sleep = (): Promise<void> => {

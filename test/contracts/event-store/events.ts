@@ -21,7 +21,10 @@ export const event = (data: object = {}): NewEvent => ({
 
 export const eventsOf = (count: number): NewEvent[] => Array.from({ length: count }, (_, n) => event({ n }));
 
-/** The number of events of a log that no driver reads in one page or batch: these have at most 2,048 events. */
+/**
+ * The number of events of a log that no driver reads in one page or batch: these have at most 2,048
+ * events.
+ */
 export const longLog = 5_345;
 
 /** Appends events in batches of at most a thousand. */

@@ -7,7 +7,10 @@ const length = (text: string): number => text.length;
 const split = (text: string, max: number, target?: (index: number) => number): string[] =>
   splitText(text, "en-US", { measure: length, max, ...(target && { target }) });
 
-/** Characters at which splitting is hard: blanks, stops, surrogate pairs, marks, joined emoji, scripts without blanks, lone surrogates. */
+/**
+ * Characters at which splitting is hard: blanks, stops, surrogate pairs, marks, joined emoji,
+ * scripts without blanks, lone surrogates.
+ */
 const alphabet = [
   ...["a", "Be", "été", " ", " ", "  ", ". ", "! ", "? ", "… ", "\n", "\r\n", ", ", "Mr. ", "3.14", "-"],
   ...[

@@ -13,7 +13,10 @@ import { closedGate, type Gate } from "../../support/wire/gate.ts";
 import { openAiApiKey, serveOpenAi } from "../../support/wire/openai.ts";
 import type { WireServer } from "../../support/wire/wire-server.ts";
 
-/** A voice of the free engine, which a server of the operator speaks, and one of the website's own account. */
+/**
+ * A voice of the free engine, which a server of the operator speaks, and one of the website's own
+ * account.
+ */
 const free = "af_bella";
 const paid = "alloy";
 const text = "ten chars!";

@@ -12,7 +12,9 @@ export interface Speech {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** When the client leaves: the signal is aborted, or the client stops to read after its first byte. */
+/**
+ * When the client leaves: the signal is aborted, or the client stops to read after its first byte.
+ */
 export interface Leaving {
   readonly signal: AbortSignal;
   readonly readsNothing: boolean;

@@ -48,7 +48,10 @@ describe("the console's screens of webhooks", () => {
     const webhook = await addWebhook();
     return { ...webhook, page: await open(token, `#/webhooks/${webhook.webhookId}`) };
   };
-  /** Polls a resource of the admin API until the condition holds; the test's own timeout is the limit. */
+  /**
+   * Polls a resource of the admin API until the condition holds; the test's own timeout is the
+   * limit.
+   */
   const until = async (path: string, holds: (body: Record<string, unknown>) => boolean): Promise<void> => {
     while (!holds((await admin(service.url, "GET", path)).body)) await delay(50);
   };

@@ -26,7 +26,10 @@ export const oversized = JSON.stringify({ text: "x".repeat(1_100_000) });
 
 export type DescribedApi = ReturnType<typeof describedService>;
 
-/** A service whose responses are compared with its OpenAPI document. It runs during the suite that calls this function. */
+/**
+ * A service whose responses are compared with its OpenAPI document. It runs during the suite that
+ * calls this function.
+ */
 export const describedService = () => {
   let providers: WireProviders;
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;

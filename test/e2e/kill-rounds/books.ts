@@ -37,7 +37,10 @@ export const checkReports = async (
   }
 };
 
-/** No key was refused that had characters left, and none stay reserved: the rest of each quota can be used. */
+/**
+ * No key was refused that had characters left, and none stay reserved: the rest of each quota can
+ * be used.
+ */
 export const checkQuotas = async (
   url: string,
   keys: readonly LimitedKey[],
@@ -58,9 +61,9 @@ export const checkQuotas = async (
 };
 
 /**
- * With a quota of one more text than is used, one text is served, and not a character more. The void of a repeat that a killed
- * instance has charged may make room meanwhile. A suspended key is reinstated: a void lifts no suspension, and the quota may be lower
- * than before.
+ * With a quota of one more text than is used, one text is served, and not a character more. The
+ * void of a repeat that a killed instance has charged may make room meanwhile. A suspended key is
+ * reinstated: a void lifts no suspension, and the quota may be lower than before.
  */
 const useUp = async (
   url: string,

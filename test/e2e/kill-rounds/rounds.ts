@@ -14,14 +14,18 @@ export interface KillRoundsOptions {
   readonly onRound?: (summary: string) => void;
 }
 
-/** The kill follows up to this many answers; instances that were not killed give up to half as many more. */
+/**
+ * The kill follows up to this many answers; instances that were not killed give up to half as many
+ * more.
+ */
 const maxResponses = 200;
 const maxDelayMs = 20;
 /** The load uses the newest keys with a small quota. */
 const smallQuotas = 4;
 
 /**
- * Kills the service under load with SIGKILL and restarts it, and checks the log after each round and the books at the end.
+ * Kills the service under load with SIGKILL and restarts it, and checks the log after each round
+ * and the books at the end.
  * @throws if an answer is missing or doubled, a quota exceeded, or the books do not agree
  */
 export const runKillRounds = async (options: KillRoundsOptions): Promise<Observed> => {
@@ -75,7 +79,8 @@ class KillRounds {
     await checkReports(url, this.#keys, this.#recorded);
     await this.#stop();
     await settleJournals(store);
-    // A void may have been durable, and its lower total not stated, when its process was killed. Now it is settled.
+    // A void may have been durable, and its lower total not stated, when its process was killed.
+    // Now it is settled.
     const [again = ""] = await this.#start();
     await checkQuotas(again, this.#keys, this.#recorded);
     await this.#stop();

@@ -19,8 +19,8 @@ describe("The service under load, with a failing audio store", () => {
   });
 
   /**
-   * Applies the load and the fault: every request succeeds, each object is eventually in the bucket, complete and
-   * as delivered, and the log has every response once.
+   * Applies the load and the fault: every request succeeds, each object is eventually in the
+   * bucket, complete and as delivered, and the log has every response once.
    */
   const endure = async (harm: (load: SteadyLoad) => Promise<void>): Promise<void> => {
     const load = putSteadyLoad(() => stage.url, keys, "many new texts");

@@ -7,7 +7,10 @@ import { publicUrlPath } from "../../../src/domain/synthesis/recipe.ts";
 import { pollTimeoutMs } from "../../support/processes.ts";
 import type { Outcome } from "./steady-load.ts";
 
-/** Reads from the server without the proxy. Resolves when the bucket contains every delivered object. Fails after `pollTimeoutMs`. */
+/**
+ * Reads from the server without the proxy. Resolves when the bucket contains every delivered
+ * object. Fails after `pollTimeoutMs`.
+ */
 export const expectKept = async (
   outcomes: readonly Outcome[],
   { bucket, endpoint, tls, ...rest }: S3Address,

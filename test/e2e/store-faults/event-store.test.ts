@@ -16,9 +16,10 @@ describe("The service under load, with a failing event store", () => {
   });
 
   /**
-   * Applies the load and the fault, and checks afterwards: the service has recovered, the log has every response exactly
-   * once, no request that was refused with 503 remains charged, no quota was exceeded, and the views agree with
-   * the log. (After SIGKILL, requests in flight remain unsettled: their callers got no response.)
+   * Applies the load and the fault, and checks afterwards: the service has recovered, the log has
+   * every response exactly once, no request that was refused with 503 remains charged, no quota was
+   * exceeded, and the views agree with the log. (After SIGKILL, requests in flight remain
+   * unsettled: their callers got no response.)
    */
   const endure = async (harm: (load: SteadyLoad) => Promise<void>): Promise<void> => {
     const tight = await registerWebsite(stage.url, { monthlyCharacters: tightQuota });

@@ -8,7 +8,9 @@ export interface Outcome {
   readonly status: number;
   readonly requestId: string;
   readonly apiKey: string;
-  /** The address of the delivered object (`audio/…`), and the SHA-256 of its bytes if all arrived. */
+  /**
+   * The address of the delivered object (`audio/…`), and the SHA-256 of its bytes if all arrived.
+   */
   readonly object: string;
   readonly bytes: string | undefined;
   readonly cached: string | null;
@@ -28,9 +30,14 @@ export interface SteadyLoad {
 export const isServed = ({ status }: Outcome): boolean => status === 200 || status === 206;
 export const isRefused = ({ status }: Outcome): boolean => status === 503;
 
-/** The load fails when a request hangs. Longer than any deadline of the service on a busy machine. */
+/**
+ * The load fails when a request hangs. Longer than any deadline of the service on a busy machine.
+ */
 const responseTimeoutMs = 120_000;
-/** The pause of a worker after a refused connection or an exceeded quota, so that they do not cause a busy loop. */
+/**
+ * The pause of a worker after a refused connection or an exceeded quota, so that they do not cause
+ * a busy loop.
+ */
 const refusedPauseMs = 200;
 const workersPerKey = [0, 1, 2, 3];
 const voice = "UK English Female";
@@ -119,7 +126,10 @@ export const putSteadyLoad = (
   };
 };
 
-/** Throws when no response arrives in time; a connection that ends without a response is an outcome too. */
+/**
+ * Throws when no response arrives in time; a connection that ends without a response is an outcome
+ * too.
+ */
 const outcomeOf = async ({ apiKey }: Credentials, pending: Promise<Response>): Promise<Outcome> => {
   const known = new AbortController();
   const late = delay(responseTimeoutMs, undefined, { signal: known.signal }).then(() => {

@@ -1,6 +1,9 @@
 import type { FeatureSite } from "../../support/client-library/feature-page.ts";
 
-/** A test of members of the WebsiteConfig, named by their paths; `=` names a value of an enumeration. */
+/**
+ * A test of members of the WebsiteConfig, named by their paths; `=` names a value of an
+ * enumeration.
+ */
 export interface MemberCase {
   readonly members: readonly string[];
   /** What the members do. */

@@ -265,7 +265,10 @@ describe("Local engines", () => {
     expect(some?.equals(all ?? Buffer.of())).to.equal(true);
   });
 
-  /** The longest run of silence between the first and the last sample that is not silent, in seconds. */
+  /**
+   * The longest run of silence between the first and the last sample that is not silent, in
+   * seconds.
+   */
   const longestPause = ({ samples, sampleRate }: Sound): number => {
     let [longest, since] = [0, samples.findIndex((sample) => Math.abs(sample) > 100)];
     for (let at = since; at < samples.length; at++) {

@@ -91,7 +91,10 @@ const phases = Array.from({ length: frame }, (_, index) => (2 * Math.PI * index)
 const cosines = Float64Array.from(phases, Math.cos);
 const sines = Float64Array.from(phases, Math.sin);
 
-/** The most energy above 4 kHz in a frame of about 6 ms, where clicks are heard: the mean square of its samples. */
+/**
+ * The most energy above 4 kHz in a frame of about 6 ms, where clicks are heard: the mean square of
+ * its samples.
+ */
 const highestTreble = (sound: Int16Array, { from, to }: Pause, sampleRate: number): number => {
   let highest = 0;
   for (let at = from + 1; at + frame <= to; at += frame / 2) {

@@ -218,7 +218,8 @@ describe("the EventStoreDB driver after errors", () => {
 
   it("reads the last events of a long stream thousands of times without losing its connection", async () => {
     await fill("s", 300, 100);
-    // Node.js's HTTP/2 server ends a connection after about 1,000 streams that were reset within a second.
+    // Node.js's HTTP/2 server ends a connection after about 1,000 streams that were reset within a
+    // second.
     for (let n = 0; n < 3_000; n += 100) {
       const reads = Array.from({ length: 100 }, async () => {
         for await (const { revision } of patient.readStream("s", { direction: "backwards" })) return revision;

@@ -59,7 +59,10 @@ eventStoreContract(
   { except },
 );
 
-/** A real server, possibly shared. Its credentials must allow reading $all and writing stream metadata. */
+/**
+ * A real server, possibly shared. Its credentials must allow reading $all and writing stream
+ * metadata.
+ */
 const shared = process.env.EVENT_STORE_TEST_URL;
 
 const exceptShared = {

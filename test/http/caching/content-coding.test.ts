@@ -122,7 +122,9 @@ describe("compression of JSON", () => {
 });
 
 describe("compressions of a content that is the same for everybody", () => {
-  /** A service with two files. Returns what it compresses, one at a time when the test allows it. */
+  /**
+   * A service with two files. Returns what it compresses, one at a time when the test allows it.
+   */
   const serve = async () => {
     const files = ["a", "b"].map((letter) => taggedContent(Buffer.from(`"${letter.repeat(2_000)}"`)));
     const started: PromiseWithResolvers<Buffer>[] = [];

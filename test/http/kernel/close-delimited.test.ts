@@ -41,7 +41,10 @@ describe("a text response that is cut", () => {
         })(),
         "text/plain",
       );
-  /** Answers with more than the buffers of a connection take. Resolves when the connection is closed. */
+  /**
+   * Answers with more than the buffers of a connection take. Resolves when the connection is
+   * closed.
+   */
   const serveEndless = async (inactivityMs: number, headers: Record<string, string> = {}): Promise<void> => {
     await serve((ctx) => {
       ctx.res.once("close", release.resolve);

@@ -8,7 +8,9 @@ export const handshakeHeaders = {
   "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
 };
 
-/** Sends a handshake that will be refused. Resolves with the HTTP response; never if a socket opens. */
+/**
+ * Sends a handshake that will be refused. Resolves with the HTTP response; never if a socket opens.
+ */
 export const requestHandshake = (
   url: string,
   headers: Record<string, string> = {},

@@ -241,7 +241,9 @@ describe("the handshake of the streaming socket", () => {
   });
 
   describe("is checked again for each synthesis:", () => {
-    /** The synthesis in progress ends normally; the next one is refused, and the socket is closed. */
+    /**
+     * The synthesis in progress ends normally; the next one is refused, and the socket is closed.
+     */
     const endsWith = async (
       client: WebSocketClient,
       [code, reason]: [string, string],

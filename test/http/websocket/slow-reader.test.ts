@@ -78,7 +78,8 @@ describe("a client that does not read", () => {
     const synthesis = await start(client);
     client.webSocket.pause();
     for (let i = 0; i < chunkCount; i++) void synthesis.push(chunk);
-    // Several reads of the network. Each answer is larger than its message: together they exceed the outbox by far.
+    // Several reads of the network. Each answer is larger than its message: together they exceed
+    // the outbox by far.
     const messages = 4_000;
     for (let i = 0; i < messages; i++) client.send({ unknown: "x".repeat(40) });
     client.send({ type: "ping" });

@@ -30,7 +30,9 @@ import { temporaryFolder } from "../../support/service.ts";
 import { testLimits } from "../../support/test-limits.ts";
 import { createManualStreaming, type ManualStreaming } from "./manual-streaming.ts";
 
-/** The socket on a real server, with real keys and limits. The test controls time and the syntheses. */
+/**
+ * The socket on a real server, with real keys and limits. The test controls time and the syntheses.
+ */
 export interface TestSocketServer {
   /** `ws://…/v2/text/stream` */
   readonly url: string;

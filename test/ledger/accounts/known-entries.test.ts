@@ -20,7 +20,10 @@ import { openPostedJournal } from "./posted-journal.ts";
 const now = Date.parse("2026-11-05T10:00:00.000Z");
 const month = "2026-11";
 const servings = 60;
-/** The ends of journals, their first unposted events, and what was recorded since the last followed event. */
+/**
+ * The ends of journals, their first unposted events, and what was recorded since the last followed
+ * event.
+ */
 const fewEvents = 12;
 
 /** Counts the events of journals that are read. */

@@ -21,7 +21,10 @@ export interface PostedJournal {
   readonly errors: readonly string[];
 }
 
-/** Delays and deadlines of appends are real, so that conflicts are retried: only the checks wait for the manual clock. */
+/**
+ * Delays and deadlines of appends are real, so that conflicts are retried: only the checks wait for
+ * the manual clock.
+ */
 const mixedTime = (manual: ManualTime): Time & { readonly checks: number } => {
   let checks = 0;
   return {

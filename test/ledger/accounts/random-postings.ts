@@ -57,8 +57,9 @@ export interface Entry {
 }
 
 /**
- * Executes the actions on journals whose keys have this prefix. Resolves with the entries, and with the journals that were
- * closed and recovered on the way. The first journal is that of the process to which the known entries belong.
+ * Executes the actions on journals whose keys have this prefix. Resolves with the entries, and with
+ * the journals that were closed and recovered on the way. The first journal is that of the process
+ * to which the known entries belong.
  */
 export const runActions = async (
   store: EventStore,
@@ -125,7 +126,9 @@ export const runActions = async (
   return { entries, closed, opened, errors: opened.flatMap(({ errors }) => errors) };
 };
 
-/** Reads the events of the registry and of a journal since the last call, and passes them on or not. */
+/**
+ * Reads the events of the registry and of a journal since the last call, and passes them on or not.
+ */
 const followJournals = (store: EventStore, known: KnownEntries) => {
   const next = new Map<string, number>();
   return async (followedJournal: string, isPassedOn: boolean): Promise<void> => {

@@ -109,7 +109,9 @@ describe("claims of Idempotency-Keys", () => {
         admission,
       ),
     );
-  /** Lets time pass in the process, and awaits its answers to each step, until the promise settles. */
+  /**
+   * Lets time pass in the process, and awaits its answers to each step, until the promise settles.
+   */
   const passUntil = async <T>({ time }: Process, promise: Promise<T>, others: Process[] = []): Promise<T> => {
     let isSettled = false;
     const settle = (): void => {

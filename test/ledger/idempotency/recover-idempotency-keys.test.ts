@@ -24,7 +24,10 @@ describe("the recovery of servings with an Idempotency-Key", () => {
   let voids: VoidedServing[];
   const clock = () => now;
 
-  /** A process that is killed when it has charged, and before it records the use of the key: that append never arrives. */
+  /**
+   * A process that is killed when it has charged, and before it records the use of the key: that
+   * append never arrives.
+   */
   const crashing = (store: EventStore, charged: () => void): EventStore => ({
     ...store,
     append: async (stream, events, expected) => {

@@ -12,8 +12,9 @@ const longFreezeMs = 1_200;
 const longStopMs = 4_000;
 
 /**
- * Freezes appends until a request was refused with 503. Then it disturbs the node and the instances repeatedly, in ways and at times that the seed determines, until `stop`. `replace` kills
- * an instance with SIGKILL and starts another one.
+ * Freezes appends until a request was refused with 503. Then it disturbs the node and the instances
+ * repeatedly, in ways and at times that the seed determines, until `stop`. `replace` kills an
+ * instance with SIGKILL and starts another one.
  */
 export const disturb = ({
   node,

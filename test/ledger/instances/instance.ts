@@ -1,6 +1,7 @@
 /**
- * One of several instances over one event store: a ledger that decides on many concurrent requests. It prints a line of JSON for
- * each answer, `"opened"` before the first one, `"answered"` after the last one and, once its voids are durable, `"drained"`. Its argument is a `Load` as JSON.
+ * One of several instances over one event store: a ledger that decides on many concurrent requests.
+ * It prints a line of JSON for each answer, `"opened"` before the first one, `"answered"` after the
+ * last one and, once its voids are durable, `"drained"`. Its argument is a `Load` as JSON.
  */
 import { once } from "node:events";
 import { writeSync } from "node:fs";
@@ -34,7 +35,10 @@ const opened = await open();
 
 const pause = new Int32Array(new SharedArrayBuffer(4));
 
-/** Written synchronously: a killed process has printed every answer that it gave. Waits while the pipe is full (EAGAIN). */
+/**
+ * Written synchronously: a killed process has printed every answer that it gave. Waits while the
+ * pipe is full (EAGAIN).
+ */
 const print = (line: Decided | string): void => {
   for (let left = Buffer.from(`${JSON.stringify(line)}\n`); left.length > 0; ) {
     try {

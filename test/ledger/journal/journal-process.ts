@@ -15,7 +15,10 @@ import { serving, voided } from "../../support/servings.ts";
 
 type RecordResponse = { readonly at: string; readonly month: string } | { readonly error: Error };
 
-/** A process that serves, and continues in a new journal whenever its journal is closed by another process. */
+/**
+ * A process that serves, and continues in a new journal whenever its journal is closed by another
+ * process.
+ */
 export class JournalProcess {
   readonly responses = new Map<string, RecordResponse>();
   /** The process has voided these. */

@@ -35,7 +35,9 @@ describe("the export of a key's month", () => {
     if (!(error instanceof NotGenuine)) throw error;
     return error.message;
   };
-  /** The same events with new digests and a new signature, as a holder of the key could write them. */
+  /**
+   * The same events with new digests and a new signature, as a holder of the key could write them.
+   */
   const signedAgain = (
     edit: (events: ReturnType<typeof eventsOf>) => ReturnType<typeof eventsOf>,
   ): string[] => {
@@ -124,7 +126,8 @@ describe("the export of a key's month", () => {
   it("refuses each dropped event and each moved event even if all digests and the signature are new", async () => {
     for (const index of eventsOf(lines).keys()) {
       const dropped = signedAgain((events) => events.toSpliced(index, 1));
-      // The last event of a stream may be dropped unnoticed only by the holder of the key: its journals name what was charged.
+      // The last event of a stream may be dropped unnoticed only by the holder of the key: its
+      // journals name what was charged.
       const isEndOfOwnStream = eventsOf(lines)
         .slice(index + 1)
         .every(({ event }) => event.stream !== eventsOf(lines)[index]?.event.stream);

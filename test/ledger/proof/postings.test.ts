@@ -10,7 +10,10 @@ import { keys, sealing } from "./sealed-store.ts";
 
 type Forge = (event: NewEvent) => NewEvent | undefined;
 
-/** A store that changes or leaves out events as they are appended, as a dishonest operator could before any seal. */
+/**
+ * A store that changes or leaves out events as they are appended, as a dishonest operator could
+ * before any seal.
+ */
 const forging = (store: EventStore, forge: Forge): EventStore => ({
   ...store,
   append: async (stream, events, expected) => {

@@ -31,7 +31,10 @@ import { keys, sealing, signer, writeBusyDay } from "./sealed-store.ts";
 const system = { actor: "system" };
 const options = { signer, keys, clock: Date.now, requireMeasuredClock: async () => {} };
 
-/** Continues the last seal as 0.1.0 does: with the digests of the journals, without those of their envelopes. */
+/**
+ * Continues the last seal as 0.1.0 does: with the digests of the journals, without those of their
+ * envelopes.
+ */
 const sealAsEarlierRelease = async (store: EventStore, at: string): Promise<void> => {
   const last = await readEvent(store, "seals", { direction: "backwards" });
   const { revision = -1, data } = last as RecordedEvent & { readonly data: Sealed };

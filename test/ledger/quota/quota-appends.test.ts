@@ -74,7 +74,8 @@ describe("The ledger's appends to quota streams", () => {
       await speak(0, "k-1", n);
       for (let check = 0; check < 7; check++) time.advance(10_000);
     }
-    // A reservation, its return after the first idle minute, and another reservation, which is not idle before four minutes.
+    // A reservation, its return after the first idle minute, and another reservation, which is not
+    // idle before four minutes.
     expect(appends.get("0 quota-k-1-2026-11")).to.be.at.most(4);
   });
 });

@@ -40,7 +40,9 @@ export interface InstanceOptions {
 
 const journalStream = (journal: string): string => `journal-${journal}`;
 
-/** A process that charges characters to quotas: the real reservations with a minimal journal writer. */
+/**
+ * A process that charges characters to quotas: the real reservations with a minimal journal writer.
+ */
 export class QuotaInstance {
   readonly #options: InstanceOptions;
   readonly #handler;
@@ -55,7 +57,10 @@ export class QuotaInstance {
     this.#session = this.#open();
   }
 
-  /** Charges the characters. `quota` null: without a limit. With `work` they are held first, and charged after it. */
+  /**
+   * Charges the characters. `quota` null: without a limit. With `work` they are held first, and
+   * charged after it.
+   */
   async request(
     apiKey: string,
     month: string,

@@ -12,7 +12,10 @@ import { logStore, toRecorded } from "../../support/eventstoredb-node/log-store.
 
 /** A clock that runs one timer at a time, in order. */
 export interface SimulatedTime extends Time {
-  /** Runs timers, and all that follows each without time passing, until the condition holds or none is left. */
+  /**
+   * Runs timers, and all that follows each without time passing, until the condition holds or none
+   * is left.
+   */
   runUntil(holds: () => boolean): Promise<void>;
 }
 
@@ -79,7 +82,10 @@ export class SimulatedLog {
   latency = (): number => 1 + this.random() ** 4 * 40;
 }
 
-/** A process that can be frozen and killed. Nothing from outside reaches it then; requests that it has sent arrive. */
+/**
+ * A process that can be frozen and killed. Nothing from outside reaches it then; requests that it
+ * has sent arrive.
+ */
 export class SimulatedProcess {
   readonly #simulated: SimulatedLog;
   #state: "running" | "frozen" | "killed" = "running";

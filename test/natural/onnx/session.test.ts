@@ -46,8 +46,8 @@ describe("A session of the ONNX runtime", () => {
     expect(onnxRuntime).to.equal("onnxruntime-web 1.30.0");
   });
 
-  // The disassembly of this file (`wasm-objdump -d` of wabt) has no instruction of the relaxed SIMD proposal. Check another file
-  // in the same way before its digest is written here.
+  // The disassembly of this file (`wasm-objdump -d` of wabt) has no instruction of the relaxed SIMD
+  // proposal. Check another file in the same way before its digest is written here.
   it("uses the file whose instructions are known to give the same result on every processor", () => {
     const digest = createHash("sha256").update(wasm).digest("hex");
     expect(digest).to.equal("3398c10d07d229bd91b364548e130e0e51a8e5704b88c7c083ebbeb78842dee2");

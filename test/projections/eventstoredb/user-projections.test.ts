@@ -21,7 +21,10 @@ const sameFolds: readonly Projection<unknown>[] = [
   rate,
 ] as Projection<never>[] as never;
 
-/** Replaces the time of each append by the event's own time, because servers do not give scripts the former. */
+/**
+ * Replaces the time of each append by the event's own time, because servers do not give scripts the
+ * former.
+ */
 const storedAt = (store: EventStore): EventStore => ({
   ...store,
   async *subscribe(options) {

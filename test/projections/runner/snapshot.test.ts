@@ -55,7 +55,10 @@ describe("a snapshot", () => {
     }
   };
 
-  /** The view of a new runner with the stored snapshots, the errors that it reports and the number of events that it folds. */
+  /**
+   * The view of a new runner with the stored snapshots, the errors that it reports and the number
+   * of events that it folds.
+   */
   const viewOf = async (store: EventStore, projection = names, options: Partial<RunnerOptions> = {}) => {
     let folded = 0;
     const errors: string[] = [];

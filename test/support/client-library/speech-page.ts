@@ -4,8 +4,9 @@ import { tenTimesASecond } from "../browser.ts";
 import { eventKinds } from "./recorded-events.ts";
 
 /**
- * A page that speaks with the client library when its button is clicked, and records events and played audio. `script` is
- * appended to its module; `environment` is the second argument of the constructor, in JavaScript.
+ * A page that speaks with the client library when its button is clicked, and records events and
+ * played audio. `script` is appended to its module; `environment` is the second argument of the
+ * constructor, in JavaScript.
  */
 export const speechPage = (
   clientUrl: string,

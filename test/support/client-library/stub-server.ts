@@ -14,7 +14,10 @@ export interface StubServer extends LocalServer {
   readonly requests: readonly string[];
 }
 
-/** An HTTP server whose responses the test defines: for failures that the service cannot produce on demand. */
+/**
+ * An HTTP server whose responses the test defines: for failures that the service cannot produce on
+ * demand.
+ */
 export const startStubServer = async (
   respond: (request: IncomingMessage, count: number) => StubResponse,
 ): Promise<StubServer> => {

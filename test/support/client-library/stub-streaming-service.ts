@@ -33,12 +33,18 @@ export interface Refusal {
 }
 
 export interface StubStreamingService extends LocalServer {
-  /** The requests in order: `download TEXT`, `stream TEXT`, `connect ?token=…`, `refresh`, `socket TEXT`, `cancel`. */
+  /**
+   * The requests in order: `download TEXT`, `stream TEXT`, `connect ?token=…`, `refresh`, `socket
+   * TEXT`, `cancel`.
+   */
   readonly requests: readonly string[];
   readonly sockets: ReadonlySet<WebSocket>;
 }
 
-/** A server with the service's streaming endpoints and with CORS for all origins, whose responses the test defines. */
+/**
+ * A server with the service's streaming endpoints and with CORS for all origins, whose responses
+ * the test defines.
+ */
 export const startStubStreamingService = async (behaviour: StubBehaviour): Promise<StubStreamingService> => {
   const requests: string[] = [];
   let tokens = 0;

@@ -5,7 +5,10 @@ import type { FaultInjection } from "./fault-injection.ts";
 import { type AppendOutcome, type Expected, maxAppendBytes, type ProposedEvent } from "./logged-event.ts";
 import { grpc, sharedMessages, streamMessages } from "./protobuf.ts";
 
-/** `Append`: one call for each append. Clients use it with credentials for one call, or if the server lacks `BatchAppend`. */
+/**
+ * `Append`: one call for each append. Clients use it with credentials for one call, or if the
+ * server lacks `BatchAppend`.
+ */
 export const handleAppend =
   (log: EventLog, injection: FaultInjection): handleClientStreamingCall<AppendReq, AppendResp> =>
   (call, response) => {

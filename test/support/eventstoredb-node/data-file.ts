@@ -6,7 +6,10 @@ interface Line extends Omit<LoggedEvent, "data" | "metadata"> {
   readonly metadata: string;
 }
 
-/** One line for each append. Acknowledged appends survive the process; an incomplete last line was not acknowledged. */
+/**
+ * One line for each append. Acknowledged appends survive the process; an incomplete last line was
+ * not acknowledged.
+ */
 export const openDataFile = (path: string, load: (events: readonly LoggedEvent[]) => void) => {
   if (existsSync(path)) {
     const text = readFileSync(path);

@@ -131,7 +131,10 @@ export const openEventLog = ({
     return last === undefined ? {} : JSON.parse(Buffer.from(last.data).toString("utf8"));
   };
 
-  /** The events of a stream that retention does not hide. $all shows the hidden ones until a scavenge. */
+  /**
+   * The events of a stream that retention does not hide. $all shows the hidden ones until a
+   * scavenge.
+   */
   const visible = (stream: string): LoggedEvent[] => {
     const events = indexedIn(stream);
     const { $maxCount = events.length, $maxAge, $tb = 0 } = retentionOf(stream);
@@ -178,7 +181,10 @@ export const openEventLog = ({
     tombstone: (stream: string): void => void tombstones.add(stream),
     /** Removes from $all what retention hides. Positions do not change. */
     scavenge,
-    /** True if reads of $all may start there: an event has this position, or had it before a scavenge. */
+    /**
+     * True if reads of $all may start there: an event has this position, or had it before a
+     * scavenge.
+     */
     begins: (position: number): boolean => gaps.has(position) || firstAt(position)?.position === position,
     /** The index in `all` of the first event at or after this position. */
     indexAt,

@@ -1,8 +1,9 @@
 /** The faults that tests can cause. */
 export interface Faults {
   /**
-   * Neither stores nor answers appends until `thawAppends`, which processes them all. Does not answer `GetSupportedMethods`
-   * either. With a prefix it freezes only appends to streams whose names begin with it.
+   * Neither stores nor answers appends until `thawAppends`, which processes them all. Does not
+   * answer `GetSupportedMethods` either. With a prefix it freezes only appends to streams whose
+   * names begin with it.
    */
   freezeAppends(prefix?: string): void;
   thawAppends(): void;

@@ -13,8 +13,9 @@ export interface ProposedAppend {
 export type Verdict = "new" | "conflict" | { readonly repeated: number };
 
 /**
- * Decides like the server whether an append is new, a repeat or a conflict: with `any` by the remembered ids; with an exact
- * revision by the events after it; at the current revision without comparing ids.
+ * Decides like the server whether an append is new, a repeat or a conflict: with `any` by the
+ * remembered ids; with an exact revision by the events after it; at the current revision without
+ * comparing ids.
  */
 export const idempotency = () => {
   const remembered = new Map<string, { readonly stream: string; readonly revision: number }>();

@@ -9,7 +9,10 @@ import {
 import type { EventLog } from "./event-log.ts";
 import type { AppendOutcome, LoggedEvent } from "./logged-event.ts";
 
-/** An event store on the node's log without a network: its only delays are the log's, on the test's clock. */
+/**
+ * An event store on the node's log without a network: its only delays are the log's, on the test's
+ * clock.
+ */
 export const logStore = (log: EventLog): Pick<EventStore, "append" | "readStream"> => ({
   append: (stream, events, expected) =>
     new Promise<AppendResult>((resolve, reject) => {

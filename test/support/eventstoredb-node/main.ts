@@ -1,6 +1,6 @@
 /**
- * Runs a node: `main.ts [port] [data file]`. Prints its URL once it listens, and ends with its standard input. With
- * INDEX_LAG_SEED in the environment, appends are indexed after a random lag.
+ * Runs a node: `main.ts [port] [data file]`. Prints its URL once it listens, and ends with its
+ * standard input. With INDEX_LAG_SEED in the environment, appends are indexed after a random lag.
  */
 import { once } from "node:events";
 import { randomLag } from "./index-lag.ts";

@@ -19,29 +19,35 @@ import {
 import { handleRead } from "./read-call.ts";
 
 /**
- * A small EventStoreDB node for tests: the gRPC services that the driver uses, over TCP, with the rules for revisions,
- * repeats and retention that were measured on EventStoreDB 24.2.0 and KurrentDB 26.0.3:
+ * A small EventStoreDB node for tests: the gRPC services that the driver uses, over TCP, with the
+ * rules for revisions, repeats and retention that were measured on EventStoreDB 24.2.0 and
+ * KurrentDB 26.0.3:
  *
- * - With an index lag, reads and subscriptions show only what is indexed, and a success is answered once the events are
- *   indexed; a conflict is answered at once, with the committed revision.
- * - A repeat with the same ids that arrives before the first append is indexed is answered with `deadline-exceeded` after
- *   the commit timeout, though the events are stored.
- * - An append whose deadline, a time of the client's clock, has passed by the node's clock is answered with
- *   `deadline-exceeded`, and not stored.
- * - With the stream's current revision as expectation ids are not compared: the same id is stored again.
- * - Projections fault for good on JSON with a raw U+2028 or U+2029, or that is a string or null, when the script touches
- *   `data`; one with a syntax error makes the status of all projections, and its own, fail with code 2.
+ * - With an index lag, reads and subscriptions show only what is indexed, and a success is answered
+ * once the events are indexed; a conflict is answered at once, with the committed revision.
+ * - A repeat with the same ids that arrives before the first append is indexed is answered with
+ * `deadline-exceeded` after the commit timeout, though the events are stored.
+ * - An append whose deadline, a time of the client's clock, has passed by the node's clock is
+ * answered with `deadline-exceeded`, and not stored.
+ * - With the stream's current revision as expectation ids are not compared: the same id is stored
+ * again.
+ * - Projections fault for good on JSON with a raw U+2028 or U+2029, or that is a string or null,
+ * when the script touches `data`; one with a syntax error makes the status of all projections, and
+ * its own, fail with code 2.
  *
- * Not implemented: clusters and replication (a leader can only be named), the commit timeout of a first append, the limit of
- * remembered ids (see `forgetIds`), access control beyond one set of credentials, checkpoints and results of projections
- * (they run over the whole log for each request), compression, persistent subscriptions, and scavenges by time.
+ * Not implemented: clusters and replication (a leader can only be named), the commit timeout of a
+ * first append, the limit of remembered ids (see `forgetIds`), access control beyond one set of
+ * credentials, checkpoints and results of projections (they run over the whole log for each
+ * request), compression, persistent subscriptions, and scavenges by time.
  */
 export interface EventStoreDBNodeOptions extends EventLogOptions {
   /** Default: any that is free. */
   readonly port?: number;
   /** Serves TLS with this key and certificate (PEM). */
   readonly tls?: { readonly key: Buffer; readonly certificate: Buffer };
-  /** The only accepted credentials (`user:password`). Requires TLS: without it clients send none. */
+  /**
+   * The only accepted credentials (`user:password`). Requires TLS: without it clients send none.
+   */
   readonly credentials?: string;
   /** Supports `BatchAppend`; otherwise clients send each append in its own call. Default true. */
   readonly batchAppend?: boolean;

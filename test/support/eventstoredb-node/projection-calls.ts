@@ -35,7 +35,10 @@ const received = (expected: string, instead: string): Partial<ServerErrorRespons
 });
 const handlerFailed = { code: grpc.status.UNKNOWN, details: "Exception was thrown by handler." };
 
-/** Compiles projections when they are created, and runs them over the whole log for each status or state request. */
+/**
+ * Compiles projections when they are created, and runs them over the whole log for each status or
+ * state request.
+ */
 export const createProjectionHandlers = (log: EventLog, injection: FaultInjection) => {
   const projections = new Map<string, StoredProjection>();
 

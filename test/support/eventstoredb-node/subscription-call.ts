@@ -16,8 +16,8 @@ import {
 const defaultSearchWindow = 32;
 
 /**
- * A subscription to $all. With a filter it sends checkpoints; it sends the caught-up message once, when it first reaches the
- * end.
+ * A subscription to $all. With a filter it sends checkpoints; it sends the caught-up message once,
+ * when it first reaches the end.
  */
 export const follow = async (
   log: EventLog,
@@ -54,8 +54,8 @@ export const follow = async (
 };
 
 /**
- * The position to start after, -1 for the beginning. With a filter, skips the first matching event at or after the requested
- * position, like servers of 23.10, even if it is not at that position.
+ * The position to start after, -1 for the beginning. With a filter, skips the first matching event
+ * at or after the requested position, like servers of 23.10, even if it is not at that position.
  */
 const startOf = (
   log: EventLog,

@@ -55,7 +55,8 @@ months = "january|february|march|april|may|june|july|august|september|october|no
 romans = "I II III IV V VI VII VIII IX X XI XII XIII XIV XV XVI".split()
 numbered = "act|book|bowl|chapter|class|grade|level|mark|part|phase|scene|section|stage|title|type|volume|war"
 
-# The recogniser writes these as it likes. `to_digits` would drop the sign, or take the letters for words.
+# The recogniser writes these as it likes. `to_digits` would drop the sign, or take the letters for
+# words.
 before_digits = [
     (r"[’‘]", "'"),
     (r"[()\[\]]", " "),

@@ -3,7 +3,10 @@ import { json, serveWire, type WireServer } from "./wire-server.ts";
 
 const megabyte = 1024 * 1024;
 
-/** An OpenAI-compatible server that responds to a text containing `<n> MB` with an MP3 of about that length. */
+/**
+ * An OpenAI-compatible server that responds to a text containing `<n> MB` with an MP3 of about that
+ * length.
+ */
 export const serveLongSounds = async (): Promise<WireServer> => {
   const format = { kind: "mp3", sampleRate: 24_000, kbitPerSecond: 64 } as const;
   const sentence = await makeSound({ text: "On and on it goes.", voice: "gmw/en-US+f3", format });

@@ -4,7 +4,10 @@ import { sayLocally } from "../local-voice.ts";
 
 /** A sound in a provider's format. */
 export interface SoundFormat {
-  /** `wav`: with true sizes; `streamed wav`: with 0xFFFFFFFF for both; `pcm`: s16le without a header. */
+  /**
+   * `wav`: with true sizes; `streamed wav`: with 0xFFFFFFFF for both; `pcm`: s16le without a
+   * header.
+   */
   readonly kind: "mp3" | "opus" | "wav" | "streamed wav" | "pcm" | "aac" | "flac";
   readonly sampleRate: number;
   readonly kbitPerSecond?: number;
@@ -23,7 +26,10 @@ export interface Wanted {
 
 const made = new Map<string, Promise<Buffer>>();
 
-/** Real speech, the same bytes each time; empty when there is nothing to pronounce. Cached in memory. */
+/**
+ * Real speech, the same bytes each time; empty when there is nothing to pronounce. Cached in
+ * memory.
+ */
 export const makeSound = (wanted: Wanted): Promise<Buffer> => {
   const key = JSON.stringify(wanted);
   const sound = made.get(key) ?? synthesize(wanted);

@@ -128,8 +128,9 @@ const speak = async (
 const captionedParts = 3;
 
 /**
- * Lines as Kokoro-FastAPI streams them: samples, and words with their times from the start of the response. Words are spread
- * evenly here, and a number is spoken as another word than the written one.
+ * Lines as Kokoro-FastAPI streams them: samples, and words with their times from the start of the
+ * response. Words are spread evenly here, and a number is spoken as another word than the written
+ * one.
  */
 const speakCaptioned = async (request: SeenRequest, offer: Offer): Promise<WireResponse> => {
   const response = await speak(request, offer);

@@ -12,7 +12,9 @@ export interface RawServer {
   close(): Promise<void>;
 }
 
-/** `answer` is called for each request after its head and body (of one packet at most) have arrived. */
+/**
+ * `answer` is called for each request after its head and body (of one packet at most) have arrived.
+ */
 export const serveRaw = async (response: (socket: Socket, request: string) => void): Promise<RawServer> => {
   const open = new Set<Socket>();
   let made = 0;

@@ -13,7 +13,10 @@ export interface SeenRequest {
   /** Undefined until the response head was written. */
   readonly status: number | undefined;
   readonly bytesSent: number;
-  /** `left`: the client closed the connection before the response was complete; `cut`: the server did. */
+  /**
+   * `left`: the client closed the connection before the response was complete; `cut`: the server
+   * did.
+   */
   readonly outcome: "active" | "answered" | "left" | "cut";
 }
 
@@ -183,7 +186,9 @@ export const json = (status: number, value: unknown): WireResponse => {
   };
 };
 
-/** For providers whose response body is the audio itself: an empty one, and one that is not audio. */
+/**
+ * For providers whose response body is the audio itself: an empty one, and one that is not audio.
+ */
 export const soundless: Pick<WireProvider, "empty" | "malformed"> = {
   empty: { status: 200, headers: { "Content-Type": "audio/mpeg" }, body: Buffer.alloc(0) },
   malformed: {

@@ -10,7 +10,10 @@ import {
 } from "../../../../src/domain/ledger/seals/merkle.ts";
 import { createProofBuilder, provesInclusion } from "../../../../src/domain/ledger/seals/merkle-proof.ts";
 
-/** The leaves and roots that the tests of the reference implementations of Certificate Transparency use. */
+/**
+ * The leaves and roots that the tests of the reference implementations of Certificate Transparency
+ * use.
+ */
 const leaves = [
   "",
   "00",

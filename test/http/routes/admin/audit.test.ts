@@ -27,7 +27,8 @@ describe("GET /admin/audit", () => {
   };
   const serve = async (log = temporary.store): Promise<void> => {
     store = countSubscriptions(log);
-    // A Unix socket, because its buffers are small: unread data of a slow client accumulates in the service.
+    // A Unix socket, because its buffers are small: unread data of a slow client accumulates in the
+    // service.
     socketPath = join(temporary.folder, "http");
     server = await serveOperations([auditOperation({ audit: createAudit({ store }) })], { socketPath });
   };

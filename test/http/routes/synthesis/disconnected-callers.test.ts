@@ -23,7 +23,10 @@ interface Request {
   readonly body?: string;
 }
 
-/** Whole sounds of `/v2` and compatible APIs. Version 1 takes the path of `GET` without the fast path. */
+/**
+ * Whole sounds of `/v2` and compatible APIs. Version 1 takes the path of `GET` without the fast
+ * path.
+ */
 const requests: Record<string, Request> = {
   "GET on the fast path": { method: "GET", path: url },
   "GET of a range": { method: "GET", path: url, headers: { Range: "bytes=0-9" } },

@@ -91,12 +91,18 @@ describe("clients that do not read their audio", () => {
     return socket;
   };
 
-  /** Resolves when the request is accepted: the service learns of a closed connection a little later. */
+  /**
+   * Resolves when the request is accepted: the service learns of a closed connection a little
+   * later.
+   */
   const untilAccepted = async (api: Api): Promise<void> => {
     while ((await post(api, "Short.")).status === 429);
   };
 
-  /** Resolves when the request is refused: the unread audio grows for a while after its first bytes were sent. */
+  /**
+   * Resolves when the request is refused: the unread audio grows for a while after its first bytes
+   * were sent.
+   */
   const untilRefused = async (request: () => Promise<ReceivedResponse>): Promise<void> => {
     for (;;) {
       const { status, text } = await request();

@@ -27,8 +27,8 @@ export interface Row {
 }
 
 /**
- * Without types, keys and constraints: a program that writes the file's pages itself can store anything. The indexes agree with the
- * table: `checkIntegrity` would find it if they did not.
+ * Without types, keys and constraints: a program that writes the file's pages itself can store
+ * anything. The indexes agree with the table: `checkIntegrity` would find it if they did not.
  */
 const schema = `
   CREATE TABLE streams (id INTEGER PRIMARY KEY, name, first_revision, max_count, max_age_seconds);

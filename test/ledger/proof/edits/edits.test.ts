@@ -56,7 +56,9 @@ describe(`an edit of a log (seed ${testSeed})`, () => {
     log.close();
   });
 
-  /** The auditor has kept the last seal. Undefined: the log is not genuine, or it cannot be read. */
+  /**
+   * The auditor has kept the last seal. Undefined: the log is not genuine, or it cannot be read.
+   */
   const verifyEdited = async (): Promise<VerifiedLog | undefined> => {
     const kept = parseCheckpoint(openNote(sealed.note, keys) ?? "");
     try {

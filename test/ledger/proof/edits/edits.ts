@@ -3,7 +3,10 @@ import type { EditedLog } from "./edited-log.ts";
 
 const columns = ["position", "stream", "revision", "id", "created", "body"] as const;
 
-/** An edit of a log's file. Numbers that choose a row, a place or a text are taken modulo the number of them. */
+/**
+ * An edit of a log's file. Numbers that choose a row, a place or a text are taken modulo the number
+ * of them.
+ */
 export type Edit =
   | {
       readonly kind: "bytes";
@@ -52,7 +55,9 @@ export type Edit =
 
 type Value = null | number | bigint | string | Uint8Array;
 
-/** Spellings of values that a parser may read as others, or that end one value and begin another. */
+/**
+ * Spellings of values that a parser may read as others, or that end one value and begin another.
+ */
 const tokens = [
   ...'{}[],:"\\ \n\t\0'.split(""),
   ...["1e999", "-1e999", "-0", "0.0", "1.0", "1e0", "01", "0x1", "9007199254740993", "NaN", "Infinity", "5"],

@@ -36,8 +36,8 @@ const plan = (monthlyCharacters: number | null) => ({
 });
 
 /**
- * Writes a log with a stream of every kind: most of it is sealed, and every kind has an event that is not. The positions have gaps,
- * into which events can be inserted.
+ * Writes a log with a stream of every kind: most of it is sealed, and every kind has an event that
+ * is not. The positions have gaps, into which events can be inserted.
  */
 export const writeEveryKind = async (store: EventStore): Promise<void> => {
   const { log, seals, post } = sealing(store);

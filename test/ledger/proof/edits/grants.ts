@@ -31,7 +31,9 @@ const projections: readonly Projection<unknown>[] = [
   usageTotals,
 ];
 
-/** Who may do what, and the usage reports: in short, everything that the service grants and charges. */
+/**
+ * Who may do what, and the usage reports: in short, everything that the service grants and charges.
+ */
 export const grantsOf = async (asStored: EventStore): Promise<string> => {
   const store = validatedEventStore(asStored);
   const states = projections.map((): Map<string, unknown> => new Map());
@@ -63,8 +65,8 @@ const visible = ({ position, stream, revision, id, type, created, data, metadata
 });
 
 /**
- * The covered events up to a position, as every reader of the log sees them: responses depend on nothing else. Each is read in order of
- * position and by its stream.
+ * The covered events up to a position, as every reader of the log sees them: responses depend on
+ * nothing else. Each is read in order of position and by its stream.
  */
 export const coveredEvents = async (asStored: EventStore, upTo: number): Promise<string> => {
   const store = validatedEventStore(asStored);
