@@ -17,8 +17,7 @@ import {
   presentErrors,
   showRequestId,
 } from "./kernel/middleware.ts";
-import type { RequestObserver } from "./kernel/observer.ts";
-import type { RequestState } from "./kernel/request-state.ts";
+import type { RequestObserver, RequestState } from "./kernel/request-state.ts";
 import type { OperationRouter } from "./kernel/router.ts";
 import type { HandleRequest } from "./kernel/server.ts";
 

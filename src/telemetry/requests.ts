@@ -1,5 +1,5 @@
 import { SpanKind, SpanStatusCode } from "@opentelemetry/api";
-import type { RequestObserver } from "../http/kernel/observer.ts";
+import type { RequestObserver } from "../http/kernel/request-state.ts";
 import type { Instruments } from "./instruments.ts";
 import type { Sampler } from "./sampler.ts";
 import { noopSpan, runInSpan, startSpan } from "./spans.ts";

@@ -15,7 +15,7 @@ import type { Exchange } from "../engines/provider-http/exchange.ts";
 import type { ProviderEvent } from "../engines/resilience/with-event-reports.ts";
 import type { CommandHandler } from "../eventstore/command-handler.ts";
 import type { EventStore } from "../eventstore/event-store.ts";
-import type { RequestObserver } from "../http/kernel/observer.ts";
+import type { RequestObserver } from "../http/kernel/request-state.ts";
 import type { Upgrade } from "../http/kernel/server.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { RateLimiter } from "../limits/rate-limiter.ts";

@@ -39,24 +39,13 @@ export interface NamedAudio extends AudioName {
   readonly fallbacks: readonly AudioName[];
 }
 
-/** Names audio without a synthesis, a charge, or a look at the store. */
-export interface AudioNames {
-  /**
-   * Contains the names of private audio, and of audio for which the key was charged within ten
-   * minutes. @throws as `plan`
-   */
-  nameFor(
-    caller: { readonly apiKey: string; readonly websiteId: string },
-    request: SynthesisRequest,
-  ): NamedAudio;
-  /** Contains all names: for operators, who can read them in the ledger. @throws as `plan` */
-  nameForOperator(websiteId: string, request: SynthesisRequest): NamedAudio;
-}
+export type AudioNames = ReturnType<typeof createAudioNames>;
 
+/** Names audio without a synthesis, a charge, or a look at the store. */
 export const createAudioNames = ({
   plan,
   ledger,
-}: Pick<Planner, "plan"> & { readonly ledger: Pick<Ledger, "wasCharged"> }): AudioNames => {
+}: Pick<Planner, "plan"> & { readonly ledger: Pick<Ledger, "wasCharged"> }) => {
   const named = (
     websiteId: string,
     request: SynthesisRequest,
@@ -69,13 +58,22 @@ export const createAudioNames = ({
     return { ...nameOf(first), characters, fallbacks: others.map(nameOf) };
   };
   return {
-    nameFor: ({ apiKey, websiteId }, request) =>
+    /**
+     * Contains the names of private audio, and of audio for which the key was charged within ten
+     * minutes. @throws as `plan`
+     */
+    nameFor: (
+      { apiKey, websiteId }: { readonly apiKey: string; readonly websiteId: string },
+      request: SynthesisRequest,
+    ): NamedAudio =>
       named(
         websiteId,
         request,
         ({ recipe, hash }) => recipe.websiteId !== undefined || ledger.wasCharged(apiKey, hash),
       ),
-    nameForOperator: (websiteId, request) => named(websiteId, request, () => true),
+    /** Contains all names: for operators, who can read them in the ledger. @throws as `plan` */
+    nameForOperator: (websiteId: string, request: SynthesisRequest): NamedAudio =>
+      named(websiteId, request, () => true),
   };
 };
 

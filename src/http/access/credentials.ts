@@ -3,25 +3,13 @@ import type { Middleware } from "koa";
 import type { Credentials } from "../../application/access/authentication.ts";
 import { revalidatePrivately } from "../caching/cache-control.ts";
 
-/** Reads the credentials of requests. */
-export interface CredentialReader {
-  /**
-   * The one credential that counts: a secret takes precedence over a token, and a token over an
-   * origin, valid or not. The same forms count at every path, so that nothing about a caller
-   * depends on the operation.
-   */
-  read(request: IncomingMessage): Credentials;
-  /**
-   * Whether a header has credentials, valid or not. Clients without a key send `Authorization:
-   * Bearer` without a token.
-   */
-  finds(request: IncomingMessage): boolean;
-  /** The headers that may have credentials. */
-  readonly headers: readonly string[];
-}
+export type CredentialReader = ReturnType<typeof createCredentialReader>;
 
-/** `tokenHeaders`: in lower case, the headers that clients of compatible APIs send tokens in. */
-export const createCredentialReader = (tokenHeaders: readonly string[]): CredentialReader => {
+/**
+ * Reads the credentials of requests. `tokenHeaders`: the headers, in lower case, in which clients
+ * of compatible APIs send tokens.
+ */
+export const createCredentialReader = (tokenHeaders: readonly string[]) => {
   const tokenIn = ({ headers }: IncomingMessage): string | undefined => {
     if (headers.authorization !== undefined) return bearerOf(headers.authorization);
     const name = tokenHeaders.find((each) => headers[each] !== undefined);
@@ -30,7 +18,12 @@ export const createCredentialReader = (tokenHeaders: readonly string[]): Credent
   const names = ["X-API-Key", "X-API-Secret", "Authorization", ...tokenHeaders];
   const inLowerCase = names.map((name) => name.toLowerCase());
   return {
-    read: (request) => {
+    /**
+     * The one credential that counts: a secret takes precedence over a token, and a token over an
+     * origin, valid or not. The same forms count at every path, so that nothing about a caller
+     * depends on the operation.
+     */
+    read: (request: IncomingMessage): Credentials => {
       const apiKey = single(request.headers["x-api-key"]);
       const secret = request.headers["x-api-secret"];
       if (secret !== undefined) return { by: "secret", apiKey, apiSecret: single(secret) ?? "" };
@@ -39,7 +32,13 @@ export const createCredentialReader = (tokenHeaders: readonly string[]): Credent
       if (token !== undefined) return byToken(token, apiKey, origin);
       return { by: "origin", apiKey: apiKey ?? keyInQuery(request.url ?? ""), origin };
     },
-    finds: ({ headers }) => inLowerCase.some((name) => !/^(bearer)?\s*$/i.test(String(headers[name] ?? ""))),
+    /**
+     * Whether a header has credentials, valid or not. Clients without a key send `Authorization:
+     * Bearer` without a token.
+     */
+    finds: ({ headers }: IncomingMessage): boolean =>
+      inLowerCase.some((name) => !/^(bearer)?\s*$/i.test(String(headers[name] ?? ""))),
+    /** The headers that may have credentials. */
     headers: names,
   };
 };

@@ -87,3 +87,15 @@ export const actorIn = ({ actor }: RequestState): string => {
 
 /** The id of the authenticated website. */
 export const websiteOf = (ctx: Context): string => callerIn(ctx.state).principal.websiteId;
+
+/** Measures and traces requests. It receives routes, never URLs. */
+export interface RequestObserver {
+  begin(request: IncomingMessage, requestId: string): FollowedRequest;
+}
+
+interface FollowedRequest {
+  /** Runs the work in the context of the request's trace, if it has one. */
+  run<T>(work: () => T): T;
+  /** Called once. `route`: the route template; undefined if no route matched. */
+  end(route: string | undefined, status: number): void;
+}

@@ -30,8 +30,7 @@ import {
 import { contentRange, etag, marks as marksHeader } from "../kernel/headers.ts";
 import { disconnectSignal } from "../kernel/middleware.ts";
 import { type Operation, operation, type RequestPart } from "../kernel/operation.ts";
-import { respond } from "../kernel/respond.ts";
-import { sendChunks } from "../kernel/send-chunks.ts";
+import { respond, sendChunks } from "../kernel/respond.ts";
 import type { HoldUnsentBytes } from "../kernel/unsent-bytes.ts";
 
 /** Reads a whole object by its name; undefined if it does not exist. */

@@ -8,8 +8,7 @@ import { contentSecurityPolicy, etag, ifNoneMatch, noSniff } from "../../kernel/
 import { type Operation, queryParams, serviceOperation } from "../../kernel/operation.ts";
 import { respondTagged, taggedContent } from "../../kernel/tagged-content.ts";
 import { assetsVersion } from "./assets.ts";
-import { languageName } from "./language-names.ts";
-import { escapeHtml, pathToRoot } from "./page.ts";
+import { escapeHtml, languageName, pathToRoot } from "./page.ts";
 
 interface GalleryOptions {
   /** It is undefined if the gallery is switched off. */

@@ -1,7 +1,6 @@
 import type { GalleryVoice } from "../../../application/gallery/gallery.ts";
 import { assetsVersion } from "./assets.ts";
-import { languageName } from "./language-names.ts";
-import { escapeHtml } from "./page.ts";
+import { escapeHtml, languageName } from "./page.ts";
 
 export const summary =
   "A self-hosted text-to-speech service: text in, audio out, every request accounted for.";

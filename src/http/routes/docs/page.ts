@@ -129,3 +129,19 @@ export const pageFileOperation = ({
       respondTagged(ctx, file.content, file.type);
     },
   });
+
+const languageNames = new Intl.DisplayNames("en", { type: "language" });
+
+/**
+ * The English name of a language, such as "British English", or the tag itself if it has none. A
+ * private part of the tag (`-x-`) follows in parentheses.
+ */
+export const languageName = (lang: string): string => {
+  const [tag = lang, part] = lang.split("-x-");
+  try {
+    const name = languageNames.of(tag) ?? tag;
+    return part === undefined ? name : `${name} (${part})`;
+  } catch {
+    return lang;
+  }
+};

@@ -7,7 +7,7 @@ import { noneMatchHits } from "../../caching/conditional.ts";
 import { etag, ifNoneMatch, noSniff } from "../../kernel/headers.ts";
 import { disconnectSignal } from "../../kernel/middleware.ts";
 import { type Operation, pathParams, serviceOperation } from "../../kernel/operation.ts";
-import { sendChunks } from "../../kernel/send-chunks.ts";
+import { sendChunks } from "../../kernel/respond.ts";
 import type { HoldUnsentBytes } from "../../kernel/unsent-bytes.ts";
 import {
   bundledFile,

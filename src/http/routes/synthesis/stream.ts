@@ -11,7 +11,7 @@ import { formats, hasLengthInHeader } from "../../../domain/synthesis/formats.ts
 import { formatProsodyParameters } from "../../../domain/synthesis/prosody.ts";
 import type { RenewToken } from "../../access/token-renewal.ts";
 import type { HeaderNames } from "../../kernel/headers.ts";
-import { sendChunks } from "../../kernel/send-chunks.ts";
+import { sendChunks } from "../../kernel/respond.ts";
 import { eventStream } from "./event-stream.ts";
 
 export type HttpStreamKind = Exclude<StreamKind, "websocket" | "wyoming">;
