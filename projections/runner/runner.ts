@@ -13,7 +13,7 @@ export interface RunnerStatus {
   readonly live: boolean;
   /** How long the views have not included the whole log, in milliseconds. */
   readonly lagMs: number;
-  /** False if the views refuse to answer because of their lag. */
+  /** False if the views refuse to respond because of their lag. */
   readonly current: boolean;
   /** The names of the projections whose fold has thrown. */
   readonly failed: readonly string[];
@@ -23,7 +23,7 @@ export interface RunnerStatus {
 export interface ProjectionRunner {
   /** @throws {Error} if the runner does not run this projection */
   view<S>(projection: Projection<S>): LiveView<S>;
-  /** A view that answers even if it has failed or lags. Never use it to grant access. */
+  /** A view that responds even if it has failed or lags. Never use it to grant access. */
   lastKnownView<S>(projection: Projection<S>): View<S>;
   /**
    * Restores the snapshots, and resolves when the views include the log as of now.
@@ -67,7 +67,7 @@ export interface RunnerOptions {
    * s.
    */
   readonly startTimeoutMs?: number;
-  /** Views refuse to answer above this lag. Default 15 s. */
+  /** Views refuse to respond above this lag. Default 15 s. */
   readonly maxLagMs?: number;
   /** Called with errors that the runner handles itself. */
   readonly onError?: (message: string, error: unknown) => void;

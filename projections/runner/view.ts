@@ -20,7 +20,7 @@ export interface LiveView<S> extends View<S> {
   readonly changes: number;
 }
 
-/** `assertCurrent`: called before each answer; it throws if the projection must not be asked. */
+/** `assertCurrent`: called before each response; it throws if the projection must not be asked. */
 export const createView = <S>(running: RunningProjection, assertCurrent: () => void): LiveView<S> => ({
   get: (name) => {
     assertCurrent();

@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 
 const sliceMs = 1;
-/** A request takes several turns of the event loop: one to be read, one to be recorded and one to be answered. */
+/** A request takes several turns of the event loop: one to be read, one to be recorded and one for its response. */
 const turnsBetween = 4;
 /** The first items of a reader do not wait, so that the short reads of requests do not wait for long ones. */
 const freeItems = 16;

@@ -1,4 +1,4 @@
-/** Makes a CDN forget all responses with this sound. @throws {CdnUnavailable} */
+/** Makes a CDN forget all responses with this audio. @throws {CdnUnavailable} */
 export type PurgeCdn = (hash: string) => Promise<void>;
 
 /** The message repeats no address. */

@@ -91,7 +91,7 @@ export const composeStatus = (
   }),
 });
 
-/** @throws when requests cannot be answered from the views */
+/** @throws when requests cannot be served from the views */
 export const requireServingViews = ({ live, current, failed }: RunnerStatus): void => {
   if (!live) throw new Error("the subscription to the event store is down");
   if (!current) throw new Error("the subscription to the event store lags, and requests are refused");

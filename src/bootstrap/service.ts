@@ -44,7 +44,7 @@ export interface Service {
   readonly url: string;
   /** The address of the Wyoming protocol, if it is served. */
   readonly wyomingUrl: string | undefined;
-  /** Answers the requests in flight, records their usage, then releases all resources. */
+  /** Completes the requests in flight, records their usage, then releases all resources. */
   close(): Promise<void>;
 }
 

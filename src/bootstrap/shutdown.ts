@@ -8,7 +8,7 @@ export const exitWithError = (error: unknown): void => {
 };
 
 /**
- * Closes on SIGTERM or SIGINT: requests in flight are answered first. A second signal ends the
+ * Closes on SIGTERM or SIGINT: requests in flight get their responses first. A second signal ends the
  * process at once. After a fatal error it closes in the same way, and the process exits with code
  * 1.
  */

@@ -16,7 +16,7 @@ const minPlaybackRate = 0.25;
 const maxPlaybackRate = 4;
 
 /**
- * The knobs that the service did not apply and a player can. Never pitch: a player raises it only
+ * The prosody parameters that the service did not apply and a player can. Never pitch: a player raises it only
  * by playing faster.
  */
 export const playbackProsody = (

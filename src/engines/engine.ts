@@ -11,7 +11,7 @@ export interface SpeechRequest extends WrittenText {
   readonly voice: string;
   /** BCP-47. */
   readonly lang: string;
-  /** Knobs outside `prosody(voice)` are ignored. */
+  /** Prosody parameters outside `prosody(voice)` are ignored. */
   readonly prosody: Prosody;
   readonly format: AudioFormat;
   /** How to speak, in words. Only for a voice that `takesInstructions`. */
@@ -63,7 +63,7 @@ export interface Speech {
   /** When its phonemes are spoken: after the end of `audio`. Default: unknown. */
   readonly phonemes?: () => readonly SpokenPhoneme[];
   /**
-   * Seconds below which the whole sound is refused, because parts of its text are missing. Default:
+   * Seconds below which the whole audio is refused, because parts of its text are missing. Default:
    * 0.
    */
   readonly leastSeconds?: number;
@@ -90,13 +90,13 @@ export interface Engine {
    */
   version(voice: string): string;
   /**
-   * False if the same request may have other bytes: those that were kept first are the sound.
+   * False if the same request may have other bytes: those that were kept first are the audio.
    * Default: true.
    */
   isExact?(voice: string): boolean;
   /** True if the same request has the same samples on every machine. Default: false. */
   isReproducible?(voice: string): boolean;
-  /** The prosody knobs that this engine applies for this voice, in stable order. */
+  /** The prosody parameters that this engine applies for this voice, in stable order. */
   prosody(voice: string): readonly ProsodyParameter[];
   /** True if it accepts SSML for this voice. */
   takesSsml(voice: string): boolean;

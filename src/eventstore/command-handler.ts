@@ -17,10 +17,10 @@ export interface CommandHandler {
   /**
    * Decides on the stream's state and appends the decision. `decide` is pure and may run more than
    * once. Commands for one stream that arrive while an append is in flight are decided in order and
-   * appended as one batch. A command is answered, even with a refusal, only once everything that
-   * the answer rests on is in the log.
+   * appended as one batch. A command gets its response, even a refusal, only once everything that
+   * the response rests on is in the log.
    * @throws what `decide` throws
-   * @throws {OutcomeUnknown} if an append was sent and not answered before the deadline: the events
+   * @throws {OutcomeUnknown} if an append was sent and not acknowledged before the deadline: the events
    * may be in the log, now or later
    * @throws {Unavailable} if the store was not reached before the deadline, or too many commands
    * wait: nothing is in the log
@@ -31,9 +31,9 @@ export interface CommandHandler {
     decide: (state: S) => readonly E[],
     metadata: EventMetadata,
   ): Promise<Outcome<S, E>>;
-  /** The number of commands without an answer. */
+  /** The number of commands without a response. */
   readonly pending: number;
-  /** Resolves when every command has its answer. */
+  /** Resolves when every command has its response. */
   drain(): Promise<void>;
 }
 
@@ -50,7 +50,7 @@ export interface CommandHandlerOptions {
   readonly warmStreams?: number;
   /** How many commands may wait at once. Default 10,000. */
   readonly maxPending?: number;
-  /** How long a command may wait for its answer. Default 5,000. */
+  /** How long a command may wait for its response. Default 5,000. */
   readonly deadlineMs?: number;
   /** Measures deadlines and delays. Default: real time. */
   readonly time?: Time;

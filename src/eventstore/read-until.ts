@@ -6,7 +6,7 @@ const delayMs = { firstMs: 5, maxMs: 160 };
 const maxReads = 40;
 
 /**
- * Reads until the result shows what is known to be stored: reads may lag behind the answers to
+ * Reads until the result shows what is known to be stored: reads may lag behind the responses to
  * appends. Resolves with the last result in any case, because in a cluster an event may be lost
  * with its leader.
  */

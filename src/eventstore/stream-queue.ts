@@ -38,7 +38,7 @@ export interface Command extends DecisionRequest, Queued<Command> {
 }
 
 /**
- * An append was sent and not answered in time: its events may be in the log now, later, or never.
+ * An append was sent and not acknowledged in time: its events may be in the log now, later, or never.
  */
 export class OutcomeUnknown extends Unavailable {}
 
@@ -49,7 +49,7 @@ export interface StreamQueueContext {
   readonly time: Time;
   readonly random: () => number;
   readonly readSnapshot: (stream: string) => Promise<StreamSnapshot | undefined>;
-  /** Commands that have neither been answered nor expired. */
+  /** Commands that have neither been settled nor expired. */
   readonly pending: DeadlineQueue<Command>;
   /** Runs the queue soon, together with other queues. */
   readonly start: (queue: StreamQueue) => void;

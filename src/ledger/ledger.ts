@@ -20,11 +20,11 @@ export interface ChargedKey {
 /** The ledger of servings: each is recorded before its audio leaves, never beyond the quota. */
 export interface Ledger {
   /**
-   * Records an answer with audio. The audio may leave only after `done` is called without an error,
+   * Records a response with audio. The audio may leave only after `done` is called without an error,
    * which is
    *  - {KeyIsSuspended} when it would exceed the quota: the key is now suspended
    *  - {Invalid} when its Idempotency-Key was used with another request
-   *  - {Unavailable} when the event store does not answer: nothing may be served, and what the
+   *  - {Unavailable} when the event store does not respond: nothing may be served, and what the
    *    log may hold of the request is voided in the background
    */
   record(principal: ChargedKey, served: NewServing, done: RecordCallback, admission?: Admission): void;

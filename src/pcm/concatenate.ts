@@ -30,7 +30,7 @@ export interface Concatenated {
 const fadeSeconds = 0.003;
 
 /**
- * One sound of at least one piece. Each piece is requested while the one before is read, so that at
+ * Audio of at least one piece. Each piece is requested while the one before is read, so that at
  * most two are in progress. A failure of the first piece rejects; others throw midway, when their
  * piece is due.
  */

@@ -17,7 +17,7 @@ export type ToolSpec = Limits & {
   readonly tool: SpeechTool;
   readonly args: readonly string[];
   readonly output: "pipe" | "file";
-  /** For long answers: short ones are more urgent. */
+  /** For long responses: short ones are more urgent. */
   readonly lowPriority: boolean;
 };
 
@@ -91,7 +91,7 @@ export type Response =
 
 /**
  * The limit of unacknowledged bytes, per job and direction: IPC channels have no backpressure. Messages are sent in order, so
- * those of short answers wait for all that long answers have sent.
+ * those of short responses wait for all that long responses have sent.
  */
 export const windowBytes = 64 * 1024;
 

@@ -20,7 +20,7 @@ export interface SlotOptions extends Work {
   readonly onWorked?: ((cpuMs: number) => void) | undefined;
 }
 
-/** Answers of at most this many seconds of speech are urgent: about five sentences. */
+/** Responses of at most this many seconds of speech are urgent: about five sentences. */
 const shortSeconds = 15;
 
 export const isShort = (claim?: Claim): boolean => (claim?.seconds ?? 0) <= shortSeconds;

@@ -6,7 +6,7 @@ const lameProbeMs = 15_000;
 export const startDeadlines = {
   /** Until each tool has reported its version. */
   versionsMs,
-  /** Until LAME's library has encoded a sound. */
+  /** Until LAME's library has encoded audio. */
   lameProbeMs,
   /** Of the whole start: also for Node, the first process of espeak-ng's library, and an encoding by ffmpeg. */
   totalMs: versionsMs + lameProbeMs + 15_000,

@@ -65,8 +65,8 @@ export interface SubprocessHost {
   /** Decodes the audio of a server. */
   decode(job: DecoderJob, signal: AbortSignal, turn?: SlotOptions): AsyncIterable<Buffer>;
   /**
-   * The slot of a long answer's encoder, for before its first piece is spoken: pieces that wait for an encoder would fill the
-   * memory. Undefined for a short answer: its job gets a slot when it starts. @throws {Unavailable} the queue is full, or no
+   * The slot of a long response's encoder, for before its first piece is spoken: pieces that wait for an encoder would fill the
+   * memory. Undefined for a short response: its job gets a slot when it starts. @throws {Unavailable} the queue is full, or no
    * slot in time @throws the signal's reason
    */
   reserveEncoder(signal: AbortSignal, claim?: Claim): Promise<ReservedSlot | undefined>;
@@ -93,7 +93,7 @@ export interface HostStats {
 export interface SubprocessHostOptions {
   /**
    * Concurrent speech tools. Default 4; one of several is reserved for short texts (see `reserved` of a resource).
-   * Encoders: five times as many, because one lives as long as its sound and mostly waits; two fifths of them are for short
+   * Encoders: five times as many, because one lives as long as its audio and mostly waits; two fifths of them are for short
    * texts.
    */
   readonly concurrency?: number;
@@ -186,7 +186,7 @@ export const openSubprocessHost = async (options: SubprocessHostOptions = {}): P
       const short = isShort(turn?.claim);
       const order = { ...defaults, ...job, type: "encoder", lowPriority: !short } as const;
       const encoders = short ? slots.shortEncoders : slots.encoders;
-      // An encoder is one job per sound, and no piece of it: first come first, within a key.
+      // An encoder is one job for all of the audio, and no piece of it: first come first, within a key.
       return runInSlot(context, encoders, order, input, signal, { ...turn, isFirstPiece: true, slot });
     },
     decode: ({ input, ...job }, signal, turn) => {

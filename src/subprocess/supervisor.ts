@@ -77,7 +77,7 @@ export const superviseHostProcess = (
 };
 
 /**
- * The service knows the tools of the first process: names of sounds contain their versions, and sounds of espeak-ng's
+ * The service knows the tools of the first process: names of audio contain their versions, and audio of espeak-ng's
  * library are stored with marks. Undefined if the later process can replace the first one.
  */
 const changeSince = (first: Ready, later: Ready): string | undefined => {

@@ -6,7 +6,7 @@ export type Sampler = ReturnType<typeof createSampler>;
 
 /**
  * Decides once, where a trace starts, whether it is sampled. The SDK takes 2 µs to start a span
- * that it then drops: a twentieth of the cost of an answer from memory.
+ * that it then drops: a twentieth of the cost of a response from memory.
  */
 export const createSampler = (
   sampling: Sampling | undefined,

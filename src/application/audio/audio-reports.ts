@@ -96,7 +96,7 @@ export const createAudioReports = ({
       return { hash, ...(servings && { servings }), objects, asOfPosition };
     },
     /**
-     * Makes the CDN forget a sound. False if none is configured.
+     * Makes the CDN forget audio. False if none is configured.
      * @throws {NotFound} not a hash @throws {Unavailable}
      */
     purge: async (hash: string): Promise<{ readonly hash: string; readonly purged: boolean }> => {

@@ -27,17 +27,17 @@ export interface ServingsRequest {
   readonly from?: string | undefined;
   /** Exclusive. Default: now. */
   readonly to?: string | undefined;
-  /** Only this sound. */
+  /** Only this audio. */
   readonly hash?: string | undefined;
   readonly signal: AbortSignal;
 }
 
 export interface CountedAudio {
   readonly sounds: ReadonlyMap<string, AudioServings>;
-  /** All servings of the period, also of sounds that are not in `sounds`. */
+  /** All servings of the period, also of audio that is not in `sounds`. */
   readonly served: number;
   readonly fromCache: number;
-  /** False if the period has more sounds than are counted one by one. */
+  /** False if the period has more audio than is counted one by one. */
   readonly isComplete: boolean;
   readonly asOfPosition: number;
 }

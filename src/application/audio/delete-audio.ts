@@ -15,7 +15,7 @@ export interface DeletedAudio {
 }
 
 /**
- * Deletes a sound and what belongs to it: from the store, then from the memory of all instances,
+ * Deletes audio and what belongs to it: from the store, then from the memory of all instances,
  * which follow the event that records the deletion, then from the CDN. In this order no copy
  * returns from a later place. Can be repeated.
  * @throws {NotFound} not a hash @throws {Unavailable} a step failed: repeat it

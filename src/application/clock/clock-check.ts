@@ -245,7 +245,7 @@ const setBetween = (from: Agreement, to: Agreement): number =>
 
 /**
  * The smallest difference that explains the times: 0 if the append may have happened between its
- * request and its answer.
+ * request and its response.
  */
 const differenceOf = ({ created, sent, acknowledged }: AppendTimes): number => {
   if (created > acknowledged) return created - acknowledged;

@@ -6,7 +6,7 @@ import type { Activity, ActivityHour } from "./activity.ts";
 import type { CheckHealth, Health } from "./health.ts";
 import type { ProviderActivities, ProviderActivity } from "./provider-activity.ts";
 
-/** The state of the instance that answers. Times are ISO 8601, UTC. */
+/** The state of the instance that responds. Times are ISO 8601, UTC. */
 export interface InstanceStatus {
   readonly instance: string;
   readonly startedAt: string;

@@ -7,7 +7,7 @@ import type { EngineCode, ProsodyParameter } from "../../domain/synthesis/speech
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Planner, SynthesisRequest } from "./planner.ts";
 
-/** The name of the audio that answers a request. It is the same whether the audio exists or not. */
+/** The name of the audio for a request. It is the same whether the audio exists or not. */
 export interface AudioName {
   /**
    * It is absent if the caller must not know it: without credentials, `/audio/{name}` says whether
@@ -35,7 +35,7 @@ type PublicRecipe = Omit<Recipe, "text" | "websiteId" | "instructions" | "prosod
 
 export interface NamedAudio extends AudioName {
   readonly characters: number;
-  /** The audio that answers the request if the voices before it fail, in order. */
+  /** The audio for the request if the voices before it fail, in order. */
   readonly fallbacks: readonly AudioName[];
 }
 

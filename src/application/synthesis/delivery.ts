@@ -93,7 +93,7 @@ export type RecordWhole = (
 /** Plans requests and delivers whole audio. */
 export interface Synthesis extends Planner, IdempotencyDigests, WholeDelivery {}
 
-/** Sounds that are sent while they are synthesized. */
+/** Audio that is sent while it is synthesized. */
 export interface Streaming {
   /** `/v2` streams only BYOK engines. @throws {NotFound} for any other engine */
   requireProvider(plan: SynthesisPlan): void;

@@ -47,7 +47,7 @@ export interface WebhookDispatcherOptions extends SendOptions {
 
 const intervalMs = 1_000;
 /**
- * The only limit of concurrent requests, so that a webhook that does not answer never delays
+ * The only limit of concurrent requests, so that a webhook that does not respond never delays
  * others.
  */
 const maxActivePerWebhook = 4;

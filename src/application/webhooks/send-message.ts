@@ -5,15 +5,15 @@ import type { CredentialsCipher } from "../accounts/credentials-cipher.ts";
 import { type SignedMessage, signMessage } from "./signature.ts";
 
 /**
- * Sends a message once. Resolves with the status of the answer, 2xx or not.
+ * Sends a message once. Resolves with the status of the response, 2xx or not.
  * @throws {WebhookUnreachable}
  */
 export type PostWebhook = (url: URL, message: SignedMessage, signal: AbortSignal) => Promise<number>;
 
-/** There is no answer. The message names the reason, and no address. */
+/** There is no response. The message names the reason, and no address. */
 export class WebhookUnreachable extends Error {
   override readonly name = "WebhookUnreachable";
-  /** The status of an answer that is not followed: a redirect. */
+  /** The status of a response that is not followed: a redirect. */
   readonly status: number | undefined;
 
   constructor(message: string, { status, cause }: { status?: number | undefined; cause?: unknown } = {}) {

@@ -6,9 +6,9 @@ export interface QueuedJob {
   readonly keys: ReadonlySet<string>;
   /** Cost: estimated seconds of speech. */
   readonly seconds: number;
-  /** The first piece of an answer: somebody waits for its first byte. */
+  /** The first piece of a response: somebody waits for its first byte. */
   readonly isFirstPiece: boolean;
-  /** Of its answer: see Claim. */
+  /** Of its response: see Claim. */
   readonly order: number;
 }
 
@@ -31,7 +31,7 @@ const maxIdle = 10_000;
 class KeyQueue {
   readonly key: string;
   readonly firstPieces = new Fifo<QueuedJob>();
-  /** Those of the oldest answer first: if all advanced alike, all would miss their deadlines. */
+  /** Those of the oldest response first: if all advanced alike, all would miss their deadlines. */
   readonly laterPieces = new IndexedHeap<QueuedJob>((one, other) => one.order < other.order);
   /** Running jobs. */
   held = 0;
@@ -53,7 +53,7 @@ class KeyQueue {
     return this.firstPieces.size + this.laterPieces.size;
   }
 
-  /** Of one key, first and later pieces alternate: neither new answers nor begun ones wait for all others. */
+  /** Of one key, first and later pieces alternate: neither new responses nor begun ones wait for all others. */
   get isFirstPieceNext(): boolean {
     return this.firstPieces.size > 0 && (this.laterPieces.size === 0 || !this.wasFirstPiece);
   }

@@ -4,11 +4,11 @@ import type { Claim } from "./claim.ts";
 import { FairQueues, type QueuedJob } from "./fair-queues.ts";
 
 export interface Work {
-  /** Belongs to an answer that has begun: it is not refused, and waits until `signal` is aborted. */
+  /** Belongs to a response that has begun: it is not refused, and waits until `signal` is aborted. */
   readonly isContinuation?: boolean | undefined;
   /** Somebody waits for the first byte: goes ahead of others, up to a bound. Default: unless it is a continuation. */
   readonly isFirstPiece?: boolean;
-  /** Estimated seconds of speech. Default: those of the whole answer. */
+  /** Estimated seconds of speech. Default: those of the whole response. */
   readonly seconds?: number | undefined;
 }
 

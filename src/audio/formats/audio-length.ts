@@ -1,4 +1,4 @@
-/** The length of a sound. Seconds are `samples / sampleRate`. */
+/** The length of audio. Seconds are `samples / sampleRate`. */
 export interface AudioLength {
   readonly samples: number;
   /** In Hz. */

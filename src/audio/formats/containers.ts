@@ -19,7 +19,7 @@ interface ContainerReader {
   readonly sizes?: {
     /** Puts true sizes in a header that was written before they were known. The result is as long as the bytes. */
     readonly fix: (bytes: Buffer) => Buffer;
-    /** Removes them from a sound that begins with these bytes. The result is as long as they are. */
+    /** Removes them from audio that begins with these bytes. The result is as long as they are. */
     readonly clear: (start: Buffer) => Buffer;
   };
 }
@@ -55,7 +55,7 @@ function rawSamples(bytesPerSample: number): ContainerReader {
 
 const containerOf = (format: AudioFormat): ContainerReader => containers[formats[format].container];
 
-/** The complete sound, with the true sizes in its header. */
+/** The complete audio, with the true sizes in its header. */
 export const fixSizes = (format: AudioFormat, bytes: Buffer): Buffer =>
   containerOf(format).sizes?.fix(bytes) ?? bytes;
 
@@ -63,7 +63,7 @@ export const fixSizes = (format: AudioFormat, bytes: Buffer): Buffer =>
 const headerBytes = 44;
 
 /**
- * The sound as a stream has it: without sizes in its header, also where they are known because it was synthesized before.
+ * The audio as a stream has it: without sizes in its header, also where they are known because it was synthesized before.
  * Other bytes are unchanged.
  */
 export const withoutSizes = (format: AudioFormat, audio: AsyncIterable<Buffer>): AsyncIterable<Buffer> => {
@@ -89,19 +89,19 @@ async function* clearSizes(
 }
 
 /**
- * True if the bytes end inside a frame or page, or before the length in the WAV header. Unknown content counts as complete. A sound that ends between two frames is found by its length only (`hasDeclaredLength`).
+ * True if the bytes end inside a frame or page, or before the length in the WAV header. Unknown content counts as complete. Audio that ends between two frames is found by its length only (`hasDeclaredLength`).
  */
 export const isTruncated = (format: AudioFormat, bytes: Buffer): boolean =>
   containerOf(format).isTruncated(bytes);
 
-/** The length of a complete sound; undefined if its bytes cannot be read. */
+/** The length of complete audio; undefined if its bytes cannot be read. */
 export const measureAudio = (format: AudioFormat, bytes: Buffer): AudioLength | undefined =>
   containerOf(format).measure(bytes, formats[format]);
 
 /** What ffmpeg's resampler may add or drop, for a rate that the format does not support. */
 const resamplerSamples = 64;
 
-/** True if a sound of the `measured` length has all of the encoder's input, which was of the `declared` length. */
+/** True if audio of the `measured` length has all of the encoder's input, which was of the `declared` length. */
 export const hasDeclaredLength = (
   format: AudioFormat,
   measured: AudioLength,

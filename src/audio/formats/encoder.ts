@@ -5,7 +5,7 @@ import type { Decode } from "../../engines/engine.ts";
 
 /** As `Decode`. */
 export type Decoder = (
-  ...[audio, container, signal, claim]: [...Parameters<Decode>, /** Who waits for the sound. */ claim?: Claim]
+  ...[audio, container, signal, claim]: [...Parameters<Decode>, /** Who waits for the audio. */ claim?: Claim]
 ) => AsyncIterable<Buffer>;
 
 /** Encodes raw samples. */
@@ -26,17 +26,17 @@ export interface Encoder {
     turn?: EncoderTurn,
   ): AsyncIterable<Buffer>;
   /**
-   * Reserves a slot for a long answer, before its first piece is spoken. Undefined if the answer is short, or the format has
+   * Reserves a slot for a long response, before its first piece is spoken. Undefined if the response is short, or the format has
    * no encoder. @throws {Unavailable} no slot in time @throws the signal's reason
    */
   reserve(format: AudioFormat, signal: AbortSignal, claim?: Claim): Promise<ReservedSlot | undefined>;
 }
 
 export interface EncoderTurn {
-  /** Who waits for the sound. */
+  /** Who waits for the audio. */
   readonly claim?: Claim | undefined;
   /** A slot that was reserved. */
   readonly slot?: ReservedSlot | undefined;
-  /** True if no client reads the sound before it is complete. Default: false. */
+  /** True if no client reads the audio before it is complete. Default: false. */
   readonly isWhole?: boolean;
 }

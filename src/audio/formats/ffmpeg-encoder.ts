@@ -7,13 +7,13 @@ import { ToolFailed } from "../../subprocess/tools.ts";
 import type { Encoder, EncoderTurn } from "./encoder.ts";
 
 /**
- * An encoder lives until its sound is complete and, beyond the read-ahead, delivered: at the pace of playback, if a client
- * listens to it. It may take this long in addition to twice the duration of the sound: clients that read slowly on purpose
+ * An encoder lives until its audio is complete and, beyond the read-ahead, delivered: at the pace of playback, if a client
+ * listens to it. It may take this long in addition to twice the duration of the audio: clients that read slowly on purpose
  * could otherwise block all encoders. ffmpeg limits its own CPU time.
  */
 const streamMs = 5 * 60_000;
 
-/** No client delays a whole sound, but a busy machine does: more than clients wait for it. */
+/** No client delays whole audio, but a busy machine does: more than clients wait for it. */
 const wholeMs = 11 * 60_000;
 
 /**

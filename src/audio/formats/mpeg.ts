@@ -1,7 +1,7 @@
 import { readMpegFrame } from "../../domain/synthesis/mpeg-frame.ts";
 import type { AudioLength } from "./audio-length.ts";
 
-/** The frames of a sound. */
+/** The frames of audio. */
 export interface Frames {
   readonly samples: number;
   /** Of the last frame, in Hz; undefined without frames. */

@@ -4,7 +4,7 @@ import type { AudioFormat } from "../../domain/synthesis/formats.ts";
 import type { Recipe } from "../../domain/synthesis/recipe.ts";
 import type { AudioContent, AudioName } from "../store/audio-store.ts";
 
-/** One way to answer a request: a recipe and its object. */
+/** One way to serve a request: a recipe and its object. */
 export interface Rendition {
   readonly recipe: Recipe;
   /** `hashRecipe(namingKey, recipe)`. */
@@ -22,7 +22,7 @@ export interface Rendition {
   readonly reading?: readonly Replacement[];
   /** The replacements in `document` by the website's lexicons. */
   readonly replacements?: readonly Replacement[];
-  /** True if marks belong to its sound. */
+  /** True if marks belong to its audio. */
   readonly hasMarks?: boolean;
   /** True if the recipe gives the same samples on every machine. */
   readonly isReproducible?: boolean;
@@ -44,7 +44,7 @@ export interface Audio extends AudioContent {
   readonly failed: readonly string[];
 }
 
-/** What is known of a sound without its bytes. */
+/** What is known of audio without its bytes. */
 export interface KnownAudio extends Pick<Audio, "rendition" | "source" | "length"> {
   /** The number of bytes. */
   readonly size: number;

@@ -148,7 +148,7 @@ export class InFlightSyntheses {
     }
   }
 
-  /** True if the sound was found in the store while the synthesis waited for its slot. */
+  /** True if the audio was found in the store while the synthesis waited for its slot. */
   cameFromStore(stream: SharedStream): boolean {
     return this.#found.has(stream);
   }

@@ -51,7 +51,7 @@ export class Lookup {
     return this.#parts.cache.get(name) ?? this.#parts.writer.pending(name);
   }
 
-  /** A sound without the marks that belong to it counts as absent: it is made again, with them. */
+  /** Audio without the marks that belong to it counts as absent: it is made again, with them. */
   async fromStore(
     { recipe, name, hasMarks }: Rendition,
     signal: AbortSignal,
@@ -63,7 +63,7 @@ export class Lookup {
     return marks && content;
   }
 
-  /** Like `fromStore`, without reading the sound. */
+  /** Like `fromStore`, without reading the audio. */
   async statStored({ name, hasMarks }: Rendition, signal: AbortSignal): Promise<AudioInfo | undefined> {
     const { reader } = this.#parts;
     const needsMarks = hasMarks && !this.cached(marksName(name));
@@ -78,7 +78,7 @@ export class Lookup {
     return orUnavailable(this.#read(name, signal));
   }
 
-  /** Reads a sound, which is synthesized if there is none. */
+  /** Reads audio, which is synthesized if there is none. */
   async obtain<T>(
     rendition: Rendition,
     wanted: Wanted,
@@ -108,7 +108,7 @@ export class Lookup {
     return { source: "miss", audio: synthesesInFlight.begin(rendition, wanted) };
   }
 
-  /** The hash was deleted: what may be under a former name of the sound is not used. */
+  /** The hash was deleted: what may be under a former name of the audio is not used. */
   forget(hash: string): void {
     this.#deleted.set(hash, true);
   }
@@ -168,7 +168,7 @@ export const orUndefined = <T>(read: Promise<T | undefined>): Promise<T | undefi
     throw error;
   });
 
-/** Without an answer from the store, it is unknown whether the object exists. */
+/** Without a response from the store, it is unknown whether the object exists. */
 export const orUnavailable = <T>(read: Promise<T>): Promise<T> =>
   read.catch((error: unknown) => {
     if (!(error instanceof AudioStoreUnavailable)) throw error;

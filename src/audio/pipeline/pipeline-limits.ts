@@ -4,16 +4,16 @@ const megabyte = 1024 * 1024;
 
 /** Limits of the audio pipeline; times in milliseconds, sizes in bytes. */
 export const pipelineLimits = {
-  /** Until the first bytes of a sound exist, fallbacks and queues included. */
+  /** Until the first bytes of audio exist, fallbacks and queues included. */
   beginMs: 60_000,
   /**
-   * Until a whole sound is complete. Clients of OpenAI's and other speech APIs wait for ten
+   * Until whole audio is complete. Clients of OpenAI's and other speech APIs wait for ten
    * minutes.
    */
   wholeMs: 10 * 60_000,
   audioBytes: 64 * megabyte,
   /**
-   * How far a streamed sound is read ahead of its fastest reader. The longest text in mp3 is 3 MB at the normal rate, so that
+   * How far streamed audio is read ahead of its fastest reader. The longest text in mp3 is 3 MB at the normal rate, so that
    * slow clients do not block its encoder.
    */
   readAheadBytes: 4 * megabyte,
@@ -36,7 +36,7 @@ export const pipelineLimits = {
   writeMs: 30_000,
   retryMs: 15 * 60_000,
   writesAtOnce: 4,
-  /** How long an answer that must have the stored bytes waits for their write. */
+  /** How long a response that must have the stored bytes waits for their write. */
   keptMs: 1000,
   pendingBytes: 128 * megabyte,
 };

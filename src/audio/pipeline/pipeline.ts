@@ -21,7 +21,7 @@ import { StoreWriter, type StoreWriterStats } from "./store-writer.ts";
 
 export type { Audio, AudioMemory, EngineWork, KnownAudio, OnWork, Rendition };
 
-/** A sound whose first bytes are available. */
+/** Audio whose first bytes are available. */
 export interface StreamedAudio {
   readonly rendition: Rendition;
   /** System voices of the renditions that failed before this one. */
@@ -29,7 +29,7 @@ export interface StreamedAudio {
   readonly source: AudioSource;
   /**
    * From the first byte, at the reader's pace; can be read once. Its header never has a length, also if that is known, so that
-   * all streams of a sound have the same bytes. Leaving the iteration leaves the synthesis, which
+   * all streams of audio have the same bytes. Leaving the iteration leaves the synthesis, which
    * ends with its last reader. @throws {EngineFailed} {Unavailable} midway: the audio is incomplete. Chunks are
    * shared: do not modify them.
    */
@@ -41,11 +41,11 @@ export interface StreamedAudio {
 /** From a recipe to its audio: memory, then store, then engine. At most one synthesis runs per object. */
 export interface Pipeline extends AudioReads {
   /**
-   * The sound of the first rendition that succeeds. Each rendition has its own hash and object. A failed rendition of
+   * The audio of the first rendition that succeeds. Each rendition has its own hash and object. A failed rendition of
    * a free engine is not retried for a few seconds. Work waits in the queue of `apiKey`; without one, in its own
    * queue. @throws {EngineFailed} all renditions failed: the failure of the first @throws {Invalid} the text contains
    * nothing that can be spoken, or that the first voice can pronounce @throws {Unavailable} the pipeline is
-   * overloaded, or the sound has not begun, or is not complete, in time
+   * overloaded, or the audio has not begun, or is not complete, in time
    */
   obtain(
     renditions: readonly Rendition[],
@@ -54,8 +54,8 @@ export interface Pipeline extends AudioReads {
     onWork?: OnWork,
   ): Promise<Audio>;
   /**
-   * The same sound, with the bytes that the store keeps: another instance may have stored others before, if the engine
-   * is not deterministic. Then it waits for the write, within a limit. Without an answer from the store, the sound is
+   * The same audio, with the bytes that the store keeps: another instance may have stored others before, if the engine
+   * is not deterministic. Then it waits for the write, within a limit. Without a response from the store, the audio is
    * unchanged.
    */
   asKept(audio: Audio, signal: AbortSignal): Promise<Audio>;
@@ -69,18 +69,18 @@ export interface Pipeline extends AudioReads {
     apiKey?: string,
     onWork?: OnWork,
   ): Promise<StreamedAudio>;
-  /** The sound, if it is in memory. */
+  /** The audio, if it is in memory. */
   fromMemory(rendition: Rendition): Audio | undefined;
-  /** The sound from memory or store, without synthesis. An unavailable store counts as empty. */
+  /** The audio from memory or store, without synthesis. An unavailable store counts as empty. */
   fromCache(rendition: Rendition, signal: AbortSignal): Promise<Audio | undefined>;
-  /** What is known of the sound that `fromCache` returns. Its bytes are not read. */
+  /** What is known of the audio that `fromCache` returns. Its bytes are not read. */
   statRendition(rendition: Rendition, signal: AbortSignal): Promise<KnownAudio | undefined>;
   /**
-   * The whole object from memory or store; a sound that is being written, as it is kept (`asKept`). @throws {Unavailable} the store cannot be read
+   * The whole object from memory or store; audio that is being written, as it is kept (`asKept`). @throws {Unavailable} the store cannot be read
    */
   getAudio(name: AudioName, signal: AbortSignal): Promise<AudioContent | undefined>;
   /**
-   * When the phonemes of a sound are spoken; none if its voice does not report them. They are not kept: the voice
+   * When the phonemes of audio are spoken; none if its voice does not report them. They are not kept: the voice
    * speaks again. `onBegin`: called when its engine begins to work. @throws as `obtain`
    */
   phonemes(
@@ -196,7 +196,7 @@ export const createPipeline = (parts: PipelineOptions): Pipeline => {
   };
 };
 
-/** What waits for the write of a sound whose bytes may differ from those that the store keeps. */
+/** What waits for the write of audio whose bytes may differ from those that the store keeps. */
 const keptReads = ({
   lookup,
   onTimeout,
@@ -228,7 +228,7 @@ const keptReads = ({
 };
 
 /**
- * Like `withDeadline`, but a sound that has begun outlasts the deadline: the task's signal stays
+ * Like `withDeadline`, but audio that has begun outlasts the deadline: the task's signal stays
  * usable.
  */
 const withStartDeadline = async <T>(
@@ -301,7 +301,7 @@ const assemble = (parts: PipelineOptions) => {
     scheduler,
     onFinished: (name, audio, how, { marks, mayDiffer = false }) => {
       if (marks) {
-        // Written first, so that a stored sound always has its marks. They belong to the sound that a client got from
+        // Written first, so that stored audio always has its marks. They belong to the audio that a client got from
         // memory a moment ago: no reader waits for their write.
         const content = { bytes: marks, length: audio.length };
         cache.set(marksName(name), content);

@@ -26,7 +26,7 @@ export interface RendererOptions {
 
 type RenderRequest = Pick<Rendition, "recipe" | "ssml" | "document" | "reading" | "replacements">;
 
-/** What is known about a sound after its last byte. */
+/** What is known about audio after its last byte. */
 export interface RenderedAudio {
   /** The length of the encoder's input; undefined if the engine encoded the audio itself. */
   readonly declared?: AudioLength | undefined;
@@ -74,7 +74,7 @@ export const createRenderer = ({ engines, encoder, decoder, maxAudioBytes }: Ren
         return reserveEncoder();
       },
       ...(decoder && {
-        // Otherwise decoders of sounds without an encoder could block those of sounds that have
+        // Otherwise decoders of audio without an encoder could block those of audio that has
         // one.
         decode: async function* (...asked: Parameters<Decode>) {
           await reserveEncoder();
@@ -131,7 +131,7 @@ const tooLarge = ({ code }: Engine, bytes: number): Error =>
   isByok(code) ? new EngineFailed(`The audio is larger than ${bytes} bytes.`) : new SpeechTooLong();
 
 /**
- * The complete sound, with its true sizes in its header, and its measured length. `rendered`: what `render` returned.
+ * The complete audio, with its true sizes in its header, and its measured length. `rendered`: what `render` returned.
  * @throws {EngineFailed} it is empty, truncated, not in this format, not of the declared length, or too short for its text
  */
 const finish = (

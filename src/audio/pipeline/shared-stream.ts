@@ -2,13 +2,13 @@ import { untilAborted } from "../../async/deadline.ts";
 import type { AudioContent } from "../store/audio-store.ts";
 
 /**
- * One sound that is being synthesized, for many readers: each gets all of it from the first byte, at its own pace. The
+ * Audio that is being synthesized, for many readers: each gets all of it from the first byte, at its own pace. The
  * source is read as far as the fastest reader needs, and a little ahead. When the last reader leaves before the end,
  * the source is aborted.
  */
 export interface SharedStream {
   /**
-   * The complete sound. `onBegun`: called when its first bytes exist. @throws the source's failure,
+   * The complete audio. `onBegun`: called when its first bytes exist. @throws the source's failure,
    * or the signal's reason
    */
   readAll(signal: AbortSignal, onBegun?: () => void): Promise<AudioContent>;
@@ -23,7 +23,7 @@ export interface SharedStream {
 
 /** Memory that audio takes; the same object for all who share it. */
 export interface AudioMemory {
-  /** Grows while the sound is synthesized. */
+  /** Grows while the audio is synthesized. */
   readonly byteLength: number;
 }
 
@@ -32,15 +32,15 @@ export interface SharedStreamOptions<Ending = unknown> {
   /** Starts the synthesis. The signal is aborted when it is over, however it ended. */
   readonly source: (signal: AbortSignal) => AsyncIterable<Buffer, Ending>;
   /**
-   * Checks and completes the sound; its bytes are as many as `bytes`. Readers see the end only afterwards. @throws if
-   * the sound is incomplete
+   * Checks and completes the audio; its bytes are as many as `bytes`. Readers see the end only afterwards. @throws if
+   * the audio is incomplete
    */
   readonly finish: (bytes: Buffer, ending: Ending) => AudioContent;
   /** True to restart after this failure. Called at most once, and only before any reader has received bytes. */
   readonly mayRestart: (error: unknown) => boolean;
   /** How far the source is read beyond the fastest reader. */
   readonly readAheadBytes: number;
-  /** Called once, before any reader sees the end. `failure` is undefined if the sound was completed or abandoned. */
+  /** Called once, before any reader sees the end. `failure` is undefined if the audio was completed or abandoned. */
   readonly onOver: (failure: unknown) => void;
 }
 

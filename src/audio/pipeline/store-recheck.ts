@@ -6,7 +6,7 @@ import { inChunks } from "./shared-stream.ts";
 
 export interface StoreRecheck {
   readonly renderer: Renderer;
-  /** The sound, if it is in the store by now; an unavailable store counts as empty. */
+  /** The audio, if it is in the store by now; an unavailable store counts as empty. */
   readonly recheck: (name: AudioName, signal: AbortSignal) => Promise<AudioContent | undefined>;
   readonly time: Time;
   /** Called if it is there. */
@@ -19,7 +19,7 @@ export interface StoreRecheck {
 const freshMs = 100;
 
 /**
- * Synthesizes, unless another instance stored the sound while this one waited for its slot. There is no lock: two
+ * Synthesizes, unless another instance stored the audio while this one waited for its slot. There is no lock: two
  * instances that start at the same moment both synthesize it. Their bytes may differ; the store keeps the first, which
  * then replace the others in memory (StoreWriterOptions.onKept).
  */

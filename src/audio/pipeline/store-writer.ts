@@ -71,7 +71,7 @@ export class StoreWriter {
   /**
    * Queues the object. `pending` returns it until it is stored or dropped. Objects beyond the limit on pending bytes
    * are dropped and logged: they can be synthesized again. `mayDiffer`: another instance may store other bytes first.
-   * `former`: the sound of this name is removed once the object is stored.
+   * `former`: the audio of this name is removed once the object is stored.
    */
   put(
     name: AudioName,

@@ -3,9 +3,9 @@ import type { AudioFiles, AudioStore } from "../store/audio-store.ts";
 
 /** What the store keeps: `AUDIO_RETENTION`. */
 export interface RetentionPolicy {
-  /** Sounds that were not used for this long are removed. */
+  /** Audio that was not used for this long is removed. */
   readonly maxAgeMs?: number;
-  /** Beyond this size the least recently used sounds are removed. */
+  /** Beyond this size the least recently used audio is removed. */
   readonly maxBytes?: number;
 }
 
@@ -17,7 +17,7 @@ export interface RetentionOptions {
   readonly log: Log;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
-  /** Rejects if this machine's clock may be wrong: every sound would look old. */
+  /** Rejects if this machine's clock may be wrong: all audio would look old. */
   readonly requireMeasuredClock: () => Promise<void>;
 }
 
@@ -32,8 +32,8 @@ export const useIntervalMs = ({ maxAgeMs = Number.POSITIVE_INFINITY }: Retention
   Math.min(dayMs, maxAgeMs / 4);
 
 /**
- * Removes the sounds that the policy does not keep. It reads the listing once or twice and keeps a sum per hour, not the
- * names. Several instances may do so at the same time: they choose the same sounds.
+ * Removes the audio that the policy does not keep. It reads the listing once or twice and keeps a sum per hour, not the
+ * names. Several instances may do so at the same time: they choose the same audio.
  */
 export const createRetention = ({
   store,
@@ -54,7 +54,7 @@ export const createRetention = ({
     if (gone.length > 0) removed.removedBytes += bytes;
   };
 
-  /** Removes the listed sounds of which `keep` is false. */
+  /** Removes the listed audio of which `keep` is false. */
   const removeUnless = async (keep: (files: AudioFiles) => boolean, signal: AbortSignal): Promise<void> => {
     let batch: AudioFiles[] = [];
     for await (const files of store.list(signal)) {
@@ -93,7 +93,7 @@ export const createRetention = ({
 export type Retention = ReturnType<typeof createRetention>;
 export type RetentionStats = ReturnType<Retention["stats"]>;
 
-/** The bytes of all sounds by the hour of their last use. */
+/** The bytes of all audio by the hour of their last use. */
 const createHours = () => {
   const byHour = new Map<number, number>();
   const hourOf = ({ usedAt }: AudioFiles): number => Math.floor(usedAt / hourMs);
@@ -104,7 +104,7 @@ const createHours = () => {
       byHour.set(hour, (byHour.get(hour) ?? 0) + files.bytes);
     },
     /**
-     * Decides, in the order of a listing, which sounds fit into this many bytes: those of the latest hours, and of one
+     * Decides, in the order of a listing, which audio fits into this many bytes: those of the latest hours, and of one
      * more hour the first. Undefined if all fit.
      */
     within: (maxBytes: number): ((files: AudioFiles) => boolean) | undefined => {

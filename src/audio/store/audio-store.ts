@@ -4,10 +4,10 @@ import type { AudioLength } from "../formats/audio-length.ts";
 /** See `name` in src/domain/synthesis/recipe.ts. */
 export type AudioName = string;
 
-/** A complete sound. */
+/** Complete audio. */
 export interface AudioContent {
   readonly bytes: Buffer;
-  /** As measured when it was made. The store keeps it, so that no reader has to parse the sound. */
+  /** As measured when it was made. The store keeps it, so that no reader has to parse the audio. */
   readonly length: AudioLength;
 }
 
@@ -38,7 +38,7 @@ export interface ByteRange {
   readonly end: number;
 }
 
-/** What a store keeps under one hash: a sound, and what belongs to it. */
+/** What a store keeps under one hash: audio, and what belongs to it. */
 export interface AudioFiles {
   readonly hash: string;
   /** The names of its objects. */
@@ -75,7 +75,7 @@ export interface AudioStore {
   /** Records that the object is in use now; a no-op if there is none. @throws {AudioStoreUnavailable} */
   touch(name: AudioName): Promise<void>;
   /**
-   * All sounds, or those of one folder, in the order of their names, with a bounded amount of memory. What is put or removed
+   * All audio, or that of one folder, in the order of their names, with a bounded amount of memory. What is put or removed
    * meanwhile may be listed or not. @throws {AudioStoreUnavailable}; the signal's reason
    */
   list(signal: AbortSignal, folder?: AudioFolder): AsyncIterable<AudioFiles>;
@@ -134,7 +134,7 @@ export const checkHash = (hash: string): void => {
   if (!/^[0-9a-f]{64}$/.test(hash)) throw new TypeError("Not the hash of an audio object.");
 };
 
-/** Joins objects, in the order of their names, into sounds. */
+/** Joins objects, in the order of their names, by their hash. */
 export async function* groupByHash(
   files: AsyncIterable<{ readonly name: string; readonly bytes: number; readonly usedAt: number }>,
 ): AsyncGenerator<AudioFiles, void> {

@@ -52,7 +52,7 @@ export class Session {
    * Sends an authenticated request. Retries transient failures and replaces a rejected token at
    * most once.
    * Without a secret, a request without a body carries the key in its URL and no custom header:
-   * browsers send it without a preflight, and caches can answer it. A request with a body needs a
+   * browsers send it without a preflight, and caches can serve it. A request with a body needs a
    * preflight anyway, and carries the token.
    * @throws {VoxledgerError}
    */

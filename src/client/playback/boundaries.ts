@@ -18,7 +18,7 @@ interface Mark {
   readonly end: number;
 }
 
-/** The boundaries in the text, from the service's marks of its sound: one JSON object per line. */
+/** The boundaries in the text, from the service's marks of its audio: one JSON object per line. */
 export const parseMarks = (lines: string, text: string): Boundary[] => {
   const marks: Mark[] = JSON.parse(`[${lines.trim().replaceAll("\n", ",")}]`);
   const characters = [...text];

@@ -24,7 +24,7 @@ export const createTransport = ({
 };
 
 /**
- * The service streams paid voices only and answers `NOT_FOUND` for the others. Those are downloaded
+ * The service streams paid voices only and responds `NOT_FOUND` for the others. Those are downloaded
  * instead, and no stream is requested for that voice again.
  */
 const withFallback = (stream: Transport, download: Transport): Transport => {

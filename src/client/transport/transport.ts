@@ -27,7 +27,7 @@ export interface Delivery extends Omit<OpenedAudio, "received"> {
  */
 export type Transport = (part: TextPart, voice: VoiceRequest, signal: AbortSignal) => Promise<OpenedAudio>;
 
-/** Omits default values, so that equal requests have equal URLs and HTTP caches can answer them. */
+/** Omits default values, so that equal requests have equal URLs and HTTP caches can serve them. */
 export const synthesisQuery = (
   { text }: TextPart,
   { voice, lang, prosody }: VoiceRequest,

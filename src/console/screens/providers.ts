@@ -13,7 +13,7 @@ import { useGet } from "../use-data.ts";
 import { websiteColumn } from "./websites/keys.ts";
 
 /**
- * The speech providers as the instance that answers sees them, and the accounts of websites with
+ * The speech providers as the instance that responds sees them, and the accounts of websites with
  * them.
  */
 export const Providers = (): VNode => {

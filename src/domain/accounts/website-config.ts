@@ -3,7 +3,7 @@ import { textFormats } from "../synthesis/speech.ts";
 
 /*
  * The configuration of a website's player. The stored configuration is partial (the schema's
- * input), the answer is complete (its output). Stored parts are validated whenever they are
+ * input), the response is complete (its output). Stored parts are validated whenever they are
  * completed: a rule may be relaxed, never tightened.
  */
 

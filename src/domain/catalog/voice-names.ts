@@ -28,7 +28,7 @@ export const indexVoiceNames = (catalog: CatalogVoices): VoiceNames => {
 
 /**
  * Every match in `shared` comes first, even one that differs in case: a URL without credentials
- * must give every website the same sound, because shared caches may answer.
+ * must give every website the same audio, because shared caches may respond.
  */
 export const mergeVoiceNames = (shared: VoiceNames, added: VoiceNames): VoiceNames =>
   function* (name) {

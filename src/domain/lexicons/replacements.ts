@@ -141,7 +141,7 @@ const isBoundary = (characters: readonly string[], at: number): boolean => {
 };
 
 /**
- * SHA-256 (hex): sound and word timings of a text depend on this and nothing else about a lexicon.
+ * SHA-256 (hex): audio and word timings of a text depend on this and nothing else about a lexicon.
  */
 export const replacementsDigest = (replacements: readonly Replacement[]): string => {
   const listed = replacements.map(({ from, to, by }) =>

@@ -87,7 +87,7 @@ export const scriptOf = (lang: string): string | undefined => {
 };
 
 /**
- * @throws {EngineFailed} the sound is shorter than `least`. It does not count against a circuit
+ * @throws {EngineFailed} the audio is shorter than `least`. It does not count against a circuit
  * breaker: the text may be unusual.
  */
 export const requireDuration = (seconds: number, least: number): void => {

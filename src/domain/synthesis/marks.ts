@@ -1,6 +1,6 @@
 /** When a word or sentence of a text is spoken, or a `<mark>` is reached. */
 export interface Mark {
-  /** When it begins, in whole milliseconds from the start of the sound. */
+  /** When it begins, in whole milliseconds from the start of the audio. */
   readonly time: number;
   readonly type: "word" | "sentence" | "mark";
   /**

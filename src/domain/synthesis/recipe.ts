@@ -3,7 +3,7 @@ import { type AudioFormat, audioExtensions, extensionPattern, formats } from "./
 import { marksExtension } from "./marks.ts";
 import { type EngineCode, type Prosody, type ProsodyParameter, prosodyParameters } from "./speech.ts";
 
-/** Exactly the inputs that determine the bytes of a sound. */
+/** Exactly the inputs that determine the bytes of audio. */
 export interface Recipe {
   readonly engine: EngineCode;
   /**

@@ -12,7 +12,7 @@ export type FreeEngine = (typeof freeEngines)[number];
 export type EngineCode = FreeEngine | ByokEngine;
 export const engineCodes: readonly EngineCode[] = [...freeEngines, ...byokEngines];
 
-/** The prosody knobs, in the order in which they are always listed. */
+/** The prosody parameters, in the order in which they are always listed. */
 export const prosodyParameters = ["pitch", "rate", "volume"] as const;
 export type ProsodyParameter = (typeof prosodyParameters)[number];
 

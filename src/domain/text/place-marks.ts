@@ -18,7 +18,7 @@ export interface SpokenEvent {
  * written word (`3.14`), or one for several words (`of the`): a mark is a written word, from its
  * first event, or, without one, from a time that is proportional to the letters before it. Events
  * that do not follow the text are ignored. A `<mark>` is reached when the next word begins, or at
- * the end of the sound, after `seconds`.
+ * the end of the audio, after `seconds`.
  */
 export const placeMarks = (
   text: SpokenText,

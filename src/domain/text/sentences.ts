@@ -180,7 +180,7 @@ const isAbbreviated = (said: string, word: string, next: string, rules: Sentence
   const own = word.replace(opening, "");
   const known = abbreviationsIn(said, own).flatMap((form) => rules.kinds.get(form) ?? [])[0];
   if (known === "never") return true;
-  // "No. I will not." is an answer.
+  // "No. I will not." is a sentence.
   const isNumber = /^no$/i.test(own) ? /^(?:\p{Nd}|(?!I\P{L})[IVXLC]+(?!\p{L}))/u : startsNumber;
   if (known === "beforeNumber" && isNumber.test(next)) return true;
   // A letter with a full stop is an initial.

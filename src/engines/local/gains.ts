@@ -3,7 +3,7 @@ import { exp } from "../../domain/elementary.ts";
 /**
  * Gains in decibels that bring each voice of the catalog to the same loudness (-23 LUFS by EBU
  * R128, with true peaks below -1 dBTP), so that a page that mixes voices does not jump. `plain`:
- * without a variant. Written by scripts/loudness.ts; changes of it change the bytes of sounds, so
+ * without a variant. Written by scripts/loudness.ts; changes of it change the bytes of audio, so
  * they need another `preparation` of each tool.
  */
 const gains: Readonly<Record<string, Readonly<Record<string, number>>>> = {

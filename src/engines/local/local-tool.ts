@@ -23,7 +23,7 @@ export interface LocalTool {
   readonly prefix: Reader["tool"];
   version(voice: string): string;
   /**
-   * False if its bytes are not reproducible: those that were kept first are the sound. Default:
+   * False if its bytes are not reproducible: those that were kept first are the audio. Default:
    * true.
    */
   isExact?(voice: string): boolean;

@@ -13,12 +13,12 @@ export interface PieceReport {
   sampleRate: number;
   /** The tool's samples that were dropped from its start. */
   dropped: number;
-  /** Samples that it contributes to the sound, and how many of them are the pause before it. */
+  /** Samples that it contributes to the audio, and how many of them are the pause before it. */
   length: number;
   paused: number;
 }
 
-/** Puts the events of the pieces together: their places in the text, their times in the sound. */
+/** Puts the events of the pieces together: their places in the text, their times in the audio. */
 export const collectPieceMarks = (
   whole: SpokenText,
   { lang }: Pick<SpeechRequest, "lang">,
@@ -53,7 +53,7 @@ export const collectPieceMarks = (
     divide: (piece: LocalPiece, parts: readonly LocalPiece[]): void => {
       if (parts.length > 0) pieces.splice(pieces.indexOf(piece), 1, ...parts);
     },
-    /** After the end of the sound; undefined if no tool reports events. */
+    /** After the end of the audio; undefined if no tool reports events. */
     marks: (sampleRate: number): readonly Mark[] | undefined => {
       const all = placed();
       const spoken = all.filter(isSpoken);

@@ -78,7 +78,7 @@ const modelOf = (
   lowPriority: true,
 });
 
-/** Where bytes are not exact, only the pack: a sound that was kept is valid on every machine. */
+/** Where bytes are not exact, only the pack: audio that was kept is valid on every machine. */
 const versionOf = (pack: ModelPack | undefined, { library, limits }: SherpaOptions): string => {
   if (!pack) return "none";
   const model = `${pack.kind} ${pack.digest}`;

@@ -43,7 +43,7 @@ export const speak = async (
   const pieces = localPieces(runs, request.prosody, voiceOf);
   requireReadable(pieces);
   const marks = collectPieceMarks(spoken, request, pieces);
-  /** Of the sound: that of its first piece. */
+  /** Of the audio: that of its first piece. */
   let sampleRate = 0;
   const say = async (piece: LocalPiece, signal: AbortSignal, turn: SlotOptions): Promise<SpokenPiece> => {
     const report = marks.begin(piece);

@@ -13,7 +13,7 @@ import { type LocalTool, slowestRate } from "./local-tool.ts";
 const mostSeconds = 7_200;
 
 /**
- * CPU time of tools for a whole sound: less than the time after which the pipeline stops to wait
+ * CPU time of tools for whole audio: less than the time after which the pipeline stops to wait
  * for it (`wholeMs`). Elapsed time would depend on the machine's load, for which a client must not
  * be charged. A stream may take longer.
  */

@@ -10,14 +10,14 @@ export interface PackFiles {
   readonly metadata: Readonly<Record<string, string>>;
   /** The main model's file. */
   readonly model: string;
-  /** The files and folders that the sound depends on. */
+  /** The files and folders that the audio depends on. */
   readonly names: readonly string[];
   /** The library's configuration, with paths. */
   readonly config: object;
 }
 
 /**
- * So small that no noise is left in 16-bit samples: the model's sound becomes reproducible. The
+ * So small that no noise is left in 16-bit samples: the model's audio becomes reproducible. The
  * library takes 0 for its default, which is much noise.
  */
 const noNoise = 1e-30;

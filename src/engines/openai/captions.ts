@@ -9,7 +9,7 @@ import { parseJson } from "../parse-json.ts";
 import type { UpstreamResponse } from "../provider-http/exchange.ts";
 import { invalidResponse } from "../provider-http/responses.ts";
 
-/** A word as the server spoke it, from the start of the sound. */
+/** A word as the server spoke it, from the start of the audio. */
 export interface CaptionedWord {
   readonly word: string;
   readonly seconds: number;

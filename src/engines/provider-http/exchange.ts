@@ -24,7 +24,7 @@ export interface UpstreamRequest {
    * message received.
    */
   readonly socket?: SocketMessages;
-  /** Continues a sound that is being delivered: it is not refused. */
+  /** Continues audio that is being delivered: it is not refused. */
   readonly isContinuation?: boolean;
   /** The API keys in whose queues it waits. */
   readonly claim?: Claim | undefined;

@@ -35,7 +35,7 @@ export const createLimiter = (
   return {
     /**
      * Resolves with a function that releases the slot, when it is the request's turn. Continuations
-     * of a sound that is already being delivered wait without a timeout: they cannot be repeated
+     * of audio that is already being delivered wait without a timeout: they cannot be repeated
      * later, and there is at most one per synthesis.
      * @throws {Unavailable} the queue is full, or no slot is free in time; the signal's reason
      */

@@ -5,7 +5,7 @@ const successLastsMs = 2_000;
 const overdueMs = 1_000;
 
 export const createAppendProbe = (appendOne: () => Promise<unknown>, time: Time = systemTime) => {
-  /** The appends without an answer, oldest first. */
+  /** The appends without a response, oldest first. */
   const unanswered = new Set<{ readonly since: number }>();
   let succeededAt = Number.NEGATIVE_INFINITY;
   let probing: Promise<unknown> | undefined;

@@ -23,7 +23,7 @@ type ClientResult = Awaited<ReturnType<EventStoreDBClient["appendToStream"]>>;
 const deadlineMs = 24 * 60 * 60_000;
 
 /**
- * Repeats after the server has answered that it does not know the outcome, which takes it 2 s each
+ * Repeats after the server has responded that it does not know the outcome, which takes it 2 s each
  * time.
  */
 const maxRepeats = 3;
@@ -35,7 +35,7 @@ export const createAppend = (
 ): Append => {
   /**
    * A repeat that arrives before the first append is indexed is answered with `deadline-exceeded`,
-   * although the events are stored; a later repeat is answered like the first append. Repeats keep
+   * although the events are stored; a later repeat gets the response of the first append. Repeats keep
    * the original expectation: at the stream's current revision the server does not compare ids, and
    * would store the events again.
    */
@@ -56,7 +56,7 @@ export const createAppend = (
     }
   };
 
-  /** Some servers answer a repeat without its position: then reads it, or returns a later one. */
+  /** Some servers acknowledge a repeat without its position: then reads it, or returns a later one. */
   const positionOf = async (stream: string, revision: number): Promise<number> => {
     const event = await readEvent(reader, stream, { direction: "backwards", from: revision });
     return event?.revision === revision ? event.position : ((await reader.lastPosition()) ?? 0);

@@ -20,7 +20,7 @@ const status = {
   unauthenticated: 16,
 };
 
-/** Errors that are the server's answer to a call. */
+/** Errors that are the server's response to a call. */
 const responses = [
   AccessDeniedError, // may concern one stream only
   DeadlineExceededError,
@@ -31,7 +31,7 @@ const responses = [
 ];
 
 /**
- * True unless the error is an answer to the call, or names another leader, to which the client
+ * True unless the error is a response to the call, or names another leader, to which the client
  * connects by itself. After gRPC codes 2, 13 and 15 the client never reconnects, and it may keep
  * untyped errors forever (6.2.1).
  */

@@ -21,7 +21,7 @@ export interface EventStoreDBOptions {
   /** Refuses appends. Default false. */
   readonly readOnly?: boolean;
   /**
-   * How long to wait for each answer to an append. After that its outcome is unknown and the client
+   * How long to wait for each response to an append. After that its outcome is unknown and the client
    * is replaced. Must exceed the 2,000 after which the server reports that it does not know the
    * outcome. Default 2,500.
    */

@@ -41,8 +41,8 @@ export const openProjectionServer = (url: string): ProjectionServer => {
 };
 
 /**
- * Servers before 24.6 answer UNKNOWN, `… received NotFound instead`, for an unknown name. Every
- * server answers UNKNOWN for a projection whose script has a syntax error.
+ * Servers before 24.6 respond UNKNOWN, `… received NotFound instead`, for an unknown name. Every
+ * server responds UNKNOWN for a projection whose script has a syntax error.
  */
 const findProjection = async (
   client: EventStoreDBClient,

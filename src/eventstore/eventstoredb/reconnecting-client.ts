@@ -13,9 +13,9 @@ import { requiresNewClient } from "./errors.ts";
  */
 export interface ReconnectingClient {
   /**
-   * Makes a call with the current client. An error that is not an answer to the call replaces the
+   * Makes a call with the current client. An error that is not a response to the call replaces the
    * client, and every other call in progress on it fails too.
-   * @throws {EventStoreUnavailable} if there is no answer in time, or the client is closed
+   * @throws {EventStoreUnavailable} if there is no response in time, or the client is closed
    * @throws otherwise what the call throws
    */
   call<T>(timeoutMs: number, action: (client: EventStoreDBClient) => Promise<T>): Promise<T>;
@@ -87,7 +87,7 @@ export const createReconnectingClient = (url: string): ReconnectingClient => {
 };
 
 /**
- * If the process was too busy to read an answer that has arrived, the answer is read before
+ * If the process was too busy to read a response that has arrived, the response is read before
  * `setImmediate` fires.
  */
 const timeAfterReads: Time = {
@@ -129,7 +129,7 @@ const sharedClients = new Map<string, SharedClient>();
 /**
  * The process's only client for appends to a server, closed by its last user. The client package
  * keeps unanswered appends in one place for the whole process (6.2.1, `promiseBank`): a second
- * client's errors would reject the first one's appends, whose answers would then be uncaught
+ * client's errors would reject the first one's appends, whose responses would then be uncaught
  * exceptions.
  */
 export const shareAppendClient = (url: string): Pick<ReconnectingClient, "call" | "close"> => {

@@ -2,10 +2,10 @@ import type { EventEmitter } from "node:events";
 import { StreamsClient } from "@eventstore/db-client/generated/streams_grpc_pb.js";
 
 /**
- * Makes the client package ignore an answer to an append that it no longer waits for. Its listener
- * throws on one (6.2.1, `batchAppend.js`), which would end the process. Such answers occur when a
+ * Makes the client package ignore a response to an append that it no longer waits for. Its listener
+ * throws on one (6.2.1, `batchAppend.js`), which would end the process. Such responses occur when a
  * broken stream of appends ends late: its end rejects the appends of the stream that has replaced
- * it, and then the server answers them. For their callers the outcome is unknown: they repeat the
+ * it, and then the server responds. For their callers the outcome is unknown: they repeat the
  * append with the same ids.
  */
 export const ignoreUnknownResponses = (): void => {

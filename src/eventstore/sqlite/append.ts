@@ -37,7 +37,7 @@ export const createAppend = (db: DatabaseSync, streams: StreamTable) => {
   };
 
   /**
-   * The first append's answer if this is a repeat of it, otherwise undefined. `found` has an entry
+   * The first append's response if this is a repeat of it, otherwise undefined. `found` has an entry
    * for each id.
    */
   const respondToRepeat = (

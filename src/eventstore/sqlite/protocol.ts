@@ -5,9 +5,9 @@ import type { Selection } from "../subscriptions.ts";
 export type WriterProtocol = {
   append: { request: AppendRequest; response: AppendResponse };
   retain: { request: { readonly stream: string; readonly retention: Retention }; response: undefined };
-  /** Answered after an empty write transaction: a store can be opened although its disk is full. */
+  /** Responds after an empty write transaction: a store can be opened although its disk is full. */
   ready: { request: undefined; response: undefined };
-  /** Answered after a write. */
+  /** Responds after a write. */
   probe: { request: undefined; response: undefined };
 };
 
@@ -16,12 +16,12 @@ export type ReaderProtocol = {
   log: { request: LogRequest; response: LogPage };
   /** The event at a position as JSON. */
   event: { request: number; response: string | undefined };
-  /** Answers the waiting request of this subscription with an empty page. Has no answer itself. */
+  /** Completes the waiting request of this subscription with an empty page. Has no response itself. */
   forget: { request: number; response: never };
-  /** The log has grown: repeats the waiting requests. Has no answer. */
+  /** The log has grown: repeats the waiting requests. Has no response. */
   wake: { request: undefined; response: never };
   probe: { request: undefined; response: undefined };
-  /** Answered with the first damage that SQLite finds; undefined if there is none. */
+  /** Responds with the first damage that SQLite finds; undefined if there is none. */
   check: { request: undefined; response: string | undefined };
 };
 

@@ -82,7 +82,7 @@ class Reader implements Service<ReaderProtocol> {
   }
 
   /**
-   * Every answer costs both threads a message: a waiting request is answered only if there is an
+   * Every response costs both threads a message: a waiting request gets a response only if there is an
    * event for it.
    */
   #scan({ scanned, ...waiting }: WaitingRequest): WorkerResponse[] {
@@ -128,7 +128,7 @@ class Reader implements Service<ReaderProtocol> {
     return this.#orFailure(id, () => this.#scan(waiting));
   }
 
-  /** Answers the requests that have skipped events for long enough. */
+  /** Completes the requests that have skipped events for long enough. */
   #reportSkipped(): WorkerResponse[] {
     const before = performance.now() - maxSkipMs;
     const due = [...this.#waiting.values()].filter(

@@ -1,11 +1,11 @@
 /**
- * Calls from the main thread to a worker thread. Requests and answers must survive a structured
+ * Calls from the main thread to a worker thread. Requests and responses must survive a structured
  * clone.
  */
 import { parentPort, Worker } from "node:worker_threads";
 import { EventStoreUnavailable } from "../event-store.ts";
 
-/** The request and the answer of each kind of call. */
+/** The request and the response of each kind of call. */
 export type Protocol = Record<string, { readonly request: unknown; readonly response: unknown }>;
 
 export type Call<P extends Protocol> = {
@@ -80,7 +80,7 @@ export class WorkerClient<P extends Protocol> {
     });
   }
 
-  /** Sends a message that has no answer. It is lost if no worker runs. */
+  /** Sends a message that has no response. It is lost if no worker runs. */
   post<K extends keyof P & string>(kind: K, request: P[K]["request"]): void {
     if (this.#worker !== undefined) this.#enqueue(0, kind, request);
   }

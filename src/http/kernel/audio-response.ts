@@ -48,7 +48,7 @@ export const v2AudioContent = contentOf(v2Formats);
 /** What the permanent URLs of audio send. */
 export const audioContent = contentOf(audioFormats);
 
-/** The request headers of a GET of audio that may be answered without the whole body. */
+/** The request headers of a GET of audio that may get less than the whole body. */
 export const conditionalRange = {
   ...ifNoneMatch,
   Range: z

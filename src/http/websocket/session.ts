@@ -105,7 +105,7 @@ export class Session {
 
   #receive(data: Buffer, isBinary: boolean): void {
     const { socket, log } = this.#options;
-    if (socket.readyState !== WebSocket.OPEN) return; // no answer could be sent
+    if (socket.readyState !== WebSocket.OPEN) return; // no response could be sent
     this.#liveness.messageReceived();
     try {
       this.#handle(parseMessage(data, isBinary));

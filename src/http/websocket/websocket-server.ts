@@ -19,7 +19,7 @@ export type SynthesisSocketServer = ReturnType<typeof createSynthesisSocketServe
 
 type Headers = Readonly<Record<string, string>>;
 
-/** How long a client may take to answer a close frame. */
+/** How long a client may take to respond to a close frame. */
 const closeTimeoutMs = 5_000;
 
 export const createSynthesisSocketServer = ({
@@ -82,7 +82,7 @@ export const createSynthesisSocketServer = ({
   };
 };
 
-/** Answers in HTTP, before a socket opens: clients reset their reconnect counters when one does. */
+/** Responds in HTTP, before a socket opens: clients reset their reconnect counters when one does. */
 const refuse = (connection: Duplex, error: unknown, headers: Headers, log: Logger): void => {
   const response = refuseConnection(connection, error, headers);
   const about = { route: streamPath, requestId: headers["X-Request-Id"] };

@@ -34,7 +34,7 @@ export type IdempotencyClaims = ReturnType<typeof createIdempotencyClaims>;
 
 /** Longer than any request is in progress. */
 const maxClaimMs = 12 * 60_000;
-/** Most requests are answered before their claim is renewed once. */
+/** Most requests end before their claim is renewed once. */
 const renewMs = 4_000;
 /** A process whose claim was not renewed for this long is gone, or cannot reach the event store. */
 const idleMs = 10_000;

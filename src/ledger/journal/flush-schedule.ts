@@ -6,14 +6,14 @@ const maxDelayMs = 5;
 
 /**
  * From this many servings in progress on, a flush takes half of them: the store writes one half
- * while this process answers the other; otherwise it would often wait for a flush of nearly all.
+ * while this process completes the other; otherwise it would often wait for a flush of nearly all.
  * Fewer are not divided: each append has a cost of its own.
  */
 const minDivided = { afterShortAppend: 32, afterLongAppend: 256 };
 
 /**
  * When the next flush starts, and how many servings it takes. Servings in progress are those that
- * wait and those just answered, whose clients send their next requests now.
+ * wait and those just completed, whose clients send their next requests now.
  *
  * After a long append the flush waits for these requests. If it started at once, they would wait
  * for two appends: that of the flush before them and their own.
@@ -21,7 +21,7 @@ const minDivided = { afterShortAppend: 32, afterLongAppend: 256 };
 export class FlushSchedule {
   readonly #time: Time;
   readonly #start: () => void;
-  /** The number of servings that the last append answered. */
+  /** The number of servings that the last append completed. */
   #completed = 0;
   #sentAt = 0;
   /** The duration of the last append; zero before the first. */

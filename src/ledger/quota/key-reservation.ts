@@ -245,7 +245,7 @@ export class KeyReservation {
       if (!(error instanceof QuotaExceeded)) throw error;
       const { reservedTotal } = this.#tally;
       const unknown = await this.#untilAppended();
-      // A recall must be answered soon; then the reservation is tried again.
+      // A recall must get its response soon; then the reservation is tried again.
       if (this.#isTakenOver || quota !== this.#quota || this.#isRecalled) return;
       this.#tally.reservedTotal = reservedTotal;
       if (this.#tally.spent < spent) return; // a serving has failed: there is room for another
@@ -294,8 +294,8 @@ export class KeyReservation {
   }
 
   /**
-   * Answers a recall while characters are held. Others then recall them again: waits for a change,
-   * but answers in time. Does nothing if the last hold ends: its serving must be appended before
+   * Responds to a recall while characters are held. Others then recall them again: waits for a change,
+   * but responds in time. Does nothing if the last hold ends: its serving must be appended before
    * the return.
    */
   async #reduce(): Promise<void> {

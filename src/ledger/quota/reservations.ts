@@ -149,7 +149,7 @@ export class Reservations {
    * Reserves characters, so that they can be spent in this turn of the event loop. Requests are
    * served in order.
    * @throws {QuotaExceeded} if they are not available in any journal
-   * @throws {Unavailable} if the event store does not answer
+   * @throws {Unavailable} if the event store does not respond
    * @throws {ReservationsClosed} if the journal is being closed: use the next journal
    * @throws {JournalTakenOver} if this journal was closed, or its reservation settled, by another
    * process: use the next journal

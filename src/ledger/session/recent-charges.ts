@@ -204,7 +204,7 @@ const addSentParts = (objects: RecentObjects, event: JournalEvent): void => {
   }
 };
 
-/** Safari requests the first two bytes of each sound before it requests all of them. */
+/** Safari requests the first two bytes of audio before it requests all of it. */
 const probeBytes = 2;
 
 const countedBytes = ({ bytes }: { readonly bytes: number }): number => (bytes <= probeBytes ? 0 : bytes);

@@ -6,7 +6,7 @@ import { exitFailure, signalFailure, type ToolProcess } from "./exit-failure.ts"
 
 /**
  * The only module that uses fluent-ffmpeg (2.1.3, archived). It passes its environment to ffmpeg and searches PATH.
- * Before its first command it would run ffmpeg twice (300 ms) to read its formats and encoders, which `capabilities` answers instead.
+ * Before its first command it would run ffmpeg twice (300 ms) to read its formats and encoders, which `capabilities` returns instead.
  * When its output stream emits `close`, it fails the command 20 ms later, even one that is ending: so the output never closes. Before
  * the process has started, `kill` does nothing. Its `end` is the exit of the process: up to 200 KB of output can be
  * unread in the pipe by then, so only the end of stdout ends the output of a successful process.

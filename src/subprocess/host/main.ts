@@ -53,7 +53,7 @@ const speakersOpened = openSpeakers(versions["espeak-ng"]).catch(failStart);
 const mp3: Partial<Mp3Encoder> =
   lameProbed && mp3Library ? await openLameLikeFfmpeg(mp3Library, lameProbed) : {};
 const { lame } = mp3;
-if (lame) await lowerPriorityOfThreads(); // they encode long sounds
+if (lame) await lowerPriorityOfThreads(); // they encode long audio
 const pool = startEncoderPool(
   versions.ffmpeg === undefined ? {} : { ...encodersAhead, ...(lame && { mp3: 0 }) },
 );
@@ -67,7 +67,7 @@ function failStart(error: unknown): Promise<never> {
 }
 
 /**
- * Undefined: the command line speaks. Another version of the library would make other sounds.
+ * Undefined: the command line speaks. Another version of the library would make other audio.
  * @throws {ToolFailed} the machine is too busy: whether the library can be loaded is unknown
  */
 async function openSpeakers(version: string | undefined): Promise<SpeakerPool | undefined> {

@@ -4,7 +4,7 @@ import { type Tool, ToolFailed, type ToolVersions } from "../tools.ts";
 
 const questions: Readonly<Record<Tool, readonly [argument: string, answer: RegExp]>> = {
   "espeak-ng": ["--version", /text-to-speech: (\S+)/],
-  // It answers, and exits with 1.
+  // It responds, and exits with 1.
   flite: ["--version", /version: flite-(\S+)/],
   ffmpeg: ["-version", /^ffmpeg version (\S+)/],
 };

@@ -36,7 +36,7 @@ export const journalShapes = {
    * the month of `at`.
    */
   SynthesesServed: {
-    /** The distinct API keys, and the distinct sounds: `key` and `sound` are indexes into these. */
+    /** The distinct API keys, and the distinct audio: `key` and `sound` are indexes into these. */
     keys: listOf(text),
     sounds: listOf(servedAudio),
     requestIds: listOf(text),

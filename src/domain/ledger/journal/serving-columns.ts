@@ -2,7 +2,7 @@ import type { Chained, SynthesesServed } from "./journal.ts";
 import type { AudioSource, ServedAudio, Serving, ServingDetails } from "./serving.ts";
 
 /**
- * Upper bounds for the JSON of a serving's numbers, provenance and separators, and of member names.
+ * Upper bounds for the JSON of a serving's numbers, source and separators, and of member names.
  */
 const rowBytes = 48;
 const audioBytes = 64;
@@ -17,7 +17,7 @@ export class ServingColumns {
   readonly #keys = new Map<string, number>();
   readonly #audio: ServedAudio[] = [];
   /**
-   * The first sound with each hash; further ones, which differ in a name or a language, by all
+   * The first audio with each hash; other audio with it, which differs in a name or a language, by all
    * members.
    */
   readonly #firstAudio = new Map<string, number>();

@@ -28,11 +28,11 @@ export type ServedAudio = Checked<typeof servedAudio>;
 
 /** The rare members of a serving. */
 export const servingDetails = object({
-  /** True for a partial answer (206). */
+  /** True for a partial response (206). */
   partial: optional(flag),
   /** The bytes of a partial response with private audio, and those of the whole audio. */
   part: optional(object({ bytes: count, size: count })),
-  /** How it was streamed; absent for whole answers. */
+  /** How it was streamed; absent for whole responses. */
   stream: optional(code<StreamKind>()),
   /**
    * True if an engine worked for the request, and its caller received no audio: it left, or its
@@ -49,7 +49,7 @@ export const servingDetails = object({
 });
 export type ServingDetails = Checked<typeof servingDetails>;
 
-/** An answer with audio. Its time is that of the journal event that holds it. */
+/** A response with audio. Its time is that of the journal event that holds it. */
 export interface Serving extends ServedAudio, ServingDetails {
   readonly apiKey: string;
   readonly requestId: string;

@@ -185,7 +185,7 @@ export interface ReserveCharacters extends OwnShare {
 /**
  * Reserves for as many of the waiting requests as possible, in order. If the first one does not fit
  * and other journals hold reservations, recalls them. No events: they are recalled already, and
- * have yet to answer.
+ * have yet to respond.
  * @throws {QuotaExceeded} if the first request does not fit and no other journal holds a
  * reservation
  * @throws {JournalTakenOver}

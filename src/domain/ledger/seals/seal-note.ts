@@ -16,7 +16,7 @@ export interface NoteKey {
 
 export interface NoteVerifier extends NoteKey {
   /**
-   * True if the signature is one of the key. A browser may answer true, and verify the signature
+   * True if the signature is one of the key. A browser may return true, and verify the signature
    * afterwards.
    */
   verify(text: Uint8Array, signature: Uint8Array): boolean;

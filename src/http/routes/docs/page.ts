@@ -10,7 +10,7 @@ import { respondTagged, type TaggedContent, taggedContent } from "../../kernel/t
 
 /**
  * Nothing from other origins, except connections to the given one; nothing inline, no framing.
- * Sounds are played from memory.
+ * Audio is played from memory.
  */
 export const pagePolicy = (connectTo?: string): string =>
   [

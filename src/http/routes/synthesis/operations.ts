@@ -139,7 +139,7 @@ const requestQuery = <T>(
   read: ({ querystring }) => read(querystring),
 });
 
-/** Answers GET or HEAD. Returns the plan. */
+/** Responds to GET or HEAD. Returns the plan. */
 const presentGet = async (
   { synthesis, presenter }: SynthesisOptions,
   ctx: Context,

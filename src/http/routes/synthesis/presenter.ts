@@ -96,7 +96,7 @@ export const createSynthesisPresenter = ({ synthesis, marksWithPhonemes, ...opti
   };
 
   /**
-   * Answers a planned synthesis: 200 or 206 with recorded audio, 204 for silence, 304 if the caller
+   * Responds to a planned synthesis: 200 or 206 with recorded audio, 204 for silence, 304 if the caller
    * has the audio.
    * @throws {ServiceError} @throws {RangeNotSatisfiable}
    */

@@ -14,7 +14,7 @@ const kbitPerSecond = 64;
 const jointStereo = 1; // JOINT_STEREO, as ffmpeg; LAME turns it into MONO for one channel
 /** The largest output of a call, by lame.h. */
 const outputBytes = (samples: number): number => Math.ceil(1.25 * samples) + 7200;
-/** Long sounds leave a core to short ones. libuv has four threads, and koffi takes memory for each call that waits for one. */
+/** Long audio leaves a core to short audio. libuv has four threads, and koffi takes memory for each call that waits for one. */
 const threads = Math.max(1, Math.min(4, availableParallelism() - 1));
 
 /** Each function takes the encoder first. */
@@ -52,7 +52,7 @@ export const openLame = (name: string) => {
     takes: (sampleRate: number): boolean => sampleRates.has(sampleRate),
     /**
      * `isShort`: its calls run at once, in this thread; on a busy machine a switch to another and back would take longer. Those
-     * of other sounds run on libuv's threads. @throws {Error} the rate is not one of them
+     * of other audio run on libuv's threads. @throws {Error} the rate is not one of them
      */
     open: (sampleRate: number, isShort: boolean) => {
       const lame = init();

@@ -32,7 +32,7 @@ export const probeLame = (libraryName: string): Promise<LameProbe> =>
 
 /**
  * LAME's library, if it is installed and gives the bytes of this ffmpeg, which may have been built with another version:
- * the names of sounds contain only ffmpeg's. Never rejects.
+ * the names of audio contain only ffmpeg's. Never rejects.
  */
 export const openLameLikeFfmpeg = async (
   libraryName: string,
