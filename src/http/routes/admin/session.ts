@@ -4,6 +4,8 @@ import type { Operation } from "../../kernel/operation.ts";
 import type { AdminSession } from "../../kernel/request-state.ts";
 import { adminOperation, ok } from "./admin-operation.ts";
 
+export type { AdminSession };
+
 const adminSession = namedSchema("AdminSession", {
   role: z
     .enum(["operator", "auditor"])
