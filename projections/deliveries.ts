@@ -23,7 +23,7 @@ export interface Deliveries {
 }
 
 /** Bounds the log of deliveries that is shown, and the memory of each instance. */
-export const maxFinished = 500;
+const maxFinished = 500;
 
 /** Partition: the webhook's id. */
 export const deliveries: Projection<Deliveries> = {

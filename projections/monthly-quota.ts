@@ -8,7 +8,7 @@ import {
 import type { Projection } from "./projection.ts";
 
 /** A key's usage in one month, as far as it is posted. */
-export interface MonthlyUsage extends UsageAccount {
+interface MonthlyUsage extends UsageAccount {
   /**
    * The last folded revision, -1 before the first: an event that is delivered twice counts once.
    */

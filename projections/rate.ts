@@ -8,7 +8,7 @@ export interface Rate {
   instances: Record<string, InstanceRate>;
 }
 
-export interface InstanceRate {
+interface InstanceRate {
   /**
    * When the store appended its last report, in milliseconds since the epoch: the only clock that
    * all instances share.

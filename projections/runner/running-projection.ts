@@ -5,7 +5,7 @@ import type { Checkpoint, Partition, SnapshotRange, SnapshotStore } from "./snap
 export const beforeFirst = -1;
 
 /** A fold threw. The message names the event, and nothing of its data. */
-export class FoldFailed extends Error {
+class FoldFailed extends Error {
   override readonly name = "FoldFailed";
 
   constructor({ name }: Projection<unknown>, { type, stream, revision }: RecordedEvent, cause: unknown) {

@@ -13,7 +13,7 @@ export interface InstalledProjection {
   readonly fault?: string;
 }
 
-export interface PollOptions {
+interface PollOptions {
   /** How often to poll for their state, and the interval in milliseconds. */
   readonly attempts: number;
   readonly intervalMs: number;

@@ -19,7 +19,7 @@ export const logStream = "log";
  * prove or serve something else from the new events. 1: servings are in the accounts
  * (`SynthesisServed` in `usage-` streams). 2: servings are in journals.
  */
-export const logFormat = 2;
+const logFormat = 2;
 
 /** Servings have this type in format 1. They are in the streams of accounts. */
 export const servingOfFormat1 = "SynthesisServed";

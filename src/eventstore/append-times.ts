@@ -12,7 +12,7 @@ export interface AppendTimes {
   readonly acknowledged: number;
 }
 
-export interface AppendTimesOptions {
+interface AppendTimesOptions {
   readonly clock: () => number;
   /** Monotonic time in milliseconds. */
   readonly uptime?: () => number;

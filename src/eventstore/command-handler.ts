@@ -37,7 +37,7 @@ export interface CommandHandler {
   drain(): Promise<void>;
 }
 
-export interface CommandHandlerOptions {
+interface CommandHandlerOptions {
   readonly store: EventStore;
   readonly clock?: () => number;
   /**

@@ -33,7 +33,7 @@ export async function* readLog(
   for await (const { events } of readBatches(store, options)) yield* inTimeSlices(events, options.signal);
 }
 
-export interface FollowOptions {
+interface FollowOptions {
   readonly store: EventStore;
   readonly prefixes: readonly string[];
   /** Leaves out this stream. */

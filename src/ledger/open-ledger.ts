@@ -201,7 +201,11 @@ const reportLost = (pending: number, onError: OpenLedgerOptions["onError"]): voi
   if (pending > 0) onError("entries of the journal may be lost", new Error(`${pending} are not durable`));
 };
 
-/** A journal that is taken over at the last moment hands its entries over to a further one. */
+/**
+ * Background tasks end first: they still record servings and voids. Then the journal ends, in the
+ * order of `Sessions`. One that is taken over at the last moment hands its entries over to a further
+ * one, which is closed too.
+ */
 const closeJournals = async (ledger: Ledger, sessions: Sessions): Promise<void> => {
   do {
     await ledger.drained();

@@ -1,7 +1,7 @@
 import { once, type Release } from "./limit.ts";
 
 /** Audio in memory. */
-export interface HeldAudio {
+interface HeldAudio {
   /** May grow while the audio is synthesized. */
   readonly byteLength: number;
 }

@@ -13,7 +13,7 @@ export interface CredentialsOwner {
 }
 
 /** A webhook, whose secret is encrypted. */
-export interface WebhookSecretOwner {
+interface WebhookSecretOwner {
   readonly webhookId: string;
 }
 

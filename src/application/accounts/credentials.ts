@@ -75,7 +75,7 @@ export interface Reencryption {
   readonly unopened: readonly SecretOwner[];
 }
 
-export interface CredentialsServiceOptions {
+interface CredentialsServiceOptions {
   readonly execute: ExecuteCommand;
   readonly websites: View<Website>;
   readonly credentials: View<Credentials>;

@@ -4,7 +4,7 @@ import type { EventStore } from "../../eventstore/event-store.ts";
 import { throwUnavailable } from "../../eventstore/store-error.ts";
 import { type AuditEntry, auditEntries } from "../../ledger/audit/audit-entries.ts";
 
-export interface KeyHistoryRequest {
+interface KeyHistoryRequest {
   readonly apiKey: string;
   /** Default `ascending`: the earliest event first. */
   readonly order?: "ascending" | "descending";

@@ -43,7 +43,7 @@ export interface KeyDetails {
 }
 
 /** This month's (UTC) characters, of all servings up to a position of the log. */
-export interface KeyUsage {
+interface KeyUsage {
   readonly month: string;
   readonly characters: number;
   /** null: no limit. */
@@ -89,9 +89,9 @@ export interface Keys {
 }
 
 /** The usage of some keys in a month (`yyyy-mm`). @throws {EventStoreUnavailable} */
-export type CountUsage = UsageReader["countsOf"];
+type CountUsage = UsageReader["countsOf"];
 
-export interface KeysOptions {
+interface KeysOptions {
   readonly execute: ExecuteCommand;
   readonly keys: View<Key>;
   readonly websiteName: (websiteId: string) => string | undefined;

@@ -53,11 +53,11 @@ export const registration = z.strictObject({
   origins: originList.default([]),
   plan: planOrTier,
 });
-export type Registration = z.output<typeof registration>;
+type Registration = z.output<typeof registration>;
 
 export const newOrigins = z.strictObject({ origins: originList });
 
-export interface WebsitesOptions {
+interface WebsitesOptions {
   readonly execute: ExecuteCommand;
   readonly websites: View<Website>;
   readonly keys: Pick<Keys, "issue">;

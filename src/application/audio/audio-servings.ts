@@ -32,7 +32,7 @@ export interface ServingsRequest {
   readonly signal: AbortSignal;
 }
 
-export interface CountedAudio {
+interface CountedAudio {
   readonly sounds: ReadonlyMap<string, AudioServings>;
   /** All servings of the period, also of audio that is not in `sounds`. */
   readonly served: number;

@@ -19,7 +19,7 @@ export interface SpeakingVoice {
 }
 
 /** The natural voices that this instance can speak, and those that its installation has chosen. */
-export interface VoiceAvailability {
+interface VoiceAvailability {
   readonly isInstalled: (voiceName: string) => boolean;
   readonly chosen: readonly string[];
 }

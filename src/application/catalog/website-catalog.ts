@@ -8,7 +8,7 @@ import type { SystemVoice, Voice } from "../../domain/synthesis/speech.ts";
 import { catalogIndexOf } from "./catalog-index-of.ts";
 
 /** The catalog of one website. */
-export interface WebsiteCatalog {
+interface WebsiteCatalog {
   /** Changes whenever a voice changes. */
   readonly revision: string;
   readonly index: CatalogIndex;
@@ -30,7 +30,7 @@ export interface AddedVoices {
 export type ByokVoicesOf = (websiteId: string) => AddedVoices | undefined;
 
 /** The voices of this instance's self-hosted engines. Their system voices precede all others. */
-export type ConfiguredVoicesOf = (shared: CatalogIndex) => AddedVoices | undefined;
+type ConfiguredVoicesOf = (shared: CatalogIndex) => AddedVoices | undefined;
 
 /** Cached catalogs of websites with BYOK voices. */
 const maxCachedCatalogs = 100;

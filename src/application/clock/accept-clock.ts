@@ -31,7 +31,7 @@ export interface AcceptedClock {
  */
 export type AcceptClock = (context: CommandContext) => Promise<AcceptedClock>;
 
-export interface AcceptClockOptions {
+interface AcceptClockOptions {
   readonly store: EventStore;
   readonly handler: CommandHandler;
   readonly clockCheck: Pick<ClockCheck, "accept" | "isWrong" | "milliseconds" | "logTime">;

@@ -22,7 +22,7 @@ export interface TimeSource {
   readonly difference: () => Promise<number | undefined>;
 }
 
-export interface ClockCheckOptions {
+interface ClockCheckOptions {
   readonly clocks: MachineClocks;
   /** They are asked in order: the first one that knows the time decides. */
   readonly sources?: readonly TimeSource[];

@@ -36,7 +36,7 @@ export interface ProviderStatus {
 export type ShowStatus = () => Promise<InstanceStatus>;
 export type ShowProviders = () => ProviderStatus;
 
-export interface InstanceStatusOptions {
+interface InstanceStatusOptions {
   readonly instance: string;
   readonly clock: () => number;
   readonly views: () => RunnerStatus;

@@ -2,7 +2,7 @@ import { isoClock } from "../../async/iso-clock.ts";
 import type { CheckHealth, ComponentHealth } from "./health.ts";
 
 /** A dependency, and the time since when it has had this status (ISO 8601, UTC). */
-export interface Dependency extends ComponentHealth {
+interface Dependency extends ComponentHealth {
   readonly name: string;
   readonly since: string;
 }

@@ -31,7 +31,7 @@ import { gone, type SendOptions, sendMessage } from "./send-message.ts";
 
 export type DeliveryOutcome = "succeeded" | "failed" | "abandoned";
 
-export interface WebhookDispatcherOptions extends SendOptions {
+interface WebhookDispatcherOptions extends SendOptions {
   readonly handler: Pick<CommandHandler, "execute">;
   readonly webhooks: View<Webhooks>;
   readonly deliveries: View<Deliveries>;

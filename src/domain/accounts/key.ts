@@ -22,8 +22,8 @@ interface Issued {
   readonly issuedAt: string;
 }
 
-export type ActiveKey = Issued & { readonly status: "active" };
-export type SuspendedKey = Issued & {
+type ActiveKey = Issued & { readonly status: "active" };
+type SuspendedKey = Issued & {
   readonly status: "suspended";
   readonly cause: SuspensionCause;
   readonly reason: string;
@@ -106,7 +106,7 @@ export const changePlan = (key: Key, { plan, at }: { plan: Plan; at: string }): 
 };
 
 /** `quota`: the monthly characters that a request would have exceeded. */
-export type Suspension =
+type Suspension =
   | { cause: "operator"; reason: string; at: string }
   | { cause: "quota"; quota: number; reason: string; at: string };
 

@@ -8,7 +8,7 @@ export const voiceChoices = ["natural", "classic"] as const;
 export type VoiceChoice = (typeof voiceChoices)[number];
 
 /** A voice whose files are installed beside the program: see `engines/natural-voices`. */
-export interface NaturalVoice extends SystemVoice {
+interface NaturalVoice extends SystemVoice {
   readonly lang: string;
   readonly gender: ShortGender;
   /** The package's name, a colon, and the voice's name. */
@@ -115,7 +115,7 @@ export const installCommand = (voiceNames: readonly string[]): string =>
 export const isNatural = ({ id }: Pick<SystemVoice, "id">): boolean => id >= firstVoiceIds.natural;
 
 /** A catalog in which natural voices speak. */
-export interface NaturalCatalog extends CatalogVoices {
+interface NaturalCatalog extends CatalogVoices {
   /** The natural voices that speak their languages and friendly voices, best first. */
   readonly preferred: readonly NaturalVoice[];
 }
@@ -149,7 +149,7 @@ export const withNaturalVoices = (catalog: CatalogVoices, chosen: readonly strin
  * Lists the voices that speak languages and friendly voices, best first. Kokoro is slow, so its
  * first voice of each gender speaks only languages that no other natural voice speaks.
  */
-export const speakingNaturalVoices = (added: readonly NaturalVoice[]): readonly NaturalVoice[] => {
+const speakingNaturalVoices = (added: readonly NaturalVoice[]): readonly NaturalVoice[] => {
   const fast = added.filter((one) => !isKokoro(one));
   const langs = new Set(fast.map(({ lang }) => lang));
   const slow = added.filter((one) => isKokoro(one) && !langs.has(one.lang));

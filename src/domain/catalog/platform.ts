@@ -34,7 +34,7 @@ export const platformStream = (browser: Browser, os: OperatingSystem): string =>
 
 export const initialPlatform = (): Platform => ({ voices: {} });
 
-export const evolvePlatform = (platform: Platform, event: PlatformEvent): Platform => {
+const evolvePlatform = (platform: Platform, event: PlatformEvent): Platform => {
   if (event.type !== "VoicesReported") return platform;
   const { browserVersion, osVersion, voices } = event.data;
   const reported = voices.map((voice): [string, KnownVoice] => {

@@ -17,7 +17,7 @@ export const rateShapes = {
     at: utcTime,
   },
 };
-export type RateEvent = EventOf<typeof rateShapes>;
+type RateEvent = EventOf<typeof rateShapes>;
 export type RequestsCounted = DataOf<typeof rateShapes.RequestsCounted>;
 
 export const rateStream = (instance: string): string => `rate-${instance}`;
@@ -26,7 +26,7 @@ export const rateStream = (instance: string): string => `rate-${instance}`;
 export const rateRetentionSeconds = 180;
 
 /** Keeps an event below 64 KB with keys of 28 characters. */
-export const maxKeysPerReport = 1_000;
+const maxKeysPerReport = 1_000;
 
 export const minuteOf = (now: number): number => Math.floor(now / 60_000);
 

@@ -120,7 +120,7 @@ export type MimeType = (typeof formats)[AudioFormat]["mimeType"];
 export type Container = (typeof formats)[AudioFormat]["container"];
 
 /** The formats that requests to `/v2` may name. */
-export type V2Format = {
+type V2Format = {
   [Format in AudioFormat]: (typeof formats)[Format] extends { inV2: true } ? Format : never;
 }[AudioFormat];
 

@@ -1,5 +1,5 @@
 /** An MPEG Layer III header (ISO 11172-3, 13818-3). */
-export interface MpegFrame {
+interface MpegFrame {
   /** The size of the frame in bytes, its header included. */
   readonly length: number;
   readonly samples: number;

@@ -45,7 +45,7 @@ const visemes: ReadonlyMap<string, number> = new Map([
 ]);
 
 /** The shape of the mouth; undefined for what has none of its own, such as a sign of length. */
-export const visemeOf = (phoneme: string): number | undefined => visemes.get(phoneme);
+const visemeOf = (phoneme: string): number | undefined => visemes.get(phoneme);
 
 /**
  * The marks of a text for the caller who sent it: with the words, and with phonemes and visemes.

@@ -27,7 +27,7 @@ export type ShortGender = "f" | "m";
 export const genderNames = ["m", "male", "f", "female"] as const;
 export type GenderName = (typeof genderNames)[number];
 
-export interface EngineTraits {
+interface EngineTraits {
   readonly formats: readonly AudioFormat[];
   readonly defaultFormat: AudioFormat;
 }

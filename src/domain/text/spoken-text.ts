@@ -25,7 +25,7 @@ export interface SpokenText {
 }
 
 /** A `<mark>`. */
-export interface SpokenMark {
+interface SpokenMark {
   /** The index of the next character. */
   readonly at: number;
   /** The place of its tag in the source. */

@@ -11,7 +11,7 @@ const strengthMs: Readonly<Record<string, number>> = {
   "x-strong": 2000,
 };
 
-export type BreakAttributes = Readonly<Record<string, string>>;
+type BreakAttributes = Readonly<Record<string, string>>;
 
 /** Shortens the breaks of a document, in order, to the limits. */
 export const breakBudget = (): ((attributes: BreakAttributes) => BreakAttributes) => {

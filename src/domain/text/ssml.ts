@@ -43,7 +43,7 @@ export interface Dialect {
 export const anyDialect: Dialect = { voiceNamed: (name, lang) => ({ name, lang }), mstts: true };
 
 /** Returns the words as canonical SSML. Called for all spoken words of a document in order. */
-export type WriteWords = (words: string, place: WordsPlace) => string;
+type WriteWords = (words: string, place: WordsPlace) => string;
 
 /**
  * Rewrites a document in a canonical form of known elements and attributes; it is idempotent. Drops

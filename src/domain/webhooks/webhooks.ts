@@ -55,7 +55,7 @@ export const webhookEvents = z
 
 export const initialWebhooks = (): Webhooks => ({});
 
-export const evolveWebhooks = (webhooks: Webhooks, event: WebhookEvent): Webhooks => {
+const evolveWebhooks = (webhooks: Webhooks, event: WebhookEvent): Webhooks => {
   const { webhookId, at } = event.data;
   if (event.type === "WebhookAdded") {
     const { ciphertext, keyId, at: addedAt, ...members } = event.data;

@@ -15,7 +15,7 @@ import { createReconnectingClient, shareAppendClient } from "./reconnecting-clie
 import { setRetention } from "./retention.ts";
 import { createFollow } from "./subscription.ts";
 
-export interface EventStoreDBOptions {
+interface EventStoreDBOptions {
   /** EventStoreDB's connection string: `esdb://…` or `esdb+discover://…`. */
   readonly url: string;
   /** Refuses appends. Default false. */

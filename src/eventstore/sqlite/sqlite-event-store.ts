@@ -22,7 +22,7 @@ import { readStream } from "./read-stream.ts";
 import { openSubscriptions } from "./subscription.ts";
 import { WorkerClient } from "./worker-rpc.ts";
 
-export interface SqliteEventStoreOptions {
+interface SqliteEventStoreOptions {
   /**
    * The database file. It and its directory are created if missing, accessible to the owner only.
    */

@@ -38,7 +38,7 @@ type Inbound<P extends Protocol> = readonly Call<P>[] | "close";
 /** A message of the worker; `refused` means that it could not start. */
 type Outbound = { readonly responses: readonly WorkerResponse[] } | { readonly refused: Failure };
 
-export interface WorkerClientOptions {
+interface WorkerClientOptions {
   readonly entry: URL;
   readonly workerData: unknown;
   /**

@@ -46,7 +46,7 @@ export interface CloseUsageAccountsOptions {
  * than an hour: what is posted later can only be a void, and those follow their servings within
  * minutes.
  */
-export type CloseUsageAccounts = () => Promise<void>;
+type CloseUsageAccounts = () => Promise<void>;
 
 type Account = readonly [apiKey: string, month: string];
 

@@ -37,7 +37,7 @@ export interface KnownPart {
   readonly totals: readonly KnownTotals[];
 }
 
-export interface CatchUpOptions {
+interface CatchUpOptions {
   readonly upTo: number;
   readonly onEvent: (event: JournalEvent & RecordedEvent) => void;
 }

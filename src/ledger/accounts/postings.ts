@@ -16,7 +16,7 @@ import { createUsagePoster, type UsagePosterOptions } from "./usage-poster.ts";
 export type PostableEvent = JournalEvent &
   Pick<FlushedEvent, "revision" | "position" | "digest" | "keyNumbers">;
 
-export interface PostingsOptions extends UsagePosterOptions {
+interface PostingsOptions extends UsagePosterOptions {
   /**
    * Called about once a minute if it has changed: the revision up to which all entries are posted.
    */

@@ -61,7 +61,7 @@ export interface ChargesRequest {
   readonly onBalance?: (balance: UsageCount, account: AccountId) => void;
 }
 
-export interface ChargesConsumer extends ChargesRequest {
+interface ChargesConsumer extends ChargesRequest {
   /** Called with events of journals, those of each journal in order. */
   readonly onEvent: (event: JournalEvent, neededBy: NeededBy, journal: string) => void;
 }

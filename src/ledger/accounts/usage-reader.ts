@@ -23,7 +23,7 @@ export interface UsageRequest extends AccountId {
 }
 
 /** The usage of all entries up to a log position, inclusive, by key. */
-export interface UsageCounts {
+interface UsageCounts {
   readonly asOfPosition: number;
   readonly counts: ReadonlyMap<string, UsageCount>;
 }

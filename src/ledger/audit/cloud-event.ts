@@ -29,7 +29,7 @@ export interface UsageCloudEvent {
 }
 
 /** A voided serving has the negative numbers of its charge, and the request id of its serving. */
-export interface UsageCharge {
+interface UsageCharge {
   readonly characters: number;
   readonly requests: number;
   readonly engine: string;

@@ -12,14 +12,14 @@ import { type EventFilter, entryFilter } from "./event-filter.ts";
 import { readKeyBatches } from "./key-events.ts";
 import { positionBefore, readPeriodEnd } from "./log-period.ts";
 
-export interface CountRequest extends EventFilter {
+interface CountRequest extends EventFilter {
   readonly from: string;
   readonly to: string;
   readonly signal: AbortSignal;
 }
 
 /** The entries of one minute. */
-export interface MinuteCount {
+interface MinuteCount {
   /** The beginning of the minute, ISO 8601 UTC. */
   readonly minute: string;
   readonly entries: number;

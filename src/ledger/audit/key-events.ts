@@ -18,7 +18,7 @@ import { beginCharges, type ChargesSource, readRanges } from "../accounts/read-c
 import { readCorrections } from "../journal/clock-corrections.ts";
 import { cursorOf, type EventCursor, mergeByPosition } from "./event-cursor.ts";
 
-export interface KeyEventsRequest {
+interface KeyEventsRequest {
   readonly apiKey: string;
   /** Only events at this position or later. */
   readonly from: number;

@@ -12,7 +12,7 @@ import type { BackgroundTasks } from "../background-tasks.ts";
 import { readJournalEnd } from "../journal/journal-reader.ts";
 import type { IdempotencyKeys, IdempotentRequest } from "./idempotency-keys.ts";
 
-export interface IdempotencyClaimsOptions {
+interface IdempotencyClaimsOptions {
   readonly store: EventStore;
   readonly idempotencyKeys: Pick<IdempotencyKeys, "claim" | "renew" | "release">;
   /** The journal of this process; opens one if there is none. @throws {Unavailable} */

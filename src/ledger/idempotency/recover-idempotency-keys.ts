@@ -7,7 +7,7 @@ import { voidOf } from "../journal/journal-flush.ts";
 import { readLastMinute } from "../journal/journal-reader.ts";
 import type { IdempotencyKeys, IdempotentRequest } from "./idempotency-keys.ts";
 
-export interface RecoverIdempotencyKeysOptions {
+interface RecoverIdempotencyKeysOptions {
   readonly store: EventStore;
   readonly idempotencyKeys: Pick<IdempotencyKeys, "recover">;
   readonly clock: () => number;

@@ -7,7 +7,7 @@ import type { EventStore, RecordedEvent } from "../../eventstore/event-store.ts"
  * Events before the position may have times from `at` up to `until`, although they were recorded
  * before these times.
  */
-export interface Correction {
+interface Correction {
   readonly position: number;
   readonly at: number;
   readonly until: number;

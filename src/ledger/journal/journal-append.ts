@@ -9,7 +9,7 @@ import {
 } from "../../eventstore/event-store.ts";
 import { readUntil } from "../../eventstore/read-until.ts";
 
-export interface JournalAppendOptions {
+interface JournalAppendOptions {
   readonly store: EventStore;
   readonly time: Time;
   /** Ends the repetitions. */
@@ -19,7 +19,7 @@ export interface JournalAppendOptions {
 }
 
 /** The outcome of an append to this process's journal. */
-export interface JournalAppended {
+interface JournalAppended {
   /** The end of the append; undefined if its events are not in the stream and never will be. */
   readonly end: AppendResult | undefined;
   /** The last revision, if another process has closed the journal. */

@@ -25,8 +25,7 @@ import {
 } from "./pending-entries.ts";
 
 /**
- * This process's writer of its journal. One append is in flight; what is added meanwhile waits for
- * a later flush.
+ * Writes this process's journal. One append is in flight; later entries wait for the next flush.
  */
 export class JournalWriter {
   readonly journal: string;
@@ -35,10 +34,7 @@ export class JournalWriter {
   readonly #deadlines: DeadlineQueue<PendingServing>;
   readonly #waiting = new WaitingEntries();
   readonly #schedule: FlushSchedule;
-  /**
-   * The month stays the same until this turn of the event loop ends. Then a flush starts, unless
-   * one is in flight or delayed.
-   */
+  /** When this turn of the event loop ends, a flush starts, unless one is in flight or delayed. */
   #isTurnEndScheduled = false;
   #inFlight: Flush | undefined;
   #closing: { reason: JournalClosed["reason"]; closed: PromiseWithResolvers<number> } | undefined;
@@ -67,18 +63,15 @@ export class JournalWriter {
     return voids.length + streams.length + this.#waiting.backgroundEntries;
   }
 
-  /**
-   * The month (yyyy-mm) of servings that are added in this turn of the event loop. It never goes
-   * backwards.
-   */
+  /** The month of servings that are added in this turn of the event loop. */
   month = (): string => {
     this.#scheduleTurnEnd();
     return this.#chain.month;
   };
 
   /**
-   * The clock was corrected. Close the journal, and continue in another one. As of this turn of the
-   * event loop, after `month`.
+   * The clock was corrected: continue in another journal. Call `month` before, which reads the
+   * clock.
    */
   get isAheadOfClock(): boolean {
     return this.#chain.isAheadOfClock;
@@ -122,10 +115,7 @@ export class JournalWriter {
       for (const one of servings) voids.add(one);
     });
 
-  /**
-   * Adds the end of a stream to the next flush.
-   * @throws {JournalTakenOver} after `close` or `onTakenOver`
-   */
+  /** Adds the end of a stream to the next flush. @throws {JournalTakenOver} as `addVoids` does */
   addStreamEnd = (end: StreamEnd): void => this.#addToNextFlush(({ streams }) => streams.add(end));
 
   #addToNextFlush(add: (waiting: WaitingEntries) => void): void {
@@ -134,10 +124,7 @@ export class JournalWriter {
     this.#scheduleTurnEnd();
   }
 
-  /**
-   * Records in the next flush that the accounts include all entries up to this revision. Does
-   * nothing in a closed journal.
-   */
+  /** Adds `JournalPosted` to the next flush. Does nothing in a closed journal. */
   notePosted = (postedUpTo: number): void => {
     this.#waiting.postedUpTo = postedUpTo;
     this.#scheduleTurnEnd();

@@ -70,7 +70,7 @@ const repeatDelayMs = { firstMs: 1_000, maxMs: 60_000 };
  * Entries of a flush that the store has refused with a permanent error. They are repeated alone:
  * the error may be theirs.
  */
-export class RefusedEntries extends PendingEntries {
+class RefusedEntries extends PendingEntries {
   #attempts = 0;
   #isDue = false;
 
@@ -131,7 +131,7 @@ export class WaitingEntries extends PendingEntries {
   }
 }
 
-export interface RefusableEntries {
+interface RefusableEntries {
   readonly voids: readonly VoidedServing[];
   readonly streams: readonly StreamEnd[];
   readonly postedUpTo: number | undefined;

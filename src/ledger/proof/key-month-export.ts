@@ -33,7 +33,7 @@ import { sealIntervalMs } from "./seal-schedule.ts";
 import { readSealedEvents } from "./sealed-log.ts";
 import type { Seals } from "./seals.ts";
 
-export interface KeyMonthRequest {
+interface KeyMonthRequest {
   readonly apiKey: string;
   /** `yyyy-mm`, UTC. Default: the current month. */
   readonly month?: string | undefined;

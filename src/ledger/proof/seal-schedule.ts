@@ -2,7 +2,7 @@ import { repeatEvery } from "../../async/repeat.ts";
 import type { Time } from "../../async/time.ts";
 import type { Seals } from "./seals.ts";
 
-export interface SealScheduleOptions {
+interface SealScheduleOptions {
   readonly seals: Pick<Seals, "sealIfDue">;
   readonly time: Time;
   /** Called with the first failure of several in a row. */

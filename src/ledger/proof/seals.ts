@@ -31,7 +31,7 @@ import { uuidv7 } from "../../eventstore/uuid.ts";
 import { readLedgerEnd } from "../journal/journal-registry.ts";
 import { readJournalHeads, readSealedEvents } from "./sealed-log.ts";
 
-export interface RecordedSeal {
+interface RecordedSeal {
   /** The seal's number, from 0: its revision in the stream `seals`. */
   readonly revision: number;
   readonly data: Sealed;
@@ -57,7 +57,7 @@ export class BadSeal extends Error {
   override readonly name = "BadSeal";
 }
 
-export interface SealsOptions {
+interface SealsOptions {
   /** Events as stored: malformed ones are sealed too. */
   readonly store: EventStore;
   readonly signer: NoteSigner;

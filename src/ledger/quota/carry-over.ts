@@ -12,7 +12,7 @@ import type { CommandHandler } from "../../eventstore/command-handler.ts";
  * before the plan is changed, and again afterwards for what was spent in between. Idempotent.
  * @throws {Unavailable}
  */
-export type CarryOverUsage = (apiKey: string, month: string) => Promise<void>;
+type CarryOverUsage = (apiKey: string, month: string) => Promise<void>;
 
 export const createCarryOverUsage = (
   handler: Pick<CommandHandler, "execute">,

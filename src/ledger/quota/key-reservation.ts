@@ -14,14 +14,9 @@ import { QuotaStatements } from "./quota-statements.ts";
 import { RecalledHolders, type SettlementContext } from "./recalled-holders.ts";
 import { WaitingRequests } from "./waiting-requests.ts";
 
-/**
- * The characters of one key and month in one journal. Kept small: there is one for each active key.
- */
+/** The characters of one key and month in one journal. Each active key has one, so it is small. */
 export class Tally {
-  /**
-   * Charged characters, including appends in flight and held ones. Negative if more was voided in
-   * this journal than charged.
-   */
+  /** Charged, in flight or held characters. Negative after voids of other journals' servings. */
   spent = 0;
   /** The part of `spent` that requests in progress hold. */
   held = 0;
@@ -45,10 +40,7 @@ export interface ReservationContext extends SettlementContext {
 /** A serving waits for the event store as long by default. */
 const appendTimeoutMs = 5_000;
 
-/**
- * A reservation is idle after a minute, then 4, 16, 64 minutes, 4, 17, 68, 273 hours: at most eight
- * times in a month.
- */
+/** A reservation is idle after 1, 4, 16, 64 minutes, 4, 17, 68, 273 hours: eight times a month. */
 const idleFactor = 4;
 const maxIdleReturns = 8;
 
@@ -120,7 +112,7 @@ export class KeyReservation {
     this.#start();
   }
 
-  /** A request in progress was recorded or has failed, or nobody may wait for it any longer. */
+  /** A request in progress has ended, or nobody may wait for it any longer. */
   holdEnded(): void {
     this.#holdEnds.resolve();
     this.#holdEnds = Promise.withResolvers();
@@ -138,7 +130,7 @@ export class KeyReservation {
     this.#recalled.changed();
   }
 
-  /** Returns what is unspent and states what is spent. Resolves when it is done, or has failed. */
+  /** Returns what is unspent. Resolves when it is done, or has failed. */
   async returnUnspent(): Promise<void> {
     this.#isReturnDue = true;
     this.changed();
@@ -229,17 +221,12 @@ export class KeyReservation {
     try {
       const { events, state } = await this.#statements.execute((current, own) => {
         spent = own.spent;
-        return reserveCharacters(current, {
-          ...own,
-          reservedTotal: this.#tally.reservedTotal,
-          wanted,
-          quota,
-        });
+        const { reservedTotal } = this.#tally;
+        return reserveCharacters(current, { ...own, reservedTotal, wanted, quota });
       });
       const [event] = events;
-      if (event?.type !== "CharactersReserved") {
-        return await this.#recalled.waitForReturns(state, startedAt);
-      }
+      const isReserved = event?.type === "CharactersReserved";
+      if (!isReserved) return await this.#recalled.waitForReturns(state, startedAt);
       this.#tally.reservedTotal = quota > this.#quota ? nothingReserved : event.data.total;
     } catch (error) {
       if (!(error instanceof QuotaExceeded)) throw error;

@@ -18,7 +18,7 @@ export interface SettlementContext extends JournalContext {
 }
 
 /** A state that is read after this moment includes all changes that were counted before it. */
-export interface Moment {
+interface Moment {
   readonly ms: number;
   readonly changes: number;
 }

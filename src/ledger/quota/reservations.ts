@@ -11,7 +11,7 @@ import { type Following, follow } from "../../eventstore/follow-events.ts";
 import { KeyReservation, type ReservationContext } from "./key-reservation.ts";
 import { Tallies } from "./tallies.ts";
 
-export interface ReservationsOptions {
+interface ReservationsOptions {
   readonly journal: string;
   readonly handler: CommandHandler;
   readonly store: EventStore;

@@ -19,7 +19,7 @@ export interface ChargesRequest {
 }
 
 /** Receives each charge once, in no particular order, or sums of charges. */
-export type OnCharge = (charge: Charge) => void;
+type OnCharge = (charge: Charge) => void;
 
 /** Reads the charges of keys between two times. @throws {EventStoreUnavailable} */
 export type ReadCharges = (request: ChargesRequest, onCharge: OnCharge) => Promise<void>;

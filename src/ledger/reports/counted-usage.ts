@@ -7,7 +7,7 @@ import type { UsageReader } from "../accounts/usage-reader.ts";
 import { readLedgerEnd } from "../journal/journal-registry.ts";
 
 /** The totals of all servings up to a position of the log. */
-export interface CountedUsage {
+interface CountedUsage {
   readonly totals: UsageTotals;
   readonly asOfPosition: number;
   /** False while the view reads what was recorded before the request. */
@@ -20,7 +20,7 @@ export type ReadCountedUsage = () => Promise<CountedUsage>;
 const maxWaitMs = 2_000;
 const idleMs = 10 * 60_000;
 
-export interface CountedUsageOptions {
+interface CountedUsageOptions {
   readonly store: EventStore;
   /** Starts to read the log into `usageTotals`; the runner repeats what fails. */
   readonly startRunner: () => Pick<

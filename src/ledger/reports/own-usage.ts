@@ -2,7 +2,7 @@ import { startOfMonth } from "../../domain/ledger/month.ts";
 import type { ReportQueue } from "./report-queue.ts";
 import type { ReportUsage, UsageReport } from "./usage-report.ts";
 
-export interface OwnUsageRequest {
+interface OwnUsageRequest {
   readonly apiKey: string;
   readonly month?: string | undefined;
   readonly asOf?: string | undefined;

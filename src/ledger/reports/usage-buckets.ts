@@ -5,7 +5,7 @@ import type { ChargesRequest, ReadCharges } from "./charges-between.ts";
 import type { ReportQueue } from "./report-queue.ts";
 
 export const bucketWidths = ["1m", "1h", "1d"] as const;
-export type BucketWidth = (typeof bucketWidths)[number];
+type BucketWidth = (typeof bucketWidths)[number];
 
 /** OpenAI's usage API has the same defaults and maximums of buckets per page. */
 export const bucketLimits: Readonly<Record<BucketWidth, { seconds: number; default: number; max: number }>> =
@@ -16,9 +16,9 @@ export const bucketLimits: Readonly<Record<BucketWidth, { seconds: number; defau
   };
 
 export const groupings = ["project_id", "user_id", "api_key_id", "model"] as const;
-export type Grouping = (typeof groupings)[number];
+type Grouping = (typeof groupings)[number];
 
-export interface UsageKey {
+interface UsageKey {
   readonly apiKey: string;
   readonly websiteId: string;
 }
@@ -76,7 +76,7 @@ export type ReportUsageBuckets = (request: UsageBucketsRequest) => Promise<Usage
 /** Bounds the memory of a page that is grouped by key or website: it then has fewer buckets. */
 const maxRows = 200_000;
 
-export interface UsageBucketsOptions {
+interface UsageBucketsOptions {
   readonly readCharges: ReadCharges;
   /** Reports of one key wait here for their turn. */
   readonly queue: ReportQueue;

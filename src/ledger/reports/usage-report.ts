@@ -69,7 +69,7 @@ export interface UsageReport extends UsageCount {
   readonly byVoice: readonly (UsageCount & { readonly voice: string })[];
 }
 
-export interface CorrectedUsage extends UsageCount {
+interface CorrectedUsage extends UsageCount {
   /** When the clock was corrected. */
   readonly at: string;
   /** The requests are charged under this month, for ever. */
@@ -77,7 +77,7 @@ export interface CorrectedUsage extends UsageCount {
 }
 
 /** A key's quota from a time on; null: no limit. */
-export interface QuotaSince {
+interface QuotaSince {
   /** ISO 8601, UTC. */
   readonly at: string;
   readonly quota: number | null;

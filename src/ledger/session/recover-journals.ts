@@ -65,7 +65,7 @@ export interface SweepOptions {
  * closed ones that were not retired within a minute. Skips `own`. Never rejects: failures are
  * reported, and the next sweep tries again.
  */
-export type SweepIdleJournals = (own?: string) => Promise<void>;
+type SweepIdleJournals = (own?: string) => Promise<void>;
 
 const correctedMs = 60_000;
 /** The process that closed a journal usually posts and retires it itself, within a moment. */

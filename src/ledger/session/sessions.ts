@@ -114,10 +114,7 @@ export class Sessions {
     await Promise.all(this.#ending.values());
   }
 
-  /**
-   * Ends each session once. A journal that is not closed, posted and settled completely is
-   * recovered by a later sweep.
-   */
+  /** Ends each session once. */
   #end(session: Session, close: Close): void {
     if (this.#current === session) this.#current = undefined;
     if (this.#ended.has(session)) return;
@@ -126,6 +123,15 @@ export class Sessions {
     this.#ending.set(session, closing);
   }
 
+  /**
+   * The order of closing: each step states something final about the one before.
+   * 1. The journal is closed. In `closeInOrder`, what is pending is appended first, then unspent
+   *    characters are returned; in `takeOver`, nothing can be appended any more.
+   * 2. The charges of the closed journal are posted to the usage accounts.
+   * 3. Voids that the quota streams do not know are settled.
+   * 4. The journal leaves the list of open ones. If the process ends earlier, or a step fails, a
+   *    sweep of another process, or a later one of this, recovers the journal.
+   */
   async #endWith(session: Session, close: Close): Promise<void> {
     const { writer, reservations, postings } = session;
     try {

@@ -12,7 +12,7 @@ export const hasReached = (threshold: number, characters: number, quota: number)
   characters > 0 && characters * 100 >= quota * threshold;
 
 /** The thresholds of an account. */
-export interface Thresholds {
+interface Thresholds {
   readonly closed: boolean;
   readonly crossed: readonly QuotaThresholdCrossed[];
   /** The time of the last event; empty before the first. */

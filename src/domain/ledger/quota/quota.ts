@@ -34,10 +34,7 @@ export const quotaShapes = {
   CharactersReserved: journalTotal,
   ReservationReturned: journalTotal,
   ReservationSettled: journalTotal,
-  /**
-   * All other journals must return what they have not spent. `journal`: the one that needs
-   * characters.
-   */
+  /** `journal` needs characters: all others must return what they have not spent. */
   ReservationsRecalled: { journal: text, at: utcTime },
   /** The totals that journals had spent before the key's plan had a quota. */
   UsageCarriedOver: { totals: listOf(spentTotal), at: utcTime },
@@ -58,17 +55,11 @@ export const parseQuotaStream = (stream: string): { apiKey: string; month: strin
 /** The characters of the month that one journal accounts for. */
 interface Share {
   readonly total: number;
-  /**
-   * The total of the journal's own last event; undefined if it has none, and its usage was carried
-   * over.
-   */
+  /** The total of the journal's own last event; undefined if its usage was carried over. */
   readonly stated: number | undefined;
   /** Only `reserved` and `recalled` shares may include unspent characters. `settled` is final. */
   readonly status: "carried over" | "reserved" | "recalled" | "returned" | "settled";
-  /**
-   * The number of reservations in the stream up to this one. It distinguishes the reservations of a
-   * journal.
-   */
+  /** Numbers the reservations of the stream: it tells those of one journal apart. */
   readonly reservation: number;
 }
 
@@ -126,10 +117,7 @@ const recalled = (state: Quota, recall: ReservationsRecalled): Quota => {
   return { ...state, shares, lastRecall: recall };
 };
 
-/**
- * A total that was read earlier than a journal's own event may be lower than what the journal has
- * spent since.
- */
+/** A total that was read before a journal's own event may be lower than what is spent now. */
 const carriedOver = (state: Quota, { journal, total }: SpentTotal): Quota => {
   const share = state.shares.get(journal) ?? {
     total: 0,
@@ -245,10 +233,7 @@ export const settleReservations = (state: Quota, totals: readonly SpentTotal[], 
     })
     .map(({ journal, total }) => ({ type: "ReservationSettled", data: { journal, total, at } }));
 
-/**
- * Counts what the journals have spent without reservations. Totals that the stream covers already
- * are skipped.
- */
+/** Counts what the journals have spent without reservations, and the stream does not cover yet. */
 export const carryOverUsage = (state: Quota, totals: readonly SpentTotal[], at: string): QuotaEvent[] => {
   const uncounted = totals.filter(({ journal, total }) => {
     const share = state.shares.get(journal);

@@ -7,7 +7,7 @@ import { concatBytes, equalBytes, fromBase64, toBase64, toHex, utf8 } from "../.
  */
 
 /** A public key, as its verifier key states it. */
-export interface NoteKey {
+interface NoteKey {
   readonly name: string;
   readonly id: Uint8Array;
   /** 32 bytes. */

@@ -24,7 +24,7 @@ export interface PreparedText {
 }
 
 /** Who reads the words of each speaker in a text. */
-export type FindReader = (speaker: Speaker) => Reader;
+type FindReader = (speaker: Speaker) => Reader;
 
 /**
  * Turns what people write into what a tool can speak. Words whose pronunciation a document gives

@@ -3,7 +3,7 @@ import { isSpeakable } from "../speakable.ts";
 import type { Reader } from "./reader.ts";
 
 /** Consecutive words, and the language whose voice reads them; undefined: the reader itself. */
-export interface ScriptRun {
+interface ScriptRun {
   readonly text: string;
   readonly lang: string | undefined;
 }

@@ -27,7 +27,7 @@ const vulgarFractions = Object.keys(vulgar).join("");
 export const fraction = String.raw`(?:(?:\d{1,4}[ -])?\d{1,2}[/⁄]\d{1,3}|\d{0,4}[${vulgarFractions}])`;
 export const amount = `(?:${fraction}|${number})`;
 
-export interface Amount {
+interface Amount {
   readonly words: string;
   /** True if a singular follows: one hour, one half hour. */
   readonly isSingular: boolean;

@@ -5,7 +5,7 @@ const notInside = String.raw`(?<![\p{L}\p{N}_.,/:+$£€#-])`;
 const noMore = String.raw`(?![\p{L}\p{N}_]|[-.,/:]\d)`;
 
 /** Digit by digit, with a pause between groups. */
-export const inGroups = (written: string): string =>
+const inGroups = (written: string): string =>
   (written.startsWith("+") ? "plus " : "") + (written.match(/\d+/g) ?? []).map(spellDigits).join(", ");
 
 const groups: Rule["1"] = ([written]) => inGroups(written);
