@@ -15,7 +15,7 @@ const acceptAdmin: Admit = (_, state) => {
 };
 
 /** Accepts every caller of every operation. */
-const anyCaller: Admissions = {
+export const anyCaller: Admissions = {
   website: accept,
   "website, even suspended": accept,
   "website, if it has credentials": accept,

@@ -155,6 +155,25 @@ describe("a response from memory", () => {
     });
   });
 
+  /** The refusals for want of characters that the instance has counted. */
+  const countedRefusals = async (): Promise<number> => {
+    const { body } = await admin(service.url, "GET", "/status");
+    const hours = body.activity as readonly { readonly refused: Readonly<Record<string, number>> }[];
+    return hours.reduce((sum, { refused }) => sum + (refused.KEY_SUSPENDED ?? 0), 0);
+  };
+
+  it("leaves refusals to be logged and counted as those of any other request", async () => {
+    const refusedBefore = await countedRefusals();
+    const website = await registerWebsite(service.url, { monthlyCharacters: 5 });
+    lines.length = 0;
+    const { status, headers } = await get(speech, authorize(website));
+    expect(status).to.equal(403);
+    const logged = lines.filter(({ requestId }) => requestId === headers["x-request-id"]);
+    expect(logged).to.have.length(1);
+    expect(logged[0]).to.include({ level: 30, status: 403, apiKey: website.apiKey });
+    expect(await countedRefusals()).to.equal(refusedBefore + 1);
+  });
+
   it("is not sent to conditional requests, other methods or silence", async () => {
     const website = authorize(await registerWebsite(service.url));
     for (const headers of [{ "If-None-Match": "*" }, { Range: "bytes=0-1" }] as Record<string, string>[]) {

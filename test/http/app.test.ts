@@ -1,0 +1,81 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect } from "chai";
+import { Unauthorized, Unavailable } from "../../src/domain/errors.ts";
+import type { Route } from "../../src/http/kernel/request-state.ts";
+import type { HandleRequest } from "../../src/http/kernel/server.ts";
+import { ask } from "../support/in-process-service.ts";
+import { routerTo, testApp } from "../support/operation-server.ts";
+
+type Steps = Partial<Pick<NonNullable<Route["operation"]>, "admit" | "fromMemory">>;
+
+/** An application with one operation, whose steps can be replaced, and the steps that have run. */
+const appWith = (replaced: (ran: string[]) => Steps): { handle: HandleRequest; ran: string[] } => {
+  const ran: string[] = [];
+  const found = routerTo((ctx) => {
+    ran.push("operation");
+    ctx.body = "spoken";
+  }).find("GET", "/");
+  const operation = found.operation && { ...found.operation, ...replaced(ran) };
+  return { handle: testApp({ find: () => ({ ...found, operation }) }), ran };
+};
+
+const responseOf = async (handle: HandleRequest, refusal?: Error) => {
+  const server = createServer((req, res) => handle(req, res, refusal)).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  try {
+    const { status, text, headers } = await ask(`http://127.0.0.1:${port}/`);
+    expect(headers).to.include.keys("x-request-id");
+    return { status, text };
+  } finally {
+    server.close();
+  }
+};
+
+const wrong = new Unauthorized("The secret is wrong.");
+
+describe("the course of a request", () => {
+  it("admits the caller before it looks for audio in memory, and then runs the operation", async () => {
+    const { handle, ran } = appWith((steps) => ({
+      admit: () => void steps.push("admission"),
+      fromMemory: () => steps.push("memory") === 0,
+    }));
+    expect(await responseOf(handle)).to.deep.equal({ status: 200, text: "spoken" });
+    expect(ran).to.deep.equal(["admission", "memory", "operation"]);
+  });
+
+  it("looks for no audio for a refused caller", async () => {
+    const { handle, ran } = appWith((steps) => ({
+      admit: () => {
+        throw wrong;
+      },
+      fromMemory: () => steps.push("memory") > 0,
+    }));
+    expect(await responseOf(handle)).to.include({ status: 401 });
+    expect(ran).to.deep.equal([]);
+  });
+
+  it("admits nobody with a malformed request", async () => {
+    const { handle, ran } = appWith((steps) => ({ admit: () => void steps.push("admission") }));
+    expect(await responseOf(handle, wrong)).to.include({ status: 401 });
+    expect(ran).to.deep.equal([]);
+  });
+
+  for (const [when, later] of [
+    ["at once", (refuse: () => void) => refuse()],
+    ["later", (refuse: () => void) => void setImmediate(refuse)],
+  ] as const)
+    it(`presents a refusal by the ledger ${when}, and does not run the operation`, async () => {
+      const { handle, ran } = appWith(() => ({
+        fromMemory: (_req, _res, _state, refuse) => {
+          later(() => refuse(new Unavailable("The event store is down.", 1)));
+          return true;
+        },
+      }));
+      const { status, text } = await responseOf(handle);
+      expect([status, JSON.parse(text).error.code]).to.deep.equal([503, "UNAVAILABLE"]);
+      expect(ran).to.deep.equal([]);
+    });
+});
