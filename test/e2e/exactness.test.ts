@@ -142,23 +142,6 @@ describe("exactness under concurrency", () => {
     expect(await errorOf(await speak("bytes=0-99"))).to.include({ code: "KEY_SUSPENDED" });
   });
 
-  it("suspends for a part of what was not counted, when the quota has no room for it", async () => {
-    const website = await registerWebsite(service.url, quota(9));
-    const headers = { Range: "bytes=0-1" };
-    const refused = await synthesize(service.url, website, { voice, text: "ten chars!" }, { headers });
-    expect(await errorOf(refused)).to.include({ statusCode: 403, code: "KEY_SUSPENDED" });
-  });
-
-  it("suspends for a range outside what was never spoken, when the quota has no room for it", async () => {
-    const website = await registerWebsite(service.url, quota(9));
-    const query = { voice, text: "no one yet" };
-    const headers = { Range: "bytes=99999999-" };
-    const refused = await synthesize(service.url, website, query, { headers });
-    expect(await errorOf(refused)).to.include({ statusCode: 403, code: "KEY_SUSPENDED" });
-    const rich = await registerWebsite(service.url);
-    expect((await synthesize(service.url, rich, query)).headers.get("svc-cached")).to.equal("miss");
-  });
-
   it("makes no sound for who is over the quota", async () => {
     const poor = await registerWebsite(service.url, quota(9));
     const query = { voice, text: "ten marks!" };

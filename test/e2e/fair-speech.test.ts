@@ -7,8 +7,8 @@ import { type RunningService, startService, temporaryFolder } from "../support/s
 const voice = "US English Female";
 
 describe("Speech for one key while another key floods the service", function () {
-  const folder = duringSuite(temporaryFolder);
   this.timeout(600_000);
+  const folder = duringSuite(temporaryFolder);
   let service: RunningService;
   let flooding: Credentials;
   let website: Credentials;

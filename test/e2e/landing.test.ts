@@ -11,10 +11,10 @@ declare const document: {
 };
 
 describe("/ in a browser", () => {
-  const page = duringTest(() => browser.context.newPage());
   const service = duringSuite(startServiceForBrowser);
   const browser = duringSuite(openBrowser);
   const website = duringSuite(() => registerWebsite(service.url));
+  const page = duringTest(() => browser.context.newPage());
   let complaints: string[];
   let requested: string[];
 
