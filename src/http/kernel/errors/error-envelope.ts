@@ -3,7 +3,7 @@ import { errorResponse } from "./error-response.ts";
 import { presentError } from "./error-types.ts";
 
 /** An error as an API sends it. */
-export interface EnvelopedError {
+interface EnvelopedError {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: object;
