@@ -44,7 +44,7 @@ const list = async (host: SubprocessHost, option: string): Promise<string[]> => 
     .filter((file) => file !== "" && !file.startsWith("mb/"));
 };
 
-const compareSounds = async (
+const compareAudio = async (
   count: number,
   seed: string,
 ): Promise<{ readonly different: number; readonly unstable: number }> => {
@@ -100,7 +100,7 @@ const compareSounds = async (
 };
 
 const [count = "3000", seed = "1"] = process.argv.slice(2);
-const { different, unstable } = await compareSounds(Number(count), seed);
+const { different, unstable } = await compareAudio(Number(count), seed);
 console.log(
   `${count} sounds, seed ${seed}: ${different} different; of ${unstable} the command line makes several, ours among them`,
 );

@@ -88,7 +88,7 @@ const post = async (store: EventStore, apiKey: string, data: UsagePosted): Promi
 const servedAt = (at: string, previous: string | null): JournalEvent => {
   const columns = new ServingColumns();
   for (let n = 0; n < perEvent; n++) {
-    const sound = {
+    const audio = {
       hash: "ab".repeat(32),
       engine: n % 10 === 0 ? "oai" : "g1",
       voice: `Voice ${n % 8}`,
@@ -99,7 +99,7 @@ const servedAt = (at: string, previous: string | null): JournalEvent => {
       characters: 40,
       cached: "memory",
     } as const;
-    columns.add({ ...serving, ...sound, lang: "en-GB", format: "mp3" }, Number.POSITIVE_INFINITY);
+    columns.add({ ...serving, ...audio, lang: "en-GB", format: "mp3" }, Number.POSITIVE_INFINITY);
   }
   return { type: "SynthesesServed", data: columns.build({ at, previous }) };
 };

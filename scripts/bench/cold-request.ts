@@ -20,9 +20,9 @@ const freshSentence = (): string => {
 const speakByService = async (url: string, website: Credentials): Promise<void> => {
   const response = await synthesizeByPost(url, website, { voice, text: freshSentence() });
   const { byteLength } = await response.arrayBuffer();
-  const provenance = response.headers.get("svc-cached");
-  if (response.status !== 200 || provenance !== "miss" || byteLength === 0)
-    throw new Error(`answered with ${response.status}, ${provenance}, ${byteLength} bytes`);
+  const source = response.headers.get("svc-cached");
+  if (response.status !== 200 || source !== "miss" || byteLength === 0)
+    throw new Error(`answered with ${response.status}, ${source}, ${byteLength} bytes`);
 };
 
 await inTemporaryFolder(async (folder) => {

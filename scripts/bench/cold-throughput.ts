@@ -43,9 +43,9 @@ const open = async (service: RunningService): Promise<Subject> => ({
 const speak = async ({ service, website }: Subject): Promise<void> => {
   const response = await synthesizeByPost(service.url, website, { voice, text: freshSentence() });
   await response.arrayBuffer();
-  const provenance = response.headers.get("svc-cached");
-  if (response.status !== 200 || provenance !== "miss")
-    throw new Error(`answered with ${response.status}, ${provenance}`);
+  const source = response.headers.get("svc-cached");
+  if (response.status !== 200 || source !== "miss")
+    throw new Error(`answered with ${response.status}, ${source}`);
 };
 
 const round = async (subject: Subject): Promise<void> => {

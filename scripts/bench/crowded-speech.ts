@@ -101,8 +101,8 @@ const bench = async (url: string, voice: string): Promise<void> => {
   console.log(JSON.stringify(figuresOf(sentence, { ours: crowded ?? [], bare: idle ?? [] })));
   const p95 = { ...sentence, name: `${name}: 95th percentiles` };
   console.log(JSON.stringify(figuresOf(p95, { ours: highest(crowded), bare: highest(idle) })));
-  const sound = { name: `sound per second, ${voice}, beside one key`, unit: "s/s", aim: { atLeast: 0.9 } };
-  console.log(JSON.stringify(figuresOf(sound, { ours: shared ?? [], bare: alone ?? [] })));
+  const pace = { name: `sound per second, ${voice}, beside one key`, unit: "s/s", aim: { atLeast: 0.9 } };
+  console.log(JSON.stringify(figuresOf(pace, { ours: shared ?? [], bare: alone ?? [] })));
 };
 
 await inTemporaryFolder(async (folder) => {

@@ -10,7 +10,7 @@ const servingsPerEvent = 256;
 const eventsPerJournal = 10_000;
 const eventsPerAppend = 50;
 const maxEventBytes = 60_000;
-const sounds = 64;
+const hashes = 64;
 
 export interface JournalsOfServings {
   readonly servings: number;
@@ -77,7 +77,7 @@ const writeJournal = async (
 const servingOf = (serving: number, keys: readonly string[]): Serving => ({
   apiKey: keys[(serving * 7_919) % keys.length] ?? "",
   requestId: randomUUID(),
-  hash: (serving % sounds).toString(16).padStart(64, "0"),
+  hash: (serving % hashes).toString(16).padStart(64, "0"),
   characters: 20 + (serving % 100),
   engine: "g1",
   voice: "UK English Female",

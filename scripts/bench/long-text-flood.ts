@@ -47,9 +47,9 @@ const speak = async (url: string, website: Credentials, voice: string): Promise<
   const sent = request(`${url}/openai/v1/audio/speech`, { agent, method: "POST", headers });
   sent.end(JSON.stringify({ model: "tts-1", voice, input: longText() }));
   const [response] = (await once(sent, "response")) as [IncomingMessage];
-  const isSound = response.statusCode === 200;
+  const isAudio = response.statusCode === 200;
   response.on("data", (bytes: Buffer) => {
-    if (isSound) seconds += bytes.length / bytesPerSecond;
+    if (isAudio) seconds += bytes.length / bytesPerSecond;
   });
   await once(response, "end");
   return response;

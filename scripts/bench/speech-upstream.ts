@@ -8,13 +8,13 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
 const [, , file = "", firstAfterMs = "20"] = process.argv;
-const sound = readFileSync(file);
+const audio = readFileSync(file);
 const chunkBytes = 4_096;
 const chunkEveryMs = 10;
 
 const trickle = (response: ServerResponse, at: number): void => {
-  response.write(sound.subarray(at, at + chunkBytes));
-  if (at + chunkBytes >= sound.length) response.end();
+  response.write(audio.subarray(at, at + chunkBytes));
+  if (at + chunkBytes >= audio.length) response.end();
   else setTimeout(trickle, chunkEveryMs, response, at + chunkBytes);
 };
 

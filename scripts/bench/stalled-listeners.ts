@@ -17,9 +17,9 @@ const stallMs = 30_000;
 const roundsBeside = 30;
 
 const bench = async (url: string, website: Credentials, residentMb: () => number): Promise<void> => {
-  let sounds = 0;
+  let read = 0;
   const begin = (megabytes: number): Promise<OpenStream> =>
-    openStream(url, website, { voice, text: `Sound number ${++sounds} has ${megabytes} MB.` });
+    openStream(url, website, { voice, text: `Sound number ${++read} has ${megabytes} MB.` });
   const request = () =>
     milliseconds(async () => {
       if ((await (await begin(2)).readAudio()).length < 2e6) throw new Error("the response is incomplete");

@@ -56,7 +56,11 @@ export const screens: readonly Screen[] = [
   { path: "ledger", title: "Ledger", view: lazy(() => import("./screens/ledger.ts"), "Ledger") },
   { path: "as-of", title: "As of", view: lazy(() => import("./screens/as-of.ts"), "AsOf") },
   { path: "proof", title: "Proof", view: lazy(() => import("./screens/proof.ts"), "Proof") },
-  { path: "sounds", title: "Sounds", view: lazy(() => import("./screens/sounds.ts"), "Sounds") },
-  { path: "sounds/:hash", title: "Sound", view: lazy(() => import("./screens/sound.ts"), "Sound") },
+  { path: "sounds", title: "Audio", view: lazy(() => import("./screens/audio-list.ts"), "AudioListScreen") },
+  {
+    path: "sounds/:hash",
+    title: "Audio details",
+    view: lazy(() => import("./screens/audio.ts"), "AudioScreen"),
+  },
   { path: "providers", title: "Providers", view: lazy(() => import("./screens/providers.ts"), "Providers") },
 ];

@@ -146,7 +146,7 @@ export const openLedger = async (given: OpenLedgerOptions): Promise<OpenLedger> 
     // open journal.
     takeOver: (journal) => close(journal, "unresponsive"),
     settleVoids: (journal) => settleVoids({ ...options, handler: settlements }, journal),
-    closeRegistered: registry.close,
+    forgetJournal: registry.forget,
     onError,
   });
   const background = createBackgroundTasks(options);

@@ -155,7 +155,7 @@ const appendServings = async (
     const closedRevision = await closeJournal(store, () => end, journal, "shutdown");
     const posting = { store, journal, clock: () => end, time: systemTime, onError: () => {} };
     await postOnBehalf(posting, closedRevision);
-    await registry.close(journal);
+    await registry.forget(journal);
   }
 };
 

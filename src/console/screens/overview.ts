@@ -46,7 +46,7 @@ export const Overview = (): VNode => {
   `;
 };
 
-const provenances = [
+const sources = [
   { id: "miss", title: "Synthesized (miss)" },
   { id: "coalesced", title: "Joined a synthesis (coalesced)" },
   { id: "memory", title: "Memory" },
@@ -92,8 +92,7 @@ const AllUsage = ({ usage }: { usage: UsageOverview }): VNode => {
 const voidedNote = ({ from, voided }: UsagePeriod): string =>
   `since ${from}${voided.requests === 0 ? "" : `, without ${formatCount(voided.requests)} voided requests`}`;
 
-const servingsOf = ({ served }: UsagePeriod): number =>
-  sumOf(provenances.map(({ id }) => served[id].requests));
+const servingsOf = ({ served }: UsagePeriod): number => sumOf(sources.map(({ id }) => served[id].requests));
 
 const cacheNote = (period: UsagePeriod): string => {
   const all = servingsOf(period);
@@ -102,7 +101,7 @@ const cacheNote = (period: UsagePeriod): string => {
 
 /** The sources of the audio of all servings. */
 const Sources = ({ usage: { today, month }, asOf }: { usage: UsageOverview; asOf: string }): VNode => {
-  type Source = (typeof provenances)[number];
+  type Source = (typeof sources)[number];
   const columnOf = (title: string, period: UsagePeriod): Column<Source> =>
     numberColumn({
       title,
@@ -117,7 +116,7 @@ const Sources = ({ usage: { today, month }, asOf }: { usage: UsageOverview; asOf
   return html`<section class="card">
     <h2>Where audio came from</h2>
     <p class="as-of">${asOf}, voided requests included</p>
-    <${Table} caption="Requests by where their audio came from" columns=${columns} rows=${provenances} idOf=${({ id }: Source) => id} />
+    <${Table} caption="Requests by where their audio came from" columns=${columns} rows=${sources} idOf=${({ id }: Source) => id} />
   </section>`;
 };
 
@@ -161,7 +160,7 @@ const ActivityPlots = ({ status }: { status: InstanceStatus }): VNode => {
   for (const { refused } of activity)
     for (const [code, count] of Object.entries(refused)) codes.set(code, (codes.get(code) ?? 0) + count);
   const rows = [...codes].sort(([, a], [, b]) => b - a);
-  const series = provenances.map(({ id }) => ({
+  const series = sources.map(({ id }) => ({
     label: id,
     kind: "step" as const,
     values: activity.map(({ served }) => served[id].requests),

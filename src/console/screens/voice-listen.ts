@@ -9,7 +9,7 @@ import { useTask } from "../components/task.ts";
 import { formatMilliseconds } from "../format.ts";
 import { html } from "../html.ts";
 import { useSession } from "../session.ts";
-import { type SpokenSound, type SpokenWord, speak } from "../sound.ts";
+import { type SpokenAudio, type SpokenWord, speak } from "../speak.ts";
 import { useGet } from "../use-data.ts";
 
 interface Asked {
@@ -49,15 +49,15 @@ export const Listen = ({ voices }: { voices: readonly string[] }): VNode => {
 
 const Spoken = ({ voice, asked }: { voice: string; asked: Asked | undefined }): VNode => {
   const { api } = useSession();
-  const { status, error, value, run } = useTask<SpokenSound & { url: string }>();
+  const { status, error, value, run } = useTask<SpokenAudio & { url: string }>();
   useEffect(() => {
     if (!asked) return;
     let url = "";
     run(async (signal) => {
-      const sound = await speak(api, { ...asked, voice, signal });
+      const audio = await speak(api, { ...asked, voice, signal });
       signal.throwIfAborted();
-      url = URL.createObjectURL(sound.blob);
-      return { ...sound, url };
+      url = URL.createObjectURL(audio.blob);
+      return { ...audio, url };
     });
     return () => URL.revokeObjectURL(url);
   }, [asked, voice]);
@@ -65,16 +65,16 @@ const Spoken = ({ voice, asked }: { voice: string; asked: Asked | undefined }): 
     <h3>${voice}</h3>
     ${status === "running" && html`<${Loading} what="Synthesizing" />`}
     ${status === "failed" && html`<${Failed} error=${error} />`}
-    ${value && html`<${Sound} voice=${voice} ...${value} />`}
+    ${value && html`<${Preview} voice=${voice} ...${value} />`}
   </div>`;
 };
 
-interface SoundProps extends SpokenSound {
+interface AudioProps extends SpokenAudio {
   readonly voice: string;
   readonly url: string;
 }
 
-const Sound = ({ voice, url, times, levels, words, source, engineResponseMs }: SoundProps): VNode =>
+const Preview = ({ voice, url, times, levels, words, source, engineResponseMs }: AudioProps): VNode =>
   html`
     <audio controls src=${url} aria-label=${`The text, spoken by ${voice}`}></audio>
     <p class="as-of">Audio from: ${source}. Answered in ${formatMilliseconds(engineResponseMs)}.</p>

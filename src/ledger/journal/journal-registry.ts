@@ -2,7 +2,7 @@ import { isoClock } from "../../async/iso-clock.ts";
 import { isWellFormed } from "../../domain/event-shapes.ts";
 import { journalStream } from "../../domain/ledger/journal/journal.ts";
 import {
-  closeJournal,
+  forgetJournal,
   type JournalRegistryEvent,
   journalRegistryDecider,
   journalRegistryStream,
@@ -21,7 +21,7 @@ export interface JournalRegistry {
    */
   open(journal: string): Promise<number>;
   /** Call it when the journal is closed and fully posted. @throws {Unavailable} */
-  close(journal: string): Promise<void>;
+  forget(journal: string): Promise<void>;
 }
 
 export const createJournalRegistry = (
@@ -35,8 +35,8 @@ export const createJournalRegistry = (
     });
   return {
     open: async (journal) => (await execute((open, at) => openJournal(open, journal, at))).position,
-    close: async (journal) => {
-      await execute((open, at) => closeJournal(open, journal, at));
+    forget: async (journal) => {
+      await execute((open, at) => forgetJournal(open, journal, at));
     },
   };
 };

@@ -28,7 +28,7 @@ export interface RecoverJournalOptions extends Omit<PostOnBehalfOptions, "journa
    * @throws {Unavailable}
    */
   readonly closeJournal: (journal: string, reason: JournalClosed["reason"]) => Promise<number>;
-  readonly registry: Pick<JournalRegistry, "close">;
+  readonly registry: Pick<JournalRegistry, "forget">;
   readonly recoverIdempotencyKeys: RecoverIdempotencyKeys;
 }
 
@@ -48,7 +48,7 @@ export const createRecoverJournal =
       postOnBehalf({ ...options, journal }, closedRevision),
     );
     await settleVoids(options, journal);
-    await registry.close(journal);
+    await registry.forget(journal);
   };
 
 export interface SweepOptions {

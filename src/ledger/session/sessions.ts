@@ -24,7 +24,7 @@ interface SessionsOptions {
   /** Settles the quotas of a closed and posted journal's last voids. */
   readonly settleVoids: (journal: string) => Promise<void>;
   /** Removes a closed and posted journal from the list of open ones. */
-  readonly closeRegistered: (journal: string) => Promise<void>;
+  readonly forgetJournal: (journal: string) => Promise<void>;
   readonly onError: (what: string, error: unknown) => void;
 }
 
@@ -138,7 +138,7 @@ export class Sessions {
       await close(session);
       await postings.close();
       if (reservations.mayOverstate) await this.#options.settleVoids(writer.journal);
-      await this.#options.closeRegistered(writer.journal);
+      await this.#options.forgetJournal(writer.journal);
     } catch (error) {
       postings.stop();
       this.#options.onError(`the journal ${writer.journal} could not be closed, posted or settled`, error);

@@ -240,13 +240,13 @@ describe("the console's screens for auditors", () => {
     });
   });
 
-  describe("Sounds", () => {
-    it("lists the most served sounds, with what came from the cache", async () => {
+  describe("Audio", () => {
+    it("lists the most served audio, with what came from the cache", async () => {
       await open("sounds");
       await page.getByRole("row", { name: new RegExp(`^${hash.slice(0, 12)}.* 3 66\\.7%`) }).waitFor();
       await expectAccessible();
       await page.getByRole("link", { name: `${hash.slice(0, 12)}…` }).click();
-      await page.getByRole("heading", { name: "Sound", exact: true }).waitFor();
+      await page.getByRole("heading", { name: "Audio details", exact: true }).waitFor();
     });
 
     it("ends with today if the last day of its address is no date", async () => {
@@ -254,7 +254,7 @@ describe("the console's screens for auditors", () => {
       await page.getByRole("row", { name: new RegExp(`^${hash.slice(0, 12)}`) }).waitFor();
     });
 
-    it("describes a sound: recipe, address, headers and marks, without actions for auditors", async () => {
+    it("describes audio: recipe, address, headers and marks, without actions for auditors", async () => {
       await open(`sounds/${hash}`);
       await page.getByRole("link", { name: `/audio/${hash}.mp3` }).waitFor();
       await page.getByText("public, max-age=31536000, immutable").waitFor();
@@ -263,14 +263,14 @@ describe("the console's screens for auditors", () => {
       await expectAccessible();
     });
 
-    it("lets an operator purge and delete a sound, after a confirmation", async () => {
+    it("lets an operator purge and delete audio, after a confirmation", async () => {
       await open(`sounds/${hash}`, adminToken);
       await page.getByRole("button", { name: "Purge the CDN" }).click();
       await page.getByRole("dialog").getByRole("button", { name: "Purge" }).click();
       await page.getByText("No CDN is configured.").waitFor();
       await page.getByRole("button", { name: "Delete" }).click();
       await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
-      await page.getByText("The sound was deleted.").waitFor();
+      await page.getByText("The audio was deleted.").waitFor();
       await page.getByText("Not stored: it was deleted, or never written.").waitFor();
     });
   });

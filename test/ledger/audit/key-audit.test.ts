@@ -81,7 +81,7 @@ describe("an audit of journals", () => {
         }
       },
     };
-    await createJournalRegistry(createCommandHandler({ store: temporary.store }), clock).close(
+    await createJournalRegistry(createCommandHandler({ store: temporary.store }), clock).forget(
       books.log.journal,
     );
     const entries = await audit({ apiKey: "a" }, store);
@@ -97,7 +97,7 @@ describe("an audit of journals", () => {
     const retire = async (): Promise<void> => {
       await books.log.close(at);
       await books.postings.close();
-      await createJournalRegistry(createCommandHandler({ store: temporary.store }), clock).close(
+      await createJournalRegistry(createCommandHandler({ store: temporary.store }), clock).forget(
         books.log.journal,
       );
     };

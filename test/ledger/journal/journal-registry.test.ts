@@ -28,7 +28,7 @@ describe("the registry of journals", () => {
     await journals.open("a");
     await journals.open("b");
     await registry().open("c");
-    await journals.close("b");
+    await journals.forget("b");
     expect(await listOpenJournals(store)).to.deep.equal(["a", "c"]);
   });
 
@@ -36,9 +36,9 @@ describe("the registry of journals", () => {
     const journals = registry();
     const position = await journals.open("a");
     expect(await journals.open("a")).to.equal(position);
-    await journals.close("a");
-    await journals.close("a");
-    await journals.close("never opened");
+    await journals.forget("a");
+    await journals.forget("a");
+    await journals.forget("never opened");
     expect(await types()).to.deep.equal(["JournalOpened", "JournalRetired"]);
   });
 

@@ -163,7 +163,7 @@ describe("the recent charges", () => {
     const old = await openJournal("old");
     await serve(old, serving({ hash: "old" }));
     await old.close("idle");
-    await registry().close("old");
+    await registry().forget("old");
     now += 11 * minute;
     const other = await openJournal("other");
     await serve(other, serving({ hash: "x" }));
@@ -174,7 +174,7 @@ describe("the recent charges", () => {
     const retired = await openJournal("retired");
     await serve(retired, serving({ hash: "y" }));
     await retired.close("shutdown");
-    await registry().close("retired");
+    await registry().forget("retired");
     const charges = create();
     await openJournal("own", charges);
     expect(charges.wasCharged("vlk_1", "x")).to.equal(true);

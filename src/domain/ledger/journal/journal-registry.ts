@@ -36,7 +36,7 @@ export const journalRegistryDecider = {
 export const openJournal = (open: OpenJournals, journal: string, at: string): JournalRegistryEvent[] =>
   open.includes(journal) ? [] : [{ type: "JournalOpened", data: { journal, open: [...open, journal], at } }];
 
-export const closeJournal = (open: OpenJournals, journal: string, at: string): JournalRegistryEvent[] =>
+export const forgetJournal = (open: OpenJournals, journal: string, at: string): JournalRegistryEvent[] =>
   open.includes(journal)
     ? [{ type: "JournalRetired", data: { journal, open: open.filter((one) => one !== journal), at } }]
     : [];

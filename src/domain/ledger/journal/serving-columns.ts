@@ -48,13 +48,13 @@ export class ServingColumns {
     const { apiKey, requestId } = serving;
     const details = detailsOf(serving);
     const key = this.#keys.get(apiKey);
-    const sound = this.#indexOfAudio(serving);
+    const index = this.#indexOfAudio(serving);
     const bytes =
       this.#bytes +
       rowBytes +
       requestId.length +
       (key === undefined ? apiKey.length + 3 : 0) +
-      (sound === undefined ? this.#bytesOfAudio(serving) : 0) +
+      (index === undefined ? this.#bytesOfAudio(serving) : 0) +
       (details ? bytesOfDetails(details) : 0);
     if (bytes > maxBytes && this.length > 0) return false;
     this.#bytes = bytes;
@@ -63,7 +63,7 @@ export class ServingColumns {
       this.#details[this.length] = details;
     }
     this.#key.push(key ?? this.#addKey(apiKey));
-    this.#audioIndexes.push(sound ?? this.#addAudio(serving));
+    this.#audioIndexes.push(index ?? this.#addAudio(serving));
     this.#requestIds.push(requestId);
     this.#characters.push(serving.characters);
     this.#cached.push(serving.cached);

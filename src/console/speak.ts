@@ -7,7 +7,7 @@ export interface SpokenWord extends Mark {
 }
 
 /** Synthesized audio, in memory. */
-export interface SpokenSound {
+export interface SpokenAudio {
   readonly blob: Blob;
   /** Seconds from the start, and the level at each: 0 to 1. */
   readonly times: readonly number[];
@@ -30,7 +30,7 @@ interface SpeakRequest {
 export const speak = async (
   api: Api,
   { apiKey, voice, text, signal }: SpeakRequest,
-): Promise<SpokenSound> => {
+): Promise<SpokenAudio> => {
   const startedAt = performance.now();
   const response = await api.open(`admin/keys/${encodeURIComponent(apiKey)}/speech`, {
     method: "POST",
@@ -54,17 +54,17 @@ export const speak = async (
 const points = 600;
 
 /** Returns the loudest sample of each part of the audio. */
-const waveOf = async (bytes: ArrayBuffer): Promise<Pick<SpokenSound, "times" | "levels">> => {
+const waveOf = async (bytes: ArrayBuffer): Promise<Pick<SpokenAudio, "times" | "levels">> => {
   const context = new OfflineAudioContext(1, 1, 44_100);
-  const sound = await context.decodeAudioData(bytes.slice(0));
-  const samples = sound.getChannelData(0);
+  const audio = await context.decodeAudioData(bytes.slice(0));
+  const samples = audio.getChannelData(0);
   const width = Math.max(1, Math.ceil(samples.length / points));
   const times: number[] = [];
   const levels: number[] = [];
   for (let start = 0; start < samples.length; start += width) {
     let level = 0;
     for (const sample of samples.subarray(start, start + width)) level = Math.max(level, Math.abs(sample));
-    times.push(start / sound.sampleRate);
+    times.push(start / audio.sampleRate);
     levels.push(level);
   }
   return { times, levels };

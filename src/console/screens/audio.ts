@@ -1,6 +1,6 @@
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
-import type { AudioDetails as KnownSound, StoredFile } from "../../application/audio/audio-reports.ts";
+import type { AudioDetails as KnownAudio, StoredFile } from "../../application/audio/audio-reports.ts";
 import type { Mark } from "../../domain/synthesis/marks.ts";
 import { Confirm } from "../components/dialog.ts";
 import { Empty, FactList, Loaded } from "../components/status.ts";
@@ -9,7 +9,7 @@ import { formatBytes, formatCount, formatTime } from "../format.ts";
 import { html } from "../html.ts";
 import { linkTo, type ScreenProps } from "../routing.ts";
 import { useMayChange, useSession } from "../session.ts";
-import { readMarks } from "../sound.ts";
+import { readMarks } from "../speak.ts";
 import { useData, useGet } from "../use-data.ts";
 
 interface Public {
@@ -18,19 +18,19 @@ interface Public {
 }
 
 /** The service's knowledge of one piece of audio. */
-export const Sound = ({ params: { hash = "" } }: ScreenProps): VNode => {
-  const data = useGet<KnownSound>(`admin/sounds/${encodeURIComponent(hash)}`);
-  return html`<p><a href=${linkTo(["sounds"])}>All sounds</a></p>
-    <h1>Sound</h1>
+export const AudioScreen = ({ params: { hash = "" } }: ScreenProps): VNode => {
+  const data = useGet<KnownAudio>(`admin/sounds/${encodeURIComponent(hash)}`);
+  return html`<p><a href=${linkTo(["sounds"])}>All audio</a></p>
+    <h1>Audio details</h1>
     <p class="mono">${hash}</p>
     <${Loaded} data=${data} what="Reading">
-      ${(sound: KnownSound) => html`<${Facts} sound=${sound} /><${Files} sound=${sound} />
+      ${(audio: KnownAudio) => html`<${Facts} audio=${audio} /><${Files} audio=${audio} />
         <p><a href="../reproduce">Compute it again from its text</a>, if a natural voice spoke it.</p>
         <${Actions} hash=${hash} onDone=${data.reload} />`}
     <//>`;
 };
 
-const Facts = ({ sound: { servings, asOfPosition } }: { sound: KnownSound }): VNode => {
+const Facts = ({ audio: { servings, asOfPosition } }: { audio: KnownAudio }): VNode => {
   const asOf = `Last 31 days, as of position ${formatCount(asOfPosition)}.`;
   if (!servings) return html`<${Empty}>Not served in the last 31 days. ${asOf}<//>`;
   const { engine, voice, lang, format, served, characters, from, firstAt, lastAt } = servings;
@@ -70,7 +70,7 @@ const fileColumns: readonly Column<StoredFile>[] = [
   { title: "Last used (UTC)", value: ({ usedAt }) => usedAt, view: ({ usedAt }) => formatTime(usedAt) },
 ];
 
-const Files = ({ sound: { objects } }: { sound: KnownSound }): VNode => {
+const Files = ({ audio: { objects } }: { audio: KnownAudio }): VNode => {
   const audio = objects.find(({ path, isMarks }) => path !== undefined && !isMarks);
   return html`<h2>In the store</h2>
     <${Table} caption="Objects" columns=${fileColumns} rows=${objects} idOf=${({ name }: StoredFile) => name}
@@ -90,7 +90,7 @@ const Listen = ({ name, hasMarks }: { name: string; hasMarks: boolean }): VNode 
     return { headers: pairs.filter(([, value]) => value !== null), marks };
   };
   const data = useData(load, [name, hasMarks]);
-  return html`<audio controls preload="none" src=${`../${name}`} aria-label="The sound"></audio>
+  return html`<audio controls preload="none" src=${`../${name}`} aria-label="The audio"></audio>
     <${Loaded} data=${data} what="Reading the address">
       ${({ headers, marks }: Public) => html`<h2>Headers for caches</h2>
         <dl class="facts">${headers.map(([header, value]) => html`<dt key=${header}>${header}</dt><dd class="mono">${value}</dd>`)}</dl>
@@ -123,15 +123,15 @@ const Actions = ({ hash, onDone }: { hash: string; onDone: () => void }): VNode 
     </div>
     ${
       asked === "purge" &&
-      html`<${Confirm} title="Purge this sound from the CDN?" action="Purge" onClose=${close}
-        onConfirm=${() => run("POST", `${path}/purge`, "The sound stays in the store.")}>
+      html`<${Confirm} title="Purge this audio from the CDN?" action="Purge" onClose=${close}
+        onConfirm=${() => run("POST", `${path}/purge`, "The audio stays in the store.")}>
         <p>Caches forget it, and fetch it again on request.</p>
       <//>`
     }
     ${
       asked === "delete" &&
-      html`<${Confirm} title="Delete this sound?" action="Delete" isDangerous onClose=${close}
-        onConfirm=${() => run("DELETE", path, "The sound was deleted.")}>
+      html`<${Confirm} title="Delete this audio?" action="Delete" isDangerous onClose=${close}
+        onConfirm=${() => run("DELETE", path, "The audio was deleted.")}>
         <p>It is removed from the store, the memory of all instances and the CDN. This cannot be undone. Audio of a free engine is made
           again, with the same bytes, when it is requested; audio of a website's own provider is paid for again.</p>
       <//>`

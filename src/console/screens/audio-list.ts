@@ -38,7 +38,7 @@ const columns: readonly Column<ListedAudio>[] = [
 ];
 
 /** The most served audio of a period. */
-export const Sounds = ({ route }: ScreenProps): VNode => {
+export const AudioListScreen = ({ route }: ScreenProps): VNode => {
   const asked = Date.parse(route.query.get("last") ?? "");
   const last = formatDay(Number.isNaN(asked) ? Date.now() : asked);
   const first = route.query.get("first") ?? formatDay(Date.parse(last) - 6 * dayMs);
@@ -49,7 +49,7 @@ export const Sounds = ({ route }: ScreenProps): VNode => {
     if (hash) navigate(linkTo(["sounds", hash]));
     else changeQuery(route, days);
   };
-  return html`<h1>Sounds</h1>
+  return html`<h1>Audio</h1>
     <form class="filters" onSubmit=${submit}>
       <${Field} label="First day (UTC)" control=${{ type: "date", name: "first", defaultValue: first, required: true }} />
       <${Field} label="Last day (UTC)" control=${{ type: "date", name: "last", defaultValue: last, required: true }} />
@@ -83,7 +83,7 @@ const Listed = ({ list }: { list: AudioList }): VNode => {
     ${
       sounds.length > 0 &&
       html`<div class="grid">
-        <${Plot} ...${plot} title="Most served" series=${[{ label: "Servings", kind: "bars", values: sounds.map((sound) => sound.served) }]} />
+        <${Plot} ...${plot} title="Most served" series=${[{ label: "Servings", kind: "bars", values: sounds.map((audio) => audio.served) }]} />
         <${Plot} ...${plot} title="Bytes served from cache" formatY=${formatBytes}
           series=${[{ label: "Bytes", kind: "bars", values: saved, color: "var(--series-3)" }]} />
       </div>`
