@@ -1,6 +1,7 @@
 /**
  * An immutable map of some hundred entries, for folds: each change returns a copy. It is a list,
- * which is copied about fifty times faster than a `Map` of that size. A lookup searches the list.
+ * which is copied about ten times faster than a `Map` of that size: the catalog of a new release is
+ * folded in 7 ms instead of 80. A lookup searches the list.
  */
 export class ImmutableMap<K, V> {
   readonly entries: readonly (readonly [key: K, value: V])[];
