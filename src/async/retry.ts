@@ -51,8 +51,8 @@ export const afterErrors =
       : undefined;
 
 /**
- * The delay after attempt `attempt` (from 1): doubles each time up to `maxMs`. Half of it is random, so that callers that
- * failed together do not retry together. `random`: 0 to 1.
+ * The delay after attempt `attempt` (from 1): doubles each time up to `maxMs`. Half of it is random,
+ * so that callers that failed together do not retry together. `random`: 0 to 1.
  */
 export const exponentialBackoff = (
   { firstMs, maxMs = Number.POSITIVE_INFINITY }: Backoff,

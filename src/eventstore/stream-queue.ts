@@ -76,7 +76,7 @@ const retryDelayMs = { firstMs: 10, maxMs: 500 };
  * after 12 ms (median, 200 ms at most). Conflicts in a row double the first delay twice at most, so
  * that a loser never waits much longer than the winner.
  */
-const conflictDelayMs = { first: 10, max: 160 };
+const conflictDelayMs = { firstMs: 10, maxMs: 160 };
 const maxConflictDoublings = 2;
 const retryAfterSeconds = 2;
 
@@ -237,9 +237,9 @@ export class StreamQueue {
     if (actual < (this.#snapshot?.revision ?? -1)) this.#snapshot = undefined;
     const { time, random } = this.#context;
     const { signal } = batch.expiry;
-    const firstMs = conflictDelayMs.first * 2 ** Math.min(conflicts - 1, maxConflictDoublings);
+    const doublings = Math.min(conflicts - 1, maxConflictDoublings);
     for (let attempt = 1; ; attempt++) {
-      const delayMs = exponentialBackoff({ firstMs, maxMs: conflictDelayMs.max }, attempt, random);
+      const delayMs = exponentialBackoff(conflictDelayMs, attempt + doublings, random);
       await sleep(delayMs, { time, signal });
       const snapshot = await this.#load(batch);
       if (snapshot.revision >= actual) return snapshot;

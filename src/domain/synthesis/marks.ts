@@ -5,7 +5,7 @@ export interface Mark {
   readonly type: "word" | "sentence" | "mark";
   /**
    * Its place in the text of the recipe, markup included, in code points. `end` is the first one
-   * after it. Of a `<mark>`: its tag, where the caller finds its name.
+   * after it. The place of a `<mark>` is its tag, where the caller finds its name.
    */
   readonly start: number;
   readonly end: number;

@@ -80,7 +80,7 @@ export const createEventLog = ({
         const stop = AbortSignal.any([signal, ended.signal, stopped.signal]);
         const read = { ...request, after, times, now: clock(), signal: waits ? stop : signal };
         const events =
-          waits || request.apiKey === undefined ? await readLog(store, read) : readOfKey(source, read);
+          waits || request.apiKey === undefined ? await sourceOfLog(store, read) : sourceOfKey(source, read);
         const started = after?.index === undefined ? undefined : await store.eventAt(after.position);
         return await readPage({ ...request, ...events, after, started, isIncluded, waits, signal });
       } catch (error) {
@@ -116,7 +116,7 @@ interface Source {
   readonly isOver: (batch: EventBatch) => boolean;
 }
 
-const readLog = async (
+const sourceOfLog = async (
   store: EventStore,
   { after, stream, times: { to }, signal }: Read,
 ): Promise<Source> => {
@@ -132,7 +132,7 @@ const readLog = async (
   };
 };
 
-const readOfKey = (source: ChargesSource, { apiKey = "", after, times, now, signal }: Read): Source => ({
+const sourceOfKey = (source: ChargesSource, { apiKey = "", after, times, now, signal }: Read): Source => ({
   read: () =>
     readKeyBatches(source, now, {
       apiKey,
