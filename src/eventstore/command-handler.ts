@@ -20,8 +20,8 @@ export interface CommandHandler {
    * appended as one batch. A command gets its response, even a refusal, only once everything that
    * the response rests on is in the log.
    * @throws what `decide` throws
-   * @throws {OutcomeUnknown} if an append was sent and not acknowledged before the deadline: the events
-   * may be in the log, now or later
+   * @throws {OutcomeUnknown} if an append was sent and not acknowledged before the deadline: the
+   * events may be in the log, now or later
    * @throws {Unavailable} if the store was not reached before the deadline, or too many commands
    * wait: nothing is in the log
    */

@@ -38,7 +38,8 @@ export interface Command extends DecisionRequest, Queued<Command> {
 }
 
 /**
- * An append was sent and not acknowledged in time: its events may be in the log now, later, or never.
+ * An append was sent and not acknowledged in time: its events may be in the log now, later, or
+ * never.
  */
 export class OutcomeUnknown extends Unavailable {}
 

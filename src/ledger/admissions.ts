@@ -35,7 +35,9 @@ const obstacles = {
     "Other requests have used the characters reserved for this request several times: try again.",
 };
 
-/** Decides which requests may begin: those whose Idempotency-Key is free and whose characters fit. */
+/**
+ * Decides which requests may begin: those whose Idempotency-Key is free and whose characters fit.
+ */
 export class Admissions {
   readonly #options: AdmissionsOptions;
   readonly #background: BackgroundTasks;
@@ -90,7 +92,8 @@ export class Admissions {
   /**
    * Reserves characters in the session, for another attempt to spend or hold them. If the session
    * ends meanwhile, the next attempt uses the next one.
-   * @throws {KeyIsSuspended} if they exceed the quota: the key is now suspended @throws {Unavailable}
+   * @throws {KeyIsSuspended} if they exceed the quota: the key is now suspended @throws
+   * {Unavailable}
    */
   async reserve(
     session: Session,

@@ -20,8 +20,8 @@ export interface ChargedKey {
 /** The ledger of servings: each is recorded before its audio leaves, never beyond the quota. */
 export interface Ledger {
   /**
-   * Records a response with audio. The audio may leave only after `done` is called without an error,
-   * which is
+   * Records a response with audio. The audio may leave only after `done` is called without an
+   * error, which is
    *  - {KeyIsSuspended} when it would exceed the quota: the key is now suspended
    *  - {Invalid} when its Idempotency-Key was used with another request
    *  - {Unavailable} when the event store does not respond: nothing may be served, and what the

@@ -203,8 +203,8 @@ const reportLost = (pending: number, onError: OpenLedgerOptions["onError"]): voi
 
 /**
  * Background tasks end first: they still record servings and voids. Then the journal ends, in the
- * order of `Sessions`. One that is taken over at the last moment hands its entries over to a further
- * one, which is closed too.
+ * order of `Sessions`. One that is taken over at the last moment hands its entries over to a
+ * further one, which is closed too.
  */
 const closeJournals = async (ledger: Ledger, sessions: Sessions): Promise<void> => {
   do {

@@ -8,8 +8,8 @@ import {
 } from "@lezer/markdown";
 
 /*
- * Unlike other parsers of Markdown, this one takes linear time for nearly all texts, even those with
- * nested or unfinished signs, and knows the exact places of all elements.
+ * Unlike other parsers of Markdown, this one takes linear time for nearly all texts, even those
+ * with nested or unfinished signs, and knows the exact places of all elements.
  */
 
 /** `[pause:1.5s]`. Its duration is bounded like that of `<break>`, by the parser of SSML. */

@@ -35,9 +35,9 @@ export const createAppend = (
 ): Append => {
   /**
    * A repeat that arrives before the first append is indexed is answered with `deadline-exceeded`,
-   * although the events are stored; a later repeat gets the response of the first append. Repeats keep
-   * the original expectation: at the stream's current revision the server does not compare ids, and
-   * would store the events again.
+   * although the events are stored; a later repeat gets the response of the first append. Repeats
+   * keep the original expectation: at the stream's current revision the server does not compare
+   * ids, and would store the events again.
    */
   const send = async (
     stream: string,
@@ -56,7 +56,9 @@ export const createAppend = (
     }
   };
 
-  /** Some servers acknowledge a repeat without its position: then reads it, or returns a later one. */
+  /**
+   * Some servers acknowledge a repeat without its position: then reads it, or returns a later one.
+   */
   const positionOf = async (stream: string, revision: number): Promise<number> => {
     const event = await readEvent(reader, stream, { direction: "backwards", from: revision });
     return event?.revision === revision ? event.position : ((await reader.lastPosition()) ?? 0);

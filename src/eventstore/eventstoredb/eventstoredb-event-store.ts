@@ -21,9 +21,9 @@ interface EventStoreDBOptions {
   /** Refuses appends. Default false. */
   readonly readOnly?: boolean;
   /**
-   * How long to wait for each response to an append. After that its outcome is unknown and the client
-   * is replaced. Must exceed the 2,000 after which the server reports that it does not know the
-   * outcome. Default 2,500.
+   * How long to wait for each response to an append. After that its outcome is unknown and the
+   * client is replaced. Must exceed the 2,000 after which the server reports that it does not know
+   * the outcome. Default 2,500.
    */
   readonly appendTimeoutMs?: number;
   /** How long to wait for the next events of a read. Default 5,000. */

@@ -37,8 +37,8 @@ export const createAppend = (db: DatabaseSync, streams: StreamTable) => {
   };
 
   /**
-   * The first append's response if this is a repeat of it, otherwise undefined. `found` has an entry
-   * for each id.
+   * The first append's response if this is a repeat of it, otherwise undefined. `found` has an
+   * entry for each id.
    */
   const respondToRepeat = (
     row: StreamRow,

@@ -16,7 +16,9 @@ export type ReaderProtocol = {
   log: { request: LogRequest; response: LogPage };
   /** The event at a position as JSON. */
   event: { request: number; response: string | undefined };
-  /** Completes the waiting request of this subscription with an empty page. Has no response itself. */
+  /**
+   * Completes the waiting request of this subscription with an empty page. Has no response itself.
+   */
   forget: { request: number; response: never };
   /** The log has grown: repeats the waiting requests. Has no response. */
   wake: { request: undefined; response: never };

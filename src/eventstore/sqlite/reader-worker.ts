@@ -82,8 +82,8 @@ class Reader implements Service<ReaderProtocol> {
   }
 
   /**
-   * Every response costs both threads a message: a waiting request gets a response only if there is an
-   * event for it.
+   * Every response costs both threads a message: a waiting request gets a response only if there is
+   * an event for it.
    */
   #scan({ scanned, ...waiting }: WaitingRequest): WorkerResponse[] {
     const { id, request } = waiting;

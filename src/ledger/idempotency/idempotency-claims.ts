@@ -88,7 +88,8 @@ export const createIdempotencyClaims = (options: IdempotencyClaimsOptions, backg
     let renewals = 0;
     return repeatEvery(renewMs, time, async () => {
       if (++renewals * renewMs >= maxClaimMs) return onOverdue();
-      // Others take over a claim that cannot be renewed. The next renewal does not wait for this one.
+      // Others take over a claim that cannot be renewed. The next renewal does not wait for this
+      // one.
       void openJournal()
         .then((journal) => idempotencyKeys.renew(request, journal))
         .catch(() => {});

@@ -5,7 +5,9 @@ import type { Flush } from "./journal-flush.ts";
 /** Clocks are corrected by less than this without notice. */
 const correctedMs = 60_000;
 
-/** The end of a journal, and the time and the month of what is added to it. Neither goes backwards. */
+/**
+ * The end of a journal, and the time and the month of what is added to it. Neither goes backwards.
+ */
 export class JournalChain {
   readonly #now: () => string;
   /** The last durable event. */

@@ -281,9 +281,9 @@ export class KeyReservation {
   }
 
   /**
-   * Responds to a recall while characters are held. Others then recall them again: waits for a change,
-   * but responds in time. Does nothing if the last hold ends: its serving must be appended before
-   * the return.
+   * Responds to a recall while characters are held. Others then recall them again: waits for a
+   * change, but responds in time. Does nothing if the last hold ends: its serving must be appended
+   * before the return.
    */
   async #reduce(): Promise<void> {
     if (this.#tally.spent === this.#tally.stated) {

@@ -23,7 +23,9 @@ export class WatchedKeys {
   #month = "";
   #checks = 0;
 
-  /** Begins a check: usage that is read from now on includes what was counted before the last one. */
+  /**
+   * Begins a check: usage that is read from now on includes what was counted before the last one.
+   */
   beginCheck(): void {
     this.#checks += 1;
   }

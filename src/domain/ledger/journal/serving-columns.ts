@@ -17,8 +17,8 @@ export class ServingColumns {
   readonly #keys = new Map<string, number>();
   readonly #audio: ServedAudio[] = [];
   /**
-   * The first audio with each hash; other audio with it, which differs in a name or a language, by all
-   * members.
+   * The first audio with each hash; other audio with it, which differs in a name or a language, by
+   * all members.
    */
   readonly #firstAudio = new Map<string, number>();
   readonly #otherAudio = new Map<string, number>();
