@@ -1,6 +1,6 @@
 /**
- * Compares espeak-ng's library with its command line: random voices, variants, knobs, texts and
- * SSML, interleaved over the library's processes. Every sound must have the same bytes.
+ * Compares espeak-ng's library with its command line: random voices, variants, prosody, texts and
+ * SSML, interleaved over the library's processes. All audio must have the same bytes.
  * `scripts/node scripts/espeak-identity.ts [sounds] [seed]`
  */
 import { createHash } from "node:crypto";
@@ -58,7 +58,7 @@ const compareAudio = async (
   const voices = await list(library, "--voices");
   const variants = (await list(library, "--voices=variant")).map((file) => file.replace("!v/", "+"));
   /**
-   * `unstable`: the command line itself does not always make the same sound, and made ours as well.
+   * `unstable`: the command line itself does not always make the same audio, and made ours as well.
    */
   const differences = { different: 0, unstable: 0 };
   const compareOne = async (index: number): Promise<void> => {

@@ -86,7 +86,7 @@ const write = async (path: string, chunks: Iterable<string>): Promise<void> => {
 const orphanedMs = 3_600_000;
 
 /**
- * Removes snapshots of older versions and abandoned temporary files. Snapshots of newer versions
+ * Removes snapshots of older versions and orphaned temporary files. Snapshots of newer versions
  * stay for a rollback.
  */
 const removeObsolete = async (directory: string, projection: Projection<unknown>): Promise<void> => {

@@ -1,5 +1,5 @@
 /**
- * Requests per second for a 20 KB sound in the memory cache, by 1, 1,000 and 100,000 keys drawn at
+ * Requests per second for 20 KB of audio in the memory cache, by 1, 1,000 and 100,000 keys drawn at
  * random, each recorded durably before its response; compared with a separate node:http process
  * that sends as many bytes with the same headers. One wrk loads both. For both event stores; a
  * minimal node with an in-memory log in a separate process stands in for EventStoreDB. Arguments:

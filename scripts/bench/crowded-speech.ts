@@ -2,7 +2,7 @@
  * Milliseconds for a new short sentence, requested every 250 ms with one key, while ten other keys
  * keep 64 texts of 5,000 characters in flight each; compared with the same requests without that
  * load, in alternating phases. The ten keys have the limits of a commercial plan, and retry refused
- * requests. Then the sound that is spoken per second in these phases, compared with one of the ten
+ * requests. Then the audio that is spoken per second in these phases, compared with one of the ten
  * keys alone, whose texts are served in the order of their arrival.
  */
 import { spawn } from "node:child_process";
@@ -39,7 +39,7 @@ const startFlood = (flood: Flood) => {
   });
   failed.catch(() => undefined); // reported when its figures are read
   return {
-    /** The sound that was received so far. */
+    /** The audio that was received so far. */
     seconds: async (): Promise<number> => {
       child.stdin.write("\n");
       const [line] = await Promise.race([once(lines, "line"), failed]);
@@ -74,7 +74,7 @@ const bench = async (url: string, voice: string): Promise<void> => {
     }
     times.push(...(await Promise.all(asked)));
   };
-  /** Sound per second of time. */
+  /** Seconds of audio per second. */
   const during = async (flood: ReturnType<typeof startFlood>, times: number[]): Promise<number> => {
     await delay(settleMs);
     const [before, began] = [await flood.seconds(), performance.now()];

@@ -1,5 +1,5 @@
 /**
- * The effect of 20 listeners that stop reading for 30 s in the middle of a 48 MB sound each:
+ * The effect of 20 listeners that stop reading for 30 s in the middle of 48 MB of audio each:
  * milliseconds for a 2 MB stream, from its first byte to its last, meanwhile and, for comparison,
  * before and after. Then the 20 read the rest.
  */

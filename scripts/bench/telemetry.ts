@@ -1,5 +1,5 @@
 /**
- * The cost of telemetry where it is highest: requests per second for a sound in the memory cache,
+ * The cost of telemetry where it is highest: requests per second for audio in the memory cache,
  * from a service that serves metrics, exports them, and traces one request in a hundred; compared
  * with the same service without telemetry.
  */

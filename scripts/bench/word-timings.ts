@@ -1,5 +1,5 @@
 /**
- * Milliseconds between the marks of words and their beginnings by the sound's energy: 200
+ * Milliseconds between the marks of words and their beginnings by the audio's energy: 200
  * sentences, ten languages.
  */
 import { localEngines } from "../../src/engines/local/engine.ts";

@@ -177,7 +177,7 @@ const limits = {
   WS_STALL_SECONDS: schema
     .wholeNumber(1, 3_600)
     .default(120)
-    .describe("The WebSocket timeout for a client that reads nothing or answers no ping."),
+    .describe("The WebSocket timeout for a client that reads nothing or responds to no ping."),
 };
 
 const voices = {
@@ -299,7 +299,7 @@ const processes = {
     .enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"])
     .default("info")
     .describe(
-      "The least severe level that is logged. Requests answered from memory and successful health checks are logged at `debug`.",
+      "The least severe level that is logged. Requests served from memory and successful health checks are logged at `debug`.",
     ),
   METRICS_PORT: schema.wholeNumber(0, 65_535).optional().meta({
     description: "The port of `/metrics` for Prometheus, on `HOST`. See [metrics](monitoring.md#metrics).",

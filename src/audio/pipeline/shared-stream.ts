@@ -40,7 +40,7 @@ export interface SharedStreamOptions<Ending = unknown> {
   readonly mayRestart: (error: unknown) => boolean;
   /** How far the source is read beyond the fastest reader. */
   readonly readAheadBytes: number;
-  /** Called once, before any reader sees the end. `failure` is undefined if the audio was completed or abandoned. */
+  /** Called once, before any reader sees the end. `failure` is undefined if the audio was completed or cancelled. */
   readonly onOver: (failure: unknown) => void;
 }
 

@@ -34,7 +34,7 @@ export const createAppend = (
   timeoutMs: number,
 ): Append => {
   /**
-   * A repeat that arrives before the first append is indexed is answered with `deadline-exceeded`,
+   * A repeat that arrives before the first append is indexed gets `deadline-exceeded`,
    * although the events are stored; a later repeat gets the response of the first append. Repeats
    * keep the original expectation: at the stream's current revision the server does not compare
    * ids, and would store the events again.

@@ -42,7 +42,7 @@ export const scheduleSeals = ({ seals, time, onError }: SealScheduleOptions) => 
       if (hasFailed) throw new Error("the log could not be sealed, see the log");
     },
     /**
-     * Abandons a seal whose events are still being read: the first seal of a long log can take
+     * Cancels a seal whose events are still being read: the first seal of a long log can take
      * seconds. Resolves when no seal is in progress.
      */
     stop: async (): Promise<void> => {

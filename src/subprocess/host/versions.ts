@@ -2,7 +2,7 @@ import { type ExecFileException, execFile } from "node:child_process";
 import { startDeadlines } from "../start-deadlines.ts";
 import { type Tool, ToolFailed, type ToolVersions } from "../tools.ts";
 
-const questions: Readonly<Record<Tool, readonly [argument: string, answer: RegExp]>> = {
+const questions: Readonly<Record<Tool, readonly [argument: string, pattern: RegExp]>> = {
   "espeak-ng": ["--version", /text-to-speech: (\S+)/],
   // It responds, and exits with 1.
   flite: ["--version", /version: flite-(\S+)/],
