@@ -1,4 +1,4 @@
-import { match } from "path-to-regexp";
+import Router from "@koa/router";
 import type { Auth, Cors } from "./auth.ts";
 import { apiAt, type CompatibleApi } from "./compatible-api.ts";
 import type { Operation } from "./operation.ts";
@@ -33,30 +33,42 @@ export const createRouter = (
   admissions: Admissions,
   apis: readonly CompatibleApi[] = [],
 ): OperationRouter => {
-  const templates = operations.flatMap((operation) =>
-    templatesOf(operation.path).map((template) => ({ template, operation })),
+  const router = new Router();
+  const admits: Readonly<Partial<Record<Auth, Admit>>> = admissions;
+  const templates = operations
+    .flatMap((operation) => templatesOf(operation.path).map((template) => ({ template, operation })))
+    .toSorted((a, b) => parametersOf(a.template) - parametersOf(b.template));
+  /** Requests with a method that no operation of the path has. */
+  const withoutOperation = new Map<string, Route>();
+  /** The routes of each path, by method. The parameters of a request are added. */
+  const routes = new Map<string, Map<string, Route>>();
+  for (const [template, members] of Map.groupBy(templates, (member) => member.template)) {
+    const common = members.reduce(
+      (route, { operation }) => withMethodsOf(operation, route),
+      unknownPath(template, apiAt(apis, template)),
+    );
+    withoutOperation.set(template, common);
+    routes.set(template, new Map());
+    for (const { operation } of members) {
+      const { auth, handle, fromMemory } = operation;
+      const route = { ...common, operation: { template, admit: admits[auth], handle, fromMemory } };
+      router.register(template, methodsOf(operation), handle);
+      for (const method of methodsOf(operation)) routes.get(template)?.set(method, route);
+    }
+  }
+  /** Paths without parameters need no search. */
+  const exact = new Map(
+    [...routes]
+      .filter(([template]) => parametersOf(template) === 0)
+      .map(([template, byMethod]) => [template.replaceAll("\\", ""), byMethod]),
   );
-  const paths = [...Map.groupBy(templates, ({ template }) => template)]
-    .map(([template, members]) =>
-      createPath(
-        template,
-        members.map(({ operation }) => operation),
-        { admissions, api: apiAt(apis, template) },
-      ),
-    )
-    .toSorted((a, b) => a.parameters - b.parameters);
-  const exact = new Map(paths.map(({ template, routes }) => [template.replaceAll("\\", ""), routes]));
 
   const search = (method: string, path: string): Route => {
-    let first: Route | undefined;
-    for (const { routes, withoutOperation, paramsIn } of paths) {
-      const params = paramsIn(path);
-      if (!params) continue;
-      const route = routes.get(method);
-      if (route) return { ...route, params };
-      first ??= withoutOperation;
-    }
-    return first ?? unknownPath(path, apiAt(apis, path));
+    const { path: layers } = router.match(path, method);
+    const layer = layers.find(({ methods }) => methods.includes(method));
+    const route = layer && routes.get(String(layer.path))?.get(method);
+    if (route) return { ...route, params: layer.params(path, layer.captures(path)) };
+    return withoutOperation.get(String(layers[0]?.path)) ?? unknownPath(path, apiAt(apis, path));
   };
 
   return {
@@ -64,52 +76,17 @@ export const createRouter = (
   };
 };
 
-interface Path {
-  /** `path-to-regexp` reads it. */
-  readonly template: string;
-  readonly parameters: number;
-  /** The routes by method, to which the parameters of a request are added. */
-  readonly routes: ReadonlyMap<string, Route>;
-  /** Requests with other methods lead here. */
-  readonly withoutOperation: Route;
-  /** Returns undefined if the path does not match. */
-  readonly paramsIn: (path: string) => Route["params"] | undefined;
-}
+const parametersOf = (template: string): number => template.split("/:").length - 1;
 
-const createPath = (
-  template: string,
-  operations: readonly Operation[],
-  { admissions, api }: { readonly admissions: Admissions; readonly api: CompatibleApi | undefined },
-): Path => {
-  const admits: Readonly<Partial<Record<Auth, Admit>>> = admissions;
-  const withoutOperation = operations.reduce<Route>(
-    ({ allow }, { auth, cors = defaultCors[auth], deprecated = {}, ...operation }) => ({
-      allow: [...allow, ...methodsOf(operation)],
-      cors,
-      deprecation: deprecated,
-      api,
-      operation: undefined,
-      params: {},
-    }),
-    unknownPath(template, api),
-  );
-  const routes = operations.flatMap((operation) => {
-    const { auth, handle, fromMemory } = operation;
-    const route = { ...withoutOperation, operation: { template, admit: admits[auth], handle, fromMemory } };
-    return methodsOf(operation).map((method) => [method, route] as const);
-  });
-  const matches = match<Record<string, string>>(template, { decode: decoded });
-  return {
-    template,
-    parameters: template.split("/:").length - 1,
-    routes: new Map(routes),
-    withoutOperation,
-    paramsIn: (path) => {
-      const found = matches(path);
-      return found ? found.params : undefined;
-    },
-  };
-};
+const withMethodsOf = (
+  { auth, cors = defaultCors[auth], deprecated, ...operation }: Operation,
+  route: Route,
+): Route => ({
+  ...route,
+  allow: [...route.allow, ...methodsOf(operation)],
+  cors,
+  deprecation: deprecated ?? {},
+});
 
 /** Pages may read the 404 of unknown paths of the APIs. */
 const unknownPath = (path: string, api: CompatibleApi | undefined): Route => ({
@@ -128,15 +105,6 @@ const methodsOf = ({ method }: Pick<Operation, "method">): string[] =>
 const templatesOf = (path: string): string[] => {
   const template = (colon: string) => path.replaceAll(":", colon).replaceAll(/\{(\w+)\}/g, ":$1");
   return path.includes(":") ? [template("\\:"), template("%3A")] : [template("")];
-};
-
-/** A parameter that is not percent-encoded UTF-8 is taken as it is. */
-const decoded = (text: string): string => {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 };
 
 const withoutQuery = (target: string): string => {

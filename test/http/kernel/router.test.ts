@@ -57,6 +57,7 @@ describe("the router", () => {
     expect(nameIn("UK%20English%20Female")).to.equal("UK English Female");
     expect(nameIn("a%252Fb%2Fc")).to.equal("a%2Fb/c");
     expect(nameIn("%ff")).to.equal("%ff");
+    expect(nameIn(":name")).to.equal(":name");
   });
 
   it("finds a path with a colon also percent-encoded", () => {
