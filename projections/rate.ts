@@ -1,4 +1,5 @@
 import { type RequestsCounted, rateStream } from "../src/domain/ledger/rate.ts";
+import type { EpochMs } from "../src/domain/time.ts";
 import type { Projection } from "./projection.ts";
 import type { View } from "./runner/view.ts";
 
@@ -10,10 +11,10 @@ export interface Rate {
 
 interface InstanceRate {
   /**
-   * When the store appended its last report, in milliseconds since the epoch: the only clock that
-   * all instances share.
+   * When the store appended its last report: the store's clock is the only one that all instances
+   * share.
    */
-  reportedAt: number;
+  reportedAt: EpochMs;
   /** Requests by minute and key, for the latest minutes of the instance's clock. */
   minutes: Record<number, Record<string, number>>;
 }

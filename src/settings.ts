@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { z } from "zod";
 import { errorMessage } from "./domain/errors.ts";
+import type { EpochMs } from "./domain/time.ts";
 import { checkRoles } from "./settings/admin-tokens.ts";
 import { environment, limitVariables } from "./settings/environment.ts";
 import { findMisspelled } from "./settings/misspelled.ts";
@@ -63,8 +64,7 @@ const toSettings = (data: Environment) => ({
   audioRetention: data.AUDIO_RETENTION,
   sharesAudio: data.AUDIO_SHARING === "all",
   hasVoiceGallery: data.VOICE_GALLERY === "on",
-  /** Milliseconds since the epoch. */
-  audioLegacyUntil: data.AUDIO_LEGACY_UNTIL ?? 0,
+  audioLegacyUntil: (data.AUDIO_LEGACY_UNTIL ?? 0) satisfies EpochMs,
   /** Undefined: no cache is purged. */
   purge:
     data.PURGE_TOKEN === undefined || data.PURGE_URL.length === 0

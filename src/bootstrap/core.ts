@@ -15,6 +15,7 @@ import { repeatEvery } from "../async/repeat.ts";
 import { createScheduler } from "../async/scheduler/scheduler.ts";
 import { backgroundTime } from "../async/time.ts";
 import { rateStream } from "../domain/ledger/rate.ts";
+import type { EpochMs } from "../domain/time.ts";
 import { naturalVoicesFolder, openNaturalVoices } from "../engines/natural-voices/natural-voices.ts";
 import { createCommandHandler } from "../eventstore/command-handler.ts";
 import type { EventStore } from "../eventstore/event-store.ts";
@@ -36,7 +37,7 @@ import { webhookRefusal } from "./website-servers.ts";
 export interface Runtime {
   readonly settings: Settings;
   readonly log: Logger;
-  readonly clock: () => number;
+  readonly clock: () => EpochMs;
   readonly telemetry: Telemetry;
   /** Starts the process of the speech tools. */
   readonly superviseHelper: typeof superviseHostProcess;

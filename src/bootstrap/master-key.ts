@@ -15,6 +15,7 @@ import {
   recognizeMasterKey,
   UnknownMasterKey,
 } from "../domain/accounts/master-key.ts";
+import type { EpochMs } from "../domain/time.ts";
 import type { CommandHandler } from "../eventstore/command-handler.ts";
 import { isSharedByMachines } from "../settings/schemas.ts";
 import { BadSetting, type Settings, withSettingName } from "../settings.ts";
@@ -125,7 +126,7 @@ const syncDirectory = async (path: string): Promise<void> => {
 export const openNamingKey = async (
   handler: CommandHandler,
   cipher: CredentialsCipher,
-  clock: () => number,
+  clock: () => EpochMs,
 ): Promise<NamingKey> => {
   const at = new Date(clock()).toISOString();
   try {
@@ -146,7 +147,7 @@ export const openNamingKey = async (
 export const createLazyCipher = (
   settings: Settings,
   handler: CommandHandler,
-  clock: () => number,
+  clock: () => EpochMs,
   options?: ObtainOptions,
 ): (() => Promise<CredentialsCipher>) =>
   lazy(async () => {

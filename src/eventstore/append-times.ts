@@ -1,19 +1,17 @@
 import { randomUUID } from "node:crypto";
+import type { EpochMs } from "../domain/time.ts";
 import { type AppendResult, type EventStore, readEvent } from "./event-store.ts";
 import { probeStream } from "./stream-prefix.ts";
 
-/**
- * When an append happened: by the store's clock, and its limits by this process's clock.
- * Milliseconds since the epoch.
- */
+/** When an append happened: by the store's clock, and its limits by this process's clock. */
 export interface AppendTimes {
-  readonly created: number;
-  readonly sent: number;
-  readonly acknowledged: number;
+  readonly created: EpochMs;
+  readonly sent: EpochMs;
+  readonly acknowledged: EpochMs;
 }
 
 interface AppendTimesOptions {
-  readonly clock: () => number;
+  readonly clock: () => EpochMs;
   /** Monotonic time in milliseconds. */
   readonly uptime?: () => number;
   readonly onTimes: (times: AppendTimes) => void;

@@ -2,6 +2,7 @@ import { LRUCache } from "lru-cache";
 import { createDeadlineQueue } from "../async/deadline-queue.ts";
 import { systemTime, type Time } from "../async/time.ts";
 import { Unavailable } from "../domain/errors.ts";
+import type { EpochMs } from "../domain/time.ts";
 import type { Any, Decider, DomainEvent, StreamSnapshot } from "./decider.ts";
 import type { EventMetadata, EventStore } from "./event-store.ts";
 import { type Command, type Outcome, StreamQueue, type StreamQueueContext } from "./stream-queue.ts";
@@ -39,7 +40,7 @@ export interface CommandHandler {
 
 interface CommandHandlerOptions {
   readonly store: EventStore;
-  readonly clock?: () => number;
+  readonly clock?: () => EpochMs;
   /**
    * A recent state of a stream, to avoid reading the whole stream. It may lag behind the log: later
    * events are read.

@@ -1,3 +1,5 @@
+import type { EpochMs } from "../domain/time.ts";
+
 /**
  * The port to the event store: an append-only log of streams. Every driver passes
  * test/contracts/event-store.ts.
@@ -44,8 +46,8 @@ export interface RecordedEvent extends NewEvent {
   readonly revision: number;
   /** Increases over the whole log, with gaps. */
   readonly position: number;
-  /** When the store appended it, in milliseconds since the epoch. */
-  readonly created: number;
+  /** When the store appended it. */
+  readonly created: EpochMs;
 }
 
 /** The stream's required state for an append: any, no events, or this last revision. */

@@ -1,4 +1,5 @@
 import { randomFillSync } from "node:crypto";
+import type { EpochMs } from "../domain/time.ts";
 
 const hex = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
 const randomPerId = 10;
@@ -9,10 +10,10 @@ let lastTime = 0;
 let counter = 0;
 
 /**
- * A version 7 UUID in lower case. `now` is in milliseconds since the epoch. UUIDs increase strictly
- * within the process, even within a millisecond and when `now` decreases.
+ * A version 7 UUID in lower case. UUIDs increase strictly within the process, even within a
+ * millisecond and when `now` decreases.
  */
-export const uuidv7 = (now: number): string => {
+export const uuidv7 = (now: EpochMs): string => {
   if (used === pool.length) {
     randomFillSync(pool);
     used = 0;

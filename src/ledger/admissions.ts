@@ -2,6 +2,7 @@ import { keyDecider, keyStream, suspendKey } from "../domain/accounts/key.ts";
 import { KeyIsSuspended, Unavailable } from "../domain/errors.ts";
 import { JournalTakenOver } from "../domain/ledger/journal/journal.ts";
 import { QuotaExceeded } from "../domain/ledger/quota/quota.ts";
+import type { EpochMs } from "../domain/time.ts";
 import type { CommandHandler } from "../eventstore/command-handler.ts";
 import type { BackgroundTasks } from "./background-tasks.ts";
 import type { IdempotencyClaims } from "./idempotency/idempotency-claims.ts";
@@ -16,7 +17,7 @@ export interface AdmissionsOptions {
   readonly handler: Pick<CommandHandler, "execute">;
   /** Resolves when this instance's views show the position. */
   readonly untilVisible: (position: number) => Promise<void>;
-  readonly clock: () => number;
+  readonly clock: () => EpochMs;
   /** @throws {Unavailable} if this machine's clock is wrong: the month of a serving would be */
   readonly requireCorrectClock: () => void;
   /** Called when a request does not fit into the key's quota. */

@@ -4,6 +4,7 @@ import { backgroundTime, type Time } from "../async/time.ts";
 import type { JournalClosed, JournalEvent } from "../domain/ledger/journal/journal.ts";
 import type { VoidedServing } from "../domain/ledger/journal/serving.ts";
 import { monthOf } from "../domain/ledger/month.ts";
+import type { EpochMs } from "../domain/time.ts";
 import { type CommandHandler, createCommandHandler } from "../eventstore/command-handler.ts";
 import type { EventStore } from "../eventstore/event-store.ts";
 import { throwUnavailable } from "../eventstore/store-error.ts";
@@ -34,7 +35,7 @@ export interface OpenLedgerOptions {
   readonly handler: CommandHandler;
   /** Gets the unposted entries of this process, and those of others. */
   readonly knownEntries?: KnownEntries;
-  readonly clock: () => number;
+  readonly clock: () => EpochMs;
   /** Measures deadlines, delays and schedules. */
   readonly time?: Time;
   /** Resolves when this instance's views show the position. */

@@ -1,4 +1,5 @@
 import { LRUCache } from "lru-cache";
+import type { EpochMs } from "../domain/time.ts";
 
 /** Gives back what was acquired. Repeated calls do nothing. */
 export type Release = () => void;
@@ -54,7 +55,7 @@ export interface Window {
  * Allows so many in each window of time. Windows begin at multiples of their length. What was
  * acquired counts until the window ends.
  */
-export const createRateLimit = ({ atMost, windowMs }: Window, clock: () => number): Limit => {
+export const createRateLimit = ({ atMost, windowMs }: Window, clock: () => EpochMs): Limit => {
   // `max` would allocate lists of this length at once: 4 ms and 1 MB.
   const counts = new LRUCache<string, number>({ maxSize: maxKeys, sizeCalculation: () => 1 });
   let window = Number.NaN;

@@ -1,4 +1,5 @@
 import { ServiceError } from "../domain/errors.ts";
+import type { EpochMs } from "../domain/time.ts";
 import {
   createConcurrencyLimit,
   createRateLimit,
@@ -170,7 +171,7 @@ export const burstExceeded = (retryAfterSeconds: number): RateLimited =>
 export type Limits = ReturnType<typeof createLimits>;
 
 /** The limits that an instance counts alone. Those of requests: see `createRateLimiter`. */
-export const createLimits = (settings: LimitSettings, clock: () => number) => {
+export const createLimits = (settings: LimitSettings, clock: () => EpochMs) => {
   const atOnce = (kind: "sockets" | "streams"): RefusingLimit => {
     const { atMost: setting, beyond } = limits[kind];
     const atMost = settings[setting];

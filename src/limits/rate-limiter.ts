@@ -3,6 +3,7 @@ import type { View } from "../../projections/runner/view.ts";
 import { PerKey } from "../domain/accounts/key-numbers.ts";
 import type { Plan } from "../domain/accounts/plan.ts";
 import { minuteOf, rateStream } from "../domain/ledger/rate.ts";
+import type { EpochMs } from "../domain/time.ts";
 import type { EventStore } from "../eventstore/event-store.ts";
 import { type BurstLimiter, type BurstWindow, createBurstLimiter } from "./burst-limiter.ts";
 import { clientNetwork } from "./client-network.ts";
@@ -40,7 +41,7 @@ export interface RateLimiterOptions {
   readonly store: Pick<EventStore, "append" | "setRetention">;
   readonly view: View<Rate>;
   readonly instance: string;
-  readonly clock: () => number;
+  readonly clock: () => EpochMs;
   /** Milliseconds that never go back, for the burst check. Default `performance.now`. */
   readonly uptime?: () => number;
   /** The sliding window of the burst check. Default 1,000. */

@@ -7,6 +7,7 @@ import {
   rateRetentionSeconds,
   reportRequests,
 } from "../domain/ledger/rate.ts";
+import type { EpochMs } from "../domain/time.ts";
 import type { EventStore } from "../eventstore/event-store.ts";
 import { uuidv7 } from "../eventstore/uuid.ts";
 
@@ -23,7 +24,7 @@ export interface ReportedCounter {
 interface RateReportsOptions {
   readonly store: Pick<EventStore, "append" | "setRetention">;
   readonly stream: string;
-  readonly clock: () => number;
+  readonly clock: () => EpochMs;
   readonly flushMs: number;
   readonly deadlineMs: number;
   /** Called at the first of consecutive failed reports. */

@@ -1,6 +1,7 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import { z } from "zod";
+import type { EpochMs } from "../../domain/time.ts";
 import type { Principal, Proof, Validity } from "./principal.ts";
 
 /** A bearer token; `exp` in unix seconds. */
@@ -50,8 +51,7 @@ export const createAccessTokens = ({
   /** Former keys. Tokens signed with them stay valid. */
   previousKeys?: readonly Buffer[];
   ttlSeconds: number;
-  /** Milliseconds since the epoch. */
-  clock: () => number;
+  clock: () => EpochMs;
 }) => {
   const keys = [key, ...previousKeys];
   const known = new LRUCache<string, TokenClaims>({ max: maxCachedTokens });

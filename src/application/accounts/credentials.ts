@@ -31,6 +31,7 @@ import {
   byokEngines,
   type ProviderCredentials,
 } from "../../domain/synthesis/byok-providers.ts";
+import type { EpochMs } from "../../domain/time.ts";
 import type { CommandContext, ExecuteCommand } from "../execute-command.ts";
 import {
   type CredentialsCipher,
@@ -84,7 +85,7 @@ interface CredentialsServiceOptions {
   readonly cipher: () => Promise<CredentialsCipher>;
   /** Encrypts the secrets of webhooks under the current key. Default: there are none. */
   readonly reencryptWebhooks?: (context: CommandContext) => Promise<Reencryption>;
-  readonly clock: () => number;
+  readonly clock: () => EpochMs;
   /** The deadline of listing a provider's voices. Default 15 s. */
   readonly deadlineMs?: number;
 }

@@ -20,6 +20,7 @@ import type { Plan } from "../../domain/accounts/plan.ts";
 import { requireWebsite, websiteDecider, websiteStream } from "../../domain/accounts/website.ts";
 import { NotFound } from "../../domain/errors.ts";
 import { monthOf } from "../../domain/ledger/month.ts";
+import type { EpochMs } from "../../domain/time.ts";
 import { throwUnavailable } from "../../eventstore/store-error.ts";
 import type { UsageReader } from "../../ledger/accounts/usage-reader.ts";
 import { hashSecret } from "../access/secrets.ts";
@@ -102,7 +103,7 @@ interface KeysOptions {
    * @throws {Unavailable}
    */
   readonly carryOverUsage: (apiKey: string, month: string) => Promise<void>;
-  readonly clock: () => number;
+  readonly clock: () => EpochMs;
   /** The time of suspensions and revocations. Default: that of `clock`. */
   readonly urgentTime?: UrgentTime;
   readonly random: Random;

@@ -5,6 +5,7 @@ import {
   masterKeyStream,
   reencryptNamingKey as reencrypted,
 } from "../../domain/accounts/master-key.ts";
+import type { EpochMs } from "../../domain/time.ts";
 import type { CommandHandler } from "../../eventstore/command-handler.ts";
 import type { CommandContext, ExecuteCommand } from "../execute-command.ts";
 import { type CredentialsCipher, DecryptionFailed, type NamingKeyOwner } from "./credentials-cipher.ts";
@@ -15,8 +16,8 @@ const owner: NamingKeyOwner = { purpose: "naming key" };
 
 export interface NamingKey {
   readonly key: KeyObject;
-  /** When the first instance that names audio with it started, in milliseconds since the epoch. */
-  readonly createdAt: number;
+  /** When the first instance that names audio with it started. */
+  readonly createdAt: EpochMs;
 }
 
 /**

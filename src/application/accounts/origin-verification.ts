@@ -10,6 +10,7 @@ import {
   websiteDecider,
   websiteStream,
 } from "../../domain/accounts/website.ts";
+import type { EpochMs } from "../../domain/time.ts";
 import { hashSecret, matchingSecret } from "../access/secrets.ts";
 import type { CommandContext, ExecuteCommand } from "../execute-command.ts";
 import { newVerificationToken, type Random, websiteIdOfVerification } from "./identifiers.ts";
@@ -46,7 +47,7 @@ export const createOriginVerification = ({
 }: {
   execute: ExecuteCommand;
   websites: View<Website>;
-  clock: () => number;
+  clock: () => EpochMs;
   random: Random;
 }) => ({
   /** @throws {NotFound} for an unknown website @throws {Conflict} when too many are in progress */

@@ -23,6 +23,7 @@ import {
 } from "../../domain/accounts/website-config.ts";
 import { NotFound } from "../../domain/errors.ts";
 import type { TextFormat } from "../../domain/synthesis/speech.ts";
+import type { EpochMs } from "../../domain/time.ts";
 import type { CommandContext, ExecuteCommand } from "../execute-command.ts";
 import { newWebsiteId, type Random } from "./identifiers.ts";
 import type { Keys, NewSecret } from "./keys.ts";
@@ -61,7 +62,7 @@ interface WebsitesOptions {
   readonly execute: ExecuteCommand;
   readonly websites: View<Website>;
   readonly keys: Pick<Keys, "issue">;
-  readonly clock: () => number;
+  readonly clock: () => EpochMs;
   readonly random: Random;
 }
 

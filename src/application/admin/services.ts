@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { allKeys, findKey } from "../../../projections/keys.ts";
 import { findWebsite } from "../../../projections/websites.ts";
+import type { EpochMs } from "../../domain/time.ts";
 import type { CommandHandler } from "../../eventstore/command-handler.ts";
 import type { EventStore } from "../../eventstore/event-store.ts";
 import type { KnownEntries } from "../../ledger/accounts/known-entries.ts";
@@ -44,7 +45,7 @@ interface AdminServicesOptions {
   readonly webhookRefusal: (url: URL) => string | undefined;
   /** See `createCatalogService`. */
   readonly findInstalled: () => Promise<(voiceName: string) => boolean>;
-  readonly clock: () => number;
+  readonly clock: () => EpochMs;
   readonly urgentTime: UrgentTime;
   /** Without it, the usage of keys is read from their accounts. */
   readonly readCountedUsage?: ReadCountedUsage;

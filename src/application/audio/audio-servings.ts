@@ -5,6 +5,7 @@ import { journalPrefix, type ServedEvent } from "../../domain/ledger/journal/jou
 import type { AudioSource, ServedAudio } from "../../domain/ledger/journal/serving.ts";
 import { expandServings } from "../../domain/ledger/journal/serving-columns.ts";
 import { period } from "../../domain/ledger/period.ts";
+import type { EpochMs } from "../../domain/time.ts";
 import { parse } from "../../domain/validation.ts";
 import type { EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
 import { readBatches } from "../../eventstore/follow-events.ts";
@@ -66,7 +67,7 @@ export const createCountServings =
     readonly store: EventStore;
     /** Counts wait here for their turn: each may read the journals of a whole month. */
     readonly queue: ReportQueue;
-    readonly clock: () => number;
+    readonly clock: () => EpochMs;
   }): CountServings =>
   async ({ hash, signal, ...request }) => {
     const { to = clock(), from = to - maxPeriodMs } = parse(period, request);

@@ -2,6 +2,7 @@ import { CdnUnavailable, type PurgeCdn } from "../../audio/cdn-purge.ts";
 import { type AudioStore, AudioStoreUnavailable } from "../../audio/store/audio-store.ts";
 import { Unavailable } from "../../domain/errors.ts";
 import { type AudioEvent, audioDecider, audioStream } from "../../domain/synthesis/audio-events.ts";
+import type { EpochMs } from "../../domain/time.ts";
 import type { CommandHandler } from "../../eventstore/command-handler.ts";
 import type { CommandContext } from "../execute-command.ts";
 import { checkHash } from "./audio-reports.ts";
@@ -37,7 +38,7 @@ export const createDeleteAudio =
     readonly forget: (hash: string) => void;
     /** Absent without a CDN. */
     readonly purge: PurgeCdn | undefined;
-    readonly clock: () => number;
+    readonly clock: () => EpochMs;
     /**
      * Called before anything is removed, because the deletion could not be recorded.
      * @throws {Unavailable}

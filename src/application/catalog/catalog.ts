@@ -23,6 +23,7 @@ import {
 } from "../../domain/catalog/voice-schema.ts";
 import { NotFound } from "../../domain/errors.ts";
 import type { SystemVoice, Voice } from "../../domain/synthesis/speech.ts";
+import type { EpochMs } from "../../domain/time.ts";
 import { parse } from "../../domain/validation.ts";
 import type { CommandContext, ExecuteCommand } from "../execute-command.ts";
 import { catalogIndexOf } from "./catalog-index-of.ts";
@@ -36,7 +37,7 @@ interface CatalogServiceOptions {
   readonly catalog: View<CatalogState>;
   /** Resolves with a function that is true for the natural voices that this machine can speak. */
   readonly findInstalled: () => Promise<(voiceName: string) => boolean>;
-  readonly clock: () => number;
+  readonly clock: () => EpochMs;
 }
 
 /** The choice of voices, which is the same on all instances. */

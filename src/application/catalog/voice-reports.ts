@@ -11,6 +11,7 @@ import {
   reportVoices,
 } from "../../domain/catalog/platform.ts";
 import { findBrowser, findOperatingSystem } from "../../domain/catalog/platform-names.ts";
+import type { EpochMs } from "../../domain/time.ts";
 import type { ExecuteCommand } from "../execute-command.ts";
 import { catalogIndexOf } from "./catalog-index-of.ts";
 
@@ -40,7 +41,7 @@ export const createVoiceReports =
   }: {
     execute: ExecuteCommand;
     catalog: View<CatalogState>;
-    clock: () => number;
+    clock: () => EpochMs;
   }): ReportVoices =>
   async ({ platform, voices }) => {
     const [browser, os] = [findBrowser(platform.browser), findOperatingSystem(platform.os)];

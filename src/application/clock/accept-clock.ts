@@ -4,6 +4,7 @@ import type { ClockCorrected, ClockEvent } from "../../domain/ledger/journal/clo
 import { journalStream, type ServedEvent } from "../../domain/ledger/journal/journal.ts";
 import { sealsStream } from "../../domain/ledger/seals/seal.ts";
 import { logStream } from "../../domain/log-format.ts";
+import type { EpochMs } from "../../domain/time.ts";
 import type { CommandHandler } from "../../eventstore/command-handler.ts";
 import {
   type EventStore,
@@ -36,7 +37,7 @@ interface AcceptClockOptions {
   readonly handler: CommandHandler;
   readonly clockCheck: Pick<ClockCheck, "accept" | "isWrong" | "milliseconds" | "logTime">;
   /** This machine's clock, right or wrong. */
-  readonly wall: () => number;
+  readonly wall: () => EpochMs;
   /** False: the event store's clock is that of its server. */
   readonly isStoreEmbedded: boolean;
 }

@@ -1,10 +1,11 @@
 import { Unavailable } from "../../domain/errors.ts";
+import type { EpochMs } from "../../domain/time.ts";
 import type { AppendTimes } from "../../eventstore/append-times.ts";
 
 /** The clocks of this machine, in milliseconds. */
 export interface MachineClocks {
   /** The time since the epoch. It may be set at any time. */
-  readonly wall: () => number;
+  readonly wall: () => EpochMs;
   /** The time since the machine was started, including the time during which it was suspended. */
   readonly uptime: () => number;
 }

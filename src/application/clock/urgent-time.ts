@@ -1,3 +1,4 @@
+import type { EpochMs } from "../../domain/time.ts";
 import { throwUnavailable } from "../../eventstore/store-error.ts";
 import type { ClockCheck } from "./clock-check.ts";
 
@@ -23,7 +24,7 @@ export const createUrgentTime =
     measure,
   }: {
     readonly clockCheck: Pick<ClockCheck, "isWrong" | "logTime">;
-    readonly clock: () => number;
+    readonly clock: () => EpochMs;
     /** Appends an event and reads its time. @throws {EventStoreUnavailable} */
     readonly measure: () => Promise<void>;
   }): UrgentTime =>

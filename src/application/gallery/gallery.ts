@@ -14,6 +14,7 @@ import {
   type SystemVoice,
   type Voice,
 } from "../../domain/synthesis/speech.ts";
+import type { EpochMs } from "../../domain/time.ts";
 import { type CatalogOf, sharedCatalog } from "../catalog/website-catalog.ts";
 import type { Planner, SynthesisRequest } from "../synthesis/planner.ts";
 
@@ -37,7 +38,7 @@ interface GalleryOptions {
   /** Plans recipes that belong to no website. */
   readonly plan: Planner["plan"];
   readonly samples: View<Samples>;
-  readonly clock: () => number;
+  readonly clock: () => EpochMs;
 }
 
 export type Gallery = ReturnType<typeof createGallery>;

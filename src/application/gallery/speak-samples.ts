@@ -3,6 +3,7 @@ import type { Time } from "../../async/time.ts";
 import type { Pipeline, Rendition } from "../../audio/pipeline/pipeline.ts";
 import { ServiceError, Unavailable } from "../../domain/errors.ts";
 import { audioDecider, audioStream, recordSample } from "../../domain/synthesis/audio-events.ts";
+import type { EpochMs } from "../../domain/time.ts";
 import type { ExecuteCommand } from "../execute-command.ts";
 import type { Gallery, GalleryVoice } from "./gallery.ts";
 
@@ -20,7 +21,7 @@ interface SpeakSamplesOptions {
   readonly execute: ExecuteCommand;
   /** True if no request waits for an engine or is being synthesized. */
   readonly isIdle: () => boolean;
-  readonly clock: () => number;
+  readonly clock: () => EpochMs;
   readonly time: Time;
   /** The rest after each sample, as a multiple of the time that it took. Default: 0. */
   readonly rest?: number;

@@ -1,5 +1,6 @@
 import type { JournalEvent } from "../../domain/ledger/journal/journal.ts";
 import type { AudioSource } from "../../domain/ledger/journal/serving.ts";
+import type { EpochMs } from "../../domain/time.ts";
 
 /** The work of this instance in one hour (UTC). */
 export interface ActivityHour {
@@ -34,7 +35,7 @@ interface MutableHour {
   readonly refused: Record<string, number>;
 }
 
-export const createActivity = ({ clock }: { readonly clock: () => number }): Activity => {
+export const createActivity = ({ clock }: { readonly clock: () => EpochMs }): Activity => {
   const hours = new Map<number, MutableHour>();
 
   const currentHour = (): MutableHour => {

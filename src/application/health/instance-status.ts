@@ -2,6 +2,7 @@ import { type Rate, reportingInstances } from "../../../projections/rate.ts";
 import type { RunnerStatus } from "../../../projections/runner/runner.ts";
 import type { View } from "../../../projections/runner/view.ts";
 import type { ResourceStats } from "../../async/scheduler/scheduler.ts";
+import type { EpochMs } from "../../domain/time.ts";
 import type { Activity, ActivityHour } from "./activity.ts";
 import type { CheckHealth, Health } from "./health.ts";
 import type { ProviderActivities, ProviderActivity } from "./provider-activity.ts";
@@ -38,7 +39,7 @@ export type ShowProviders = () => ProviderStatus;
 
 interface InstanceStatusOptions {
   readonly instance: string;
-  readonly clock: () => number;
+  readonly clock: () => EpochMs;
   readonly views: () => RunnerStatus;
   readonly rate: View<Rate>;
   readonly checkHealth: CheckHealth;

@@ -1,5 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { EngineCode } from "../../domain/synthesis/speech.ts";
+import type { EpochMs } from "../../domain/time.ts";
 import type { ProviderEvent } from "../../engines/resilience/with-event-reports.ts";
 
 /**
@@ -44,7 +45,11 @@ interface Account {
   changes: ProviderActivity["changes"];
 }
 
-export const createProviderActivities = ({ clock }: { readonly clock: () => number }): ProviderActivities => {
+export const createProviderActivities = ({
+  clock,
+}: {
+  readonly clock: () => EpochMs;
+}): ProviderActivities => {
   const accounts = new LRUCache<string, Account>({ max: maxAccounts });
   const now = (): string => new Date(clock()).toISOString();
 

@@ -1,4 +1,5 @@
 import { isoClock } from "../../async/iso-clock.ts";
+import type { EpochMs } from "../../domain/time.ts";
 import type { CheckHealth, ComponentHealth } from "./health.ts";
 
 /** A dependency, and the time since when it has had this status (ISO 8601, UTC). */
@@ -20,7 +21,7 @@ export const createReadiness = ({
   clock,
 }: {
   readonly checkHealth: CheckHealth;
-  readonly clock: () => number;
+  readonly clock: () => EpochMs;
 }) => {
   const now = isoClock(clock);
   const seen = new Map<string, { readonly status: ComponentHealth["status"]; readonly since: string }>();

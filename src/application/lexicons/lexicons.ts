@@ -17,6 +17,7 @@ import {
   requireLexicon,
   setLexicon,
 } from "../../domain/lexicons/lexicons.ts";
+import type { EpochMs } from "../../domain/time.ts";
 import type { CommandContext, ExecuteCommand } from "../execute-command.ts";
 
 /** A lexicon without its rules. */
@@ -50,7 +51,7 @@ export const createLexicons = ({
   readonly execute: ExecuteCommand;
   readonly websites: View<Website>;
   readonly lexicons: View<Lexicons>;
-  readonly clock: () => number;
+  readonly clock: () => EpochMs;
 }) => {
   const now = (): string => new Date(clock()).toISOString();
   const loadWebsite = (websiteId: string, context: CommandContext): Promise<Website> =>

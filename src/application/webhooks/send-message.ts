@@ -1,3 +1,4 @@
+import type { EpochMs } from "../../domain/time.ts";
 import type { AttemptOutcome } from "../../domain/webhooks/delivery.ts";
 import type { WebhookMessage } from "../../domain/webhooks/message.ts";
 import type { Webhook } from "../../domain/webhooks/webhooks.ts";
@@ -25,7 +26,7 @@ export class WebhookUnreachable extends Error {
 export interface SendOptions {
   readonly cipher: () => Promise<CredentialsCipher>;
   readonly post: PostWebhook;
-  readonly clock: () => number;
+  readonly clock: () => EpochMs;
   readonly onError: (what: string, error: unknown) => void;
 }
 

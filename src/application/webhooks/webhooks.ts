@@ -5,6 +5,7 @@ import type { Encrypted } from "../../domain/accounts/event-shapes.ts";
 import { keyDecider, keyStream, requireIssued } from "../../domain/accounts/key.ts";
 import { requireWebsite, websiteDecider, websiteStream } from "../../domain/accounts/website.ts";
 import { Invalid } from "../../domain/errors.ts";
+import type { EpochMs } from "../../domain/time.ts";
 import {
   type Attempt,
   type Delivery,
@@ -79,7 +80,7 @@ interface WebhooksOptions {
   readonly cipher: () => Promise<CredentialsCipher>;
   /** Undefined if requests to the address are allowed, else why not. */
   readonly refusalOf: (url: URL) => string | undefined;
-  readonly clock: () => number;
+  readonly clock: () => EpochMs;
   readonly random: Random;
 }
 

@@ -1,11 +1,12 @@
+import type { EpochMs } from "../../domain/time.ts";
 import type { AudioReads } from "../pipeline/audio-reads.ts";
 import { legacyFolder } from "../pipeline/legacy-names.ts";
 
-/** Until that time, in milliseconds since the epoch, public objects are found under the names of earlier versions too. */
+/** Until that time, public audio is found under the names of earlier versions, too. */
 export const withLegacyAddresses = (
   { statAudio, readAudio }: AudioReads,
-  until: number,
-  clock: () => number,
+  until: EpochMs,
+  clock: () => EpochMs,
 ): AudioReads => {
   const formerNames = (name: string): string[] =>
     clock() < until && name.startsWith("public/") ? [name.replace(/^public/, legacyFolder)] : [];

@@ -1,5 +1,6 @@
 import { repeat } from "../../async/repeat.ts";
 import type { Time } from "../../async/time.ts";
+import type { EpochMs } from "../../domain/time.ts";
 import type { PurgeCdn } from "../cdn-purge.ts";
 import { legacyFolder } from "../pipeline/legacy-names.ts";
 import { type Log, loggableMessage } from "../pipeline/log.ts";
@@ -11,11 +12,10 @@ export interface LegacyRemovalOptions {
   readonly purge: PurgeCdn | undefined;
   /** Removes it from the memory of this process. */
   readonly forget: (hash: string) => void;
-  /** Until then its addresses stay. Milliseconds since the epoch. */
-  readonly until: number;
+  /** Until then its addresses stay. */
+  readonly until: EpochMs;
   readonly log: Log;
-  /** Milliseconds since the epoch. */
-  readonly clock: () => number;
+  readonly clock: () => EpochMs;
   /** Rejects if this machine's clock may be wrong. */
   readonly requireMeasuredClock: () => Promise<void>;
 }

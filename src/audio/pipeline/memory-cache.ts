@@ -1,5 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { audioNamesOf } from "../../domain/synthesis/recipe.ts";
+import type { EpochMs } from "../../domain/time.ts";
 import type { AudioContent, AudioName } from "../store/audio-store.ts";
 
 /** Memory of an entry in addition to its bytes: name, Buffer, list node. */
@@ -12,8 +13,7 @@ export interface UseReports {
   /** An object is reported once in this time, in milliseconds. */
   readonly intervalMs: number;
   readonly report: (name: AudioName) => void;
-  /** Milliseconds since the epoch. */
-  readonly clock?: () => number;
+  readonly clock?: () => EpochMs;
 }
 
 interface Entry {

@@ -1,3 +1,4 @@
+import type { EpochMs } from "../../domain/time.ts";
 import type { Log } from "../pipeline/log.ts";
 import type { AudioFiles, AudioStore } from "../store/audio-store.ts";
 
@@ -15,8 +16,7 @@ export interface RetentionOptions {
   /** True while this process synthesizes or writes the object. */
   readonly isInUse: (name: string) => boolean;
   readonly log: Log;
-  /** Milliseconds since the epoch. */
-  readonly clock: () => number;
+  readonly clock: () => EpochMs;
   /** Rejects if this machine's clock may be wrong: all audio would look old. */
   readonly requireMeasuredClock: () => Promise<void>;
 }

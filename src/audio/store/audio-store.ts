@@ -1,4 +1,5 @@
 import { type AudioFolder, audioFolders, isAudioName } from "../../domain/synthesis/recipe.ts";
+import type { EpochMs } from "../../domain/time.ts";
 import type { AudioLength } from "../formats/audio-length.ts";
 
 /** See `name` in src/domain/synthesis/recipe.ts. */
@@ -12,8 +13,8 @@ export interface AudioContent {
 }
 
 export interface StoredAudio extends AudioContent {
-  /** When it was last put or touched, in milliseconds since the epoch. */
-  readonly usedAt: number;
+  /** When it was last put or touched. */
+  readonly usedAt: EpochMs;
 }
 
 /** What is known of an object without its bytes. */
@@ -21,8 +22,8 @@ export interface AudioInfo {
   /** The number of bytes. */
   readonly size: number;
   readonly length: AudioLength;
-  /** When it was last put or touched, in milliseconds since the epoch. */
-  readonly usedAt: number;
+  /** When it was last put or touched. */
+  readonly usedAt: EpochMs;
   /** True for the CRC-32 of the bytes that were put. */
   readonly hasChecksum: (crc32: number) => boolean;
 }
@@ -44,8 +45,8 @@ export interface AudioFiles {
   /** The names of its objects. */
   readonly names: readonly string[];
   readonly bytes: number;
-  /** When one of them was last put or touched, in milliseconds since the epoch. */
-  readonly usedAt: number;
+  /** When one of them was last put or touched. */
+  readonly usedAt: EpochMs;
 }
 
 /** Immutable objects under content-addressed names. All methods that take one throw a TypeError for any other name. */

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { createSocket } from "node:dgram";
 import { isIPv6 } from "node:net";
 import type { TimeSource } from "../../application/clock/clock-check.ts";
+import type { EpochMs } from "../../domain/time.ts";
 
 interface TimeServer {
   readonly host: string;
@@ -21,12 +22,12 @@ const eraSeconds = 2 ** 32;
 const field = { stratum: 1, origin: 24, received: 32, sent: 40 };
 
 /** Asks the servers that the operator names by SNTP (RFC 4330). The first valid response counts. */
-export const timeServers = (servers: readonly TimeServer[], wall: () => number): TimeSource => ({
+export const timeServers = (servers: readonly TimeServer[], wall: () => EpochMs): TimeSource => ({
   name: "the time servers",
   difference: () => Promise.any(servers.map((server) => askServer(server, wall))),
 });
 
-const askServer = async ({ host, port }: TimeServer, wall: () => number): Promise<number> => {
+const askServer = async ({ host, port }: TimeServer, wall: () => EpochMs): Promise<number> => {
   const socket = createSocket(isIPv6(host) ? "udp6" : "udp4");
   const difference = Promise.withResolvers<number>();
   const timer = setTimeout(() => difference.reject(new Error("no response in time")), timeoutMs);

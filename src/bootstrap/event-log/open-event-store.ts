@@ -5,6 +5,7 @@ import { afterErrors, retry } from "../../async/retry.ts";
 import { systemTime } from "../../async/time.ts";
 import { Unavailable } from "../../domain/errors.ts";
 import type { UnsupportedLogFormat } from "../../domain/log-format.ts";
+import type { EpochMs } from "../../domain/time.ts";
 import { withAppendTimes } from "../../eventstore/append-times.ts";
 import { createCommandHandler } from "../../eventstore/command-handler.ts";
 import { type EventStore, EventStoreUnavailable } from "../../eventstore/event-store.ts";
@@ -22,7 +23,7 @@ import { makePrivateDirectory } from "../private-directory.ts";
 export const startTimeoutMs = 30_000;
 
 interface OpenEventStoreOptions {
-  readonly clock: () => number;
+  readonly clock: () => EpochMs;
   readonly readOnly: boolean;
   readonly telemetry?: Telemetry;
   /** Given for stores that are written to: appends are refused while the clock is wrong. */
@@ -112,7 +113,7 @@ const measured = (store: EventStore, { clockCheck, wall, monotonic }: ServiceClo
 const openDriver = async (
   { eventStore }: Settings,
   readOnly: boolean,
-  clock: () => number,
+  clock: () => EpochMs,
 ): Promise<EventStore> => {
   if (eventStore.kind === "esdb") {
     const { openEventStoreDB } = await import("../../eventstore/eventstoredb/eventstoredb-event-store.ts");

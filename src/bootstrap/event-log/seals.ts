@@ -3,6 +3,7 @@ import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createNoteSigner, createNoteVerifier } from "../../domain/ledger/seals/note-signer.ts";
 import type { NoteVerifier } from "../../domain/ledger/seals/seal-note.ts";
+import type { EpochMs } from "../../domain/time.ts";
 import type { EventStore } from "../../eventstore/event-store.ts";
 import { createKeyMonthExport } from "../../ledger/proof/key-month-export.ts";
 import { createSeals } from "../../ledger/proof/seals.ts";
@@ -29,7 +30,7 @@ export const composeSeals = async (
     readonly storeAsWritten: EventStore;
     readonly logId: string;
     readonly masterKeys: MasterKeys;
-    readonly clock: () => number;
+    readonly clock: () => EpochMs;
     readonly requireMeasuredClock: () => Promise<void>;
   },
 ) => {

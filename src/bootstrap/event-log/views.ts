@@ -22,6 +22,7 @@ import { webhooks } from "../../../projections/webhooks.ts";
 import { websites } from "../../../projections/websites.ts";
 import { exponentialBackoff, type RetryOptions, retry } from "../../async/retry.ts";
 import { backgroundTime } from "../../async/time.ts";
+import type { EpochMs } from "../../domain/time.ts";
 import type { EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
 import { validatedEventStore } from "../../eventstore/validated-event-store.ts";
 import { positionBefore } from "../../ledger/audit/log-period.ts";
@@ -105,7 +106,7 @@ export const startUsageTotals = ({
 }: {
   readonly store: EventStore;
   readonly snapshots: SnapshotStore;
-  readonly clock: () => number;
+  readonly clock: () => EpochMs;
   readonly log: Logger;
 }): ProjectionRunner => {
   const onError = (what: string, error: unknown) => log.warn({ err: error }, what);

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { EpochMs } from "../time.ts";
 
 const date = z.iso.date();
 const time = z.iso.datetime({ offset: true });
@@ -10,13 +11,13 @@ const hasKnownYear = (time: number): boolean =>
 
 export const instantError = "Must be a date (2026-11-01) or a time with its zone (2026-11-01T08:30:00Z).";
 
-/** A date (its midnight, UTC) or a full ISO 8601 time; parsed to milliseconds since the epoch. */
+/** A date (its midnight, UTC) or a full ISO 8601 time; parsed to an `EpochMs`. */
 export const instant = z
   .string()
   .refine((value) => date.safeParse(value).success || time.safeParse(value).success, {
     error: instantError,
   })
-  .transform((value) => Date.parse(value))
+  .transform((value): EpochMs => Date.parse(value))
   .refine(hasKnownYear, { error: `Must be in the years ${years.first} to ${years.last}.` });
 
 /** Either end may be open. */

@@ -1,5 +1,6 @@
 import { STATUS_CODES } from "node:http";
 import { EngineFailed } from "../../domain/errors.ts";
+import type { EpochMs } from "../../domain/time.ts";
 import { parseJson } from "../parse-json.ts";
 import type { UpstreamResponse } from "./exchange.ts";
 import { messageFromBody } from "./redact.ts";
@@ -53,8 +54,8 @@ export const invalidAudio = (why: string): EngineFailed =>
 interface ErrorFromOptions {
   /** Must not appear in messages: the credentials and the text. */
   readonly hidden?: readonly string[];
-  /** Milliseconds since the epoch: `Retry-After` may be a date. */
-  readonly clock?: () => number;
+  /** `Retry-After` may be a date. */
+  readonly clock?: () => EpochMs;
 }
 
 /**

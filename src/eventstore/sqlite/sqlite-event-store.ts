@@ -1,5 +1,6 @@
 import { mkdir, open } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
+import type { EpochMs } from "../../domain/time.ts";
 import { createAppendBudget } from "../append-budget.ts";
 import {
   type EventStore,
@@ -29,8 +30,8 @@ interface SqliteEventStoreOptions {
   readonly path: string;
   /** Opens an existing file, which may be write-protected, and refuses appends. Default false. */
   readonly readOnly?: boolean;
-  /** Milliseconds since the epoch. Default `Date.now`. */
-  readonly clock?: () => number;
+  /** Default `Date.now`. */
+  readonly clock?: () => EpochMs;
 }
 
 /**

@@ -10,6 +10,7 @@ import {
 import { closingId } from "../../domain/ledger/accounts/usage-event-ids.ts";
 import { digestOfEvents } from "../../domain/ledger/journal/canonical.ts";
 import { addMonths, monthOf } from "../../domain/ledger/month.ts";
+import type { EpochMs } from "../../domain/time.ts";
 import {
   type EventStore,
   eventTime,
@@ -23,7 +24,7 @@ export interface CloseUsageAccountsOptions {
   readonly store: EventStore;
   /** Every key, in a stable order. */
   readonly apiKeys: () => Iterable<string>;
-  readonly clock: () => number;
+  readonly clock: () => EpochMs;
   /**
    * Rejects with {Unavailable} if this machine's clock may be wrong: it would close the account of
    * the current month.

@@ -10,6 +10,7 @@ import {
   usageAccountStream,
 } from "../../domain/ledger/accounts/usage-account.ts";
 import { type JournalEvent, journalStream } from "../../domain/ledger/journal/journal.ts";
+import type { EpochMs } from "../../domain/time.ts";
 import { type EventStore, eventTime, type RecordedEvent, readEvent } from "../../eventstore/event-store.ts";
 import { readUntil } from "../../eventstore/read-until.ts";
 import { readPostedUpTo } from "../journal/journal-reader.ts";
@@ -18,11 +19,10 @@ import { JournalPart, type NeededBy, SelectedAccounts } from "./journal-part.ts"
 import type { KnownEntries, KnownPart, KnownSnapshot, KnownTotals } from "./known-entries.ts";
 
 /**
- * Entries up to a time (milliseconds since the epoch), a log position, or both; inclusive. Default:
- * all.
+ * Entries up to a time, a log position, or both; inclusive. Default: all.
  */
 export interface AsOf {
-  readonly time?: number | undefined;
+  readonly time?: EpochMs | undefined;
   readonly position?: number | undefined;
 }
 

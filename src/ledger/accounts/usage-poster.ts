@@ -8,6 +8,7 @@ import {
 } from "../../domain/ledger/accounts/usage-account.ts";
 import { postingId } from "../../domain/ledger/accounts/usage-event-ids.ts";
 import { postedTotals } from "../../domain/ledger/accounts/usage-sum.ts";
+import type { EpochMs } from "../../domain/time.ts";
 import { createCommandHandler, type StreamSnapshot } from "../../eventstore/command-handler.ts";
 import type { EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
 import type { UnpostedEntries } from "./unposted-entries.ts";
@@ -42,7 +43,7 @@ export interface UsagePosterOptions {
    * A log position before the journal's first event: no posting of the journal is at or before it.
    */
   readonly since: number;
-  readonly clock: () => number;
+  readonly clock: () => EpochMs;
   readonly time: Time;
 }
 

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { period } from "../../domain/ledger/period.ts";
+import type { EpochMs } from "../../domain/time.ts";
 import { parse } from "../../domain/validation.ts";
 import type { EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
 import { readLog } from "../../eventstore/follow-events.ts";
@@ -43,7 +44,7 @@ export const auditPlace = z
 export type Audit = (request: AuditRequest) => AsyncIterable<AuditEntry>;
 
 export const createAudit =
-  ({ clock = Date.now, ...source }: ChargesSource & { readonly clock?: () => number }): Audit =>
+  ({ clock = Date.now, ...source }: ChargesSource & { readonly clock?: () => EpochMs }): Audit =>
   ({ apiKey, stream, type, after, signal, ...request }) => {
     const times = parse(period, { from: request.from, to: request.to });
     const { from: since, to: until } = times;

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { inTimeSlices } from "../../async/time-slices.ts";
 import { Invalid } from "../../domain/errors.ts";
 import { instant } from "../../domain/ledger/period.ts";
+import type { EpochMs } from "../../domain/time.ts";
 import { parse } from "../../domain/validation.ts";
 import { readBatches } from "../../eventstore/follow-events.ts";
 import { throwUnavailable } from "../../eventstore/store-error.ts";
@@ -54,7 +55,7 @@ export const createCountEvents =
     clock = Date.now,
     ...source
   }: ChargesSource & {
-    readonly clock?: () => number;
+    readonly clock?: () => EpochMs;
     /** Counts wait here for their turn: each may read a whole day of the log. */
     readonly queue: ReportQueue;
   }): CountEvents =>

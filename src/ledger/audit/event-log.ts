@@ -3,6 +3,7 @@ import type { Time } from "../../async/time.ts";
 import { inTimeSlices } from "../../async/time-slices.ts";
 import { Unavailable } from "../../domain/errors.ts";
 import { period } from "../../domain/ledger/period.ts";
+import type { EpochMs } from "../../domain/time.ts";
 import { parse } from "../../domain/validation.ts";
 import type { EventBatch, EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
 import { toUnavailable } from "../../eventstore/store-error.ts";
@@ -60,7 +61,7 @@ export const createEventLog = ({
   time,
   ...source
 }: ChargesSource & {
-  readonly clock?: () => number;
+  readonly clock?: () => EpochMs;
   readonly time: Time;
 }): EventLog => {
   const { store } = source;

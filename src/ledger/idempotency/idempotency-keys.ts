@@ -13,6 +13,7 @@ import {
   renewClaim,
 } from "../../domain/ledger/idempotency.ts";
 import type { Idempotency } from "../../domain/ledger/journal/serving.ts";
+import type { EpochMs } from "../../domain/time.ts";
 import type { CommandHandler } from "../../eventstore/command-handler.ts";
 
 /** A request with an Idempotency-Key. */
@@ -33,7 +34,7 @@ export const createIdempotencyKeys = ({
   clock,
 }: {
   readonly handler: Pick<CommandHandler, "execute">;
-  readonly clock: () => number;
+  readonly clock: () => EpochMs;
 }) => {
   const execute = async (
     { apiKey, requestId, idempotency }: IdempotentRequest,

@@ -2,6 +2,7 @@ import pLimit from "p-limit";
 import { idempotencyMs } from "../../domain/ledger/idempotency.ts";
 import type { Serving, VoidedServing } from "../../domain/ledger/journal/serving.ts";
 import { expandServings } from "../../domain/ledger/journal/serving-columns.ts";
+import type { EpochMs } from "../../domain/time.ts";
 import type { EventStore } from "../../eventstore/event-store.ts";
 import { voidOf } from "../journal/journal-flush.ts";
 import { readLastMinute } from "../journal/journal-reader.ts";
@@ -10,7 +11,7 @@ import type { IdempotencyKeys, IdempotentRequest } from "./idempotency-keys.ts";
 interface RecoverIdempotencyKeysOptions {
   readonly store: EventStore;
   readonly idempotencyKeys: Pick<IdempotencyKeys, "recover">;
-  readonly clock: () => number;
+  readonly clock: () => EpochMs;
   /** Takes the voids of charges whose Idempotency-Key has charged another request. */
   readonly onVoided: (voids: readonly VoidedServing[]) => void;
 }

@@ -1,5 +1,6 @@
 import { systemTime, type Time } from "../../async/time.ts";
 import { type JournalClosed, journalStream } from "../../domain/ledger/journal/journal.ts";
+import type { EpochMs } from "../../domain/time.ts";
 import {
   type EventStore,
   EventStoreUnavailable,
@@ -16,7 +17,7 @@ import { type JournalEnd, readJournalEnd } from "./journal-reader.ts";
  */
 export const closeJournal = async (
   store: EventStore,
-  clock: () => number,
+  clock: () => EpochMs,
   journal: string,
   reason: JournalClosed["reason"],
   time: Time = systemTime,

@@ -9,6 +9,7 @@ import {
   type OpenJournals,
   openJournal,
 } from "../../domain/ledger/journal/journal-registry.ts";
+import type { EpochMs } from "../../domain/time.ts";
 import type { CommandHandler, StreamSnapshot } from "../../eventstore/command-handler.ts";
 import { type EventStore, type RecordedEvent, readLastEvent } from "../../eventstore/event-store.ts";
 
@@ -26,7 +27,7 @@ export interface JournalRegistry {
 
 export const createJournalRegistry = (
   handler: Pick<CommandHandler, "execute">,
-  clock: () => number,
+  clock: () => EpochMs,
 ): JournalRegistry => {
   const now = isoClock(clock);
   const execute = (decide: (open: OpenJournals, at: string) => JournalRegistryEvent[]) =>

@@ -1,12 +1,13 @@
 import { backgroundTime, type Time } from "../../async/time.ts";
 import type { Serving, VoidedServing } from "../../domain/ledger/journal/serving.ts";
+import type { EpochMs } from "../../domain/time.ts";
 import type { EventStore } from "../../eventstore/event-store.ts";
 import type { FlushedEvent, LostEntries } from "./journal-flush.ts";
 
 export interface JournalWriterOptions {
   readonly store: EventStore;
   readonly journal: string;
-  readonly clock: () => number;
+  readonly clock: () => EpochMs;
   /** Measures deadlines and delays. Default: real time. */
   readonly time?: Time;
   /** Ends all repetitions, because the process ends. `close` then rejects. Default: never. */

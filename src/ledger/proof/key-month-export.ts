@@ -19,6 +19,7 @@ import {
   sealLeaf,
   sealsStream,
 } from "../../domain/ledger/seals/seal.ts";
+import type { EpochMs } from "../../domain/time.ts";
 import { parse } from "../../domain/validation.ts";
 import {
   type EventStore,
@@ -67,7 +68,7 @@ export const createKeyMonthExport = ({
   readonly store: EventStore;
   readonly seals: Pick<Seals, "sealIfDue">;
   readonly signer: NoteSigner;
-  readonly clock: () => number;
+  readonly clock: () => EpochMs;
 }): ExportKeyMonth => {
   const limit = pLimit(maxConcurrentPasses);
 

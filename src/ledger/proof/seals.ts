@@ -19,6 +19,7 @@ import {
   openNote,
   parseCheckpoint,
 } from "../../domain/ledger/seals/seal-note.ts";
+import type { EpochMs } from "../../domain/time.ts";
 import {
   type EventMetadata,
   type EventStore,
@@ -63,7 +64,7 @@ interface SealsOptions {
   readonly signer: NoteSigner;
   /** The keys that earlier seals may be signed with, that of `signer` included. */
   readonly keys: readonly NoteVerifier[];
-  readonly clock: () => number;
+  readonly clock: () => EpochMs;
   /**
    * Rejects with {Unavailable} if this machine's clock may be wrong: a seal of the future would
    * delay all that follow.

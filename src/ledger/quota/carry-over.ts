@@ -5,6 +5,7 @@ import {
   quotaStream,
   type SpentTotal,
 } from "../../domain/ledger/quota/quota.ts";
+import type { EpochMs } from "../../domain/time.ts";
 import type { CommandHandler } from "../../eventstore/command-handler.ts";
 
 /**
@@ -18,7 +19,7 @@ export const createCarryOverUsage = (
   handler: Pick<CommandHandler, "execute">,
   /** Reads what each journal has spent in the month, from the accounts and the unposted entries. */
   totalsOf: (apiKey: string, month: string) => Promise<readonly SpentTotal[]>,
-  clock: () => number,
+  clock: () => EpochMs,
 ): CarryOverUsage => {
   const now = isoClock(clock);
   return async (apiKey, month) => {

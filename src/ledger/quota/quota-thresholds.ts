@@ -14,6 +14,7 @@ import {
   nextThreshold,
   thresholdDecider,
 } from "../../domain/ledger/quota/quota-threshold.ts";
+import type { EpochMs } from "../../domain/time.ts";
 import type { CommandHandler } from "../../eventstore/command-handler.ts";
 import type { EventStore } from "../../eventstore/event-store.ts";
 import { KnownEntries } from "../accounts/known-entries.ts";
@@ -38,7 +39,7 @@ export interface QuotaThresholdsOptions {
   readonly quotaOf: (apiKey: string) => number | null | undefined;
   /** Called with all thresholds of the key and month, also with those that were known before. */
   readonly onCrossed: (crossed: CrossedThresholds) => Promise<void>;
-  readonly clock: () => number;
+  readonly clock: () => EpochMs;
   readonly time: Time;
   readonly onError: (what: string, error: unknown) => void;
   /** The maximum number of keys per check. Default 10,000. */

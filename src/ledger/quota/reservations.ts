@@ -5,6 +5,7 @@ import { findKeyNumber, keyNumberOf } from "../../domain/accounts/key-numbers.ts
 import { Unavailable } from "../../domain/errors.ts";
 import { JournalTakenOver } from "../../domain/ledger/journal/journal.ts";
 import { parseQuotaStream, type QuotaEvent, quotaPrefix } from "../../domain/ledger/quota/quota.ts";
+import type { EpochMs } from "../../domain/time.ts";
 import type { CommandHandler } from "../../eventstore/command-handler.ts";
 import type { EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
 import { type Following, follow } from "../../eventstore/follow-events.ts";
@@ -19,7 +20,7 @@ interface ReservationsOptions {
    * A position of the log before this journal's first reservation: recalls are followed from there.
    */
   readonly after: number;
-  readonly clock?: () => number;
+  readonly clock?: () => EpochMs;
   readonly time?: Time;
   /**
    * Resolves when all servings and voids added so far are in the journal, or it is known that they

@@ -8,6 +8,7 @@ import {
   quotaStream,
   settleReservations,
 } from "../../domain/ledger/quota/quota.ts";
+import type { EpochMs } from "../../domain/time.ts";
 import type { CommandHandler } from "../../eventstore/command-handler.ts";
 import type { EventStore } from "../../eventstore/event-store.ts";
 import { postedBy } from "../accounts/usage-reader.ts";
@@ -16,7 +17,7 @@ import { readLastMinute } from "../journal/journal-reader.ts";
 export interface SettleVoidsOptions {
   readonly store: EventStore;
   readonly handler: Pick<CommandHandler, "execute">;
-  readonly clock: () => number;
+  readonly clock: () => EpochMs;
 }
 
 const maxConcurrent = 8;

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { Invalid } from "../../domain/errors.ts";
+import type { EpochMs } from "../../domain/time.ts";
 import { throwUnavailable } from "../../eventstore/store-error.ts";
 import type { ChargesRequest, ReadCharges } from "./charges-between.ts";
 import type { ReportQueue } from "./report-queue.ts";
@@ -82,7 +83,7 @@ interface UsageBucketsOptions {
   readonly queue: ReportQueue;
   /** All keys, or only this one, from a view. */
   readonly keys: (apiKey?: string) => readonly UsageKey[];
-  readonly clock: () => number;
+  readonly clock: () => EpochMs;
 }
 
 export const createUsageBuckets = (options: UsageBucketsOptions): ReportUsageBuckets => {

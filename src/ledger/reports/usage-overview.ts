@@ -2,6 +2,7 @@ import type { DayTotals, UsageTotals } from "../../../projections/usage-totals.t
 import type { UsageCount } from "../../domain/ledger/accounts/usage-account.ts";
 import type { AudioSource } from "../../domain/ledger/journal/serving.ts";
 import { monthOf } from "../../domain/ledger/month.ts";
+import type { EpochMs } from "../../domain/time.ts";
 import type { ReadCountedUsage } from "./counted-usage.ts";
 
 /** The servings of all keys on all instances, up to a position of the log. */
@@ -39,7 +40,7 @@ export const createUsageOverview =
     clock,
   }: {
     readonly readCountedUsage: ReadCountedUsage;
-    readonly clock: () => number;
+    readonly clock: () => EpochMs;
   }): ShowUsage =>
   async () => {
     const { totals, asOfPosition, isComplete } = await readCountedUsage();

@@ -8,6 +8,7 @@ import type { JournalEvent } from "../../domain/ledger/journal/journal.ts";
 import { monthOf, startOfMonth } from "../../domain/ledger/month.ts";
 import { instant, month as monthName } from "../../domain/ledger/period.ts";
 import { sealsStream } from "../../domain/ledger/seals/seal.ts";
+import type { EpochMs } from "../../domain/time.ts";
 import { parse } from "../../domain/validation.ts";
 import {
   type EventStore,
@@ -93,7 +94,7 @@ export type ReportUsage = (request: UsageReportRequest) => Promise<UsageReport>;
 export interface UsageReportParts {
   readonly store: EventStore;
   readonly accounts: Pick<UsageReader, "beginUsage">;
-  readonly clock?: () => number;
+  readonly clock?: () => EpochMs;
   /**
    * False if the clock may differ from the event store's by more than 60 s: finality then rests on
    * the store's times.

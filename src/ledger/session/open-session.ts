@@ -2,6 +2,7 @@ import type { Time } from "../../async/time.ts";
 import type { JournalClosed } from "../../domain/ledger/journal/journal.ts";
 import type { Receipt } from "../../domain/ledger/journal/serving.ts";
 import { monthOf } from "../../domain/ledger/month.ts";
+import type { EpochMs } from "../../domain/time.ts";
 import { type CommandHandler, OutcomeUnknown } from "../../eventstore/command-handler.ts";
 import type { EventStore } from "../../eventstore/event-store.ts";
 import { throwUnavailable } from "../../eventstore/store-error.ts";
@@ -19,7 +20,7 @@ import type { Session } from "./sessions.ts";
 interface SessionOptions {
   readonly store: EventStore;
   readonly handler: CommandHandler;
-  readonly clock: () => number;
+  readonly clock: () => EpochMs;
   readonly time: Time;
   readonly registry: JournalRegistry;
   readonly recentCharges: RecentCharges;

@@ -9,6 +9,7 @@ import { journalRegistryStream } from "../../domain/ledger/journal/journal-regis
 import { RecentObjects } from "../../domain/ledger/journal/recent-objects.ts";
 import type { Serving, ServingDetails } from "../../domain/ledger/journal/serving.ts";
 import { expandServings } from "../../domain/ledger/journal/serving-columns.ts";
+import type { EpochMs } from "../../domain/time.ts";
 import type { EventBatch, EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
 import { type Following, follow } from "../../eventstore/follow-events.ts";
 import { throwUnavailable } from "../../eventstore/store-error.ts";
@@ -17,7 +18,7 @@ import { journalsSince, readLedgerEnd } from "../journal/journal-registry.ts";
 
 interface RecentChargesOptions {
   readonly store: EventStore;
-  readonly clock: () => number;
+  readonly clock: () => EpochMs;
   readonly time?: Time;
   /** Called with the events that are followed: those of journals and of the registry. */
   readonly onBatch?: (events: readonly RecordedEvent[]) => void;

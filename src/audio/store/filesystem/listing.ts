@@ -1,12 +1,13 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { AudioFolder } from "../../../domain/synthesis/recipe.ts";
+import type { EpochMs } from "../../../domain/time.ts";
 
 interface ListedFile {
   readonly name: string;
   readonly bytes: number;
-  /** Modification time, in milliseconds since the epoch. */
-  readonly usedAt: number;
+  /** Modification time. */
+  readonly usedAt: EpochMs;
 }
 
 const shardName = /^[0-9a-f]{2}$/;

@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import type { EpochMs } from "../../time.ts";
 import { canonicalJson } from "../journal/canonical.ts";
 
 /** An event as exports contain it and seals cover it. */
@@ -8,8 +9,8 @@ export interface ProvenEvent {
   readonly revision: number;
   readonly id: string;
   readonly type: string;
-  /** When the store appended it, in milliseconds since the epoch. */
-  readonly created: number;
+  /** When the store appended it. */
+  readonly created: EpochMs;
   /** The data, without what is withheld. */
   readonly data: object;
   readonly metadata: object;
