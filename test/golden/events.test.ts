@@ -1,8 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { expect } from "chai";
 import { userProjections } from "../../projections/eventstoredb/user-projections.ts";
 import { obtainEventLogId } from "../../src/application/log-format.ts";
+import { signMessage } from "../../src/application/webhooks/signature.ts";
 import { credentialsDecider, credentialsStream } from "../../src/domain/accounts/credentials.ts";
 import { keyDecider, keyStream } from "../../src/domain/accounts/key.ts";
 import { masterKeyDecider, masterKeyStream } from "../../src/domain/accounts/master-key.ts";
@@ -31,6 +33,8 @@ import { deliveryDecider, deliveryPrefix, deliveryStream } from "../../src/domai
 import { webhooksDecider, webhooksStream } from "../../src/domain/webhooks/webhooks.ts";
 import type { CommandHandler } from "../../src/eventstore/command-handler.ts";
 import type { RecordedEvent } from "../../src/eventstore/event-store.ts";
+import { auditEntries } from "../../src/ledger/audit/audit-entries.ts";
+import { auditFormats, auditText } from "../../src/ledger/audit/audit-format.ts";
 import { isOptional, membersRead } from "./event-members.ts";
 import { expectGolden, plain } from "./golden.ts";
 import { allProjections } from "./projections.ts";
@@ -177,6 +181,30 @@ describe("golden files: events", () => {
       expect(states.size, name).to.be.above(0);
       expectGolden(`projections/${name}.json`, Object.fromEntries(states));
     }
+  });
+
+  it("are exported as the recorded lines, those of CSV by their columns", async () => {
+    for (const format of auditFormats) {
+      const entries = log().flatMap((event) => auditEntries(event));
+      let text = "";
+      for await (const chunk of auditText(Readable.from(entries), format)) text += chunk;
+      const [columns] = text.split("\r\n");
+      expectGolden(`export.${format}.txt`, format === "csv" ? `${columns}\n` : text);
+    }
+  });
+
+  it("are sent to webhooks with the recorded headers and body", () => {
+    const data = { apiKey: "vlk_1", websiteId: "web_1" };
+    const message = {
+      id: "msg_1",
+      type: "key.suspended",
+      timestamp: "2026-11-05T10:15:00.000Z",
+      data,
+    } as const;
+    expectGolden(
+      "webhook-request.json",
+      signMessage(message, ["whsec_c2VjcmV0"], Date.parse(message.timestamp)),
+    );
   });
 
   it("are in streams of the recorded names", async () => {
