@@ -77,7 +77,7 @@ describe("Circuit breaker", () => {
     expect(changes).to.deep.equal(["open", "closed"]);
   });
 
-  it("closes at the first answer of a trial call, however long the rest takes", () => {
+  it("closes at the first response of a trial call, however long the rest takes", () => {
     fail(3);
     time.advance(10_000);
     const trial = circuit.start();

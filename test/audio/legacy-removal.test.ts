@@ -40,7 +40,7 @@ describe("Deleting public audio of earlier versions", () => {
     ...{ clock: () => 0, requireMeasuredClock: async () => {}, ...more },
   });
 
-  it("removes sounds with their marks from memory, CDN and store, and no others", async () => {
+  it("removes audio with its marks from memory, CDN and store, and no others", async () => {
     const kept = [nameOf(1), nameOf(2).replace("public/", "private/")];
     const marks = legacyName(3).replace(".mp3", ".marks.json");
     for (const name of [...kept, legacyName(3), marks, legacyName(4)]) await put(name);
@@ -62,7 +62,7 @@ describe("Deleting public audio of earlier versions", () => {
     expect([purged.sort(), forgotten.sort()]).to.deep.equal([hashes, hashes]);
   });
 
-  it("keeps a sound in the store that the CDN did not forget, for the next run", async () => {
+  it("keeps audio in the store that the CDN did not forget, for the next run", async () => {
     for (const index of [1, 2]) await put(legacyName(index));
     let isDown = true;
     const purge = async (hash: string): Promise<void> => {

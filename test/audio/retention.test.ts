@@ -61,7 +61,7 @@ describe("Retention of audio", () => {
   const retentionWith = (policy: RetentionPolicy, more: Partial<RetentionOptions> = {}) =>
     createRetention({ ...options, store, policy, ...more });
 
-  it("removes sounds that were not used for longer than the age, and counts them", async () => {
+  it("removes audio that was not used for longer than the age, and counts them", async () => {
     const ages = [0, 89 * day, 90 * day + hour, 300 * day];
     const names = await Promise.all(ages.map((age, index) => stored(index, now - age)));
     const retention = retentionWith({ maxAgeMs: 90 * day });
@@ -81,7 +81,7 @@ describe("Retention of audio", () => {
     expect(await kept([name])).to.deep.equal([0]);
   });
 
-  it("removes the least recently used sounds beyond the size, and not one more", async () => {
+  it("removes the least recently used audio beyond the size, and not one more", async () => {
     const names = await Promise.all(
       Array.from({ length: 20 }, (_, index) => stored(index, now - index * day - 2 * hour)),
     );
@@ -89,13 +89,13 @@ describe("Retention of audio", () => {
     expect(await kept(names)).to.deep.equal([0, 1, 2, 3, 4, 5, 6]);
   });
 
-  it("fills the size even if all sounds were used in the same hour, as after a migration", async () => {
+  it("fills the size even if all audio was used in the same hour, as after a migration", async () => {
     const names = await Promise.all(Array.from({ length: 20 }, (_, index) => stored(index, now - 50 * hour)));
     await retentionWith({ maxBytes: 7 * kilobyte }).runOnce(never);
     expect(await kept(names)).to.have.length(7);
   });
 
-  it("removes the same sounds when several instances run at once", async () => {
+  it("removes the same audio when several instances run at once", async () => {
     const names = await Promise.all(
       Array.from({ length: 60 }, (_, index) => stored(index, now - (index % 4) * day - 2 * hour)),
     );
@@ -118,7 +118,7 @@ describe("Retention of audio", () => {
     expect(await kept(names)).to.deep.equal([0, 1]);
   });
 
-  it("keeps a sound that is used between the listing and its removal", async () => {
+  it("keeps audio that is used between the listing and its removal", async () => {
     const name = await stored(0, now - 100 * day);
     const retention = createRetention({
       store: {
@@ -136,7 +136,7 @@ describe("Retention of audio", () => {
     expect(retention.stats().removedObjects).to.equal(0);
   });
 
-  it("treats a sound and what belongs to it as one, used when either was", async () => {
+  it("treats audio and what belongs to it as one, used when either was", async () => {
     const [mp3, wav] = [nameOf(1), nameOf(1).replace("mp3", "wav")];
     await stored(0, now - 100 * day, mp3);
     await stored(0, now - 5 * hour, wav);

@@ -46,7 +46,7 @@ describe("Voxledger.speak in Node", () => {
     const connected = (player?: PlaySound) =>
       connect({ apiKey: website.apiKey, apiSecret: website.apiSecret, baseUrl: service.url }, player);
 
-    it("passes the bytes of each part to the player in order, identical to the service's own answers", async () => {
+    it("passes the bytes of each part to the player in order, identical to the service's own responses", async () => {
       const played: PlayableSound[] = [];
       const client = connected((one) => void played.push(one));
       const parts = ["It is a long sentence. ".repeat(12).trim(), "And this is the end."];

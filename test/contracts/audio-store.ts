@@ -60,7 +60,7 @@ export const audioStoreContract = (driver: string, setUp: () => Promise<AudioSto
         for (const response of responses) expect(sound.equals(response)).to.equal(true);
       });
 
-      it("returns the length of the sound as it was put, without parsing the bytes", async () => {
+      it("returns the length of the audio as it was put, without parsing the bytes", async () => {
         const length = { samples: 2 ** 40 + 1, sampleRate: 24_000 };
         await store.put(name, { bytes: sound, length });
         expect((await (await place.again()).get(name))?.length).to.deep.equal(length);
@@ -315,7 +315,7 @@ export const audioStoreContract = (driver: string, setUp: () => Promise<AudioSto
       };
       const hashOf = (object: AudioName): string => hashInName(object) ?? "";
 
-      it("lists every sound once, in the order of their names, with its size and the time of its last use", async () => {
+      it("lists all audio once, in the order of its names, with its size and the time of its last use", async () => {
         expect(await listed()).to.deep.equal([]);
         const objects = Array.from({ length: 30 }, (_, i) =>
           names(i % 3 ? "public" : "private", "ogg", `${i}`),
@@ -329,7 +329,7 @@ export const audioStoreContract = (driver: string, setUp: () => Promise<AudioSto
         }
       });
 
-      it("lists only the sounds of one folder, if it is named", async () => {
+      it("lists only the audio of one folder, if it is named", async () => {
         for (const folder of audioFolders) await store.put(names(folder, "ogg", folder), objectOf(sound));
         for (const folder of audioFolders) {
           const found: AudioFiles[] = [];
@@ -338,7 +338,7 @@ export const audioStoreContract = (driver: string, setUp: () => Promise<AudioSto
         }
       });
 
-      it("lists objects under one hash as one sound, and removes them together", async () => {
+      it("lists objects under one hash as one, and removes them together", async () => {
         for (const ext of ["mp3", "wav"] as const)
           await store.put(names("public", ext, "same"), objectOf(sound));
         await store.put(name, objectOf(sound));

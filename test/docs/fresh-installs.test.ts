@@ -73,7 +73,7 @@ describe("scripts/quickstart", () => {
     }
   });
 
-  it("starts nothing where something answers already", async () => {
+  it("starts nothing where something listens already", async () => {
     const folder = await temporaryFolder();
     const other = await serveLocally((_req, res) => res.end());
     const env = { PATH: process.env.PATH, DATA_DIR: `${folder.path}/data`, PORT: new URL(other.url).port };

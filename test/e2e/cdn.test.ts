@@ -79,7 +79,7 @@ describe("Varnish with the configuration of infra/varnish in front of two instan
     return registered;
   };
 
-  /** The number of the website's syntheses in the ledger: requests that an instance answered. */
+  /** The number of the website's syntheses in the ledger: requests that an instance completed. */
   const recorded = async ({ apiKey }: Credentials): Promise<number> => {
     const response = await fetch(`${instances[0].url}/admin/audit?apiKey=${apiKey}`, {
       headers: { Authorization: `Bearer ${adminToken}` },

@@ -86,7 +86,7 @@ describe("Speech for ElevenLabs' client", () => {
     expect(streamed?.audio).to.have.length.above(1000);
   });
 
-  it("gets the time of each character, in one answer or after the stream", async () => {
+  it("gets the time of each character, in one response or after the stream", async () => {
     const text = freshText();
     const args = { voice_id, text, output_format: "pcm_16000" };
     const [streamed, [whole]] = (await client

@@ -114,7 +114,7 @@ describe("exactness under concurrency", () => {
     expect((await speak(website)).status).to.equal(200);
   });
 
-  it("counts a part of a sound that the key was just counted for as nothing", async () => {
+  it("counts a part of audio that the key was just counted for as nothing", async () => {
     const website = await registerWebsite(service.url);
     const query = { voice, text: "ten chars!" };
     for (const range of ["bytes=0-1", "bytes=0-", "bytes=100-"]) {
@@ -142,7 +142,7 @@ describe("exactness under concurrency", () => {
     expect(await errorOf(await speak("bytes=0-99"))).to.include({ code: "KEY_SUSPENDED" });
   });
 
-  it("makes no sound for who is over the quota", async () => {
+  it("makes no audio for who is over the quota", async () => {
     const poor = await registerWebsite(service.url, quota(9));
     const query = { voice, text: "ten marks!" };
     expect((await synthesize(service.url, poor, query)).status).to.equal(403);

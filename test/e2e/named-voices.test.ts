@@ -75,7 +75,7 @@ describe("a voice that a request names", () => {
     }
   });
 
-  it("that several websites may have means the shared one, so that one address means one sound", async () => {
+  it("that several websites may have means the shared one, so that one address means the same audio", async () => {
     await admin(service.url, "POST", "/voices", {
       ...{ name: "Coral", flag: "gb", gender: "f", lang: "en-GB", voiceIDs: [10] },
     });

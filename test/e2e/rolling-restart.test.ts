@@ -10,7 +10,7 @@ import { type LimitedKey, nothingObserved, type RunningLoad, startLoad } from ".
 import { createRecordedServings } from "./kill-rounds/recorded-servings.ts";
 
 const previousCommit = "cf828b1";
-/** Answers of each version before, during and after a time in which both serve. */
+/** Responses of each version before, during and after a time in which both serve. */
 const responsesPerPhase = 100;
 const quotas = [null, 700, 3_000, 10_000_000];
 

@@ -64,7 +64,7 @@ describe("A free engine configured as a self-hosted server", () => {
 });
 
 describe("A free engine configured as a self-hosted server with captions", () => {
-  it("has marks beside its sounds", async () => {
+  it("has marks beside its audio", async () => {
     const server = await serveOpenAi({
       apiKey: key,
       models: ["kokoro"],

@@ -94,7 +94,7 @@ describe("the listeners of a stream", () => {
     expect(await digestOfDownload(text)).to.equal(digest);
     expect(syntheses().length).to.equal(requests + 1);
     expect(first.headers["svc-cached"]).to.equal("coalesced");
-    // 200 copies would be 1.2 GB. A finished sound is in memory up to four times; the rest are
+    // 200 copies would be 1.2 GB. Finished audio is in memory up to four times; the rest are
     // buffers.
     expect(afterTheFirst - before).to.be.below(300 * megabyte);
     expect(peakBytes() - before).to.be.below(400 * megabyte);

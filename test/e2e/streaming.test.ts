@@ -227,7 +227,7 @@ describe("streaming over HTTP", () => {
     });
   }
 
-  it("answers 404 for free engines and for engines without credentials", async () => {
+  it("responds 404 for free engines and for engines without credentials", async () => {
     const free = await stream({ voice: "UK English Female", text: freshText() }, "sse");
     expect(free.status).to.equal(404);
     expect(JSON.parse(String(await free.body.toArray())).error).to.include({ code: "NOT_FOUND" });

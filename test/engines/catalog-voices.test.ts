@@ -63,7 +63,7 @@ describe("The local voices of the catalog", () => {
     expect(silent.map(({ name }) => name)).to.deep.equal([]);
   });
 
-  it("all sound different from the other voices of their language", () => {
+  it("all audio different from the other voices of their language", () => {
     const same = [...Map.groupBy(systemVoices, ({ lang }) => lang).values()].filter((all) => {
       const sounds = all.map((one) => received.get(one)).filter((sound) => sound !== undefined);
       return new Set(sounds.map(id)).size < all.length;

@@ -125,7 +125,7 @@ for (const provided of [google, azure]) {
       });
     }
 
-    it("returns a long text as one sound, with the duration of all pieces", async () => {
+    it("returns a long text as one, with the duration of all pieces", async () => {
       const calls = wire.requests.length;
       const { speech, sound } = await speak({ text: provided.longText });
       expect(speech.encoding).to.deep.equal({ kind: "pcm", sampleRate: 24_000 });

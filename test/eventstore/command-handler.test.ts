@@ -214,13 +214,13 @@ describe("the command handler", () => {
     expect(sum).to.equal(5);
   });
 
-  describe("when the store does not answer", () => {
+  describe("when the store does not respond", () => {
     const deadlineMs = 250;
     let time: ManualTime;
     beforeEach(() => {
       time = createManualTime();
     });
-    /** A store whose appends are answered only at `releaseAll`; they are stored before or then. */
+    /** A store whose appends are completed only at `releaseAll`; they are stored before or then. */
     const hangingStore = (store: EventStore, lands: "before" | "after") => {
       const release = Promise.withResolvers<void>();
       const landed: Promise<unknown>[] = [];
@@ -282,7 +282,7 @@ describe("the command handler", () => {
       await releaseAll();
     });
 
-    it("includes an append whose answer was lost in the next decision", async () => {
+    it("includes an append whose response was lost in the next decision", async () => {
       const stream = freshStream();
       const { store, untilHanging, recover, releaseAll } = hangingStore(temporary.store, "before");
       const handler = createCommandHandler({ store, deadlineMs, time });

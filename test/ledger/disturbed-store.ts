@@ -18,7 +18,7 @@ export interface DisturbedStore extends EventStore {
   readonly appends: number;
 }
 
-/** A store whose appends can be held back, refused, or stored without an answer. */
+/** A store whose appends can be held back, refused, or stored without a response. */
 export const disturbedStore = (store: EventStore): DisturbedStore => {
   const disturbances: Disturbance[] = [];
   const waiting: (() => void)[] = [];

@@ -60,7 +60,7 @@ describe("the ledger", () => {
     await temporary.remove();
   });
 
-  it("records the serving and its time before it answers", async () => {
+  it("records the serving and its time before it responds", async () => {
     const { serving } = await record(opened.ledger, principal(15), servedAudio());
     expect(serving).to.deep.equal({ apiKey: "k", ...servedAudio() });
     expect((await readLedger(temporary.store)).servings).to.deep.equal([

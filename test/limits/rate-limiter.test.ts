@@ -198,7 +198,7 @@ describe("the per-minute limit", () => {
     ]);
   });
 
-  it("aborts a report that the store does not answer and repeats it", async () => {
+  it("aborts a report to which the store does not respond, and repeats it", async () => {
     let hangs = true;
     const troubles: string[] = [];
     const store: EventStore = {

@@ -20,7 +20,7 @@ describe("unread audio", () => {
     unread.requireRoom("k");
   });
 
-  it("is counted once for clients that share a sound", () => {
+  it("is counted once for clients that share audio", () => {
     const unread = unreadAudio();
     const sound = memory(60);
     const reads = [unread.hold("k", sound), unread.hold("k", sound)];
@@ -32,7 +32,7 @@ describe("unread audio", () => {
     unread.requireRoom("k");
   });
 
-  it("includes what a stream holds while its sound grows", () => {
+  it("includes what a stream holds while its audio grows", () => {
     const unread = unreadAudio();
     const sound = { byteLength: 0 };
     const close = unread.holdStreamed("k", sound);

@@ -26,7 +26,7 @@ async function* cutInto(bytes: Buffer, size: number): AsyncGenerator<Buffer, voi
 
 const whole = async (audio: AsyncIterable<Buffer>): Promise<Buffer> => Buffer.concat(await collect(audio));
 
-describe("A sound concatenated from pieces", () => {
+describe("Audio concatenated from pieces", () => {
   let pieces: Map<string, Buffer>;
   let joined: Buffer;
 

@@ -12,7 +12,7 @@ const fold = (...events: readonly object[]): UsageTotals =>
 const today = "2026-11-05T10:00:00.000Z";
 
 describe("the totals of all keys", () => {
-  it("count servings by day, engine and provenance, and by month and key", () => {
+  it("count servings by day, engine and source, and by month and key", () => {
     const totals = fold(
       synthesesServed("2026-10-31T23:59:59.999Z", [{ apiKey: "a", characters: 7 }]),
       synthesesServed(today, [

@@ -184,7 +184,7 @@ class Recording {
     socket.write(`GET /v2/text/synthesize?${query} HTTP/1.1\r\n${lines}\r\n`);
     await held.reached();
     socket.resetAndDestroy();
-    await ask(`${this.url}/health/live`); // answered after the reset was noticed
+    await ask(`${this.url}/health/live`); // completed after the reset was noticed
     held.release();
     for (let entries = ""; !entries.includes('"ServingVoided"'); ) {
       await delay(100);

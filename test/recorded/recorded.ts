@@ -15,7 +15,7 @@ export type StoreKind = (typeof storeKinds)[number];
 /** The versions that are recorded, by commit. */
 export const recordedVersions = ["cf828b1"] as const;
 
-/** The whole audio of a request, which was answered with 200. */
+/** The whole audio of a request, which was a 200. */
 export interface RecordedAudio {
   readonly apiKey: string;
   /** The path and query of the GET request. */

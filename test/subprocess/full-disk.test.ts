@@ -73,7 +73,7 @@ describe("The audio store on a full disk", () => {
 });
 
 describe("The event log on a full disk", () => {
-  it("answers with audio only what it has recorded, everything else with 503, and serves again when there is space", async () => {
+  it("serves only audio that it has recorded, responds 503 to everything else, and serves again when there is space", async () => {
     const script = `
       mount --bind "$0" /mnt && cd /mnt &&
       mount -t tmpfs -o size=24m tmpfs /tmp &&

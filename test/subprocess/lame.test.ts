@@ -45,7 +45,7 @@ describe("mp3 by LAME's library", () => {
   const command = duringSuite(() => openSubprocessHost({ encodersAhead: {}, mp3ByLibrary: false }));
 
   let keys = 0;
-  /** Long answers are encoded on other threads than short ones. Each is of another key. */
+  /** Long responses are encoded on other threads than short ones. Each is of another key. */
   const turnOf = (length: "short" | "long") => ({
     claim: createClaim(`key ${++keys}`, length === "long" ? 400 : 1),
   });
@@ -83,7 +83,7 @@ describe("mp3 by LAME's library", () => {
     });
   }
 
-  it("has the same bytes for 40 sounds at once, in chunks of any size", async () => {
+  it("has the same bytes for 40 encodings at once, in chunks of any size", async () => {
     const sounds = Array.from({ length: 40 }, (_, n) => ({
       rate: rates[n % rates.length] ?? 0,
       pcm: tone(rates[n % rates.length] ?? 0, 1000 * (n + 1)),
@@ -150,7 +150,7 @@ describe("mp3 by LAME's library", () => {
     await until("the slots are free again", () => library.stats().running === 0);
   });
 
-  it("lowers the priority of the threads that encode long answers", async () => {
+  it("lowers the priority of the threads that encode long responses", async () => {
     const { pid = 0 } = library.stats();
     const threads = await readdir(`/proc/${pid}/task`);
     const names = await Promise.all(
@@ -162,7 +162,7 @@ describe("mp3 by LAME's library", () => {
       expect(getPriority(Number(worker))).to.equal(Math.min(getPriority(pid) + 5, 19));
   });
 
-  it("encodes long answers too while short ones are encoded", async () => {
+  it("encodes long responses too while short ones are encoded", async () => {
     const lame = openLame(lameLibraryName);
     const pcm = tone(22_050, 5000);
     const ended = new AbortController();

@@ -7,7 +7,7 @@ import { adminToken } from "../support/service.ts";
 
 /**
  * Serves from a small disk with event log, snapshots and audio: before it is full, while it is
- * full, and after it was freed. Prints the statuses of the answers, and the number of recorded
+ * full, and after it was freed. Prints the statuses of the responses, and the number of recorded
  * servings.
  */
 const service = await startInProcessService();

@@ -229,7 +229,7 @@ describe("The subprocess host", () => {
     const longResponse = () => createClaim("a key", 400);
     const taken = (host: SubprocessHost) => host.stats().running;
 
-    it("for a long answer, which holds it until it is released", async () => {
+    it("for a long response, which holds it until it is released", async () => {
       const host = await open({ concurrency: 1 });
       const first = await host.reserveEncoder(never, longResponse());
       const second = host.reserveEncoder(never, longResponse());
@@ -239,13 +239,13 @@ describe("The subprocess host", () => {
       expect(taken(host)).to.equal(0);
     });
 
-    it("for no short answer", async () => {
+    it("for no short response", async () => {
       const host = await open({ concurrency: 1 });
       expect(await host.reserveEncoder(never, createClaim("a key", 3))).to.equal(undefined);
       expect(await host.reserveEncoder(never)).to.equal(undefined);
     });
 
-    it("that short answers of the same key need not wait for", async () => {
+    it("that short responses of the same key need not wait for", async () => {
       const host = await open({ concurrency: 1 });
       const held = await host.reserveEncoder(never, longResponse());
       const leaving = new AbortController();
@@ -263,7 +263,7 @@ describe("The subprocess host", () => {
       held?.release();
     });
 
-    it("not for short answers, of which one key cannot take all encoders", async () => {
+    it("not for short responses, of which one key cannot take all encoders", async () => {
       const host = await open({ concurrency: 1 });
       const leaving = new AbortController();
       const encodeFor = (key: string, signal: AbortSignal, samples?: AsyncIterable<Buffer>) => {
@@ -302,7 +302,7 @@ describe("The subprocess host", () => {
       await until("the slot is free", () => taken(host) === 0);
     });
 
-    it("until the answer is aborted", async () => {
+    it("until the response is aborted", async () => {
       const host = await open({ concurrency: 1 });
       const slot = await host.reserveEncoder(never, longResponse());
       const leaving = new AbortController();
@@ -388,7 +388,7 @@ describe("The subprocess host", () => {
   });
 
   describe("when the helper hangs", () => {
-    it("fails a ping, and answers one after the helper resumes", async () => {
+    it("fails a ping, and responds to one after the helper resumes", async () => {
       const host = await open();
       await pong(host);
       process.kill(pidOf(host), "SIGSTOP");
@@ -409,7 +409,7 @@ describe("The subprocess host", () => {
     });
   });
 
-  it("answers a ping after the helper's death with a new helper", async () => {
+  it("responds to a ping after the helper's death with a new helper", async () => {
     const host = await open();
     const pid = pidOf(host);
     process.kill(pid, "SIGKILL");

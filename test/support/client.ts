@@ -12,7 +12,7 @@ export const authorize = ({ apiKey, apiSecret }: Credentials): Record<string, st
   "X-API-Secret": apiSecret,
 });
 
-/** One call of the admin API; answers with its JSON body. */
+/** One call of the admin API; responds with its JSON body. */
 export const admin = async (
   url: string,
   method: string,

@@ -13,7 +13,7 @@ export interface Conversion {
 
 /**
  * Runs all conversions in one process of ffmpeg: to start one takes longer than to convert a short
- * sound.
+ * audio.
  */
 export const convertAll = async (conversions: readonly Conversion[]): Promise<void> => {
   const inputs = conversions.flatMap(({ from }) => from);
@@ -26,11 +26,11 @@ export interface EncodedSound {
   readonly bytes: Buffer;
   /** Options for the input, which must name a format without a header. */
   readonly input?: readonly string[];
-  /** Options for the samples. Default: the sample rate and the channels of the sound. */
+  /** Options for the samples. Default: the sample rate and the channels of the audio. */
   readonly output?: readonly string[];
 }
 
-/** The samples of each sound, 16 bits each. */
+/** The samples of all audio, 16 bits each. */
 export const decodeAll = async (sounds: readonly EncodedSound[]): Promise<Buffer[]> => {
   await using folder = await mkdtempDisposable(join(tmpdir(), "voxledger-sounds-"));
   const placed = sounds.map((sound, index) => ({ ...sound, file: join(folder.path, String(index)) }));

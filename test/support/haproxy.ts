@@ -52,7 +52,7 @@ export const startHaproxy = async (places: Places): Promise<Haproxy> => {
   written = written
     .replaceAll(/ resolvers docker init-addr \S+/g, "")
     .replaceAll("inter 2s", "inter 50ms")
-    // A busy machine may answer a health check late.
+    // A busy machine may respond to a health check late.
     .replace("timeout check 2s", "timeout check 30s")
     .replace("bind :8080", `bind 127.0.0.1:${publicPort}`)
     .replace("bind :8081", `bind 127.0.0.1:${operatorsPort}`);

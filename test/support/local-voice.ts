@@ -48,7 +48,7 @@ const run = (tool: string, args: readonly string[], input?: string): Promise<Buf
   });
 
 /**
- * The sound of a tool's WAV. Both tools write the canonical 44-byte header; the sizes in
+ * The audio of a tool's WAV. Both tools write the canonical 44-byte header; the sizes in
  * espeak-ng's header are wrong when it writes to a pipe.
  */
 export const soundOf = (bytes: Buffer): Sound => {

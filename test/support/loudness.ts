@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import type { Sound } from "./local-voice.ts";
 
 /**
- * The integrated loudness in LUFS and the true peak in dBTP of a sound (EBU R128), by ffmpeg's
+ * The integrated loudness in LUFS and the true peak in dBTP of audio (EBU R128), by ffmpeg's
  * `ebur128`.
  */
 export const measureLoudness = ({ samples, sampleRate }: Sound): Promise<{ lufs: number; peak: number }> =>

@@ -15,14 +15,14 @@ const interpreterOf = (environment: PythonEnvironment): string =>
 export const python = interpreterOf("python-clients");
 
 /**
- * A Python script with the packages of its environment. It answers each line of JSON on its
+ * A Python script with the packages of its environment. It responds to each line of JSON on its
  * standard input with one on its standard output. Importing a package takes a second, so one
- * process answers all requests.
+ * process responds to all requests.
  */
 export interface PythonScript {
   /**
    * Starts the script unless it runs. @throws {Error} with its error output if it ends without an
-   * answer
+   * response
    */
   ask<Result>(input: unknown): Promise<Result>;
   /** Waits for the end of the process. */

@@ -17,7 +17,7 @@ type RecordedResponse = readonly [
 ];
 
 /**
- * Sends no request while it runs: each one is recorded and answered by the test, with a
+ * Sends no request while it runs: each one is recorded and completed by the test, with a
  * Content-Length.
  */
 export const recordRequests = async (

@@ -1,6 +1,6 @@
 import type { NewServing } from "../../src/ledger/ledger.ts";
 
-/** An answer with audio to record. */
+/** A response with audio to record. */
 export const servedAudio = (changes: Partial<NewServing> = {}): NewServing => ({
   requestId: "r-1",
   hash: "ab".repeat(32),

@@ -31,7 +31,7 @@ export const voided = (
   reason: "unanswered",
 });
 
-/** Servings of few keys and sounds, with voices named like JavaScript object members. */
+/** Servings of few keys and little audio, with voices named like JavaScript object members. */
 export const anyServing = (): fc.Arbitrary<Serving> =>
   fc.record(
     {

@@ -13,7 +13,7 @@ export interface ReceivedMessage {
 export interface WebhookReceiver {
   readonly url: string;
   readonly received: readonly ReceivedMessage[];
-  /** Chooses the status of the answers; a promise delays them. Default: 204. */
+  /** Chooses the status of the responses; a promise delays them. Default: 204. */
   response: (message: ReceivedMessage, number: number) => number | Promise<number>;
   /** Resolves when this many messages have arrived. */
   seen(count: number): Promise<void>;

@@ -59,7 +59,7 @@ const audible = 0.02;
 /** Shorter silences are within words. */
 const pauseWindows = 26;
 
-/** The milliseconds at which sound follows a pause: s16le samples. */
+/** The milliseconds at which audio follows a pause: s16le samples. */
 const onsets = (pcm: Buffer, sampleRate: number): number[] => {
   const size = Math.round(windowSeconds * sampleRate);
   const energies: number[] = [];
@@ -82,7 +82,7 @@ const onsets = (pcm: Buffer, sampleRate: number): number[] => {
 };
 
 /**
- * For each word of a sentence its mark's time minus its beginning by the sound's energy, in
+ * For each word of a sentence its mark's time minus its beginning by the audio's energy, in
  * milliseconds.
  */
 export const wordTimingErrors = async (

@@ -6,7 +6,7 @@ describe("the metrics listener", () => {
   const listener = duringTest(() => listenForMetrics({ host: "127.0.0.1", port: 0 }, () => read()));
   let read: () => Promise<string>;
 
-  it("answers 503 while collection fails, and 200 afterwards", async () => {
+  it("responds 503 while collection fails, and 200 afterwards", async () => {
     read = () => Promise.reject(new Error("not now"));
     expect((await fetch(listener.url)).status).to.equal(503);
     read = async () => "up 1\n";

@@ -42,7 +42,7 @@ describe("a connection of the Wyoming protocol", () => {
     await until(() => served.server.connections() === 0);
   });
 
-  it("answers what was sent before the client closed its side", async () => {
+  it("responds with what was sent before the client closed its side", async () => {
     await serve();
     client.socket.end(eventBytes("describe"));
     await expectEvent(client, "info");

@@ -21,7 +21,7 @@ describe("keys over a store", () => {
     websiteId = (await service.websites.register({ name: "Shop", origins: [], plan: freePlan }, admin)).id;
   });
 
-  /** An answer of another instance, at this time. */
+  /** A response of another instance, at this time. */
   const serve = async (apiKey: string, at: string, characters: number): Promise<void> => {
     const opened = await openTestLedger(service.store, () => Date.parse(at));
     const principal = testPrincipal({ apiKey, websiteId, plan: freePlan });

@@ -22,7 +22,7 @@ const often = "a".repeat(64);
 const once = "b".repeat(64);
 const november = { from: "2026-11-01", to: "2026-12-01" };
 
-describe("sounds", () => {
+describe("audio", () => {
   const temporary = duringSuite(openTemporaryStore);
   const audioStore = duringSuite(() => openFilesystemAudioStore({ path: `${temporary.folder}/audio` }));
   let sounds: AudioReports;

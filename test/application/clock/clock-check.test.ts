@@ -195,7 +195,7 @@ for (const [driver, open] of [
       expect(difference.milliseconds).to.equal(0);
     });
 
-    it("is right after the repeat of an append whose answer was lost", async () => {
+    it("is right after the repeat of an append whose response was lost", async () => {
       const id = idOf(clocks.own);
       let calls = 0;
       const lossy = measured({

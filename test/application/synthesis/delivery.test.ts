@@ -231,7 +231,7 @@ describe("streaming", () => {
     expect((await ledger()).voided).to.have.length(1);
   });
 
-  it("reads the sound of an Idempotency-Key to its end when the client leaves", async () => {
+  it("reads the audio of an Idempotency-Key to its end when the client leaves", async () => {
     let chunks = 0;
     source = async function* () {
       for (; chunks < 5; chunks++) yield Buffer.from("one ");

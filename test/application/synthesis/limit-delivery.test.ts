@@ -68,7 +68,7 @@ describe("a limited delivery", () => {
     return limitDelivery(source, limits);
   };
 
-  it("holds a whole sound until its answer has ended", async () => {
+  it("holds whole audio until its response has ended", async () => {
     const delivery = limited();
     const callbacks: (() => void)[] = [];
     const onSent = (callback: () => void) => void callbacks.push(callback);
@@ -102,7 +102,7 @@ describe("a limited delivery", () => {
     await delivery.begin(plan, context, never);
   });
 
-  it("counts a stream with an answer until the answer has ended", async () => {
+  it("counts a stream with a response until the response has ended", async () => {
     const delivery = limited();
     let end = (): void => undefined;
     const onSent = (callback: () => void) => {

@@ -178,7 +178,7 @@ describe("whole delivery", () => {
     expect(servings[0]).not.to.have.property("undelivered");
   });
 
-  it("takes only the stored bytes for a range, and any bytes for a whole sound", async () => {
+  it("takes only the stored bytes for a range, and any bytes for whole audio", async () => {
     kept = { ...soundOf(local), bytes: Buffer.from("kept") };
     const selected: Audio[] = [];
     const select = (sound: Audio) => {
@@ -261,7 +261,7 @@ describe("whole delivery", () => {
       expect((await ledger()).servings).to.deep.equal([]);
     });
 
-    it("completes the sound of a charged Idempotency-Key, so that its repeat needs no engine", async () => {
+    it("completes the audio of a charged Idempotency-Key, so that its repeat needs no engine", async () => {
       await leaveEarly("first", { plan: byok, idempotency });
       expect(begun[0]?.aborted).to.equal(false);
       expect(await deliver("second", { plan: byok, idempotency })).to.equal(0);

@@ -233,7 +233,7 @@ for (const [name, open] of stores) {
       expect(searches).to.be.at.most(5);
     });
 
-    it("disables a webhook that answers 410, and sends nothing more", async () => {
+    it("disables a webhook that responds 410, and sends nothing more", async () => {
       receiver.response = () => 410;
       const { webhookId } = await add();
       await instance.webhooks.test(webhookId, operator);
@@ -355,7 +355,7 @@ for (const [name, open] of stores) {
       expect(receiver.received).to.have.length(7);
     });
 
-    it("sends to every webhook while others do not answer", async () => {
+    it("sends to every webhook while others do not respond", async () => {
       const held = Promise.withResolvers<number>();
       const silent = await Promise.all(Array.from({ length: 8 }, () => add()));
       const { webhookId } = await add();

@@ -123,7 +123,7 @@ describe("Fair queues", () => {
     }
   });
 
-  it("serves later pieces of one key's oldest answer first, whatever the order of their arrival", () => {
+  it("serves later pieces of one key's oldest response first, whatever the order of their arrival", () => {
     const queues = open();
     for (const order of [3, 1, 2, 1, 3]) queues.add(jobOf("key", 2, false, order));
     const served = Array.from({ length: 5 }, () => queues.take<Job>(false)?.job.order);

@@ -61,7 +61,7 @@ const lengthsOf = (format: AudioFormat) => {
     : lengths([16_000, 24_000], [575, 2304, 5000, 160_001]);
 };
 
-/** Fails for a sound that cannot be measured. */
+/** Fails for audio that cannot be measured. */
 const measured = (format: AudioFormat, bytes: Buffer): AudioLength =>
   measureAudio(format, bytes) ?? { samples: -1, sampleRate: 1 };
 

@@ -49,7 +49,7 @@ interface Samples {
 }
 
 /**
- * The samples of sounds that were encoded from tones of these sample rates, which decoders return
+ * The samples of audio that were encoded from tones of these sample rates, which decoders return
  * to.
  */
 const samplesOf = async (
@@ -197,7 +197,7 @@ describe("The ffmpeg encoder", () => {
     );
   });
 
-  it("reserves an encoder for long answers in formats that have one", async () => {
+  it("reserves an encoder for long responses in formats that have one", async () => {
     const claim = createClaim("a key", 400);
     const slot = await encoder.reserve("mp3", never, claim);
     slot?.release();

@@ -140,7 +140,7 @@ const speakAll = async (engine: Engine, voices: readonly string[], asked: readon
   }
 };
 
-/** One second of a sound, and the same as the samples of a file. */
+/** One second of audio, and the same as the samples of a file. */
 const ramp = (): Buffer => {
   const samples = Buffer.alloc(48_000);
   for (let at = 0; at < samples.length; at += 2) samples.writeInt16LE((at * 31) % 31_000, at);

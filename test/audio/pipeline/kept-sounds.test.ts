@@ -55,7 +55,7 @@ interface Instance {
   readonly time: ManualTime;
 }
 
-describe("A sound that two instances synthesize with different bytes", () => {
+describe("Audio that two instances synthesize with different bytes", () => {
   let path: string;
   let first: Instance;
   let second: Instance;
@@ -132,7 +132,7 @@ describe("A sound that two instances synthesize with different bytes", () => {
     expect([hasKept(own), hasKept(await kept)]).to.deep.equal([false, true]);
   });
 
-  it("keeps its own bytes when the store does not answer in time", async () => {
+  it("keeps its own bytes when the store does not respond in time", async () => {
     await synthesizeTwice();
     const own = await second.pipeline.obtain([hello], never);
     const kept = second.pipeline.asKept(own, never);

@@ -71,7 +71,7 @@ describe("The pipeline", () => {
       (error: unknown) => error,
     );
 
-  describe("reports the provenance of a sound", () => {
+  describe("reports the source of audio", () => {
     it("as miss for the first of 60 concurrent requests and coalesced for the others, with one synthesis and the same bytes", async () => {
       const sounds = await Promise.all(Array.from({ length: 60 }, () => obtain()));
       expect(engine.requests).to.have.length(1);
@@ -126,7 +126,7 @@ describe("The pipeline", () => {
     expect(again.bytes.equals(bytes)).to.equal(true);
   });
 
-  it("keeps a website's private sounds apart from all others", async () => {
+  it("keeps a website's private audio apart from all others", async () => {
     const own = renditionOf("Hello.", { websiteId: "w1" });
     const others = renditionOf("Hello.", { websiteId: "w2" });
     await obtain(own);
@@ -152,7 +152,7 @@ describe("The pipeline", () => {
       expect(engine.requests).to.have.length(1);
     });
 
-    it("statCached tells the size and length of a sound in memory or the store, and reads no bytes", async () => {
+    it("statCached tells the size and length of audio in memory or the store, and reads no bytes", async () => {
       expect(await pipeline.statRendition(hello, never)).to.equal(undefined);
       const { bytes, length } = await obtain();
       const known = { rendition: hello, size: bytes.length, length };
@@ -404,7 +404,7 @@ describe("The pipeline", () => {
       expect(engine.requests).to.have.length(0);
     });
 
-    it("bounds the time until a sound has begun, and stops the synthesis", async () => {
+    it("bounds the time until audio has begun, and stops the synthesis", async () => {
       let received: AbortSignal | undefined;
       pipeline = withFirst((_, signal) => {
         received = signal;

@@ -129,7 +129,7 @@ describe("Rendering", () => {
     });
   }
 
-  it("fails when the sound is shorter than its text can be", async () => {
+  it("fails when the audio is shorter than its text can be", async () => {
     const { engine } = says(pcm, async function* () {
       yield noise; // 0.9 s
     });

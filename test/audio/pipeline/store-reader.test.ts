@@ -39,7 +39,7 @@ describe("Reading from the audio store", () => {
     expect(await reader.read(nameOf(2), never)).to.equal(undefined);
   });
 
-  it("fails when the store does not answer before the deadline", async () => {
+  it("fails when the store does not respond before the deadline", async () => {
     store.mode = "hangs";
     const response = read();
     await until(() => time.waiting() === 1);

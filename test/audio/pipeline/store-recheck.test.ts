@@ -28,7 +28,7 @@ interface Instance {
   readonly store: FaultyStore;
 }
 
-describe("A sound that another instance synthesizes while this one waits for a slot", () => {
+describe("Audio that another instance synthesizes while this one waits for a slot", () => {
   const real = duringSuite(openRealTools);
 
   for (const provider of resilientProviders) {

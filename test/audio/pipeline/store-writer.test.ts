@@ -185,7 +185,7 @@ describe("Writing to the audio store", () => {
     expect(await isStored(1)).to.equal(true);
   });
 
-  it("retries a put that was not answered before its deadline", async () => {
+  it("retries a put that was not completed before its deadline", async () => {
     store.mode = "hangs";
     const writer = writerWith();
     writer.put(nameOf(1), objectOf(soundOf(1)));

@@ -98,7 +98,7 @@ describe("The S3 audio store on a failing server", () => {
     });
   });
 
-  describe("a server that does not answer", () => {
+  describe("a server that does not respond", () => {
     it("causes AudioStoreUnavailable at the deadline, its connections are closed, and the store recovers with the server", async () => {
       line.freeze();
       const outcomes = [store.get(name), store.put(name, objectOf(soundOf(1))), store.ping()].map(thrownBy);
@@ -154,7 +154,7 @@ describe("The S3 audio store on a failing server", () => {
     });
   });
 
-  /** Forwards requests to the server, except those that `refuse` answers. */
+  /** Forwards requests to the server, except those that `refuse` responses. */
   const inFront = (refuse: (req: IncomingMessage, res: ServerResponse) => boolean) =>
     serveLocally((req, res) => {
       if (refuse(req, res)) return void req.resume();
@@ -218,7 +218,7 @@ describe("The S3 audio store on a failing server", () => {
     await server.close();
   });
 
-  it("throws AudioStoreUnavailable for every call while the server answers 503, holds no connection, and recovers", async () => {
+  it("throws AudioStoreUnavailable for every call while the server responds 503, holds no connection, and recovers", async () => {
     let storm = false;
     const server = await inFront((_req, res) => {
       if (storm) res.writeHead(503).end(Buffer.alloc(200_000));

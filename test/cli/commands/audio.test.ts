@@ -43,7 +43,7 @@ describe("the audio commands", () => {
     return JSON.parse(stdout);
   };
 
-  it("list the most served sounds of a period", async () => {
+  it("list the most served audio of a period", async () => {
     const list = await json("list", ...november);
     expect(list).to.include({ served: 3, fromCache: 1, distinct: 2 });
     expect(list.sounds[0]).to.include({ hash, served: 2 });
@@ -56,7 +56,7 @@ describe("the audio commands", () => {
     expect(none).to.match(/^No sound was served\.$/m);
   });
 
-  it("show a sound's objects and servings, and that nothing is known of another", async () => {
+  it("show audio's objects and servings, and that nothing is known of another", async () => {
     const { stdout } = await audio(["show", hash, ...november]);
     expect(stdout)
       .to.match(/^served +2 times, 1 of them synthesized$/m)
@@ -67,7 +67,7 @@ describe("the audio commands", () => {
       .and.to.match(/^The store has no object of it\.$/m);
   });
 
-  it("purge a sound from the CDN, and leave it in the store", async () => {
+  it("purge audio from the CDN, and leave it in the store", async () => {
     const { stdout } = await audio(["purge", hash], { PURGE_URL: cache.url, PURGE_TOKEN: "a token" });
     expect(stdout).to.equal("The CDN was purged.\n");
     expect(purges).to.deep.equal([`PURGE /audio/${hash}`]);
@@ -75,7 +75,7 @@ describe("the audio commands", () => {
     expect((await json("show", hash, ...november)).objects).to.not.deep.equal([]);
   });
 
-  it("delete a sound, which then has no objects", async () => {
+  it("delete audio, which then has no objects", async () => {
     const { sounds } = await json("list", ...november);
     const deleted = sounds[1].hash;
     expect((await audio(["delete", deleted])).stdout)

@@ -65,7 +65,7 @@ describe("the instance commands", () => {
       .and.to.match(/^2026-11-05 +\w+ +1 +10$/m);
   });
 
-  it("print the answer of the admin API as JSON", async () => {
+  it("print the response of the admin API as JSON", async () => {
     const { stdout } = await instance(["providers", service.url, "--json"]);
     const headers = { Authorization: `Bearer ${adminToken}` };
     const response = await (await fetch(`${service.url}/admin/providers`, { headers })).json();

@@ -295,7 +295,7 @@ describe("the WebSocket transport of the client library", () => {
     ] as const) {
       it(`fails with the ${status} of the token request, and does not reconnect`, async () => {
         const refusal = { status, code };
-        // Node's own WebSocket repeats a handshake that is answered with 401.
+        // Node's own WebSocket repeats a handshake that gets 401.
         const refuse = () => ({ status: 403, code: "REFUSED" });
         await connect({ refuse, refuseRefresh: () => refusal }, { overrides: movingClock() });
         expect(await rejection(client.speak("a"))).to.include({ status, code, message: `code ${code}` });

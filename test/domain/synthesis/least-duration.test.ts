@@ -54,7 +54,7 @@ describe("The least duration of a text", () => {
     expect(leastDuration("Καλημέρα κόσμε. ".repeat(35), { ...manner, lang: "el" })).to.be.closeTo(13, 0.1);
   });
 
-  it("refuses a sound that is shorter, with both durations", () => {
+  it("refuses audio that is shorter, with both durations", () => {
     expect(() => requireDuration(10, 10)).not.to.throw();
     expect(() => requireDuration(3.21, 10)).to.throw(
       EngineFailed,

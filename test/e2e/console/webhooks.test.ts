@@ -181,7 +181,7 @@ describe("the console's screens of webhooks", () => {
     verifyMessage(receiver.received[0] ?? { headers: {}, body: "" }, secret);
   });
 
-  it("show each attempt of a message with its answer", async () => {
+  it("show each attempt of a message with its response", async () => {
     receiver.response = () => 500;
     const { webhookId, page } = await openWebhook();
     await page.getByText("Nothing was sent to this webhook.").waitFor();

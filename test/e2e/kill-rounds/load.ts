@@ -8,7 +8,7 @@ export interface LimitedKey extends Credentials {
   readonly quota: number | null;
 }
 
-/** A complete answer with audio. */
+/** A complete response with audio. */
 export interface ServedResponse {
   readonly requestId: string;
   readonly apiKey: string;
@@ -18,9 +18,9 @@ export interface ServedResponse {
 /** What the clients of all rounds have seen. */
 export interface Observed {
   readonly responses: ServedResponse[];
-  /** The number of answers by status; 0 for requests without a complete answer. */
+  /** The number of responses by status; 0 for requests without a complete response. */
   readonly statuses: Map<number, number>;
-  /** By Idempotency-Key, the requests without a complete answer. */
+  /** By Idempotency-Key, the requests without a complete response. */
   readonly cutOff: Map<string, number>;
   /** Requests with an Idempotency-Key that are to be repeated. */
   readonly repeats: Request[];
@@ -57,9 +57,9 @@ export interface LoadOptions {
 }
 
 export interface RunningLoad {
-  /** Resolves after this many further answers. */
+  /** Resolves after this many further responses. */
   more(count: number): Promise<void>;
-  /** Waits for the answers that are outstanding. */
+  /** Waits for the responses that are outstanding. */
   stop(): Promise<void>;
 }
 
@@ -104,7 +104,7 @@ const nextRequest = ({ keys, random, observed }: LoadOptions): Request => {
   return { ...common, headers: { "Idempotency-Key": idempotencyKey }, idempotencyKey };
 };
 
-/** Resolves with the status, 0 without a complete answer. */
+/** Resolves with the status, 0 without a complete response. */
 const send = async (
   url: string,
   request: Request,

@@ -22,7 +22,7 @@ export interface RecordedServings {
   checkQuota(apiKey: string, quota: number | null): void;
   /** True if a serving of the key was voided. */
   hasVoids(apiKey: string): boolean;
-  /** @throws if an answer is not recorded or voided, or an Idempotency-Key is charged wrongly */
+  /** @throws if a response is not recorded or voided, or an Idempotency-Key is charged wrongly */
   check(observed: Observed): void;
 }
 

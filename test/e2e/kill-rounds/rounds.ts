@@ -15,7 +15,7 @@ export interface KillRoundsOptions {
 }
 
 /**
- * The kill follows up to this many answers; instances that were not killed give up to half as many
+ * The kill follows up to this many responses; instances that were not killed give up to half as many
  * more.
  */
 const maxResponses = 200;
@@ -26,7 +26,7 @@ const smallQuotas = 4;
 /**
  * Kills the service under load with SIGKILL and restarts it, and checks the log after each round
  * and the books at the end.
- * @throws if an answer is missing or doubled, a quota exceeded, or the books do not agree
+ * @throws if a response is missing or doubled, a quota exceeded, or the books do not agree
  */
 export const runKillRounds = async (options: KillRoundsOptions): Promise<Observed> => {
   const deployment = await openDeployment(options.store);
@@ -64,7 +64,7 @@ class KillRounds {
     const keys = [...this.#keys.slice(0, 3), ...this.#keys.slice(3).slice(-smallQuotas)];
     const load = startLoad({ urls, keys, random: this.#random, observed: this.observed });
     await load.more(1 + Math.floor(this.#random() * maxResponses));
-    await delay(this.#random() * maxDelayMs); // Also between two answers.
+    await delay(this.#random() * maxDelayMs); // Also between two responses.
     await this.#killSome();
     if (this.#services.size > 0) await load.more(Math.floor((this.#random() * maxResponses) / 2));
     await load.stop();

@@ -71,7 +71,7 @@ describe("The service under load, with a failing audio store", () => {
       await stage.minio.restart();
     }));
 
-  it("answers from memory at once while another request waits for the frozen store", async () => {
+  it("responds from memory at once while another request waits for the frozen store", async () => {
     const [website] = keys as [Credentials];
     const known = { voice, text: "Known by heart." };
     const byHeart = await bytesOf(await synthesize(stage.url, website, known));

@@ -76,7 +76,7 @@ describe("A voice of Google over the Wyoming protocol", () => {
     expect(samples.equals(await speakOverHttp(text, "pcm"))).to.equal(true);
   });
 
-  it("is another sound than its mp3, which Google encodes", async () => {
+  it("is other audio than its mp3, which Google encodes", async () => {
     const text = "It arrives at noon.";
     const mp3 = await speakOverHttp(text, "mp3");
     const before = speechRequests().length;

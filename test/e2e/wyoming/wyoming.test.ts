@@ -74,7 +74,7 @@ describe("speech over the Wyoming protocol", () => {
     expect(voices).to.deep.include({ "UK English Female": ["en-GB"], "Deutsch Male": ["de-DE"] });
   });
 
-  it("answers a ping", async () => {
+  it("responds to a ping", async () => {
     expect(await call("ping", { text: "still there?" })).to.deep.equal({ text: "still there?" });
   });
 
@@ -135,7 +135,7 @@ describe("speech over the Wyoming protocol", () => {
     expect((await newServings()).length).to.be.within(1, 2);
   });
 
-  it("answers a stream without text with synthesize-stopped alone", async () => {
+  it("responds to a stream without text with synthesize-stopped alone", async () => {
     expect((await call("stream", { chunks: [] })).types).to.deep.equal(["synthesize-stopped"]);
     expect(await newServings()).to.deep.equal([]);
   });

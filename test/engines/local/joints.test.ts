@@ -57,7 +57,7 @@ const pausesOf = (sound: Int16Array, least: number): Pause[] => {
   return pauses;
 };
 
-/** Where the sound contains the part, by the 64 samples at the part's loudest place. */
+/** Where the audio contains the part, by the 64 samples at the part's loudest place. */
 const offsetOf = (part: Int16Array, sound: Int16Array, after: number): number => {
   let loudest = 0;
   for (let at = 500; at < part.length - 500; at++) {
@@ -120,7 +120,7 @@ describe("The joints between the pieces of a text, compared with the pauses of t
   const host = duringSuite(openToolHost);
   this.timeout(240_000);
 
-  /** The sound of the engine, those of its pieces, and that of the text in one piece. */
+  /** The audio of the engine, of its pieces, and of the text in one piece. */
   const speakBothWays = async (voice: string, text: string) => {
     const [prefix, name = ""] = voice.split(":");
     const tool = prefix === "flite" ? flite(host) : await espeak(host);

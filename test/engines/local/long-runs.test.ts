@@ -112,7 +112,7 @@ describe("espeak-ng with long runs of characters", () => {
       });
     }
 
-    it("reports the marks of all words, in their order and within the sound", async () => {
+    it("reports the marks of all words, in their order and within the audio", async () => {
       const { engine: faulty } = await crashing(isLong, 1);
       const divided = await speak(faulty, "en-US", text);
       const length = Buffer.concat(await collect(divided.audio)).length / 2 / 22_050;

@@ -42,7 +42,7 @@ const joinedWords: Readonly<Record<string, string>> = {
 describe("The marks of espeak-ng", () => {
   const host = duringSuite(openToolHost);
 
-  it("are within 30 ms of the words' beginnings by the sound's energy, in ten languages", async () => {
+  it("are within 30 ms of the words' beginnings by the audio's energy, in ten languages", async () => {
     const [engine] = await localEngines({ host });
     if (!engine) throw new Error("espeak-ng is not installed");
     for (const [voice, words] of Object.entries(wordsByVoice)) {

@@ -190,7 +190,7 @@ describe("SVOX Pico", function () {
     expect(starts).to.deep.equal(starts.toSorted((a, b) => a - b));
   });
 
-  it("places words after pauses where their sound begins", async () => {
+  it("places words after pauses where their audio begins", async () => {
     const list = "apple, mountain, seven, river, garden, yellow, window, orange, number, animal";
     const { marks = [], samples } = await sayWithPico(engine, "en-GB", `${list}.`);
     const words = marks.filter(({ type }) => type === "word");
@@ -226,7 +226,7 @@ const orderFor = async (host: SubprocessHost, text: string) => {
   return promise;
 };
 
-/** Milliseconds at which sound begins after at least 80 ms of silence. */
+/** Milliseconds at which audio begins after at least 80 ms of silence. */
 const onsetsOf = (samples: Int16Array): number[] => {
   const loud = 400;
   const found: number[] = [];

@@ -79,7 +79,7 @@ describe("The limit of a text's speech", () => {
     expect(failed).to.be.instanceOf(SpeechTooLong).and.not.instanceOf(EngineFailed);
   });
 
-  it("is eight minutes of CPU time for a whole sound", async () => {
+  it("is eight minutes of CPU time for whole audio", async () => {
     const within = await openSlow({ seconds: 1, cpuMs: 40_000 });
     expect(await speak(within.engine, requestOf(sentences(12)))).to.be.closeTo(12, 0.1);
     const beyond = await openSlow({ seconds: 1, cpuMs: 41_000 });

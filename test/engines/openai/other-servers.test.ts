@@ -33,7 +33,7 @@ const never = new AbortController().signal;
 const short = "The quick brown fox jumps over the lazy dog, and then it goes home to its children.";
 /** Two pieces: a request has at most 2,000 bytes, which characters without width fill. */
 const long = `${short} ${"\u200b".repeat(640)} And then it sleeps until the next morning, and the fox comes back.`;
-/** Sounds are compared in telephone quality, in which the search for their delay is short. */
+/** Audio is compared in telephone quality, in which the search for their delay is short. */
 const comparedRate = 8_000;
 /** What the server is asked for. */
 const requested: Partial<Record<AudioFormat, string>> = { mp3: "mp3", ogg: "opus", wav: "wav" };

@@ -149,7 +149,7 @@ describe("The OpenAI engine", () => {
     });
   }
 
-  it("refuses a piece of a long text that is far too short, and names the least duration of other sounds", async () => {
+  it("refuses a piece of a long text that is far too short, and names the least duration of other audio", async () => {
     const text = `${sentence} `.repeat(60);
     const headers = { "Content-Type": "audio/pcm" };
     const short: WireResponse = { status: 200, headers, body: Buffer.alloc(10 * 2 * 24_000, 1) };

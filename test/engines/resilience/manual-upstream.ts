@@ -5,7 +5,7 @@ import type {
   UpstreamResponse,
 } from "../../../src/engines/provider-http/exchange.ts";
 
-/** A pending request, answered by the test. */
+/** A pending request, completed by the test. */
 export interface PendingRequest {
   readonly signal: AbortSignal;
   response(response?: Partial<UpstreamResponse>): void;
@@ -18,7 +18,7 @@ export const anyRequest: UpstreamRequest = {
   headers: {},
 };
 
-/** An exchange whose requests the test answers; like the real one it rejects when aborted. */
+/** An exchange whose requests to which the test responds; like the real one it rejects when aborted. */
 export const manualExchange = (): { exchange: Exchange; requests: PendingRequest[] } => {
   const requests: PendingRequest[] = [];
   const exchange: Exchange = (_request, signal) =>

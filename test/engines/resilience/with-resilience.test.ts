@@ -62,7 +62,7 @@ for (const provider of resilientProviders) {
       expect(wire.requests.length).to.equal(2);
     });
 
-    it("finishes a long sound however long its pieces wait, with at most one other sound before each piece", async () => {
+    it("finishes long audio however long its pieces wait, with at most one other synthesis before each piece", async () => {
       const account = provider.open(wire.url, { concurrency: 1 });
       const text = sentence.repeat(62);
       const trickle = closedGate();
@@ -87,7 +87,7 @@ for (const provider of resilientProviders) {
       expect(account.waiting()).to.equal(0);
     });
 
-    it("retries a refused piece in the middle of a long sound", async () => {
+    it("retries a refused piece in the middle of long audio", async () => {
       const account = provider.open(wire.url);
       const request = requestOf(provider, { text: sentence.repeat(62) });
       const whole = await say(account.engine, request);

@@ -81,7 +81,7 @@ describe("A self-hosted server with captions", () => {
     });
   });
 
-  it("times the words of later pieces from the start of the sound, also when pieces have the same text", async () => {
+  it("times the words of later pieces from the start of the audio, also when pieces have the same text", async () => {
     await serve();
     const sentence = `${"The same words again and again. ".repeat(60)}\n`;
     const { seconds, marks } = await speak(sentence.repeat(3));
@@ -128,7 +128,7 @@ describe("A self-hosted server with captions", () => {
     expect(wordsOf(marks).map((mark) => wordAt(text, mark))).to.deep.equal(["One", "five", "six"]);
   });
 
-  it("refuses a sound that is far too short for its text", async () => {
+  it("refuses audio that is far too short for its text", async () => {
     await serve();
     response([], 4);
     const failure = await rejection(speak("The house of Anna has many rooms. ".repeat(16)));
@@ -138,7 +138,7 @@ describe("A self-hosted server with captions", () => {
       .that.contains("parts of it are missing");
   });
 
-  it("places no word after the end of the sound", async () => {
+  it("places no word after the end of the audio", async () => {
     await serve();
     response([
       ["Hello", 0],

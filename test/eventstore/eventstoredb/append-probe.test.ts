@@ -37,7 +37,7 @@ describe("the append probe", () => {
     expect(probes).to.equal(0);
   });
 
-  it("ignores an earlier success while an append has no answer", async () => {
+  it("ignores an earlier success while an append has no response", async () => {
     const probe = open();
     void probe.observe(new Promise(() => {}));
     await probe.observe(Promise.resolve(appended));

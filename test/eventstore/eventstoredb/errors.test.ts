@@ -64,7 +64,7 @@ describe("the EventStoreDB driver after errors", () => {
     await other.close();
   });
 
-  it("rejects an append that a frozen server does not answer, and stores its repeat once", async () => {
+  it("rejects an append that a frozen server does not acknowledge, and stores its repeat once", async () => {
     await store.append("s", [event()], "none");
     node.faults.freezeAppends();
     const fact = event();
@@ -74,7 +74,7 @@ describe("the EventStoreDB driver after errors", () => {
     expect(ids(await read(store, "s")).slice(1)).to.deep.equal([fact.id]);
   });
 
-  it("stores an append once whose answer was lost", async () => {
+  it("stores an append once whose response was lost", async () => {
     for (const expected of ["none", "any"] as const) {
       node.faults.loseResponses(1);
       const fact = event();
@@ -86,7 +86,7 @@ describe("the EventStoreDB driver after errors", () => {
     }
   });
 
-  it("with `any`, stores an append once to a stream without visible events, although the answer was lost", async () => {
+  it("with `any`, stores an append once to a stream without visible events, although the response was lost", async () => {
     let now = Date.now();
     const aging = await startEventStoreDBNode({ clock: () => now });
     const there = await openEventStoreDB({ url: aging.url, ...quick });
@@ -148,7 +148,7 @@ describe("the EventStoreDB driver after errors", () => {
     expect(await read(store, "s")).to.have.length(2);
   });
 
-  it("recovers if the server refuses to list its features, or does not answer", async () => {
+  it("recovers if the server refuses to list its features, or does not respond", async () => {
     node.faults.refuse(13);
     await expectUnavailable(() => store.append("s", [event()], "none"));
     node.faults.accept();
@@ -258,7 +258,7 @@ describe("the EventStoreDB driver after errors", () => {
     expect(delivered.toSorted()).to.deep.equal(ids(facts).toSorted());
   });
 
-  it("rejects a ping while appends are not answered, although reads are", async () => {
+  it("rejects a ping while appends are not completed, although reads are", async () => {
     await store.append("s", [event()], "none");
     await store.ping();
     node.faults.freezeAppends();
@@ -343,7 +343,7 @@ describe("the EventStoreDB driver after errors", () => {
     await ahead.close();
   });
 
-  it("reads the position of a repeat if an older server's answer lacks it", async () => {
+  it("reads the position of a repeat if an older server's response lacks it", async () => {
     const facts = eventsOf(3);
     const first = await store.append("s", facts, "none");
     node.faults.leavePositionsOut();
@@ -363,7 +363,7 @@ describe("the EventStoreDB driver after errors", () => {
     for (const append of appends) await expectUnavailable(() => append);
   });
 
-  it("ignores an answer to an append that it no longer waits for", async () => {
+  it("ignores a response to an append that it no longer waits for", async () => {
     node.faults.repeatResponses(2);
     for (const stream of ["a", "b", "c"]) await store.append(stream, [event()], "none");
     expect(await readLog(store)).to.have.length(3);

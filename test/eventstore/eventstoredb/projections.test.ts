@@ -144,7 +144,7 @@ describe("server-side projections", () => {
     });
   }
 
-  it("that have a syntax error are reported with the server's answer", async () => {
+  it("that have a syntax error are reported with the server's response", async () => {
     await start();
     const wanted = [{ name: "voxledger-x-v1", family: "voxledger-x-v", query: "fromAll(" }];
     const [installed] = await installUserProjections(server, wanted, atOnce);

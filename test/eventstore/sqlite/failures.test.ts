@@ -129,7 +129,7 @@ describe("a worker of the SQLite event store", () => {
     });
   }
 
-  it("that ends without an answer rejects the call", async () => {
+  it("that ends without a response rejects the call", async () => {
     const link = new WorkerClient<Fragile>({ entry, workerData: undefined, send: "now" });
     const hanging = expectUnavailable(() => link.call("hang", "a"));
     await link.close();

@@ -111,7 +111,7 @@ describe("CORS", () => {
     }
   });
 
-  it("answers preflights without credentials", async () => {
+  it("responds to preflights without credentials", async () => {
     for (const path of [speech, "/v2/text/synthesize", "/v2/auth/refresh", "/v1/text:synthesize", "/v2/x"]) {
       const { status, headers, text } = await preflight(path, shop, {
         "Access-Control-Request-Headers": "x-api-key,content-type",

@@ -122,7 +122,7 @@ describe("origin verification over HTTP", () => {
     expect(await origins()).to.deep.equal([]);
   });
 
-  it("answers too many guesses with 429 until the minute ends, and never refuses an issued token", async () => {
+  it("responds to too many guesses with 429 until the minute ends, and never refuses an issued token", async () => {
     const [token, used] = [await issued(), await issued()];
     await verify(used);
     const guess = token.replace(/^vlv_.{3}/, "vlv_AAA");

@@ -195,7 +195,7 @@ describe("authentication over HTTP", () => {
     });
   });
 
-  describe("answers too many wrong secrets from one address in a minute with 429", () => {
+  describe("responds to too many wrong secrets from one address in a minute with 429", () => {
     const bearer = { Authorization: "Bearer wrong" };
     const wrongOf: Record<string, () => Promise<ReceivedResponse>> = {
       "a wrong secret": () => get({ ...key(), "X-API-Secret": "wrong" }),

@@ -28,7 +28,7 @@ describe("a text response that is cut", () => {
   };
   const rest = async (socket: Socket): Promise<string> => Buffer.concat(await socket.toArray()).toString();
 
-  /** Answers with one line, and whatever follows `release`. */
+  /** Responds with one line, and whatever follows `release`. */
   const lines =
     (failure?: Error): Respond =>
     (ctx) =>
@@ -42,7 +42,7 @@ describe("a text response that is cut", () => {
         "text/plain",
       );
   /**
-   * Answers with more than the buffers of a connection take. Resolves when the connection is
+   * Responds with more than the buffers of a connection take. Resolves when the connection is
    * closed.
    */
   const serveEndless = async (inactivityMs: number, headers: Record<string, string> = {}): Promise<void> => {

@@ -24,7 +24,7 @@ describe("the OpenAPI document", () => {
     });
     const source = JSON.stringify(describedApi());
     const found = await lintFromString({ source, absoluteRef: "/openapi.json", config });
-    // A successful handshake is answered with 101.
+    // A successful handshake gets 101.
     const problems = found.filter(
       ({ ruleId, location }) =>
         ruleId !== "operation-2xx-response" || !location[0]?.pointer?.includes("~1v2~1text~1stream/"),

@@ -26,7 +26,7 @@ describe("POST /v2/audio/name", () => {
   const synthesize = (caller: Credentials, given: object = request) =>
     post("/v2/text/synthesize", given, authorize(caller));
 
-  it("answers the name under which the key was charged", async () => {
+  it("responds with the name under which the key was charged", async () => {
     const { headers } = await synthesize(website);
     const { status, body, headers: named } = await nameFor(website);
     expect([status, named["cache-control"]]).to.deep.equal([200, "no-store"]);
@@ -46,7 +46,7 @@ describe("POST /v2/audio/name", () => {
     expect(audit.text).to.include(body.name);
   });
 
-  it("answers the same for audio that others had spoken as for audio that does not exist", async () => {
+  it("responds with the same for audio that others had spoken as for audio that does not exist", async () => {
     const unspoken = await nameFor(another);
     await synthesize(website);
     const spoken = await nameFor(another);
@@ -60,7 +60,7 @@ describe("POST /v2/audio/name", () => {
     expect(status).to.equal(404);
   });
 
-  it("no longer answers the name ten minutes after the charge", async () => {
+  it("no longer responds with the name ten minutes after the charge", async () => {
     await synthesize(website);
     service.time.now += 10 * 60_000 + 1;
     const { body } = await nameFor(website);
@@ -128,7 +128,7 @@ describe("POST /v2/audio/name", () => {
     expect([status, body.error.code]).to.deep.equal([403, "KEY_SUSPENDED"]);
   });
 
-  it("answers every name to an operator, for keys that are suspended too", async () => {
+  it("responds with every name to an operator, for keys that are suspended too", async () => {
     const { headers } = await synthesize(website);
     await admin(service.url, "POST", `/keys/${website.apiKey}/suspend`, { reason: "a test" });
     service.time.now += 10 * 60_000 + 1;
@@ -142,7 +142,7 @@ describe("POST /v2/audio/name", () => {
 });
 
 describe("With AUDIO_SHARING=none, POST /v2/audio/name", () => {
-  it("answers the website's own names, which nobody else can use", async () => {
+  it("responds with the website's own names, which nobody else can use", async () => {
     const service = await startInProcessService({ AUDIO_SHARING: "none" });
     try {
       const [website, another] = [await registerWebsite(service.url), await registerWebsite(service.url)];

@@ -97,7 +97,7 @@ describe("GET /audio/{object}", () => {
     expect(response.headers.get("etag")).to.equal(tagOf(largeName));
   });
 
-  it("reads no bytes for HEAD, 304 and 416, and answers them from the object's size", async () => {
+  it("reads no bytes for HEAD, 304 and 416, and serves them from the object's size", async () => {
     const head = await ask(urlOf(largeName), { method: "HEAD" });
     expect([head.status, head.headers["content-length"]]).to.deep.equal([200, String(large.length)]);
     const tag = { "If-None-Match": tagOf(largeName) };

@@ -94,7 +94,7 @@ describe("GET /voices", () => {
     });
   }
 
-  it("needs no script, loads nothing of other origins, and answers 304 to a caller that has the page", async () => {
+  it("needs no script, loads nothing of other origins, and responds 304 to a caller that has the page", async () => {
     const { response, text } = await get();
     expect(text).to.not.match(/<script|<style|style=|\son\w+=|https?:/);
     const policy = response.headers.get("content-security-policy");

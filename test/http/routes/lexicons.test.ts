@@ -119,7 +119,7 @@ describe("a website's lexicons", () => {
   });
 
   describe("in a synthesis", () => {
-    it("give exactly the sound of the replaced text, under a hash of its own", async () => {
+    it("give exactly the audio of the replaced text, under a hash of its own", async () => {
       await set();
       const aliased = await speak("The W3C met.");
       const written = await speak("The World Wide Web Consortium met.", other);
@@ -204,7 +204,7 @@ describe("a website's lexicons", () => {
       );
     });
 
-    it("make the answer private, and its object public under its hash", async () => {
+    it("make the response private, and its object public under its hash", async () => {
       await set();
       const { cache, headers, bytes } = await speak("The W3C.");
       expect(cache).to.equal("private, max-age=86400");

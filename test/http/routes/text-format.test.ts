@@ -65,7 +65,7 @@ describe("The format of a text", () => {
 
   for (const [door, speak] of Object.entries(doors)) {
     describe(`of ${door}`, () => {
-      it("is Markdown, of which the sound is that of its words", async () => {
+      it("is Markdown, of which the audio is that of its words", async () => {
         const [spoken, expected, literal] = [
           await speak(markdown, "markdown"),
           await speak(read),

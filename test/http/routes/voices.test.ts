@@ -211,7 +211,7 @@ describe("the voice endpoints", () => {
       );
     });
 
-    it("and link to themselves in compressed answers too", async () => {
+    it("and link to themselves in compressed responses too", async () => {
       for (const query of ["lang=de", "lang=DE", "lang=de&os=Linux"]) {
         const headers = { ...authorize(website), "Accept-Encoding": "gzip" };
         const response = await fetch(`${service.url}/v2/voices?${query}`, { headers });

@@ -69,7 +69,7 @@ describe("draining the streaming socket", () => {
     stalled.socket.destroy();
   });
 
-  it("answers a handshake with 503 and Retry-After", async () => {
+  it("responds to a handshake with 503 and Retry-After", async () => {
     const { synthesis } = await start();
     const drained = served.socket.drain(60_000);
     const response = await requestHandshake(served.url, website.headers);

@@ -205,7 +205,7 @@ describe("the handshake of the streaming socket", () => {
     expect(closed.code).to.equal(1006);
   });
 
-  it("answers with a request id and the rate-limit headers", async () => {
+  it("responds with a request id and the rate-limit headers", async () => {
     const client = await connect({}, website.headers);
     expect(client.headers).to.include({ "x-ratelimit-limit": "100000", "x-ratelimit-remaining": "99999" });
     expect(client.headers["x-request-id"]).to.match(/^[0-9a-f-]{36}$/);
@@ -303,7 +303,7 @@ describe("the handshake of the streaming socket", () => {
     });
   });
 
-  describe("answers other requests in HTTP:", () => {
+  describe("responds to other requests in HTTP:", () => {
     const { "Sec-WebSocket-Key": _key, ...upgrade } = handshakeHeaders;
     const address = () => served.url.replace("ws", "http");
 

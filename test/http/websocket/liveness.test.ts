@@ -54,7 +54,7 @@ describe("the liveness of a socket", () => {
     expect(liveness.state({ synthesizing: true, sending: true })).to.equal("alive");
   });
 
-  it("is gone if the client answers no ping, even during a synthesis", () => {
+  it("is gone if the client responds to no ping, even during a synthesis", () => {
     now += 121;
     expect(liveness.state({ synthesizing: true, sending: false })).to.equal("gone");
     liveness.activityReceived();

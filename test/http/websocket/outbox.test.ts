@@ -140,8 +140,8 @@ describe("the outbox and the inbox of a socket", () => {
     expect(most).to.be.at.most(2);
   });
 
-  it("stops reading from a client that does not read, and answers everything when it does", async () => {
-    // Several reads of the network, whose answers exceed the kernel's buffers on the loopback.
+  it("stops reading from a client that does not read, and responds with everything when it does", async () => {
+    // Several reads of the network, whose responses exceed the kernel's buffers on the loopback.
     const [messages, messageBytes, responseBytes] = [5_000, 80, 2_500];
     let handled = 0;
     let most = 0;

@@ -78,7 +78,7 @@ describe("a client that does not read", () => {
     const synthesis = await start(client);
     client.webSocket.pause();
     for (let i = 0; i < chunkCount; i++) void synthesis.push(chunk);
-    // Several reads of the network. Each answer is larger than its message: together they exceed
+    // Several reads of the network. Each response is larger than its message: together they exceed
     // the outbox by far.
     const messages = 4_000;
     for (let i = 0; i < messages; i++) client.send({ unknown: "x".repeat(40) });
@@ -104,7 +104,7 @@ describe("a client that does not read", () => {
     stalled.socket.destroy();
   });
 
-  it("is disconnected if it answers no ping, even if nothing was sent to it", async () => {
+  it("is disconnected if it responds to no ping, even if nothing was sent to it", async () => {
     await serve({ stallMs: 200 });
     const silent = await openRawWebSocketClient(served.url, website.headers);
     silent.send({ type: "synthesize", id: randomUUID(), request });
@@ -122,7 +122,7 @@ describe("a client that does not read", () => {
     });
   });
 
-  it("stays connected during a synthesis while it answers pings", async () => {
+  it("stays connected during a synthesis while it responds to pings", async () => {
     await serve({ idleMs: 100, stallMs: 600 });
     const client = await openWebSocketClient(served.url, { headers: website.headers });
     const synthesis = await start(client);

@@ -118,7 +118,7 @@ describe("postings", () => {
       ...temporary.store,
       append: async (...args) => {
         const result = await temporary.store.append(...args);
-        // The events are stored, but the answer is lost.
+        // The events are stored, but the response is lost.
         if (fails && args[0].startsWith("usage-")) throw new EventStoreUnavailable("down");
         return result;
       },

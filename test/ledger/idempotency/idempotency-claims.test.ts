@@ -40,7 +40,7 @@ interface Process {
 describe("claims of Idempotency-Keys", () => {
   const temporary = duringTest(openTemporaryStore);
   let processes: Process[];
-  /** Calls of the event store without an answer. */
+  /** Calls of the event store without a response. */
   let calls: number;
   /** True if no append to the stream of the key arrives any more. */
   let isGone: boolean;
@@ -110,7 +110,7 @@ describe("claims of Idempotency-Keys", () => {
       ),
     );
   /**
-   * Lets time pass in the process, and awaits its answers to each step, until the promise settles.
+   * Lets time pass in the process, and awaits its responses to each step, until the promise settles.
    */
   const passUntil = async <T>({ time }: Process, promise: Promise<T>, others: Process[] = []): Promise<T> => {
     let isSettled = false;
@@ -198,7 +198,7 @@ describe("claims of Idempotency-Keys", () => {
     expect(journals.servings).to.deep.equal([]);
   });
 
-  it("are released by a process whose request lasts longer than a whole sound may take", async () => {
+  it("are released by a process whose request lasts longer than whole audio may take", async () => {
     const [first, second] = [await open(), await open()];
     await admit(first, "r-1");
     const passOnFirst = async (ms: number): Promise<void> => {

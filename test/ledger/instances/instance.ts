@@ -1,6 +1,6 @@
 /**
  * One of several instances over one event store: a ledger that decides on many concurrent requests.
- * It prints a line of JSON for each answer, `"opened"` before the first one, `"answered"` after the
+ * It prints a line of JSON for each response, `"opened"` before the first one, `"answered"` after the
  * last one and, once its voids are durable, `"drained"`. Its argument is a `Load` as JSON.
  */
 import { once } from "node:events";
@@ -36,7 +36,7 @@ const opened = await open();
 const pause = new Int32Array(new SharedArrayBuffer(4));
 
 /**
- * Written synchronously: a killed process has printed every answer that it gave. Waits while the
+ * Written synchronously: a killed process has printed every response that it gave. Waits while the
  * pipe is full (EAGAIN).
  */
 const print = (line: Decided | string): void => {

@@ -29,7 +29,7 @@ interface Instance {
   readonly decided: Decided[];
   /** Resolves when its journal is open. */
   readonly opened: Promise<void>;
-  /** Resolves at its last answer, or when it is killed. */
+  /** Resolves at its last response, or when it is killed. */
   readonly response: Promise<void>;
   /** Resolves when its voids are in the log, or it was killed. */
   drain(): Promise<void>;
@@ -160,7 +160,7 @@ describe("the ledger of several instances", () => {
       expect(voided.size, "requests voided twice").to.equal(entries.voided.length);
       for (const { requestId, apiKey, characters, status } of decided) {
         const isCharged = recorded.has(requestId) && !voided.has(requestId);
-        // A killed instance could not void what it had answered with 503.
+        // A killed instance could not void what it had refused with 503.
         if (status !== 503) expect(isCharged, `${requestId}, answered ${status}`).to.equal(status === 200);
         if (status !== 403) continue;
         const used = served.get(apiKey) ?? 0;

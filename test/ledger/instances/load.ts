@@ -10,7 +10,7 @@ export interface Load {
   readonly atOnce: number;
 }
 
-/** How a request was answered. */
+/** How a request was completed. */
 export interface Decided {
   readonly requestId: string;
   readonly apiKey: string;

@@ -52,7 +52,7 @@ describe("the schedule of a journal's flushes", () => {
     expect(time.waiting()).to.equal(0);
   });
 
-  it("does not delay servings after an append that answered none", () => {
+  it("does not delay servings after an append that completed none", () => {
     expect(append({ completed: 0, waiting: 3 })).to.equal(false);
     expect(time.waiting()).to.equal(0);
   });

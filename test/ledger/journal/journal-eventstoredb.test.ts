@@ -83,7 +83,7 @@ describe("a journal on EventStoreDB", () => {
       }));
   });
 
-  it("holds what two processes have answered, through cuts, freezes, lost answers and fences", async () => {
+  it("holds what two processes have completed, through cuts, freezes, lost responses and fences", async () => {
     const random = seededRandom(7);
     const node = await startEventStoreDBNode({ indexLagMs: randomLag(7, 50), commitTimeoutMs: 200 });
     const stores = await Promise.all(

@@ -43,7 +43,7 @@ export class JournalProcess {
     return this.#writer.journal;
   }
 
-  /** How many requests have no answer yet. */
+  /** How many requests have no response yet. */
   get unanswered(): number {
     return this.#served - this.responses.size;
   }
@@ -124,7 +124,7 @@ export class JournalProcess {
     };
   }
 
-  /** Compares the journals with what the process has answered. Call it after `close`. */
+  /** Compares the journals with what the process has completed. Call it after `close`. */
   async verify(store: EventStore): Promise<void> {
     const servedAt = new Map<string, string>();
     const voids = new Map<string, number>();

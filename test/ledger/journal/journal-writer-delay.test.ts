@@ -42,7 +42,7 @@ describe("the writer of a journal, when appends take long", () => {
       writer.addServing(serving(), 0, (error, at) => (error ? reject(error) : resolve(at))),
     );
 
-  /** A client that waits for each answer, and for some time before its next request. */
+  /** A client that waits for each response, and for some time before its next request. */
   const request = async (count: number, pauseMs: number): Promise<void> => {
     for (let index = 0; index < count; index++) {
       await serve();

@@ -133,6 +133,6 @@ describe("the writer of a journal, under any schedule", () => {
     await process.verify(temporary.store);
   };
 
-  it("answers and journals the same servings, none twice, in one chain of bounded appends", () =>
+  it("responds and journals the same servings, none twice, in one chain of bounded appends", () =>
     fc.assert(fc.asyncProperty(fc.array(action, { maxLength: 40 }), run), { numRuns: 150 }));
 });

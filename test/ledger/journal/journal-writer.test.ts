@@ -120,7 +120,7 @@ describe("the writer of a journal", () => {
     expect(await requestIds()).to.deep.equal(numbered(301).map(({ requestId }) => requestId));
   });
 
-  it("divides the requests of clients that wait for their answers into halves", async () => {
+  it("divides the requests of clients that wait for their responses into halves", async () => {
     const writer = createWriter();
     const clients = 100;
     let left = 2_000;
@@ -228,7 +228,7 @@ describe("the writer of a journal", () => {
     expect(takenBack).to.have.length(600);
   });
 
-  describe("when the store does not answer", () => {
+  describe("when the store does not respond", () => {
     it("repeats the append with the same ids, so that nothing is doubled", async () => {
       const writer = createWriter({ deadlineMs: never });
       store.disturb("refused", "answer lost", "refused", "answer lost");
@@ -568,7 +568,7 @@ describe("the writer of a journal", () => {
     expect(writer.pending).to.equal(0);
   });
 
-  it("answers every serving and continues to write if callbacks throw", async () => {
+  it("responds to every serving, and continues to write if callbacks throw", async () => {
     const errors: unknown[] = [];
     const fail = (): never => {
       throw new Error("a callback failed");

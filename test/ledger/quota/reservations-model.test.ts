@@ -8,7 +8,7 @@ import { SimulatedLog, SimulatedProcess } from "./simulation.ts";
 const apiKey = "vlk_1";
 const month = "2026-11";
 const instances = 3;
-/** Every live instance answers within this time after the last fault. */
+/** Every live instance responds within this time after the last fault. */
 const respondWithinMs = 120_000;
 
 interface Fault {

@@ -305,7 +305,7 @@ describe("reservations of a journal", () => {
     });
   });
 
-  it("of a journal that does not answer a recall are settled", async () => {
+  it("of a journal that does not respond to a recall are settled", async () => {
     const [a, b] = [open("a"), open("b", { spentBy: 10 })];
     await spend(a.reservations, 10);
     a.process.freeze();
@@ -457,7 +457,7 @@ describe("reservations of a journal", () => {
     expect(b.reservations.mayOverstate).to.equal(true);
   });
 
-  it("may overstate what is spent after a void, if the answer to their return was lost", async () => {
+  it("may overstate what is spent after a void, if the response to their return was lost", async () => {
     const { reservations, process } = open("a");
     await spend(reservations, 100);
     const { append } = process.store;

@@ -51,7 +51,7 @@ export const createSimulatedClock = (): SimulatedTime => {
 };
 
 export interface Faults {
-  /** How often a request to the store, or its answer, is lost: 0 to 1. */
+  /** How often a request to the store, or its response, is lost: 0 to 1. */
   readonly loss: number;
   /** The longest index lag in milliseconds. */
   readonly maxLagMs: number;
@@ -138,7 +138,7 @@ export class SimulatedProcess {
     close: () => Promise.resolve(),
   };
 
-  /** Calls the server. The request or the answer may be lost. */
+  /** Calls the server. The request or the response may be lost. */
   #call<T>(serve: () => Promise<T>): Promise<T> {
     const { time, random, latency, loss } = this.#simulated;
     return new Promise((resolve, reject) => {

@@ -46,7 +46,7 @@ for (const [name, openStore] of stores)
     const readCountedUsage = (withinMs = 240_000) =>
       createCountedUsage({ store, startRunner: () => runner, time: createManualTime(), withinMs }).read;
 
-    it("is that of all instances, and is complete as soon as a request was answered", async () => {
+    it("is that of all instances, and is complete as soon as a request was completed", async () => {
       await runner.start();
       await serve(0, "a", 5);
       await serve(1, "a", 7, "memory");

@@ -265,7 +265,7 @@ describe("the projection runner", () => {
       cut = new AbortController();
     });
 
-    it("answers from its last states up to the maximum lag, then refuses until it has caught up", async () => {
+    it("responds from its last states up to the maximum lag, then refuses until it has caught up", async () => {
       const runner = await startFragile();
       await runner.waitForPosition(await append(temporary.store, "sum-a", 1));
       isCut = true;
@@ -284,7 +284,7 @@ describe("the projection runner", () => {
     });
   });
 
-  it("refuses to answer if an own append is not delivered within the maximum lag", async () => {
+  it("refuses to respond if an own append is not delivered within the maximum lag", async () => {
     let now = 0;
     const runner = await start({ uptime: () => now, maxLagMs: 15_000 });
     runner.noteAppended("other-a", 1e9);

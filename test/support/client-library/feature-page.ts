@@ -52,9 +52,9 @@ export interface FeaturePage {
   texts(): readonly string[];
   /** Waits until a synthesis of this text is requested. */
   untilSpoken(text: string | RegExp): Promise<Spoken>;
-  /** Waits until this many sounds were played to their ends. */
+  /** Waits until this much audio was played to their ends. */
   untilEnded(count?: number): Promise<void>;
-  /** Waits until a sound is playing. */
+  /** Waits until audio is playing. */
   untilPlaying(): Promise<void>;
   /** What the page's content security policy has refused, and uncaught errors. */
   readonly complaints: readonly string[];

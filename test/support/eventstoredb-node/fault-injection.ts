@@ -103,7 +103,7 @@ export const createFaultInjection = (forgetIds: () => void, killConnections: () 
       else if (delayMs > 0) setTimeout(append, delayMs);
       else append();
     },
-    /** True if this answer must be dropped. */
+    /** True if this response must be dropped. */
     dropsResponse: (): boolean => {
       if (responsesToDrop === 0) return false;
       responsesToDrop -= 1;

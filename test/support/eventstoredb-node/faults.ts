@@ -1,22 +1,22 @@
 /** The faults that tests can cause. */
 export interface Faults {
   /**
-   * Neither stores nor answers appends until `thawAppends`, which processes them all. Does not
-   * answer `GetSupportedMethods` either. With a prefix it freezes only appends to streams whose
+   * Neither stores nor acknowledges appends until `thawAppends`, which processes them all. Does not
+   * respond to `GetSupportedMethods` either. With a prefix it freezes only appends to streams whose
    * names begin with it.
    */
   freezeAppends(prefix?: string): void;
   thawAppends(): void;
-  /** Stores the next appends without an answer. */
+  /** Stores the next appends without a response. */
   loseResponses(count: number): void;
-  /** Answers the next appends twice. */
+  /** Responds to the next appends twice. */
   repeatResponses(count: number): void;
   /** Refuses every call with this gRPC status until `accept`. */
   refuse(code: number): void;
   accept(): void;
   /** Redirects the next call that requires the leader to another node. */
   notLeaderOnce(leader: { readonly host: string; readonly port: number }): void;
-  /** Ends the open streams of appends with OK, without answers. */
+  /** Ends the open streams of appends with OK, without responses. */
   endBatchStreams(): void;
   /** Ends the open streams of appends with this gRPC status. */
   breakBatchStreams(code: number): void;
@@ -24,7 +24,7 @@ export interface Faults {
   dropSubscriptions(code?: number): void;
   /** Delays every append. */
   slowDown(milliseconds: number): void;
-  /** Answers repeated appends without a position, like older servers. */
+  /** Responds to repeated appends without a position, like older servers. */
   leavePositionsOut(): void;
   /** Denies the client's user the management of projections. */
   denyProjections(): void;

@@ -23,12 +23,12 @@ import { handleRead } from "./read-call.ts";
  * rules for revisions, repeats and retention that were measured on EventStoreDB 24.2.0 and
  * KurrentDB 26.0.3:
  *
- * - With an index lag, reads and subscriptions show only what is indexed, and a success is answered
- * once the events are indexed; a conflict is answered at once, with the committed revision.
- * - A repeat with the same ids that arrives before the first append is indexed is answered with
+ * - With an index lag, reads and subscriptions show only what is indexed, and a success is completed
+ * once the events are indexed; a conflict is completed at once, with the committed revision.
+ * - A repeat with the same ids that arrives before the first append is indexed gets
  * `deadline-exceeded` after the commit timeout, though the events are stored.
  * - An append whose deadline, a time of the client's clock, has passed by the node's clock is
- * answered with `deadline-exceeded`, and not stored.
+ * completed with `deadline-exceeded`, and not stored.
  * - With the stream's current revision as expectation ids are not compared: the same id is stored
  * again.
  * - Projections fault for good on JSON with a raw U+2028 or U+2029, or that is a string or null,

@@ -28,7 +28,7 @@ interface StoredProjection {
   readonly fault?: string;
 }
 
-/** Answers of servers before 24.6; later ones have specific codes. */
+/** Responses of servers before 24.6; later ones have specific codes. */
 const received = (expected: string, instead: string): Partial<ServerErrorResponse> => ({
   code: grpc.status.UNKNOWN,
   details: `Envelope callback expected ${expected}, received ${instead} instead`,

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { wavHeader } from "../../../src/domain/synthesis/wav-header.ts";
 import { sayLocally } from "../local-voice.ts";
 
-/** A sound in a provider's format. */
+/** Audio in a provider's format. */
 export interface SoundFormat {
   /**
    * `wav`: with true sizes; `streamed wav`: with 0xFFFFFFFF for both; `pcm`: s16le without a

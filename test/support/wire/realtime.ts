@@ -15,7 +15,7 @@ export type Behaviour =
   | { readonly kind: "reword"; readonly transcript: (text: string) => string }
   /** The handshake is refused. */
   | { readonly kind: "refusal"; readonly response: WireResponse }
-  /** The handshake is never answered. */
+  /** The handshake is never completed. */
   | { readonly kind: "deaf" }
   /** An `error` event instead of audio, or after the first part of it. */
   | {

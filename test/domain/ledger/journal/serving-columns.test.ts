@@ -27,7 +27,7 @@ describe("the columns of a journal's servings", () => {
     );
   });
 
-  it("hold each key and each sound once", () => {
+  it("hold each key and all audio once", () => {
     const sounds = [serving(), serving({ apiKey: "vlk_2" }), serving({ voice: "b" }), serving()];
     const { keys, sounds: distinct, key, sound } = columnsOf(sounds).build({ at, previous: null });
     expect(keys).to.deep.equal(["vlk_1", "vlk_2"]);

@@ -14,7 +14,7 @@ const never = new AbortController().signal;
 
 const moduleOf = (source: string): URL => new URL(`data:text/javascript,${encodeURIComponent(source)}`);
 
-/** A worker thread that answers with no readings, unless the text says what else it does. */
+/** A worker thread that responds with no readings, unless the text says what else it does. */
 const obedient = moduleOf(`
   import { parentPort } from "node:worker_threads";
   parentPort.on("message", ({ id, texts }) => {

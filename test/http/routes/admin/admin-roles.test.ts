@@ -117,7 +117,7 @@ describe("the roles of the admin API", () => {
     }
   });
 
-  it("answers guesses with 429 after too many from one address, and never refuses a known token", async () => {
+  it("responds to guesses with 429 after too many from one address, and never refuses a known token", async () => {
     const from = async (address: string, token: string) => {
       const headers = { Authorization: `Bearer ${token}`, "X-Forwarded-For": address };
       return (await ask(`${service.url}/admin/voices/x`, { method: "DELETE", headers })).status;

@@ -99,7 +99,7 @@ describe("DELETE /admin/audio/{hash}", () => {
     expect((await remove("1".repeat(64))).status).to.equal(200);
   });
 
-  it("answers 404 for what is not a hash", async () => {
+  it("responds 404 for what is not a hash", async () => {
     for (const bad of ["x", "A".repeat(64), `${"0".repeat(64)}.mp3`]) {
       expect((await remove(bad)).status, bad).to.equal(404);
     }

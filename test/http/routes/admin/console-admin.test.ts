@@ -8,7 +8,7 @@ import { adminToken } from "../../../support/service.ts";
 
 type Overview = UsageOverview & Record<string, unknown>;
 
-describe("what the admin API answers for the console", () => {
+describe("what the admin API responds for the console", () => {
   const service = duringSuite(startInProcessService);
   const website = duringSuite(() => registerWebsite(service.url));
   before(async () => {

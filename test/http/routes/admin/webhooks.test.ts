@@ -124,7 +124,7 @@ describe("webhooks", () => {
     expect(sent()[1]).to.deep.include({ type: "key.reinstated" });
   });
 
-  it("have secrets that appear in no log line and in no other answer", async () => {
+  it("have secrets that appear in no log line and in no other response", async () => {
     receiver.response = () => 500;
     const { webhookId, secret } = await add();
     const { body: rotated } = await admin(service.url, "POST", `/webhooks/${webhookId}/secrets`);

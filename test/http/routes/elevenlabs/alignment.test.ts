@@ -11,7 +11,7 @@ const word = (time: number, start: number, value: string): Mark => ({
 const plain = (text: string) => ({ text, ssml: false });
 
 describe("The alignment of characters", () => {
-  it("starts each word at its mark and ends with the sound", () => {
+  it("starts each word at its mark and ends with the audio", () => {
     const marks: Mark[] = [
       { time: 50, type: "sentence", start: 0, end: 12 },
       word(50, 0, "Hello"),
@@ -100,7 +100,7 @@ describe("The alignment of characters", () => {
     expect(ends[text.indexOf("<break")]).to.equal(2);
   });
 
-  it("is monotonic, complete and within the sound for any marks", () => {
+  it("is monotonic, complete and within the audio for any marks", () => {
     const anyMark = fc.record({ time: fc.nat(5000), start: fc.nat(40), length: fc.nat(5) });
     fc.assert(
       fc.property(

@@ -3,7 +3,7 @@ import { authorize, registerWebsite } from "../../../support/client.ts";
 import { ask, startInProcessService } from "../../../support/in-process-service.ts";
 
 describe("The times of characters around a break", () => {
-  it("are those of the sound that espeak-ng makes", async () => {
+  it("are those of the audio that espeak-ng makes", async () => {
     const service = await startInProcessService();
     try {
       const website = await registerWebsite(service.url);

@@ -34,7 +34,7 @@ describe("conditional requests of ElevenLabs' API", () => {
     });
   }
 
-  it("are answered with the new list after a change", async () => {
+  it("get the new list after a change", async () => {
     const etag = (await get("/v1/voices")).headers.etag ?? "";
     const voice = { name: "A new voice", flag: "gb", gender: "f", lang: "en-GB", voiceIDs: [301] };
     expect((await admin(service.url, "POST", "/voices", voice)).status).to.equal(201);

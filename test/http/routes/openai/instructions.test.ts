@@ -34,7 +34,7 @@ describe("instructions over OpenAI's API", () => {
       .filter(({ input }) => input === `Text ${text}.`)
       .map(({ instructions }) => instructions);
 
-  it("reach the provider of a website's own voice, and make another sound", async () => {
+  it("reach the provider of a website's own voice, and make other audio", async () => {
     for (const instructions of ["Whisper.", "Shout.", undefined, "", null, "Whisper."]) {
       expect((await speak({ instructions })).status).to.equal(200);
     }

@@ -202,7 +202,7 @@ describe("speech over OpenAI's API", () => {
     expect((await post({ speed: "1.2" })).headers["svc-speed-applied"]).to.equal("1.2");
   });
 
-  it("answers in every format, with any Accept, and is never cached", async () => {
+  it("responds in every format, with any Accept, and is never cached", async () => {
     for (const response_format of ["mp3", "opus", "aac", "flac", "wav", "pcm"] as const) {
       const { status, headers, text } = await post({ response_format }, { headers: { Accept: "image/png" } });
       expect([status, headers["content-type"]]).to.deep.equal([200, formats[response_format].mimeType]);
@@ -265,7 +265,7 @@ describe("speech over OpenAI's API", () => {
     expect(audio.toString()).to.equal((await post({ input: "Events." })).text);
   });
 
-  it("answers an exhausted quota with 429 that forbids a retry, and a suspended key with 403", async () => {
+  it("responds to an exhausted quota with 429 that forbids a retry, and a suspended key with 403", async () => {
     const poor = await registerWebsite(service.url, { monthlyCharacters: 8 });
     expect((await post({ input: "Hello." }, { caller: poor })).status).to.equal(200);
     for (const input of ["Hello.", "Hi."]) {
@@ -282,7 +282,7 @@ describe("speech over OpenAI's API", () => {
     expect(errorIn(refused)).to.include({ code: "key_suspended" });
   });
 
-  it("answers every refusal in OpenAI's envelope: unknown paths, methods, bodies, credentials, limits", async () => {
+  it("responds with every refusal in OpenAI's envelope: unknown paths, methods, bodies, credentials, limits", async () => {
     const authorization = { Authorization: `Bearer ${website.apiKey}.${website.apiSecret}` };
     const json = { "Content-Type": "application/json" };
     const busy = await registerWebsite(service.url, { requestsPerMinute: 1 });

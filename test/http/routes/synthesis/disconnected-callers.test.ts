@@ -24,7 +24,7 @@ interface Request {
 }
 
 /**
- * Whole sounds of `/v2` and compatible APIs. Version 1 takes the path of `GET` without the fast
+ * Whole audio of `/v2` and compatible APIs. Version 1 takes the path of `GET` without the fast
  * path.
  */
 const requests: Record<string, Request> = {
@@ -64,7 +64,7 @@ describe("a caller that disconnects while its request is recorded", () => {
   const website = duringTest(() => registerWebsite(service.url));
 
   before(async () => {
-    // The sound is in memory, and its URL is prepared, after these.
+    // The audio is in memory, and its URL is prepared, after these.
     for (let n = 0; n < 2; n++) {
       expect((await ask(service.url + url, { headers: authorize(other) })).status).to.equal(200);
     }

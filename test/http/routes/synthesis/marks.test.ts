@@ -8,7 +8,7 @@ import { ask, startInProcessService } from "../../../support/in-process-service.
 import { temporaryFolder } from "../../../support/service.ts";
 import { wordAt } from "../../../support/word-at.ts";
 
-describe("The marks of a sound", () => {
+describe("The marks of audio", () => {
   const folder = duringSuite(temporaryFolder);
   const service = duringSuite(() => startInProcessService({ AUDIO_STORE: `file:${folder.path}` }));
   const website = duringSuite(() => registerWebsite(service.url));
@@ -31,7 +31,7 @@ describe("The marks of a sound", () => {
     return lines.map((line) => JSON.parse(line) as Mark);
   };
 
-  it("are linked by every response with the sound, and by its object", async () => {
+  it("are linked by every response with the audio, and by its object", async () => {
     const first = await synthesize({ text: "Un, deux, trois." });
     const object = service.url + first.headers["content-location"];
     const responses = [
@@ -50,7 +50,7 @@ describe("The marks of a sound", () => {
     expect(linkOf(first)).to.equal(object.replace(/mp3$/, "marks.json"));
   });
 
-  it("are lines of JSON with times in the sound and places in the text, and immutable", async () => {
+  it("are lines of JSON with times in the audio and places in the text, and immutable", async () => {
     const text = "Voilà \u{1F642} un été. Deux !";
     const response = await synthesize({ text });
     const marks = await marksOf(linkOf(response));
@@ -114,7 +114,7 @@ describe("The marks of a sound", () => {
     expect(head.headers["content-length"]).to.equal(String(served.text.length));
   });
 
-  it("are not found for a sound that does not exist", async () => {
+  it("are not found for audio that does not exist", async () => {
     expect((await ask(`${service.url}/audio/${"0".repeat(64)}.marks.json`)).status).to.equal(404);
   });
 });
@@ -139,7 +139,7 @@ describe("marks=phoneme", () => {
     expect(response.status).to.equal(400);
   });
 
-  it("answers the marks with their words, which no cache may store, and names the audio", async () => {
+  it("responds with the marks with their words, which no cache may store, and names the audio", async () => {
     const response = await get({ marks: "phoneme" });
     expect([response.status, response.headers["content-type"]]).to.deep.equal([200, marksMimeType]);
     expect(response.headers["cache-control"]).to.equal("no-store");
@@ -160,7 +160,7 @@ describe("marks=phoneme", () => {
     expect(path).to.equal(audio.headers["content-location"]);
   });
 
-  it("answers marks by POST, and audio to the same request without it", async () => {
+  it("responds with marks by POST, and audio to the same request without it", async () => {
     const post = (body: object) =>
       ask(`${service.url}/v2/text/synthesize`, {
         method: "POST",
