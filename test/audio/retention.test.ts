@@ -61,12 +61,15 @@ describe("Retention of audio", () => {
   const retentionWith = (policy: RetentionPolicy, more: Partial<RetentionOptions> = {}) =>
     createRetention({ ...options, store, policy, ...more });
 
-  it("removes audio that was not used for longer than the age, and counts them", async () => {
+  it("removes audio that was not used for longer than the age, and counts and logs it", async () => {
     const ages = [0, 89 * day, 90 * day + hour, 300 * day];
     const names = await Promise.all(ages.map((age, index) => stored(index, now - age)));
-    const retention = retentionWith({ maxAgeMs: 90 * day });
+    const logged: object[] = [];
+    const log = { ...quiet, info: (facts: object) => void logged.push(facts) };
+    const retention = retentionWith({ maxAgeMs: 90 * day }, { log });
     await retention.runOnce(never);
     expect(await kept(names)).to.deep.equal([0, 1]);
+    expect(logged).to.deep.equal([{ objects: 2, bytes: 2 * kilobyte }]);
     expect(retention.stats()).to.deep.equal({ removedObjects: 2, removedBytes: 2 * kilobyte });
   });
 

@@ -37,7 +37,7 @@ export const createStoreReader = (options: StoreReaderOptions) => {
   const onTimeout = () => new AudioStoreUnavailable(`The audio store did not answer within ${ms} ms.`);
 
   const reportDamage = (name: AudioName): void =>
-    log.warn({ audio: name }, "An object in the audio store is damaged and treated as missing.");
+    log.warn({ object: name }, "An object in the audio store is damaged and treated as missing.");
 
   /** Undefined if there is no such object, or it is damaged. */
   const guarded = async <T>(

@@ -216,6 +216,6 @@ export class StoreWriter {
 
   #drop(name: AudioName, why: string): void {
     this.#count.lost++;
-    this.#options.log.warn({ audio: name, why }, "An object is not stored.");
+    this.#options.log.warn({ object: name, why }, "An object is not stored.");
   }
 }

@@ -82,9 +82,9 @@ export const createRetention = ({
       await removeUnless(isYoung, signal);
       const keep = hours.within(maxBytes);
       if (keep) await removeUnless(keep, signal);
-      const files = removed.removedObjects - before.removedObjects;
+      const objects = removed.removedObjects - before.removedObjects;
       const bytes = removed.removedBytes - before.removedBytes;
-      if (files > 0) log.info({ files, bytes }, "Audio objects were removed from the store.");
+      if (objects > 0) log.info({ objects, bytes }, "Audio objects were removed from the store.");
     },
     stats: () => ({ ...removed }),
   };

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import type { Encoder } from "../../../src/audio/formats/encoder.ts";
+import { quiet } from "../../../src/audio/pipeline/log.ts";
 import { createMemoryCache } from "../../../src/audio/pipeline/memory-cache.ts";
 import { createPipeline, type Pipeline, type PipelineOptions } from "../../../src/audio/pipeline/pipeline.ts";
 import { type AudioPart, hashInName } from "../../../src/audio/store/audio-store.ts";
@@ -22,7 +23,7 @@ describe("Reading an object by its name", () => {
   let store: FaultyStore;
   let cache: ReturnType<typeof createMemoryCache>;
   let pipeline: Pipeline;
-  const warnings: string[] = [];
+  const warnings: [facts: object, message: string][] = [];
   const name = nameOf(1);
   const sound = soundOf(1, 4500);
 
@@ -33,7 +34,7 @@ describe("Reading an object by its name", () => {
       store,
       cache,
       time: createManualTime(),
-      log: { warn: (_, message) => void warnings.push(message), info: () => undefined },
+      log: { ...quiet, warn: (...warning) => void warnings.push(warning) },
       limits: { partBytes },
       ...more,
     });
@@ -140,7 +141,7 @@ describe("Reading an object by its name", () => {
       expect(bytesOf(parts)).to.have.length(4000);
     }
     expect(warnings).to.deep.equal(
-      Array(3).fill("An object in the audio store is damaged and treated as missing."),
+      Array(3).fill([{ object: name }, "An object in the audio store is damaged and treated as missing."]),
     );
   });
 

@@ -224,9 +224,13 @@ describe("Writing to the audio store", () => {
 
   it("drops objects beyond the bound on pending bytes, and accepts more when there is room", async () => {
     store.mode = "refuses";
-    const writer = writerWith({ pendingBytes: 50_000 });
+    const logged: object[] = [];
+    const log = { ...quiet, warn: (facts: object) => void logged.push(facts) };
+    const writer = writerWith({ pendingBytes: 50_000, log });
     for (let i = 0; i < 5; i++) writer.put(nameOf(i), objectOf(soundOf(i)));
     expect(writer.stats()).to.include({ pendingObjects: 2, lost: 3 });
+    const objects = logged.flatMap((facts) => ("object" in facts ? [facts.object] : []));
+    expect(objects).to.deep.equal([2, 3, 4].map(nameOf));
     expect(writer.stats().pendingBytes).to.be.at.most(50_000);
     store.mode = "available";
     await until(() => time.waiting() === 2);
