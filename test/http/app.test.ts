@@ -1,12 +1,12 @@
 import { once } from "node:events";
-import { createServer } from "node:http";
+import { createServer, get } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import { Unauthorized, Unavailable } from "../../src/domain/errors.ts";
 import type { Route } from "../../src/http/kernel/request-state.ts";
 import type { HandleRequest } from "../../src/http/kernel/server.ts";
 import { ask } from "../support/in-process-service.ts";
-import { routerTo, testApp } from "../support/operation-server.ts";
+import { routerOf, routerTo, testApp } from "../support/operation-server.ts";
 
 type Steps = Partial<Pick<NonNullable<Route["operation"]>, "admit" | "fromMemory">>;
 
@@ -77,5 +77,24 @@ describe("the course of a request", () => {
       const { status, text } = await responseOf(handle);
       expect([status, JSON.parse(text).error.code]).to.deep.equal([503, "UNAVAILABLE"]);
       expect(ran).to.deep.equal([]);
+    });
+
+  for (const [target, codes] of [
+    ["/unknown", ["NOT_FOUND"]],
+    ["http://service.test/unknown", ["NOT_FOUND"]],
+    ["/admin/unknown", []],
+    ["http://service.test/admin/unknown", []],
+  ] as const)
+    it(`reports the codes ${JSON.stringify(codes)} of errors to callers of the API at ${target}`, async () => {
+      const reported: string[] = [];
+      const handle = testApp(routerOf([]), { refused: (code) => void reported.push(code) });
+      const server = createServer((req, res) => handle(req, res)).listen(0, "127.0.0.1");
+      await once(server, "listening");
+      const { port } = server.address() as AddressInfo;
+      const [response] = await once(get({ port, path: target, agent: false }), "response");
+      response.resume();
+      await once(response, "end");
+      server.close();
+      expect([response.statusCode, reported]).to.deep.equal([404, codes]);
     });
 });

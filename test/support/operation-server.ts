@@ -44,11 +44,17 @@ export const routerTo = (respond: Respond): OperationRouter => {
   return { find: () => found };
 };
 
-export const testApp = (router: OperationRouter, log = pino({ level: "silent" })): HandleRequest =>
+export const testApp = (
+  router: OperationRouter,
+  {
+    log = pino({ level: "silent" }),
+    refused = () => undefined,
+  }: { log?: Logger; refused?: (code: string) => void } = {},
+): HandleRequest =>
   createApp({
     log,
     router,
-    refused: () => undefined,
+    refused,
     apiCors: () => ({}),
     exposed: [],
     renewToken: () => undefined,
@@ -68,7 +74,7 @@ export const serveOperations = async (
   operations: readonly Operation[],
   { log = pino({ level: "silent" }), socketPath }: { log?: Logger; socketPath?: string } = {},
 ): Promise<OperationServer> => {
-  const handle = testApp(routerOf(operations), log);
+  const handle = testApp(routerOf(operations), { log });
   const server = createServer((req, res) => handle(req, res));
   if (socketPath) server.listen(socketPath);
   else server.listen(0, "127.0.0.1");

@@ -49,7 +49,7 @@ export const countRefusals =
   (refused: (code: string) => void): Middleware =>
   async (ctx, next) => {
     await next();
-    if (ctx.status < 400 || ctx.req.url?.startsWith("/admin")) return;
+    if (ctx.status < 400 || ctx.path.startsWith("/admin")) return;
     const { code } = Object(Object(ctx.body).error);
     refused(typeof code === "string" ? code : String(ctx.status));
   };

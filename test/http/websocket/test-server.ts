@@ -121,7 +121,7 @@ export const startSocketServer = async (
     log,
     time,
   });
-  const handle = testApp(routerOf([openStreamOperation()]), log);
+  const handle = testApp(routerOf([openStreamOperation()]), { log });
   const options = { host: "127.0.0.1", port: 0, maxTextCharacters, inactivityMs };
   const server = await listen({ handle, upgrade: socket, ...options });
   opened.defer(async () => {
