@@ -22,7 +22,8 @@ export const readView = async <S>(
     states.set(partition, projection.apply(states.get(partition) ?? projection.initial(), event));
   };
   if (streams === "all") {
-    for await (const { events } of readBatches(store, projection)) events.forEach(fold);
+    const { prefixes } = projection;
+    for await (const { events } of readBatches(store, { prefixes })) events.forEach(fold);
   } else for (const stream of streams) for await (const event of store.readStream(stream)) fold(event);
   return states;
 };

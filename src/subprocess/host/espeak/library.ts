@@ -81,7 +81,7 @@ export const openEspeakLibrary = (open = openNative) => {
      * @throws {Error} there is no such voice, or the library did not speak the whole text
      */
     speak: (
-      { voice, text, ssml, phonemes, ...prosodyTags }: EspeakOrder,
+      { voice, text, ssml, phonemes, ...prosody }: EspeakOrder,
       onSamples: (samples: Buffer) => void,
     ): readonly SpeechEvent[] => {
       if (text === "") return []; // as the command line: the library itself would pause
@@ -90,7 +90,7 @@ export const openEspeakLibrary = (open = openNative) => {
       seedRandom(1);
       if (loaded.setVoice(voice) !== 0) throw new Error("There is no such voice.");
       for (const parameter of ["rate", "volume", "pitch"] as const) {
-        loaded.setParameter(parameters[parameter], prosodyTags[parameter], 0);
+        loaded.setParameter(parameters[parameter], prosody[parameter], 0);
       }
       const events: SpeechEvent[] = [];
       receive = (samples, more) => {
