@@ -99,7 +99,7 @@ export interface Streaming {
   requireProvider(plan: SynthesisPlan): void;
   /**
    * Resolves when the first bytes may leave. An aborted `signal` ends the stream, and the synthesis
-   * if it was the last listener. Silent plans are not accepted.
+   * if it was the last listener. Muted plans are not accepted.
    * @throws {KeyIsSuspended} @throws {EngineFailed} @throws {Unavailable}
    */
   begin(plan: SynthesisPlan, context: StreamContext, signal: AbortSignal): Promise<SynthesisStream>;

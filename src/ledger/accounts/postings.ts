@@ -38,7 +38,7 @@ interface AccountEntries {
   /** The revision after the last posting. */
   from: number;
   unposted: UnpostedEntries | undefined;
-  /** When the first of `unposted` was added, by the timers' clock. */
+  /** When the first of `unposted` was added, as `time` measures. */
   since: number;
   /**
    * The entries that are being posted. They stay the same until it is done, because the outcome of
