@@ -1,4 +1,4 @@
-import { exponentialBackoff, type RetryOptions, retry } from "../../async/retry.ts";
+import { systemTime, type Time } from "../../async/time.ts";
 import { inTimeSlices } from "../../async/time-slices.ts";
 import { isOfType } from "../../domain/event-shapes.ts";
 import { openEnd } from "../../domain/ledger/accounts/revision-ranges.ts";
@@ -7,6 +7,7 @@ import { postedTotals } from "../../domain/ledger/accounts/usage-sum.ts";
 import { type JournalEvent, journalPrefix, journalStream } from "../../domain/ledger/journal/journal.ts";
 import type { JournalRegistryEvent } from "../../domain/ledger/journal/journal-registry.ts";
 import type { EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
+import { readUntil } from "../../eventstore/read-until.ts";
 import { readPostedUpTo } from "../journal/journal-reader.ts";
 import { listOpenJournals } from "../journal/journal-registry.ts";
 import { FollowedJournal } from "./followed-journal.ts";
@@ -43,7 +44,6 @@ interface CatchUpOptions {
 }
 
 const noEvents: CatchUpOptions = { upTo: -1, onEvent: () => {} };
-const catchUpDelayMs = { firstMs: 20, maxMs: 1_000 };
 /**
  * Bounds the memory: entries of 300 bytes for each, and about two bytes for each of their servings.
  */
@@ -58,9 +58,14 @@ export class KnownEntries {
   readonly #own = new Map<string, KnownJournal>();
   readonly #followed = new Map<string, FollowedJournal>();
   readonly #maxFollowed: number;
+  readonly #time: Time;
 
-  constructor({ maxFollowed = maxFollowedEntries }: { readonly maxFollowed?: number } = {}) {
+  constructor({
+    maxFollowed = maxFollowedEntries,
+    time = systemTime,
+  }: { readonly maxFollowed?: number; readonly time?: Time } = {}) {
     this.#maxFollowed = maxFollowed;
+    this.#time = time;
   }
 
   addOwn(journal: string, known: KnownJournal): void {
@@ -130,9 +135,8 @@ export class KnownEntries {
       const later = followed();
       return later === undefined || later.first <= read.last || later.prepend(read);
     };
-    const delayAfter: RetryOptions<boolean>["delayAfter"] = (outcome, attempt) =>
-      "value" in outcome && !outcome.value ? exponentialBackoff(catchUpDelayMs, attempt) : undefined;
-    await retry({ delayAfter }, readOn);
+    // In a cluster, events may be lost with their leader. Reports then look for them in the journal.
+    await readUntil((isComplete) => isComplete, { time: this.#time }, readOn);
     this.#forgetIfTooMany();
   }
 
@@ -143,7 +147,8 @@ export class KnownEntries {
   }
 
   async snapshot(accounts: readonly AccountId[]): Promise<KnownSnapshot> {
-    const journals = new Map<string, KnownJournal>([...this.#own, ...this.#followed]);
+    // The own postings know more of a journal than what was followed before it was added.
+    const journals = new Map<string, KnownJournal>([...this.#followed, ...this.#own]);
     const postedUpTo = new Map([...journals].map(([journal, known]) => [journal, known.postedUpTo]));
     const parts = new Map<AccountId, Map<string, KnownPart>>();
     let [position, lastPosted] = [-1, -1];

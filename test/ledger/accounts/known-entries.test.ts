@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { systemTime } from "../../../src/async/time.ts";
+import { systemTime, type Time } from "../../../src/async/time.ts";
 import { journalPrefix, journalStream } from "../../../src/domain/ledger/journal/journal.ts";
 import type { EventStore } from "../../../src/eventstore/event-store.ts";
 import { KnownEntries } from "../../../src/ledger/accounts/known-entries.ts";
@@ -99,6 +99,18 @@ describe("a report of a process that records and follows servings", () => {
     expect(read).to.be.lessThan(fewEvents);
   });
 
+  it("reads few events of its own journal, also if some were followed before it was added", async () => {
+    const known = new KnownEntries();
+    const { log, record: add, postings } = await openPostedJournal(temporary.store);
+    for (let n = 0; n < servings; n++)
+      await add(synthesesServed(new Date(now + n).toISOString(), [serving({ apiKey: "k", characters: 1 })]));
+    known.follow((await collect(temporary.store.readStream(journalStream(log.journal)))).slice(0, 2));
+    known.addOwn(log.journal, postings);
+    const { characters, read } = await readOf(known);
+    expect(characters).to.equal(servings);
+    expect(read).to.be.lessThan(fewEvents);
+  });
+
   it("reads no journal for no key", async () => {
     const known = new KnownEntries();
     await serve(await openInstance(known));
@@ -127,6 +139,32 @@ describe("a report of a process that records and follows servings", () => {
     const events = await collect(temporary.store.readStream(journalStream(log.journal)));
     known.follow(events.slice(0, 2));
     known.follow(events.slice(3));
+    expect((await readOf(known)).characters).to.equal(6);
+  });
+
+  it("is right if events before the followed ones never become readable", async () => {
+    const time: Time = {
+      now: () => 0,
+      after: (_, run) => {
+        setImmediate(run);
+        return () => undefined;
+      },
+    };
+    const known = new KnownEntries({ time });
+    const { log, record: add } = await openPostedJournal(temporary.store);
+    for (let n = 0; n < 6; n++)
+      await add(synthesesServed(new Date(now + n).toISOString(), [serving({ apiKey: "k", characters: 1 })]));
+    const events = await collect(temporary.store.readStream(journalStream(log.journal)));
+    const { store } = temporary;
+    const lossy: EventStore = {
+      ...store,
+      async *readStream(...request) {
+        for await (const event of store.readStream(...request))
+          if (event.stream !== events[3]?.stream || event.revision < 2) yield event;
+      },
+    };
+    known.follow(events.slice(3));
+    await known.catchUp(lossy);
     expect((await readOf(known)).characters).to.equal(6);
   });
 
