@@ -128,7 +128,7 @@ class Runner implements ProjectionRunner {
       store,
       except,
       prefixes: this.#prefixes,
-      after: this.#position,
+      fromExclusive: this.#position,
       onBatch: (batch) => {
         this.#apply(batch);
         failingSince = undefined;

@@ -38,7 +38,7 @@ export const requireLogFormat = async (store: EventStore): Promise<void> => {
 const beginsWithFormat1 = async (store: EventStore, begin: number): Promise<boolean> => {
   const journal = await readEvent(store, journalRegistryStream);
   const end = journal?.position ?? Number.POSITIVE_INFINITY;
-  for await (const batch of readBatches(store, { prefixes: [usageAccountPrefix], after: begin })) {
+  for await (const batch of readBatches(store, { prefixes: [usageAccountPrefix], fromExclusive: begin })) {
     const [first] = batch.events;
     if (first) return first.type === servingOfFormat1;
     if (batch.position >= end) return false;

@@ -44,7 +44,7 @@ export const withAppendTimes = (
     const isFirst = readAt === Number.NEGATIVE_INFINITY;
     readAt = uptime();
     const sent = Math.min(called, idTime);
-    const reading = readEvent(store, stream, { from: revision }).then(
+    const reading = readEvent(store, stream, { fromInclusive: revision }).then(
       (event) => {
         if (event?.id === id) onTimes({ created: event.created, sent, acknowledged });
         // Another process's probe has replaced this one: it was created later, and before it was

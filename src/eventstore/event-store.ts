@@ -63,8 +63,8 @@ export interface AppendResult {
 export interface ReadOptions {
   /** Default `forwards`. */
   readonly direction?: "forwards" | "backwards";
-  /** The first revision to read, inclusive. Default: the beginning, or the end if backwards. */
-  readonly from?: number;
+  /** The first revision to read. Default: the beginning, or the end if backwards. */
+  readonly fromInclusive?: number;
   /** The maximum number of events. Default: all. */
   readonly limit?: number;
   readonly signal?: AbortSignal;
@@ -72,7 +72,7 @@ export interface ReadOptions {
 
 export interface SubscribeOptions {
   /** Only events at later positions. Default: from the beginning. */
-  readonly after?: number;
+  readonly fromExclusive?: number;
   /** Only events of streams whose names start with one of these. Default, and if empty: all. */
   readonly prefixes?: readonly string[];
   /** Leaves out this stream: its writer need not parse its own events. */

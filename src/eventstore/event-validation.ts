@@ -43,10 +43,10 @@ export const stringifyObject = (value: object): string => {
 };
 
 /** @throws {RangeError} */
-export const validateReadBounds = (from: number, limit: number): void => {
-  for (const bound of [from, limit]) {
+export const validateReadBounds = (fromInclusive: number, limit: number): void => {
+  for (const bound of [fromInclusive, limit]) {
     if (!Number.isSafeInteger(bound) || bound < 0)
-      throw new RangeError("from and limit must be natural numbers");
+      throw new RangeError("fromInclusive and limit must be natural numbers");
   }
 };
 

@@ -39,7 +39,7 @@ interface FollowOptions {
   /** Leaves out this stream. */
   readonly except?: string | undefined;
   /** Only events at later positions. Default: from the beginning. */
-  readonly after?: number;
+  readonly fromExclusive?: number;
   /** If it throws, the batch is delivered again. */
   readonly onBatch: (batch: EventBatch) => void | Promise<void>;
   /** Called when a subscription has failed. It is repeated. */
@@ -67,7 +67,7 @@ export const follow = ({
   store,
   prefixes,
   except,
-  after,
+  fromExclusive,
   onBatch,
   onError = () => {},
   onInterrupted = () => {},
@@ -76,11 +76,11 @@ export const follow = ({
   const caughtUp = Promise.withResolvers<void>();
   const stop = new AbortController();
   const { signal } = stop;
-  let position = after;
+  let position = fromExclusive;
   let failures = 0;
 
   const deliver = async (): Promise<void> => {
-    const continued = position === undefined ? {} : { after: position };
+    const continued = position === undefined ? {} : { fromExclusive: position };
     for await (const batch of store.subscribe({ prefixes, except, signal, ...continued })) {
       if (signal.aborted) return;
       await onBatch(batch);

@@ -220,7 +220,7 @@ export class StreamQueue {
   /** Stops early, with an unused result, once the batch has expired. */
   async #foldNewEvents(from: StreamSnapshot<Any>, expired: AbortSignal): Promise<StreamSnapshot<Any>> {
     let { state, revision, position } = from;
-    for await (const event of this.#context.store.readStream(this.#stream, { from: revision + 1 })) {
+    for await (const event of this.#context.store.readStream(this.#stream, { fromInclusive: revision + 1 })) {
       if (expired.aborted) break;
       state = this.#decider.evolve(state, event);
       ({ revision, position } = event);

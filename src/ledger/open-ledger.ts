@@ -59,7 +59,7 @@ export interface OpenLedgerOptions {
    * Called once, before `onOthersRecorded`, which is not called for events up to this position of
    * the log.
    */
-  readonly onFollowing?: (after: number) => void;
+  readonly onFollowing?: (fromExclusive: number) => void;
   /** Called when a request does not fit into the key's quota. */
   readonly onQuotaExceeded?: (apiKey: string) => void;
   /** How long a request may wait for its append. Default 5,000. */

@@ -29,7 +29,7 @@ describe("a running instance, when a later version changes the log's format", ()
       await until("the instance reports the format", () => service.log.includes(line));
       expect(await service.stop()).to.equal(1);
       const later: string[] = [];
-      for await (const { events, caughtUp } of store.subscribe({ after: position })) {
+      for await (const { events, caughtUp } of store.subscribe({ fromExclusive: position })) {
         later.push(...events.map(({ stream }) => stream));
         if (caughtUp) break;
       }

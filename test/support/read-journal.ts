@@ -25,7 +25,7 @@ export interface JournalEntries {
 export async function* readJournal(
   store: EventStore,
   journal: string,
-  options: { readonly from?: number; readonly signal?: AbortSignal } = {},
+  options: { readonly fromInclusive?: number; readonly signal?: AbortSignal } = {},
 ): AsyncGenerator<JournalEntries, void, undefined> {
   for await (const event of store.readStream(journalStream(journal), options)) yield entriesOf(event);
 }

@@ -6,5 +6,5 @@ import { prefixedEventStore } from "../../src/eventstore/prefixed-event-store.ts
  */
 export const scopedStore = (store: EventStore, prefix: string, beginning: number): EventStore => {
   const scoped = prefixedEventStore(store, prefix);
-  return { ...scoped, subscribe: (options) => scoped.subscribe({ after: beginning, ...options }) };
+  return { ...scoped, subscribe: (options) => scoped.subscribe({ fromExclusive: beginning, ...options }) };
 };

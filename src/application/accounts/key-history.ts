@@ -27,7 +27,7 @@ export const createKeyHistory =
   async ({ apiKey, order = "ascending", after, ...options }) => {
     const isAscending = order === "ascending";
     if (!isAscending && after === 0) return [];
-    const from = after === undefined ? {} : { from: isAscending ? after + 1 : after - 1 };
+    const from = after === undefined ? {} : { fromInclusive: isAscending ? after + 1 : after - 1 };
     const direction = isAscending ? "forwards" : "backwards";
     const entries: AuditEntry[] = [];
     try {

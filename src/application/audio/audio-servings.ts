@@ -75,23 +75,28 @@ export const createCountServings =
       throw new Invalid([{ path: ["to"], message: "Must be after `from`, by at most 31 days." }]);
     }
     return await queue
-      .run("sounds", signal, (limited) => count(store, { from, to, hash, signal: limited }))
+      .run("sounds", signal, (limited) =>
+        count(store, { fromInclusive: from, toExclusive: to, hash, signal: limited }),
+      )
       .catch(throwUnavailable);
   };
 
 interface Range {
-  readonly from: number;
-  readonly to: number;
+  readonly fromInclusive: number;
+  readonly toExclusive: number;
   readonly hash: string | undefined;
   readonly signal: AbortSignal;
 }
 
-const count = async (store: EventStore, { from, to, hash, signal }: Range): Promise<CountedAudio> => {
+const count = async (
+  store: EventStore,
+  { fromInclusive, toExclusive, hash, signal }: Range,
+): Promise<CountedAudio> => {
   const sounds = new Map<string, Counted>();
   let [served, fromCache, isComplete, asOfPosition] = [0, 0, true, 0];
   const add = ({ data }: ServedEvent): void => {
     const time = Date.parse(data.at);
-    if (time < from || time >= to) return;
+    if (time < fromInclusive || time >= toExclusive) return;
     for (const serving of expandServings(data)) {
       if (hash !== undefined && serving.hash !== hash) continue;
       served += 1;
@@ -109,9 +114,13 @@ const count = async (store: EventStore, { from, to, hash, signal }: Range): Prom
       counted.lastAt = data.at;
     }
   };
-  const after = await positionBefore(store, from);
-  const isPast = await readPeriodEnd(store, to);
-  const options = { prefixes: [journalPrefix], ...(after !== undefined && { after }), signal };
+  const fromExclusive = await positionBefore(store, fromInclusive);
+  const isPast = await readPeriodEnd(store, toExclusive);
+  const options = {
+    prefixes: [journalPrefix],
+    ...(fromExclusive !== undefined && { fromExclusive }),
+    signal,
+  };
   for await (const batch of readBatches(store, options)) {
     for await (const event of inTimeSlices(batch.events, signal)) {
       if (isOfType<ServedEvent, RecordedEvent>(event, ["SynthesesServed"])) add(event);

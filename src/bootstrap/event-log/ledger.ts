@@ -40,8 +40,8 @@ export const composeLedger = async (
     },
     onCharged: thresholds.count,
     onOthersRecorded: thresholds.add,
-    onFollowing: (after) => {
-      thresholds.countUnposted(after);
+    onFollowing: (fromExclusive) => {
+      thresholds.countUnposted(fromExclusive);
       // Reads what other instances have not posted, which reports need, too.
       void thresholds.check();
     },

@@ -9,11 +9,11 @@ export const startOfMonth = (month: string, months = 0): number =>
   Date.UTC(Number(month.slice(0, 4)), Number(month.slice(5)) - 1 + months);
 
 /** Lists the months from the first to the last one, inclusive; none if the last one is earlier. */
-export const monthsBetween = (first: string, last: string): string[] => {
+export const monthsBetween = (fromInclusive: string, toInclusive: string): string[] => {
   const months: string[] = [];
-  for (let month = first; month <= last; month = addMonths(month, 1)) {
+  for (let month = fromInclusive; month <= toInclusive; month = addMonths(month, 1)) {
     months.push(month);
-    if (month === last) break; // the months of the year 10000 are not in the order of their names
+    if (month === toInclusive) break; // the months of the year 10000 are not in the order of their names
   }
   return months;
 };

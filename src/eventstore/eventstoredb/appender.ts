@@ -60,7 +60,7 @@ export const createAppend = (
    * Some servers acknowledge a repeat without its position: then reads it, or returns a later one.
    */
   const positionOf = async (stream: string, revision: number): Promise<number> => {
-    const event = await readEvent(reader, stream, { direction: "backwards", from: revision });
+    const event = await readEvent(reader, stream, { direction: "backwards", fromInclusive: revision });
     return event?.revision === revision ? event.position : ((await reader.lastPosition()) ?? 0);
   };
 

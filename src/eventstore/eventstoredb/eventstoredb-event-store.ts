@@ -131,7 +131,7 @@ const createWrites = () => {
 const readVisibleEvent = async (reader: LogReader, position: number): Promise<RecordedEvent | undefined> => {
   const event = await reader.eventAt(position);
   if (!event) return undefined;
-  const visible = await readEvent(reader, event.stream, { from: event.revision });
+  const visible = await readEvent(reader, event.stream, { fromInclusive: event.revision });
   return visible?.id === event.id ? event : undefined;
 };
 

@@ -42,10 +42,11 @@ export const createLogReader = (client: ReconnectingClient, timeoutMs: number) =
 
   async function* readCalls(
     stream: string,
-    { direction = FORWARDS, from, limit, signal }: ReadOptions,
+    { direction = FORWARDS, fromInclusive, limit, signal }: ReadOptions,
   ): AsyncGenerator<ResolvedEvent[], void, undefined> {
     const isBackwards = direction === BACKWARDS;
-    let fromRevision: ReadRevision = from === undefined ? (isBackwards ? END : START) : BigInt(from);
+    let fromRevision: ReadRevision =
+      fromInclusive === undefined ? (isBackwards ? END : START) : BigInt(fromInclusive);
     let size = limit === undefined ? firstCallSize : maxCallSize;
     for (let left = limit ?? Number.MAX_SAFE_INTEGER; left > 0; ) {
       const maxCount = Math.min(size, left);
@@ -68,8 +69,8 @@ export const createLogReader = (client: ReconnectingClient, timeoutMs: number) =
     stream: string,
     options: ReadOptions = {},
   ): AsyncGenerator<RecordedEvent, void, undefined> {
-    const { from, limit, signal } = options;
-    validateReadBounds(from ?? 0, limit ?? 0);
+    const { fromInclusive, limit, signal } = options;
+    validateReadBounds(fromInclusive ?? 0, limit ?? 0);
     signal?.throwIfAborted();
     if (limit === 0) return void (await client.current());
     try {

@@ -22,7 +22,7 @@ const searchWindow = 1_000;
 const beforeFirst = -1;
 
 interface ResumePoint {
-  readonly after: number;
+  readonly fromExclusive: number;
   /** A batch with `caughtUp` was delivered before. */
   readonly caughtUp: boolean;
 }
@@ -32,14 +32,14 @@ interface ResumePoint {
  * slow.
  */
 export const createFollow = (client: ReconnectingClient, reader: LogReader): Follow =>
-  async function* follow({ after = beforeFirst, prefixes = [], except }, stopped) {
-    let resume: ResumePoint = { after, caughtUp: false };
+  async function* follow({ fromExclusive = beforeFirst, prefixes = [], except }, stopped) {
+    let resume: ResumePoint = { fromExclusive, caughtUp: false };
     while (!stopped.aborted) {
       let hasDelivered = false;
       try {
         for await (const batch of subscribeOnce(client, reader, resume, { prefixes, except }, stopped)) {
           hasDelivered = true;
-          resume = { after: batch.position, caughtUp: batch.caughtUp };
+          resume = { fromExclusive: batch.position, caughtUp: batch.caughtUp };
           yield batch;
         }
       } catch (error) {
@@ -55,25 +55,25 @@ export const createFollow = (client: ReconnectingClient, reader: LogReader): Fol
 async function* subscribeOnce(
   client: ReconnectingClient,
   reader: LogReader,
-  { after, caughtUp: wasCaughtUp }: ResumePoint,
+  { fromExclusive, caughtUp: wasCaughtUp }: ResumePoint,
   selection: Selection,
   stopped: AbortSignal,
 ): AsyncGenerator<EventBatch, void, undefined> {
   // Caught up at this position at the latest, also on a log that grows faster than it is read.
   const target = wasCaughtUp ? undefined : await reader.lastPosition();
-  const filter = await filterFrom(reader, after, selection);
+  const filter = await filterAfter(reader, fromExclusive, selection);
   const current = await client.current();
   if (stopped.aborted) return;
   const subscription = current.subscribeToAll(
     {
       ...fromLeader,
-      fromPosition: after === beforeFirst ? START : toClientPosition(after),
+      fromPosition: fromExclusive === beforeFirst ? START : toClientPosition(fromExclusive),
       ...(filter && { filter }),
     },
     { highWaterMark: clientBufferSize },
   );
   const pages = createPageReader(subscription, stopped);
-  let position = after;
+  let position = fromExclusive;
   let caughtUp = wasCaughtUp;
   try {
     while (!stopped.aborted) {
@@ -166,10 +166,10 @@ const escapeRegex = (text: string): string => text.replace(/[\\*+?|{}[\]()^$.#\s
  * (Enumerator.AllSubscriptionFiltered, CatchUpFromCheckpoint). The event at the position must be
  * that event: therefore the filter includes its stream too.
  */
-const filterFrom = async (reader: LogReader, after: number, selection: Selection) => {
+const filterAfter = async (reader: LogReader, fromExclusive: number, selection: Selection) => {
   if (selection.prefixes.length === 0) return undefined;
-  if (after === beforeFirst) return filterFor(selection);
-  const event = await reader.eventAt(after);
+  if (fromExclusive === beforeFirst) return filterFor(selection);
+  const event = await reader.eventAt(fromExclusive);
   if (event === undefined || event.stream === selection.except) return undefined;
   if (isIncluded(event.stream, selection)) return filterFor(selection);
   return filterFor({ ...selection, prefixes: [...selection.prefixes, event.stream] });

@@ -75,13 +75,13 @@ export const streamPages = (db: DatabaseSync) => {
   const ascending = between("ASC");
   const descending = between("DESC");
 
-  return ({ stream, from, limit, backwards }: StreamRequest): StreamPage => {
+  return ({ stream, fromInclusive, limit, backwards }: StreamRequest): StreamPage => {
     const { first, last } = extent(stream) ?? { first: 0, last: null };
     const end = last ?? -1;
     if (![first, end].every(Number.isSafeInteger)) throw new Error(`the revisions of ${stream} are damaged`);
     const page = createPage();
     let remaining = limit;
-    let next = backwards ? Math.min(from, end) : Math.max(from, first);
+    let next = backwards ? Math.min(fromInclusive, end) : Math.max(fromInclusive, first);
     while (next >= first && next <= end && remaining > 0 && !page.isFull()) {
       const size = Math.min(remaining, maxEventsPerQuery);
       const found = backwards ? descending(stream, first, next, size) : ascending(stream, next, end, size);
@@ -122,9 +122,9 @@ export const streamsAfter = (db: DatabaseSync) => {
      FROM events e CROSS JOIN streams s ON s.id = e.stream WHERE e.position > ? AND e.position <= ? GROUP BY e.stream)`,
   );
   const newest = newestPosition(db);
-  return (after: number): NewEvents | undefined => {
-    if (newest() > after + maxEventsPerPage) return undefined;
-    const { head, names } = query(after, after + maxEventsPerPage);
+  return (fromExclusive: number): NewEvents | undefined => {
+    if (newest() > fromExclusive + maxEventsPerPage) return undefined;
+    const { head, names } = query(fromExclusive, fromExclusive + maxEventsPerPage);
     return { streams: JSON.parse(names), head };
   };
 };
@@ -140,12 +140,13 @@ export const logPages = (db: DatabaseSync) => {
   const byIndex = indexScan(db);
   const byLog = logScan(db);
 
-  return ({ after, prefixes, except, wait, strategy }: LogRequest): LogPage => {
+  return ({ fromExclusive, prefixes, except, wait, strategy }: LogRequest): LogPage => {
     const head = newest();
-    const chooseStrategy = (): ScanStrategy => (byIndex.isFaster(prefixes, head - after) ? "index" : "log");
+    const chooseStrategy = (): ScanStrategy =>
+      byIndex.isFaster(prefixes, head - fromExclusive) ? "index" : "log";
     const chosen = wait ? "log" : (strategy ?? chooseStrategy());
     const scan = chosen === "index" ? byIndex.read : byLog;
-    return { ...scan({ prefixes, except }, after, head), head, strategy: chosen };
+    return { ...scan({ prefixes, except }, fromExclusive, head), head, strategy: chosen };
   };
 };
 
@@ -170,11 +171,11 @@ const logScan = (db: DatabaseSync) => {
     return query;
   };
 
-  return ({ prefixes, except }: Selection, after: number, head: number) => {
+  return ({ prefixes, except }: Selection, fromExclusive: number, head: number) => {
     const query = queries.get(prefixes.length) ?? prepareQuery(prefixes.length);
     const parameters = [except ?? null, ...prefixes.flatMap((prefix) => [[...prefix].length, prefix])];
     const page = createPage();
-    let [position, scanned, isAtEnd] = [after, 0, false];
+    let [position, scanned, isAtEnd] = [fromExclusive, 0, false];
     while (!isAtEnd && !page.isFull() && scanned < maxScannedPerPage) {
       const further = nth(position, maxEventsPerQuery - 1)?.position;
       const end = further ?? Math.max(position, head);
@@ -220,8 +221,8 @@ const indexScan = (db: DatabaseSync) => {
       const { count } = countMatching(JSON.stringify(prefixes));
       return count < maxIndexedEvents && count * minLogToIndexRatio < logEvents;
     },
-    read: ({ prefixes, except }: Selection, after: number, head: number) => {
-      const found = findPositions(JSON.stringify(prefixes), except ?? null, after, head);
+    read: ({ prefixes, except }: Selection, fromExclusive: number, head: number) => {
+      const found = findPositions(JSON.stringify(prefixes), except ?? null, fromExclusive, head);
       const positions = JSON.parse(found.json) as number[];
       const page = createPage();
       let read = 0;
@@ -230,7 +231,9 @@ const indexScan = (db: DatabaseSync) => {
         read += maxEventsPerQuery;
       }
       const isLast = read >= positions.length && positions.length < maxEventsPerPage;
-      const position = isLast ? Math.max(after, head) : (positions[read - 1] ?? positions.at(-1) ?? head);
+      const position = isLast
+        ? Math.max(fromExclusive, head)
+        : (positions[read - 1] ?? positions.at(-1) ?? head);
       return { ...page.toJson(), position };
     },
   };

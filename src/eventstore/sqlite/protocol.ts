@@ -45,7 +45,7 @@ export type AppendResponse =
 export interface StreamRequest {
   readonly stream: string;
   readonly backwards: boolean;
-  readonly from: number;
+  readonly fromInclusive: number;
   readonly limit: number;
 }
 
@@ -62,7 +62,7 @@ export interface StreamPage {
 export interface LogRequest extends Selection {
   /** Identifies a waiting request for `forget`. */
   readonly subscriptionId: number;
-  readonly after: number;
+  readonly fromExclusive: number;
   /** Waits for an event, or until events of other streams have been skipped for a while. */
   readonly wait: boolean;
   /** The strategy of the previous page; absent for the first. */

@@ -6,25 +6,27 @@ import type { WorkerClient } from "./worker-rpc.ts";
 
 /**
  * Reads a stream in pages, and prefetches one page.
- * @throws {RangeError} if `from` or `limit` is not a natural number
+ * @throws {RangeError} if `fromInclusive` or `limit` is not a natural number
  * @throws the signal's reason, so that an aborted read is never taken for a complete one
  */
 export async function* readStream(
   reader: WorkerClient<ReaderProtocol>,
   stream: string,
-  { direction = "forwards", from, limit = Number.MAX_SAFE_INTEGER, signal }: ReadOptions = {},
+  { direction = "forwards", fromInclusive, limit = Number.MAX_SAFE_INTEGER, signal }: ReadOptions = {},
 ): AsyncGenerator<RecordedEvent, void, undefined> {
   const backwards = direction === "backwards";
-  const start = from ?? (backwards ? Number.MAX_SAFE_INTEGER : 0);
+  const start = fromInclusive ?? (backwards ? Number.MAX_SAFE_INTEGER : 0);
   validateReadBounds(start, limit);
   signal?.throwIfAborted();
-  let next = prefetch(reader, { stream, backwards, from: start, limit });
+  let next = prefetch(reader, { stream, backwards, fromInclusive: start, limit });
   let remaining = limit;
   while (next !== undefined) {
     const page: StreamPage = await next;
     signal?.throwIfAborted();
     remaining -= page.count;
-    next = page.end ? undefined : prefetch(reader, { stream, backwards, from: page.next, limit: remaining });
+    next = page.end
+      ? undefined
+      : prefetch(reader, { stream, backwards, fromInclusive: page.next, limit: remaining });
     for await (const event of inTimeSlices(JSON.parse(page.json) as RecordedEvent[])) {
       signal?.throwIfAborted();
       yield event;

@@ -78,7 +78,7 @@ class Reader implements Service<ReaderProtocol> {
   }
 
   #readLog(id: number, request: LogRequest): WorkerResponse[] {
-    return this.#scan({ id, request, scanned: request.after, since: performance.now() });
+    return this.#scan({ id, request, scanned: request.fromExclusive, since: performance.now() });
   }
 
   /**
@@ -87,7 +87,7 @@ class Reader implements Service<ReaderProtocol> {
    */
   #scan({ scanned, ...waiting }: WaitingRequest): WorkerResponse[] {
     const { id, request } = waiting;
-    const page = this.#readLogPage({ ...request, after: scanned });
+    const page = this.#readLogPage({ ...request, fromExclusive: scanned });
     const isAtEnd = page.position >= page.head;
     if (!request.wait || page.count > 0 || !isAtEnd) return [{ id, response: page }];
     this.#waiting.set(request.subscriptionId, { ...waiting, scanned: page.position });
@@ -132,7 +132,7 @@ class Reader implements Service<ReaderProtocol> {
   #reportSkipped(): WorkerResponse[] {
     const before = performance.now() - maxSkipMs;
     const due = [...this.#waiting.values()].filter(
-      ({ request, scanned, since }) => scanned > request.after && since <= before,
+      ({ request, scanned, since }) => scanned > request.fromExclusive && since <= before,
     );
     for (const { request } of due) this.#waiting.delete(request.subscriptionId);
     return due.map(({ id, scanned }) => ({ id, response: emptyPage(scanned) }));

@@ -18,13 +18,19 @@ export const openSubscriptions = (reader: WorkerClient<ReaderProtocol>) => {
   /** Prefetches one page, unparsed: a slow consumer holds no more. */
   async function* readPages(
     subscriptionId: number,
-    after: number,
+    fromExclusive: number,
     selection: Selection,
     stopped: AbortSignal,
   ): AsyncGenerator<EventBatch, void, undefined> {
     stopped.addEventListener("abort", () => reader.post("forget", subscriptionId));
     const fetch = (position: number, wait: boolean, strategy?: ScanStrategy): Promise<LogPage> => {
-      const options = { subscriptionId, after: position, ...selection, wait, ...(strategy && { strategy }) };
+      const options = {
+        subscriptionId,
+        fromExclusive: position,
+        ...selection,
+        wait,
+        ...(strategy && { strategy }),
+      };
       const page = reader.call("log", options);
       page.catch(() => {}); // The page may fail before it is awaited.
       return page;
@@ -34,8 +40,8 @@ export const openSubscriptions = (reader: WorkerClient<ReaderProtocol>) => {
     // read.
     let target: number | undefined;
     let caughtUp = false;
-    let position = after;
-    let next = fetch(after, false);
+    let position = fromExclusive;
+    let next = fetch(fromExclusive, false);
     while (!stopped.aborted) {
       const page = await next;
       if (stopped.aborted) return;
@@ -50,14 +56,14 @@ export const openSubscriptions = (reader: WorkerClient<ReaderProtocol>) => {
   }
 
   const subscriptions = createSubscriptions(async function* follow(
-    { after = 0, prefixes = [], except },
+    { fromExclusive = 0, prefixes = [], except },
     stopped,
   ) {
     const id = ++lastId;
     const selection = { prefixes, except };
     selections.set(id, selection);
     try {
-      yield* readPages(id, after, selection, stopped);
+      yield* readPages(id, fromExclusive, selection, stopped);
     } finally {
       selections.delete(id);
     }

@@ -25,8 +25,8 @@ interface FollowedAccount {
 
 /** The unposted entries of another process's journal, from its events. */
 export class FollowedJournal implements KnownJournal {
-  #first: number;
-  #last: number;
+  #fromInclusive: number;
+  #toInclusive: number;
   #position = -1;
   #postedUpTo: number | undefined;
   readonly #months = new Map<string, Map<string, FollowedAccount>>();
@@ -34,19 +34,19 @@ export class FollowedJournal implements KnownJournal {
   #size = 0;
 
   /** `postedUpTo`: everything up to this revision is posted; undefined: it is not known. */
-  constructor(first: number, postedUpTo = first === 0 ? -1 : undefined) {
-    this.#first = first;
-    this.#last = first - 1;
+  constructor(fromInclusive: number, postedUpTo = fromInclusive === 0 ? -1 : undefined) {
+    this.#fromInclusive = fromInclusive;
+    this.#toInclusive = fromInclusive - 1;
     this.#postedUpTo = postedUpTo;
   }
 
   /** The entries from this revision on are known. */
-  get first(): number {
-    return this.#first;
+  get fromInclusive(): number {
+    return this.#fromInclusive;
   }
 
-  get last(): number {
-    return this.#last;
+  get toInclusive(): number {
+    return this.#toInclusive;
   }
 
   get position(): number {
@@ -65,8 +65,8 @@ export class FollowedJournal implements KnownJournal {
   /** Adds the next event. Has no effect if it was added before. */
   add(event: JournalEvent & RecordedEvent): void {
     const { revision, position } = event;
-    if (revision <= this.#last) return;
-    this.#last = revision;
+    if (revision <= this.#toInclusive) return;
+    this.#toInclusive = revision;
     this.#position = position;
     const sumOf: SumOf = (apiKey, month) => this.#entriesFor(apiKey, month, revision);
     addEntries(event, sumOf);
@@ -80,7 +80,7 @@ export class FollowedJournal implements KnownJournal {
    * between.
    */
   prepend(earlier: FollowedJournal): boolean {
-    if (earlier.#last + 1 !== this.#first) return false;
+    if (earlier.#toInclusive + 1 !== this.#fromInclusive) return false;
     for (const [month, accounts] of earlier.#months) {
       for (const [apiKey, { forgottenUpTo, entries }] of accounts) {
         const account = this.#accountOf(apiKey, month);
@@ -91,15 +91,15 @@ export class FollowedJournal implements KnownJournal {
         this.#size += entries.length;
       }
     }
-    this.#first = earlier.#first;
+    this.#fromInclusive = earlier.#fromInclusive;
     this.#postedUpTo ??= earlier.#postedUpTo;
     return true;
   }
 
   entriesOf({ apiKey, month }: AccountId): KnownAccount {
     const account = this.#months.get(month)?.get(apiKey);
-    const first = Math.max(this.#first, (account?.forgottenUpTo ?? -1) + 1);
-    return { first, entries: account?.entries ?? [] };
+    const fromInclusive = Math.max(this.#fromInclusive, (account?.forgottenUpTo ?? -1) + 1);
+    return { fromInclusive, entries: account?.entries ?? [] };
   }
 
   #accountOf(apiKey: string, month: string): FollowedAccount {
@@ -112,21 +112,21 @@ export class FollowedJournal implements KnownJournal {
 
   #entriesFor(apiKey: string, month: string, revision: number): UnpostedEntries {
     const account = this.#accountOf(apiKey, month);
-    let last = account.entries.at(-1);
-    if (last === undefined || servingsOf(last) >= maxServingsTogether) {
-      last = new UnpostedEntries(this.#lists);
-      account.entries.push(last);
+    let toInclusive = account.entries.at(-1);
+    if (toInclusive === undefined || servingsOf(toInclusive) >= maxServingsTogether) {
+      toInclusive = new UnpostedEntries(this.#lists);
+      account.entries.push(toInclusive);
       this.#size += 1;
       if (account.entries.length * maxServingsTogether > maxServings) this.#forgetFirst(account);
     }
-    last.addEvent(revision, "");
-    return last;
+    toInclusive.addEvent(revision, "");
+    return toInclusive;
   }
 
   #forgetFirst(account: FollowedAccount): void {
     const forgotten = account.entries.shift();
     if (!forgotten) return;
-    account.forgottenUpTo = forgotten.last;
+    account.forgottenUpTo = forgotten.toInclusive;
     forgotten.release();
     this.#size -= 1;
   }
@@ -134,7 +134,7 @@ export class FollowedJournal implements KnownJournal {
   async #forgetPosted(postedUpTo: number): Promise<void> {
     for (const accounts of this.#months.values()) {
       for await (const [apiKey, account] of inTimeSlices(accounts)) {
-        while ((account.entries[0]?.last ?? Number.POSITIVE_INFINITY) <= postedUpTo)
+        while ((account.entries[0]?.toInclusive ?? Number.POSITIVE_INFINITY) <= postedUpTo)
           this.#forgetFirst(account);
         if (account.entries.length === 0) accounts.delete(apiKey);
       }

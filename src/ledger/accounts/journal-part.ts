@@ -70,11 +70,11 @@ export class JournalPart {
   }
 
   /** Call it after the account's postings were added. */
-  addKnown(account: AccountId, { first, last }: KnownPart): void {
+  addKnown(account: AccountId, { fromInclusive, toInclusive }: KnownPart): void {
     const posted = this.postedUpTo(account);
-    if (posted + 1 < first) this.need(account, [[posted + 1, first - 1]]);
+    if (posted + 1 < fromInclusive) this.need(account, [[posted + 1, fromInclusive - 1]]);
     const part = this.#partOf(account);
-    part.knownUpTo = Math.max(part.knownUpTo, last);
+    part.knownUpTo = Math.max(part.knownUpTo, toInclusive);
   }
 
   need(account: AccountId, ranges: readonly Range[]): void {

@@ -15,8 +15,8 @@ import type { KnownJournal, UnpostedEntries } from "./unposted-entries.ts";
 
 /** The totals of entries at the time of a snapshot. */
 export interface KnownTotals extends ReturnType<typeof postedTotals> {
-  readonly first: number;
-  readonly last: number;
+  readonly fromInclusive: number;
+  readonly toInclusive: number;
   readonly entries: UnpostedEntries;
 }
 
@@ -33,8 +33,8 @@ export interface KnownSnapshot {
 }
 
 export interface KnownPart {
-  readonly first: number;
-  readonly last: number;
+  readonly fromInclusive: number;
+  readonly toInclusive: number;
   readonly totals: readonly KnownTotals[];
 }
 
@@ -90,7 +90,8 @@ export class KnownEntries {
     if (this.#own.has(journal)) return;
     const known = this.#followed.get(journal);
     // A gap in the revisions begins a new one.
-    const followed = known && event.revision <= known.last + 1 ? known : new FollowedJournal(event.revision);
+    const followed =
+      known && event.revision <= known.toInclusive + 1 ? known : new FollowedJournal(event.revision);
     this.#followed.set(journal, followed);
     followed.add(event as unknown as JournalEvent & RecordedEvent);
     this.#forgetIfTooMany();
@@ -126,14 +127,16 @@ export class KnownEntries {
     };
     /** False if events are missing between those that were read and those that are followed. */
     const readOn = async (): Promise<boolean> => {
-      for await (const event of store.readStream(journalStream(journal), { from: read.last + 1 })) {
-        if (event.revision >= (followed()?.first ?? openEnd)) break;
+      for await (const event of store.readStream(journalStream(journal), {
+        fromInclusive: read.toInclusive + 1,
+      })) {
+        if (event.revision >= (followed()?.fromInclusive ?? openEnd)) break;
         const journalEvent = event as unknown as JournalEvent & RecordedEvent;
         onEvent(journalEvent);
         read.add(journalEvent);
       }
       const later = followed();
-      return later === undefined || later.first <= read.last || later.prepend(read);
+      return later === undefined || later.fromInclusive <= read.toInclusive || later.prepend(read);
     };
     // In a cluster, events may be lost with their leader. Reports then look for them in the journal.
     await readUntil((isComplete) => isComplete, { time: this.#time }, readOn);
@@ -156,8 +159,12 @@ export class KnownEntries {
     for await (const account of inTimeSlices(accounts)) {
       const ofAccount = new Map<string, KnownPart>();
       for (const [journal, known] of journals) {
-        const { first, entries, position: posted = -1 } = known.entriesOf(account);
-        ofAccount.set(journal, { first, last: known.last, totals: entries.map(totalsOf) });
+        const { fromInclusive, entries, position: posted = -1 } = known.entriesOf(account);
+        ofAccount.set(journal, {
+          fromInclusive,
+          toInclusive: known.toInclusive,
+          totals: entries.map(totalsOf),
+        });
         if (posted > lastPosted) [lastPosted, lastAccount] = [posted, account];
       }
       parts.set(account, ofAccount);
@@ -176,7 +183,7 @@ const noParts: ReadonlyMap<string, KnownPart> = new Map();
 
 const totalsOf = (entries: UnpostedEntries): KnownTotals => ({
   ...postedTotals(entries),
-  first: entries.first,
-  last: entries.last,
+  fromInclusive: entries.fromInclusive,
+  toInclusive: entries.toInclusive,
   entries,
 });

@@ -17,7 +17,7 @@ interface Account {
   readonly entries: UnpostedEntries;
 }
 
-export interface PostOnBehalfOptions extends Omit<UsagePosterOptions, "since"> {
+export interface PostOnBehalfOptions extends Omit<UsagePosterOptions, "fromExclusive"> {
   readonly onError: (what: string, error: unknown) => void;
 }
 
@@ -35,13 +35,13 @@ export const postOnBehalf = async (
   closedRevision: number,
 ): Promise<void> => {
   const { store, journal } = options;
-  const poster = createUsagePoster({ ...options, since: await positionBefore(store, journal) });
+  const poster = createUsagePoster({ ...options, fromExclusive: await positionBefore(store, journal) });
   const limit = pLimit(maxConcurrent);
   const accounts = await unpostedAccounts(options, poster, limit, closedRevision);
-  const unposted = accounts.filter(({ entries }) => entries.last >= 0);
+  const unposted = accounts.filter(({ entries }) => entries.toInclusive >= 0);
   await limit.map(unposted, async ({ posted, ...account }) => {
     try {
-      await poster.post({ ...account, from: posted + 1 });
+      await poster.post({ ...account, fromInclusive: posted + 1 });
     } catch (error) {
       // It stays unposted for good. The journal must be retired nevertheless: an open one keeps all
       // accounts open.

@@ -36,10 +36,10 @@ interface AccountEntries {
   readonly apiKey: string;
   readonly month: string;
   /** The revision after the last posting. */
-  from: number;
+  fromInclusive: number;
   unposted: UnpostedEntries | undefined;
   /** When the first of `unposted` was added, as `time` measures. */
-  since: number;
+  addedAt: number;
   /**
    * The entries that are being posted. They stay the same until it is done, because the outcome of
    * an append may be unknown.
@@ -100,7 +100,7 @@ export class Postings implements KnownJournal {
     }
   }
 
-  get last(): number {
+  get toInclusive(): number {
     return this.#event.revision;
   }
 
@@ -114,10 +114,10 @@ export class Postings implements KnownJournal {
 
   entriesOf({ apiKey, month }: AccountId): KnownAccount {
     const account = this.#months.get(month)?.get(findKeyNumber(apiKey) ?? -1);
-    if (!account) return { first: 0, entries: [] };
-    const { from, posting, unposted, position } = account;
+    if (!account) return { fromInclusive: 0, entries: [] };
+    const { fromInclusive, posting, unposted, position } = account;
     return {
-      first: from,
+      fromInclusive,
       entries: [posting, unposted].filter((entries) => entries !== undefined),
       position,
     };
@@ -161,7 +161,7 @@ export class Postings implements KnownJournal {
     const account = this.#accountOf(apiKey, month, this.#event.keyNumbers?.[index] ?? keyNumberOf(apiKey));
     if (!account.unposted) {
       account.unposted = new UnpostedEntries(this.#lists);
-      account.since = this.#now;
+      account.addedAt = this.#now;
     }
     account.unposted.addEvent(this.#event.revision, this.#event.digest);
     this.#touched.push(account);
@@ -174,9 +174,9 @@ export class Postings implements KnownJournal {
     const account = {
       apiKey,
       month,
-      from: 0,
+      fromInclusive: 0,
       unposted: undefined,
-      since: 0,
+      addedAt: 0,
       posting: undefined,
       position: -1,
       queued: undefined,
@@ -200,8 +200,10 @@ export class Postings implements KnownJournal {
 
   /** An account that would be too old at the next check is due at this one. */
   #isDue(account: AccountEntries, oldestAllowed: number): boolean {
-    const { posting, unposted, since } = account;
-    return Boolean(posting) || (unposted !== undefined && (since <= oldestAllowed || this.#isFull(account)));
+    const { posting, unposted, addedAt } = account;
+    return (
+      Boolean(posting) || (unposted !== undefined && (addedAt <= oldestAllowed || this.#isFull(account)))
+    );
   }
 
   get #checkInterval(): number {
@@ -220,13 +222,13 @@ export class Postings implements KnownJournal {
   };
 
   async #postAccount(account: AccountEntries): Promise<void> {
-    const { apiKey, month, from } = account;
+    const { apiKey, month, fromInclusive } = account;
     account.posting ??= account.unposted;
     if (account.posting === account.unposted) account.unposted = undefined;
     const { posting } = account;
     if (!posting || this.#failure instanceof Unavailable) return;
     try {
-      const position = await this.#poster.post({ apiKey, month, from, entries: posting });
+      const position = await this.#poster.post({ apiKey, month, fromInclusive, entries: posting });
       account.position = Math.max(account.position, position);
     } catch (error) {
       if (!(error instanceof UsageAccountIsClosed)) {
@@ -235,12 +237,12 @@ export class Postings implements KnownJournal {
       }
       this.#options.onError(`usage of ${apiKey} in ${month} came after the account was closed`, error);
     }
-    account.from = posting.last + 1;
+    account.fromInclusive = posting.toInclusive + 1;
     account.posting = undefined;
     posting.release();
   }
 
-  /** Entries that are added meanwhile have the initial `first` or a later revision. */
+  /** Entries that are added meanwhile have the initial `fromInclusive` or a later revision. */
   async #notePosted(): Promise<void> {
     let first = this.#lastEntry + 1;
     for await (const account of inTimeSlices(this.#accounts()))
@@ -262,4 +264,4 @@ export class Postings implements KnownJournal {
 }
 
 const firstUnposted = ({ posting, unposted }: AccountEntries): number | undefined =>
-  (posting ?? unposted)?.first;
+  (posting ?? unposted)?.fromInclusive;

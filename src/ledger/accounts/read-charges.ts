@@ -149,8 +149,12 @@ export async function* readRanges(
   ranges: readonly Range[],
   { asOf = {}, signal }: Pick<ChargesRequest, "asOf" | "signal"> = {},
 ): AsyncGenerator<RecordedEvent, void, undefined> {
-  for (const [from, last] of ranges) {
-    const options = { from, ...(last < openEnd && { limit: last - from + 1 }), ...(signal && { signal }) };
+  for (const [fromInclusive, toInclusive] of ranges) {
+    const options = {
+      fromInclusive,
+      ...(toInclusive < openEnd && { limit: toInclusive - fromInclusive + 1 }),
+      ...(signal && { signal }),
+    };
     for await (const event of store.readStream(journalStream(journal), options)) {
       // Positions and times never go backwards within a journal.
       if (!isWithin(asOf, event.position, eventTime(event))) return;
@@ -202,7 +206,7 @@ const positionOfUnposted = async (
   unposted: ReadonlyMap<string, number>,
 ): Promise<number> => {
   const positions = await pLimit(maxConcurrentReads).map(unposted, async ([journal, postedUpTo]) => {
-    const next = await readEvent(store, journalStream(journal), { from: postedUpTo + 1 });
+    const next = await readEvent(store, journalStream(journal), { fromInclusive: postedUpTo + 1 });
     return next?.position ?? Number.POSITIVE_INFINITY;
   });
   return Math.min(...positions);
@@ -264,14 +268,17 @@ const addKnown = (
   for (const sums of known.totals) {
     const isWhole = isReached && isWithin(asOf, -1, sums.until);
     const summedUp = { sums, at: sums.until, position: Number.POSITIVE_INFINITY, isWhole };
-    const use = sums.first > posted ? useOf(summedUp, account) : "entries";
+    const use = sums.fromInclusive > posted ? useOf(summedUp, account) : "entries";
     if (use === "sums" || use === "balance") onSums?.(sums, account, journal);
     else if (use === "entries") part.need(account, rangesAfter(posted, sums));
   }
 };
 
 /** The revisions of known entries after a posted one. */
-const rangesAfter = (posted: number, { last: through, entries }: KnownTotals): Range[] =>
+const rangesAfter = (posted: number, { toInclusive: known, entries }: KnownTotals): Range[] =>
   rangesIn(entries.ranges)
-    .filter(([from, last]) => last > posted && from <= through)
-    .map(([from, last]) => [Math.max(from, posted + 1), Math.min(last, through)]);
+    .filter(([fromInclusive, toInclusive]) => toInclusive > posted && fromInclusive <= known)
+    .map(([fromInclusive, toInclusive]) => [
+      Math.max(fromInclusive, posted + 1),
+      Math.min(toInclusive, known),
+    ]);

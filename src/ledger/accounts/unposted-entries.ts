@@ -9,8 +9,8 @@ import type { NumberList, NumberLists } from "./number-lists.ts";
  */
 export class UnpostedEntries extends UsageSum implements NumberList {
   /** The revisions of the first and the last event with an entry; -1 without any. */
-  first = -1;
-  last = -1;
+  fromInclusive = -1;
+  toInclusive = -1;
   /** The digest of the last event. */
   digest = "";
   #lastRangeFirst = -1;
@@ -31,23 +31,23 @@ export class UnpostedEntries extends UsageSum implements NumberList {
 
   /** Adds an event with entries, later than those before. */
   addEvent(revision: number, digest: string): void {
-    if (this.first < 0) {
-      this.first = revision;
+    if (this.fromInclusive < 0) {
+      this.fromInclusive = revision;
       this.#lastRangeFirst = revision;
-    } else if (!isInRange(revision, this.last)) {
-      this.#lists.append(this, this.last - this.#lastRangeFirst);
-      this.#lists.append(this, revision - this.last);
+    } else if (!isInRange(revision, this.toInclusive)) {
+      this.#lists.append(this, this.toInclusive - this.#lastRangeFirst);
+      this.#lists.append(this, revision - this.toInclusive);
       this.#lastRangeFirst = revision;
     }
-    this.last = revision;
+    this.toInclusive = revision;
     this.digest = digest;
   }
 
   /** The form is that of `UsagePosted`. */
   get ranges(): number[] {
-    const ranges = [this.first];
+    const ranges = [this.fromInclusive];
     for (const distance of this.#lists.read(this)) ranges.push((ranges.at(-1) as number) + distance);
-    ranges.push(this.last);
+    ranges.push(this.toInclusive);
     return ranges;
   }
 
@@ -63,11 +63,12 @@ export class UnpostedEntries extends UsageSum implements NumberList {
  */
 export interface KnownJournal {
   /** -1 without events. */
-  readonly last: number;
+  readonly toInclusive: number;
   /** A log position at or after that of the last revision. */
   readonly position: number;
   /**
-   * The last `JournalPosted` up to `last` states it; -1 without one; undefined if it is not known.
+   * The last `JournalPosted` up to `toInclusive` states it; -1 without one; undefined if it is not
+   * known.
    */
   readonly postedUpTo: number | undefined;
   entriesOf(account: AccountId): KnownAccount;
@@ -79,7 +80,7 @@ export interface KnownAccount {
    * The entries from this revision up to the last one that is known are those of `entries`, or are
    * posted.
    */
-  readonly first: number;
+  readonly fromInclusive: number;
   /** The entries in order. They grow. */
   readonly entries: readonly UnpostedEntries[];
   /** The log position of the account's last posting, if what is posted is left out of `entries`. */

@@ -17,7 +17,7 @@ export interface Posting {
   readonly apiKey: string;
   readonly month: string;
   /** The revision after the previous posting of the journal to the account. */
-  readonly from: number;
+  readonly fromInclusive: number;
   readonly entries: UnpostedEntries;
 }
 
@@ -42,7 +42,7 @@ export interface UsagePosterOptions {
   /**
    * A log position before the journal's first event: no posting of the journal is at or before it.
    */
-  readonly since: number;
+  readonly fromExclusive: number;
   readonly clock: () => EpochMs;
   readonly time: Time;
 }
@@ -50,21 +50,21 @@ export interface UsagePosterOptions {
 export const createUsagePoster = ({
   store,
   journal,
-  since,
+  fromExclusive,
   clock,
   time,
 }: UsagePosterOptions): UsagePoster => {
   const decider = postingDecider(journal);
 
   /**
-   * Folds the account's last events only: a posting after `since` suffices if it is of the journal,
-   * else one before it. A crossed threshold has no balance.
+   * Folds the account's last events only: a posting after `fromExclusive` suffices if it is of the
+   * journal, else one before it. A crossed threshold has no balance.
    */
   const readSnapshot = async (stream: string): Promise<StreamSnapshot<PostingState> | undefined> => {
     const latest: RecordedEvent[] = [];
     for await (const event of store.readStream(stream, { direction: "backwards" })) {
       latest.unshift(event);
-      const isBefore = event.position <= since && event.type !== "QuotaThresholdCrossed";
+      const isBefore = event.position <= fromExclusive && event.type !== "QuotaThresholdCrossed";
       if (isBefore || isPostingOf(event, journal)) break;
     }
     const last = latest.at(-1);
@@ -83,11 +83,19 @@ export const createUsagePoster = ({
 
   return {
     lastPostedRevision: async (apiKey, month) => (await execute(apiKey, month, () => [])).state.through,
-    post: async ({ apiKey, month, from, entries }) => {
-      const { last: through, ranges, digest } = entries;
-      const id = postingId(journal, apiKey, month, through);
+    post: async ({ apiKey, month, fromInclusive, entries }) => {
+      const { toInclusive, ranges, digest } = entries;
+      const id = postingId(journal, apiKey, month, toInclusive);
       const at = new Date(clock()).toISOString();
-      const posting = { journal, from, through, ranges, digest, ...postedTotals(entries), at };
+      const posting = {
+        journal,
+        from: fromInclusive,
+        through: toInclusive,
+        ranges,
+        digest,
+        ...postedTotals(entries),
+        at,
+      };
       const { position } = await execute(apiKey, month, (state) =>
         postUsage(state, posting).map((event) => ({ id, ...event })),
       );

@@ -47,11 +47,17 @@ export const createAudit =
   ({ clock = Date.now, ...source }: ChargesSource & { readonly clock?: () => EpochMs }): Audit =>
   ({ apiKey, stream, type, after, signal, ...request }) => {
     const times = parse(period, { from: request.from, to: request.to });
-    const { from: since, to: until } = times;
+    const { from: fromInclusive, to: toExclusive } = times;
     const events =
       apiKey === undefined
-        ? readFrom(source.store, { stream, after, since, signal })
-        : readKeyEvents(source, clock(), { apiKey, from: firstPosition(after), since, until, signal });
+        ? readFrom(source.store, { stream, after, fromInclusive, signal })
+        : readKeyEvents(source, clock(), {
+            apiKey,
+            fromPosition: firstPosition(after),
+            fromInclusive,
+            toExclusive,
+            signal,
+          });
     const matches = entryFilter({ stream, type }, times);
     return replay(events, apiKey, (entry) => matches(entry) && !isBefore(entry, after));
   };
@@ -78,16 +84,16 @@ async function* readFrom(
   {
     stream,
     after,
-    since,
+    fromInclusive,
     signal,
-  }: Pick<AuditRequest, "stream" | "after" | "signal"> & { readonly since: number | undefined },
+  }: Pick<AuditRequest, "stream" | "after" | "signal"> & { readonly fromInclusive: number | undefined },
 ): AsyncGenerator<RecordedEvent> {
   const started = after?.index === undefined ? undefined : await store.eventAt(after.position);
   if (started) yield started;
-  const first = since === undefined ? 0 : ((await positionBefore(store, since)) ?? 0);
+  const first = fromInclusive === undefined ? 0 : ((await positionBefore(store, fromInclusive)) ?? 0);
   const position = Math.max(first, after?.position ?? 0);
   const options = {
-    ...(position > 0 && { after: position }),
+    ...(position > 0 && { fromExclusive: position }),
     ...(stream && { prefixes: [stream] }),
     ...(signal && { signal }),
   };

@@ -85,11 +85,20 @@ const count = async ({ source, apiKey, stream, type, times, now, signal }: Count
     string,
     MinuteCount & { entries: number; last: number; byType: Record<string, number> }
   >();
-  const after = await positionBefore(store, times.from);
+  const fromExclusive = await positionBefore(store, times.from);
   const isPast = await readPeriodEnd(store, times.to);
-  let [entries, asOfPosition] = [0, after ?? 0];
-  const options = { ...(after !== undefined && { after }), ...(stream && { prefixes: [stream] }), signal };
-  const ofKey = { since: times.from, until: times.to, from: after === undefined ? 0 : after + 1, signal };
+  let [entries, asOfPosition] = [0, fromExclusive ?? 0];
+  const options = {
+    ...(fromExclusive !== undefined && { fromExclusive }),
+    ...(stream && { prefixes: [stream] }),
+    signal,
+  };
+  const ofKey = {
+    fromInclusive: times.from,
+    toExclusive: times.to,
+    fromPosition: fromExclusive === undefined ? 0 : fromExclusive + 1,
+    signal,
+  };
   const batches =
     apiKey === undefined ? readBatches(store, options) : readKeyBatches(source, now, { apiKey, ...ofKey });
   for await (const batch of batches) {

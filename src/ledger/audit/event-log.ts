@@ -98,8 +98,11 @@ export const createEventLog = ({
 const tooManyWaiting = (): Unavailable =>
   new Unavailable(`${maxWaiting} requests are waiting for events already. Try again later.`, 20);
 
-const startOf = async (store: EventStore, from: number | undefined): Promise<AuditPlace | undefined> => {
-  const position = from === undefined ? undefined : await positionBefore(store, from);
+const startOf = async (
+  store: EventStore,
+  fromInclusive: number | undefined,
+): Promise<AuditPlace | undefined> => {
+  const position = fromInclusive === undefined ? undefined : await positionBefore(store, fromInclusive);
   return position === undefined ? undefined : { position };
 };
 
@@ -125,7 +128,7 @@ const sourceOfLog = async (
   return {
     read: () =>
       store.subscribe({
-        ...(after && { after: after.position }),
+        ...(after && { fromExclusive: after.position }),
         ...(stream && { prefixes: [stream] }),
         signal,
       }),
@@ -137,9 +140,9 @@ const sourceOfKey = (source: ChargesSource, { apiKey = "", after, times, now, si
   read: () =>
     readKeyBatches(source, now, {
       apiKey,
-      from: after ? after.position + 1 : 0,
-      since: times.from,
-      until: times.to,
+      fromPosition: after ? after.position + 1 : 0,
+      fromInclusive: times.from,
+      toExclusive: times.to,
       signal,
     }),
   isOver: () => false,

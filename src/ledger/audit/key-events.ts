@@ -21,13 +21,10 @@ import { cursorOf, type EventCursor, mergeByPosition } from "./event-cursor.ts";
 interface KeyEventsRequest {
   readonly apiKey: string;
   /** Only events at this position or later. */
-  readonly from: number;
-  /**
-   * Only events of journals from this time on, and before the other one. Milliseconds since the
-   * epoch.
-   */
-  readonly since?: number | undefined;
-  readonly until?: number | undefined;
+  readonly fromPosition: number;
+  /** Only events of journals from this time on, and before the other one. */
+  readonly fromInclusive?: number | undefined;
+  readonly toExclusive?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -77,7 +74,7 @@ interface KeyEvents {
 const openKeyEvents = async (
   source: ChargesSource,
   now: number,
-  { apiKey, from, since, until, signal }: KeyEventsRequest,
+  { apiKey, fromPosition, fromInclusive, toExclusive, signal }: KeyEventsRequest,
 ): Promise<KeyEvents> => {
   const { store } = source;
   const accounts = (await monthsOf(store, apiKey, now)).map((month) => ({ apiKey, month }));
@@ -86,25 +83,25 @@ const openKeyEvents = async (
   const reading = await beginCharges(source, accounts);
   // All events up to this position are readable now. Including later appends could leave a gap.
   const upTo = Math.max(reading.end, ...ends.map((end) => end?.position ?? 0));
-  const firsts = await Promise.all(ends.map((end) => end && firstFrom(store, end, from)));
+  const firsts = await Promise.all(ends.map((end) => end && firstFrom(store, end, fromPosition)));
   const found = firsts.filter((first) => first !== undefined);
   const journals = await reading.plan({
     signal,
     useOf: ({ sums, position }) => {
       // Earlier postings name only events that are earlier still.
-      if (position < from) return "end";
-      return since !== undefined && Date.parse(sums.until) < since ? "nothing" : "entries";
+      if (position < fromPosition) return "end";
+      return fromInclusive !== undefined && Date.parse(sums.until) < fromInclusive ? "nothing" : "entries";
     },
   });
   const cursors = [
     ...found.map((first) =>
       cursorOf(first, () =>
-        store.readStream(first.stream, { from: first.revision + 1, ...(signal && { signal }) }),
+        store.readStream(first.stream, { fromInclusive: first.revision + 1, ...(signal && { signal }) }),
       ),
     ),
-    ...(await journalCursors(store, journals, { until, signal })),
+    ...(await journalCursors(store, journals, { toExclusive, signal })),
   ];
-  return { events: between(mergeByPosition(cursors), { from, upTo, signal }), upTo };
+  return { events: between(mergeByPosition(cursors), { fromPosition, upTo, signal }), upTo };
 };
 
 const maxConcurrentReads = 8;
@@ -113,25 +110,26 @@ const maxConcurrentReads = 8;
 const journalCursors = (
   store: EventStore,
   journals: ReadonlyMap<string, JournalPart>,
-  { until, signal }: Pick<KeyEventsRequest, "until" | "signal">,
+  { toExclusive, signal }: Pick<KeyEventsRequest, "toExclusive" | "signal">,
 ): Promise<EventCursor[]> =>
   pLimit(maxConcurrentReads).map(journals, async ([journal, part]) => {
     const [range, ...others] = part.ranges();
-    const [first, last] = range ?? [openEnd, openEnd];
-    const head = range && (await readEvent(store, journalStream(journal), { from: first }));
-    const rest = first < last ? [[first + 1, last] as Range, ...others] : others;
-    const asOf = until === undefined ? {} : { time: until - 1 };
+    const [fromInclusive, toInclusive] = range ?? [openEnd, openEnd];
+    const head = range && (await readEvent(store, journalStream(journal), { fromInclusive }));
+    const rest =
+      fromInclusive < toInclusive ? [[fromInclusive + 1, toInclusive] as Range, ...others] : others;
+    const asOf = toExclusive === undefined ? {} : { time: toExclusive - 1 };
     return cursorOf(head, () => readRanges(store, journal, rest, { asOf, signal }));
   });
 
 async function* between(
   events: AsyncIterable<RecordedEvent>,
-  { from, upTo, signal }: Pick<KeyEventsRequest, "from" | "signal"> & Pick<KeyEvents, "upTo">,
+  { fromPosition, upTo, signal }: Pick<KeyEventsRequest, "fromPosition" | "signal"> & Pick<KeyEvents, "upTo">,
 ): AsyncGenerator<RecordedEvent, void, undefined> {
   for await (const event of events) {
     signal?.throwIfAborted();
     if (event.position > upTo) return;
-    if (event.position >= from) yield event;
+    if (event.position >= fromPosition) yield event;
   }
 }
 
@@ -162,7 +160,7 @@ const firstFrom = async (
   let low = 0;
   while (low < first.revision) {
     const middle = Math.floor((low + first.revision) / 2);
-    const event = await readEvent(store, end.stream, { from: middle });
+    const event = await readEvent(store, end.stream, { fromInclusive: middle });
     if (event && event.position >= position) first = event;
     else low = middle + 1;
   }

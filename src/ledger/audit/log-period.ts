@@ -25,7 +25,7 @@ export const positionBefore = async (store: EventStore, given: number): Promise<
   let found: number | undefined;
   while (low <= high) {
     const middle = Math.floor((low + high) / 2);
-    const seal = await readEvent(store, sealsStream, { from: middle });
+    const seal = await readEvent(store, sealsStream, { fromInclusive: middle });
     if (seal && timeOf(seal) <= time - timeToleranceMs) {
       found = positionOf(seal) ?? found;
       low = middle + 1;
@@ -37,16 +37,17 @@ export const positionBefore = async (store: EventStore, given: number): Promise<
 };
 
 /**
- * Returns whether no event that is stored after this one is of a time before `to`. Times go back
+ * Returns whether no event that is stored after this one is of a time before `toExclusive`. Times go back
  * where a wrong clock was corrected.
  * @throws {EventStoreUnavailable}
  */
 export const readPeriodEnd = async (
   store: EventStore,
-  to: number,
+  toExclusive: number,
 ): Promise<(event: RecordedEvent | undefined) => boolean> => {
   const corrected = (await readCorrections(store)).at(-1)?.position ?? -1;
-  return (event) => event !== undefined && event.position > corrected && event.created > to + timeToleranceMs;
+  return (event) =>
+    event !== undefined && event.position > corrected && event.created > toExclusive + timeToleranceMs;
 };
 
 /**

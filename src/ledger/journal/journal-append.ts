@@ -70,7 +70,7 @@ const readAfterConflict = async (
   const read = async () => {
     let takenOverRevision = revision;
     let end: AppendResult | undefined;
-    for await (const event of store.readStream(stream, { from: revision + 1 })) {
+    for await (const event of store.readStream(stream, { fromInclusive: revision + 1 })) {
       takenOverRevision = event.revision;
       if (event.id === events.at(-1)?.id) end = { revision: takenOverRevision, position: event.position };
       if (event.type === "JournalClosed") return { end, takenOverRevision, isVisible: true };

@@ -58,11 +58,11 @@ export const readPostedUpTo = async (store: EventStore, journal: string): Promis
 export async function* readUnposted(
   store: EventStore,
   journal: string,
-  last?: number,
+  toInclusive?: number,
 ): AsyncGenerator<RecordedEvent, void, undefined> {
-  const from = (await readPostedUpTo(store, journal)) + 1;
-  const limit = last === undefined ? {} : { limit: Math.max(0, last - from + 1) };
-  yield* store.readStream(journalStream(journal), { from, ...limit });
+  const fromInclusive = (await readPostedUpTo(store, journal)) + 1;
+  const limit = toInclusive === undefined ? {} : { limit: Math.max(0, toInclusive - fromInclusive + 1) };
+  yield* store.readStream(journalStream(journal), { fromInclusive, ...limit });
 }
 
 /** A process acts on an entry within seconds, unless it waits for the event store. */

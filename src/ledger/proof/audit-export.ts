@@ -38,7 +38,7 @@ export const createAuditExport = ({
         yield chunk;
         chunk = "";
       }
-      const seal = await readEvent(store, sealsStream, { from: revision });
+      const seal = await readEvent(store, sealsStream, { fromInclusive: revision });
       if (seal) chunk += writer.add(provenEvent(seal));
     } catch (error) {
       throw toUnavailable(error);

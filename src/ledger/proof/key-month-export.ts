@@ -207,7 +207,7 @@ async function* exportText(
     streams.map((stream) =>
       reads(async () =>
         cursorOf(await readEvent(store, stream), () =>
-          store.readStream(stream, { from: 1, ...(signal && { signal }) }),
+          store.readStream(stream, { fromInclusive: 1, ...(signal && { signal }) }),
         ),
       ),
     ),

@@ -20,20 +20,24 @@ import { journalsSince } from "../journal/journal-registry.ts";
 export async function* readSealedEvents(
   store: EventStore,
   {
-    after = -1,
+    fromExclusive = -1,
     journals = false,
     signal,
-  }: { readonly after?: number; readonly journals?: boolean; readonly signal?: AbortSignal | undefined } = {},
+  }: {
+    readonly fromExclusive?: number;
+    readonly journals?: boolean;
+    readonly signal?: AbortSignal | undefined;
+  } = {},
 ): AsyncGenerator<RecordedEvent, void, undefined> {
   const prefixes = journals ? [...sealedPrefixes, journalPrefix] : sealedPrefixes;
   const included = journals ? isCovered : isSealed;
-  const options = { prefixes, ...(after >= 0 && { after }), ...(signal && { signal }) };
+  const options = { prefixes, ...(fromExclusive >= 0 && { fromExclusive }), ...(signal && { signal }) };
   for await (const event of readLog(store, options)) if (included(event.stream)) yield event;
 }
 
 interface HeadsSinceSeal {
   /** The position and the heads of the last seal. */
-  readonly after: number;
+  readonly fromExclusive: number;
   readonly known: readonly JournalHead[];
   readonly upTo: number;
   readonly signal?: AbortSignal | undefined;
@@ -41,17 +45,17 @@ interface HeadsSinceSeal {
 
 /**
  * The last events, up to the position `upTo`, of the journals that were open at the position
- * `after` or opened since. Reads what follows the known heads.
+ * `fromExclusive` or opened since. Reads what follows the known heads.
  * @throws {EventStoreUnavailable} @throws the signal's reason
  */
 export const readJournalHeads = async (
   store: EventStore,
-  { after, known, upTo, signal }: HeadsSinceSeal,
+  { fromExclusive, known, upTo, signal }: HeadsSinceSeal,
 ): Promise<JournalHead[]> => {
   const heads: JournalHead[] = [];
-  for (const journal of await journalsSince(store, ({ position }) => position <= after, upTo)) {
+  for (const journal of await journalsSince(store, ({ position }) => position <= fromExclusive, upTo)) {
     const before = known.find((head) => head.journal === journal && head.envelopes !== undefined);
-    const options = { from: (before?.revision ?? -1) + 1, ...(signal && { signal }) };
+    const options = { fromInclusive: (before?.revision ?? -1) + 1, ...(signal && { signal }) };
     let envelopes = before?.envelopes ?? null;
     let last: RecordedEvent | undefined;
     for await (const event of store.readStream(journalStream(journal), options)) {

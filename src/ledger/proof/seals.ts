@@ -171,15 +171,15 @@ const prepareSeal = async (
   last: LastSeal | undefined,
   at: string,
 ): Promise<Sealed> => {
-  const after = last?.data.position ?? -1;
-  let position = Math.max(after, await readLedgerEnd(store));
+  const fromExclusive = last?.data.position ?? -1;
+  let position = Math.max(fromExclusive, await readLedgerEnd(store));
   let tree = last?.tree ?? emptyTree;
-  for await (const event of readSealedEvents(store, { after, signal })) {
+  for await (const event of readSealedEvents(store, { fromExclusive, signal })) {
     tree = appendLeaf(tree, eventLeaf(provenEvent(event)));
     position = Math.max(position, event.position);
   }
   const known = last?.data.journals ?? [];
-  const journals = await readJournalHeads(store, { after, known, upTo: position, signal });
+  const journals = await readJournalHeads(store, { fromExclusive, known, upTo: position, signal });
   for (const journal of journals) tree = appendLeaf(tree, journalLeaf(journal));
   tree = appendLeaf(tree, sealLeaf((last?.revision ?? -1) + 1, { position, at }));
   const { size, edge } = tree;

@@ -19,7 +19,7 @@ interface ReservationsOptions {
   /**
    * A position of the log before this journal's first reservation: recalls are followed from there.
    */
-  readonly after: number;
+  readonly fromExclusive: number;
   readonly clock?: () => EpochMs;
   readonly time?: Time;
   /**
@@ -92,7 +92,7 @@ export class Reservations {
     this.#following = follow({
       store: options.store,
       prefixes: [quotaPrefix],
-      after: options.after,
+      fromExclusive: options.fromExclusive,
       onBatch: ({ events }) => {
         for (const event of events) this.#onEvent(event);
       },

@@ -5,9 +5,9 @@ import { beginCharges, type ChargesSource, type SummedUp, type Use } from "../ac
 export interface ChargesRequest {
   readonly apiKeys: readonly string[];
   /** Only charges of servings from this time on. */
-  readonly from: number;
+  readonly fromInclusive: number;
   /** Only charges of servings before this time. */
-  readonly to: number;
+  readonly toExclusive: number;
   /** Only what was recorded up to this time. */
   readonly asOf: number;
   /**
@@ -31,7 +31,7 @@ const toleranceMs = 300_000;
 export const createChargeReader =
   (source: ChargesSource): ReadCharges =>
   async (request, onCharge) => {
-    const { apiKeys, from, to, asOf, signal } = request;
+    const { apiKeys, fromInclusive, toExclusive, asOf, signal } = request;
     const months = monthsOf(request);
     const accounts = apiKeys.flatMap((apiKey) => months.map((month) => ({ apiKey, month })));
     const reading = await beginCharges(source, accounts);
@@ -49,16 +49,20 @@ export const createChargeReader =
         for (const charge of chargesOf(event)) {
           const { apiKey, servedAt } = charge;
           const at = Date.parse(servedAt);
-          if (from <= at && at < to && neededBy(apiKey, monthOf(servedAt))) onCharge(charge);
+          if (fromInclusive <= at && at < toExclusive && neededBy(apiKey, monthOf(servedAt)))
+            onCharge(charge);
         }
       },
     });
   };
 
 /** The months of the servings. */
-const monthsOf = ({ from, to, asOf }: ChargesRequest): string[] => {
-  const last = Math.max(from, Math.min(to - 1, asOf));
-  return monthsBetween(monthOf(new Date(from).toISOString()), monthOf(new Date(last).toISOString()));
+const monthsOf = ({ fromInclusive, toExclusive, asOf }: ChargesRequest): string[] => {
+  const toInclusive = Math.max(fromInclusive, Math.min(toExclusive - 1, asOf));
+  return monthsBetween(
+    monthOf(new Date(fromInclusive).toISOString()),
+    monthOf(new Date(toInclusive).toISOString()),
+  );
 };
 
 /**
@@ -66,10 +70,10 @@ const monthsOf = ({ from, to, asOf }: ChargesRequest): string[] => {
  * to nothing.
  */
 const useOf = ({ sums, at, isWhole }: SummedUp, request: ChargesRequest): Use => {
-  const { byDay, from } = request;
+  const { byDay, fromInclusive } = request;
   // Earlier postings have only entries that are earlier still.
-  if (Date.parse(at) < from - toleranceMs) return "end";
-  if (Date.parse(sums.until) < from) return "nothing";
+  if (Date.parse(at) < fromInclusive - toleranceMs) return "end";
+  if (Date.parse(sums.until) < fromInclusive) return "nothing";
   const hasVoids = sums.voided.requests !== 0 || sums.voided.characters !== 0;
   const places = new Set(sums.cells.map(({ day }) => placeOf(Date.parse(day), request)));
   if (!hasVoids && !places.has("inside") && !places.has("partly")) return "nothing";
@@ -77,11 +81,14 @@ const useOf = ({ sums, at, isWhole }: SummedUp, request: ChargesRequest): Use =>
   return isExact ? "sums" : "entries";
 };
 
-const hasWholeDays = ({ from, to, asOf }: ChargesRequest): boolean =>
-  from % dayMs === 0 && (to % dayMs === 0 || to > asOf);
+const hasWholeDays = ({ fromInclusive, toExclusive, asOf }: ChargesRequest): boolean =>
+  fromInclusive % dayMs === 0 && (toExclusive % dayMs === 0 || toExclusive > asOf);
 
 /** Nothing is recorded after `asOf`: a day that ends later is inside. */
-const placeOf = (day: number, { from, to, asOf }: ChargesRequest): "inside" | "outside" | "partly" => {
-  if (day + dayMs <= from || day >= to) return "outside";
-  return day >= from && (day + dayMs <= to || to > asOf) ? "inside" : "partly";
+const placeOf = (
+  day: number,
+  { fromInclusive, toExclusive, asOf }: ChargesRequest,
+): "inside" | "outside" | "partly" => {
+  if (day + dayMs <= fromInclusive || day >= toExclusive) return "outside";
+  return day >= fromInclusive && (day + dayMs <= toExclusive || toExclusive > asOf) ? "inside" : "partly";
 };

@@ -27,9 +27,9 @@ interface UsageKey {
 export interface UsageBucketsRequest {
   /** Only this key's usage. Default: that of all keys. */
   readonly apiKey?: string | undefined;
-  /** Unix seconds. `to` is exclusive; default: the end of the bucket of `asOf`. */
-  readonly from: number;
-  readonly to?: number | undefined;
+  /** Unix seconds. Default of `toExclusive`: the end of the bucket of `asOf`. */
+  readonly fromInclusive: number;
+  readonly toExclusive?: number | undefined;
   readonly width: BucketWidth;
   readonly groupBy: readonly Grouping[];
   /** Only these; undefined: all. */
@@ -69,7 +69,7 @@ export interface UsageRow {
 
 /**
  * Usage in intervals of time, to the character that of the usage reports. The first bucket begins
- * at `from`, all others at whole days, hours or minutes (UTC).
+ * at `fromInclusive`, all others at whole days, hours or minutes (UTC).
  * @throws {Invalid} for a bad range or page @throws {Unavailable}
  */
 export type ReportUsageBuckets = (request: UsageBucketsRequest) => Promise<UsageBuckets>;
@@ -98,24 +98,24 @@ export const createUsageBuckets = (options: UsageBucketsOptions): ReportUsageBuc
 };
 
 interface TimeRange {
-  readonly from: number;
-  readonly to: number;
+  readonly fromInclusive: number;
+  readonly toExclusive: number;
   readonly asOf: number;
 }
 
 const pageOf = async (
   readCharges: ReadCharges,
   request: UsageBucketsRequest,
-  { from, to, asOf }: TimeRange,
+  { fromInclusive, toExclusive, asOf }: TimeRange,
   keys: readonly UsageKey[],
   signal: AbortSignal,
 ): Promise<UsageBuckets> => {
   const { seconds } = bucketLimits[request.width];
-  const starts = startsOf({ from, to, seconds, limit: pageLimit(request, keys.length) });
-  const end = Math.min(to, nextStart(starts.at(-1) ?? from, seconds));
+  const starts = startsOf({ fromInclusive, toExclusive, seconds, limit: pageLimit(request, keys.length) });
+  const end = Math.min(toExclusive, nextStart(starts.at(-1) ?? fromInclusive, seconds));
   const sums = await sumCharges(readCharges, request, keys, {
-    from: from * 1_000,
-    to: end * 1_000,
+    fromInclusive: fromInclusive * 1_000,
+    toExclusive: end * 1_000,
     // `asOf` includes its whole second.
     asOf: asOf * 1_000 + 999,
     byDay: request.width === "1d",
@@ -125,34 +125,42 @@ const pageOf = async (
     asOf,
     buckets: starts.map((start) => ({
       from: start,
-      to: Math.min(to, nextStart(start, seconds)),
+      to: Math.min(toExclusive, nextStart(start, seconds)),
       rows: rowsOf(sums.get(Math.floor(start / seconds))),
     })),
-    nextPage: end < to ? encodePage([end, to, asOf]) : undefined,
+    nextPage: end < toExclusive ? encodePage([end, toExclusive, asOf]) : undefined,
   };
 };
 
-const rangeOf = ({ from, to, width, page, asOf: requested }: UsageBucketsRequest, now: number): TimeRange => {
+const rangeOf = (
+  { fromInclusive, toExclusive, width, page, asOf: requested }: UsageBucketsRequest,
+  now: number,
+): TimeRange => {
   if (page !== undefined) {
     const [start, end, asOf] = decodePage(page);
-    return { from: start, to: end, asOf: Math.min(now, asOf) };
+    return { fromInclusive: start, toExclusive: end, asOf: Math.min(now, asOf) };
   }
   const asOf = Math.min(now, requested ?? now);
-  const end = to ?? Math.max(from + 1, nextStart(asOf, bucketLimits[width].seconds));
-  if (end <= from) throw new Invalid([{ path: ["end_time"], message: "end_time must be after start_time." }]);
-  return { from, to: end, asOf };
+  const end = toExclusive ?? Math.max(fromInclusive + 1, nextStart(asOf, bucketLimits[width].seconds));
+  if (end <= fromInclusive)
+    throw new Invalid([{ path: ["end_time"], message: "end_time must be after start_time." }]);
+  return { fromInclusive, toExclusive: end, asOf };
 };
 
 const nextStart = (time: number, seconds: number): number => (Math.floor(time / seconds) + 1) * seconds;
 
 const startsOf = ({
-  from,
-  to,
+  fromInclusive,
+  toExclusive,
   seconds,
   limit,
-}: Record<"from" | "to" | "seconds" | "limit", number>): number[] => {
+}: Record<"fromInclusive" | "toExclusive" | "seconds" | "limit", number>): number[] => {
   const starts: number[] = [];
-  for (let start = from; start < to && starts.length < limit; start = nextStart(start, seconds))
+  for (
+    let start = fromInclusive;
+    start < toExclusive && starts.length < limit;
+    start = nextStart(start, seconds)
+  )
     starts.push(start);
   return starts;
 };
@@ -226,8 +234,11 @@ const encodePage = (range: z.input<typeof pageToken>): string =>
 
 const decodePage = (page: string): z.output<typeof pageToken> => {
   try {
-    const [from, to, asOf] = pageToken.parse(JSON.parse(Buffer.from(page, "base64url").toString()));
-    if (from < to && to <= maxTime && asOf <= maxTime) return [from, to, asOf];
+    const [fromInclusive, toExclusive, asOf] = pageToken.parse(
+      JSON.parse(Buffer.from(page, "base64url").toString()),
+    );
+    if (fromInclusive < toExclusive && toExclusive <= maxTime && asOf <= maxTime)
+      return [fromInclusive, toExclusive, asOf];
   } catch {}
   throw new Invalid([{ path: ["page"], message: "page is not the next_page of an earlier response." }]);
 };

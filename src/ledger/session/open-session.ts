@@ -46,8 +46,8 @@ export const openSession = async (options: SessionOptions): Promise<Session> => 
   const { registry, recentCharges, knownEntries, closeJournal, deadlineMs, onError } = options;
   const { store, handler, clock, time } = options;
   const journal = uuidv7(clock());
-  const after = await registry.open(journal);
-  await recentCharges.follow(journal, after).catch(throwUnavailable);
+  const fromExclusive = await registry.open(journal);
+  await recentCharges.follow(journal, fromExclusive).catch(throwUnavailable);
   const shared = { store, clock, time, journal };
   const stopping = new AbortController();
   const writer = new JournalWriter({
@@ -71,13 +71,13 @@ export const openSession = async (options: SessionOptions): Promise<Session> => 
   const reservations = new Reservations({
     ...shared,
     handler,
-    after,
+    fromExclusive,
     waitForAppends: writer.appended,
     takeOver: async (other) => void (await closeJournal(other, "unresponsive")),
     spentBy: (...request) => spentBy({ store, known: knownEntries }, ...request).catch(throwUnavailable),
     onTakenOver: () => endSession(),
   });
-  const postings = new Postings({ ...shared, onError, since: after, notePosted: writer.notePosted });
+  const postings = new Postings({ ...shared, onError, fromExclusive, notePosted: writer.notePosted });
   knownEntries.addOwn(journal, postings);
   const stop = (): void => {
     stopping.abort(new OutcomeUnknown("The service is shutting down.", 2));

@@ -25,7 +25,7 @@ interface RecentChargesOptions {
   /** Called with the durable events of other processes, from the first journal's opening on. */
   readonly onFollowed?: (events: readonly JournalEvent[]) => void;
   /** Called once, before `onFollowed`: events up to this position of the log are not followed. */
-  readonly onFollowing?: (after: number) => void;
+  readonly onFollowing?: (fromExclusive: number) => void;
   /** Called when the subscription fails. It is repeated. */
   readonly onError?: (what: string, error: unknown) => void;
 }
@@ -131,7 +131,7 @@ export class RecentCharges {
     if (this.#following === undefined) {
       this.#position = position;
       // Only a complete read counts: each event must be added once.
-      this.#objects = await readRecent(store, { since: clock() - freePartMs, upTo: position });
+      this.#objects = await readRecent(store, { fromInclusive: clock() - freePartMs, upTo: position });
     }
     if (this.#isClosed) return;
     if (this.#following === undefined) this.#options.onFollowing(position);
@@ -142,7 +142,7 @@ export class RecentCharges {
       store,
       prefixes: [journalPrefix, journalRegistryStream],
       except: ownStream,
-      after: this.#position,
+      fromExclusive: this.#position,
       onBatch: this.#addBatch,
       onError: (error) => onError("the journals of other instances cannot be followed", error),
       time,
@@ -220,18 +220,18 @@ const unsentOf = ({ part }: Pick<ServingDetails, "part"> = {}): number =>
  */
 const readRecent = async (
   store: EventStore,
-  { since, upTo }: { readonly since: number; readonly upTo: number },
+  { fromInclusive, upTo }: { readonly fromInclusive: number; readonly upTo: number },
 ): Promise<RecentObjects> => {
   const objects = new RecentObjects(freePartMs);
   const served: (JournalEvent & RecordedEvent)[] = [];
   const voids: JournalEvent[] = [];
-  const journals = await journalsSince(store, ({ data }) => Date.parse(data.at) < since);
+  const journals = await journalsSince(store, ({ data }) => Date.parse(data.at) < fromInclusive);
   for (const journal of journals) {
     let servingsLeft = maxServingsRead / journals.size;
     for await (const recorded of store.readStream(journalStream(journal), { direction: "backwards" })) {
       if (recorded.position > upTo) continue;
       const event = recorded as unknown as JournalEvent & RecordedEvent;
-      if (Date.parse(event.data.at) < since || servingsLeft <= 0) break;
+      if (Date.parse(event.data.at) < fromInclusive || servingsLeft <= 0) break;
       if (event.type === "ServingsVoided") voids.push(event);
       if (event.type !== "SynthesesServed") continue;
       served.push(event);

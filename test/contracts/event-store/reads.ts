@@ -16,21 +16,27 @@ export const readRules = (rule: Rule): void => {
 
   rule("starts at `from`, inclusive, in both directions", async ({ store }) => {
     await store.append("s", eventsOf(4), "none");
-    expect(revisions(await read(store, "s", { from: 2 }))).to.deep.equal([2, 3]);
-    expect(revisions(await read(store, "s", { from: 2, direction: "backwards" }))).to.deep.equal([2, 1, 0]);
-    expect(revisions(await read(store, "s", { from: 0, direction: "backwards" }))).to.deep.equal([0]);
+    expect(revisions(await read(store, "s", { fromInclusive: 2 }))).to.deep.equal([2, 3]);
+    expect(revisions(await read(store, "s", { fromInclusive: 2, direction: "backwards" }))).to.deep.equal([
+      2, 1, 0,
+    ]);
+    expect(revisions(await read(store, "s", { fromInclusive: 0, direction: "backwards" }))).to.deep.equal([
+      0,
+    ]);
   });
 
   rule("from beyond the end, reads nothing forwards and everything backwards", async ({ store }) => {
     await store.append("s", eventsOf(2), "none");
-    expect(await read(store, "s", { from: 2 })).to.deep.equal([]);
-    expect(revisions(await read(store, "s", { from: 99, direction: "backwards" }))).to.deep.equal([1, 0]);
+    expect(await read(store, "s", { fromInclusive: 2 })).to.deep.equal([]);
+    expect(revisions(await read(store, "s", { fromInclusive: 99, direction: "backwards" }))).to.deep.equal([
+      1, 0,
+    ]);
   });
 
   rule("reads at most `limit` events", async ({ store }) => {
     await store.append("s", eventsOf(5), "none");
     expect(revisions(await read(store, "s", { limit: 2 }))).to.deep.equal([0, 1]);
-    expect(revisions(await read(store, "s", { from: 1, limit: 3 }))).to.deep.equal([1, 2, 3]);
+    expect(revisions(await read(store, "s", { fromInclusive: 1, limit: 3 }))).to.deep.equal([1, 2, 3]);
     expect(revisions(await read(store, "s", { limit: 2, direction: "backwards" }))).to.deep.equal([4, 3]);
     expect(await read(store, "s", { limit: 0 })).to.deep.equal([]);
   });
@@ -59,10 +65,10 @@ export const readRules = (rule: Rule): void => {
     const all = Array.from({ length: longLog }, (_, revision) => revision);
     expect(revisions(await read(store, "s"))).to.deep.equal(all);
     expect(revisions(await read(store, "s", { direction: "backwards" }))).to.deep.equal(all.toReversed());
-    expect(revisions(await read(store, "s", { from: 1000, limit: 3000 }))).to.deep.equal(
+    expect(revisions(await read(store, "s", { fromInclusive: 1000, limit: 3000 }))).to.deep.equal(
       all.slice(1000, 4000),
     );
-    const back = await read(store, "s", { from: 4000, limit: 3000, direction: "backwards" });
+    const back = await read(store, "s", { fromInclusive: 4000, limit: 3000, direction: "backwards" });
     expect(revisions(back)).to.deep.equal(all.slice(1001, 4001).toReversed());
   });
 
@@ -101,7 +107,12 @@ export const readRules = (rule: Rule): void => {
   });
 
   rule("refuses a `from` or a `limit` that is not a natural number", async ({ store }) => {
-    for (const options of [{ from: -1 }, { from: 0.5 }, { limit: -1 }, { limit: Number.NaN }]) {
+    for (const options of [
+      { fromInclusive: -1 },
+      { fromInclusive: 0.5 },
+      { limit: -1 },
+      { limit: Number.NaN },
+    ]) {
       expect(await rejectionOf(() => read(store, "s", options))).to.be.instanceOf(RangeError);
     }
   });

@@ -9,7 +9,7 @@ export const retentionRules = (rule: Rule): void => {
     await store.append("s", [event()], 4);
     expect(revisions(await read(store, "s"))).to.deep.equal([3, 4, 5]);
     expect(revisions(await read(store, "s", { direction: "backwards" }))).to.deep.equal([5, 4, 3]);
-    expect(revisions(await read(store, "s", { from: 0, limit: 2 }))).to.deep.equal([3, 4]);
+    expect(revisions(await read(store, "s", { fromInclusive: 0, limit: 2 }))).to.deep.equal([3, 4]);
   });
 
   rule("keeps more events than a driver reads in a page", async ({ store, advance }) => {
@@ -18,7 +18,7 @@ export const retentionRules = (rule: Rule): void => {
     await store.append("s", [event()], 399);
     const kept = Array.from({ length: 100 }, (_, n) => 301 + n);
     expect(revisions(await read(store, "s"))).to.deep.equal(kept);
-    expect(revisions(await read(store, "s", { from: 0 }))).to.deep.equal(kept);
+    expect(revisions(await read(store, "s", { fromInclusive: 0 }))).to.deep.equal(kept);
     expect(revisions(await read(store, "s", { direction: "backwards" }))).to.deep.equal(kept.toReversed());
     await store.setRetention("t", { maxAgeSeconds: 60 });
     await store.append("t", eventsOf(300), "none");

@@ -24,12 +24,12 @@ export const subscriptionRules = (rule: Rule): void => {
     const { position } = await store.append("s", eventsOf(2), "any");
     const later = eventsOf(3);
     await store.append("t", later, "none");
-    expect(ids(await readLog(store, { after: position }))).to.deep.equal(ids(later));
+    expect(ids(await readLog(store, { fromExclusive: position }))).to.deep.equal(ids(later));
   });
 
   rule("reports `caughtUp` without events after the position", async ({ store }) => {
     const { position } = await store.append("s", eventsOf(2), "none");
-    const [batch] = await batchesUntil(store, { after: position }, ({ caughtUp }) => caughtUp);
+    const [batch] = await batchesUntil(store, { fromExclusive: position }, ({ caughtUp }) => caughtUp);
     expect(batch).to.deep.equal({ events: [], position, caughtUp: true });
   });
 
@@ -45,7 +45,7 @@ export const subscriptionRules = (rule: Rule): void => {
       before += events.length;
       const isEnough = ({ events, caughtUp }: EventBatch) =>
         caughtUp || (index !== middle && events.length > 0);
-      const continued = await batchesUntil(store, { after: position }, isEnough);
+      const continued = await batchesUntil(store, { fromExclusive: position }, isEnough);
       const next = continued.flatMap((batch) => ids(batch.events));
       expect(next).to.deep.equal(all.slice(before, index === middle ? undefined : before + next.length));
       if (before < all.length) expect(next).not.to.deep.equal([]);

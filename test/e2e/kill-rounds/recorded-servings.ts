@@ -52,7 +52,7 @@ export const createRecordedServings = (store: EventStore): RecordedServings => {
 
   return {
     readOn: async () => {
-      const after = position === undefined ? {} : { after: position };
+      const after = position === undefined ? {} : { fromExclusive: position };
       for await (const { events, caughtUp } of store.subscribe({ prefixes: [journalPrefix], ...after })) {
         for (const event of events) {
           const entries = entriesOf(event);

@@ -133,7 +133,10 @@ describe("the EventStoreDB driver after errors", () => {
 
       const after = gone?.position ?? -1;
       expect(await store.eventAt(after)).to.equal(undefined);
-      expect(ids(await readLog(store, { after, prefixes }))).to.deep.equal([key.id, rates[3]?.id]);
+      expect(ids(await readLog(store, { fromExclusive: after, prefixes }))).to.deep.equal([
+        key.id,
+        rates[3]?.id,
+      ]);
       expect(ids(await readLog(store, { prefixes }))).to.deep.equal([key.id, rates[3]?.id]);
       expect((await store.eventAt(position))?.id).to.equal(rates[3]?.id);
       expect((await store.append("rate-1", [event()], 3)).revision).to.equal(4);
@@ -195,7 +198,7 @@ describe("the EventStoreDB driver after errors", () => {
 
   it("fails a read when the error of another call replaces the client, instead of ending it early", async () => {
     await fill("s", 80, 200_000);
-    const reading = read(store, "s", { from: 1 });
+    const reading = read(store, "s", { fromInclusive: 1 });
     reading.catch(() => {});
     await until("the read has begun", () => node.faults.open.reads === 1);
     node.faults.refuse(2);

@@ -38,7 +38,7 @@ describe("subscriptions of the EventStoreDB driver", () => {
     for await (const { events, position } of store.subscribe({
       prefixes: ["mine"],
       except: "mine-too",
-      after,
+      fromExclusive: after,
     })) {
       if (events.length === 0) continue;
       expect(events.map(({ stream }) => stream)).to.deep.equal(["mine"]);

@@ -25,7 +25,7 @@ describe("a subscription to a few streams of a long SQLite log", () => {
     }
   });
 
-  const positions = async (options: { prefixes?: readonly string[]; after?: number }) => {
+  const positions = async (options: { prefixes?: readonly string[]; fromExclusive?: number }) => {
     const found: { stream: string; position: number }[] = [];
     for await (const { events, caughtUp } of temporary.store.subscribe(options)) {
       found.push(...events.map(({ stream, position }) => ({ stream, position })));
@@ -45,7 +45,7 @@ describe("a subscription to a few streams of a long SQLite log", () => {
       wanted[2_048]?.position ?? 0,
       all.at(-1)?.position ?? 0,
     ]) {
-      expect(await positions({ prefixes, after })).to.deep.equal(
+      expect(await positions({ prefixes, fromExclusive: after })).to.deep.equal(
         wanted.filter(({ position }) => position > after),
       );
     }

@@ -55,7 +55,7 @@ export const openPostedJournal = async (
   const postings = new Postings({
     store,
     journal,
-    since,
+    fromExclusive: since,
     clock,
     time,
     notePosted: (through) => {

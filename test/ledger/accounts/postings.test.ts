@@ -127,7 +127,7 @@ describe("postings", () => {
     const postings = new Postings({
       store,
       journal: log.journal,
-      since: -1,
+      fromExclusive: -1,
       clock: () => Date.parse(at),
       time: { now: systemTime.now, after: (ms, run) => systemTime.after(Math.min(ms, 50), run) },
       notePosted: () => {},

@@ -133,7 +133,7 @@ const followJournals = (store: EventStore, known: KnownEntries) => {
   const next = new Map<string, number>();
   return async (followedJournal: string, isPassedOn: boolean): Promise<void> => {
     for (const stream of [journalRegistryStream, journalStream(followedJournal)]) {
-      const events = await collect(store.readStream(stream, { from: next.get(stream) ?? 0 }));
+      const events = await collect(store.readStream(stream, { fromInclusive: next.get(stream) ?? 0 }));
       next.set(stream, (events.at(-1)?.revision ?? (next.get(stream) ?? 0) - 1) + 1);
       if (isPassedOn || stream === journalRegistryStream) known.follow(events);
     }

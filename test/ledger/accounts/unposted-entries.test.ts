@@ -20,8 +20,8 @@ describe("unposted entries", () => {
           addRevision(expected, revision);
         }
         others.release();
-        const { ranges, last: through, digest } = entries;
-        expect({ first: entries.first, ranges, through, digest }).to.deep.equal({
+        const { ranges, toInclusive: through, digest } = entries;
+        expect({ first: entries.fromInclusive, ranges, through, digest }).to.deep.equal({
           first,
           ranges: expected,
           through: revision,

@@ -59,7 +59,7 @@ describe("the reader of a journal", () => {
     ]);
     expect(entries.map(({ closed }) => closed)).to.deep.equal([false, false, false, false, true]);
     expect(
-      (await collect(readJournal(store, journal, { from: 3 }))).map(({ revision }) => revision),
+      (await collect(readJournal(store, journal, { fromInclusive: 3 }))).map(({ revision }) => revision),
     ).to.deep.equal([3, 4]);
   });
 

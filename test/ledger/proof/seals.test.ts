@@ -40,11 +40,11 @@ const sealAsEarlierRelease = async (store: EventStore, at: string): Promise<void
   const { revision = -1, data } = last as RecordedEvent & { readonly data: Sealed };
   let tree: MerkleTree = { size: data.size, edge: data.edge.map(fromHex) };
   let position = data.position;
-  for (const event of await collect(readSealedEvents(store, { after: data.position }))) {
+  for (const event of await collect(readSealedEvents(store, { fromExclusive: data.position }))) {
     tree = appendLeaf(tree, eventLeaf(provenEvent(event)));
     position = event.position;
   }
-  const found = await readJournalHeads(store, { after: data.position, known: [], upTo: position });
+  const found = await readJournalHeads(store, { fromExclusive: data.position, known: [], upTo: position });
   const journals = found.map(withoutEnvelopes);
   for (const head of journals) tree = appendLeaf(tree, journalLeaf(head));
   tree = appendLeaf(tree, sealLeaf(revision + 1, { position, at }));
@@ -79,7 +79,7 @@ describe("seals", () => {
     await writeBusyDay(sealing(temporary.store));
     const read: (number | undefined)[] = [];
     const subscribe: typeof temporary.store.subscribe = (options) => {
-      read.push(options?.after);
+      read.push(options?.fromExclusive);
       return temporary.store.subscribe(options);
     };
     const clock = () => Date.parse("2026-11-06T00:00:00.000Z");

@@ -138,7 +138,7 @@ export class QuotaInstance {
       journal: journal.name,
       handler: this.#handler,
       store,
-      after: -1,
+      fromExclusive: -1,
       time,
       clock,
       waitForAppends: () => journal.flushed(),

@@ -43,7 +43,7 @@ describe("reservations of a journal", () => {
     const { clock } = simulated;
     const handler = createCommandHandler({ store, time, clock, deadlineMs });
     const reservations = new Reservations({
-      ...{ journal, handler, store, time, clock, waitForAppends, after: -1 },
+      ...{ journal, handler, store, time, clock, waitForAppends, fromExclusive: -1 },
       takeOver: async (other) => void fenced.push(other),
       spentBy: async () => spentBy,
       onTakenOver: () => {

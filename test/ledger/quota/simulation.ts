@@ -162,9 +162,13 @@ export class SimulatedProcess {
     yield* await this.#call(read);
   }
 
-  async *#subscribe({ after = -1, prefixes = [], signal }: Parameters<EventStore["subscribe"]>[0] = {}) {
+  async *#subscribe({
+    fromExclusive = -1,
+    prefixes = [],
+    signal,
+  }: Parameters<EventStore["subscribe"]>[0] = {}) {
     const { log, time, latency } = this.#simulated;
-    let position = after;
+    let position = fromExclusive;
     while (signal?.aborted !== true) {
       const events = log.all
         .slice(log.indexAt(position + 1))

@@ -54,7 +54,7 @@ describe("the reader of charges", () => {
             const at = Date.parse(servedAt);
             return apiKeys.includes(apiKey) && from <= at && at < to;
           });
-        const request = { apiKeys, from, to, asOf, byDay };
+        const request = { apiKeys, fromInclusive: from, toExclusive: to, asOf, byDay };
         expect(await read(request, width)).to.deep.equal(sumsOf(expected, width));
         expect(await read(request, width, known)).to.deep.equal(sumsOf(expected, width));
       },
@@ -79,7 +79,12 @@ describe("the reader of charges", () => {
     await record(servingsVoided(ten, [{ ...serving, servedAt: nine, reason: "unanswered" }]));
     await advance(15 * minute);
     await postings.post();
-    const range = { apiKeys: ["a"], from: Date.parse(nine), to: Date.parse(ten) + hour, asOf: start };
+    const range = {
+      apiKeys: ["a"],
+      fromInclusive: Date.parse(nine),
+      toExclusive: Date.parse(ten) + hour,
+      asOf: start,
+    };
     expect(await read({ ...range, byDay: false }, hour)).to.deep.equal({
       [`a g1 ${Date.parse(ten) / hour}`]: [1, 5],
     });

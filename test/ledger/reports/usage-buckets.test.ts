@@ -13,7 +13,7 @@ const reporting = (charges: readonly Charge[], keys = ["a", "b"]) => {
   const ranges: { from: number; to: number; asOf: number }[] = [];
   const listed: string[] = [];
   const report = createUsageBuckets({
-    readCharges: async ({ apiKeys, from, to, asOf }, onCharge) => {
+    readCharges: async ({ apiKeys, fromInclusive: from, toExclusive: to, asOf }, onCharge) => {
       ranges.push({ from, to, asOf });
       for (const charge of charges) {
         const at = Date.parse(charge.servedAt);
@@ -29,7 +29,7 @@ const reporting = (charges: readonly Charge[], keys = ["a", "b"]) => {
     clock: () => Date.parse(now),
   });
   const ask = (request: Partial<UsageBucketsRequest>) =>
-    report({ from: seconds("2026-11-20T18:00:00Z"), width: "1d", groupBy: [], signal, ...request });
+    report({ fromInclusive: seconds("2026-11-20T18:00:00Z"), width: "1d", groupBy: [], signal, ...request });
   return { ask, ranges, listed };
 };
 
@@ -117,7 +117,9 @@ describe("usage in buckets of time", () => {
   it("refuses an end that is not after the start, and a page that it has not issued", async () => {
     const { ask } = reporting([]);
     const from = seconds("2026-11-20");
-    expect(await rejection(ask({ from, to: from }))).to.deep.include({ name: "Invalid" });
+    expect(await rejection(ask({ fromInclusive: from, toExclusive: from }))).to.deep.include({
+      name: "Invalid",
+    });
     for (const page of ["", "x", "bnVsbA", Buffer.from("[5,4,1]").toString("base64url")]) {
       const { problems } = (await rejection(ask({ page }))) as unknown as { problems: { path: string[] }[] };
       expect(problems[0]?.path).to.deep.equal(["page"]);

@@ -31,12 +31,17 @@ export const logStore = (log: EventLog): Pick<EventStore, "append" | "readStream
       };
       log.append(stream, proposed, expected, response);
     }),
-  async *readStream(stream, { direction = "forwards", from, limit = Number.POSITIVE_INFINITY } = {}) {
+  async *readStream(
+    stream,
+    { direction = "forwards", fromInclusive, limit = Number.POSITIVE_INFINITY } = {},
+  ) {
     const events = log.visible(stream);
     const wanted =
       direction === "forwards"
-        ? events.filter(({ revision }) => revision >= (from ?? 0))
-        : events.filter(({ revision }) => revision <= (from ?? Number.POSITIVE_INFINITY)).toReversed();
+        ? events.filter(({ revision }) => revision >= (fromInclusive ?? 0))
+        : events
+            .filter(({ revision }) => revision <= (fromInclusive ?? Number.POSITIVE_INFINITY))
+            .toReversed();
     yield* wanted.slice(0, limit).map(toRecorded);
   },
 });

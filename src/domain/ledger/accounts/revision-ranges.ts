@@ -1,5 +1,5 @@
 /** Revisions of a stream, the last one inclusive. */
-export type Range = [first: number, last: number];
+export type Range = [fromInclusive: number, toInclusive: number];
 
 /** The last revision of a range that has no end. */
 export const openEnd = Number.MAX_SAFE_INTEGER;
@@ -17,10 +17,10 @@ export const sortRanges = (ranges: Range[]): Range[] => ranges.sort(([a], [b]) =
 /** The same revisions as ranges that do not overlap, in order. */
 export const uniteRanges = (ranges: readonly Range[]): Range[] => {
   const united: Range[] = [];
-  for (const [first, last] of sortRanges([...ranges])) {
+  for (const [fromInclusive, toInclusive] of sortRanges([...ranges])) {
     const previous = united.at(-1);
-    if (previous && first <= previous[1] + 1) previous[1] = Math.max(previous[1], last);
-    else united.push([first, last]);
+    if (previous && fromInclusive <= previous[1] + 1) previous[1] = Math.max(previous[1], toInclusive);
+    else united.push([fromInclusive, toInclusive]);
   }
   return united;
 };
@@ -28,11 +28,8 @@ export const uniteRanges = (ranges: readonly Range[]): Range[] => {
 /** Gaps of up to this many revisions are read along: a further read would cost more. */
 const maxGap = 8;
 
-/**
- * True if a range that ends with the revision `last` is continued by this revision, at least as
- * great.
- */
-export const isInRange = (revision: number, last: number): boolean => revision - last <= maxGap;
+/** True if a range that ends with `toInclusive` is continued by this revision, at least as great. */
+export const isInRange = (revision: number, toInclusive: number): boolean => revision - toInclusive <= maxGap;
 
 /**
  * Adds a revision, at least as great as those before, to ranges in the form of

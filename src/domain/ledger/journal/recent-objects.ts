@@ -50,15 +50,17 @@ export class RecentObjects {
   }
 
   has(keyNumber: number, hash: string, now: number): boolean {
-    const since = now - this.#windowMs;
-    return this.#generationsOf(keyNumber).some((generation) => generation.has(keyNumber, hash, since));
+    const fromInclusive = now - this.#windowMs;
+    return this.#generationsOf(keyNumber).some((generation) =>
+      generation.has(keyNumber, hash, fromInclusive),
+    );
   }
 
   /** The bytes of the object that are paid for and not sent. */
   unsent(keyNumber: number, hash: string, now: number): number {
-    const since = now - this.#windowMs;
+    const fromInclusive = now - this.#windowMs;
     return this.#generationsOf(keyNumber).reduce(
-      (sum, generation) => sum + generation.unsent(keyNumber, hash, since),
+      (sum, generation) => sum + generation.unsent(keyNumber, hash, fromInclusive),
       0,
     );
   }
@@ -129,13 +131,13 @@ class Generation {
     return sizeOf(this.#keys.get(keyNumber));
   }
 
-  has(keyNumber: number, hash: string, since: number): boolean {
+  has(keyNumber: number, hash: string, fromInclusive: number): boolean {
     const charges = find(this.#keys.get(keyNumber), hash);
-    return charges !== undefined && charges.lastCount > 0 && charges.last >= since - this.startedAt;
+    return charges !== undefined && charges.lastCount > 0 && charges.last >= fromInclusive - this.startedAt;
   }
 
-  unsent(keyNumber: number, hash: string, since: number): number {
-    if (!this.has(keyNumber, hash, since)) return 0;
+  unsent(keyNumber: number, hash: string, fromInclusive: number): number {
+    if (!this.has(keyNumber, hash, fromInclusive)) return 0;
     return find(this.#keys.get(keyNumber), hash)?.unsent ?? 0;
   }
 

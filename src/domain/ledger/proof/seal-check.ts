@@ -48,7 +48,7 @@ export const addToPlan = (plan: SealPlan[], event: PlannedEvent): void => {
 
 /** The tree as it must be at a seal. */
 interface Covered {
-  readonly from: number;
+  readonly fromInclusive: number;
   readonly tree: MerkleTree;
   readonly heads: readonly JournalHead[];
 }
@@ -61,7 +61,7 @@ export const createSealCheck = ({ keys, plan, chains, kept }: SealCheckOptions) 
   const covered = new Map<number, Covered>();
   let tree = emptyTree;
   let next = 0;
-  let from = 0;
+  let fromInclusive = 0;
   let count = 0;
   let unsealed = 0;
   let foundKept = false;
@@ -79,8 +79,8 @@ export const createSealCheck = ({ keys, plan, chains, kept }: SealCheckOptions) 
       else partlyCovered.set(head.journal, head.revision + 1);
     }
     tree = appendLeaf(tree, sealLeaf(seal.revision, seal));
-    covered.set(seal.revision, { from, tree, heads });
-    from = seal.position + 1;
+    covered.set(seal.revision, { fromInclusive, tree, heads });
+    fromInclusive = seal.position + 1;
     unsealed = 0;
   };
 
@@ -175,10 +175,10 @@ const compareHeads = (event: ProvenEvent & SealEvent, expected: readonly Journal
 const compareTrees = (
   event: ProvenEvent & SealEvent,
   checkpoint: Checkpoint,
-  { from, tree }: Covered,
+  { fromInclusive, tree }: Covered,
 ): void => {
   const { position, size, edge } = event.data;
-  const range = `between the positions ${from} and ${position}, which seal ${event.revision} covers`;
+  const range = `between the positions ${fromInclusive} and ${position}, which seal ${event.revision} covers`;
   if (tree.size !== checkpoint.size) {
     const difference = tree.size - checkpoint.size;
     const what = difference < 0 ? "missing" : "added";

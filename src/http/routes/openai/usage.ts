@@ -134,8 +134,8 @@ export const openAiUsageOperation = ({
       const { user_ids: users } = asked;
       const report = await reportUsageBuckets({
         apiKey,
-        from: asked.start_time,
-        to: asked.end_time,
+        fromInclusive: asked.start_time,
+        toExclusive: asked.end_time,
         width: asked.bucket_width,
         groupBy: asked.group_by ?? [],
         apiKeys: users ? [] : asked.api_key_ids,
