@@ -124,7 +124,7 @@ describe("signatures that are verified after the rules", () => {
   });
 });
 
-/** The same module as in the console's bundle. It has no import left. */
+/** The module as in the console's bundle, which has no imports left. */
 const bundledVerify = async (): Promise<typeof Verify> => {
   const pathOf = (name: string) => fileURLToPath(new URL(`../../src/console/proof/${name}`, import.meta.url));
   const { outputFiles } = await build({

@@ -10,7 +10,7 @@ const maxColumns = 100;
 /** Folders of the audio store. */
 const audioFolders = ["public/", "private/", "audio/"];
 
-/** As GitHub makes it of a heading. */
+/** The anchor that GitHub makes of a heading. */
 const anchorOf = (heading: string): string =>
   heading
     .toLowerCase()

@@ -18,7 +18,7 @@ const statuses = (responses: readonly Response[]): Record<number, number> => {
 
 describe("exactness under concurrency", () => {
   const folder = duringSuite(temporaryFolder);
-  /** For the tests that need no other service. */
+  /** The service of the tests that need no other one. */
   let service: RunningService;
   const others: RunningService[] = [];
   /** Starts another service over the same stores, which ends with the test. */

@@ -17,7 +17,7 @@ describe("Instances that share a log", () => {
     log = join(folder.path, "events.db");
   });
 
-  /** Of an instance with its own data directory. */
+  /** The environment of an instance with its own data directory. */
   const environment = (keys: Record<string, string>) => ({
     DATA_DIR: join(folder.path, "instance"),
     EVENT_STORE: `sqlite:${log}`,

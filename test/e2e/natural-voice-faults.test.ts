@@ -103,7 +103,7 @@ const openService = async () => {
       const { used, requests }: typeof charged = await json("/v2/usage");
       expect({ used, requests }).to.deep.equal(charged);
     },
-    /** Whether it is well, and what it says of the natural voices. */
+    /** The health of the service and of its natural voices. */
     health: async () => {
       const { status, parts }: { status: string; parts: { voices: { status: string; detail?: string } } } =
         await json("/health");

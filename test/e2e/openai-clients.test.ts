@@ -23,7 +23,7 @@ describe("clients of OpenAI's API", () => {
   const providers = duringSuite(serveProviders);
   const service = duringSuite(() => startInProcessService({ ...providers.env, BURST_LIMIT: "1000000" }));
   const website = duringSuite(() => registerWebsite(service.url));
-  /** With credentials of a provider. */
+  /** A website with credentials of a provider. */
   const paying = duringSuite(() => registerWebsite(service.url));
 
   before(async () => {

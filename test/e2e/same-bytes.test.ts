@@ -192,7 +192,7 @@ const doors = [...wholeDoors, ...openAiDoors, ...elevenLabsDoors, ...streamDoors
 
 describe("The same request", () => {
   let wire: WireProviders;
-  /** With the website and its credentials, and without audio. */
+  /** A folder with the website and its credentials, and without audio. */
   let empty: Awaited<ReturnType<typeof temporaryFolder>>;
   let website: Credentials;
   let python: PythonScript;

@@ -46,7 +46,7 @@ export const membersRead = (events: readonly Event[]): Members => {
   return { given, absent };
 };
 
-/** Whether every event of the type stays well formed without this member. */
+/** True if every event of the type stays well formed without this member. */
 export const isOptional = (events: readonly Event[], member: string): boolean => {
   const [type, ...path] = member.split(".");
   const withMember = events.filter((event) => event.type === type);

@@ -76,7 +76,7 @@ interface Fold {
   evolve(state: never, event: never): unknown;
 }
 
-/** By the beginning of a stream's name. The rate has none: it is only reported and projected. */
+/** The aggregates, each with the beginning of its streams' names. The rate has no aggregate. */
 const aggregates: readonly (readonly [name: string, prefix: string, fold: Fold])[] = [
   ["master key", masterKeyStream, masterKeyDecider],
   ["catalog", catalogStream, catalogDecider],

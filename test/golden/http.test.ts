@@ -14,10 +14,10 @@ import { json, others, query, readable, refused, speech } from "./requests.ts";
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
 const origin = "https://shop.example";
 
-/** They differ from run to run, or with the order of requests. */
+/** Headers that differ from run to run, or with the order of requests. */
 const volatile = new Set(["date", "x-request-id", "content-length", "connection", "keep-alive"]);
 const exposing = "access-control-expose-headers";
-/** Of these only the presence is recorded. */
+/** Headers of which only the presence is recorded. */
 const variable = /^(x-ratelimit-(remaining|reset)|etag|content-range|x-audio-duration)$/;
 const hashes = /[0-9a-f]{64}/g;
 

@@ -53,7 +53,7 @@ const pausesOf = ({ samples, sampleRate }: Sound): Pause[] => {
   return pauses;
 };
 
-/** Those with speech before and after them. */
+/** The pauses with speech before and after them. */
 const innerPausesOf = (sound: Sound): Pause[] => {
   const end = sound.samples.length / sound.sampleRate - windowSeconds;
   return pausesOf(sound).filter(({ at, seconds }) => at > 0 && at + seconds < end);

@@ -1,6 +1,6 @@
 import type { Pair } from "../support/same-sound.ts";
 
-/** By language: what people write, and in words. */
+/** What people write, and the same in words, by language. */
 export const signsAndNumbers: Readonly<Record<string, readonly Pair[]>> = {
   "en-GB": [
     ["It costs £5.", "It costs five pounds."],

@@ -208,7 +208,7 @@ class Recording {
     return { text, seal: sealed.note };
   }
 
-  /** As a running service does some minutes after a month's end. */
+  /** Closes the month as a running service does some minutes after its end. */
   async closeMonth(apiKeys: readonly string[]): Promise<void> {
     const { events } = await openEventStore(this.settings, { clock, readOnly: false });
     const onError = (what: string, error: unknown) => {

@@ -36,7 +36,7 @@ export interface Recorded {
   /** The key and month of key-month.ndjson. */
   readonly keyMonth: { readonly apiKey: string; readonly month: string };
   readonly audio: readonly RecordedAudio[];
-  /** By path of the admin API, the body of its response. */
+  /** The body of each response of the admin API, by its path. */
   readonly reports: Record<string, Record<string, unknown>>;
 }
 

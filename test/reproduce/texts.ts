@@ -1,4 +1,4 @@
-/** Of different lengths, with numbers, abbreviations, names, dates and several sentences. */
+/** Texts of different lengths, with numbers, abbreviations, names, dates and several sentences. */
 export const sayableTexts: readonly string[] = [
   "Hello.",
   "The train to Oxford leaves at nine.",

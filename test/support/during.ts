@@ -57,5 +57,5 @@ const lazily = <T extends object>(value: () => T): T =>
  */
 export const duringSuite = openDuring("suite");
 
-/** The same before and after each test of the suite. */
+/** Like `duringSuite`, before and after each test of the suite. */
 export const duringTest = openDuring("test");

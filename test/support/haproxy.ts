@@ -24,7 +24,7 @@ export interface Haproxy {
   stop(): Promise<void>;
 }
 
-/** Whether haproxy is installed. */
+/** True if haproxy is installed. */
 export const hasHaproxy = async (): Promise<boolean> => {
   const probe = spawn("haproxy", ["-v"], { env, stdio: "ignore" });
   return await new Promise((resolve) => {

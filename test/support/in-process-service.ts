@@ -82,7 +82,7 @@ export const startError = async (env: Record<string, string>): Promise<string> =
   return errorMessage(await rejection(start()));
 };
 
-/** With the system's clock, which the pages in a browser have too. */
+/** Starts a service with the system's clock, which the pages in a browser have too. */
 export const startServiceForBrowser = (
   env: Record<string, string> = {},
   log?: Logger,

@@ -13,7 +13,7 @@ import {
   words,
 } from "./speech-fuzz.ts";
 
-/** Of each program of natural voices. */
+/** The voices of each program of natural voices. */
 export const fuzzedVoices: Readonly<Record<"hibari" | "pico", readonly Voice[]>> = {
   hibari: [{ voice: "hibari:heart", lang: "en-US" }],
   pico: picoVoices.map((lang) => ({ voice: `pico:${lang}`, lang })),
@@ -110,7 +110,7 @@ const longest = 5000;
 
 const shortened = (text: string, most: number): string => Array.from(text).slice(0, most).join("");
 
-/** A text for one of the voices, which is long once in 150 times, or a document. */
+/** A text for one of the voices, or a document. One in 150 plain texts is long. */
 export const naturalFuzzCase = (random: Random, voices: readonly Voice[]): FuzzCase => {
   const voice = pick(random, voices);
   const prosody = {
@@ -145,7 +145,7 @@ export const findInNatural = async (engine: Engine, fuzz: FuzzCase): Promise<Fin
   }
 };
 
-/** Of one text. */
+/** No text takes longer to speak. */
 const mostSeconds = 7_200;
 
 const faultIn = ({ seconds, marks, text }: Spoken): string | undefined => {

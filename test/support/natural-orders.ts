@@ -19,7 +19,7 @@ const isWanted = new Error("The job is known.");
 
 export interface NaturalJob extends ModelJob {
   readonly order: { readonly speed: number; readonly pitch: number };
-  /** Of the voice. */
+  /** The version of the voice. */
   readonly version: string;
 }
 

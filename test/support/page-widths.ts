@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 
-/** Of a telephone to that of a large screen, in pixels. */
+/** Widths from that of a telephone to that of a large screen, in pixels. */
 export const pageWidths = [360, 768, 1000, 1280, 1600] as const;
 
 /**

@@ -17,7 +17,7 @@ const seed = process.env.TEST_SAMPLE;
  */
 export const testSeed = Number(process.env.TEST_SEED ?? seed ?? randomInt(1_000_000));
 
-/** Whether a test that cannot be divided does a part of its rounds. */
+/** True if a test that cannot be divided does a part of its rounds. */
 export const isSample = seed !== undefined;
 
 const root = join(import.meta.dirname, "../..");

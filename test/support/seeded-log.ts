@@ -49,7 +49,7 @@ export const writeSeededLog = async (
   }: {
     readonly keys: number;
     readonly servings: number;
-    /** As if no two requests were ever concurrent. */
+    /** Writes each serving as an event, as if no two requests were ever concurrent. */
     readonly eachInOwnEvent?: boolean;
   },
 ): Promise<SeededLog> => {

@@ -236,7 +236,7 @@ export const escaped = (text: string): string => text.replace(/[&<>]/g, (sign) =
 export interface Spoken {
   /** 0 if the text is refused. */
   readonly seconds: number;
-  /** Of its samples and marks. */
+  /** The digest of its samples and marks. */
   readonly digest: string;
   readonly marks?: readonly Mark[] | undefined;
   readonly text: string;

@@ -54,7 +54,7 @@ export const wordsByVoice: Readonly<Record<string, readonly string[]>> = {
 };
 
 const windowSeconds = 0.005;
-/** Of the loudest window. */
+/** A window is audible above this share of the loudest window's energy. */
 const audible = 0.02;
 /** Shorter silences are within words. */
 const pauseWindows = 26;

@@ -28,7 +28,7 @@ const voices = [
   friendly("Paid", [4]),
 ];
 
-/** Of the given voices, in their order. Without an engine for BYOK. */
+/** A gallery of the given voices, in their order, without an engine for BYOK. */
 const setUp = (installed: readonly string[]) => {
   const state = { revision: "1", now: 0 };
   const planned: Partial<SynthesisRequest>[] = [];

@@ -14,7 +14,7 @@ import { renditionOf } from "./renditions.ts";
 
 const never = new AbortController().signal;
 const hello = renditionOf("Hello.", { format: "wav", websiteId: "w" });
-/** Of a voice whose audio can be made again. */
+/** A rendition by a voice whose audio can be made again. */
 const exact = { ...hello, recipe: { ...hello.recipe, encoding: "ffmpeg 1; wav 1" } };
 
 const wavOf = (sample: number): Buffer =>
@@ -45,7 +45,7 @@ const localOf = (sample: number): Engine => ({
 interface Options {
   readonly sound?: typeof hello;
   readonly engineOf?: (sample: number) => Engine;
-  /** Of the memory cache. */
+  /** The size of the memory cache. */
   readonly maxBytes?: number;
 }
 

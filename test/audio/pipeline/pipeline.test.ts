@@ -152,7 +152,7 @@ describe("The pipeline", () => {
       expect(engine.requests).to.have.length(1);
     });
 
-    it("statCached tells the size and length of audio in memory or the store, and reads no bytes", async () => {
+    it("statRendition tells the size and length of audio in memory or the store, and reads no bytes", async () => {
       expect(await pipeline.statRendition(hello, never)).to.equal(undefined);
       const { bytes, length } = await obtain();
       const known = { rendition: hello, size: bytes.length, length };
@@ -167,7 +167,7 @@ describe("The pipeline", () => {
       expect(store.gets).to.deep.equal([]);
     });
 
-    it("getObject reads an object by name from memory or the store", async () => {
+    it("getAudio reads audio by its name from memory or the store", async () => {
       expect(await pipeline.getAudio(hello.name, never)).to.equal(undefined);
       const { bytes } = await obtain();
       expect((await pipeline.getAudio(hello.name, never))?.bytes.equals(bytes)).to.equal(true);
@@ -367,7 +367,7 @@ describe("The pipeline", () => {
       }
     });
 
-    it("retries at once after a caller left, or after a refusal for too many requests", async () => {
+    it("retries at once after a caller left", async () => {
       const controller = new AbortController();
       engine.onAsk = () => controller.abort(new Error("leaves"));
       await failureOf(pipeline.obtain([hello], controller.signal));

@@ -333,7 +333,7 @@ describe("the player's voice", () => {
   });
 });
 
-/** Whether the whole has every member of the part, with equal values. */
+/** True if the whole has every member of the part, with equal values. */
 const contains = (whole: unknown, part: unknown): boolean => {
   if (typeof part !== "object" || part === null || Array.isArray(part)) {
     return JSON.stringify(whole) === JSON.stringify(part);

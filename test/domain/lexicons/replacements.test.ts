@@ -22,7 +22,7 @@ const applied = (text: string, rules: readonly LexiconRule[], traits = voice): s
 };
 const alias = (grapheme: string, as: string): LexiconRule => ({ grapheme, alias: as });
 
-/** The same for aliases, if a word may begin and end anywhere. */
+/** What `applied` gives for aliases if a word may begin and end anywhere. */
 const appliedBySearch = (text: string, rules: readonly LexiconRule[]): string => {
   const longestFirst = rules.toSorted((a, b) => b.grapheme.length - a.grapheme.length);
   let written = "";

@@ -20,7 +20,7 @@ const length = (text: string): number => text.length;
 /** A piece ends with its sentence. */
 const bySentence = { measure: length, max: 5_000, target: () => 1 };
 
-/** Of a tool that speaks one sentence at a time. */
+/** A voice of a tool that speaks one sentence at a time. */
 const voiceIn = (lang: string): LocalVoice => ({
   tool: { cost: length, bySentence: true } as unknown as LocalTool,
   ...{ name: "", lang, gain: 1 },

@@ -89,7 +89,7 @@ class Run {
   readonly #random: () => number;
   readonly close: () => Promise<void>;
   #requests = 0;
-  /** By key, requests of the free voice whose clients have left. */
+  /** The number of requests of the free voice whose clients have left, by key. */
   readonly #departures = new Map<string, number>();
 
   constructor(

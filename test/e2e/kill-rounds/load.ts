@@ -20,7 +20,7 @@ export interface Observed {
   readonly responses: ServedResponse[];
   /** The number of responses by status; 0 for requests without a complete response. */
   readonly statuses: Map<number, number>;
-  /** By Idempotency-Key, the requests without a complete response. */
+  /** The requests without a complete response, by their Idempotency-Key. */
   readonly cutOff: Map<string, number>;
   /** Requests with an Idempotency-Key that are to be repeated. */
   readonly repeats: Request[];

@@ -20,7 +20,7 @@ export const article = `
 <p id="outside">Outside of the article.</p>
 </main>`;
 
-/** The same article with paragraphs that are spoken for a quarter of a minute. */
+/** The article with paragraphs that are spoken for a quarter of a minute. */
 export const longArticle = paragraphs.reduce(
   (html, paragraph) => html.replace(`>${paragraph}<`, `>${longer(paragraph)}<`),
   article,

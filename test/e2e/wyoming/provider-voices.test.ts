@@ -51,7 +51,7 @@ describe("A voice of Google over the Wyoming protocol", () => {
     }
   };
 
-  /** The same text over OpenAI's API. */
+  /** Requests the text over OpenAI's API. */
   const speakOverHttp = async (input: string, response_format: string): Promise<Buffer> => {
     const response = await fetch(`${service.url}/openai/v1/audio/speech`, {
       method: "POST",

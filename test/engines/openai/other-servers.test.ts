@@ -37,7 +37,7 @@ const long = `${short} ${"\u200b".repeat(640)} And then it sleeps until the next
 const comparedRate = 8_000;
 /** What the server is asked for. */
 const requested: Partial<Record<AudioFormat, string>> = { mp3: "mp3", ogg: "opus", wav: "wav" };
-/** Those that are made here of samples. Their encoders take turns. */
+/** The formats that the service encodes itself, from samples. Their encoders take turns. */
 const madeHere: readonly AudioFormat[] = ["pcm", "opus", "flac"];
 const exactFormats: readonly AudioFormat[] = ["wav", "pcm", "flac"];
 
@@ -50,7 +50,7 @@ const engineAt = (url: string, by = exchange): Engine =>
  * rest of a frame of at most 1,024 (AAC's).
  */
 const encoderSeconds = (1_105 + 1_024) / 24_000;
-/** Of each piece, by the rounding of its number of samples. */
+/** The rounding of a piece's number of samples changes its length by this at most. */
 const roundedSeconds = 0.001;
 
 /** The samples of the speech, as the stand-in makes them. */

@@ -149,7 +149,7 @@ describe("The OpenAI engine", () => {
     });
   }
 
-  it("refuses a piece of a long text that is far too short, and names the least duration of other audio", async () => {
+  it("refuses a piece of a long text that is far too short, and states the least duration of complete audio", async () => {
     const text = `${sentence} `.repeat(60);
     const headers = { "Content-Type": "audio/pcm" };
     const short: WireResponse = { status: 200, headers, body: Buffer.alloc(10 * 2 * 24_000, 1) };
@@ -457,7 +457,7 @@ describe("A request of the OpenAI engine", () => {
     return request;
   };
 
-  it("sends OpenAI model, input, voice and format, and nothing else", async () => {
+  it("contains model, input, voice and format, and nothing else", async () => {
     const { path, headers, body } = await saying("https://api.openai.com", {});
     expect(path).to.equal("/v1/audio/speech");
     expect(headers).to.deep.equal({

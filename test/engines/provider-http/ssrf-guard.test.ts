@@ -68,7 +68,7 @@ const never = [
   "instance-data.ec2.internal",
 ];
 
-/** With the network that allows them. */
+/** Private addresses, each with a network that allows it. */
 const inPrivateNetworks: readonly (readonly [host: string, network: string])[] = [
   ["10.0.0.7", "10.0.0.0/8"],
   ["10.255.255.255", "10.0.0.0/8"],

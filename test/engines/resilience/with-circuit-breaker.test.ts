@@ -49,7 +49,7 @@ describe("withCircuitBreaker", () => {
     expect(speech.marks?.()).to.deep.equal([mark]);
   });
 
-  const itsOwn: readonly (readonly [string, Error])[] = [
+  const providerFailures: readonly (readonly [string, Error])[] = [
     ["not reached", new UpstreamFailed("Not reached.", { stage: "connect" })],
     ["not responding", new UpstreamFailed("Silent.", { stage: "waiting" })],
     ["returning malformed data", new UpstreamFailed("Nonsense.", { stage: "answer" })],
@@ -57,7 +57,7 @@ describe("withCircuitBreaker", () => {
       (status) => [`refusing with ${status}`, refused(status)] as const,
     ),
   ];
-  for (const [what, failure] of itsOwn) {
+  for (const [what, failure] of providerFailures) {
     it(`opens when the provider is ${what}`, async () => {
       const { speak, calls } = open(() => Promise.reject(failure));
       expect(await rejection(speak())).to.equal(failure);
@@ -91,13 +91,13 @@ describe("withCircuitBreaker", () => {
     expect(circuit.state()).to.equal("open");
   });
 
-  const others: readonly (readonly [string, Error])[] = [
+  const otherFailures: readonly (readonly [string, Error])[] = [
     ["the text is invalid", new Invalid([])],
     ["the voice is unknown", new EngineFailed("No such voice.")],
     ["no slot is free", new Unavailable("No turn.", 1)],
     ...[400, 404, 413, 415, 422].map((status) => [`it is refused with ${status}`, refused(status)] as const),
   ];
-  for (const [what, failure] of others) {
+  for (const [what, failure] of otherFailures) {
     it(`stays closed when ${what}`, async () => {
       const { speak, circuit } = open(() => Promise.reject(failure));
       expect(await rejection(speak())).to.equal(failure);

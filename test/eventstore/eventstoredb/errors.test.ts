@@ -13,9 +13,9 @@ const quick = { appendTimeoutMs: 1_000, readTimeoutMs: 1_500 };
 
 describe("the EventStoreDB driver after errors", () => {
   let node: EventStoreDBNode;
-  /** With short timeouts. */
+  /** The store under test, with short timeouts. */
   let store: EventStore;
-  /** For calls that take long and are not under test. */
+  /** A store for calls that take long and are not under test. */
   let patient: EventStore;
 
   beforeEach(async () => {

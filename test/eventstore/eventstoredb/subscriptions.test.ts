@@ -12,7 +12,7 @@ describe("subscriptions of the EventStoreDB driver", () => {
   const store = duringTest(() =>
     openEventStoreDB({ url: node.url, appendTimeoutMs: 1_000, readTimeoutMs: 1_500 }),
   );
-  /** For calls that take long. */
+  /** A store for calls that take long. */
   const patient = duringTest(() => openEventStoreDB({ url: node.url, appendTimeoutMs: 15_000 }));
 
   it("report no position ahead of their events, whatever the server's checkpoints are", async () => {

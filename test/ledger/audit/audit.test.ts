@@ -244,7 +244,7 @@ describe("an audit", () => {
   });
 });
 
-/** Of an event, or of an entry. */
+/** True if the data of an event or an entry contains a serving of the key. */
 const isServed = (data: object, apiKey: string): boolean =>
   ("keys" in data && Array.isArray(data.keys) && data.keys.includes(apiKey)) ||
   ("requestId" in data && "apiKey" in data && data.apiKey === apiKey);

@@ -313,7 +313,7 @@ const createKeyModel = () => {
       append(releaseKey(state, useOf(request)));
     },
     close: (request: number): void => void closed.add(journalOf(request)),
-    /** Of a request that was charged, and whose process did not record that. */
+    /** Records the use of a request that was charged, and whose process did not record that. */
     recover: (request: number): void => {
       if (closed.has(journalOf(request)) && inProgress.delete(request))
         append(recoverUse(state, useOf(request)));

@@ -25,10 +25,10 @@ describe("the recovery of servings with an Idempotency-Key", () => {
   const clock = () => now;
 
   /**
-   * A process that is killed when it has charged, and before it records the use of the key: that
-   * append never arrives.
+   * The store of a process that is killed after it has charged, and before it records the use of
+   * the key: that append never arrives.
    */
-  const crashing = (store: EventStore, charged: () => void): EventStore => ({
+  const storeOfCrash = (store: EventStore, charged: () => void): EventStore => ({
     ...store,
     append: async (stream, events, expected) => {
       if (!stream.startsWith("idempotency-")) return await store.append(stream, events, expected);
@@ -41,7 +41,7 @@ describe("the recovery of servings with an Idempotency-Key", () => {
     now = start;
     voids = [];
     const charged = Promise.withResolvers<void>();
-    gone = await openTestLedger(crashing(temporary.store, charged.resolve), clock, { onError: () => {} });
+    gone = await openTestLedger(storeOfCrash(temporary.store, charged.resolve), clock, { onError: () => {} });
     ({ journal } = await record(gone.ledger, principal, servedAudio({ requestId: "r-0" })));
     record(gone.ledger, principal, keyed("first")).catch(() => {});
     await charged.promise;

@@ -75,7 +75,7 @@ describe("voids whose process could not state its lower total", () => {
   const settled = (journal: string, total: number): object => {
     return { type: "ReservationSettled", journal, total, at: new Date(clock()).toISOString() };
   };
-  /** As a sweep does. */
+  /** Recovers the journal as a sweep does. */
   const recover = (store: EventStore, journal: string): Promise<void> => {
     const handler = createCommandHandler({ store, clock });
     return createRecoverJournal({

@@ -6,7 +6,7 @@ import type { VoiceEvent } from "../../../src/natural/speak-sentences.ts";
 
 const vocabulary = { " ": 16, a: 43, b: 44, ",": 3, ".": 4, ˈ: 156 };
 
-/** Of each symbol and of the pauses at both ends. */
+/** The frames of each symbol, and of the pauses at both ends. */
 const framesPerSymbol = 2;
 const framesOfLead = 6;
 

@@ -7,7 +7,7 @@ const silent = -100;
 
 type Rows = Record<keyof Spectra, (bin: number, frame: number) => number>;
 
-/** By default only pulses of 100 Hz. */
+/** Spectra that have only pulses of 100 Hz by default. */
 const spectra = (frames: number, rows: Partial<Rows> = {}): Spectra => {
   const all: Rows = {
     ...{ lh: () => 0, theta: () => 0, ln: () => silent, lr: () => silent, phi: () => 0, f0: () => 100 },

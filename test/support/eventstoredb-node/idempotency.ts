@@ -9,7 +9,7 @@ export interface ProposedAppend {
   readonly revisions: (stream: string, revision: number) => LoggedEvent | undefined;
 }
 
-/** For a repeat, the last revision of the repeated append. */
+/** `repeated` is the last revision of the repeated append. */
 export type Verdict = "new" | "conflict" | { readonly repeated: number };
 
 /**

@@ -1,4 +1,4 @@
-/** The protocol definitions of the client's package, and the package's own copy of grpc-js. */
+/** The protocol definitions of the client's package, and its own copy of grpc-js. */
 import { createRequire } from "node:module";
 import gossip from "@eventstore/db-client/generated/gossip_grpc_pb.js";
 import gossipMessages from "@eventstore/db-client/generated/gossip_pb.js";

@@ -31,7 +31,7 @@ const highestHz = 7500;
 
 const mel = (hz: number): number => 2595 * Math.log10(1 + hz / 700);
 
-/** For each step the level of each band, and its change, both relative to the whole speech. */
+/** The level of each band and its change at each step, both relative to the whole speech. */
 const featuresOf = ({ samples, sampleRate }: Sound): Float64Array[] => {
   const size = windowSizes.find((one) => one >= windowSeconds * sampleRate) ?? 600;
   const fft = createRealFft(size);
@@ -58,7 +58,7 @@ const featuresOf = ({ samples, sampleRate }: Sound): Float64Array[] => {
   return normalised(levels);
 };
 
-/** Of a transform that takes 25 ms at the usual rates. */
+/** The sizes of a transform that takes 25 ms at the usual rates. */
 const windowSizes = [400, 576, 600];
 
 const normalised = (levels: readonly Float64Array[]): Float64Array[] => {

@@ -20,7 +20,7 @@ export interface Heard {
 export interface Recogniser {
   listen(file: string, words: string): Promise<Heard>;
   /**
-   * Whether both are the same words: "It's $5.50." and "it is five dollars and fifty cents" are.
+   * True if both are the same words: "It's $5.50." and "it is five dollars and fifty cents" are.
    */
   same(pairs: readonly (readonly [string, string])[]): Promise<boolean[]>;
   close(): Promise<void>;

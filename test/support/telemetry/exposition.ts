@@ -1,6 +1,6 @@
 /** One value of a Prometheus exposition. */
 export interface Sample {
-  /** With `_bucket`, `_sum` or `_count` for the samples of a histogram. */
+  /** The name, which ends with `_bucket`, `_sum` or `_count` for samples of a histogram. */
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;

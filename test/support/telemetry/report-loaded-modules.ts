@@ -1,4 +1,4 @@
-/** For `node --import`: reports on standard error each OpenTelemetry module that is loaded. */
+/** Reports each loaded OpenTelemetry module on standard error. Run it with `node --import`. */
 import { registerHooks } from "node:module";
 
 registerHooks({

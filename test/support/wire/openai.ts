@@ -19,9 +19,9 @@ export interface OpenAiWireOptions extends WireServerOptions {
   readonly models?: readonly string[];
   /** Default: OpenAI's own. */
   readonly voices?: readonly string[];
-  /** Whether `GET /v1/audio/voices` exists, as in Kokoro-FastAPI. */
+  /** True if `GET /v1/audio/voices` exists, as in Kokoro-FastAPI. */
   readonly listsVoices?: boolean;
-  /** Whether `POST /dev/captioned_speech` exists, as in Kokoro-FastAPI. */
+  /** True if `POST /dev/captioned_speech` exists, as in Kokoro-FastAPI. */
   readonly captions?: boolean;
   /** How it speaks. Default: as OpenAI does, in the requested format. */
   readonly speak?: OtherServer["speak"];

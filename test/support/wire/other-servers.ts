@@ -122,7 +122,7 @@ const sends = (name: string, type: string, kind: SoundFormat["kind"], sampleRate
     response(await makeSound({ text, voice, format: { kind, sampleRate } }), type),
 });
 
-/** As the servers of these names behave, and others as they may. */
+/** Servers that behave as those of these names do, and servers as there may be. */
 export const otherServers: readonly OtherServer[] = [
   sendsWav("LocalAI, with a WAV labelled audio/mpeg", "audio/mpeg", { sampleRate: 22_050, hasList: true }),
   sendsWav("Piper, with a WAV of 22,050 Hz", "audio/wav", { sampleRate: 22_050 }),

@@ -48,7 +48,7 @@ export interface SeenSession {
 export interface RealtimeServer {
   readonly url: string;
   readonly sessions: readonly SeenSession[];
-  /** Of the next sessions, in order; then they behave well. */
+  /** Sets the behaviour of the next sessions, in order. Later sessions behave well. */
   next(...behaviours: readonly Behaviour[]): void;
   always(behaviour: Behaviour): void;
   /** Resolves when the condition holds; it is checked whenever a session changes. */

@@ -163,7 +163,7 @@ const deliver = async (delivery: Delivery, makeResponse: () => Promise<WireRespo
   else res.end();
 };
 
-/** With backpressure. */
+/** Sends the body with backpressure. */
 const sendBody = async ({ res, seen, fault, chunkBytes, left, moved }: Delivery, body: Buffer) => {
   for (let at = 0; at < body.length; at += chunkBytes) {
     if (fault?.kind === "trickle") await fault.gate.pass(left);

@@ -10,7 +10,7 @@ type Row = readonly [text: string, written: string];
 /** What stays as it is. */
 const same = (...texts: readonly string[]): Row[] => texts.map((text) => [text, text]);
 
-/** By what they are about. In American English. */
+/** Texts and how they are read in American English, by their subject. */
 const rows: Readonly<Record<string, readonly Row[]>> = {
   "sums of money": [
     ["$8.5 millions, £3 Million", "eight point five million dollars, three million pounds"],

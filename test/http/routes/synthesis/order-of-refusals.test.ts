@@ -39,7 +39,7 @@ const refusals: Readonly<Record<Fault, string>> = {
 const text = "ten chars!";
 const used = { "Idempotency-Key": "used before" };
 
-/** Those that depend on the key's state; the others depend on the request. */
+/** The faults that depend on the key's state; the others depend on the request. */
 const ofKey: readonly Fault[] = ["minute used up", "burst", "suspended key", "quota used up"];
 
 /** A header has one value, and a request one URL. */

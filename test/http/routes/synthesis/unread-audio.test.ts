@@ -17,7 +17,7 @@ const longText = "A text of 16 MB.";
 const voice = "alloy";
 const maxBytes = 4 * 1024 * 1024;
 
-/** The same text over each API, whole or as a stream. */
+/** Requests of one text over each API, whole or as a stream. */
 const requests = {
   "/v2": { path: "/v2/text/synthesize", body: (text: string) => ({ voice, text }) },
   "/v2 as a stream": {

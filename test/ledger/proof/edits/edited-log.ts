@@ -76,7 +76,7 @@ export class EditedLog {
     }
   }
 
-  /** By position, everything that a reader could see of the row. */
+  /** Everything that a reader could see of a row, by its position. */
   dump(): Map<number, { readonly name: string | null; readonly text: string }> {
     const rows = this.select<{ position: number; name: string | null; text: string }>(
       `SELECT CAST(e.position AS TEXT) AS position, CAST(s.name AS TEXT) AS name, concat_ws('|', quote(e.stream), quote(s.first_revision), quote(s.name),
