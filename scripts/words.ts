@@ -15,7 +15,7 @@ export interface OldWord {
   readonly replacement: string;
 }
 
-/** By old word, what replaces it. */
+/** The word that replaces each old word. */
 export type Glossary = ReadonlyMap<string, string>;
 
 /**

@@ -1,6 +1,6 @@
-// The time for a usage report as of a time, as of a position and as of now, of a key with 5,000,000
-// servings among 100,000 keys. Takes about two minutes and 1 GB: scripts/node
-// scripts/bench/account-report.ts [servings] [keys]
+// Measures the time for usage reports of a key with 5,000,000 servings among 100,000 keys: as of a
+// time, as of a position, and as of now. Takes about two minutes and 1 GB. To run it:
+// scripts/node scripts/bench/account-report.ts [servings] [keys]
 import { join } from "node:path";
 import { openSqliteEventStore } from "../../src/eventstore/sqlite/sqlite-event-store.ts";
 import type { AsOf } from "../../src/ledger/accounts/read-charges.ts";

@@ -36,7 +36,7 @@ export const writeAccounts = async (store: EventStore, servings: number, keys: n
   for (let posting = 0; posting < postings; posting++) {
     const events: JournalEvent[] = [];
     for (let n = 0; n < perPosting / perEvent; n++) {
-      const event = servedAt(timeOf((posting + (n * perEvent) / perPosting) / postings), previous);
+      const event = servingsAt(timeOf((posting + (n * perEvent) / perPosting) / postings), previous);
       previous = eventDigest(event);
       events.push(event);
     }
@@ -70,7 +70,7 @@ export const writeAccounts = async (store: EventStore, servings: number, keys: n
 
 const postEach = async (store: EventStore, apiKeys: Iterator<string>): Promise<void> => {
   const sum = new UsageSum();
-  addEntries(servedAt(timeOf(0), null), () => sum);
+  addEntries(servingsAt(timeOf(0), null), () => sum);
   const totals = postedTotals(sum);
   for (let next = apiKeys.next(); !next.done; next = apiKeys.next()) {
     const range = { journal: "earlier", from: 0, through: 9, ranges: [0, 9], digest: "0".repeat(64) };
@@ -84,8 +84,8 @@ const post = async (store: EventStore, apiKey: string, data: UsagePosted): Promi
   await store.append(usageAccountStream(apiKey, month), [event], "any");
 };
 
-/** Some voices of two engines. */
-const servedAt = (at: string, previous: string | null): JournalEvent => {
+/** An event with servings of the busy key by some voices of two engines. */
+const servingsAt = (at: string, previous: string | null): JournalEvent => {
   const columns = new ServingColumns();
   for (let n = 0; n < perEvent; n++) {
     const audio = {

@@ -74,7 +74,7 @@ const bench = async (url: string, voice: string): Promise<void> => {
     }
     times.push(...(await Promise.all(asked)));
   };
-  /** Seconds of audio per second. */
+  /** Measures while `flood` runs. Returns the seconds of audio that it received per second. */
   const during = async (flood: ReturnType<typeof startFlood>, times: number[]): Promise<number> => {
     await delay(settleMs);
     const [before, began] = [await flood.seconds(), performance.now()];
@@ -101,7 +101,7 @@ const bench = async (url: string, voice: string): Promise<void> => {
   console.log(JSON.stringify(figuresOf(sentence, { ours: crowded ?? [], bare: idle ?? [] })));
   const p95 = { ...sentence, name: `${name}: 95th percentiles` };
   console.log(JSON.stringify(figuresOf(p95, { ours: highest(crowded), bare: highest(idle) })));
-  const pace = { name: `sound per second, ${voice}, beside one key`, unit: "s/s", aim: { atLeast: 0.9 } };
+  const pace = { name: `audio per second, ${voice}, beside one key`, unit: "s/s", aim: { atLeast: 0.9 } };
   console.log(JSON.stringify(figuresOf(pace, { ours: shared ?? [], bare: alone ?? [] })));
 };
 

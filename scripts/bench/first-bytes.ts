@@ -13,7 +13,7 @@ export interface Posted {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly bodyOf: (text: string) => object;
-  /** Whether the data received so far contains audio. */
+  /** True if the data received so far contains audio. */
   readonly containsAudio: (body: string) => boolean;
 }
 

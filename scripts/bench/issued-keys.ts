@@ -36,7 +36,7 @@ const eventOf = (type: string, data: object): NewEvent => ({
   metadata: { actor: "system" },
 });
 
-/** The same formula as in `drawnAtRandom`. */
+/** Uses the formula of `drawnAtRandom`. */
 const credentialsOf = (n: number): [apiKey: string, apiSecret: string] => {
   const name = String(n).padStart(24, "0");
   return [`vlk_${name}`, `vls_${name}`];

@@ -32,7 +32,7 @@ const longText = (): string => {
   return parts.join(" ");
 };
 
-/** With jitter: refused requests do not return all at once. */
+/** Adds jitter to Retry-After, so that refused requests do not return all at once. */
 const retryAfterMs = ({ headers }: IncomingMessage): number =>
   1000 * Number(headers["retry-after"]) * (1 + Math.random());
 

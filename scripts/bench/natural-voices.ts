@@ -3,7 +3,7 @@
  * over HTTP, one at a time with a loaded model; CPU time of all processes for a second of speech,
  * and the shares in it; and the memory of the speaker process. Compared with their limits. Then the
  * first byte while the service speaks the samples of its gallery, compared with the one without.
- * They are meant for an idle machine: its load is printed too.
+ * The limits are meant for an idle machine: its load is printed too.
  */
 
 import { once } from "node:events";
@@ -30,7 +30,10 @@ import { inTemporaryFolder } from "./temporary-folder.ts";
 
 /** Speech of about 2.5 seconds each. */
 const sentences = harvardSentences;
-/** Of a loaded model; CPU seconds for a second of speech; megabytes. */
+/**
+ * The limits: of the first byte with a loaded model, of CPU seconds for a second of speech, and of
+ * memory in megabytes.
+ */
 const most = { firstByteMs: 150, cpu: 0.06, rss: 250 };
 const voices = [
   { name: "US English Female", program: "hibari" },
@@ -76,8 +79,8 @@ const speakerOf = async (service: number, program: string): Promise<number> => {
 };
 
 /**
- * CPU time of the process alone and of the speaker, of which the rest is the helper's: pipes and
- * encoder.
+ * CPU time of the service's process, of the speaker and of the helper, which runs pipes and the
+ * encoder; and of all three.
  */
 const cpuOf = (service: number, speaker: number) => {
   const all = cpuMilliseconds(service);

@@ -6,12 +6,12 @@ const kilobytes = (pid: number, file: "status" | "smaps_rollup", field: "VmRSS" 
     new RegExp(`^${field}:\\s+(\\d+) kB$`, "m").exec(readFileSync(`/proc/${pid}/${file}`, "utf8")) ?? [];
   return Number(value);
 };
-/** Of one process, in megabytes. */
+/** The memory of one process, in megabytes. */
 export const rssOf = (pid: number): number => kilobytes(pid, "status", "VmRSS") / 1024;
 
 /**
- * Of a process and its descendants, in megabytes. Those that exit during the summation count as
- * zero.
+ * The memory of a process and its descendants, in megabytes. Descendants that exit during the
+ * summation count as zero.
  */
 export const pssOfTree = (pid: number): number => {
   const all = [pid, ...descendantsOf(pid).map((one) => one.pid)];

@@ -66,7 +66,7 @@ const serveUnposted = async (opened: OpenLedger): Promise<void> => {
   await Promise.all(Array.from({ length: inFlight }, serveInTurn));
 };
 
-/** The returned function ends it. */
+/** Serves at a steady rate until the returned function is called. */
 const serveSteadily = (opened: OpenLedger): (() => void) => {
   const began = performance.now();
   let served = 0;

@@ -9,7 +9,7 @@ export interface ServerProcess {
   stop(): Promise<void>;
 }
 
-/** Starts it on a free loopback port and waits for the address that it prints. */
+/** Starts a server on a free loopback port and waits for the address that it prints. */
 export const startServer = async (program: string, ...args: readonly string[]): Promise<ServerProcess> => {
   const path = fileURLToPath(new URL(program, import.meta.url));
   const child = spawn(process.execPath, [path, ...args], { stdio: ["ignore", "pipe", "inherit"] });
