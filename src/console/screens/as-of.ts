@@ -15,7 +15,7 @@ import { useSession } from "../session.ts";
 import { useData } from "../use-data.ts";
 
 /** The sliders reach back this many days. */
-const reach = 400;
+const daysBack = 400;
 /** At most this many events between the dates are read at once. */
 const maxBetween = 500;
 
@@ -77,7 +77,10 @@ export const AsOf = ({ route }: ScreenProps): VNode => {
     <//>`;
 };
 
-/** The first events, or all. A page may have few or none before the end of the period. */
+/**
+ * Reads the events of the period: all, or the first `maxBetween`. A page may have few or none
+ * before the end of the period.
+ */
 const readBetween = async (api: Api, period: Query, signal: AbortSignal): Promise<EventsPage> => {
   const entries: AuditEntry[] = [];
   let page: EventsPage | undefined;
@@ -99,14 +102,14 @@ interface DaySliderProps {
 
 /** A slider of days, and the same day as a date. */
 const DaySlider = ({ label, name, day, today, route }: DaySliderProps): VNode => {
-  const first = Date.parse(today) - reach * dayMs;
+  const first = Date.parse(today) - daysBack * dayMs;
   const value = Math.round((Date.parse(day) - first) / dayMs);
   const slide = (event: Event) =>
     changeQuery(route, { [name]: formatDay(first + Number(valueIn(event)) * dayMs) });
   const choose = (event: Event) => valueIn(event) !== "" && changeQuery(route, { [name]: valueIn(event) });
   return html`<fieldset class="day">
     <legend>${label} (UTC)</legend>
-    <${Field} label="Days" control=${{ type: "range", min: 0, max: reach, value, onChange: slide, "aria-valuetext": day }} />
+    <${Field} label="Days" control=${{ type: "range", min: 0, max: daysBack, value, onChange: slide, "aria-valuetext": day }} />
     <${Field} label="Date" control=${{ type: "date", value: day, max: today, onChange: choose }} />
   </fieldset>`;
 };

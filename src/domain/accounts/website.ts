@@ -125,8 +125,7 @@ export const changeOrigins = (
   return [{ type: "OriginsChanged", data: { origins, at } }];
 };
 
-/** Maximum number of pending tokens. */
-export const maxVerifications = 20;
+export const maxPendingVerifications = 20;
 /** Number of used or expired tokens that are kept. Older ones are unknown. */
 export const maxEndedVerifications = 100;
 
@@ -136,9 +135,9 @@ export const issueVerification = (
   { hash, origin, expiresAt, at }: OriginVerification & { at: string },
 ): WebsiteEvent[] => {
   const was = requireRegistered(website);
-  if (pending(was, at).length >= maxVerifications) {
+  if (pending(was, at).length >= maxPendingVerifications) {
     throw new Conflict(
-      `A website has at most ${maxVerifications} pending verifications: wait until one is used or expires.`,
+      `A website has at most ${maxPendingVerifications} pending verifications: wait until one is used or expires.`,
     );
   }
   if (was.origins.length >= maxOrigins) throw new Conflict(`A website has at most ${maxOrigins} origins.`);

@@ -71,17 +71,18 @@ export const createCloseUsageAccounts = ({
   onError,
   keysPerStep = 200,
 }: CloseUsageAccountsOptions): CloseUsageAccounts => {
-  let walked = "";
+  /** The newest month of the accounts in `remaining`. */
+  let newestRemaining = "";
   let remaining: Iterator<Account, undefined> = [].values();
-  /** The one that is being closed. After a failure the next call continues with it. */
+  /** The account that is being closed. After a failure the next call continues with it. */
   let account: Account | undefined;
 
   const step = async (): Promise<void> => {
     await requireMeasuredClock();
     const newest = lastClosableMonth(clock());
-    if (newest !== walked) {
+    if (newest !== newestRemaining) {
       if (!(await isPosted(store, clock() - postingMarginMs))) return;
-      walked = newest;
+      newestRemaining = newest;
       remaining = accountsToClose(apiKeys, newest);
       account = undefined;
     }
@@ -98,7 +99,7 @@ export const createCloseUsageAccounts = ({
     try {
       await step();
     } catch (error) {
-      if (!account) walked = ""; // the keys could not be read: the next call starts again
+      if (!account) newestRemaining = ""; // the keys could not be read: the next call starts again
       onError("the accounts of past months could not be closed", error);
     }
   };

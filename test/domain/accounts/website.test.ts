@@ -6,7 +6,7 @@ import {
   initialWebsite,
   issueVerification,
   maxEndedVerifications,
-  maxVerifications,
+  maxPendingVerifications,
   origins,
   registerWebsite,
   verifyOrigin,
@@ -150,7 +150,7 @@ describe("a website", () => {
   });
 
   it("limits pending verifications and drops expired ones", () => {
-    const many = Array.from({ length: maxVerifications }, (_, i) => issued({ hash: `h${i}` }));
+    const many = Array.from({ length: maxPendingVerifications }, (_, i) => issued({ hash: `h${i}` }));
     const website = given(registered, ...many);
     expect(() => issueVerification(website, verification())).to.throw(Conflict);
     const further = { ...verification(), at: later, expiresAt: "2026-03-02T12:15:00.000Z" };
