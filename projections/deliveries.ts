@@ -57,12 +57,12 @@ const isFinished = ({ status }: Delivery): boolean => status === "succeeded" || 
 export const queuedIn = ({ byId }: Deliveries): [messageId: string, QueuedDelivery][] =>
   Object.entries(byId).flatMap(([id, delivery]) => (delivery.status === "absent" ? [] : [[id, delivery]]));
 
-/** The number of those that are not finished. */
+/** The number of deliveries that are not finished. */
 export const unfinishedIn = ({ byId, finished }: Deliveries): number =>
   Object.keys(byId).length - finished.length;
 
 /**
- * The ids of the messages of which an attempt may start, in the order in which they were queued.
+ * The ids of the messages that may be sent now, in the order in which they were queued.
  * `now`: ISO 8601, UTC.
  */
 export const dueIn = (deliveries: Deliveries, now: string): string[] =>

@@ -17,8 +17,8 @@ interface MonthlyUsage extends UsageAccount {
 
 /**
  * How much of its monthly quota each key has used, for EventStoreDB servers: the sum of what is
- * posted to its usage accounts, which takes at most 15 minutes. Reservations, and the quota itself,
- * are in the `quota-` streams and the key's plan. Partition: `usage-{apiKey}-{yyyy-mm}`.
+ * posted to its usage accounts. A serving is posted within 15 minutes. Reservations are in the
+ * `quota-` streams, the quota itself in the key's plan. Partition: `usage-{apiKey}-{yyyy-mm}`.
  */
 export const monthlyQuota: Projection<MonthlyUsage> = {
   name: "monthly-quota",

@@ -19,7 +19,7 @@ export interface Count {
 
 /** The servings of all keys on one day (UTC). */
 export interface DayTotals {
-  /** Keys are engines. A serving that is voided later is taken from its own day. */
+  /** Keys are engines. A void is subtracted from the day of its serving. */
   engines: Record<string, Count>;
   /** Keys are the sources of audio. A void does not name one, so voided servings are included. */
   served: Record<string, Count>;

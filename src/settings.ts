@@ -122,7 +122,7 @@ const toSettings = (data: Environment) => ({
   },
 });
 
-/** By the names of the settings, because the table of limits refers to them. */
+/** The limits by the names of their settings, because the table of limits refers to them. */
 const limitsOf = (data: Environment): LimitVariables => {
   const entries = Object.entries(data).filter(([name]) => Object.hasOwn(limitVariables, name));
   return Object.fromEntries(entries) as unknown as LimitVariables;

@@ -6,9 +6,9 @@ interface Append {
 export type Lag = ReturnType<typeof createLag>;
 
 /**
- * How long the views have not included the whole log. Keeps two appends: the first that the views
- * may lack, and the last. Once the views have passed the first, the missing events are no older
- * than the last as of then.
+ * Measures how long the views have not included the whole log. Keeps two appends: the first that
+ * the views may lack, and the last. Once the views have passed the first, the last takes its place,
+ * so that the lag of the events between them is reported too low, never too high.
  */
 export const createLag = (uptime: () => number) => {
   let first: Append | undefined;

@@ -13,7 +13,7 @@ class FoldFailed extends Error {
   }
 }
 
-/** A projection's states, and how far they are. */
+/** A projection's states, and the position of the log that they have reached. */
 export class RunningProjection {
   readonly projection: Projection<unknown>;
   #partitions = new Map<string, Partition>();

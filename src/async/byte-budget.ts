@@ -17,15 +17,16 @@ export interface WantedBytes {
   readonly bytes: number;
   /** Ends the wait. */
   readonly signal: AbortSignal;
-  /** Called once if the bytes are held for too long while others wait. They are still to be returned. */
+  /** Called once if the bytes are held too long while others wait. They must still be released. */
   readonly onOverdue: () => void;
 }
 
 export type ByteBudget = ReturnType<typeof createByteBudget>;
 
 /**
- * Bounds the bytes in memory, for each owner and in total. Who wants more waits, first come, first served. A single wish
- * may exceed a limit while nothing else is held.
+ * Bounds the bytes in memory, for each owner and in total. A call that would exceed a limit waits;
+ * waiting calls are served in their order. A single call may exceed a limit while nothing else is
+ * held.
  */
 export const createByteBudget = (options: ByteBudgetOptions) => {
   const { perOwner, total, heldMs, time = backgroundTime } = options;
@@ -51,7 +52,7 @@ export const createByteBudget = (options: ByteBudgetOptions) => {
         if (owner !== undefined && own?.isUnused()) owners.delete(owner);
       };
       try {
-        // In this order: an owner waits for the total with no more than its own limit.
+        // The owner's limit comes first: so an owner waits for the total with no more than that.
         await own?.acquire(held, signal);
         await all.acquire(held, signal);
       } catch (error) {

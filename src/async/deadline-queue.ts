@@ -4,7 +4,10 @@ export type DeadlineQueue<T extends Queued<T>> = ReturnType<typeof createDeadlin
 
 /** An item that can be in one queue at a time. */
 export interface Queued<T> {
-  /** For the queue's use: where the item is. Undefined outside of a queue. A copy of the item must not have it. */
+  /**
+   * The queue's own reference to where the item is; undefined outside of a queue. A copy of the
+   * item must not have it.
+   */
   place: Place<T> | undefined;
 }
 

@@ -16,7 +16,7 @@ export const repeat = ({
   readonly firstMs: number;
   readonly retryMs: number;
   readonly time: Time;
-  /** Not called for a task that is aborted. */
+  /** Called when a task fails, but not when it is aborted. */
   readonly onError: (error: unknown) => void;
 }): (() => Promise<void>) => {
   const stop = new AbortController();

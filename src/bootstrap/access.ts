@@ -43,7 +43,7 @@ export const composeAccess = (
     accessTokens,
     limits,
     limiter: telemetry.limiter(limiter),
-    /** Whether any website has verified the origin. */
+    /** True if any website has verified the origin. */
     isVerified: (origin: string): boolean => isVerifiedOrigin(origins, origin),
   };
 };

@@ -92,7 +92,7 @@ export const composeCore = async (
   const parts = {
     store,
     knownEntries,
-    /** The same log with malformed events as stored. */
+    /** The event store, with malformed events as stored. */
     storeAsWritten: events,
     refuseAppends,
     handler,

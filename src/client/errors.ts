@@ -21,7 +21,7 @@ export class VoxledgerError extends Error {
   readonly errors: readonly Problem[] | undefined;
   readonly retryAfterSeconds: number | undefined;
   /**
-   * Whether a retry may succeed. Set only for errors received over a WebSocket, which have no HTTP
+   * True if a retry may succeed. Set only for errors received over a WebSocket, which have no HTTP
    * status.
    */
   readonly retryable: boolean | undefined;

@@ -15,7 +15,7 @@ export interface SpeakParams {
   readonly rate?: number;
   /** 0 to 1. */
   readonly volume?: number;
-  /** Whether the player applies rate and volume that the service could not apply. Default: true. */
+  /** True if the player applies rate and volume that the service could not apply. Default: true. */
   readonly prosodyFallback?: boolean;
   readonly onstart?: () => void;
   readonly onend?: (end: EventPayloads["OnEnd"]) => void;

@@ -111,6 +111,6 @@ export async function* chunksOf({ body }: Response): AsyncGenerator<Uint8Array> 
   }
 }
 
-/** Whether a request was cancelled, which is no failure to show. */
+/** True if a request was cancelled, which is no failure to show. */
 export const isAbort = (error: unknown): boolean =>
   error instanceof DOMException && error.name === "AbortError";

@@ -34,7 +34,7 @@ export interface SpeechRequest extends WrittenText {
    * @throws {Unavailable} no encoder in time
    */
   readonly reserveEncoder?: () => Promise<void>;
-  /** For servers that send another container than the requested one. */
+  /** Decodes the audio of servers that send another container than the requested one. */
   readonly decode?: Decode;
 }
 

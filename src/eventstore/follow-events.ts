@@ -25,7 +25,7 @@ export async function* readBatches(
   throw new EventStoreUnavailable("the subscription ended before the end of the log");
 }
 
-/** The same, event by event. */
+/** Reads the log like `readBatches`, event by event. */
 export async function* readLog(
   store: Pick<EventStore, "subscribe">,
   options: SubscribeOptions = {},

@@ -27,7 +27,7 @@ export interface AdmissionsOptions {
 /** How often one request is tried again, in a new journal or after a reservation. */
 const maxAttempts = 5;
 
-/** It kept the previous attempt from recording or admitting a request. */
+/** What kept the previous attempt from recording or admitting a request. */
 export type Obstacle = keyof typeof obstacles;
 
 const obstacles = {

@@ -18,7 +18,7 @@ export const clientNetwork = (address: string): string => {
 /** Where credentials are presented. Failures at one do not count at another. */
 export type AccessPoint = "website" | "admin" | "websocket";
 
-/** Whose wrong secrets are counted together. */
+/** Names the clients whose wrong secrets are counted together. */
 export const presenterOf = (client: string, at: AccessPoint): string => `${at} ${clientNetwork(client)}`;
 
 /** Without leading zeros. An IPv4 suffix (`::ffff:192.0.2.1`) counts as two groups. */

@@ -38,7 +38,7 @@ const reports = {
  * SYNTHESIS_CONCURRENCY.
  */
 export const queues = {
-  /** They start at once or are refused. */
+  /** A synthesis starts at once or is refused. */
   syntheses: {
     concurrency: 1_000,
     concurrencyPerKey: 100,
@@ -81,6 +81,6 @@ export const queues = {
    * key.
    */
   usage_reports: { ...reports, queueTimeoutMs: 5_000 },
-  /** They may wait for another slow one. */
+  /** A slow report may wait for another one. */
   slow_usage_reports: { ...reports, queueTimeoutMs: 30_000 },
 } satisfies Readonly<Record<string, Bounds | ((given: never) => Bounds)>>;

@@ -17,7 +17,7 @@ export interface ReportedCounter {
   readonly keyNumber: number;
   minute: number;
   count: number;
-  /** It is in the list of changed counters. */
+  /** True if the counter is in the list of changed ones. */
   isChanged: boolean;
 }
 

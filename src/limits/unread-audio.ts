@@ -23,7 +23,7 @@ export interface UnreadAudio {
   holdStreamed(key: string, audio: HeldAudio): Release;
 }
 
-/** The number of a key's clients that share each audio. */
+/** The number of a key's clients that share each piece of audio. */
 type Holders = Map<HeldAudio, number>;
 
 interface KeyAudio {

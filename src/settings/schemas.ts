@@ -73,7 +73,7 @@ export type EventStoreAddress =
   | { readonly kind: "sqlite"; readonly path: string }
   | { readonly kind: "esdb"; readonly url: string };
 
-/** Whether instances on several machines, each with its own DATA_DIR, can share the event store. */
+/** True if instances on several machines, each with its own DATA_DIR, can share the event store. */
 const sharedByMachines: Readonly<Record<EventStoreAddress["kind"], boolean>> = { sqlite: false, esdb: true };
 export const isSharedByMachines = ({ kind }: Pick<EventStoreAddress, "kind">): boolean =>
   sharedByMachines[kind];

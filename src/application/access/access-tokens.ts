@@ -99,7 +99,7 @@ export const createAccessTokens = ({
       return hasBegun && now < Math.min(claims.exp, sessionEnd(claims)) ? claims : undefined;
     },
     /**
-     * Whether the session of a token goes on. A connection that was opened with the token ends with
+     * True if the session of a token goes on. A connection that was opened with the token ends with
      * it.
      */
     isSessionValid: (token: Validity): boolean => nowSeconds() < sessionEnd(token),

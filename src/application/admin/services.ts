@@ -34,7 +34,7 @@ interface AdminServicesOptions {
   readonly store: EventStore;
   /** Without it, unposted entries are read from the journals. */
   readonly knownEntries?: KnownEntries;
-  /** The same log with malformed events as stored: an audit omits nothing. */
+  /** The event store, with malformed events as stored: an audit omits nothing. */
   readonly storeAsWritten: EventStore;
   readonly views: AdminViews;
   readonly handler: CommandHandler;
@@ -49,7 +49,7 @@ interface AdminServicesOptions {
   readonly urgentTime: UrgentTime;
   /** Without it, the usage of keys is read from their accounts. */
   readonly readCountedUsage?: ReadCountedUsage;
-  /** Whether the clock is known to differ from the event store's by at most 60 s. */
+  /** True if the clock is known to differ from the event store's by at most 60 s. */
   readonly isClockRight: () => boolean;
   /** False: keys are described without their usage. Default true. */
   readonly readsUsage?: boolean;

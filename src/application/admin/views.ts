@@ -20,9 +20,9 @@ import type { EventStore } from "../../eventstore/event-store.ts";
 const projections = {
   websites: { projection: websites, streamOf: websiteStream },
   keys: { projection: keys, streamOf: keyStream },
-  /** By website. */
+  /** The id of a stream is its website's. */
   credentials: { projection: credentials, streamOf: credentialsStream },
-  /** By website. */
+  /** The id of a stream is its website's. */
   lexicons: { projection: lexicons, streamOf: lexiconsStream },
   catalog: { projection: catalog, only: catalogStream },
   webhooks: { projection: webhooks, only: webhooksStream },

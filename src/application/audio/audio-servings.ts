@@ -13,7 +13,7 @@ import { throwUnavailable } from "../../eventstore/store-error.ts";
 import { positionBefore, readPeriodEnd } from "../../ledger/audit/log-period.ts";
 import type { ReportQueue } from "../../ledger/reports/report-queue.ts";
 
-/** Counts how often one audio was served in a period. */
+/** How often one piece of audio was served in a period. */
 export interface AudioServings extends ServedAudio {
   readonly served: number;
   /** The charged characters. */

@@ -74,7 +74,8 @@ export const createGallery = ({ catalogOf, plan, samples, clock }: GalleryOption
 
   return {
     /**
-     * The best first. The same array until the catalog changes, for at most an hour.
+     * Lists the voices, the best first. Returns the same array until the catalog changes, for at
+     * most an hour.
      * @throws {Unavailable}
      */
     voices: (): Promise<VoiceList> => {

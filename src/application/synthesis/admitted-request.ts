@@ -48,7 +48,7 @@ export interface DeliveryOptions {
 
 type AdmittedContext = RequestContext & Pick<WholeContext, "signal">;
 
-/** A request that may be worked for, until it is recorded or has failed. */
+/** An admitted request, until it is recorded or has failed. Engines may work for it. */
 export class AdmittedRequest {
   readonly #options: DeliveryOptions;
   readonly #plan: SynthesisPlan;

@@ -40,15 +40,15 @@ export const keepsNoAudio = (error: unknown): boolean =>
   error instanceof Invalid || error instanceof Reworded;
 
 /**
- * Whether the text has nothing to hear. A tool usually finds out in a few milliseconds; at a volume
- * near 0, or muted by SSML, it takes as long as for any text.
+ * True if nothing of the text can be heard. A tool usually finds out in a few milliseconds; at a
+ * volume near 0, or muted by SSML, it takes as long as for any text.
  */
 export const isSilence = (error: unknown): boolean =>
   error instanceof NothingToSpeak || error instanceof Unpronounceable;
 
 /**
- * Whether a caller that has left without any audio, or whose text is silent, is not charged. It is
- * always charged for a provider, which is paid for its work.
+ * True if a caller that has left without any audio, or whose text is silent, is not charged; this
+ * counts against `departures`. It is always charged for a provider, which is paid for its work.
  */
 export const departsFree = (
   { departures }: { readonly departures: Limit },

@@ -20,9 +20,9 @@ interface IncomingText {
 const longestSentence = 600;
 
 /**
- * For each code unit that arrives, so many are searched for sentences: otherwise a text that
- * arrives in single characters would be searched again with each of them. Sentences of 30
- * characters are still searched at once.
+ * The number of code units that are searched for sentences for each one that arrives. Without this
+ * bound, a text that arrives in single characters would be searched again with each of them.
+ * Sentences of 30 characters are still found at once.
  */
 const searchedPerUnit = 16;
 

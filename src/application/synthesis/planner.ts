@@ -23,7 +23,7 @@ export interface SynthesisRequest {
   readonly text: string;
   /** Default: SSML if it begins with `<speak`, else plain. */
   readonly textFormat?: TextFormat | undefined;
-  /** Of the text as sent, where `text` is another one. Default: of `text`. */
+  /** The length of the text as sent, where `text` is another one. Default: that of `text`. */
   readonly characters?: number | undefined;
   readonly voice?: string | undefined;
   readonly lang?: string | undefined;
@@ -32,7 +32,7 @@ export interface SynthesisRequest {
   readonly gender?: Gender | undefined;
   readonly prosody: Prosody;
   readonly format?: AudioFormat | undefined;
-  /** Whether `format` may be any format; the default is those that `/v2` offers for the engine. */
+  /** True if `format` may be any format; the default is those that `/v2` offers for the engine. */
   readonly anyFormat?: boolean | undefined;
   /** How to speak, in words. Ignored for voices that do not follow them. */
   readonly instructions?: string | undefined;

@@ -51,7 +51,7 @@ const intervalMs = 1_000;
  * others.
  */
 const maxActivePerWebhook = 4;
-/** More are not queued. */
+/** Further messages are not queued. */
 const maxQueuedPerWebhook = 10_000;
 const system = { actor: "system" };
 
@@ -82,8 +82,8 @@ export class WebhookDispatcher {
   }
 
   /**
-   * Ends the schedule, aborts the requests in flight and waits for their ends. They are repeated
-   * after two minutes.
+   * Ends the schedule, aborts the requests in flight and waits until they have ended. They are
+   * repeated after two minutes.
    */
   close = async (): Promise<void> => {
     this.#stop.abort(new Error("the service is shutting down"));

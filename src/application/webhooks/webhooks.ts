@@ -116,7 +116,7 @@ export class WebhooksService {
     return { ...details(requireWebhook(state, webhookId)), secret };
   }
 
-  /** The oldest first. */
+  /** Lists the webhooks, the oldest first. */
   list(): WebhookDetails[] {
     return Object.values(this.#all).map(details);
   }

@@ -8,7 +8,7 @@ export interface QueuedJob {
   readonly seconds: number;
   /** The first piece of a response: somebody waits for its first byte. */
   readonly isFirstPiece: boolean;
-  /** Of its response: see Claim. */
+  /** The order of its response, from its claim. */
   readonly order: number;
 }
 
@@ -21,7 +21,7 @@ const leadSeconds = 30;
 /** Keys with at most this much work may use reserved slots: about five sentences. */
 const lightSeconds = 15;
 
-/** No job is free, or jobs of unknown length would never count. */
+/** Every job costs at least this much: otherwise jobs of unknown length would never count. */
 const leastSeconds = 0.5;
 
 /** Keys without jobs that are remembered because they are ahead of their share. */
@@ -31,7 +31,7 @@ const maxIdle = 10_000;
 class KeyQueue {
   readonly key: string;
   readonly firstPieces = new Fifo<QueuedJob>();
-  /** Those of the oldest response first: if all advanced alike, all would miss their deadlines. */
+  /** The pieces of the oldest response come first: if all advanced alike, all would be late. */
   readonly laterPieces = new IndexedHeap<QueuedJob>((one, other) => one.order < other.order);
   /** Running jobs. */
   held = 0;
@@ -53,7 +53,10 @@ class KeyQueue {
     return this.firstPieces.size + this.laterPieces.size;
   }
 
-  /** Of one key, first and later pieces alternate: neither new responses nor begun ones wait for all others. */
+  /**
+   * First and later pieces of one key alternate, so that neither new responses nor begun ones wait
+   * for all others.
+   */
   get isFirstPieceNext(): boolean {
     return this.firstPieces.size > 0 && (this.laterPieces.size === 0 || !this.wasFirstPiece);
   }
@@ -81,7 +84,7 @@ export class FairQueues {
   readonly #queues = new Map<string, KeyQueue>();
   readonly #idle = new Map<string, KeyQueue>();
   readonly #eligible = new IndexedHeap<KeyQueue>(goesBefore);
-  /** Those with little work, whose next job is a first piece: they may use reserved slots. */
+  /** The queues with little work whose next job is a first piece: they may use reserved slots. */
   readonly #light = new IndexedHeap<KeyQueue>(goesBefore);
   #virtualTime = 0;
   #served = 0;

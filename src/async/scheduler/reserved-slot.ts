@@ -4,7 +4,7 @@ export type ReservedSlot = ReturnType<typeof createReservedSlot>;
 export const createReservedSlot = (release: () => void) => {
   let isTaken = false;
   return {
-    /** For the job that uses it: returns what releases the slot. */
+    /** Gives the slot to the job that uses it. Returns the function that releases it. */
     take: (): (() => void) => {
       isTaken = true;
       return release;

@@ -35,7 +35,7 @@ export interface ResourceOptions {
 }
 
 export interface StartLimit {
-  /** If true, calls `retry` when the next start is possible. */
+  /** Returns true if no job may start now, and then calls `retry` when one may. */
   mustWait(retry: () => void): boolean;
   started(): void;
 }

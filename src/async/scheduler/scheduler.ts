@@ -29,7 +29,7 @@ export interface SchedulerOptions {
  */
 export const createScheduler = ({ time = systemTime, onStart }: SchedulerOptions = {}) => {
   const refusals = new Map<string, number>();
-  /** Only those with jobs: the others may have been dropped by their owners. */
+  /** The resources with jobs. Others may have been dropped by their owners. */
   const active = new Map<Resource, string>();
 
   const statsOf = (resource: string, refused: number): ResourceStats => {

@@ -103,7 +103,7 @@ export const composeClock = async (
 };
 
 /**
- * Whether the event store's clock is another machine's. An address in a network of this machine may
+ * True if the event store's clock is another machine's. An address in a network of this machine may
  * be that of a container on it, so such a store does not count: its times are compared, but it
  * cannot confirm a clock that was set.
  */

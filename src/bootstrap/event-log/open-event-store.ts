@@ -84,9 +84,9 @@ const waitForFormat = async (store: EventStore, waitMs: number): Promise<void> =
 };
 
 /**
- * Guards what a wrong clock would do for good. Measures the difference again if the clock may be
- * wrong. Rejects with {Unavailable} while it is wrong or the difference is unknown, and with
- * {EventStoreUnavailable} if it cannot be measured.
+ * Guards changes that cannot be undone against a wrong clock. Measures the difference again if the
+ * clock may be wrong. Rejects with {Unavailable} while it is wrong or the difference is unknown,
+ * and with {EventStoreUnavailable} if it cannot be measured.
  */
 export const requireMeasuredClock =
   (store: Pick<EventStore, "ping">, clockCheck: ClockCheck) => async (): Promise<void> => {

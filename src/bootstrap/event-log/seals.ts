@@ -91,7 +91,7 @@ const readLines = async (dataDir: string): Promise<string[]> => {
   return text.split("\n").filter((line) => line !== "");
 };
 
-/** Readers see the old file or the new one. */
+/** Replaces a file atomically: readers see the old one or the new one. */
 const replace = async (path: string, text: string): Promise<void> => {
   const draft = `${path}.${randomUUID()}`;
   try {

@@ -44,7 +44,7 @@ export const createSpeaker = (voxledger: Voxledger) => {
     retract: (text: string): void => {
       if (current?.isAnnouncement && current.text === text) voxledger.cancel();
     },
-    /** Whether anything is spoken, loaded or paused. */
+    /** True if anything is spoken, loaded or paused. */
     get isBusy(): boolean {
       return current !== undefined;
     },
@@ -54,5 +54,5 @@ export const createSpeaker = (voxledger: Voxledger) => {
   };
 };
 
-/** Whether the browser lets the page play audio without a question. */
+/** True if the browser lets the page play audio without a question. */
 export const mayPlay = (): boolean => navigator.userActivation?.hasBeenActive ?? true;

@@ -64,7 +64,7 @@ export const createDeferredVerifiers = (
     return await subtle.verify("Ed25519", key, Uint8Array.from(signature), Uint8Array.from(text));
   };
   return {
-    /** They accept every signature, and keep it for `check`. */
+    /** Verifiers that accept every signature, and keep it for `check`. */
     keys: parsed.map((key) => ({
       ...key,
       verify: (text: Uint8Array, signature: Uint8Array): boolean => {

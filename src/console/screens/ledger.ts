@@ -54,7 +54,7 @@ const minuteField = (label: string, name: string, time: string): VNode => {
 };
 
 /**
- * Whether the log will have no new events of the period. Without this, a live tail would read the
+ * True if the log will have no new events of the period. Without this, a live tail would read the
  * rest of the log in vain.
  */
 const hasEnded = ({ to }: Filters): boolean => to !== "" && Date.parse(to) + clockToleranceMs < Date.now();

@@ -77,7 +77,7 @@ const recordedAs = (keyId: string, at: string): InstallationKeysEvent => ({
   data: { keyId, at },
 });
 
-/** Every audio is named with the first key, also by the instances that start at the same time. */
+/** All audio is named with the first key, also by instances that start at the same time. */
 export const createNamingKey = (
   { namingKey }: InstallationKeys,
   created: Encrypted & { readonly at: string },

@@ -128,7 +128,7 @@ const extender = /^[\p{M}\p{Emoji_Modifier}\u200d]$/u;
 const unspaced =
   /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]$/u;
 
-/** Whether a word may begin or end before the character. */
+/** True if a word may begin or end before the character. */
 const isBoundary = (characters: readonly string[], at: number): boolean => {
   const after = characters[at];
   if (after === undefined || at === 0) return true;

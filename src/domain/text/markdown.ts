@@ -115,7 +115,7 @@ const partsOf = (source: string): readonly Part[] => {
   return writer.parts();
 };
 
-/** The same text to the parser, which knows no other line breaks than LF. */
+/** Replaces other line breaks by LF, the only one that the parser knows. Keeps the length. */
 const asParsed = (source: string): string =>
   source
     .replaceAll("\r\n", "\n ")
@@ -123,11 +123,11 @@ const asParsed = (source: string): string =>
     .replace(/^\ufeff/, " ");
 
 const headings = [1, 2, 3, 4, 5, 6].map((level) => `ATXHeading${level}`);
-/** They contain words. */
+/** The nodes that contain words. */
 const words: ReadonlySet<string> = new Set([
   ...[...headings, "SetextHeading1", "SetextHeading2", "Paragraph", "Task", "TableCell"],
 ]);
-/** They begin and end sentences. */
+/** The nodes that begin and end sentences. */
 const blocks: ReadonlySet<string> = new Set([
   ...[...words].filter((name) => name !== "TableCell"),
   ...["ListItem", "TableHeader", "TableRow", "FencedCode", "HorizontalRule", "Footnote"],
@@ -200,7 +200,7 @@ type PartWriter = ReturnType<typeof partWriter>;
 const partWriter = (source: string) => {
   const parts: Part[] = [];
   let end = 0;
-  /** It is written before the next text. */
+  /** The separator that is written before the next text. */
   let separator = "";
   let isAfterNumber = false;
   let paused: string[] = [];

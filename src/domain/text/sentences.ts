@@ -1,8 +1,8 @@
 import { type SentenceRules, sentenceRules } from "./sentence-rules.ts";
 
 /**
- * Where sentences end: Unicode's rules (UAX 29), corrected. The service, its streams and the client
- * library use it, so it must run in browsers.
+ * Finds the ends of sentences by Unicode's rules (UAX 29), with corrections. The service, its
+ * streams and the client library use it, so it must run in browsers.
  *
  * - A full stop after an abbreviation, an initial, an ordinal or the number of a list item ends
  *   no sentence.
@@ -62,7 +62,7 @@ type Stop = "end" | "item" | "none";
 
 const unspacedScript =
   "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}";
-/** The first word of a sentence is complete. */
+/** Matches a sentence whose first word is complete. */
 const begun = new RegExp(`[${unspacedScript}]|\\p{L}[\\p{L}\\p{M}]*[^\\p{L}\\p{M}]`, "u");
 
 /**
@@ -91,8 +91,8 @@ const endsOf = (text: string, lang: string): number[] => {
 };
 
 /**
- * Writes other signs of the same length where Unicode does not know the use: `? »`, and the Greek
- * question mark.
+ * Replaces signs whose use Unicode's rules do not know by signs of the same length: the blank in
+ * `? »`, and the Greek question mark.
  */
 const asUnicodeReads = (text: string, lang: string): string => {
   const quoted = text.includes("»") ? text.replace(/[^\S\n](?=»(?:\s|\p{P}|$))/gu, "»") : text;
@@ -106,7 +106,7 @@ const lineBreak = "(?:\\r\\n|\\r(?!\\n)|[\\n\\v\\f\\x85\\u2028])";
 const paragraph = new RegExp(`\\u2029|${lineBreak}[^\\S\\n\\r\\v\\f\\x85\\u2028]*${lineBreak}`, "u");
 const anyLineBreak = /[\n\r\v\f\x85\u2028\u2029]/u;
 
-/** How a text is divided at blanks with line breaks: `said` is the text before them. */
+/** Decides whether blanks with line breaks end a sentence. `said`: the text before them. */
 const lineBreakAt = (said: string, blanks: string, next: string, rules: SentenceRules): "end" | "wrap" => {
   if (paragraph.test(blanks)) return "end";
   const line = said.slice(lastLine(said)).trimStart().slice(0, context);
@@ -138,14 +138,15 @@ const itemNumber = /^\s*\(?(?:\p{Nd}{1,3}|\p{Ll}|[ivx]+)\.$/u;
 const unspaced = new RegExp(`^[${unspacedScript}]`, "u");
 const opening = /^[\s\p{Ps}\p{Pi}\p{Pf}"'*_¿¡]*/u;
 
-/** Whether a sentence ends between two texts, where Unicode ends one. */
+/** True if a sentence ends between two texts, where Unicode ends one. */
 const endsSentence = (before: string, after: string, rules: SentenceRules): boolean => {
   const next = after.trimStart();
   const blanks = after.slice(0, after.length - next.length);
   // Line breaks belong to the sentence before them, those at the beginning of the text to the first
   // sentence.
   if (next === "" || anyLineBreak.test(blanks)) return false;
-  const said = before.trimEnd(); // Not before each of many line breaks: it takes as long as there are blanks.
+  // Only here: for each of many line breaks, this would take as long as there are blanks.
+  const said = before.trimEnd();
   if (said === "") return false;
   const between = before.slice(said.length) + blanks;
   if (anyLineBreak.test(between) && lineBreakAt(said, between, next, rules) === "end") return true;
@@ -153,8 +154,8 @@ const endsSentence = (before: string, after: string, rules: SentenceRules): bool
 };
 
 /**
- * What the stops at the end of a text are, and the quotes and brackets after them: the end of a
- * sentence, a part of the number of a list item, or neither.
+ * Decides what the stops at the end of a text are, with the quotes and brackets after them: the end
+ * of a sentence, a part of the number of a list item, or neither.
  */
 const stopAt = (
   text: string,

@@ -5,7 +5,7 @@ export interface SpokenText {
   /** Code points. */
   readonly characters: readonly string[];
   /**
-   * The place of each character in the source, in code points; `ends` is the first one after it.
+   * The place of each character in the source, in code points. `ends` is exclusive.
    */
   readonly starts: readonly number[];
   readonly ends: readonly number[];
@@ -13,11 +13,10 @@ export interface SpokenText {
   readonly breaks: ReadonlySet<number>;
   /** The `<mark>` elements, in order. */
   readonly marks?: readonly SpokenMark[];
-  /** If some characters are spoken instead of written ones. */
+  /** Present if some characters are spoken instead of written ones. */
   readonly replaced?: {
     /**
-     * The indices of the written characters that each spoken one stands for; `to` is the first one
-     * after them.
+     * The indices of the written characters that each spoken one stands for. `to` is exclusive.
      */
     readonly from: readonly number[];
     readonly to: readonly number[];
@@ -33,13 +32,13 @@ interface SpokenMark {
   readonly end: number;
 }
 
-/** The marks when the index of a character changes. */
+/** Moves the marks: `move` returns the new index of a character. */
 export const moveMarks = ({ marks }: SpokenText, move: (at: number) => number): Pick<SpokenText, "marks"> =>
   marks ? { marks: marks.map((mark) => ({ ...mark, at: move(mark.at) })) } : {};
 
 /**
- * The text as it is spoken when aliases replace characters of it. A phoneme replaces none: it is
- * spoken with them.
+ * The text as it is spoken when aliases replace characters of it. Phonemes replace no characters:
+ * they say how the written ones are pronounced.
  */
 export const withReplacements = (text: SpokenText, replacements: readonly Replacement[]): SpokenText => {
   const { characters: written, starts, ends, breaks, replaced } = text;
@@ -122,8 +121,8 @@ const spokenOfPlain = (text: string): SpokenText => {
 };
 
 /**
- * Comments, instructions, CDATA, tags, references; else one character. XML reads CR LF as one line
- * feed.
+ * Matches a comment, an instruction, CDATA, a tag, a reference, or else one character. XML reads CR
+ * LF as one line feed.
  */
 const tokens =
   /<!--.*?-->|<\?.*?\?>|<!\[CDATA\[(?<cdata>.*?)\]\]>|<(?<closes>\/)?(?<name>[^\s/>]+)(?<attributes>(?:[^"'>]|"[^"]*"|'[^']*')*)>|&(?<reference>[^;\s]+);|\r\n?|./gsu;
@@ -178,7 +177,7 @@ const spokenOfDocument = (document: string): SpokenText => {
   return { characters, starts, ends, breaks, ...(marks.length > 0 && { marks }) };
 };
 
-/** Azure's name of it is `<bookmark>`. */
+/** Azure calls the element `<bookmark>`. */
 const isMark = /^(?:book)?mark$/;
 const endsWord: ReadonlySet<string> = new Set(["p", "s", "break"]);
 

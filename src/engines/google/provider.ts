@@ -210,7 +210,7 @@ const prosodyConfig = (prosody: Prosody, applied: readonly ProsodyParameter[]) =
 
 const speakingRate = ({ rate }: Prosody): number => within(0.25, 2, rate);
 
-/** Rounded to hundredths of a semitone or decibel. */
+/** Limits a value to a range, and rounds it to hundredths (of a semitone or decibel). */
 const within = (least: number, max: number, value: number): number =>
   Math.round(Math.min(max, Math.max(least, value)) * 100) / 100;
 

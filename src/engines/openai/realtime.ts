@@ -83,7 +83,7 @@ const sessionUpdate = ({ voice, prosody: { rate } }: SpeechRequest) => ({
   },
 });
 
-/** Outside of the conversation, so that the text is the only context. */
+/** Requests a response outside of the conversation, so that the text is the only context. */
 const responseCreate = ({ lang, instructions }: SpeechRequest, text: string) => ({
   type: "response.create",
   response: {
@@ -102,7 +102,7 @@ const responseCreate = ({ lang, instructions }: SpeechRequest, text: string) => 
 interface Expected {
   readonly text: string;
   readonly lang: string;
-  /** Must not appear in messages. */
+  /** Texts that must not appear in messages. */
   readonly hidden: readonly string[];
 }
 

@@ -36,8 +36,8 @@ export const openSubscriptions = (reader: WorkerClient<ReaderProtocol>) => {
       return page;
     };
 
-    // Caught up at the log's end as of the first page, also on a log that grows faster than it is
-    // read.
+    // The subscription has caught up once it reaches the log's end as of the first page: a log may
+    // grow faster than it is read.
     let target: number | undefined;
     let caughtUp = false;
     let position = fromExclusive;

@@ -33,7 +33,7 @@ export const createCredentialReader = (tokenHeaders: readonly string[]) => {
       return { by: "origin", apiKey: apiKey ?? keyInQuery(request.url ?? ""), origin };
     },
     /**
-     * Whether a header has credentials, valid or not. Clients without a key send `Authorization:
+     * True if a header has credentials, valid or not. Clients without a key send `Authorization:
      * Bearer` without a token.
      */
     finds: ({ headers }: IncomingMessage): boolean =>

@@ -11,7 +11,7 @@ import type { CredentialReader } from "./credentials.ts";
 /**
  * Authenticates a request and counts it against the limits. A refusal by the limits is returned in
  * `admission`, so that its response can carry the rate-limit headers too.
- * @throws {Unauthorized} @throws {RateLimited} for one more wrong secret after too many
+ * @throws {Unauthorized} @throws {RateLimited} after too many wrong secrets
  */
 export type Gate = (request: IncomingMessage) => Caller;
 
@@ -58,7 +58,7 @@ export const admitWebsite =
     requireAdmission(state.caller, rules);
   };
 
-/** The same for callers that present credentials, valid or not. Any other caller is anonymous. */
+/** Admits a request without credentials as anonymous, any other request like `admitWebsite`. */
 export const admitIfCredentials = (gate: Gate, { finds }: Pick<CredentialReader, "finds">): Admit => {
   const admit = admitWebsite(gate);
   return (req, state) => {
@@ -66,7 +66,7 @@ export const admitIfCredentials = (gate: Gate, { finds }: Pick<CredentialReader,
   };
 };
 
-/** Shows the caller's limits in the response. @throws the refusal */
+/** Adds the caller's limits to the response's headers. @throws the refusal of the caller */
 export const requireAdmitted: Middleware = (ctx, next) => {
   const { caller, refusal } = ctx.state;
   if (caller) ctx.set(limitHeaders(caller.admission));

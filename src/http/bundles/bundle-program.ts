@@ -14,7 +14,7 @@ export interface BundledFiles {
   readonly client: Readonly<Record<ClientScript, string>>;
   /** The console's scripts and style sheet, by their names. */
   readonly console: Readonly<Record<string, string>>;
-  /** The same for the page that computes audio. */
+  /** The files of the page that computes audio, by their names. */
   readonly reproduce: Readonly<Record<string, string>>;
 }
 

@@ -21,7 +21,7 @@ export interface Bundles {
   readonly console: ReadonlyMap<string, TaggedContent>;
   /** A part of the console's URLs, so that caches can store its files forever. */
   readonly consoleVersion: string;
-  /** The same for the page that computes audio. */
+  /** The files of the page that computes audio, by their names. */
   readonly reproduce: ReadonlyMap<string, TaggedContent>;
   readonly reproduceVersion: string;
 }

@@ -30,5 +30,5 @@ export const audioCaching = {
   ownFallback: "private, max-age=60",
 } as const;
 
-/** Whether shared caches must not store the response. */
+/** True if shared caches must not store the response. */
 export const isPrivate = (policy: string): boolean => /\b(no-store|private)\b/i.test(policy);

@@ -1,9 +1,9 @@
 /** Conditional and partial requests (RFC 9110, sections 13 and 14). */
 
-/** Whether `If-None-Match` is `*`, which matches any existing representation. */
+/** True if `If-None-Match` is `*`, which matches any existing representation. */
 export const isAnyTag = (ifNoneMatch: string | undefined): boolean => ifNoneMatch?.trim() === "*";
 
-/** Whether `If-None-Match` matches one of the entity tags, by weak comparison. */
+/** True if `If-None-Match` matches one of the entity tags, by weak comparison. */
 export const noneMatchHits = (ifNoneMatch: string | undefined, etags: readonly string[]): boolean => {
   if (ifNoneMatch === undefined) return false;
   if (isAnyTag(ifNoneMatch)) return true;

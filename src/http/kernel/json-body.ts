@@ -32,7 +32,7 @@ export const readJsonBody = async (ctx: Context): Promise<object> => {
   return (ctx.request.body as object | undefined) ?? {};
 };
 
-/** Whether the body is of the media type. False without a body. */
+/** True if the body is of the media type. False without a body. */
 export const hasMediaType = (ctx: Context, mediaType: string): boolean => ctx.is(mediaType) === mediaType;
 
 /** Reads a text of at most 1 MiB in UTF-8. @throws {Invalid} @throws {PayloadTooLarge} */

@@ -17,7 +17,7 @@ export type HandleRequest = (req: IncomingMessage, res: ServerResponse, refusal?
 
 /** Takes over connections that switch to another protocol. */
 export interface Upgrade {
-  /** Whether the request is accepted. The `Upgrade` header of any other request is ignored. */
+  /** True if the request is accepted. The `Upgrade` header of any other request is ignored. */
   accepts(request: IncomingMessage): boolean;
   /** Takes the connection. `head`: the bytes that were already read from it. */
   take(request: IncomingMessage, connection: Duplex, head: Buffer): void;

@@ -83,7 +83,7 @@ const withDeprecation = (spec: ResponseSpec): ResponseSpec => ({
   headers: { ...spec.headers, ...deprecation },
 });
 
-/** Whether the caller is rate-limited by its key. */
+/** True if the caller is rate-limited by its key. */
 const isCounted = (auth: Auth): boolean => auth.startsWith("web");
 
 /** Operators, auditors and anonymous callers are not rate-limited. */

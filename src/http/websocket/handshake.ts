@@ -7,7 +7,7 @@ export const streamPath = "/v2/text/stream";
 const streamUrl = /^\/v2\/text\/stream\/?(\?|$)/i;
 
 /**
- * Whether the request is a valid WebSocket handshake for the stream path (RFC 6455, section 4.2.1).
+ * True if the request is a valid WebSocket handshake for the stream path (RFC 6455, section 4.2.1).
  */
 export const isHandshake = ({ method, url = "", headers }: IncomingMessage): boolean =>
   method === "GET" &&

@@ -53,6 +53,6 @@ export const toErrorMessage = (error: unknown, id?: string): StreamError => {
   };
 };
 
-/** Whether the error is a fault of the service and must be logged. */
+/** True if the error is a fault of the service and must be logged. */
 export const isInternal = (error: unknown): boolean =>
   !(error instanceof SocketError) && isInternalError(presentError(error));

@@ -202,7 +202,7 @@ const planJournals = async (
 /** The log position of the first event that may be unposted: earlier postings do not include it. */
 const positionOfUnposted = async (
   store: EventStore,
-  /** By journal, the revision up to which everything is posted. */
+  /** The revision up to which everything is posted, by journal. */
   unposted: ReadonlyMap<string, number>,
 ): Promise<number> => {
   const positions = await pLimit(maxConcurrentReads).map(unposted, async ([journal, postedUpTo]) => {
@@ -253,7 +253,7 @@ interface KnownRead {
   readonly account: AccountId;
   readonly journal: string;
   readonly known: KnownPart;
-  /** Whether `asOf` includes the position of all that is known. */
+  /** True if `asOf` includes the position of all that is known. */
   readonly isReached: boolean;
 }
 

@@ -29,7 +29,7 @@ export interface UsagePoster {
    */
   lastPostedRevision(apiKey: string, month: string): Promise<number>;
   /**
-   * Posts. Idempotent. Resolves with a log position at or after the posting's.
+   * Appends the posting. Idempotent. Resolves with a log position at or after the posting's.
    * @throws {Unavailable} {OutcomeUnknown} repeat it with the same entries
    * @throws {UsageAccountIsClosed} @throws {PostingOutOfOrder}
    */
@@ -57,8 +57,9 @@ export const createUsagePoster = ({
   const decider = postingDecider(journal);
 
   /**
-   * Folds the account's last events only: a posting after `fromExclusive` suffices if it is of the
-   * journal, else one before it. A crossed threshold has no balance.
+   * Folds only the account's last events: from the journal's last posting on, or, if it has none,
+   * from the last event with a balance at or before `fromExclusive`. A crossed threshold has no
+   * balance.
    */
   const readSnapshot = async (stream: string): Promise<StreamSnapshot<PostingState> | undefined> => {
     const latest: RecordedEvent[] = [];

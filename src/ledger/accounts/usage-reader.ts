@@ -37,8 +37,8 @@ export const createUsageReader = (source: ChargesSource) => ({
     await readUsage(await beginCharges(source, [{ apiKey, month }]), request),
 
   /**
-   * Begins to read an account. `end`: up to this position of the log it can be read, and the
-   * streams, too.
+   * Begins to read an account. `end`: the position of the log up to which the account and the
+   * streams can be read.
    * @throws {EventStoreUnavailable}
    */
   beginUsage: async (account: AccountId, streams: readonly string[]) => {

@@ -25,6 +25,7 @@ export interface AuditEntry {
   readonly type: string;
   /** When it happened, ISO 8601 UTC. */
   readonly at: string;
+  /** The event's own data, or a serving, voided serving or end of a stream (journal/serving.ts). */
   readonly data: object;
   readonly metadata: EventMetadata;
 }

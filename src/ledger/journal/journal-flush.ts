@@ -32,7 +32,7 @@ export type FlushedEvent = JournalEvent & {
   readonly revision: number;
   readonly position: number;
   readonly digest: string;
-  /** The numbers of `keys` in `SynthesesServed`. */
+  /** The numbers of the keys in `SynthesesServed`, in the order of its `keys`. */
   readonly keyNumbers?: readonly number[];
 };
 
@@ -139,7 +139,7 @@ export const flushedEvents = (
   });
 };
 
-/** Lists the numbers in the order of `keys`. */
+/** The numbers of the keys of an event, in the order of its `keys`. */
 const keyNumbersOf = (servings: readonly PendingServing[], { key }: SynthesesServed): number[] => {
   const numbers: number[] = [];
   for (let index = 0; index < key.length; index++)
@@ -153,7 +153,7 @@ export const voidOf = (
   servedAt: string,
 ): VoidedServing => ({ apiKey, characters, engine, hash, reason: "unanswered", requestId, servedAt, voice });
 
-/** The background entries of a flush that is not in the journal, and those that wait. */
+/** The voids and ends of streams of a flush that is not in the journal, and those that wait. */
 export const takeLostEntries = (
   flush: Flush | undefined,
   waiting: WaitingEntries,

@@ -71,7 +71,7 @@ export const readJournalRegistry = async (
   return undefined;
 };
 
-/** For the command handler: only the registry's last event is read. */
+/** Reads only the registry's last event: it lists all open journals. */
 export const readRegistrySnapshot =
   (store: EventStore) =>
   async (stream: string): Promise<StreamSnapshot | undefined> =>

@@ -9,7 +9,7 @@ import {
 } from "../../domain/ledger/quota/quota.ts";
 import type { JournalContext } from "./quota-statements.ts";
 
-/** Settling with other journals needs it. */
+/** What a journal needs to settle the reservations of others. */
 export interface SettlementContext extends JournalContext {
   /** The time that other journals have to return recalled characters. */
   readonly recallTimeoutMs: number;
@@ -17,7 +17,7 @@ export interface SettlementContext extends JournalContext {
   readonly spentBy: (journal: string, apiKey: string, month: string) => Promise<number>;
 }
 
-/** A state that is read after this moment includes all changes that were counted before it. */
+/** A point in time: a state that is read after it includes all changes that were counted before. */
 interface Moment {
   readonly ms: number;
   readonly changes: number;
@@ -57,8 +57,8 @@ export class RecalledHolders {
   }
 
   /**
-   * Resolves after the next change, or when the first holder's time is up. Settles those whose time
-   * was up already when the state was read.
+   * Resolves after the next change, or when the first holder's time is up. Settles the reservations
+   * of holders whose time was up already when the state was read.
    */
   async waitForReturns(state: Quota, readAfter: Moment): Promise<void> {
     const { journal, time, recallTimeoutMs } = this.#context;

@@ -8,7 +8,7 @@ export type Accent = "us" | "gb";
 export interface Place {
   /** Its part of speech; undefined for any. */
   readonly tag?: string | undefined;
-  /** Whether the next word begins with a vowel; undefined if a pause follows. */
+  /** True if the next word begins with a vowel; undefined if a pause follows. */
   readonly beforeVowel?: boolean | undefined;
   /** True if the next word is "to". */
   readonly beforeTo?: boolean | undefined;

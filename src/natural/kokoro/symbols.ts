@@ -1,7 +1,8 @@
 import { stressBeforeVowels } from "../english/ipa.ts";
 
 /**
- * Kokoro's voices were trained with these: misaki 0.9.4 (Apache-2.0), `EspeakG2P.e2m` in espeak.py.
+ * The symbols that Kokoro's voices were trained with, from misaki 0.9.4 (Apache-2.0),
+ * `EspeakG2P.e2m` in espeak.py.
  */
 const symbols: Readonly<Record<string, string>> = {
   ...{ "a^ɪ": "I", "a^ʊ": "W", "e^ɪ": "A", "o^ʊ": "O", "ə^ʊ": "Q", "ɔ^ɪ": "Y" },

@@ -4,12 +4,12 @@ interface PlayedPart {
   readonly seconds: number;
 }
 
-/** An estimate until the first part was played. */
+/** Used until the first part was played. */
 const defaultSecondsPerCharacter = 1 / 15;
 
 /**
- * Estimates how long a text takes to be read: the parts that were played as measured, the others
- * like these on average.
+ * Estimates how long a text takes to be read: the measured time of the parts that were played, and
+ * their average speed for the other parts.
  */
 export class ReadingTime {
   readonly #parts = new Map<number, PlayedPart>();

@@ -13,5 +13,5 @@ export const notSsml = (text: string): string => text.replace(/<(?=[?!]|speak)/g
 export const plainText = (text: string): string =>
   notSsml(text.replace(invisibles, "").replace(/\s+/g, " ").trim());
 
-/** Whether the text has anything to speak: a letter or a digit. */
+/** True if the text has anything to speak: a letter or a digit. */
 export const isSpeakable = (text: string): boolean => /[\p{L}\p{N}]/u.test(text);

@@ -153,7 +153,7 @@ const add = (count: Count, requests: number, characters: number): void => {
   count.characters += characters;
 };
 
-/** The same string for all sums: it takes memory once, and comparing it reads no text. */
+/** Returns one string for all sums: it takes memory once, and comparing it reads no text. */
 const intern = createInterner<string>((name) => name);
 
 /** Days and engine codes contain no space; voice names may. */

@@ -4,7 +4,7 @@ import { NotCanonical } from "../journal/canonical.ts";
 import { type ProvenEvent, withheldMember } from "../seals/proven-event.ts";
 import { type EventPlace, NotGenuine, nameOf } from "./not-genuine.ts";
 
-/** @throws {NotGenuine} unless the event passes */
+/** @throws {NotGenuine} unless the event is well-formed */
 export const requireForm = <E extends EventPlace>(event: E, isWellFormed: (event: E) => boolean): void => {
   if (isWellFormed(event)) return;
   throw new NotGenuine(`${nameOf(event)} is malformed, or belongs to another kind of stream`);
@@ -23,7 +23,7 @@ export const runChecks = (event: EventPlace, checks: () => void): void => {
   }
 };
 
-/** True if the event can be that of a well-formed one. */
+/** True if the event is well-formed, as far as it shows: a proof withholds some members. */
 export const isWellFormedProof = (event: ProvenEvent): boolean => {
   const member = withheldMember(event.type);
   if (member === undefined || !anyObject(event.data)) return isWellFormed(event);

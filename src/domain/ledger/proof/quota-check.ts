@@ -191,7 +191,7 @@ export class QuotaCheck {
 const createPlans = () => {
   const keys = new Map<string, KeyPlans>();
 
-  /** Those that applied at some time within the lag before this time. */
+  /** The quotas that applied at some time within the lag before this time. */
   const applicable = ({ quotas }: KeyPlans, time: number): KeyPlans["quotas"] =>
     quotas.filter((_, index) => (quotas[index + 1]?.since ?? time) >= time - planLagMs);
 

@@ -142,7 +142,7 @@ export class QuotaExceeded extends Error {
   }
 }
 
-/** A journal knows this of its own share when it sends a command. */
+/** What a journal knows of its own share when it sends a command. */
 export interface OwnShare {
   readonly journal: string;
   /**
@@ -157,8 +157,8 @@ export interface OwnShare {
 }
 
 /**
- * Stands for a reserved total: the journal may spend nothing. It is −∞ because every spent total,
- * which is negative after voids, is above it; 0 would let the journal spend what it has voided.
+ * The reserved total of a journal that may spend nothing. It is −∞ because every spent total, which
+ * is negative after voids, is above it; 0 would let the journal spend what it has voided.
  */
 export const nothingReserved = Number.NEGATIVE_INFINITY;
 
@@ -172,8 +172,8 @@ export interface ReserveCharacters extends OwnShare {
 
 /**
  * Reserves for as many of the waiting requests as possible, in order. If the first one does not fit
- * and other journals hold reservations, recalls them. No events: they are recalled already, and
- * have yet to respond.
+ * and other journals hold reservations, recalls them. Returns no event if they are recalled already
+ * and have yet to respond.
  * @throws {QuotaExceeded} if the first request does not fit and no other journal holds a
  * reservation
  * @throws {JournalTakenOver}

@@ -89,8 +89,8 @@ export const isCovered = (stream: string): boolean => isSealed(stream) || stream
 export const eventLeaf = (event: ProvenEvent): Uint8Array => leafHash(canonicalJson(event));
 
 /**
- * SHA-256 (hex) of what the digest of a journal's event leaves out, and of the same of all earlier
- * events of the journal. `previous`: that of its predecessor; null for the first event.
+ * SHA-256 (hex) of the members of a journal's event that its digest leaves out. It covers those of
+ * all earlier events, too: `previous` is this digest of the event before; null for the first event.
  */
 export const envelopeDigest = (
   previous: string | null,
@@ -100,14 +100,14 @@ export const envelopeDigest = (
 export const journalLeaf = ({ journal, revision, digest, envelopes }: JournalHead): Uint8Array =>
   leafHash(canonicalJson({ stream: journalStream(journal), revision, digest, envelopes }));
 
-/** The form of the head that the seals of earlier releases have. */
+/** The head as seals of earlier releases have it. */
 export const withoutEnvelopes = ({ journal, revision, digest }: JournalHead): JournalHead => ({
   journal,
   revision,
   digest,
 });
 
-/** Covers the position and the time of a seal. */
+/** The seal's own leaf, which covers its position and its time. */
 export const sealLeaf = (seal: number, { position, at }: Pick<Sealed, "position" | "at">): Uint8Array =>
   leafHash(canonicalJson({ seal, position, at }));
 

@@ -48,7 +48,7 @@ export const asciiLetters = (text: MappedText, reader: Reader): MappedText => {
 const lonelyGreek = /(?<!\p{Script=Greek})\p{Script=Greek}(?!\p{Script=Greek})/gu;
 const latin = new RegExp(`[${Object.keys(inAscii).join("")}]`, "gu");
 
-/** With a blank where letters surround it: "μm" is "mu m". */
+/** The name of a Greek letter, between blanks: "μm" becomes "mu m". */
 const nameOf = (letter: string): string | undefined => {
   const plain = letter.normalize("NFKD").charAt(0).toLowerCase();
   const name = greek[plain.charCodeAt(0) - alpha];

@@ -28,7 +28,10 @@ export const breakLongRuns = (text: MappedText, { lang, tool }: Reader): MappedT
 /** The marks of one letter beyond these are ornament. */
 const manyMarks = /(\p{M}{8})\p{M}+/gu;
 
-/** Read as one abbreviation, in some languages each letter again with those after it. */
+/**
+ * espeak-ng reads these as one abbreviation, in some languages each letter again with those after
+ * it.
+ */
 const dottedLetters = /(?:\p{L}\p{M}*\.){9,}/gu;
 const innerDots = /\.(?=.)/g;
 
@@ -47,7 +50,7 @@ interface Runs {
   readonly measure: (part: string) => number;
 }
 
-/** It decomposes the syllables of Hangul. */
+/** espeak-ng decomposes the syllables of Hangul. */
 const bytes = (part: string): number => Buffer.byteLength(part.normalize("NFD"));
 const codePoints = (part: string): number => Array.from(part).length;
 
@@ -79,8 +82,8 @@ const unitsOf = (run: string, lang: string, largest: number, measure: Runs["meas
   );
 
 /**
- * The offsets within a run at which it is divided into parts of about the same size, none larger
- * than that unless it is one unit.
+ * The offsets within a run at which it is divided into parts of about the same size. Only a part
+ * that is one unit may be larger than `largest`.
  */
 const joints = (units: readonly string[], largest: number, measure: Runs["measure"]): number[] => {
   const found: number[] = [];

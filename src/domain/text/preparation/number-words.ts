@@ -94,7 +94,7 @@ const languages: ReadonlyMap<string, Spell> = new Map([
 const inDevanagari = (digits: string): string =>
   digits.replace(/\d/g, (digit) => String.fromCharCode(0x966 + Number(digit)));
 
-/** Writes numbers in words where the voice is silent about digits. */
+/** Writes numbers in words where the voice does not read digits. */
 export const spellNumbers: Step = (text, { lang, tool }) => {
   if (tool !== "espeak") return text;
   const language = languageOf(lang);

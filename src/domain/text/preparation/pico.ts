@@ -18,7 +18,7 @@ const quotes = /[“”„‟″«»]/gu;
 /** Pico says "dash" for each hyphen of a row, and pauses at one between blanks. */
 const dashes = /(?<blank>\s?)(?:[\u2014\u2015]+|-{2,}|(?<=\s)[\u2012\u2013](?=\s))\s?/gu;
 const shortDashes = /[\u2012\u2013]/gu;
-/** It pauses at each full stop, as after a sentence. */
+/** Pico pauses at each full stop, as after a sentence. */
 const ellipses = /(?:…|\.{2,})(?:\s?(?:…|\.{2,}))*/gu;
 
 /**

@@ -258,14 +258,14 @@ const isOfType = (error: unknown, { type }: ErrorType): boolean =>
 
 const unknownError = { message: "Something went wrong on our side." };
 
-/** Whether the service itself is at fault; such errors are logged with their stack. */
+/** True if the service itself is at fault; such errors are logged with their stack. */
 export const isInternalError = ({ status }: Pick<PresentedError, "status">): boolean => status === 500;
 
-/** Whether the key has used up its plan's characters of the month. */
+/** True if the key has used up its plan's characters of the month. */
 export const isQuotaExhausted = (error: unknown): boolean =>
   error instanceof KeyIsSuspended && error.by === "quota";
 
-/** Whether the same request may succeed later. */
+/** True if the same request may succeed later. */
 export const isRetryable = (error: unknown): boolean =>
   error instanceof RateLimited ||
   error instanceof Unavailable ||

@@ -30,7 +30,7 @@ export const search = z
     examples: ["example"],
   });
 
-/** Whether one of the texts contains the searched one. */
+/** True if one of the texts contains the searched one. */
 export const matches = (searched: string | undefined, texts: readonly (string | undefined)[]): boolean => {
   const wanted = searched?.trim().toLowerCase() ?? "";
   return wanted === "" || texts.some((text) => text?.toLowerCase().includes(wanted));

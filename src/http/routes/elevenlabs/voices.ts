@@ -151,7 +151,7 @@ const isOfType = ({ isByok = false }: Voice, type: NonNullable<VoiceQuery["voice
   return type === "default" ? !isByok : isByok;
 };
 
-/** By name; or in the order in which they were added to the catalog. */
+/** Sorts voices by name, or in the order in which they were added to the catalog. */
 const sorted = (voices: readonly Voice[], { sort, sort_direction }: VoiceQuery): readonly Voice[] => {
   const byName = (a: Voice, b: Voice): number => (a.name < b.name ? -1 : 1);
   const ascending = sort === "name" ? voices.toSorted(byName) : voices;

@@ -106,7 +106,7 @@ export const createAudioResponses = ({ names, publicPath, publicCors }: AudioRes
     return audioResponse(audio.bytes, part, headers);
   };
 
-  /** They tell the words, so that no cache may store them. `Link` names the audio. */
+  /** Marks contain the words, so no cache may store them. `Link` names the audio. */
   const marks = (
     { recipe, name }: Rendition,
     content?: { readonly audio: Audio; readonly lines: Buffer },

@@ -82,7 +82,7 @@ export const createMemoryResponses = (options: MemoryOptions) => {
   };
 };
 
-/** Whether the response depends on more than the URL and the caller. */
+/** True if the response depends on more than the URL and the caller. */
 const isSpecial = ({ method, headers }: IncomingMessage): boolean =>
   method !== "GET" ||
   headers["if-none-match"] !== undefined ||

@@ -152,7 +152,7 @@ const presentGet = async (
   return plan;
 };
 
-/** Whether a stream is requested by its media type; wildcards do not count. */
+/** True if a stream is requested by its media type; wildcards do not count. */
 const acceptsEvents = ({ req }: Context): boolean => /\btext\/event-stream\b/i.test(req.headers.accept ?? "");
 
 /** @throws {Invalid} for a malformed Idempotency-Key */

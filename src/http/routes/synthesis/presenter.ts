@@ -42,7 +42,7 @@ export const createSynthesisPresenter = ({ synthesis, marksWithPhonemes, ...opti
   ): Promise<KnownAudio | undefined> => synthesis.findCharged(plan, principal.apiKey, signal);
 
   /**
-   * Whether the caller has the audio. A fallback's tag does not count, so that the first voice is
+   * True if the caller has the audio. A fallback's tag does not count, so that the first voice is
    * tried again.
    */
   const isUnchanged = async (plan: SynthesisPlan, call: SynthesisCall): Promise<boolean> =>
@@ -113,7 +113,7 @@ export const createSynthesisPresenter = ({ synthesis, marksWithPhonemes, ...opti
   return { present, headersFromMemory };
 };
 
-/** Without them the caller would pay for nothing. @throws {Invalid} */
+/** Refuses a voice without marks, for which the caller would pay and get none. @throws {Invalid} */
 const requireMarks = ({ renditions: [first] }: SynthesisPlan): void => {
   if (first?.hasMarks) return;
   throw new Invalid([{ path: ["marks"], message: "The voice does not report when words are spoken." }]);

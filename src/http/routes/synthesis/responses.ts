@@ -17,7 +17,7 @@ import type { ResponseSpec } from "../../kernel/operation.ts";
 
 const fallbacks = [audioCaching.fallback, audioCaching.ownFallback];
 
-/** With `marks=phoneme`: never stored. */
+/** The content of a response to `marks=phoneme`, which is never stored. */
 const marksContent = {
   [marksMimeType]: {
     schema: z.string().meta({

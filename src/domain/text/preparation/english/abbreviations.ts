@@ -9,7 +9,7 @@ const keysOf = (table: Table): string =>
       .join("|"),
   );
 
-/** They stand before a name. */
+/** Abbreviations before a name. */
 const titles: Table = {
   Dr: "Doctor",
   Mr: "Mister",
@@ -37,7 +37,7 @@ const titles: Table = {
   Sts: "Saints",
 };
 
-/** They stand after the name of a street. */
+/** Abbreviations after the name of a street. */
 const streets: Table = {
   St: "Street",
   Dr: "Drive",
@@ -50,7 +50,7 @@ const streets: Table = {
   Sq: "Square",
 };
 
-/** They stand before a number, with or without a period. */
+/** Abbreviations before a number, with or without a period. */
 const numbered: Table = {
   No: "number",
   no: "number",

@@ -26,7 +26,7 @@ const amongYears = "\\b[Yy]ears\\s(?:\\d{4}(?:,|,?\\s(?:to|and|or|until|through)
 const naming = anyOf("[Tt]he [Tt]his [Tt]hat [Hh]is [Hh]er [Ii]ts [Tt]heir [Oo]ur [Aa]n?");
 const namingYear = "(?!\\d{2}[05]0)(?=\\d{4}\\s\\p{L})";
 
-/** They apply before units: "30s" may be seconds. */
+/** Decades. These rules apply before those of units: "30s" may be seconds. */
 export const decadeRules: readonly Rule[] = [
   [
     // The 1990s, the '90s
