@@ -6,7 +6,7 @@ import type { Time } from "../async/time.ts";
 import { inTimeSlices } from "../async/time-slices.ts";
 import type { WebsiteConfig } from "../domain/accounts/website-config.ts";
 import { Invalid, Unavailable } from "../domain/errors.ts";
-import { isInternalError, presentError } from "../http/kernel/errors/error-types.ts";
+import { isInternalError, presentError } from "../http/kernel/errors/error-codes.ts";
 import { RateLimited } from "../limits/limits.ts";
 import { type EventLimits, EventParser } from "./event-parser.ts";
 import { type ClientEvent, errorEvent, parseEvent, pong, type RequestedVoice } from "./events.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { formats } from "../domain/synthesis/formats.ts";
 import { parse } from "../domain/validation.ts";
-import { presentError } from "../http/kernel/errors/error-types.ts";
+import { presentError } from "../http/kernel/errors/error-codes.ts";
 
 /**
  * An event as it arrived. Payloads are not kept: no event that a speech server understands has one.

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import * as domainErrors from "../../src/domain/errors.ts";
-import * as httpErrors from "../../src/http/kernel/errors/error-types.ts";
+import * as httpErrors from "../../src/http/kernel/errors/error-codes.ts";
 import { closeCodes } from "../../src/http/websocket/close.ts";
 import * as limits from "../../src/limits/limits.ts";
 import { expectGolden } from "./golden.ts";

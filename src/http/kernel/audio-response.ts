@@ -10,7 +10,7 @@ import {
 import { marksMimeType, marksName } from "../../domain/synthesis/marks.ts";
 import { publicUrlPath } from "../../domain/synthesis/recipe.ts";
 import { type Part, partOf } from "../caching/conditional.ts";
-import { RangeNotSatisfiable } from "./errors/error-types.ts";
+import { RangeNotSatisfiable } from "./errors/error-codes.ts";
 import { acceptRanges, audioDuration, etag, ifNoneMatch } from "./headers.ts";
 
 /** A response, independent of Koa. */

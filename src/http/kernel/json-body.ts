@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { Context } from "koa";
 import { koaBody } from "koa-body";
 import { Invalid } from "../../domain/errors.ts";
-import { PayloadTooLarge } from "./errors/error-types.ts";
+import { PayloadTooLarge } from "./errors/error-codes.ts";
 
 const maxBytes = 1024 * 1024;
 

@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import type { Context, Middleware } from "koa";
 import type { Logger } from "pino";
 import { NotFound, Unavailable } from "../../domain/errors.ts";
-import { isInternalError, MethodNotAllowed, presentError } from "./errors/error-types.ts";
+import { isInternalError, MethodNotAllowed, presentError } from "./errors/error-codes.ts";
 import { respondWithError } from "./respond.ts";
 
 /** Sends the id that the log and the ledger share. */

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { ZodOpenApiContentObject } from "zod-openapi";
 import { parse } from "../../domain/validation.ts";
 import type { Auth, Cors } from "./auth.ts";
-import type { ErrorStatus } from "./errors/error-types.ts";
+import type { ErrorStatus } from "./errors/error-codes.ts";
 import { hasMediaType, readJsonBody, readTextBody } from "./json-body.ts";
 import type { FromMemory } from "./request-state.ts";
 

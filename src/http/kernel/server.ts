@@ -9,7 +9,7 @@ import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { Invalid, type Problem } from "../../domain/errors.ts";
 import { createCloseDelimitedResponses } from "./close-delimited.ts";
-import { HeadersTooLarge, TooSlow } from "./errors/error-types.ts";
+import { HeadersTooLarge, TooSlow } from "./errors/error-codes.ts";
 import { refuseConnection } from "./errors/refuse-connection.ts";
 
 /** Responds to every request; with the refusal, if there is one. */

@@ -3,8 +3,8 @@ import type { ZodOpenApiOperationObject, ZodOpenApiResponseObject } from "zod-op
 import { isPrivate } from "../caching/cache-control.ts";
 import { type Auth, isAdmin } from "../kernel/auth.ts";
 import { apiAt, type CompatibleApi } from "../kernel/compatible-api.ts";
+import { type ErrorStatus, type ErrorType, errorTypes } from "../kernel/errors/error-codes.ts";
 import { ownEnvelope } from "../kernel/errors/error-envelope.ts";
-import { type ErrorStatus, type ErrorType, errorTypes } from "../kernel/errors/error-types.ts";
 import {
   cacheControl,
   deprecation,

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { UpgradeRequired } from "../kernel/errors/error-types.ts";
+import { UpgradeRequired } from "../kernel/errors/error-codes.ts";
 import { json, type Operation, operation } from "../kernel/operation.ts";
 import { streamPath } from "./handshake.ts";
 import { streamMessage } from "./messages.ts";

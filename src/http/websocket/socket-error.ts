@@ -1,4 +1,4 @@
-import { isInternalError, isRetryable, presentError } from "../kernel/errors/error-types.ts";
+import { isInternalError, isRetryable, presentError } from "../kernel/errors/error-codes.ts";
 import type { StreamError } from "./messages.ts";
 
 /**

@@ -5,7 +5,7 @@ import type { Logger } from "pino";
 import { type ServerOptions, WebSocketServer } from "ws";
 import { systemTime, type Time } from "../../async/time.ts";
 import { Invalid } from "../../domain/errors.ts";
-import { isInternalError } from "../kernel/errors/error-types.ts";
+import { isInternalError } from "../kernel/errors/error-codes.ts";
 import { refuseConnection } from "../kernel/errors/refuse-connection.ts";
 import type { AdmitHandshake, HandshakeDecision } from "./admission.ts";
 import { ExplainedWebSocket } from "./close.ts";

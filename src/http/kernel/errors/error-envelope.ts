@@ -1,6 +1,6 @@
 import type { z } from "zod";
+import { presentError } from "./error-codes.ts";
 import { errorResponse } from "./error-response.ts";
-import { presentError } from "./error-types.ts";
 
 /** An error as an API sends it. */
 interface EnvelopedError {

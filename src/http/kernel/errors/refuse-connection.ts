@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
-import { type PresentedError, presentError } from "./error-types.ts";
+import { type PresentedError, presentError } from "./error-codes.ts";
 
 /** How long the client may take to read the response and close the connection. */
 const lingerMs = 5_000;

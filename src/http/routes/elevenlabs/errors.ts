@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { NotFound } from "../../../domain/errors.ts";
+import { isQuotaExhausted, presentError } from "../../kernel/errors/error-codes.ts";
 import type { ErrorEnvelope } from "../../kernel/errors/error-envelope.ts";
-import { isQuotaExhausted, presentError } from "../../kernel/errors/error-types.ts";
 import { namedSchema } from "../../kernel/named-schema.ts";
 
 const elevenLabsErrorResponse = namedSchema("ElevenLabsErrorResponse", {

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { Invalid, NotFound } from "../../../domain/errors.ts";
 import { RateLimited } from "../../../limits/limits.ts";
+import { isQuotaExhausted, isRetryable, presentError } from "../../kernel/errors/error-codes.ts";
 import type { ErrorEnvelope } from "../../kernel/errors/error-envelope.ts";
-import { isQuotaExhausted, isRetryable, presentError } from "../../kernel/errors/error-types.ts";
 import { shouldRetry } from "../../kernel/headers.ts";
 import { namedSchema } from "../../kernel/named-schema.ts";
 

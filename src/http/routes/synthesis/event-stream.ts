@@ -1,5 +1,5 @@
 import type { SynthesisStream } from "../../../application/synthesis/delivery.ts";
-import { isRetryable, presentError } from "../../kernel/errors/error-types.ts";
+import { isRetryable, presentError } from "../../kernel/errors/error-codes.ts";
 
 /** Proxies wait at least 60 s for data. */
 export const defaultHeartbeatMs = 15_000;

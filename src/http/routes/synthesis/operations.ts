@@ -6,7 +6,7 @@ import type { SynthesisPlan, SynthesisRequest } from "../../../application/synth
 import { parse } from "../../../domain/validation.ts";
 import type { UnreadAudio } from "../../../limits/unread-audio.ts";
 import { conditionalRange } from "../../kernel/audio-response.ts";
-import type { ErrorStatus } from "../../kernel/errors/error-types.ts";
+import type { ErrorStatus } from "../../kernel/errors/error-codes.ts";
 import { cached, etag, type HeaderNames } from "../../kernel/headers.ts";
 import { jsonRequest, type Operation, operation, type RequestPart } from "../../kernel/operation.ts";
 import { websiteOf } from "../../kernel/request-state.ts";
