@@ -191,8 +191,8 @@ for (const language of new Set(languages.map(([, lang]) => languageOf(lang)))) {
 }
 
 const head = `/**
- * Names of signs, currencies and units by language, in the form that words.ts describes. scripts/cldr-words.ts wrote them from the
- * Unicode CLDR 48.2 (licence Unicode-3.0).
+ * Names of signs, currencies and units by language, in the form that words.ts describes.
+ * scripts/cldr-words.ts wrote them from the Unicode CLDR 48.2 (licence Unicode-3.0).
  */
 export const cldrWords: Readonly<Record<string, string>> = {
 `;

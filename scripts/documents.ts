@@ -122,7 +122,11 @@ const limitsPage = (): string => {
     const shown = /^[A-Z_]+$/.test(most) ? `\`${most}\`` : most;
     return `| ${of} | ${counts} | ${shown} | ${typeof beyond === "string" ? beyond : `429 \`${beyond.code}\``} |\n`;
   });
-  const table = ["| For each | At most so many | Number | Beyond it |\n", "|---|---|---|---|\n", ...rows];
+  const table = [
+    "| For each | What is limited | Limit | Response beyond it |\n",
+    "|---|---|---|---|\n",
+    ...rows,
+  ];
   return replaceBetweenMarkers(readText("docs/limits.md"), table.join(""));
 };
 

@@ -1,9 +1,11 @@
 /**
- * Restricts the streams of a server that is dedicated to Voxledger to its users, and lets them read $all:
+ * Restricts the streams of a server that is dedicated to Voxledger to its users, and lets them read
+ * $all:
  *
  *     EVENT_STORE='esdb://admin:…@host:2113' node infra/eventstoredb/restrict-access.ts voxledger
  *
- * The connection string names a user of $admins; the arguments are the login names of the users of all installations.
+ * The connection string names a user of $admins. The arguments are the login names of the users of
+ * all installations.
  */
 import { EventStoreDBClient, jsonEvent } from "@eventstore/db-client";
 

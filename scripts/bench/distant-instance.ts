@@ -22,8 +22,8 @@ const query = { voice: "UK English Female", text: "All of us use one key." };
 const path = `/v2/text/synthesize?${new URLSearchParams(query)}`;
 
 /**
- * Forwards connections to the port, and what the clients send with a delay. The responses have none.
- * Resolves with its own port.
+ * Forwards connections to the port, and what the clients send with a delay. The responses have
+ * none. Resolves with its own port.
  */
 const startDistance = async (port: number): Promise<number> => {
   const forward = (from: Socket, to: Socket, delayMs: number): void => {

@@ -17,7 +17,8 @@ export interface Measured {
 }
 
 /**
- * Requests one URL repeatedly with wrk in one thread. @throws when a response was not successful
+ * Requests one URL repeatedly with wrk in one thread.
+ * @throws when a response was not successful
  */
 export const wrk = async ({ url, headers, connections, seconds, script }: Load): Promise<Measured> => {
   const headerArguments = Object.entries(headers).flatMap(([name, value]) => ["-H", `${name}: ${value}`]);

@@ -1,7 +1,8 @@
 import { gunzipSync, inflateRawSync } from "node:zlib";
 
 /**
- * The content of a file in an archive, by its path there. @throws {Error} it is not in the archive
+ * The content of a file in an archive, by its path there.
+ * @throws {Error} it is not in the archive
  */
 export type ReadMember = (path: string) => Buffer;
 

@@ -16,7 +16,8 @@ import { readBatches } from "../eventstore/follow-events.ts";
 /**
  * Checks that this version can read the log. Reads a few events, however long the log is. `store`:
  * events as stored.
- * @throws {UnsupportedLogFormat} @throws {EventStoreUnavailable}
+ * @throws {UnsupportedLogFormat}
+ * @throws {EventStoreUnavailable}
  */
 export const requireLogFormat = async (store: EventStore): Promise<void> => {
   let begin: number | undefined;

@@ -11,7 +11,10 @@ export interface CircuitBreakerOptions<Failure> {
   readonly time?: Time;
   /** Consecutive failures that open the circuit. Default 5. */
   readonly threshold?: number;
-  /** After this time one trial call is let through. Default 15 s; `retryAfterMs` lengthens it to a minute at most. */
+  /**
+   * After this time one trial call is let through. Default 15 s; `retryAfterMs` lengthens it to a
+   * minute at most.
+   */
   readonly resetMs?: number;
   readonly onChange?: (state: "closed" | "open") => void;
 }
@@ -70,7 +73,9 @@ export const createCircuitBreaker = <Failure>(options: CircuitBreakerOptions<Fai
         /** `retryAfterMs`: how long the called service asks its clients to wait. */
         failed: (failure: Failure, retryAfterMs = 0): void =>
           report(() => countFailure(failure, retryAfterMs)),
-        /** Says nothing about the called service: the call was aborted, or its caller was at fault. */
+        /**
+         * Says nothing about the called service: the call was aborted, or its caller was at fault.
+         */
         ignored: (): void =>
           report(() => {
             if (startedIn) startedIn.trialAt = time.now();

@@ -19,12 +19,12 @@ interface Place<T> {
 }
 
 /**
- * A set of items that all expire after the same time, in the order in which they were added. Uses one timer for all
- * items: the oldest expires first.
+ * A set of items that all expire after the same time, in the order in which they were added. Uses
+ * one timer for all items: the oldest expires first.
  *
- * It is a linked list, not a `Map`: V8 replaces the table of a `Map` after some hundred additions, and an old table refers to the
- * items that it held and to its successor. So once a table has become old, every minor garbage collection would keep all later tables and
- * their items.
+ * It is a linked list, not a `Map`: V8 replaces the table of a `Map` after some hundred additions,
+ * and an old table refers to the items that it held and to its successor. So once a table has
+ * become old, every minor garbage collection would keep all later tables and their items.
  */
 export const createDeadlineQueue = <T extends Queued<T>>(
   timeoutMs: number,

@@ -19,8 +19,9 @@ export interface DeadlineOptions {
 }
 
 /**
- * Runs the task until it settles, the deadline passes or `signal` is aborted, whichever comes first, even if the task
- * ignores its signal. The task's signal is aborted in every case, so that nothing keeps running.
+ * Runs the task until it settles, the deadline passes or `signal` is aborted, whichever comes
+ * first, even if the task ignores its signal. The task's signal is aborted in every case, so that
+ * nothing keeps running.
  * @throws `onTimeout()` after `ms` milliseconds; the reason of `signal`
  */
 export const withDeadline = async <T>(

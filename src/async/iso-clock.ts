@@ -1,4 +1,7 @@
-/** The clock in ISO 8601, UTC. Formatting is expensive; under load many requests share a millisecond and its text. */
+/**
+ * The clock in ISO 8601, UTC. Formatting is expensive; under load many requests share a millisecond
+ * and its text.
+ */
 export const isoClock = (clock: () => number): (() => string) => {
   let time = Number.NaN;
   let text = "";

@@ -4,13 +4,16 @@ export type Outcome<T> = { readonly value: T } | { readonly error: unknown };
 
 export interface RetryOptions<T> extends WaitOptions {
   /**
-   * Milliseconds to wait before the next attempt; undefined ends the retries with this outcome. `attempt` is the number
-   * of the attempt that has just ended, from 1.
+   * Milliseconds to wait before the next attempt; undefined ends the retries with this outcome.
+   * `attempt` is the number of the attempt that has just ended, from 1.
    */
   readonly delayAfter: (outcome: Outcome<T>, attempt: number) => number | undefined;
 }
 
-/** Repeats the task as long as `delayAfter` says so. @throws the last attempt's error; the signal's reason */
+/**
+ * Repeats the task as long as `delayAfter` says so.
+ * @throws the last attempt's error; the signal's reason
+ */
 export const retry = async <T>(
   { delayAfter, ...wait }: RetryOptions<T>,
   task: () => Promise<T>,
@@ -51,8 +54,8 @@ export const afterErrors =
       : undefined;
 
 /**
- * The delay after attempt `attempt` (from 1): doubles each time up to `maxMs`. Half of it is random,
- * so that callers that failed together do not retry together. `random`: 0 to 1.
+ * The delay after attempt `attempt` (from 1): doubles each time up to `maxMs`. Half of it is
+ * random, so that callers that failed together do not retry together. `random`: 0 to 1.
  */
 export const exponentialBackoff = (
   { firstMs, maxMs = Number.POSITIVE_INFINITY }: Backoff,

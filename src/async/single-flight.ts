@@ -26,7 +26,8 @@ export const createSingleFlight = <T>(options: SingleFlightOptions = {}) => {
   const begin = (key: string, start: (signal: AbortSignal) => Promise<T>): Flight<T> => {
     if (flights.size >= max) throw full();
     const controller = new AbortController();
-    // Forgotten before its callers see the result: the next caller must not join a task that has failed.
+    // The task is forgotten before its callers see the result: the next caller must not join a task
+    // that has failed.
     const run = async (): Promise<T> => {
       try {
         controller.signal.throwIfAborted();
@@ -42,8 +43,9 @@ export const createSingleFlight = <T>(options: SingleFlightOptions = {}) => {
 
   return {
     /**
-     * Joins the running task of the key, or starts it (`leader`). A failure goes to all callers and is not cached. A caller
-     * that aborts leaves at once with its signal's reason; when the last one leaves, the task is aborted with that reason.
+     * Joins the running task of the key, or starts it (`leader`). A failure goes to all callers and
+     * is not cached. A caller that aborts leaves at once with its signal's reason; when the last
+     * one leaves, the task is aborted with that reason.
      * @throws `full()` if `max` tasks are running
      */
     run: async (key: string, start: (signal: AbortSignal) => Promise<T>, signal: AbortSignal) => {

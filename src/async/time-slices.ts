@@ -1,9 +1,15 @@
 import { setImmediate } from "node:timers/promises";
 
 const sliceMs = 1;
-/** A request takes several turns of the event loop: one to be read, one to be recorded and one for its response. */
+/**
+ * A request takes several turns of the event loop: one to be read, one to be recorded and one for
+ * its response.
+ */
 const turnsBetween = 4;
-/** The first items of a reader do not wait, so that the short reads of requests do not wait for long ones. */
+/**
+ * The first items of a reader do not wait, so that the short reads of requests do not wait for long
+ * ones.
+ */
 const freeItems = 16;
 
 /** Use `inTimeSlices`. `uptime`: milliseconds that never go back. */
@@ -46,9 +52,9 @@ export const createTimeSlices = (uptime: () => number = () => performance.now())
 };
 
 /**
- * Passes the items on. After each millisecond of work on items, the event loop turns a few times for other tasks: reads of
- * many events and passes over many keys would otherwise keep requests waiting. All callers share the milliseconds; each may
- * work on one item more than that.
+ * Passes the items on. After each millisecond of work on items, the event loop turns a few times
+ * for other tasks: reads of many events and passes over many keys would otherwise keep requests
+ * waiting. All callers share the milliseconds; each may work on one item more than that.
  * @throws the signal's reason, only after such a pause
  */
 export const inTimeSlices = createTimeSlices();

@@ -1,7 +1,10 @@
 /** A monotonic clock in milliseconds, with timers. */
 export interface Time {
   now(): number;
-  /** Calls `run` once, `ms` milliseconds from now, or soon if `ms` is negative. The returned function cancels it. */
+  /**
+   * Calls `run` once, `ms` milliseconds from now, or soon if `ms` is negative. The returned
+   * function cancels it.
+   */
   after(ms: number, run: () => void): () => void;
 }
 

@@ -8,7 +8,10 @@ export class CdnUnavailable extends Error {
 
 const timeoutMs = 5_000;
 
-/** Sends `PURGE /audio/{hash}` to each cache, as infra/varnish understands it. Repeating it is harmless. */
+/**
+ * Sends `PURGE /audio/{hash}` to each cache, as infra/varnish understands it. Repeating it is
+ * harmless.
+ */
 export const createCdnPurge =
   ({ urls, token }: { readonly urls: readonly string[]; readonly token: string }): PurgeCdn =>
   async (hash) => {

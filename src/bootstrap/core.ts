@@ -54,8 +54,9 @@ export type Core = Awaited<ReturnType<typeof composeCore>>;
 
 /**
  * Opens the log, which other processes may have open too, and catches the views up.
- * @throws {EventStoreUnavailable} @throws {Unavailable} @throws {BadSetting} if the log cannot be
- * read to its end
+ * @throws {EventStoreUnavailable}
+ * @throws {Unavailable}
+ * @throws {BadSetting} if the log cannot be read to its end
  */
 export const composeCore = async (
   settings: Settings,

@@ -52,21 +52,17 @@ export interface Service {
  * Starts the service, each part after those that it needs. If one cannot start, rejects with its
  * error and leaves nothing running.
  *
- * Shutdown is a protocol. Each part defers its end to `resources`, which ends them in reverse order,
- * one after the other:
- * 1. Background tasks stop: reports, samples, the removal of legacy audio.
- * 2. Readiness fails. After DRAIN_DELAY_SECONDS, HTTP, WebSockets and Wyoming accept nothing new and
- *    finish what they have begun. Each response is charged before it leaves.
- * 3. Seals and retention stop.
+ * Shutdown is a protocol. Each part defers its end to `resources`, which ends them in reverse
+ * order, one after the other: 1. Background tasks stop: reports, samples, the removal of legacy
+ * audio. 2. Readiness fails. After DRAIN_DELAY_SECONDS, HTTP, WebSockets and Wyoming accept nothing
+ * new and finish what they have begun. Each response is charged before it leaves. 3. Seals and
+ * retention stop.
  * 4. The ledger records what is pending, returns reserved characters and closes its journal. Had it
- *    closed earlier, a response would open another journal; without it, another instance has to
- *    take the journal over.
- * 5. Webhooks are sent no more; those in flight are repeated by another instance. Requests per
- *    minute are reported a last time.
- * 6. The pipeline waits until audio is stored. Only then do the helper, which encodes it, and the
- *    audio store close.
- * 7. Pending commands end, the views stop, and the event log closes last: every step above appends
- *    to it.
+ * closed earlier, a response would open another journal; without it, another instance has to take
+ * the journal over. 5. Webhooks are sent no more; those in flight are repeated by another instance.
+ * Requests per minute are reported a last time. 6. The pipeline waits until audio is stored. Only
+ * then do the helper, which encodes it, and the audio store close. 7. Pending commands end, the
+ * views stop, and the event log closes last: every step above appends to it.
  *
  * DRAIN_SECONDS limits steps 2, 4 and 6 together (`shutdownTimeLeft`). What is unfinished then is
  * what a killed process leaves: others take over the journal, and audio is synthesized again.

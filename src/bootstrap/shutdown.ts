@@ -8,9 +8,9 @@ export const exitWithError = (error: unknown): void => {
 };
 
 /**
- * Closes on SIGTERM or SIGINT: requests in flight get their responses first. A second signal ends the
- * process at once. After a fatal error it closes in the same way, and the process exits with code
- * 1.
+ * Closes on SIGTERM or SIGINT: requests in flight get their responses first. A second signal ends
+ * the process at once. After a fatal error it closes in the same way, and the process exits with
+ * code 1.
  */
 export const closeOnSignal = (close: () => Promise<void>, log: Logger, fatal: Promise<Error>): void => {
   let closing = false;

@@ -1,5 +1,5 @@
 /*
- * The service's rules of sentences, with the abbreviations of many languages, served as `/client-sentences.js`. Loaded with the
- * first long text.
+ * The service serves its rules of sentences, with the abbreviations of many languages, as
+ * `/client-sentences.js`. The library loads them with the first long text.
  */
 export { sentencesOf } from "../domain/text/sentences.ts";

@@ -39,9 +39,10 @@ export interface SpeechRequest extends WrittenText {
 }
 
 /**
- * Decodes audio as it arrives to a WAV of 16-bit samples in one channel. @throws {EngineFailed} it
- * is not audio of that container @throws {Interrupted} the decoder was killed @throws {Unavailable}
- * there is none; errors of `audio`
+ * Decodes audio as it arrives to a WAV of 16-bit samples in one channel.
+ * @throws {EngineFailed} it is not audio of that container
+ * @throws {Interrupted} the decoder was killed
+ * @throws {Unavailable} there is none; errors of `audio`
  */
 export type Decode = (
   audio: AsyncIterable<Buffer>,

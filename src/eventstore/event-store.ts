@@ -141,7 +141,8 @@ export interface EventStore {
   /**
    * Checks that the store's own structures agree, such as its indexes, as far as the driver can:
    * reads by stream and by position then show the same events. Takes as long as reading the log.
-   * @throws {EventStoreDamaged} @throws {EventStoreUnavailable}
+   * @throws {EventStoreDamaged}
+   * @throws {EventStoreUnavailable}
    */
   checkIntegrity(): Promise<void>;
   /**

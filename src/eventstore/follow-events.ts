@@ -11,7 +11,8 @@ import {
 
 /**
  * Reads the log up to its current end, in batches. The last one has `caughtUp`.
- * @throws {EventStoreUnavailable} also if the subscription ends earlier @throws the signal's reason
+ * @throws {EventStoreUnavailable} also if the subscription ends earlier
+ * @throws the signal's reason
  */
 export async function* readBatches(
   store: Pick<EventStore, "subscribe">,

@@ -39,8 +39,9 @@ export interface Ledger {
    * that `record` cannot fail for want of them. Waits for a request in progress with the same key
    * and parameters.
    * @throws {KeyIsSuspended} when the request would exceed the quota: the key is now suspended
-   * @throws {Invalid} for an Idempotency-Key of another request @throws {Unavailable} @throws the
-   * signal's reason
+   * @throws {Invalid} for an Idempotency-Key of another request
+   * @throws {Unavailable}
+   * @throws the signal's reason
    */
   admit(principal: ChargedKey, request: NewRequest, signal: AbortSignal): Promise<Admission>;
   /**

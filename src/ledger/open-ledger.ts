@@ -99,7 +99,8 @@ const defaults = {
 
 /**
  * Opens this process's journal and everything that records servings.
- * @throws {Unavailable} @throws {EventStoreUnavailable}
+ * @throws {Unavailable}
+ * @throws {EventStoreUnavailable}
  */
 export const openLedger = async (given: OpenLedgerOptions): Promise<OpenLedger> => {
   const { knownEntries = new KnownEntries() } = given;

@@ -14,7 +14,8 @@ const headerBytes = 44;
 /**
  * Reads the samples of a WAV, and resolves with the first one that is not silent.
  * @throws {EngineFailed} not a WAV, or another number of samples than its header declares (also
- * midway) @throws `silence()` all samples are silent; errors of `wav`
+ * midway)
+ * @throws `silence()` all samples are silent; errors of `wav`
  */
 export const readSamples = async (wav: AsyncIterable<Buffer>, silence: () => Error): Promise<Samples> => {
   const rest = whole(wav)[Symbol.asyncIterator]();

@@ -130,8 +130,8 @@ const awaitPong = (): PromiseWithResolvers<void> => {
 };
 
 /**
- * Inherits no secrets of the environment and no directory. It is a session leader: Ctrl-C in the terminal signals only
- * the service, which finishes its work first.
+ * Inherits no secrets of the environment and no directory. It is a session leader: Ctrl-C in the
+ * terminal signals only the service, which finishes its work first.
  */
 const forkHost = ({ path, ...options }: ForkOptions): ChildProcess =>
   fork(new URL("./host/main.ts", import.meta.url), [JSON.stringify(options)], {

@@ -11,9 +11,9 @@ interface JobDeadlineOptions {
 }
 
 /**
- * Starts the deadline of a job. An encoder's is extended by its input: a client that listens to the audio makes the encoder
- * wait for as long as the audio plays, while one that stops reading must not occupy the encoder for much longer. `onPassed`
- * receives the time that the job had.
+ * Starts the deadline of a job. An encoder's is extended by its input: a client that listens to the
+ * audio makes the encoder wait for as long as the audio plays, while one that stops reading must
+ * not occupy the encoder for much longer. `onPassed` receives the time that the job had.
  */
 export const startJobDeadline = (
   order: JobSpec,

@@ -3,10 +3,16 @@ import type { EspeakOrder, SpeechEvent } from "./espeak.ts";
 import type { SpeechModel } from "./models.ts";
 import type { FailureReason, SpeechTool, ToolVersions } from "./tools.ts";
 
-/** Messages between the service and its helper process. Bytes are sent as Buffers (advanced serialization). */
+/**
+ * Messages between the service and its helper process. Bytes are sent as Buffers (advanced
+ * serialization).
+ */
 
 export interface Limits {
-  /** From the start of the job. That of an encoder is later by twice the duration of its input so far. */
+  /**
+   * From the start of the job. That of an encoder is later by twice the duration of its input so
+   * far.
+   */
   readonly deadlineMs: number;
   readonly maxOutputBytes: number;
 }
@@ -21,18 +27,24 @@ export type ToolSpec = Limits & {
   readonly lowPriority: boolean;
 };
 
-/** A text for espeak-ng: for its library, or its command line where the library is missing. The input is the text. */
+/**
+ * A text for espeak-ng: for its library, or its command line where the library is missing. The
+ * input is the text.
+ */
 export type EspeakSpec = Limits &
   Omit<EspeakOrder, "text"> & { readonly type: "espeak"; readonly lowPriority: boolean };
 
 /** A text for a model. The input is the order of its program, as JSON. */
 export type ModelSpec = Limits & { readonly type: "model"; readonly model: SpeechModel };
 
-/** Its input is a WAV of one channel with this sample rate and the canonical header; the sizes in it are ignored. */
+/**
+ * Its input is a WAV of one channel with this sample rate and the canonical header; the sizes in it
+ * are ignored.
+ */
 export type EncoderSpec = Limits & {
   readonly type: "encoder";
   readonly format: EncodedFormat;
-  /** In Hz. */
+  /** The sample rate in Hz. */
   readonly sampleRate: number;
   readonly lowPriority: boolean;
 };
@@ -73,7 +85,9 @@ export type Response =
       readonly versions: ToolVersions;
       /** How texts for espeak-ng are spoken; undefined if it is not installed. */
       readonly espeak: "library" | "command" | undefined;
-      /** Why ffmpeg encodes mp3 instead of LAME's library; undefined if it does not, or is meant to. */
+      /**
+       * Why ffmpeg encodes mp3 instead of LAME's library; undefined if it does not, or is meant to.
+       */
       readonly mp3Fallback: string | undefined;
     }
   /** Instead of `ready`. */
@@ -90,8 +104,9 @@ export type Response =
     };
 
 /**
- * The limit of unacknowledged bytes, per job and direction: IPC channels have no backpressure. Messages are sent in order, so
- * those of short responses wait for all that long responses have sent.
+ * The limit of unacknowledged bytes, per job and direction: IPC channels have no backpressure.
+ * Messages are sent in order, so those of short responses wait for all that long responses have
+ * sent.
  */
 export const windowBytes = 64 * 1024;
 

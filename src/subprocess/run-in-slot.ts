@@ -14,7 +14,10 @@ import type { HostSupervisor } from "./supervisor.ts";
 export interface SlotOptions extends Work {
   /** The API keys in whose queues it waits. Default: a queue of its own. */
   readonly claim?: Claim | undefined;
-  /** Called when the job has its slot, before its tool is started. If it throws, the output throws the same. */
+  /**
+   * Called when the job has its slot, before its tool is started. If it throws, the output throws
+   * the same.
+   */
   readonly beforeStart?: (() => Promise<void>) | undefined;
   /** Called after the output with the CPU time that the tool took, if it speaks by a library. */
   readonly onWorked?: ((cpuMs: number) => void) | undefined;
@@ -40,7 +43,10 @@ interface JobOptions extends SlotOptions {
   readonly onEvents?: ((events: readonly SpeechEvent[]) => void) | undefined;
 }
 
-/** The slot is released when the process has exited: neither when its reader leaves nor when the output has been read. */
+/**
+ * The slot is released when the process has exited: neither when its reader leaves nor when the
+ * output has been read.
+ */
 export async function* runInSlot(
   context: HostContext,
   slots: Resource,

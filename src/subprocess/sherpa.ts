@@ -7,7 +7,10 @@ export interface SherpaPart {
   readonly pauseMs: number;
 }
 
-/** One order for a model. Without parts it only loads the model; the response is a WAV without samples. */
+/**
+ * One order for a model. Without parts it only loads the model; the response is a WAV without
+ * samples.
+ */
 export interface SherpaOrder {
   readonly speaker: number;
   /** 1 is normal, 2 twice as fast. */

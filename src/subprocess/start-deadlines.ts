@@ -1,4 +1,7 @@
-/** What a start of the helper process waits for, one after the other. Many times what each takes on a busy machine. */
+/**
+ * What a start of the helper process waits for, one after the other. Many times what each takes on
+ * a busy machine.
+ */
 const versionsMs = 15_000;
 const lameProbeMs = 15_000;
 
@@ -8,6 +11,9 @@ export const startDeadlines = {
   versionsMs,
   /** Until LAME's library has encoded audio. */
   lameProbeMs,
-  /** Of the whole start: also for Node, the first process of espeak-ng's library, and an encoding by ffmpeg. */
+  /**
+   * Of the whole start: also for Node, the first process of espeak-ng's library, and an encoding by
+   * ffmpeg.
+   */
   totalMs: versionsMs + lameProbeMs + 15_000,
 };

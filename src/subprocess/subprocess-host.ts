@@ -39,16 +39,20 @@ type EncoderJob = JobOf<EncoderSpec> & { readonly input: AsyncIterable<Buffer> }
 type DecoderJob = JobOf<DecoderSpec> & { readonly input: AsyncIterable<Buffer> };
 
 /**
- * Runs the local tools in one helper process. Output arrives as it is produced and is never empty without an error. A
- * job holds a slot from the first read until its process has exited; its deadline starts with the slot, and is extended by
- * the input of an encoder. Read the output to its end, or abort: an abort kills the tool at once, and the output throws the
- * signal's reason. @throws {ToolFailed} the tool failed, or the helper process died (the next job gets a new one)
+ * Runs the local tools in one helper process. Output arrives as it is produced and is never empty
+ * without an error. A job holds a slot from the first read until its process has exited; its
+ * deadline starts with the slot, and is extended by the input of an encoder. Read the output to its
+ * end, or abort: an abort kills the tool at once, and the output throws the signal's reason.
+ * @throws {ToolFailed} the tool failed, or the helper process died (the next job gets a new one)
  * @throws {Unavailable} the queue is full, no slot in time, or the host is closed
  */
 export interface SubprocessHost {
   /** Versions of the tools found at the start. */
   readonly versions: ToolVersions;
-  /** How texts for espeak-ng are spoken: only the library reports events. Undefined if it is not installed. */
+  /**
+   * How texts for espeak-ng are spoken: only the library reports events. Undefined if it is not
+   * installed.
+   */
   readonly espeak: "library" | "command" | undefined;
   run(job: ToolJob, signal: AbortSignal, turn?: SlotOptions): AsyncIterable<Buffer>;
   /** Speaks with espeak-ng; the output is a WAV, the same by its library and its command line. */
@@ -65,12 +69,17 @@ export interface SubprocessHost {
   /** Decodes the audio of a server. */
   decode(job: DecoderJob, signal: AbortSignal, turn?: SlotOptions): AsyncIterable<Buffer>;
   /**
-   * The slot of a long response's encoder, for before its first piece is spoken: pieces that wait for an encoder would fill the
-   * memory. Undefined for a short response: its job gets a slot when it starts. @throws {Unavailable} the queue is full, or no
-   * slot in time @throws the signal's reason
+   * The slot of a long response's encoder, for before its first piece is spoken: pieces that wait
+   * for an encoder would fill the memory. Undefined for a short response: its job gets a slot when
+   * it starts.
+   * @throws {Unavailable} the queue is full, or no slot in time
+   * @throws the signal's reason
    */
   reserveEncoder(signal: AbortSignal, claim?: Claim): Promise<ReservedSlot | undefined>;
-  /** For expensive preparations. @throws {Unavailable} if `run`, or `speakByModel` with this model, would refuse the claim now */
+  /**
+   * For expensive preparations.
+   * @throws {Unavailable} if `run`, or `speakByModel` with this model, would refuse the claim now
+   */
   requireCapacity(claim: Claim, model?: ModelQueue): void;
   /** Resolves if the helper process responds. @throws {ToolFailed} {Unavailable} */
   ping(): Promise<void>;
@@ -92,9 +101,9 @@ export interface HostStats {
 
 export interface SubprocessHostOptions {
   /**
-   * Concurrent speech tools. Default 4; one of several is reserved for short texts (see `reserved` of a resource).
-   * Encoders: five times as many, because one lives as long as its audio and mostly waits; two fifths of them are for short
-   * texts.
+   * Concurrent speech tools. Default 4; one of several is reserved for short texts (see `reserved`
+   * of a resource). Encoders: five times as many, because one lives as long as its audio and mostly
+   * waits; two fifths of them are for short texts.
    */
   readonly concurrency?: number;
   /** Shares the slots among API keys. Default: its own. */
@@ -105,11 +114,14 @@ export interface SubprocessHostOptions {
   readonly graceMs?: number;
   /** Called when the helper process ended unexpectedly, and when no other could be started. */
   readonly warn?: (sentence: string) => void;
-  /** Encoder processes per format that wait after its first job. Default: as in the table of formats. */
+  /**
+   * Encoder processes per format that wait after its first job. Default: as in the table of
+   * formats.
+   */
   readonly encodersAhead?: HostOptions["encodersAhead"];
   /**
-   * Processes with espeak-ng's library, of which one of several is reserved for urgent texts. Default: one per core and at
-   * least two, at most `concurrency`; 0: its command line speaks.
+   * Processes with espeak-ng's library, of which one of several is reserved for urgent texts.
+   * Default: one per core and at least two, at most `concurrency`; 0: its command line speaks.
    */
   readonly speakers?: number;
   /** False: ffmpeg encodes mp3, as it does where LAME's library is missing. Default true. */
@@ -119,8 +131,9 @@ export interface SubprocessHostOptions {
   /** PATH of the tools. Default: the usual directories. */
   readonly path?: string;
   /**
-   * Starts the helper process, and another one when it has died. Default: a helper of the host's own. Hosts may share one: its `close`
-   * must then do nothing, and a host's `close` ends its own jobs without waiting for their processes.
+   * Starts the helper process, and another one when it has died. Default: a helper of the host's
+   * own. Hosts may share one: its `close` must then do nothing, and a host's `close` ends its own
+   * jobs without waiting for their processes.
    */
   readonly superviseHelper?: typeof superviseHostProcess;
 }
@@ -186,7 +199,8 @@ export const openSubprocessHost = async (options: SubprocessHostOptions = {}): P
       const short = isShort(turn?.claim);
       const order = { ...defaults, ...job, type: "encoder", lowPriority: !short } as const;
       const encoders = short ? slots.shortEncoders : slots.encoders;
-      // An encoder is one job for all of the audio, and no piece of it: first come first, within a key.
+      // An encoder is one job for all of the audio, not for a piece of it, so that the jobs of a
+      // key run in the order of their arrival.
       return runInSlot(context, encoders, order, input, signal, { ...turn, isFirstPiece: true, slot });
     },
     decode: ({ input, ...job }, signal, turn) => {

@@ -14,8 +14,8 @@ export type HostSupervisor = ReturnType<typeof superviseHostProcess>;
 const deathNote = "The process that runs the speech tools has ended: the next use starts another.";
 
 /**
- * Keeps one helper process running, and starts a new one on demand after it died. Reports each process that ended before
- * `close`, and each that could not be replaced.
+ * Keeps one helper process running, and starts a new one on demand after it died. Reports each
+ * process that ended before `close`, and each that could not be replaced.
  */
 export const superviseHostProcess = (
   options: ForkOptions,
@@ -77,8 +77,9 @@ export const superviseHostProcess = (
 };
 
 /**
- * The service knows the tools of the first process: names of audio contain their versions, and audio of espeak-ng's
- * library are stored with marks. Undefined if the later process can replace the first one.
+ * The service knows the tools of the first process: names of audio contain their versions, and
+ * audio of espeak-ng's library are stored with marks. Undefined if the later process can replace
+ * the first one.
  */
 const changeSince = (first: Ready, later: Ready): string | undefined => {
   if (!isDeepStrictEqual(later.versions, first.versions)) {

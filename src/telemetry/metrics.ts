@@ -1,9 +1,10 @@
 import { counter, gauge, histogram, type Metric } from "./metric-definition.ts";
 
 /*
- * Every metric of the service. Names and units follow OpenTelemetry; `prometheusName` is the name that Prometheus reads
- * (`http_server_request_duration_seconds`, `voxledger_synthesis_answers_total`), at /metrics and through a collector.
- * No attribute holds what a caller can choose freely: no key, no text, no voice.
+ * This file defines every metric of the service. Names and units follow OpenTelemetry. Prometheus
+ * reads `prometheusName` (`http_server_request_duration_seconds`,
+ * `voxledger_synthesis_answers_total`), at /metrics and through a collector. No attribute holds
+ * what a caller can choose freely: no key, no text, no voice.
  */
 
 /**

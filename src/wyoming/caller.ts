@@ -25,7 +25,9 @@ export const createCaller = ({
   return {
     /**
      * Counts a request of this client, with the key's current permissions.
-     * @throws {Unauthorized} @throws {RateLimited} @throws {KeyIsSuspended}
+     * @throws {Unauthorized}
+     * @throws {RateLimited}
+     * @throws {KeyIsSuspended}
      */
     admit: (client: string, rules?: AdmissionRules): Principal => {
       const principal = authenticate();

@@ -111,6 +111,21 @@ describe("the documents", () => {
     expect(long).to.deep.equal([]);
   });
 
+  it("are explained by comments of the source with lines of at most 100 columns", () => {
+    const long = ["src", "projections", "scripts", "infra", "test"].flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
+        .filter((file) => file.endsWith(".ts"))
+        .map((file) => `${folder}/${file}`)
+        .flatMap((file) =>
+          readFileSync(join(root, file), "utf8")
+            .split("\n")
+            .filter((line) => [...line].length > maxColumns && /^\s*(?:\/\*|\*|\/\/)/.test(line))
+            .map((line) => `${file}: ${line}`),
+        ),
+    );
+    expect(long).to.deep.equal([]);
+  });
+
   it("are all reached from the README", () => {
     const reached = new Set(["README.md"]);
     for (const path of reached) {

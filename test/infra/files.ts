@@ -7,8 +7,8 @@ const infra = join(import.meta.dirname, "../../infra");
 export const read = (file: string): string => readFileSync(join(infra, file), "utf8");
 
 /**
- * The only document of a YAML file, with its anchors resolved. @throws on any parse error or
- * warning
+ * The only document of a YAML file, with its anchors resolved.
+ * @throws on any parse error or warning
  */
 export const readYaml = (file: string): unknown => {
   const [document, ...more] = parseAllDocuments(read(file), { merge: true });

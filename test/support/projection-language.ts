@@ -109,8 +109,8 @@ const run = (script: Script, context: Context, events: Iterable<ScriptEvent>): M
 };
 
 /**
- * A state as serialized by a server. @throws for NaN and Infinity, which .NET's Utf8JsonWriter
- * refuses
+ * A state as serialized by a server.
+ * @throws for NaN and Infinity, which .NET's Utf8JsonWriter refuses
  */
 const serialized = (state: unknown): string =>
   JSON.stringify(state, (name, value) => {

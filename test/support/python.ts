@@ -21,8 +21,8 @@ export const python = interpreterOf("python-clients");
  */
 export interface PythonScript {
   /**
-   * Starts the script unless it runs. @throws {Error} with its error output if it ends without an
-   * response
+   * Starts the script unless it runs.
+   * @throws {Error} with its error output if it ends without an response
    */
   ask<Result>(input: unknown): Promise<Result>;
   /** Waits for the end of the process. */

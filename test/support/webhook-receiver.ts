@@ -43,8 +43,8 @@ export const serveWebhookReceiver = async (): Promise<WebhookReceiver> => {
 };
 
 /**
- * Verifies with the published library, whose clock is the real one. @throws if the signature is not
- * the secret's
+ * Verifies with the published library, whose clock is the real one.
+ * @throws if the signature is not the secret's
  */
 export const verifyMessage = ({ headers, body }: ReceivedMessage, secret: string): unknown =>
   new Webhook(secret).verify(body, headers);

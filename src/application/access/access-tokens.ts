@@ -99,8 +99,8 @@ export const createAccessTokens = ({
       return hasBegun && now < Math.min(claims.exp, sessionEnd(claims)) ? claims : undefined;
     },
     /**
-     * True if the session of a token goes on. A connection that was opened with the token ends with
-     * it.
+     * True if the token's session has not expired. A connection that was opened with the token is
+     * closed when it expires.
      */
     isSessionValid: (token: Validity): boolean => nowSeconds() < sessionEnd(token),
   };

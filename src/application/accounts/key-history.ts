@@ -18,7 +18,8 @@ interface KeyHistoryRequest {
 /**
  * Reads what happened to a key, without its usage: its issuance, plans, suspensions and secrets, as
  * the audit shows them.
- * @throws {NotFound} @throws {Unavailable}
+ * @throws {NotFound}
+ * @throws {Unavailable}
  */
 export type ReadKeyHistory = (request: KeyHistoryRequest) => Promise<readonly AuditEntry[]>;
 

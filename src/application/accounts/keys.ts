@@ -96,7 +96,7 @@ interface KeysOptions {
   readonly execute: ExecuteCommand;
   readonly keys: View<Key>;
   readonly websiteName: (websiteId: string) => string | undefined;
-  /** Without it, keys are described without their usage. */
+  /** Counts the usage of keys. If absent, keys are described without their usage. */
   readonly countUsage?: CountUsage;
   /**
    * Counts against the new quota what the key has used this month without one.

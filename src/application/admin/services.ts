@@ -32,7 +32,7 @@ import type { AdminViews } from "./views.ts";
 
 interface AdminServicesOptions {
   readonly store: EventStore;
-  /** Without it, unposted entries are read from the journals. */
+  /** The unposted entries in memory. If absent, they are read from the journals. */
   readonly knownEntries?: KnownEntries;
   /** The event store, with malformed events as stored: an audit omits nothing. */
   readonly storeAsWritten: EventStore;
@@ -47,7 +47,7 @@ interface AdminServicesOptions {
   readonly findInstalled: () => Promise<(voiceName: string) => boolean>;
   readonly clock: () => EpochMs;
   readonly urgentTime: UrgentTime;
-  /** Without it, the usage of keys is read from their accounts. */
+  /** Reads the usage that views have counted. If absent, it is read from the accounts of keys. */
   readonly readCountedUsage?: ReadCountedUsage;
   /** True if the clock is known to differ from the event store's by at most 60 s. */
   readonly isClockRight: () => boolean;

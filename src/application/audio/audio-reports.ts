@@ -97,7 +97,8 @@ export const createAudioReports = ({
     },
     /**
      * Makes the CDN forget audio. False if none is configured.
-     * @throws {NotFound} not a hash @throws {Unavailable}
+     * @throws {NotFound} not a hash
+     * @throws {Unavailable}
      */
     purge: async (hash: string): Promise<{ readonly hash: string; readonly purged: boolean }> => {
       checkHash(hash);

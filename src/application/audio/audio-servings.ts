@@ -45,8 +45,9 @@ interface CountedAudio {
 
 /**
  * Counts servings in the journals of at most 31 days.
- * @throws {Invalid} @throws {Unavailable} if too many counts are waiting, this one takes too long,
- * or the event store cannot be read
+ * @throws {Invalid}
+ * @throws {Unavailable} if too many counts are waiting, this one takes too long, or the event store
+ * cannot be read
  */
 export type CountServings = (request: ServingsRequest) => Promise<CountedAudio>;
 

@@ -118,7 +118,7 @@ export const createCatalogService = ({ execute, catalog, findInstalled, clock }:
       return required(voices.get(name));
     },
     /**
-     * Without a `service` it is a native voice of browsers.
+     * Adds a system voice. One without a `service` is a native voice of browsers.
      * @throws {Conflict} when the name is taken
      */
     addSystemVoice: async (given: unknown, context: CommandContext): Promise<SystemVoice> => {

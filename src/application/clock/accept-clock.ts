@@ -28,7 +28,8 @@ export interface AcceptedClock {
 /**
  * An operator says that this machine's clock is right. Appends `ClockCorrected` if the log has
  * later times, else `ClockAccepted`. All instances whose clocks agree record again.
- * @throws {Conflict} if the event store has another clock, which differs @throws {Unavailable}
+ * @throws {Conflict} if the event store has another clock, which differs
+ * @throws {Unavailable}
  */
 export type AcceptClock = (context: CommandContext) => Promise<AcceptedClock>;
 

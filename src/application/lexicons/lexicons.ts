@@ -64,7 +64,8 @@ export const createLexicons = ({
   return {
     /**
      * Replaces the whole lexicon.
-     * @throws {NotFound} for an unknown website @throws {Conflict} too many lexicons
+     * @throws {NotFound} for an unknown website
+     * @throws {Conflict} too many lexicons
      */
     set: async (
       websiteId: string,

@@ -80,8 +80,8 @@ export class AdmittedRequest {
   }
 
   /**
-   * Decides on the request before any work. `characters`: what it may be charged. @throws the
-   * refusal
+   * Decides on the request before any work. `characters`: what it may be charged.
+   * @throws the refusal
    */
   static async admit(
     options: DeliveryOptions,

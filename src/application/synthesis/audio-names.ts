@@ -60,7 +60,8 @@ export const createAudioNames = ({
   return {
     /**
      * Contains the names of private audio, and of audio for which the key was charged within ten
-     * minutes. @throws as `plan`
+     * minutes.
+     * @throws as `plan`
      */
     nameFor: (
       { apiKey, websiteId }: { readonly apiKey: string; readonly websiteId: string },

@@ -16,8 +16,9 @@ import type { Limit } from "../../limits/limit.ts";
 import type { SynthesisPlan } from "./planner.ts";
 
 /*
- * What the ledger records of audio, and what is not charged: failures of the service, and, within
- * a limit, work for callers that leave and for texts that are silent.
+ * This file decides what the ledger records of audio and what is charged. Failures of the service
+ * are not charged. Nor, within a limit, is work for callers that leave and for texts that are
+ * silent.
  */
 
 /** What is sent of the audio. */

@@ -60,9 +60,12 @@ export interface WholeDelivery {
   findCharged(plan: SynthesisPlan, apiKey: string, signal: AbortSignal): Promise<KnownAudio | undefined>;
   /**
    * Decides on the request, synthesizes the audio if necessary, selects what is sent, and records
-   * the serving. The audio may leave when this resolves. @throws {KeyIsSuspended} @throws
-   * {EngineFailed} @throws {Unavailable} @throws what `select` throws @throws the signal's reason
-   * when the caller has disconnected
+   * the serving. The audio may leave when this resolves.
+   * @throws {KeyIsSuspended}
+   * @throws {EngineFailed}
+   * @throws {Unavailable}
+   * @throws what `select` throws
+   * @throws the signal's reason when the caller has disconnected
    */
   deliver<S extends Selection>(
     plan: SynthesisPlan,
@@ -80,7 +83,8 @@ export interface WholeDelivery {
 /**
  * Records the serving of whole audio from memory. Calls `done` once, later: without an error the
  * audio may leave. The caller of this function must check then whether its client is still
- * connected. @throws {RateLimited} before any work
+ * connected.
+ * @throws {RateLimited} before any work
  */
 type RecordWhole = (
   plan: SynthesisPlan,
@@ -100,7 +104,9 @@ export interface Streaming {
   /**
    * Resolves when the first bytes may leave. An aborted `signal` ends the stream, and the synthesis
    * if it was the last listener. Muted plans are not accepted.
-   * @throws {KeyIsSuspended} @throws {EngineFailed} @throws {Unavailable}
+   * @throws {KeyIsSuspended}
+   * @throws {EngineFailed}
+   * @throws {Unavailable}
    */
   begin(plan: SynthesisPlan, context: StreamContext, signal: AbortSignal): Promise<SynthesisStream>;
 }

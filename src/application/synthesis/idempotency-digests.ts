@@ -8,8 +8,8 @@ const digestLength = 22;
 export type IdempotencyDigests = ReturnType<typeof createIdempotencyDigests>;
 
 /**
- * Digests of the value of an Idempotency-Key, and of the request's parameters under a secret key:
- * they contain the text, and whoever reads the log could confirm a guessed one.
+ * Digests the value of an Idempotency-Key, and the parameters of the request, under a secret key.
+ * The parameters contain the text: with a plain digest, a reader of the log could confirm a guess.
  */
 export const createIdempotencyDigests = (namingKey: KeyObject) => ({
   idempotencyOf: (apiKey: string, value: string, request: SynthesisRequest): Idempotency => {

@@ -192,8 +192,8 @@ const formatOf = ({ text, textFormat }: SynthesisRequest): TextFormat => {
 };
 
 /**
- * What a voice speaks without lexicons, and what lexicons apply to. @throws {Invalid} nothing is to
- * be spoken
+ * What a voice speaks without lexicons, and what lexicons apply to.
+ * @throws {Invalid} nothing is to be spoken
  */
 const writtenFor = (
   takesSsml: boolean,

@@ -96,7 +96,8 @@ export class WebhooksService {
   }
 
   /**
-   * @throws {Invalid} an address that is not allowed @throws {NotFound} an unknown website or key
+   * @throws {Invalid} an address that is not allowed
+   * @throws {NotFound} an unknown website or key
    * @throws {Conflict} too many
    */
   async add(

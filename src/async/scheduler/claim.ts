@@ -4,7 +4,10 @@ export type Claim = ReturnType<typeof createClaim>;
 let anonymous = 0;
 let claims = 0;
 
-/** A claim without a key has a queue of its own. `seconds`: estimated duration of the whole response when it is spoken. */
+/**
+ * A claim without a key has a queue of its own. `seconds`: estimated duration of the whole response
+ * when it is spoken.
+ */
 export const createClaim = (key = `anonymous ${anonymous++}`, seconds = 1) => {
   const keys = new Set([key]);
   const listeners = new Set<(key: string) => void>();

@@ -13,8 +13,8 @@ export interface QueuedJob {
 }
 
 /**
- * How far first pieces may run ahead of their key's share, in seconds of speech: about ten sentences. A key that has
- * used it up waits like all others, so that first pieces starve no key.
+ * How far first pieces may run ahead of their key's share, in seconds of speech: about ten
+ * sentences. A key that has used it up waits like all others, so that first pieces starve no key.
  */
 const leadSeconds = 30;
 
@@ -37,7 +37,10 @@ class KeyQueue {
   held = 0;
   /** Cost of the waiting and running jobs. */
   load = 0;
-  /** Virtual time at which its next job starts: how much speech it has got, on the scale of all keys. */
+  /**
+   * Virtual time at which its next job starts: how much speech it has got, on the scale of all
+   * keys.
+   */
   start = 0;
   wasFirstPiece = false;
   /** Number of the job that was served last, in all queues. */
@@ -67,14 +70,16 @@ class KeyQueue {
 }
 
 /**
- * One queue per key, served in the order of start-time fair queueing: the key with the lowest virtual start time goes
- * first, and each job moves its key's start time by its cost (Goyal, Vin, Cheng: "Start-time Fair Queuing", 1996; for
- * several slots: Jin, Chase, Kaur, "Interposed proportional sharing", SFQ(D), 2004). So keys with waiting jobs get equal
- * shares, to within one job.
+ * One queue per key, served in the order of start-time fair queueing: the key with the lowest
+ * virtual start time goes first, and each job moves its key's start time by its cost (Goyal, Vin,
+ * Cheng: "Start-time Fair Queuing", 1996; for several slots: Jin, Chase, Kaur, "Interposed
+ * proportional sharing", SFQ(D), 2004). So keys with waiting jobs get equal shares, to within one
+ * job.
  *
- * Two additions. First pieces borrow virtual time up to a bound (Duda, Cheriton: "Borrowed-virtual-time scheduling",
- * 1999). Virtual time also advances by each job's cost divided by the number of active keys, as under generalized
- * processor sharing, so that an endless series of new keys starves no key.
+ * Two additions. First pieces borrow virtual time up to a bound (Duda, Cheriton:
+ * "Borrowed-virtual-time scheduling", 1999). Virtual time also advances by each job's cost divided
+ * by the number of active keys, as under generalized processor sharing, so that an endless series
+ * of new keys starves no key.
  *
  * Adding, deleting and taking a job take O(log n) for n keys.
  */
@@ -134,7 +139,10 @@ export class FairQueues {
     return this.#next(fromReserve) !== undefined;
   }
 
-  /** Takes the next job, with the key that pays for it and the function that ends it; to be called once. */
+  /**
+   * Takes the next job, with the key that pays for it and the function that ends it; to be called
+   * once.
+   */
   take<Job extends QueuedJob>(fromReserve: boolean) {
     const queue = this.#next(fromReserve);
     if (!queue) return undefined;
@@ -216,7 +224,9 @@ export class FairQueues {
     else this.#forgetIdle();
   }
 
-  /** Two for each job that ends: keys whose share has caught up with them need not be remembered. */
+  /**
+   * Two for each job that ends: keys whose share has caught up with them need not be remembered.
+   */
   #forgetIdle(): void {
     for (let count = 0; count < 2; count++) {
       const [oldest] = this.#idle;

@@ -1,7 +1,7 @@
 /**
- * A queue from which any item can be deleted. All operations take O(1), amortised.
- * A Set's new iterator walks over deleted entries until the Set is rehashed, which makes removal from the front quadratic:
- * so one iterator is kept.
+ * A queue from which any item can be deleted. All operations take O(1), amortised. A Set's new
+ * iterator walks over deleted entries until the Set is rehashed, which makes removal from the front
+ * quadratic: so one iterator is kept.
  */
 export class Fifo<T> {
   readonly #items = new Set<T>();

@@ -1,6 +1,9 @@
 export type ReservedSlot = ReturnType<typeof createReservedSlot>;
 
-/** A slot of a resource that a job uses later, if at all. `release`: what `acquire` of the resource resolved with. */
+/**
+ * A slot of a resource that a job uses later, if at all. `release`: what `acquire` of the resource
+ * resolved with.
+ */
 export const createReservedSlot = (release: () => void) => {
   let isTaken = false;
   return {

@@ -4,9 +4,14 @@ import type { Claim } from "./claim.ts";
 import { FairQueues, type QueuedJob } from "./fair-queues.ts";
 
 export interface Work {
-  /** Belongs to a response that has begun: it is not refused, and waits until `signal` is aborted. */
+  /**
+   * Belongs to a response that has begun: it is not refused, and waits until `signal` is aborted.
+   */
   readonly isContinuation?: boolean | undefined;
-  /** Somebody waits for the first byte: goes ahead of others, up to a bound. Default: unless it is a continuation. */
+  /**
+   * Somebody waits for the first byte: goes ahead of others, up to a bound. Default: unless it is a
+   * continuation.
+   */
   readonly isFirstPiece?: boolean;
   /** Estimated seconds of speech. Default: those of the whole response. */
   readonly seconds?: number | undefined;
@@ -17,8 +22,8 @@ export interface ResourceOptions {
   /** Slots that one key may hold. Default: all. */
   readonly concurrencyPerKey?: number;
   /**
-   * Of the slots, those for first pieces of keys with little work, so that a short text needs not wait until a piece of
-   * a long one ends. Default 0.
+   * Of the slots, those for first pieces of keys with little work, so that a short text needs not
+   * wait until a piece of a long one ends. Default 0.
    */
   readonly reserved?: number;
   /** Limits how often a slot may be acquired. Default: no limit. */
@@ -77,8 +82,10 @@ export class Resource {
   }
 
   /**
-   * Resolves with a function that releases the slot, when it is the claim's turn in the queue of any of its keys.
-   * @throws `overloaded()` if the queue of each of its keys is full, all queues are full, or no slot is free in time
+   * Resolves with a function that releases the slot, when it is the claim's turn in the queue of
+   * any of its keys.
+   * @throws `overloaded()` if the queue of each of its keys is full, all queues are full, or no
+   * slot is free in time
    * @throws the signal's reason
    */
   async acquire(claim: Claim, signal: AbortSignal, work: Work = {}): Promise<() => void> {

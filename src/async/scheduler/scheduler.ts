@@ -13,7 +13,10 @@ export interface ResourceStats {
   readonly isFull: boolean;
   /** True if a key's oldest job has waited for more than half of the longest wait. */
   readonly isSlow: boolean;
-  /** The longest time in which a key with waiting jobs, and below its limits, has got no slot. 0: none waits. */
+  /**
+   * The longest time in which a key with waiting jobs, and below its limits, has got no slot. 0:
+   * none waits.
+   */
   readonly oldestWaitMs: number;
 }
 
@@ -24,8 +27,8 @@ export interface SchedulerOptions {
 }
 
 /**
- * Shares scarce resources fairly among API keys: each resource has a number of slots, and one queue per key (see
- * fair-queues.ts).
+ * Shares scarce resources fairly among API keys: each resource has a number of slots, and one queue
+ * per key (see fair-queues.ts).
  */
 export const createScheduler = ({ time = systemTime, onStart }: SchedulerOptions = {}) => {
   const refusals = new Map<string, number>();
@@ -48,8 +51,8 @@ export const createScheduler = ({ time = systemTime, onStart }: SchedulerOptions
 
   return {
     /**
-     * A resource by its name, which labels metrics. Several resources may have the same name (a provider, with the
-     * credentials of different websites): their figures are added up.
+     * A resource by its name, which labels metrics. Several resources may have the same name (a
+     * provider, with the credentials of different websites): their figures are added up.
      */
     resource: (name: string, options: ResourceOptions): Resource => {
       refusals.set(name, refusals.get(name) ?? 0);

@@ -1,6 +1,6 @@
 /** The length of audio. Seconds are `samples / sampleRate`. */
 export interface AudioLength {
   readonly samples: number;
-  /** In Hz. */
+  /** The sample rate in Hz. */
   readonly sampleRate: number;
 }

@@ -17,7 +17,10 @@ interface ContainerReader {
   readonly measure: (bytes: Buffer, format: FormatTraits) => AudioLength | undefined;
   /** Only formats with `hasLengthInHeader` have it. */
   readonly sizes?: {
-    /** Puts true sizes in a header that was written before they were known. The result is as long as the bytes. */
+    /**
+     * Puts true sizes in a header that was written before they were known. The result is as long as
+     * the bytes.
+     */
     readonly fix: (bytes: Buffer) => Buffer;
     /** Removes them from audio that begins with these bytes. The result is as long as they are. */
     readonly clear: (start: Buffer) => Buffer;
@@ -63,8 +66,8 @@ export const fixSizes = (format: AudioFormat, bytes: Buffer): Buffer =>
 const headerBytes = 44;
 
 /**
- * The audio as a stream has it: without sizes in its header, also where they are known because it was synthesized before.
- * Other bytes are unchanged.
+ * The audio as a stream has it: without sizes in its header, also where they are known because it
+ * was synthesized before. Other bytes are unchanged.
  */
 export const withoutSizes = (format: AudioFormat, audio: AsyncIterable<Buffer>): AsyncIterable<Buffer> => {
   const { sizes } = containerOf(format);
@@ -89,7 +92,9 @@ async function* clearSizes(
 }
 
 /**
- * True if the bytes end inside a frame or page, or before the length in the WAV header. Unknown content counts as complete. Audio that ends between two frames is found by its length only (`hasDeclaredLength`).
+ * True if the bytes end inside a frame or page, or before the length in the WAV header. Unknown
+ * content counts as complete. Audio that ends between two frames is found by its length only
+ * (`hasDeclaredLength`).
  */
 export const isTruncated = (format: AudioFormat, bytes: Buffer): boolean =>
   containerOf(format).isTruncated(bytes);
@@ -101,7 +106,10 @@ export const measureAudio = (format: AudioFormat, bytes: Buffer): AudioLength | 
 /** What ffmpeg's resampler may add or drop, for a rate that the format does not support. */
 const resamplerSamples = 64;
 
-/** True if audio of the `measured` length has all of the encoder's input, which was of the `declared` length. */
+/**
+ * True if audio of the `measured` length has all of the encoder's input, which was of the
+ * `declared` length.
+ */
 export const hasDeclaredLength = (
   format: AudioFormat,
   measured: AudioLength,

@@ -13,10 +13,12 @@ export interface Encoder {
   /** What the bytes in this format depend on besides the samples: part of recipes. */
   version(format: AudioFormat): string;
   /**
-   * Encodes s16le mono samples at `sampleRate` Hz as they arrive. The same samples give the same bytes, in whatever
-   * chunks. Never truncated or empty; the header of a wav has no length. An abort ends the work at once with the
-   * signal's reason. @throws {EngineFailed} there are no samples; errors of `pcm` unchanged @throws {Unavailable} the
-   * encoder failed, and another voice would not help @throws {Interrupted} the encoder was killed
+   * Encodes s16le mono samples at `sampleRate` Hz as they arrive. The same samples give the same
+   * bytes, in whatever chunks. Never truncated or empty; the header of a wav has no length. An
+   * abort ends the work at once with the signal's reason.
+   * @throws {EngineFailed} there are no samples; errors of `pcm` unchanged
+   * @throws {Unavailable} the encoder failed, and another voice would not help
+   * @throws {Interrupted} the encoder was killed
    */
   encode(
     format: AudioFormat,
@@ -26,8 +28,10 @@ export interface Encoder {
     turn?: EncoderTurn,
   ): AsyncIterable<Buffer>;
   /**
-   * Reserves a slot for a long response, before its first piece is spoken. Undefined if the response is short, or the format has
-   * no encoder. @throws {Unavailable} no slot in time @throws the signal's reason
+   * Reserves a slot for a long response, before its first piece is spoken. Undefined if the
+   * response is short, or the format has no encoder.
+   * @throws {Unavailable} no slot in time
+   * @throws the signal's reason
    */
   reserve(format: AudioFormat, signal: AbortSignal, claim?: Claim): Promise<ReservedSlot | undefined>;
 }

@@ -7,9 +7,10 @@ import { ToolFailed } from "../../subprocess/tools.ts";
 import type { Encoder, EncoderTurn } from "./encoder.ts";
 
 /**
- * An encoder lives until its audio is complete and, beyond the read-ahead, delivered: at the pace of playback, if a client
- * listens to it. It may take this long in addition to twice the duration of the audio: clients that read slowly on purpose
- * could otherwise block all encoders. ffmpeg limits its own CPU time.
+ * An encoder lives until its audio is complete and, beyond the read-ahead, delivered: at the pace
+ * of playback, if a client listens to it. It may take this long in addition to twice the duration
+ * of the audio: clients that read slowly on purpose could otherwise block all encoders. ffmpeg
+ * limits its own CPU time.
  */
 const streamMs = 5 * 60_000;
 
@@ -17,8 +18,9 @@ const streamMs = 5 * 60_000;
 const wholeMs = 11 * 60_000;
 
 /**
- * Formats without an encoder are samples behind a WAV header without a length, because the first bytes are sent before
- * the last are known. @throws {ToolFailed} ffmpeg is not installed
+ * Formats without an encoder are samples behind a WAV header without a length, because the first
+ * bytes are sent before the last are known.
+ * @throws {ToolFailed} ffmpeg is not installed
  */
 export const ffmpegEncoder = (host: SubprocessHost): Encoder => {
   const version = host.versions.ffmpeg;

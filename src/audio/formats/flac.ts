@@ -21,7 +21,10 @@ const firstFrame = (flac: Buffer): number | undefined => {
   return flac.length + 1; // truncated within the metadata
 };
 
-/** The number of samples of the frame that begins here; undefined if none does (RFC 9639, section 9.1). */
+/**
+ * The number of samples of the frame that begins here; undefined if none does (RFC 9639, section
+ * 9.1).
+ */
 const frameSamples = (flac: Buffer, at: number): number | undefined => {
   if (flac[at] !== 0xff || ((flac[at + 1] ?? 0) & 0xfe) !== 0xf8) return undefined;
   const [sizeCode, rateCode] = [(flac[at + 2] ?? 0) >>> 4, (flac[at + 2] ?? 0) & 15];
@@ -41,7 +44,10 @@ const checksum8 = (bytes: Buffer, from: number, to: number): number => {
   return crc;
 };
 
-/** Where the frame ends: where its checksum is right, and another frame or nothing follows. Undefined if truncated. */
+/**
+ * Where the frame ends: where its checksum is right, and another frame or nothing follows.
+ * Undefined if truncated.
+ */
 const frameEnd = (flac: Buffer, from: number): number | undefined => {
   let crc = 0;
   for (let at = from; at < flac.length; ) {
@@ -74,7 +80,10 @@ export const measureFlac = (flac: Buffer): AudioLength | undefined => {
   return samples === undefined ? undefined : { samples, sampleRate: flac.readUIntBE(18, 3) >>> 4 };
 };
 
-/** Writes the number of samples into STREAMINFO, where a streaming encoder leaves it unknown (RFC 9639, section 8.2). */
+/**
+ * Writes the number of samples into STREAMINFO, where a streaming encoder leaves it unknown (RFC
+ * 9639, section 8.2).
+ */
 export const fixFlacSize = (flac: Buffer): Buffer => {
   const samples = countSamples(flac);
   return samples === undefined ? flac : withSampleCount(flac, samples);

@@ -13,8 +13,8 @@ export interface Frames {
 }
 
 /**
- * Walks the frames after an ID3v2 tag. `samples`: as a gapless decoder plays them, without the delay and padding of the
- * encoder's tag.
+ * Walks the frames after an ID3v2 tag. `samples`: as a gapless decoder plays them, without the
+ * delay and padding of the encoder's tag.
  */
 const mpegFrames = (mp3: Buffer): Frames & { readonly frames: number } => {
   let [frames, at] = [0, afterId3(mp3)];
@@ -32,8 +32,9 @@ const mpegFrames = (mp3: Buffer): Frames & { readonly frames: number } => {
 };
 
 /**
- * Samples that a Xing or Info tag in the first frame excludes from playback: that frame itself and, in LAME's extension of
- * the tag, 12 bits each of encoder delay and padding. Libavformat writes the same extension.
+ * Samples that a Xing or Info tag in the first frame excludes from playback: that frame itself and,
+ * in LAME's extension of the tag, 12 bits each of encoder delay and padding. Libavformat writes the
+ * same extension.
  */
 const unplayedSamples = (frames: Buffer): number => {
   if (frames.length < 200) return 0;
@@ -56,7 +57,10 @@ export const afterId3 = (bytes: Buffer): number => {
   return 10 + bytes.subarray(6, 10).reduce((size, byte) => size * 128 + (byte & 0x7f), 0);
 };
 
-/** True if the bytes end inside a frame. A single frame, or a tag after the last one, counts as complete. */
+/**
+ * True if the bytes end inside a frame. A single frame, or a tag after the last one, counts as
+ * complete.
+ */
 export const isTruncatedMpeg = (bytes: Buffer): boolean => {
   const { frames, end, foreign } = mpegFrames(bytes);
   if (foreign || end === bytes.length || frames < 2) return false;

@@ -12,7 +12,10 @@ interface OggPages {
 /** The granule position of a page on which no packet ends. */
 const none = 0xffff_ffff_ffff_ffffn;
 
-/** Walks the pages (RFC 3533): 27 bytes, the last of which counts the segments; the lengths of the segments; the segments. */
+/**
+ * Walks the pages (RFC 3533): 27 bytes, the last of which counts the segments; the lengths of the
+ * segments; the segments.
+ */
 const oggPages = (ogg: Buffer): OggPages => {
   let at = 0;
   let granules = 0;
@@ -33,7 +36,10 @@ export const isTruncatedOgg = (bytes: Buffer): boolean => {
   return !foreign && end > bytes.length;
 };
 
-/** The codec is in the first page: Vorbis (Vorbis I, section 4.2.2) or Opus (RFC 7845, section 5.1), always 48 kHz. */
+/**
+ * The codec is in the first page: Vorbis (Vorbis I, section 4.2.2) or Opus (RFC 7845, section 5.1),
+ * always 48 kHz.
+ */
 export const measureOgg = (ogg: Buffer): AudioLength | undefined => {
   const { granules } = oggPages(ogg);
   if (ogg.length < 48) return undefined;

@@ -2,8 +2,8 @@ import { isUnknownSize, unknownSize } from "../../domain/synthesis/wav-header.ts
 import type { AudioLength } from "./audio-length.ts";
 
 /**
- * Replaces unknown sizes in the header by the true ones, which players and range requests need. Other bytes are returned
- * unchanged.
+ * Replaces unknown sizes in the header by the true ones, which players and range requests need.
+ * Other bytes are returned unchanged.
  */
 export const fixWavSizes = (bytes: Buffer): Buffer => {
   const data = findChunk(bytes, "data");

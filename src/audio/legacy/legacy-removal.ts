@@ -23,10 +23,12 @@ export interface LegacyRemovalOptions {
 const removalsAtOnce = 8;
 
 /**
- * Deletes the public audio and marks that earlier versions stored under names that anybody can compute: from the CDN, then
- * from the store. No instance of this version serves them, so that a cache cannot get them again. What is not purged stays in
- * the store for the next run, which finds it by its listing: a run can be interrupted and repeated, by any number of instances.
- * Resolves with the number of removals. @throws {AudioStoreUnavailable} {CdnUnavailable}; the signal's reason
+ * Deletes the public audio and marks that earlier versions stored under names that anybody can
+ * compute: from the CDN, then from the store. No instance of this version serves them, so that a
+ * cache cannot get them again. What is not purged stays in the store for the next run, which finds
+ * it by its listing: a run can be interrupted and repeated, by any number of instances. Resolves
+ * with the number of removals.
+ * @throws {AudioStoreUnavailable} {CdnUnavailable}; the signal's reason
  */
 export const removeLegacyAudio = async (
   { store, purge, forget, log }: Pick<LegacyRemovalOptions, "store" | "purge" | "forget" | "log">,
@@ -57,8 +59,8 @@ const dayMs = 24 * 60 * 60_000;
 const retryMs = 60 * 60_000;
 
 /**
- * Deletes it now, or when its time is over, and once a day until nothing was left a day after the start: by then no instance
- * of an earlier version stores more.
+ * Deletes it now, or when its time is over, and once a day until nothing was left a day after the
+ * start: by then no instance of an earlier version stores more.
  */
 export const scheduleLegacyRemoval = ({
   time,

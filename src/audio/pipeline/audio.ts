@@ -11,7 +11,10 @@ export interface Rendition {
   readonly hash: string;
   /** `name(recipe, hash)`. */
   readonly name: AudioName;
-  /** Whether the engine gets SSML. Follows from the text and its replacements, so that the recipe does not contain it. */
+  /**
+   * Whether the engine gets SSML. Follows from the text and its replacements, so that the recipe
+   * does not contain it.
+   */
   readonly ssml: boolean;
   /**
    * What the engine gets instead of the recipe's text: canonical SSML, or the text with a lexicon's

@@ -78,7 +78,10 @@ export class InFlightSyntheses {
     return this.#inFlight.has(name);
   }
 
-  /** The running synthesis of that object, if any. It now waits in the queue of this API key as well. */
+  /**
+   * The running synthesis of that object, if any. It now waits in the queue of this API key as
+   * well.
+   */
   join(
     name: AudioName,
     { apiKey, onWork }: Pick<Wanted, "apiKey" | "onWork"> = {},
@@ -91,8 +94,9 @@ export class InFlightSyntheses {
   }
 
   /**
-   * Starts a synthesis. @throws {Unavailable} too many are running, in total or for this key @throws {EngineFailed} {Invalid} the same synthesis
-   * failed a moment ago
+   * Starts a synthesis.
+   * @throws {Unavailable} too many are running, in total or for this key
+   * @throws {EngineFailed} {Invalid} the same synthesis failed a moment ago
    */
   begin(rendition: Rendition, { progressive, apiKey, onWork }: Wanted): SharedStream {
     const { renderer, limits, log, onFinished } = this.#options;

@@ -114,8 +114,8 @@ export class Lookup {
   }
 
   /**
-   * What was paid for before names changed. It is moved to its new name, but not while instances may run that would not
-   * find it there.
+   * What was paid for before names changed. It is moved to its new name, but not while instances
+   * may run that would not find it there.
    */
   async #former(name: AudioName, recipe: Recipe, signal: AbortSignal): Promise<StoredAudio | undefined> {
     const { store, reader, writer, isUpgraded } = this.#parts;

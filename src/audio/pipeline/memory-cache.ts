@@ -23,8 +23,8 @@ interface Entry {
 
 /**
  * The most recently used objects, in the memory of this process.
- * Limited in bytes (default 64 MiB; 0 disables it). An object larger than `largestShare` of the limit (default an
- * eighth) is not cached, because it would evict many others.
+ * Limited in bytes (default 64 MiB; 0 disables it). An object larger than `largestShare` of the
+ * limit (default an eighth) is not cached, because it would evict many others.
  */
 export const createMemoryCache = ({
   maxBytes = 64 * 1024 * 1024,
@@ -42,7 +42,10 @@ export const createMemoryCache = ({
     sizeCalculation: ({ audio: { bytes } }) => bytes.length + entryBytes,
   });
 
-  /** Objects that are not kept here, and whose use was reported a moment ago: the store takes some time. */
+  /**
+   * Objects that are not kept here, and whose use was reported a moment ago: the store takes some
+   * time.
+   */
   const reported = new LRUCache<AudioName, true>({ max: 1000, ttl: 60_000 });
   let forgotten = 0;
 
@@ -59,7 +62,10 @@ export const createMemoryCache = ({
       if (entry) reportIfDue(name, entry);
       return entry?.audio;
     },
-    /** `usedAt`: when the store last heard that the object is used. Default: now, because it is being stored. */
+    /**
+     * `usedAt`: when the store last heard that the object is used. Default: now, because it is
+     * being stored.
+     */
     set: (name: AudioName, { bytes, length }: AudioContent, usedAt = clock()): void => {
       const audio = { bytes: withOwnMemory(bytes), length };
       const entry = { audio, reportAt: usedAt + (uses?.intervalMs ?? 0) };

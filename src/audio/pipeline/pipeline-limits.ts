@@ -13,8 +13,8 @@ export const pipelineLimits = {
   wholeMs: 10 * 60_000,
   audioBytes: 64 * megabyte,
   /**
-   * How far streamed audio is read ahead of its fastest reader. The longest text in mp3 is 3 MB at the normal rate, so that
-   * slow clients do not block its encoder.
+   * How far streamed audio is read ahead of its fastest reader. The longest text in mp3 is 3 MB at
+   * the normal rate, so that slow clients do not block its encoder.
    */
   readAheadBytes: 4 * megabyte,
   /** Concurrent lookups and syntheses. */
@@ -23,7 +23,10 @@ export const pipelineLimits = {
   inFlightPerKey: queues.syntheses.concurrencyPerKey,
   /** How long a failed synthesis is not repeated. */
   failureMs: 3000,
-  /** Concurrent reads of objects by URL, which anyone may request: they must not displace syntheses. Others wait. */
+  /**
+   * Concurrent reads of objects by URL, which anyone may request: they must not displace syntheses.
+   * Others wait.
+   */
   audioReads: 16,
   /** What such a read takes at once: 16 seconds of mp3. */
   partBytes: 128 * 1024,

@@ -28,24 +28,31 @@ export interface StreamedAudio {
   readonly failed: readonly string[];
   readonly source: AudioSource;
   /**
-   * From the first byte, at the reader's pace; can be read once. Its header never has a length, also if that is known, so that
-   * all streams of audio have the same bytes. Leaving the iteration leaves the synthesis, which
-   * ends with its last reader. @throws {EngineFailed} {Unavailable} midway: the audio is incomplete. Chunks are
-   * shared: do not modify them.
+   * From the first byte, at the reader's pace; can be read once. Its header never has a length,
+   * also if that is known, so that all streams of audio have the same bytes. Leaving the iteration
+   * leaves the synthesis, which ends with its last reader.
+   * @throws {EngineFailed} {Unavailable} midway: the audio is incomplete. Chunks are shared: do not
+   * modify them.
    */
   readonly audio: AsyncIterable<Buffer>;
   /** What the listener keeps in memory. */
   readonly memory: AudioMemory;
 }
 
-/** From a recipe to its audio: memory, then store, then engine. At most one synthesis runs per object. */
+/**
+ * From a recipe to its audio: memory, then store, then engine. At most one synthesis runs per
+ * object.
+ */
 export interface Pipeline extends AudioReads {
   /**
-   * The audio of the first rendition that succeeds. Each rendition has its own hash and object. A failed rendition of
-   * a free engine is not retried for a few seconds. Work waits in the queue of `apiKey`; without one, in its own
-   * queue. @throws {EngineFailed} all renditions failed: the failure of the first @throws {Invalid} the text contains
-   * nothing that can be spoken, or that the first voice can pronounce @throws {Unavailable} the pipeline is
-   * overloaded, or the audio has not begun, or is not complete, in time
+   * The audio of the first rendition that succeeds. Each rendition has its own hash and object. A
+   * failed rendition of a free engine is not retried for a few seconds. Work waits in the queue of
+   * `apiKey`; without one, in its own queue.
+   * @throws {EngineFailed} all renditions failed: the failure of the first
+   * @throws {Invalid} the text contains nothing that can be spoken, or that the first voice can
+   * pronounce
+   * @throws {Unavailable} the pipeline is overloaded, or the audio has not begun, or is not
+   * complete, in time
    */
   obtain(
     renditions: readonly Rendition[],
@@ -54,14 +61,15 @@ export interface Pipeline extends AudioReads {
     onWork?: OnWork,
   ): Promise<Audio>;
   /**
-   * The same audio, with the bytes that the store keeps: another instance may have stored others before, if the engine
-   * is not deterministic. Then it waits for the write, within a limit. Without a response from the store, the audio is
-   * unchanged.
+   * The same audio, with the bytes that the store keeps: another instance may have stored others
+   * before, if the engine is not deterministic. Then it waits for the write, within a limit.
+   * Without a response from the store, the audio is unchanged.
    */
   asKept(audio: Audio, signal: AbortSignal): Promise<Audio>;
   /**
-   * Like `obtain`, but resolves with the first bytes of a rendition. Later failures are the stream's, and no other
-   * rendition is tried. Concurrent callers share the synthesis. @throws as `obtain`
+   * Like `obtain`, but resolves with the first bytes of a rendition. Later failures are the
+   * stream's, and no other rendition is tried. Concurrent callers share the synthesis.
+   * @throws as `obtain`
    */
   stream(
     renditions: readonly Rendition[],
@@ -76,19 +84,24 @@ export interface Pipeline extends AudioReads {
   /** What is known of the audio that `fromCache` returns. Its bytes are not read. */
   statRendition(rendition: Rendition, signal: AbortSignal): Promise<KnownAudio | undefined>;
   /**
-   * The whole object from memory or store; audio that is being written, as it is kept (`asKept`). @throws {Unavailable} the store cannot be read
+   * The whole object from memory or store; audio that is being written, as it is kept (`asKept`).
+   * @throws {Unavailable} the store cannot be read
    */
   getAudio(name: AudioName, signal: AbortSignal): Promise<AudioContent | undefined>;
   /**
-   * When the phonemes of audio are spoken; none if its voice does not report them. They are not kept: the voice
-   * speaks again. `onBegin`: called when its engine begins to work. @throws as `obtain`
+   * When the phonemes of audio are spoken; none if its voice does not report them. They are not
+   * kept: the voice speaks again. `onBegin`: called when its engine begins to work.
+   * @throws as `obtain`
    */
   phonemes(
     rendition: Rendition,
     wanted: { readonly apiKey: string; readonly onBegin: () => void },
     signal: AbortSignal,
   ): Promise<readonly SpokenPhoneme[]>;
-  /** The hash was deleted: removes everything under it from memory, and what is still being written from the store. */
+  /**
+   * The hash was deleted: removes everything under it from memory, and what is still being written
+   * from the store.
+   */
   forget(hash: string): void;
   /** True while it is synthesized or waits to be written. */
   isInUse(name: AudioName): boolean;
@@ -301,8 +314,8 @@ const assemble = (parts: PipelineOptions) => {
     scheduler,
     onFinished: (name, audio, how, { marks, mayDiffer = false }) => {
       if (marks) {
-        // Written first, so that stored audio always has its marks. They belong to the audio that a client got from
-        // memory a moment ago: no reader waits for their write.
+        // Marks are written first, so that stored audio always has them. No reader waits for this:
+        // they belong to the audio that a client got from memory a moment ago.
         const content = { bytes: marks, length: audio.length };
         cache.set(marksName(name), content);
         writer.put(marksName(name), content);

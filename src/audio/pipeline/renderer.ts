@@ -46,9 +46,12 @@ export type Renderer = ReturnType<typeof createRenderer>;
 
 export const createRenderer = ({ engines, encoder, decoder, maxAudioBytes }: RendererOptions) => ({
   /**
-   * Synthesizes a recipe in its format, chunk by chunk. @throws {EngineFailed} the engine failed, was too slow, returned another format,
-   * or (a provider) more than an object may hold @throws {Invalid} the text contains nothing that can be spoken, or takes too long @throws
-   * {Unavailable} no slot in time, or no encoder @throws {Interrupted} the synthesis may be restarted
+   * Synthesizes a recipe in its format, chunk by chunk.
+   * @throws {EngineFailed} the engine failed, was too slow, returned another format, or (a
+   * provider) more than an object may hold
+   * @throws {Invalid} the text contains nothing that can be spoken, or takes too long
+   * @throws {Unavailable} no slot in time, or no encoder
+   * @throws {Interrupted} the synthesis may be restarted
    */
   render: async function* (
     spoken: RenderRequest,
@@ -105,8 +108,9 @@ export const createRenderer = ({ engines, encoder, decoder, maxAudioBytes }: Ren
     }
   },
   /**
-   * When the phonemes of a recipe are spoken, by a synthesis whose audio is dropped: they are not stored. None if its
-   * voice does not report them. @throws as `render`
+   * When the phonemes of a recipe are spoken, by a synthesis whose audio is dropped: they are not
+   * stored. None if its voice does not report them.
+   * @throws as `render`
    */
   phonemes: async (
     spoken: RenderRequest,
@@ -131,8 +135,10 @@ const tooLarge = ({ code }: Engine, bytes: number): Error =>
   isByok(code) ? new EngineFailed(`The audio is larger than ${bytes} bytes.`) : new SpeechTooLong();
 
 /**
- * The complete audio, with its true sizes in its header, and its measured length. `rendered`: what `render` returned.
- * @throws {EngineFailed} it is empty, truncated, not in this format, not of the declared length, or too short for its text
+ * The complete audio, with its true sizes in its header, and its measured length. `rendered`: what
+ * `render` returned.
+ * @throws {EngineFailed} it is empty, truncated, not in this format, not of the declared length, or
+ * too short for its text
  */
 const finish = (
   format: AudioFormat,
@@ -156,8 +162,8 @@ const marksIn = (format: AudioFormat, { encoding, marks }: Speech): Buffer | und
 };
 
 /**
- * What is spoken, in audio of that format. Encoders begin with a delay of silence, the least that they add, which players of
- * mp3 and adts play: no header tells them.
+ * What is spoken, in audio of that format. Encoders begin with a delay of silence, the least that
+ * they add, which players of mp3 and adts play: no header tells them.
  */
 const delayed = <T extends { readonly time: number }>(
   spoken: readonly T[],

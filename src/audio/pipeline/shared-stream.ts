@@ -2,19 +2,19 @@ import { untilAborted } from "../../async/deadline.ts";
 import type { AudioContent } from "../store/audio-store.ts";
 
 /**
- * Audio that is being synthesized, for many readers: each gets all of it from the first byte, at its own pace. The
- * source is read as far as the fastest reader needs, and a little ahead. When the last reader leaves before the end,
- * the source is aborted.
+ * Audio that is being synthesized, for many readers: each gets all of it from the first byte, at
+ * its own pace. The source is read as far as the fastest reader needs, and a little ahead. When the
+ * last reader leaves before the end, the source is aborted.
  */
 export interface SharedStream {
   /**
-   * The complete audio. `onBegun`: called when its first bytes exist. @throws the source's failure,
-   * or the signal's reason
+   * The complete audio. `onBegun`: called when its first bytes exist.
+   * @throws the source's failure, or the signal's reason
    */
   readAll(signal: AbortSignal, onBegun?: () => void): Promise<AudioContent>;
   /**
-   * Resolves when the first bytes are available. Chunks are shared: do not modify them. @throws the source's failure,
-   * or the signal's reason, also midway
+   * Resolves when the first bytes are available. Chunks are shared: do not modify them.
+   * @throws the source's failure, or the signal's reason, also midway
    */
   read(signal: AbortSignal): Promise<AsyncIterable<Buffer>>;
   /** What its readers keep in memory together. */
@@ -32,15 +32,22 @@ export interface SharedStreamOptions<Ending = unknown> {
   /** Starts the synthesis. The signal is aborted when it is over, however it ended. */
   readonly source: (signal: AbortSignal) => AsyncIterable<Buffer, Ending>;
   /**
-   * Checks and completes the audio; its bytes are as many as `bytes`. Readers see the end only afterwards. @throws if
-   * the audio is incomplete
+   * Checks and completes the audio; its bytes are as many as `bytes`. Readers see the end only
+   * afterwards.
+   * @throws if the audio is incomplete
    */
   readonly finish: (bytes: Buffer, ending: Ending) => AudioContent;
-  /** True to restart after this failure. Called at most once, and only before any reader has received bytes. */
+  /**
+   * True to restart after this failure. Called at most once, and only before any reader has
+   * received bytes.
+   */
   readonly mayRestart: (error: unknown) => boolean;
   /** How far the source is read beyond the fastest reader. */
   readonly readAheadBytes: number;
-  /** Called once, before any reader sees the end. `failure` is undefined if the audio was completed or cancelled. */
+  /**
+   * Called once, before any reader sees the end. `failure` is undefined if the audio was completed
+   * or cancelled.
+   */
   readonly onOver: (failure: unknown) => void;
 }
 
@@ -196,7 +203,9 @@ export class SharedSource<Ending> implements SharedStream, AudioMemory {
     this.#stopSource(reason);
   }
 
-  /** A source that waits for its next read sees no signal: only `return` makes it release its slots. */
+  /**
+   * A source that waits for its next read sees no signal: only `return` makes it release its slots.
+   */
   #stopSource(reason: unknown): void {
     this.#controller.abort(reason);
     this.#iterator.return?.().catch(() => {}); // the outcome is known already

@@ -19,9 +19,10 @@ export interface StoreRecheck {
 const freshMs = 100;
 
 /**
- * Synthesizes, unless another instance stored the audio while this one waited for its slot. There is no lock: two
- * instances that start at the same moment both synthesize it. Their bytes may differ; the store keeps the first, which
- * then replace the others in memory (StoreWriterOptions.onKept).
+ * Synthesizes, unless another instance stored the audio while this one waited for its slot. There
+ * is no lock: two instances that start at the same moment both synthesize it. Their bytes may
+ * differ; the store keeps the first, which then replace the others in memory
+ * (StoreWriterOptions.onKept).
  */
 export const renderUnlessStored = async function* (
   { renderer, recheck, time, onFound, onBegin }: StoreRecheck,
@@ -45,7 +46,10 @@ export const renderUnlessStored = async function* (
   }
 };
 
-/** Releases the slot unused. It is neither the engine's failure nor its provider's, so it passes through unchanged. */
+/**
+ * Releases the slot unused. It is neither the engine's failure nor its provider's, so it passes
+ * through unchanged.
+ */
 export class FoundInStore extends Error {
   override readonly name = "FoundInStore";
   readonly audio: AudioContent;

@@ -69,9 +69,10 @@ export class StoreWriter {
   }
 
   /**
-   * Queues the object. `pending` returns it until it is stored or dropped. Objects beyond the limit on pending bytes
-   * are dropped and logged: they can be synthesized again. `mayDiffer`: another instance may store other bytes first.
-   * `former`: the audio of this name is removed once the object is stored.
+   * Queues the object. `pending` returns it until it is stored or dropped. Objects beyond the limit
+   * on pending bytes are dropped and logged: they can be synthesized again. `mayDiffer`: another
+   * instance may store other bytes first. `former`: the audio of this name is removed once the
+   * object is stored.
    */
   put(
     name: AudioName,
@@ -92,7 +93,10 @@ export class StoreWriter {
     }
   }
 
-  /** The hash was deleted: what is pending is not written, and what is being written is removed afterwards. */
+  /**
+   * The hash was deleted: what is pending is not written, and what is being written is removed
+   * afterwards.
+   */
   forget(hash: string): void {
     for (const name of audioNamesOf(hash)) {
       const entry = this.#pending.get(name);
@@ -110,14 +114,17 @@ export class StoreWriter {
     return this.pending(name) !== undefined && this.#pending.get(name)?.mayDiffer === true;
   }
 
-  /** Resolves when the object is stored or dropped; at once if it is not pending, or if the store is failing. */
+  /**
+   * Resolves when the object is stored or dropped; at once if it is not pending, or if the store is
+   * failing.
+   */
   async written(name: AudioName): Promise<void> {
     if (!this.#isFailing) await this.#pending.get(name)?.written;
   }
 
   /**
-   * Shutdown: waits until everything is written, at most `timeoutMs`, then drops the rest and accepts no more.
-   * Resolves with the number of dropped objects.
+   * Shutdown: waits until everything is written, at most `timeoutMs`, then drops the rest and
+   * accepts no more. Resolves with the number of dropped objects.
    */
   async drain(timeoutMs: number): Promise<number> {
     this.#state = "draining";

@@ -7,7 +7,10 @@ const intervalMs = 60 * 60_000;
 /** Of an interval: instances that start together do not list the store together. */
 const earliest = 0.1;
 
-/** Runs it about once an hour, until the returned function is called. That resolves when no run is in progress. */
+/**
+ * Runs it about once an hour, until the returned function is called. That resolves when no run is
+ * in progress.
+ */
 export const scheduleRetention = ({
   retention,
   time,

@@ -32,8 +32,9 @@ export const useIntervalMs = ({ maxAgeMs = Number.POSITIVE_INFINITY }: Retention
   Math.min(dayMs, maxAgeMs / 4);
 
 /**
- * Removes the audio that the policy does not keep. It reads the listing once or twice and keeps a sum per hour, not the
- * names. Several instances may do so at the same time: they choose the same audio.
+ * Removes the audio that the policy does not keep. It reads the listing once or twice and keeps a
+ * sum per hour, not the names. Several instances may do so at the same time: they choose the same
+ * audio.
  */
 export const createRetention = ({
   store,
@@ -68,7 +69,10 @@ export const createRetention = ({
   };
 
   return {
-    /** @throws {AudioStoreUnavailable}; what `requireMeasuredClock` rejects with; the signal's reason */
+    /**
+     * @throws {AudioStoreUnavailable}; what `requireMeasuredClock` rejects with; the signal's
+     * reason
+     */
     runOnce: async (signal: AbortSignal): Promise<void> => {
       await requireMeasuredClock();
       const before = { ...removed };
@@ -104,8 +108,8 @@ const createHours = () => {
       byHour.set(hour, (byHour.get(hour) ?? 0) + files.bytes);
     },
     /**
-     * Decides, in the order of a listing, which audio fits into this many bytes: those of the latest hours, and of one
-     * more hour the first. Undefined if all fit.
+     * Decides, in the order of a listing, which audio fits into this many bytes: those of the
+     * latest hours, and of one more hour the first. Undefined if all fit.
      */
     within: (maxBytes: number): ((files: AudioFiles) => boolean) | undefined => {
       let room = maxBytes;

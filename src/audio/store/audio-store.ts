@@ -49,40 +49,50 @@ export interface AudioFiles {
   readonly usedAt: EpochMs;
 }
 
-/** Immutable objects under content-addressed names. All methods that take one throw a TypeError for any other name. */
+/**
+ * Immutable objects under content-addressed names. All methods that take one throw a TypeError for
+ * any other name.
+ */
 export interface AudioStore {
   /**
-   * The object as it was put, or undefined if there is none. @throws {AudioStoreUnavailable} {DamagedAudio}; the
-   * signal's reason
+   * The object as it was put, or undefined if there is none.
+   * @throws {AudioStoreUnavailable} {DamagedAudio}; the signal's reason
    */
   get(name: AudioName, signal?: AbortSignal): Promise<StoredAudio | undefined>;
   /**
-   * What is known of the object, or undefined if there is none. Its bytes are not read and not verified, but their number is.
+   * What is known of the object, or undefined if there is none. Its bytes are not read and not
+   * verified, but their number is.
    * @throws {AudioStoreUnavailable} {DamagedAudio}; the signal's reason
    */
   stat(name: AudioName, signal?: AbortSignal): Promise<AudioInfo | undefined>;
   /**
-   * The bytes of the range, or as many as the object has from its start on. They are not verified, because the checksum is of all
-   * bytes: who reads all parts compares it. Nothing stays open between two parts, so that slow clients hold no file and no
-   * connection. @throws as `stat`; {DamagedAudio} also if the object ends before the range
+   * The bytes of the range, or as many as the object has from its start on. They are not verified,
+   * because the checksum is of all bytes: who reads all parts compares it. Nothing stays open
+   * between two parts, so that slow clients hold no file and no connection.
+   * @throws as `stat`; {DamagedAudio} also if the object ends before the range
    */
   read(name: AudioName, range: ByteRange, signal?: AbortSignal): Promise<AudioPart | undefined>;
   /**
-   * Stores the object atomically and durably. An existing object is never overwritten, unless it is damaged: a second put
-   * of the same name is a no-op, and resolves with the existing object. @throws {AudioStoreUnavailable}; {TypeError} the
-   * object is empty
+   * Stores the object atomically and durably. An existing object is never overwritten, unless it is
+   * damaged: a second put of the same name is a no-op, and resolves with the existing object.
+   * @throws {AudioStoreUnavailable}; {TypeError} the object is empty
    */
   put(name: AudioName, audio: AudioContent): Promise<AudioContent | undefined>;
-  /** Records that the object is in use now; a no-op if there is none. @throws {AudioStoreUnavailable} */
+  /**
+   * Records that the object is in use now; a no-op if there is none.
+   * @throws {AudioStoreUnavailable}
+   */
   touch(name: AudioName): Promise<void>;
   /**
-   * All audio, or that of one folder, in the order of their names, with a bounded amount of memory. What is put or removed
-   * meanwhile may be listed or not. @throws {AudioStoreUnavailable}; the signal's reason
+   * All audio, or that of one folder, in the order of their names, with a bounded amount of memory.
+   * What is put or removed meanwhile may be listed or not.
+   * @throws {AudioStoreUnavailable}; the signal's reason
    */
   list(signal: AbortSignal, folder?: AudioFolder): AsyncIterable<AudioFiles>;
   /**
-   * Removes everything under the hash; with `unusedSince`, only what was not put or touched later. Calls of `get` in
-   * progress are not disturbed. Resolves with the names of the removed objects. @throws {AudioStoreUnavailable}
+   * Removes everything under the hash; with `unusedSince`, only what was not put or touched later.
+   * Calls of `get` in progress are not disturbed. Resolves with the names of the removed objects.
+   * @throws {AudioStoreUnavailable}
    */
   remove(hash: string, condition?: { readonly unusedSince: number }): Promise<readonly string[]>;
   /** Resolves if the store can be written. @throws {AudioStoreUnavailable} */

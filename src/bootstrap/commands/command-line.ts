@@ -24,7 +24,8 @@ import { webhookRefusal } from "../website-servers.ts";
 /**
  * Opens the admin services for one command. Reads only the streams that the command names or
  * decides on, and subscribes to nothing.
- * @throws {EventStoreUnavailable} @throws {BadSetting}
+ * @throws {EventStoreUnavailable}
+ * @throws {BadSetting}
  */
 export const composeCommandLine = async (
   settings: Settings,

@@ -41,8 +41,8 @@ const serving: readonly Projection<unknown>[] = [
   lexicons,
 ];
 /**
- * Views that only hints, webhooks and reports need. If one of them fails, the service is degraded
- * and goes on.
+ * Views that only hints, webhooks and reports need. If one of them fails, the service continues to
+ * serve and reports that it is degraded.
  */
 const reporting: readonly Projection<unknown>[] = [platforms, webhooks, deliveries, suspensions, samples];
 

@@ -94,7 +94,8 @@ export const deprecateVoice = (
 
 /**
  * The id must be an operator's: see `nextSystemVoiceId`. With a `service` it is a fallback voice.
- * @throws {Invalid} @throws {Conflict} when id or name is taken
+ * @throws {Invalid}
+ * @throws {Conflict} when id or name is taken
  */
 export const addSystemVoice = (
   catalog: Catalog,

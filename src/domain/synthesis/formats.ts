@@ -22,7 +22,10 @@ export interface FormatTraits {
   readonly inV2: boolean;
   /** Checked for truncation and measured by src/audio/formats/containers.ts. */
   readonly container: string;
-  /** In Hz. If absent, the audio has the rate of the voice, or one that the codec supports. */
+  /**
+   * The rate is in Hz. If absent, the audio has the rate of the voice, or one that the codec
+   * supports.
+   */
   readonly sampleRate?: number;
   /** How ffmpeg encodes it. Absent: raw samples behind a header, which needs no encoder. */
   readonly encoder?: {

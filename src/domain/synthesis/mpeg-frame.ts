@@ -3,7 +3,7 @@ interface MpegFrame {
   /** The size of the frame in bytes, its header included. */
   readonly length: number;
   readonly samples: number;
-  /** In Hz. */
+  /** The sample rate in Hz. */
   readonly sampleRate: number;
 }
 

@@ -49,7 +49,7 @@ export interface Recipe {
 
 /**
  * The recipe's name: HMAC-SHA-256 of its canonical form under the installation's naming key, 64
- * hexadecimal digits. Nobody without the key can compute the name of a text.
+ * hexadecimal digits. The name of a text cannot be computed without the key.
  */
 export const hashRecipe = (namingKey: KeyObject, recipe: Recipe): string =>
   createHmac("sha256", namingKey)

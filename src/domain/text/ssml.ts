@@ -28,7 +28,8 @@ export interface WordsPlace {
 export interface Dialect {
   /**
    * The engine's own name of a voice, and its language. Undefined: its element is unwrapped.
-   * Default: all are. `outer`: who speaks around it. @throws {Invalid}
+   * Default: all are. `outer`: who speaks around it.
+   * @throws {Invalid}
    */
   readonly voiceNamed?: (
     name: string,

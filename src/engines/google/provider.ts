@@ -109,7 +109,8 @@ const largestShare = 0.55;
 /**
  * Halves of a piece that Google refuses because of the length of its sentences, which depends on
  * the voice and is not documented: between sentences, else between clauses or words. Such a refusal
- * is not billed. @throws `error`, if it is another
+ * is not billed.
+ * @throws `error`, if it is another
  */
 const shorterPieces = (error: unknown, piece: string, { ssml, lang }: SpeechRequest): readonly string[] => {
   if (!isTooLong(error)) throw error;

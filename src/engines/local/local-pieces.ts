@@ -25,8 +25,8 @@ const defaultMostCost = 300;
 const first = 40;
 
 /**
- * Splits runs into pieces for their local tools. @throws {Invalid} path `text`: an SSML element is
- * too large
+ * Splits runs into pieces for their local tools.
+ * @throws {Invalid} path `text`: an SSML element is too large
  */
 export const localPieces = (
   runs: readonly Run[],

@@ -43,7 +43,7 @@ export const speak = async (
   const pieces = localPieces(runs, request.prosody, voiceOf);
   requireReadable(pieces);
   const marks = collectPieceMarks(spoken, request, pieces);
-  /** Of the audio: that of its first piece. */
+  /** The audio has the sample rate of its first piece. */
   let sampleRate = 0;
   const say = async (piece: LocalPiece, signal: AbortSignal, turn: SlotOptions): Promise<SpokenPiece> => {
     const report = marks.begin(piece);
@@ -98,8 +98,8 @@ export const speak = async (
 
 /**
  * Only the preparation knows which words a Japanese voice speaks, and how it writes them: so it
- * runs twice if there are any, and reads them in between. @throws {Unavailable} their readings are
- * not available
+ * runs twice if there are any, and reads them in between.
+ * @throws {Unavailable} their readings are not available
  */
 const prepareFor = async (
   request: SpeechRequest,

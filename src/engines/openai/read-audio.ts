@@ -20,8 +20,8 @@ export interface ReadOptions {
 
 /**
  * Reads audio by its bytes: many servers ignore the requested format, and label what they send with
- * another. Only the wanted container is passed on. @throws {EngineFailed} not audio, empty, or of
- * an unknown format
+ * another. Only the wanted container is passed on.
+ * @throws {EngineFailed} not audio, empty, or of an unknown format
  */
 export const readSpeech = async (
   response: UpstreamResponse,
@@ -38,7 +38,8 @@ export const readSpeech = async (
 
 /**
  * Reads the response to a request for samples (`response_format: "pcm"`), with `sampleRate` at that
- * rate. They may be in any container. @throws {EngineFailed} as `readSpeech`
+ * rate. They may be in any container.
+ * @throws {EngineFailed} as `readSpeech`
  */
 export const readAsSamples = async (
   response: UpstreamResponse,

@@ -131,8 +131,9 @@ const serverEvent = z.object({
 type ServerEvent = z.output<typeof serverEvent>;
 
 /**
- * The samples of the response. Events of other types and of other responses are skipped. @throws
- * {Reworded} at the end, other words were spoken @throws {UpstreamFailed} an error, or no end
+ * The samples of the response. Events of other types and of other responses are skipped.
+ * @throws {Reworded} at the end, other words were spoken
+ * @throws {UpstreamFailed} an error, or no end
  * @throws {EngineFailed} no audio, or no transcript
  */
 async function* readRealtime(

@@ -9,9 +9,9 @@ const sampleRates = { min: 4_000, max: 384_000 };
 
 /**
  * Reads a WAV of integers (8, 16, 24, 32 bit) or floats (32, 64 bit) of any rate, with any number
- * of channels, which are averaged. Other chunks are skipped. Resolves with the header. @throws
- * {EngineFailed} another kind of WAV, or not a WAV; {UpstreamFailed} it is truncated; errors of
- * `wav`
+ * of channels, which are averaged. Other chunks are skipped. Resolves with the header.
+ * @throws {EngineFailed} another kind of WAV, or not a WAV; {UpstreamFailed} it is truncated;
+ * errors of `wav`
  */
 export const readWav = async (wav: AsyncIterable<Buffer>): Promise<Samples> => {
   const source = wav[Symbol.asyncIterator]();
@@ -129,8 +129,8 @@ const sampleFormat = (given: { kind: number } & Pick<SampleFormat, "sampleRate" 
 };
 
 /**
- * Raw s16le samples of several channels in one. @throws {EngineFailed} too many channels, or an
- * impossible rate
+ * Raw s16le samples of several channels in one.
+ * @throws {EngineFailed} too many channels, or an impossible rate
  */
 export const monoSamples = (
   data: AsyncIterable<Buffer>,

@@ -57,7 +57,7 @@ const createPage = () => {
 
 /**
  * Reads pages of one stream. Its visible revisions have no gaps unless another program has removed
- * events: then a page goes on after the gap, however large it is.
+ * events. A page then continues after the gap, whatever its size.
  */
 export const streamPages = (db: DatabaseSync) => {
   const extent = prepareFind<{ first: number; last: number | null }>(

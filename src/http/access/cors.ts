@@ -69,8 +69,8 @@ const setPreflightHeaders = (ctx: Context): void => {
 const maxRequestedHeaders = 50;
 
 /**
- * Sets the CORS headers of the path, and responds to preflights, which carry no credentials. A handler
- * whose response is the same for every origin sets `publicCors` itself.
+ * Sets the CORS headers of the path, and responds to preflights, which carry no credentials. A
+ * handler whose response is the same for every origin sets `publicCors` itself.
  */
 export const cors = (apiCors: ApiCors, exposed: readonly string[]): Middleware => {
   const anyOrigin = publicCors(exposed);

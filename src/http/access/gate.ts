@@ -11,7 +11,8 @@ import type { CredentialReader } from "./credentials.ts";
 /**
  * Authenticates a request and counts it against the limits. A refusal by the limits is returned in
  * `admission`, so that its response can carry the rate-limit headers too.
- * @throws {Unauthorized} @throws {RateLimited} after too many wrong secrets
+ * @throws {Unauthorized}
+ * @throws {RateLimited} after too many wrong secrets
  */
 export type Gate = (request: IncomingMessage) => Caller;
 

@@ -28,8 +28,8 @@ export interface Bundles {
 
 export interface BundleLoader {
   /**
-   * Waits until the bundles are loaded; never starts that. @throws {Unavailable} they cannot be
-   * bundled
+   * Waits until the bundles are loaded; never starts that.
+   * @throws {Unavailable} they cannot be bundled
    */
   readonly bundles: () => Promise<Bundles>;
   /** Loads the bundles. After a failure it tries again. */
@@ -93,8 +93,8 @@ const newAttempt = (): PromiseWithResolvers<Bundles> => {
 };
 
 /**
- * A line with the digest of the rest, which other processes never see incomplete. @throws if
- * nothing can be written there
+ * A line with the digest of the rest, which other processes never see incomplete.
+ * @throws if nothing can be written there
  */
 const keep = async (path: string, json: string): Promise<void> => {
   const draft = `${path}.${randomUUID()}`;

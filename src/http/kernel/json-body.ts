@@ -17,7 +17,8 @@ const jsonTypes = ["json", "+json"];
 /**
  * Reads a JSON object or array of at most 1 MiB. An absent body is `{}` for POST, and an error for
  * PUT and PATCH.
- * @throws {Invalid} for any other body @throws {PayloadTooLarge}
+ * @throws {Invalid} for any other body
+ * @throws {PayloadTooLarge}
  */
 export const readJsonBody = async (ctx: Context): Promise<object> => {
   requireNoCoding(ctx);

@@ -82,7 +82,9 @@ export const listen = async ({
   };
 };
 
-/** Responds to every request, those included to which Node would respond without the error envelope. */
+/**
+ * Responds to every request, those included to which Node would respond without the error envelope.
+ */
 const createHttpServer = (
   { handle, upgrade, maxTextCharacters, inactivityMs = 120_000 }: ServerOptions,
   closeDelimited: Pick<ReturnType<typeof createCloseDelimitedResponses>, "follow">,

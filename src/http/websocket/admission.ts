@@ -17,7 +17,9 @@ export interface SocketCaller {
    * Admits one more request with the caller's current permissions. A socket may outlive the token
    * that it was opened with, but not the token's session, nor the secret or the origin that the
    * token was issued for.
-   * @throws {Unauthorized} @throws {RateLimited} @throws {KeyIsSuspended}
+   * @throws {Unauthorized}
+   * @throws {RateLimited}
+   * @throws {KeyIsSuspended}
    */
   admit(): Principal;
   /** The caller must call it when the socket is closed, or could not be opened. */

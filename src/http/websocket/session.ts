@@ -14,8 +14,8 @@ import { Syntheses, type SynthesisServices } from "./syntheses.ts";
 interface SessionOptions {
   readonly socket: WebSocket;
   /**
-   * The caller with its current permissions, for one more request. @throws {Unauthorized}
-   * {RateLimited} {KeyIsSuspended}
+   * The caller with its current permissions, for one more request.
+   * @throws {Unauthorized} {RateLimited} {KeyIsSuspended}
    */
   readonly admit: () => Principal;
   readonly services: SynthesisServices;

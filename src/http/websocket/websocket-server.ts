@@ -82,7 +82,9 @@ export const createSynthesisSocketServer = ({
   };
 };
 
-/** Responds in HTTP, before a socket opens: clients reset their reconnect counters when one does. */
+/**
+ * Responds in HTTP, before a socket opens: clients reset their reconnect counters when one does.
+ */
 const refuse = (connection: Duplex, error: unknown, headers: Headers, log: Logger): void => {
   const response = refuseConnection(connection, error, headers);
   const about = { route: streamPath, requestId: headers["X-Request-Id"] };

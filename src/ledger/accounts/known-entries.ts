@@ -100,7 +100,8 @@ export class KnownEntries {
   /**
    * Reads what is unposted in the journals of other processes, as far as it was recorded before
    * this one followed them. `onEvent` is called with each event up to a log position. After an
-   * error, call it again. @throws {EventStoreUnavailable}
+   * error, call it again.
+   * @throws {EventStoreUnavailable}
    */
   async catchUp(store: EventStore, { upTo, onEvent }: CatchUpOptions = noEvents): Promise<void> {
     const journals = new Set(await listOpenJournals(store));
@@ -138,7 +139,7 @@ export class KnownEntries {
       const later = followed();
       return later === undefined || later.fromInclusive <= read.toInclusive || later.prepend(read);
     };
-    // In a cluster, events may be lost with their leader. Reports then look for them in the journal.
+    // In a cluster, events may be lost with their leader. Reports then read the journal.
     await readUntil((isComplete) => isComplete, { time: this.#time }, readOn);
     this.#forgetIfTooMany();
   }

@@ -26,8 +26,8 @@ const maxConcurrent = 8;
 /**
  * Posts the unposted entries of a closed journal, for a process that is gone. Idempotent: several
  * processes may do it concurrently, the journal's own process included.
- * @throws {Unavailable} @throws {PostingOutOfOrder} if another process has posted a part meanwhile:
- * repeat it
+ * @throws {Unavailable}
+ * @throws {PostingOutOfOrder} if another process has posted a part meanwhile: repeat it
  */
 export const postOnBehalf = async (
   options: PostOnBehalfOptions,

@@ -71,20 +71,20 @@ export interface ChargesReading {
   readonly end: number;
   /**
    * Reads each charge of the accounts once, from a sum or from the journal's event, whatever is
-   * posted meanwhile. Each event of a journal is read at most once for all accounts. @throws
-   * {EventStoreUnavailable}
+   * posted meanwhile. Each event of a journal is read at most once for all accounts.
+   * @throws {EventStoreUnavailable}
    */
   read(consumer: ChargesConsumer): Promise<void>;
   /**
-   * Reads the accounts, and returns which events of journals are needed. @throws
-   * {EventStoreUnavailable}
+   * Reads the accounts, and returns which events of journals are needed.
+   * @throws {EventStoreUnavailable}
    */
   plan(request: ChargesRequest): Promise<ReadonlyMap<string, JournalPart>>;
 }
 
 export interface ChargesSource {
   readonly store: EventStore;
-  /** Without it, unposted entries are read from the journals. */
+  /** The unposted entries in memory. If absent, they are read from the journals. */
   readonly known?: KnownEntries | undefined;
   readonly time?: Time;
 }

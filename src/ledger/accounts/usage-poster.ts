@@ -31,7 +31,8 @@ export interface UsagePoster {
   /**
    * Appends the posting. Idempotent. Resolves with a log position at or after the posting's.
    * @throws {Unavailable} {OutcomeUnknown} repeat it with the same entries
-   * @throws {UsageAccountIsClosed} @throws {PostingOutOfOrder}
+   * @throws {UsageAccountIsClosed}
+   * @throws {PostingOutOfOrder}
    */
   post(posting: Posting): Promise<number>;
 }

@@ -96,8 +96,8 @@ const readUsage = async (
 };
 
 /**
- * The month's characters of the key by journal, without voided ones. @throws
- * {EventStoreUnavailable}
+ * The month's characters of the key by journal, without voided ones.
+ * @throws {EventStoreUnavailable}
  */
 export const totalsByJournal = async (
   source: ChargesSource,
@@ -137,7 +137,8 @@ export const spentBy = async (
 
 /**
  * The characters of the key and month that a journal has posted; negative if more were voided.
- * Entries that came after their account was closed are missing. @throws {EventStoreUnavailable}
+ * Entries that came after their account was closed are missing.
+ * @throws {EventStoreUnavailable}
  */
 export const postedBy = async (
   { store }: Pick<ChargesSource, "store">,

@@ -11,7 +11,7 @@ import { type EventFilter, entryFilter } from "./event-filter.ts";
 import { readKeyEvents } from "./key-events.ts";
 import { positionBefore } from "./log-period.ts";
 
-/** Without a filter, the audit has the whole log. */
+/** Selects entries of the audit. If no filter is given, the audit has the whole log. */
 export interface AuditRequest extends EventFilter {
   /** Starts after this place, that of the last entry received. */
   readonly after?: AuditPlace | undefined;

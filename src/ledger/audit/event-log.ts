@@ -44,8 +44,9 @@ export interface EventLog {
    * Reads at most about `maxScanned` events, so a page of rare entries may be empty before the end
    * of the log. Of a key's entries it reads the key's streams and the events of journals that they
    * name, unless it waits.
-   * @throws {Invalid} for a bad time @throws {NotFound} for a key that was never issued @throws
-   * {Unavailable} if too many requests are waiting, or the event store cannot be read
+   * @throws {Invalid} for a bad time
+   * @throws {NotFound} for a key that was never issued
+   * @throws {Unavailable} if too many requests are waiting, or the event store cannot be read
    */
   page(request: EventsRequest): Promise<EventsPage>;
   /** Ends all waiting, at shutdown. */

@@ -33,7 +33,8 @@ interface KeyEventsRequest {
  * of its accounts, and those events of journals that the accounts name or that are not posted yet.
  * The latter hold entries of other keys as well. At most one page per stream that is being read is
  * in memory.
- * @throws {NotFound} for a key that was never issued @throws {EventStoreUnavailable}
+ * @throws {NotFound} for a key that was never issued
+ * @throws {EventStoreUnavailable}
  */
 export async function* readKeyEvents(
   source: ChargesSource,
@@ -44,8 +45,9 @@ export async function* readKeyEvents(
 }
 
 /**
- * The same in batches, as a subscription delivers them. The last one has `caughtUp`. @throws
- * {NotFound} @throws {EventStoreUnavailable}
+ * The same in batches, as a subscription delivers them. The last one has `caughtUp`.
+ * @throws {NotFound}
+ * @throws {EventStoreUnavailable}
  */
 export async function* readKeyBatches(
   source: ChargesSource,

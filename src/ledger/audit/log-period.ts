@@ -37,8 +37,8 @@ export const positionBefore = async (store: EventStore, given: number): Promise<
 };
 
 /**
- * Returns whether no event that is stored after this one is of a time before `toExclusive`. Times go back
- * where a wrong clock was corrected.
+ * Returns whether no event that is stored after this one is of a time before `toExclusive`. Times
+ * go back where a wrong clock was corrected.
  * @throws {EventStoreUnavailable}
  */
 export const readPeriodEnd = async (

@@ -137,8 +137,8 @@ export const createIdempotencyClaims = (options: IdempotencyClaimsOptions, backg
   return {
     /**
      * Resolves with the claim, or with `repeat` if a request with the key is charged.
-     * @throws {Invalid} if its parameters were different @throws {Unavailable} also if the request
-     * in progress takes too long
+     * @throws {Invalid} if its parameters were different
+     * @throws {Unavailable} also if the request in progress takes too long
      * @throws the signal's reason
      */
     claim: async (request: IdempotentRequest, signal: AbortSignal): Promise<OpenClaim | "repeat"> => {

@@ -20,7 +20,8 @@ interface RecoverIdempotencyKeysOptions {
  * A request with an Idempotency-Key is charged before the use of its key is recorded. Records what
  * a process that is gone did not: then a repeat is free. If the repeat came first and is charged,
  * the charge in this journal is voided. Idempotent.
- * @throws {Unavailable} @throws {EventStoreUnavailable}
+ * @throws {Unavailable}
+ * @throws {EventStoreUnavailable}
  */
 export type RecoverIdempotencyKeys = (journal: string) => Promise<void>;
 

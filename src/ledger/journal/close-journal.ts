@@ -52,8 +52,8 @@ const appendClosed = async (
 
 /**
  * Reads until the revision is visible: a store may refuse appends because of events that reads do
- * not show yet. In a cluster such an event may be lost with its leader. @throws
- * {EventStoreUnavailable} if it does not become visible
+ * not show yet. In a cluster such an event may be lost with its leader.
+ * @throws {EventStoreUnavailable} if it does not become visible
  */
 const readFrom = async (
   store: EventStore,

@@ -18,8 +18,8 @@ export interface JournalEnd {
 }
 
 /**
- * The end of the journal, as far as reads show it: they may lag behind refused appends. @throws
- * {EventStoreUnavailable}
+ * The end of the journal, as far as reads show it: they may lag behind refused appends.
+ * @throws {EventStoreUnavailable}
  */
 export const readJournalEnd = async (store: EventStore, journal: string): Promise<JournalEnd | undefined> => {
   let last: RecordedEvent | undefined;
@@ -42,7 +42,8 @@ const endOf = (last: RecordedEvent, closedRevision: number | undefined): Journal
 
 /**
  * The revision up to which the accounts include the journal, as its last `JournalPosted` says; -1
- * without. @throws {EventStoreUnavailable}
+ * without.
+ * @throws {EventStoreUnavailable}
  */
 export const readPostedUpTo = async (store: EventStore, journal: string): Promise<number> => {
   for await (const event of store.readStream(journalStream(journal), { direction: "backwards" })) {
@@ -53,7 +54,8 @@ export const readPostedUpTo = async (store: EventStore, journal: string): Promis
 
 /**
  * The journal's events after the revision up to which everything is posted, as far as a last
- * revision. @throws {EventStoreUnavailable}
+ * revision.
+ * @throws {EventStoreUnavailable}
  */
 export async function* readUnposted(
   store: EventStore,

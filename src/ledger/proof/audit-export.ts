@@ -10,7 +10,8 @@ import type { Seals } from "./seals.ts";
 /**
  * Seals the log. Yields the text of an export of everything that the seal covers, and of the seal,
  * in chunks of complete lines.
- * @throws as `Seals.seal` does @throws {Unavailable} when the event store cannot be read
+ * @throws as `Seals.seal` does
+ * @throws {Unavailable} when the event store cannot be read
  */
 export type ExportAudit = (metadata: EventMetadata) => AsyncIterable<string>;
 

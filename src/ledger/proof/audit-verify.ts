@@ -33,7 +33,8 @@ export interface VerifiedLog extends LogSummary {
 
 /**
  * Verifies the log of the event store, up to its current end. `store`: events as stored.
- * @throws {NotGenuine} @throws {Unavailable} when the event store cannot be read
+ * @throws {NotGenuine}
+ * @throws {Unavailable} when the event store cannot be read
  */
 export const verifyLog = async (store: EventStore, options: VerifyOptions): Promise<VerifiedLog> => {
   try {
@@ -64,7 +65,8 @@ export const verifyLog = async (store: EventStore, options: VerifyOptions): Prom
 /**
  * Verifies an export, which `open` opens for two reads: seals cover what precedes them, so their
  * positions are needed first.
- * @throws {NotGenuine} @throws the errors of `open`
+ * @throws {NotGenuine}
+ * @throws the errors of `open`
  */
 export const verifyExport = async (
   open: () => AsyncIterable<Uint8Array>,

@@ -45,7 +45,8 @@ interface KeyMonthRequest {
  * Seals the log if that is due, and yields the text of an export that proves one key's month as of
  * the last seal, in chunks of complete lines: what `createKeyMonthVerifier` verifies. Reads the
  * sealed streams of the whole log once, to prove that the seal covers the events.
- * @throws {Invalid} for a bad month @throws {NotFound} for a key that was never issued
+ * @throws {Invalid} for a bad month
+ * @throws {NotFound} for a key that was never issued
  * @throws as `Seals.sealIfDue` does
  * @throws {Unavailable} when the event store cannot be read
  */

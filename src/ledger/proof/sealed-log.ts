@@ -15,7 +15,8 @@ import { journalsSince } from "../journal/journal-registry.ts";
 /**
  * The events of the sealed streams after a position, up to the current end of the log, in order;
  * with `journals` also those of the journals.
- * @throws {EventStoreUnavailable} @throws the signal's reason
+ * @throws {EventStoreUnavailable}
+ * @throws the signal's reason
  */
 export async function* readSealedEvents(
   store: EventStore,
@@ -46,7 +47,8 @@ interface HeadsSinceSeal {
 /**
  * The last events, up to the position `upTo`, of the journals that were open at the position
  * `fromExclusive` or opened since. Reads what follows the known heads.
- * @throws {EventStoreUnavailable} @throws the signal's reason
+ * @throws {EventStoreUnavailable}
+ * @throws the signal's reason
  */
 export const readJournalHeads = async (
   store: EventStore,

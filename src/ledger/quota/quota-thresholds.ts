@@ -116,7 +116,7 @@ export class QuotaThresholds {
   /**
    * The next check counts what open journals have not posted, also those of processes that are
    * gone, only up to this position of the log. Call it when later events are given to `add`.
-   * Without it, the first check counts all of it.
+   * If it is never called, the first check counts all of them.
    */
   readonly countUnposted = (upTo: number): void => {
     this.#unpostedUpTo = upTo;

@@ -27,7 +27,8 @@ const maxConcurrent = 8;
  * journal is posted completely. A journal without a reservation states its lower total after a
  * void. If its process ended before that, other journals would count the voided characters until
  * the end of the month. Idempotent.
- * @throws {EventStoreUnavailable} @throws as `CommandHandler.execute` does
+ * @throws {EventStoreUnavailable}
+ * @throws as `CommandHandler.execute` does
  */
 export const settleVoids = async (
   { store, handler, clock }: SettleVoidsOptions,

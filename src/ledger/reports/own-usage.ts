@@ -27,8 +27,8 @@ export interface OwnUsage extends Pick<UsageReport, "month" | "asOf" | "finalUnt
 }
 
 /**
- * @throws {Invalid} for a bad month or time @throws {Unavailable} if too many reports are waiting,
- * or the event store cannot be read
+ * @throws {Invalid} for a bad month or time
+ * @throws {Unavailable} if too many reports are waiting, or the event store cannot be read
  */
 export type ReportOwnUsage = (request: OwnUsageRequest) => Promise<OwnUsage>;
 

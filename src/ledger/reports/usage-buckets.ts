@@ -70,7 +70,8 @@ export interface UsageRow {
 /**
  * Usage in intervals of time, to the character that of the usage reports. The first bucket begins
  * at `fromInclusive`, all others at whole days, hours or minutes (UTC).
- * @throws {Invalid} for a bad range or page @throws {Unavailable}
+ * @throws {Invalid} for a bad range or page
+ * @throws {Unavailable}
  */
 export type ReportUsageBuckets = (request: UsageBucketsRequest) => Promise<UsageBuckets>;
 

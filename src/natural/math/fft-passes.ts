@@ -35,7 +35,8 @@ const complexTable = (size: number, turnsAt: (at: number) => number): Complex =>
 };
 
 /*
- * Each radix has its own loop without inner ones, which takes a fifth of the time of a loop for all.
+ * Each radix has its own loop without inner ones, which takes a fifth of the time of a loop for
+ * all.
  */
 
 const join2 = ({ length, groups, turns }: Joint): Pass => {

@@ -9,8 +9,9 @@ const replaceDelayMs = 500;
 export type EncoderPool = ReturnType<typeof startEncoderPool>;
 
 /**
- * Idle encoders, each for one job: ffmpeg takes longer to start (57 ms, mostly dynamic linking) than to encode a
- * sentence. A format has idle ones once its first job has ended: most processes are asked for one or two formats.
+ * Idle encoders, each for one job: ffmpeg takes longer to start (57 ms, mostly dynamic linking)
+ * than to encode a sentence. A format has idle ones once its first job has ended: most processes
+ * are asked for one or two formats.
  */
 export const startEncoderPool = (ahead: Readonly<Partial<Record<EncodedFormat, number>>>) => {
   const idle = Object.fromEntries(encodedFormats.map((format) => [format, new Set()])) as Record<
@@ -38,7 +39,7 @@ export const startEncoderPool = (ahead: Readonly<Partial<Record<EncodedFormat, n
       const [waiting] = idle[format];
       if (waiting) idle[format].delete(waiting);
       const encoder = waiting ?? startFfmpeg(format);
-      // Others would compete with it for the CPU; but after the first job one should always be idle.
+      // Others would compete with it for the CPU. After the first job, one should always be idle.
       if (waiting && idle[format].size === 0) startAhead(format);
       else void encoder.gone.then(() => refill(format));
       return encoder;

@@ -16,7 +16,10 @@ export interface ToolProcess {
 
 const maxStderr = 4096;
 
-/** Resolves when the process has exited or could not be started. The failure applies unless `code` is 0. */
+/**
+ * Resolves when the process has exited or could not be started. The failure applies unless `code`
+ * is 0.
+ */
 export const exitOf = (tool: string, child: ChildProcess) => {
   let stderr = "";
   child.stderr?.setEncoding("utf8").on("data", (text: string) => {

@@ -5,16 +5,18 @@ import { type EncodedFormat, formats } from "../../domain/synthesis/formats.ts";
 import { exitFailure, signalFailure, type ToolProcess } from "./exit-failure.ts";
 
 /**
- * The only module that uses fluent-ffmpeg (2.1.3, archived). It passes its environment to ffmpeg and searches PATH.
- * Before its first command it would run ffmpeg twice (300 ms) to read its formats and encoders, which `capabilities` returns instead.
- * When its output stream emits `close`, it fails the command 20 ms later, even one that is ending: so the output never closes. Before
- * the process has started, `kill` does nothing. Its `end` is the exit of the process: up to 200 KB of output can be
- * unread in the pipe by then, so only the end of stdout ends the output of a successful process.
+ * The only module that uses fluent-ffmpeg (2.1.3, archived). It passes its environment to ffmpeg
+ * and searches PATH. Before its first command it would run ffmpeg twice (300 ms) to read its
+ * formats and encoders, which `capabilities` returns instead. When its output stream emits `close`,
+ * it fails the command 20 ms later, even one that is ending: so the output never closes. Before the
+ * process has started, `kill` does nothing. Its `end` is the exit of the process: up to 200 KB of
+ * output can be unread in the pipe by then, so only the end of stdout ends the output of a
+ * successful process.
  */
 
 /**
- * One thread: more would wait for each other. ffmpeg limits its own CPU time (seconds) and allocations (bytes); it
- * buffers only a few packets.
+ * One thread: more would wait for each other. ffmpeg limits its own CPU time (seconds) and
+ * allocations (bytes); it buffers only a few packets.
  */
 const inputOptions = [
   "-hide_banner",

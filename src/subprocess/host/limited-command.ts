@@ -10,9 +10,9 @@ export interface ToolLimits {
 }
 
 /**
- * Runs the tool under resource limits (`setrlimit`, which Node lacks): a shell sets them and executes the tool. Tool
- * and arguments are parameters of the shell, which it never parses. A soft CPU limit ends the tool by SIGXCPU; a hard
- * one would send SIGKILL, like an operator.
+ * Runs the tool under resource limits (`setrlimit`, which Node lacks): a shell sets them and
+ * executes the tool. Tool and arguments are parameters of the shell, which it never parses. A soft
+ * CPU limit ends the tool by SIGXCPU; a hard one would send SIGKILL, like an operator.
  */
 export const limitedCommand = (
   tool: string,

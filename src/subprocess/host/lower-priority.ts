@@ -2,14 +2,17 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { constants, getPriority, setPriority } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 
-/** A third of this process's weight in Linux's scheduler: 10, the usual value, would starve the tools beside other programs. */
+/**
+ * A third of this process's weight in Linux's scheduler: 10, the usual value, would starve the
+ * tools beside other programs.
+ */
 const lower = 5;
 
 const lowerThan = (priority: number): number => Math.min(priority + lower, constants.priority.PRIORITY_LOW);
 
 /**
- * Lets the service, its helper and urgent texts go before a process, or a thread of this one. There is no way back without
- * privileges. Undefined: the process could not be started.
+ * Lets the service, its helper and urgent texts go before a process, or a thread of this one. There
+ * is no way back without privileges. Undefined: the process could not be started.
  */
 export const lowerPriority = (id: number | undefined): void => {
   try {
@@ -19,7 +22,10 @@ export const lowerPriority = (id: number | undefined): void => {
   }
 };
 
-/** The same for libuv's threads in this process. Linux sets the priority of a single thread by its id (setpriority(2)). */
+/**
+ * The same for libuv's threads in this process. Linux sets the priority of a single thread by its
+ * id (setpriority(2)).
+ */
 export const lowerPriorityOfThreads = async (): Promise<void> => {
   const threads = "/proc/self/task"; // libuv starts all of its threads to read it
   for (const thread of await readdir(threads).catch(() => [])) {
@@ -29,9 +35,10 @@ export const lowerPriorityOfThreads = async (): Promise<void> => {
 };
 
 /**
- * Lets the service go before this process and all that it starts, where the kernel shares time among sessions: priorities of
- * processes then count within their session only (sched(7), "The autogroup feature"). To be called by the session's leader.
- * The file is empty if the service's session has no group: the service's own priority counts then.
+ * Lets the service go before this process and all that it starts, where the kernel shares time
+ * among sessions: priorities of processes then count within their session only (sched(7), "The
+ * autogroup feature"). To be called by the session's leader. The file is empty if the service's
+ * session has no group: the service's own priority counts then.
  */
 export const lowerPriorityOfSession = async (): Promise<void> => {
   try {

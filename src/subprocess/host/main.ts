@@ -15,8 +15,8 @@ import { startTool } from "./tool-process.ts";
 import { detectVersions } from "./versions.ts";
 
 /**
- * The helper process: starts all tools, because `spawn` blocks the event loop of the service for 1 to 30 ms, depending
- * on its memory. It ends with its parent.
+ * The helper process: starts all tools, because `spawn` blocks the event loop of the service for 1
+ * to 30 ms, depending on its memory. It ends with its parent.
  */
 const {
   encodersAhead,
@@ -24,7 +24,8 @@ const {
   mp3Library,
 } = JSON.parse(process.argv[2] ?? "{}") as HostOptions;
 
-// For this process only: tools inherit the rest of its environment. Our own programs are given the cache again.
+// The cache is for this process only: tools inherit the rest of its environment. Our own programs
+// are given the cache again.
 for (const name of Object.keys(process.env)) if (name.startsWith("MALLOC_")) delete process.env[name];
 delete process.env.NODE_COMPILE_CACHE;
 

@@ -65,13 +65,15 @@ export const startSpeaker = <Order>(options: SpeakerOptions) => {
 
   return {
     /**
-     * What the program reports about its library. @throws {ToolFailed} with the reason "library" if the program reports that
-     * the library cannot be loaded; with another one if the process has not started, or has ended without a report
+     * What the program reports about its library.
+     * @throws {ToolFailed} with the reason "library" if the program reports that the library cannot
+     * be loaded; with another one if the process has not started, or has ended without a report
      */
     ready,
     /**
      * Speaks a text; one at a time. Yields a WAV. Unread output delays the process. An abort ends
-     * the output early, unless the program speaks a text in a single step. @throws {ToolFailed}
+     * the output early, unless the program speaks a text in a single step.
+     * @throws {ToolFailed}
      */
     speak: async function* (order: Order, signal: AbortSignal): AsyncGenerator<Buffer, SpokenText> {
       const cancel = (): void => void child.stdin.write(`${cancelLine}\n`);

@@ -13,7 +13,10 @@ const output = 1;
 const lineFeed = 0x0a;
 /** Enough for the encoder to begin with. */
 const firstPartBytes = 8 * 1024;
-/** Less than a message of 32 KB, because what is held back at the end of a part is sent with the next one. */
+/**
+ * Less than a message of 32 KB, because what is held back at the end of a part is sent with the
+ * next one.
+ */
 const partBytes = 30 * 1024;
 
 export const reportReady = (report: string): void => {

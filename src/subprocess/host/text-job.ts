@@ -5,8 +5,8 @@ import type { SpokenText } from "./frames.ts";
 import type { SpeakerProcess } from "./speaker-process.ts";
 
 /**
- * A text that is no longer needed may still end within this time: its process can be used again, and most texts take less
- * than the start of another one.
+ * A text that is no longer needed may still end within this time: its process can be used again,
+ * and most texts take less than the start of another one.
  */
 const endsItselfMs = 500;
 

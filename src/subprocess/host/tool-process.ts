@@ -77,8 +77,9 @@ const success = async (tool: string, child: ChildProcess): Promise<void> => {
 const folders = ["/dev/shm", tmpdir()];
 
 /**
- * An unnamed temporary file, which disappears with its process. It is in the first directory with room for `bytes`, or
- * in the one with the most room. @throws if no directory is writable
+ * An unnamed temporary file, which disappears with its process. It is in the first directory with
+ * room for `bytes`, or in the one with the most room.
+ * @throws if no directory is writable
  */
 const openTemporaryFile = (bytes: number): number => {
   const byRoom = folders.map((folder) => ({ folder, room: roomIn(folder) }));

@@ -27,7 +27,8 @@ export interface Deployment {
   /** Seals the log with the command line of a version, as its running instances do every hour. */
   seal(checkout?: string): Promise<void>;
   /**
-   * Seals the log, and verifies it with `voxledger audit verify`. @throws if that finds a defect
+   * Seals the log, and verifies it with `voxledger audit verify`.
+   * @throws if that finds a defect
    */
   verify(): Promise<void>;
   remove(): Promise<void>;

@@ -13,7 +13,8 @@ export interface Recorded extends Serving {
 /** The servings of all journals, checked while they are read. */
 export interface RecordedServings {
   /**
-   * Reads what was appended since the last call. @throws if a serving is recorded or voided twice
+   * Reads what was appended since the last call.
+   * @throws if a serving is recorded or voided twice
    */
   readOn(): Promise<void>;
   /** Charged characters. */

@@ -15,8 +15,8 @@ export interface KillRoundsOptions {
 }
 
 /**
- * The kill follows up to this many responses; instances that were not killed give up to half as many
- * more.
+ * The kill follows up to this many responses; instances that were not killed give up to half as
+ * many more.
  */
 const maxResponses = 200;
 const maxDelayMs = 20;

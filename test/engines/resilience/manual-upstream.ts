@@ -18,7 +18,9 @@ export const anyRequest: UpstreamRequest = {
   headers: {},
 };
 
-/** An exchange whose requests to which the test responds; like the real one it rejects when aborted. */
+/**
+ * An exchange whose requests to which the test responds; like the real one it rejects when aborted.
+ */
 export const manualExchange = (): { exchange: Exchange; requests: PendingRequest[] } => {
   const requests: PendingRequest[] = [];
   const exchange: Exchange = (_request, signal) =>

@@ -110,7 +110,8 @@ describe("claims of Idempotency-Keys", () => {
       ),
     );
   /**
-   * Lets time pass in the process, and awaits its responses to each step, until the promise settles.
+   * Lets time pass in the process, and awaits its responses to each step, until the promise
+   * settles.
    */
   const passUntil = async <T>({ time }: Process, promise: Promise<T>, others: Process[] = []): Promise<T> => {
     let isSettled = false;

@@ -1,7 +1,7 @@
 /**
  * One of several instances over one event store: a ledger that decides on many concurrent requests.
- * It prints a line of JSON for each response, `"opened"` before the first one, `"answered"` after the
- * last one and, once its voids are durable, `"drained"`. Its argument is a `Load` as JSON.
+ * It prints a line of JSON for each response, `"opened"` before the first one, `"answered"` after
+ * the last one and, once its voids are durable, `"drained"`. Its argument is a `Load` as JSON.
  */
 import { once } from "node:events";
 import { writeSync } from "node:fs";

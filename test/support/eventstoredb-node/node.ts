@@ -23,17 +23,18 @@ import { handleRead } from "./read-call.ts";
  * rules for revisions, repeats and retention that were measured on EventStoreDB 24.2.0 and
  * KurrentDB 26.0.3:
  *
- * - With an index lag, reads and subscriptions show only what is indexed, and a success is completed
- * once the events are indexed; a conflict is completed at once, with the committed revision.
+ * - With an index lag, reads and subscriptions show only what is indexed, and a success is
+ *   completed once the events are indexed; a conflict is completed at once, with the committed
+ *   revision.
  * - A repeat with the same ids that arrives before the first append is indexed gets
- * `deadline-exceeded` after the commit timeout, though the events are stored.
+ *   `deadline-exceeded` after the commit timeout, though the events are stored.
  * - An append whose deadline, a time of the client's clock, has passed by the node's clock is
- * completed with `deadline-exceeded`, and not stored.
+ *   completed with `deadline-exceeded`, and not stored.
  * - With the stream's current revision as expectation ids are not compared: the same id is stored
- * again.
+ *   again.
  * - Projections fault for good on JSON with a raw U+2028 or U+2029, or that is a string or null,
- * when the script touches `data`; one with a syntax error makes the status of all projections, and
- * its own, fail with code 2.
+ *   when the script touches `data`; one with a syntax error makes the status of all projections,
+ *   and its own, fail with code 2.
  *
  * Not implemented: clusters and replication (a leader can only be named), the commit timeout of a
  * first append, the limit of remembered ids (see `forgetIds`), access control beyond one set of

@@ -14,7 +14,8 @@ const types = new Set(["counter", "gauge", "histogram"]);
 /**
  * The text format, version 0.0.4, parsed more strictly than by Prometheus: every family has its
  * HELP and its one TYPE before its samples and is contiguous, no series is repeated, counters end
- * in `_total`, and a histogram's buckets grow up to its count. @throws on a violation
+ * in `_total`, and a histogram's buckets grow up to its count.
+ * @throws on a violation
  */
 export const parseExposition = (text: string): Sample[] => {
   const families = new Map<string, string>();

@@ -2,10 +2,11 @@ import { crc32 } from "node:zlib";
 import { type AudioContent, type AudioInfo, DamagedAudio } from "../audio-store.ts";
 
 /*
- * A file holds the bytes of an object and, after them, what the store knows about it. So both are written in one step,
- * and a truncated or changed file is recognised by every reader:
+ * A file holds the bytes of an object and, after them, what the store knows about it. So both are
+ * written in one step, and a truncated or changed file is recognised by every reader:
  *
- *   magic (8 bytes), size of the object (6), number of samples (6), sample rate (4), reserved (4), CRC-32 of all before (4)
+ *   magic (8 bytes), size of the object (6), number of samples (6), sample rate (4), reserved (4),
+ *   CRC-32 of all before (4)
  */
 const magic = Buffer.from("voxaudio", "latin1");
 export const footerBytes = 32;

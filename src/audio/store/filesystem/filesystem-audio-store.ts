@@ -32,11 +32,12 @@ import { openTemporaryFiles } from "./temporary-files.ts";
 const writesAtOnce = 2;
 
 /**
- * Stores objects as files, `{path}/public/ab/cd/{hash}.{ext}`: directories 0700, files 0600, any number of processes. A
- * file's modification time is when the object was last used.
- * The file system must support hard links: a link names a written and synced file in one step and never replaces
- * another, so that a partial object never has a name. Part of the disk stays free for other files, such as the event
- * log: below that, objects are refused. @throws {AudioStoreUnavailable} the directory cannot be created or written
+ * Stores objects as files, `{path}/public/ab/cd/{hash}.{ext}`: directories 0700, files 0600, any
+ * number of processes. A file's modification time is when the object was last used.
+ * The file system must support hard links: a link names a written and synced file in one step and
+ * never replaces another, so that a partial object never has a name. Part of the disk stays free
+ * for other files, such as the event log: below that, objects are refused.
+ * @throws {AudioStoreUnavailable} the directory cannot be created or written
  */
 export const openFilesystemAudioStore = async ({ path }: { path: string }): Promise<AudioStore> => {
   const root = resolve(path);
@@ -118,7 +119,10 @@ interface OpenFile {
   readonly bytesOf: (range: ByteRange) => Promise<Buffer>;
 }
 
-/** Undefined if there is no such file. Without an object of `node:fs/promises`, which takes twice the time. */
+/**
+ * Undefined if there is no such file. Without an object of `node:fs/promises`, which takes twice
+ * the time.
+ */
 const readingFile = async <T>(
   file: string,
   signal: AbortSignal | undefined,
@@ -223,7 +227,10 @@ const translateErrors = <T>(what: Access, run: () => Promise<T>): Promise<T> =>
 type Access = "opened" | "read" | "written";
 const noSpace = ["ENOSPC", "EDQUOT"];
 
-/** Translates errors of the file system into those of the port; their messages contain the code and no path. */
+/**
+ * Translates errors of the file system into those of the port; their messages contain the code and
+ * no path.
+ */
 const throwTranslated =
   (what: Access) =>
   (error: unknown): never => {
@@ -233,7 +240,10 @@ const throwTranslated =
     throw new Failure(`The audio store cannot be ${what}: ${code}.`, { cause: error });
   };
 
-/** `ENOSPC`, `EACCES`, …; undefined if the error is not of the system. Of two, the first: closing the file may fail as well. */
+/**
+ * `ENOSPC`, `EACCES`, …; undefined if the error is not of the system. Of two, the first: closing
+ * the file may fail as well.
+ */
 const codeOf = (error: unknown): string | undefined => {
   if (error instanceof SuppressedError) return codeOf(error.suppressed);
   return error instanceof Error && "syscall" in error && "code" in error && typeof error.code === "string"

@@ -14,7 +14,10 @@ const shardName = /^[0-9a-f]{2}$/;
 /** Of the four threads that Node has for files. */
 const statsAtOnce = 2;
 
-/** All files of the folders' shards, in the order of their names; in memory is one directory at a time. */
+/**
+ * All files of the folders' shards, in the order of their names; in memory is one directory at a
+ * time.
+ */
 export async function* listFiles(
   root: string,
   folders: readonly AudioFolder[],

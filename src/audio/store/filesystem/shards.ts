@@ -19,8 +19,8 @@ export const shardDirectories = (
 export type Shards = ReturnType<typeof createShards>;
 
 /**
- * Creates directories when they are first needed: both folders together would be 131,072, half a gigabyte of ext4
- * blocks and seconds of the first start.
+ * Creates directories when they are first needed: both folders together would be 131,072, half a
+ * gigabyte of ext4 blocks and seconds of the first start.
  */
 export const createShards = () => {
   /** At most 131,072 short strings. */

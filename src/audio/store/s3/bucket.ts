@@ -76,8 +76,8 @@ export class S3Bucket {
   }
 
   /**
-   * Renews the object's Last-Modified: copies it onto itself. versitygw 1.8 changes only the metadata then, so the same
-   * bytes are written again.
+   * Renews the object's Last-Modified: copies it onto itself. versitygw 1.8 changes only the
+   * metadata then, so the same bytes are written again.
    */
   async touch(name: AudioName): Promise<void> {
     const Bucket = this.#bucket;
@@ -101,7 +101,10 @@ export class S3Bucket {
     });
   }
 
-  /** Up to 1000 objects, in the order of their names. `next`: the continuation token of the next page. */
+  /**
+   * Up to 1000 objects, in the order of their names. `next`: the continuation token of the next
+   * page.
+   */
   async page(prefix: string, token: string) {
     const found = await ignoring(["NoSuchBucket"], () =>
       this.#client.listObjectsV2Query(this.#bucket, prefix, token, "", 1000, ""),

@@ -4,7 +4,10 @@ import { finished } from "node:stream";
 import type { ClientOptions } from "minio";
 
 const maxSockets = 32;
-/** Shorter than the idle timeout of common servers, so that few connections are reused while they are being closed. */
+/**
+ * Shorter than the idle timeout of common servers, so that few connections are reused while they
+ * are being closed.
+ */
 const idleMs = 10_000;
 
 export type S3Connections = ReturnType<typeof openS3Connections>;
@@ -39,8 +42,8 @@ export const openS3Connections = (tls: boolean) => {
 };
 
 /**
- * The client (8.0.7, `retryHttpCodes`) throws at these statuses without reading the body, which would occupy the
- * connection forever. It reads all other bodies itself.
+ * The client (8.0.7, `retryHttpCodes`) throws at these statuses without reading the body, which
+ * would occupy the connection forever. It reads all other bodies itself.
  */
 const isUnreadByClient = (status: number): boolean =>
   [408, 429, 499, 500, 502, 503, 504, 520].includes(status);

@@ -3,8 +3,9 @@ import type { Time } from "../../../async/time.ts";
 import { s3Code } from "./failure.ts";
 
 /**
- * Error responses of S3 after which the same request may succeed later (Amazon S3 API Reference, "Error Responses" and
- * "Best practices for errors"). HTTP_…: the client threw without reading the code.
+ * Error responses of S3 after which the same request may succeed later (Amazon S3 API Reference,
+ * "Error Responses" and "Best practices for errors"). HTTP_…: the client threw without reading the
+ * code.
  */
 const transient: readonly string[] = [
   "InternalError",
@@ -17,8 +18,9 @@ const transient: readonly string[] = [
 ];
 
 /**
- * Repeats a request that failed with a transient error. The delays add up to 0.75 s at most. All requests of the store are
- * idempotent, so a repeat is safe even if the outcome of the first attempt is unknown.
+ * Repeats a request that failed with a transient error. The delays add up to 0.75 s at most. All
+ * requests of the store are idempotent, so a repeat is safe even if the outcome of the first
+ * attempt is unknown.
  */
 export const retryTransient = <T>(
   { time, signal }: { readonly time: Time; readonly signal: AbortSignal },

@@ -27,13 +27,16 @@ export interface S3AudioStoreOptions extends S3Address {
 const readMs = 20_000;
 const writeMs = 25_000;
 const pingMs = 5_000;
-/** The largest single request of S3. Objects are never sent in parts, which cannot be conditional. */
+/**
+ * The largest single request of S3. Objects are never sent in parts, which cannot be conditional.
+ */
 const onePart = 5 * 1024 ** 3;
 
 /**
- * Stores objects in a bucket of an S3 server, which must support conditional puts (`If-None-Match: *`): they never
- * overwrite an object. A missing bucket is created. An unreachable server does not prevent the start. @throws
- * {AudioStoreUnavailable} the server refuses, as it would refuse every other call
+ * Stores objects in a bucket of an S3 server, which must support conditional puts (`If-None-Match:
+ * *`): they never overwrite an object. A missing bucket is created. An unreachable server does not
+ * prevent the start.
+ * @throws {AudioStoreUnavailable} the server refuses, as it would refuse every other call
  */
 export const openS3AudioStore = async (parts: S3AudioStoreOptions): Promise<AudioStore> => {
   const { time = systemTime, warn = () => undefined } = parts;

@@ -28,7 +28,9 @@ export const uniteRanges = (ranges: readonly Range[]): Range[] => {
 /** Gaps of up to this many revisions are read along: a further read would cost more. */
 const maxGap = 8;
 
-/** True if a range that ends with `toInclusive` is continued by this revision, at least as great. */
+/**
+ * True if a range that ends with `toInclusive` is continued by this revision, at least as great.
+ */
 export const isInRange = (revision: number, toInclusive: number): boolean => revision - toInclusive <= maxGap;
 
 /**

@@ -210,7 +210,8 @@ export class PostingOutOfOrder extends Error {
 
 /**
  * Posts usage. No event if the range is already posted.
- * @throws {UsageAccountIsClosed} @throws {PostingOutOfOrder}
+ * @throws {UsageAccountIsClosed}
+ * @throws {PostingOutOfOrder}
  */
 export const postUsage = (
   state: PostingState,

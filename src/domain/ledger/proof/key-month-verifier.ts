@@ -199,7 +199,8 @@ const checkHeads = (
 /**
  * Verifies the text of an export. `onEvents`: called after each chunk with the number of events by
  * stream.
- * @throws {NotGenuine} @throws the errors of `chunks`
+ * @throws {NotGenuine}
+ * @throws the errors of `chunks`
  */
 export const verifyKeyMonth = async (
   chunks: AsyncIterable<Uint8Array>,

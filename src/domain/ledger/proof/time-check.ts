@@ -21,8 +21,8 @@ const kinds = {
 };
 
 /**
- * Compares the times of events with each other. None of this shows that a log was changed: clocks
- * are set, and stores are down. After `ClockCorrected` times begin anew.
+ * Compares the times of events with each other. A finding does not prove that a log was changed:
+ * clocks are set, and stores are down. The comparison starts again after `ClockCorrected`.
  */
 export const createTimeCheck = ({ isWholeLog = true }: { readonly isWholeLog?: boolean } = {}) => {
   const found = new Map<keyof typeof kinds, { count: number; readonly first: string }>();

@@ -209,8 +209,8 @@ export const returnReservation = (state: Quota, command: OwnShare): QuotaEvent[]
 };
 
 /**
- * Gives back what is not spent, and keeps the reservation: some of the characters are held for
- * requests in progress. If the process dies, other journals settle it.
+ * Returns the characters that are not spent, but keeps the reservation, because some characters are
+ * held for requests in progress. If the process dies, other journals settle the reservation.
  * @throws {JournalTakenOver}
  */
 export const reduceReservation = (state: Quota, command: OwnShare): QuotaEvent[] => {

@@ -19,8 +19,8 @@ export interface ReadingsResponse {
 
 export interface JapaneseReadings {
   /**
-   * The kana of each text. @throws {Unavailable} the dictionary failed, or too many texts wait; the
-   * signal's reason
+   * The kana of each text.
+   * @throws {Unavailable} the dictionary failed, or too many texts wait; the signal's reason
    */
   read(texts: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, readonly Replacement[]>>;
   close(): Promise<void>;

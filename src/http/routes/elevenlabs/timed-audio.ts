@@ -19,7 +19,8 @@ export const TimedAudio = namedSchema("ElevenLabsTimedAudio", {
 });
 
 /**
- * When each character of finished audio is spoken; null if that is unknown. @throws {Unavailable}
+ * When each character of finished audio is spoken; null if that is unknown.
+ * @throws {Unavailable}
  */
 export const alignmentOf = async (
   { recipe, ssml, name, hasMarks }: Rendition,

@@ -96,9 +96,10 @@ export const createSynthesisPresenter = ({ synthesis, marksWithPhonemes, ...opti
   };
 
   /**
-   * Responds to a planned synthesis: 200 or 206 with recorded audio, 204 for silence, 304 if the caller
-   * has the audio.
-   * @throws {ServiceError} @throws {RangeNotSatisfiable}
+   * Responds to a planned synthesis: 200 or 206 with recorded audio, 204 for silence, 304 if the
+   * caller has the audio.
+   * @throws {ServiceError}
+   * @throws {RangeNotSatisfiable}
    */
   const present = async (plan: SynthesisPlan, call: SynthesisCall): Promise<HttpResponse> => {
     if (plan.muted) return responses.silence(plan, call.method);

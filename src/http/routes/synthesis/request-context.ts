@@ -24,8 +24,8 @@ export const idempotencyHeader = {
 };
 
 /**
- * Returns undefined without a key. @throws {Invalid} for a key that is empty, too long, or not
- * printable ASCII
+ * Returns undefined without a key.
+ * @throws {Invalid} for a key that is empty, too long, or not printable ASCII
  */
 const idempotencyKeyOf = ({ "idempotency-key": given }: IncomingHttpHeaders): string | undefined => {
   if (given === undefined) return undefined;

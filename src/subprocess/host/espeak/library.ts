@@ -4,7 +4,9 @@ import { openDelayedFree } from "./delayed-free.ts";
 
 export type EspeakLibrary = ReturnType<typeof openEspeakLibrary>;
 
-/** Debian's name of the library with the ABI below (espeak_ng.h and speak_lib.h of 1.49 to 1.52). */
+/**
+ * Debian's name of the library with the ABI below (espeak_ng.h and speak_lib.h of 1.49 to 1.52).
+ */
 const libraryName = "libespeak-ng.so.1";
 /** Loaded separately, so that they remain when the library is unloaded. */
 const dependencies = ["libpcaudio.so.0", "libsonic.so.0"];
@@ -72,12 +74,13 @@ export const openEspeakLibrary = (open = openNative) => {
   return {
     /** espeak-ng's own version. */
     version,
-    /** In Hz. */
+    /** The sample rate in Hz. */
     sampleRate: (): number => loaded.sampleRate(),
     /** Makes the next text start at once: to be called between two texts. */
     renew,
     /**
-     * Speaks one text. `onSamples` receives s16le mono samples as they are made. Returns the events.
+     * Speaks one text. `onSamples` receives s16le mono samples as they are made. Returns the
+     * events.
      * @throws {Error} there is no such voice, or the library did not speak the whole text
      */
     speak: (
@@ -120,7 +123,10 @@ export const openEspeakLibrary = (open = openNative) => {
       clearStack();
       return loaded.phonemes(text);
     },
-    /** To be called before the process ends: the library's thread would still run while its code is unloaded. */
+    /**
+     * To be called before the process ends: the library's thread would still run while its code is
+     * unloaded.
+     */
     close: (): void => loaded.close(),
   };
 };

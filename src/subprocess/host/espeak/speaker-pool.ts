@@ -20,9 +20,9 @@ interface Place {
 }
 
 /**
- * Processes with espeak-ng's library, each for one text at a time. One of several is reserved for urgent texts, which need
- * not wait until a piece of a long one ends; the others have a lower priority than the service. Texts wait in order, urgent
- * ones before others.
+ * Processes with espeak-ng's library, each for one text at a time. One of several is reserved for
+ * urgent texts, which need not wait until a piece of a long one ends; the others have a lower
+ * priority than the service. Texts wait in order, urgent ones before others.
  */
 export class SpeakerPool {
   readonly #program: URL;
@@ -38,7 +38,8 @@ export class SpeakerPool {
   }
 
   /**
-   * Starts the first process. Resolves with the library's version, or undefined if the library cannot be loaded.
+   * Starts the first process. Resolves with the library's version, or undefined if the library
+   * cannot be loaded.
    * @throws {ToolFailed} the process does not start: whether the library can be loaded is unknown
    */
   async start(): Promise<string | undefined> {

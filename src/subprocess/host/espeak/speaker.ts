@@ -2,9 +2,15 @@ import type { EspeakOrder } from "../../espeak.ts";
 import { createWavWriter, readLines, reportDone, reportFailure, reportReady } from "../speaker-program.ts";
 import { type EspeakLibrary, openEspeakLibrary } from "./library.ts";
 
-/** A process that speaks one text at a time by the library. A text that must end early ends with its process. */
+/**
+ * A process that speaks one text at a time by the library. A text that must end early ends with its
+ * process.
+ */
 
-/** The library frees most of its memory, not all (about 150 KB per text): a process that has grown by this much is replaced. */
+/**
+ * The library frees most of its memory, not all (about 150 KB per text): a process that has grown
+ * by this much is replaced.
+ */
 const maxGrowthBytes = 15 * 1024 * 1024;
 
 const main = (): void => {

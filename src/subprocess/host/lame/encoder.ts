@@ -22,7 +22,9 @@ export const startLame = (library: LameLibrary, sampleRate: number, isShort: boo
   };
 };
 
-/** Without the header, in parts of whole samples, as they arrive; drops half a sample at the end. */
+/**
+ * Without the header, in parts of whole samples, as they arrive; drops half a sample at the end.
+ */
 async function* samplesOf(wav: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let header = headerBytes;
   let odd: Buffer = Buffer.alloc(0);

@@ -14,7 +14,10 @@ const kbitPerSecond = 64;
 const jointStereo = 1; // JOINT_STEREO, as ffmpeg; LAME turns it into MONO for one channel
 /** The largest output of a call, by lame.h. */
 const outputBytes = (samples: number): number => Math.ceil(1.25 * samples) + 7200;
-/** Long audio leaves a core to short audio. libuv has four threads, and koffi takes memory for each call that waits for one. */
+/**
+ * Long audio leaves a core to short audio. libuv has four threads, and koffi takes memory for each
+ * call that waits for one.
+ */
 const threads = Math.max(1, Math.min(4, availableParallelism() - 1));
 
 /** Each function takes the encoder first. */
@@ -27,10 +30,12 @@ const settings = {
 } as const;
 
 /**
- * LAME's library, which ffmpeg itself uses for mp3. A process of ffmpeg takes 60 ms of CPU time before its first sample
- * (it links 200 libraries); a call of LAME takes 11 ms for seven seconds of speech. With the parameters above its bytes are
- * those of `ffmpeg -codec:a libmp3lame -b:a 64k -write_xing 0 -compression_level 7`.
- * @param name or path. @throws {Error} the library is not installed, or not as expected
+ * LAME's library, which ffmpeg itself uses for mp3. A process of ffmpeg takes 60 ms of CPU time
+ * before its first sample (it links 200 libraries); a call of LAME takes 11 ms for seven seconds of
+ * speech. With the parameters above its bytes are those of `ffmpeg -codec:a libmp3lame -b:a 64k
+ * -write_xing 0 -compression_level 7`.
+ * @param name or path.
+ * @throws {Error} the library is not installed, or not as expected
  */
 export const openLame = (name: string) => {
   const library = koffi.load(name);
@@ -51,8 +56,9 @@ export const openLame = (name: string) => {
     /** Sample rates that need no resampling. */
     takes: (sampleRate: number): boolean => sampleRates.has(sampleRate),
     /**
-     * `isShort`: its calls run at once, in this thread; on a busy machine a switch to another and back would take longer. Those
-     * of other audio run on libuv's threads. @throws {Error} the rate is not one of them
+     * `isShort`: its calls run at once, in this thread; on a busy machine a switch to another and
+     * back would take longer. Those of other audio run on libuv's threads.
+     * @throws {Error} the rate is not one of them
      */
     open: (sampleRate: number, isShort: boolean) => {
       const lame = init();

@@ -12,7 +12,10 @@ export type Mp3Encoder =
   | { readonly lame: LameLibrary; readonly fallback?: undefined }
   | { readonly lame?: undefined; readonly fallback: string };
 
-/** The noise as the library encodes it twice in another process, which may crash (see probe.ts); or why there is none. */
+/**
+ * The noise as the library encodes it twice in another process, which may crash (see probe.ts); or
+ * why there is none.
+ */
 export type LameProbe = Buffer | { readonly failure: string };
 
 export const probeLame = (libraryName: string): Promise<LameProbe> =>
@@ -31,8 +34,8 @@ export const probeLame = (libraryName: string): Promise<LameProbe> =>
   });
 
 /**
- * LAME's library, if it is installed and gives the bytes of this ffmpeg, which may have been built with another version:
- * the names of audio contain only ffmpeg's. Never rejects.
+ * LAME's library, if it is installed and gives the bytes of this ffmpeg, which may have been built
+ * with another version: the names of audio contain only ffmpeg's. Never rejects.
  */
 export const openLameLikeFfmpeg = async (
   libraryName: string,

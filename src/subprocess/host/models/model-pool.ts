@@ -18,8 +18,8 @@ interface Model {
 }
 
 /**
- * The processes of each model, at most as many as it allows. One is started when a text arrives and none is idle, and
- * ends when it has been idle for long, or has failed at a text.
+ * The processes of each model, at most as many as it allows. One is started when a text arrives and
+ * none is idle, and ends when it has been idle for long, or has failed at a text.
  */
 export const createModelPool = () => {
   const models = new Map<string, Model>();

@@ -12,7 +12,10 @@ const noFunction = 1_000_000;
  */
 const onnxFlags = ["--wasm-tiering-budget=2147483647", `--wasm-tier-up-filter=${noFunction}`];
 
-/** The optimizing compiler's memory, in blocks of 32 KB, goes back to the system when it is done: 100 MB. */
+/**
+ * The optimizing compiler's memory, in blocks of 32 KB, goes back to the system when it is done:
+ * 100 MB.
+ */
 const onnxEnvironment = { MALLOC_ARENA_MAX: "1", MALLOC_MMAP_THRESHOLD_: "16384" };
 
 export const programOptions: Readonly<Record<ModelProgram, Pick<SpeakerOptions, "flags" | "env">>> = {

@@ -14,13 +14,17 @@ const stateBytes = 6;
 
 /** Of `PICODATA_BUFSIZE_PAM`. */
 const bufferBytes = 1040;
-/** Of `char_buffer_t` (picodata.c): the address of the bytes, then where the next one is written and read. */
+/**
+ * Of `char_buffer_t` (picodata.c): the address of the bytes, then where the next one is written and
+ * read.
+ */
 const rearOffset = 4;
 const sizeOffset = 10;
 
 /**
- * The address of the `char_buffer_t` between phonetic-acoustic mapping and its smoothing, which has had a phone and a mark. The API has
- * no events, so they are read there. @throws {Error} another version of Pico
+ * The address of the `char_buffer_t` between phonetic-acoustic mapping and its smoothing, which has
+ * had a phone and a mark. The API has no events, so they are read there.
+ * @throws {Error} another version of Pico
  */
 export const findPhoneBuffer = (memory: Uint8Array<ArrayBuffer>): number => {
   const view = new DataView(memory.buffer);

@@ -19,7 +19,10 @@ import { wordFrames } from "./word-times.ts";
 
 /** 4 ms. */
 const frameSamples = 64;
-/** The windows of the signal generation overlap: a phone is heard this much after its first frame (measured). */
+/**
+ * The windows of the signal generation overlap: a phone is heard this much after its first frame
+ * (measured).
+ */
 const delayFrames = 6;
 
 const main = async (): Promise<void> => {

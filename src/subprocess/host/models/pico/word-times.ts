@@ -1,8 +1,9 @@
 import type { PhoneItem } from "./phone-items.ts";
 
 /**
- * The frame at which the word after each mark begins, in speech without marks: marks change some sounds at the words'
- * borders, and the audio must not have these changes. The phones of both are matched (longest common subsequence).
+ * The frame at which the word after each mark begins, in speech without marks: marks change some
+ * sounds at the words' borders, and the audio must not have these changes. The phones of both are
+ * matched (longest common subsequence).
  */
 export const wordFrames = (
   spoken: readonly PhoneItem[],
@@ -36,7 +37,10 @@ const startsOf = (lengths: readonly number[]): number[] => {
   return [0].concat(lengths.map((length) => (end += length)));
 };
 
-/** For each value, the place of the same value in the others, or the place after that of the value before. */
+/**
+ * For each value, the place of the same value in the others, or the place after that of the value
+ * before.
+ */
 const matched = (values: readonly number[], others: readonly number[]): number[] => {
   const width = others.length + 1;
   /** Of the rests from these places on. */

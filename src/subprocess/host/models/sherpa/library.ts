@@ -23,7 +23,10 @@ interface OfflineTts {
 /** Its own pauses: by default the library shortens them to a fifth. */
 const silenceScale = 1;
 
-/** The library ends the process if a model lacks metadata. @throws if it is not installed or refuses the model */
+/**
+ * The library ends the process if a model lacks metadata.
+ * @throws if it is not installed or refuses the model
+ */
 export const loadModel = ({ config, threads }: SherpaStart) => {
   const sherpa = createRequire(import.meta.url)("sherpa-onnx-node") as SherpaOnnx;
   const { model = {} } = config as { model?: object };

@@ -4,8 +4,9 @@ import { createWavWriter, readLines, reportDone, reportFailure, reportReady } fr
 import { type LoadedModel, loadModel } from "./library.ts";
 
 /**
- * A process with one model of sherpa-onnx. Its argument is the model's configuration. Each part of an order is written
- * when it is ready. The library may end the process instead of throwing, and an order that must end early ends with it.
+ * A process with one model of sherpa-onnx. Its argument is the model's configuration. Each part of
+ * an order is written when it is ready. The library may end the process instead of throwing, and an
+ * order that must end early ends with it.
  */
 
 const main = async (): Promise<void> => {
