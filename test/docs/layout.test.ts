@@ -111,7 +111,21 @@ describe("the documents", () => {
     expect(long).to.deep.equal([]);
   });
 
-  it("are explained by comments of the source with lines of at most 100 columns", () => {
+  it("are all reached from the README", () => {
+    const reached = new Set(["README.md"]);
+    for (const path of reached) {
+      if (!pages.includes(path)) continue;
+      for (const link of linksIn(path)) {
+        const [file = ""] = link.split("#");
+        if (file !== "") reached.add(relative(root, join(root, dirname(path), file)));
+      }
+    }
+    expect(pages.filter((path) => !reached.has(path))).to.deep.equal([]);
+  });
+});
+
+describe("the comments of the source", () => {
+  it("have lines of at most 100 columns", () => {
     const long = ["src", "projections", "scripts", "infra", "test"].flatMap((folder) =>
       readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
         .filter((file) => file.endsWith(".ts"))
@@ -124,17 +138,5 @@ describe("the documents", () => {
         ),
     );
     expect(long).to.deep.equal([]);
-  });
-
-  it("are all reached from the README", () => {
-    const reached = new Set(["README.md"]);
-    for (const path of reached) {
-      if (!pages.includes(path)) continue;
-      for (const link of linksIn(path)) {
-        const [file = ""] = link.split("#");
-        if (file !== "") reached.add(relative(root, join(root, dirname(path), file)));
-      }
-    }
-    expect(pages.filter((path) => !reached.has(path))).to.deep.equal([]);
   });
 });
