@@ -1,7 +1,7 @@
 import { type DeadlineOptions, withDeadline } from "../../async/deadline.ts";
 import { createScheduler, type Scheduler } from "../../async/scheduler/scheduler.ts";
 import { systemTime, type Time } from "../../async/time.ts";
-import { EngineFailed, Unavailable, Unpronounceable } from "../../domain/errors.ts";
+import { Unavailable } from "../../domain/errors.ts";
 import type { AudioSource } from "../../domain/ledger/journal/serving.ts";
 import { marksName } from "../../domain/synthesis/marks.ts";
 import type { SpokenPhoneme } from "../../domain/synthesis/phonemes.ts";
@@ -9,6 +9,7 @@ import { withoutSizes } from "../formats/containers.ts";
 import type { AudioContent, AudioName, AudioStore } from "../store/audio-store.ts";
 import { type Audio, audioOf, type KnownAudio, type Rendition } from "./audio.ts";
 import { type AudioReads, createAudioReads } from "./audio-reads.ts";
+import { Fallbacks, type RenditionResult } from "./fallbacks.ts";
 import { type EngineWork, InFlightSyntheses, type OnWork, type Wanted } from "./in-flight-syntheses.ts";
 import { type Log, quiet } from "./log.ts";
 import { Lookup, orUndefined } from "./lookup.ts";
@@ -139,7 +140,7 @@ export const createPipeline = (parts: PipelineOptions): Pipeline => {
   const components = assemble(parts);
   const { cache, time, limits, reader, writer, synthesesInFlight } = components;
   const lookup = new Lookup(components);
-  const results = new Results();
+  const fallbacks = new Fallbacks();
   const onTimeout = () => new Unavailable("The audio was not ready in time.", 5);
   const toBegin = { time, ms: limits.beginMs, onTimeout };
   const toEnd = { time, ms: limits.wholeMs, onTimeout };
@@ -149,8 +150,8 @@ export const createPipeline = (parts: PipelineOptions): Pipeline => {
     wanted: Wanted,
     signal: AbortSignal,
     read: (audio: SharedStream) => Promise<T>,
-  ): Promise<Result<T>> =>
-    results.first(renditions, (rendition) => lookup.obtain(rendition, wanted, signal, read));
+  ): Promise<RenditionResult<T>> =>
+    fallbacks.first(renditions, (rendition) => lookup.obtain(rendition, wanted, signal, read));
 
   return {
     obtain: async (renditions, signal, apiKey, onWork) => {
@@ -200,7 +201,7 @@ export const createPipeline = (parts: PipelineOptions): Pipeline => {
     isInUse: (name) => synthesesInFlight.has(name) || writer.pending(name) !== undefined,
     drain: (timeoutMs) => writer.drain(timeoutMs),
     stats: () => ({
-      results: { ...results.counts },
+      results: { ...fallbacks.results },
       ...synthesesInFlight.stats(),
       memory: cache.stats(),
       writes: writer.stats(),
@@ -256,42 +257,6 @@ const withStartDeadline = async <T>(
     cancel();
   }
 };
-
-interface Result<T> {
-  readonly rendition: Rendition;
-  readonly got: T;
-  readonly source: AudioSource;
-  /** The system voices of the renditions that failed before. */
-  readonly failed: string[];
-}
-
-class Results {
-  /** Since the start. */
-  readonly counts: Record<AudioSource, number> = { miss: 0, coalesced: 0, memory: 0, store: 0 };
-
-  /** The result of the first rendition that succeeds. */
-  async first<T>(
-    renditions: readonly Rendition[],
-    attempt: (rendition: Rendition) => Promise<Pick<Result<T>, "got" | "source">>,
-  ): Promise<Result<T>> {
-    const failed: string[] = [];
-    let failure: unknown;
-    for (const rendition of renditions) {
-      try {
-        const result = { rendition, failed, ...(await attempt(rendition)) };
-        this.counts[result.source]++;
-        return result;
-      } catch (error) {
-        if (!(error instanceof EngineFailed || error instanceof Unpronounceable)) throw error;
-        failed.push(rendition.systemVoice);
-        // Of several voices that cannot pronounce the text, the last one says what no voice can.
-        if (!failure || (failure instanceof Unpronounceable && error instanceof Unpronounceable))
-          failure = error;
-      }
-    }
-    throw failure ?? new TypeError("No rendition was given.");
-  }
-}
 
 const assemble = (parts: PipelineOptions) => {
   const { engines, encoder, decoder, store, cache } = parts;
