@@ -56,17 +56,18 @@ export const createApp = ({ router, observer, ...options }: AppOptions): HandleR
 
   const handle = (req: IncomingMessage, res: ServerResponse, state: RequestState): void => {
     const { operation } = state.route;
-    try {
-      if (state.refusal === undefined) operation?.admit?.(req, state);
-    } catch (refusal) {
-      state.refusal = refusal;
-    }
     const refuse = (refusal: unknown): void => {
       state.refusal = refusal;
       runMiddleware(req, res, state);
     };
-    const isAdmitted = state.refusal === undefined;
-    if (isAdmitted && operation?.fromMemory?.(req, res, state, refuse)) return;
+    if (state.refusal === undefined) {
+      try {
+        operation?.admit?.(req, state);
+        if (operation?.fromMemory?.(req, res, state, refuse)) return;
+      } catch (refusal) {
+        state.refusal = refusal;
+      }
+    }
     runMiddleware(req, res, state);
   };
 

@@ -4,9 +4,9 @@ import type { EpochMs } from "../domain/time.ts";
 /** Gives back what was acquired. Repeated calls do nothing. */
 export type Release = () => void;
 
-/** Bounds what each key or client has: so many at once, or so many in a time. */
+/** Limits what each key or client has at once, or in each window of time. */
 export interface Limit {
-  /** Counts one more until it is released. Undefined: there are as many as there may be. */
+  /** Counts one more until it is released. Undefined if the limit is reached. */
   tryAcquire(key: string): Release | undefined;
 }
 
@@ -24,7 +24,7 @@ export const refusing = (limit: Limit, refusal: () => Error): RefusingLimit => (
   },
 });
 
-/** Allows so many at once. */
+/** Allows each key `atMost` at once. */
 export const createConcurrencyLimit = (atMost: number): Limit => {
   const held = new Map<string, number>();
   return {
@@ -52,8 +52,8 @@ export interface Window {
 }
 
 /**
- * Allows so many in each window of time. Windows begin at multiples of their length. What was
- * acquired counts until the window ends.
+ * Allows each key `atMost` in each window of time. Windows begin at multiples of their length. What
+ * was acquired counts until the window ends.
  */
 export const createRateLimit = ({ atMost, windowMs }: Window, clock: () => EpochMs): Limit => {
   // `max` would allocate lists of this length at once: 4 ms and 1 MB.

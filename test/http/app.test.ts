@@ -57,6 +57,16 @@ describe("the course of a request", () => {
     expect(ran).to.deep.equal([]);
   });
 
+  it("responds with the error of a failed search in memory", async () => {
+    const { handle, ran } = appWith(() => ({
+      fromMemory: () => {
+        throw new Unavailable("The memory is locked.", 1);
+      },
+    }));
+    expect(await responseOf(handle)).to.include({ status: 503 });
+    expect(ran).to.deep.equal([]);
+  });
+
   it("admits nobody with a malformed request", async () => {
     const { handle, ran } = appWith((steps) => ({ admit: () => void steps.push("admission") }));
     expect(await responseOf(handle, wrong)).to.include({ status: 401 });
