@@ -32,8 +32,8 @@ export interface KokoroOptions {
 }
 
 /**
- * Of what the tool is asked for. Raise it with every change of that, or names would lead to old
- * audio; a test enforces it.
+ * The version of the request to the tool. Raise it whenever the request changes, or names would
+ * lead to old audio. A test enforces it.
  */
 const preparation = 1;
 
