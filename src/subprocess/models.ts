@@ -5,7 +5,7 @@ export interface SpeechModel {
   readonly program: ModelProgram;
   /** What a process is started with: the program's argument, as JSON. */
   readonly start: object;
-  /** Of a process, beyond what Node itself reserves. */
+  /** The memory that a process may take beyond what Node itself reserves. */
   readonly memoryBytes: number;
   /** A process ends after this time without a text. */
   readonly idleMs: number;

@@ -1,6 +1,6 @@
 import koffi from "koffi";
 
-/** Of a call on a thread. koffi's default of 128 KB is too small for LAME. */
+/** The stack of a call on a thread. koffi's default of 128 KB is too small for LAME. */
 const stackBytes = 512 * 1024;
 
 // koffi refuses this once a library is loaded, so all of them are loaded through this module.

@@ -4,7 +4,7 @@ import type { AudioLength } from "./audio-length.ts";
 /** The frames of audio. */
 export interface Frames {
   readonly samples: number;
-  /** Of the last frame, in Hz; undefined without frames. */
+  /** The sample rate of the last frame in Hz. Undefined if there are no frames. */
   readonly sampleRate: number | undefined;
   /** Where the last frame ends; beyond the bytes if it is truncated. */
   readonly end: number;

@@ -32,7 +32,7 @@ export const pipelineLimits = {
   partBytes: 128 * 1024,
   /** Deadline of one read from the store. */
   readMs: 2000,
-  /** Of the circuit breaker around reads. */
+  /** The circuit breaker around reads opens after this number of failures. */
   readFailureThreshold: 3,
   readResetMs: 5000,
   /** Deadline of one write to the store, and how long it is retried. */

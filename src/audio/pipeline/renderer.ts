@@ -30,7 +30,7 @@ type RenderRequest = Pick<Rendition, "recipe" | "ssml" | "document" | "reading" 
 export interface RenderedAudio {
   /** The length of the encoder's input; undefined if the engine encoded the audio itself. */
   readonly declared?: AudioLength | undefined;
-  /** Of its speech. */
+  /** The speech lasts at least this long. */
   readonly leastSeconds?: number | undefined;
   /** When its words are spoken, as lines. */
   readonly marks?: Buffer | undefined;

@@ -6,7 +6,7 @@ import type { SlotOptions } from "../../subprocess/run-in-slot.ts";
 import type { ModelQueue } from "../../subprocess/subprocess-host.ts";
 import type { SpeechRequest } from "../engine.ts";
 
-/** Of all tools; lower rates are the same. */
+/** The slowest rate that tools speak at. Lower rates have the same audio. */
 export const slowestRate = 80 / 175;
 
 /** The boundary between two pieces; a tool's `pauses` shorten the silence there. */
@@ -93,7 +93,7 @@ export interface LocalVoice {
   readonly tool: LocalTool;
   /** The tool's own name, without its prefix. */
   readonly name: string;
-  /** Of the words. */
+  /** The language of the words. */
   readonly lang: string;
   /** Factor for its samples. */
   readonly gain: number;

@@ -9,7 +9,7 @@ import type { LocalPiece } from "./local-pieces.ts";
 /** What is reported about one piece. */
 export interface PieceReport {
   events: readonly SpeechEvent[] | undefined;
-  /** Of the tool's samples. */
+  /** The sample rate of the tool. */
   sampleRate: number;
   /** The tool's samples that were dropped from its start. */
   dropped: number;
@@ -131,7 +131,7 @@ const eventsOf = (spoken: SpokenPiece, sampleRate: number): SpokenEvent[] => {
     .filter(isBegun);
 };
 
-/** Of a voice without events only the beginning of a piece is known. */
+/** A voice without events: only the beginning of a piece is known. */
 const unreported: readonly SpeechEvent[] = (["sentence", "word"] as const).map((kind) => {
   return { kind, position: 0, length: 0, sample: 0 };
 });

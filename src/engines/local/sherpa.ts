@@ -16,7 +16,7 @@ import type { ModelStates } from "./model-states.ts";
 
 export interface SherpaOptions {
   readonly host: SubprocessHost;
-  /** Of the library. Undefined: it is not installed, and every voice fails. */
+  /** The version of the library. Undefined if it is not installed: then every voice fails. */
   readonly library: string | undefined;
   readonly states: ModelStates;
   readonly limits: Pick<SpeechModel, "memoryBytes" | "idleMs"> & Pick<SherpaStart, "threads">;

@@ -22,7 +22,7 @@ export interface SpeakerOptions {
   /** The program, which reads orders and writes frames (speaker-program.ts), and its arguments. */
   readonly program: URL;
   readonly args?: readonly string[];
-  /** Of Node, and of its environment. */
+  /** The flags of Node. */
   readonly flags?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   /** Memory of the library, in addition to what Node reserves. */

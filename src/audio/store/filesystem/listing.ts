@@ -11,7 +11,7 @@ interface ListedFile {
 }
 
 const shardName = /^[0-9a-f]{2}$/;
-/** Of the four threads that Node has for files. */
+/** Node has four threads for files: some must stay free for reads and writes of audio. */
 const statsAtOnce = 2;
 
 /**

@@ -9,7 +9,7 @@ type Speaker = SpeakerProcess<unknown>;
 
 interface Model {
   readonly idle: { readonly speaker: Speaker; readonly timer: NodeJS.Timeout }[];
-  /** Of all processes, idle ones included. */
+  /** The speakers of all processes, idle ones included. */
   readonly speakers: Set<Speaker>;
   /** Texts that wait for a process. */
   readonly waiting: (() => void)[];

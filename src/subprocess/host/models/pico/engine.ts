@@ -6,7 +6,7 @@ export type PicoEngine = Awaited<ReturnType<typeof openPicoEngine>>;
 
 export const sampleRate = 16_000;
 
-/** Of its data and its work; the largest voice takes 3 MB. */
+/** The memory for its data and its work. The largest voice takes 3 MB. */
 const memoryBytes = 4 * 1024 * 1024;
 /** It takes and gives lengths as signed 16-bit numbers. */
 const textBytes = 0x7fff;

@@ -12,7 +12,7 @@ const headBytes = 4;
 const phoneStates = 5;
 const stateBytes = 6;
 
-/** Of `PICODATA_BUFSIZE_PAM`. */
+/** This is `PICODATA_BUFSIZE_PAM`. */
 const bufferBytes = 1040;
 /**
  * Of `char_buffer_t` (picodata.c): the address of the bytes, then where the next one is written and

@@ -43,7 +43,7 @@ const startsOf = (lengths: readonly number[]): number[] => {
  */
 const matched = (values: readonly number[], others: readonly number[]): number[] => {
   const width = others.length + 1;
-  /** Of the rests from these places on. */
+  /** The lengths of the longest common subsequences of the rests that begin at these places. */
   const longest = new Uint16Array((values.length + 1) * width);
   for (let at = values.length - 1; at >= 0; at--) {
     for (let other = others.length - 1; other >= 0; other--) {
