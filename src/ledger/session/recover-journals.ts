@@ -97,7 +97,7 @@ export const createSweepIdleJournals = ({
       const idleForMs = Math.abs(storeTime.now() - created);
       if (idleForMs < (type === "JournalClosed" ? forgetMs : idleMs)) continue;
       await recoverJournal(journal, "silent").catch((error) =>
-        onError(`the silent journal ${journal} could not be recovered`, error),
+        onError(`the idle journal ${journal} could not be recovered`, error),
       );
     }
   };
@@ -106,7 +106,7 @@ export const createSweepIdleJournals = ({
     try {
       await sweep(own);
     } catch (error) {
-      onError("silent journals could not be found", error);
+      onError("idle journals could not be found", error);
     }
   };
 };
