@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { systemTime, type Time } from "../async/time.ts";
 import type { EpochMs } from "../domain/time.ts";
 import { type AppendResult, type EventStore, readEvent } from "./event-store.ts";
 import { probeStream } from "./stream-prefix.ts";
@@ -12,8 +13,7 @@ export interface AppendTimes {
 
 interface AppendTimesOptions {
   readonly clock: () => EpochMs;
-  /** Monotonic time in milliseconds. */
-  readonly uptime?: () => number;
+  readonly time?: Pick<Time, "now">;
   readonly onTimes: (times: AppendTimes) => void;
   /** True if `ping` must append an event, in order to report new times. */
   readonly isProbeNeeded: () => boolean;
@@ -28,10 +28,10 @@ const intervalMs = 10_000;
  */
 export const withAppendTimes = (
   store: EventStore,
-  { clock, uptime = () => performance.now(), onTimes, isProbeNeeded }: AppendTimesOptions,
+  { clock, time = systemTime, onTimes, isProbeNeeded }: AppendTimesOptions,
 ): EventStore => {
   let readAt = Number.NEGATIVE_INFINITY;
-  const isDue = (): boolean => uptime() - readAt >= intervalMs;
+  const isDue = (): boolean => time.now() - readAt >= intervalMs;
 
   /** Resolves although the store is unavailable: a later append reports its times. */
   const report = async (
@@ -42,7 +42,7 @@ export const withAppendTimes = (
     const idTime = isProbe ? called : timeOf(id);
     if (idTime === undefined || !isDue()) return;
     const isFirst = readAt === Number.NEGATIVE_INFINITY;
-    readAt = uptime();
+    readAt = time.now();
     const sent = Math.min(called, idTime);
     const reading = readEvent(store, stream, { fromInclusive: revision }).then(
       (event) => {

@@ -1,4 +1,5 @@
 import { LRUCache } from "lru-cache";
+import { systemTime, type Time } from "../async/time.ts";
 
 /**
  * Steps per window. The effective window is at most one step longer than configured, and never
@@ -22,15 +23,12 @@ export interface BurstWindow {
 
 export type BurstLimiter = ReturnType<typeof createBurstLimiter>;
 
-/**
- * Counts requests per key and client in a sliding window.
- * `uptime`: milliseconds that never go back.
- */
-export const createBurstLimiter = (windowMs: number, uptime = () => performance.now()) => {
+/** Counts requests per key and client in a sliding window. */
+export const createBurstLimiter = (windowMs: number, time: Pick<Time, "now"> = systemTime) => {
   // `max` would allocate lists of this length at once: 4 ms and 1 MB.
   const windows = new LRUCache<string, BurstWindow>({ maxSize: maxClients, sizeCalculation: () => 1 });
   const slotMs = windowMs / slots;
-  const currentSlot = (): number => Math.floor(uptime() / slotMs);
+  const currentSlot = (): number => Math.floor(time.now() / slotMs);
 
   return {
     /**

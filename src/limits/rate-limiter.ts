@@ -1,5 +1,6 @@
 import { type Rate, ratePartition, requestsOnOtherInstances } from "../../projections/rate.ts";
 import type { View } from "../../projections/runner/view.ts";
+import type { Time } from "../async/time.ts";
 import { PerKey } from "../domain/accounts/key-numbers.ts";
 import type { Plan } from "../domain/accounts/plan.ts";
 import { minuteOf, rateStream } from "../domain/ledger/rate.ts";
@@ -42,8 +43,8 @@ export interface RateLimiterOptions {
   readonly view: View<Rate>;
   readonly instance: string;
   readonly clock: () => EpochMs;
-  /** Milliseconds that never go back, for the burst check. Default `performance.now`. */
-  readonly uptime?: () => number;
+  /** Of the burst check. */
+  readonly time?: Pick<Time, "now"> | undefined;
   /** The sliding window of the burst check. Default 1,000. */
   readonly burstWindowMs?: number;
   /** Default: depends on the plan. */
@@ -71,14 +72,14 @@ export const createRateLimiter = ({
   view,
   instance,
   clock,
-  uptime,
+  time,
   burstWindowMs = 1_000,
   burstLimit,
   flushMs = 100,
   deadlineMs = 5_000,
   onError = () => {},
 }: RateLimiterOptions): RateLimiter => {
-  const bursts = createBurstLimiter(burstWindowMs, uptime);
+  const bursts = createBurstLimiter(burstWindowMs, time);
   const burstOver = Math.ceil(bursts.recoveryMs / 1_000);
   const counters = new PerKey<Counter>();
   const stream = rateStream(instance);

@@ -4,7 +4,7 @@ import { createBurstLimiter } from "../../src/limits/burst-limiter.ts";
 
 describe("the burst check", () => {
   const time = { now: 0 };
-  const limiter = () => createBurstLimiter(1_000, () => time.now);
+  const limiter = () => createBurstLimiter(1_000, { now: () => time.now });
   beforeEach(() => {
     time.now = 5_049;
   });

@@ -279,9 +279,8 @@ describe("the per-minute limit", () => {
   });
 
   describe("and the burst check", () => {
-    const uptime = { now: 0 };
-    const bursting = async () =>
-      (await instance("a", { burstLimit: undefined, uptime: () => uptime.now })).limiter;
+    const time = { ms: 0, now: () => time.ms };
+    const bursting = async () => (await instance("a", { burstLimit: undefined, time })).limiter;
 
     it("does not count requests that the burst check refuses, and still reports the remaining ones", async () => {
       const limiter = await bursting();
@@ -294,7 +293,7 @@ describe("the per-minute limit", () => {
     it("admits the same request after the Retry-After time", async () => {
       const limiter = await bursting();
       const refused = Array.from({ length: 21 }, () => limiter.admit(limited("k", freePlan), "ip")).at(-1);
-      uptime.now += (refused?.refusal?.retryAfterSeconds ?? 0) * 1_000;
+      time.ms += (refused?.refusal?.retryAfterSeconds ?? 0) * 1_000;
       expect(limiter.admit(limited("k", freePlan), "ip").refusal).to.equal(undefined);
     });
 

@@ -1,4 +1,5 @@
 import { withDeadline } from "../../async/deadline.ts";
+import { systemTime, type Time } from "../../async/time.ts";
 
 /** The health of one dependency. */
 export interface ComponentHealth {
@@ -30,13 +31,12 @@ export type CheckHealth = () => Promise<Health>;
 
 export const createHealth = ({
   checks,
-  uptime = () => performance.now(),
+  time = systemTime,
   timeoutMs = 2_000,
   reuseMs = 500,
 }: {
   checks: readonly Check[];
-  /** Milliseconds that never go back. */
-  uptime?: () => number;
+  time?: Pick<Time, "now">;
   /** The timeout of a probe. */
   timeoutMs?: number;
   /** How long a report is reused. */
@@ -47,10 +47,10 @@ export const createHealth = ({
   let staleAt = Number.POSITIVE_INFINITY; // while the checks run
 
   const checkOne = async ({ name, probe, note, cacheMs = 0 }: Check): Promise<ComponentHealth> => {
-    const isGood = uptime() < (cachedUntil.get(name) ?? 0);
+    const isGood = time.now() < (cachedUntil.get(name) ?? 0);
     const found: ComponentHealth = isGood ? { status: "ok" } : await runProbe(probe, timeoutMs);
     if (found.status === "down") return found;
-    if (!isGood) cachedUntil.set(name, uptime() + cacheMs);
+    if (!isGood) cachedUntil.set(name, time.now() + cacheMs);
     const detail = note?.();
     return detail === undefined ? found : { status: "ok", detail };
   };
@@ -65,10 +65,10 @@ export const createHealth = ({
   };
 
   return () => {
-    if (last && uptime() < staleAt) return last;
+    if (last && time.now() < staleAt) return last;
     staleAt = Number.POSITIVE_INFINITY;
     last = checkAll().finally(() => {
-      staleAt = uptime() + reuseMs;
+      staleAt = time.now() + reuseMs;
     });
     return last;
   };

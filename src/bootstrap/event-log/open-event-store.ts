@@ -104,7 +104,7 @@ export const requireMeasuredClock =
 const measured = (store: EventStore, { clockCheck, wall, monotonic }: ServiceClock): EventStore =>
   withAppendTimes(store, {
     clock: wall,
-    uptime: monotonic,
+    time: { now: monotonic },
     onTimes: clockCheck.observe,
     isProbeNeeded: clockCheck.isProbeNeeded,
   });

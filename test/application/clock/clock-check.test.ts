@@ -85,7 +85,7 @@ for (const [driver, open] of [
     const measured = (measuredStore: EventStore): EventStore =>
       withAppendTimes(measuredStore, {
         clock: () => clocks.own,
-        uptime: () => clocks.uptime,
+        time: { now: () => clocks.uptime },
         onTimes: difference.observe,
         isProbeNeeded: difference.isProbeNeeded,
       });

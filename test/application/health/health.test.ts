@@ -50,7 +50,7 @@ describe("health", () => {
             return look();
           }),
         ],
-        uptime: () => time.now,
+        time: { now: () => time.now },
         reuseMs: 500,
       });
       return { looks, checkHealth };
@@ -63,7 +63,7 @@ describe("health", () => {
           { name: "bucket", critical: false, cacheMs: 5_000, probe: async () => void looks.well++ },
           { ...check("broken", false, () => failing(void looks.ill++)), cacheMs: 5_000 },
         ],
-        uptime: () => time.now,
+        time: { now: () => time.now },
         reuseMs: 0,
       });
       for (const later of [0, 1_000, 3_999, 1]) {

@@ -91,7 +91,7 @@ export const startSocketServer = async (
     view,
     instance: randomUUID(),
     clock: wallClock,
-    uptime: wallClock,
+    time: { now: wallClock },
   });
   opened.defer(limiter.close);
   const perKey = testLimits({ WS_SOCKETS_PER_KEY: socketsPerKey }, wallClock);
