@@ -5,6 +5,7 @@ import { kokoro } from "../../src/engines/local/kokoro.ts";
 import { createModelStates } from "../../src/engines/local/model-states.ts";
 import { openNaturalVoices } from "../../src/engines/natural-voices/natural-voices.ts";
 import { openSubprocessHost, type SubprocessHost } from "../../src/subprocess/subprocess-host.ts";
+import { speakByTool } from "../../test/support/speak-piece.ts";
 
 const sentence = "The train to Oxford leaves at nine, and it arrives before ten.";
 const voice = "bf_emma";
@@ -26,10 +27,8 @@ export const kokoroSpeed = async (place: string): Promise<string> => {
         prosody: normalProsody,
         format: "wav",
       } as const;
-      const { pcm, sampleRate } = await tool.speak(request, new AbortController().signal, {});
-      let bytes = 0;
-      for await (const chunk of pcm) bytes += chunk.length;
-      return bytes / 2 / sampleRate;
+      const { pcm, sampleRate } = await speakByTool(host, tool, request);
+      return pcm.length / 2 / sampleRate;
     };
     await speak("Ready.");
     const startedAt = performance.now();

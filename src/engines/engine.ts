@@ -28,12 +28,8 @@ export interface SpeechRequest extends WrittenText {
   readonly beforeStart?: (() => Promise<void>) | undefined;
   /** The API keys in whose queues it waits. */
   readonly claim?: Claim | undefined;
-  /**
-   * Reserves an encoder. Local engines call it before they start their tool: it may make samples
-   * faster than they are encoded, and those that wait take memory.
-   * @throws {Unavailable} no encoder in time
-   */
-  readonly reserveEncoder?: () => Promise<void>;
+  /** True if a local engine encodes its audio; without, it returns samples. Default: false. */
+  readonly encode?: boolean;
   /** Decodes the audio of servers that send another container than the requested one. */
   readonly decode?: Decode;
 }
@@ -55,10 +51,20 @@ export type Encoding =
   | { readonly kind: "pcm" /** s16le, mono */; readonly sampleRate: number }
   | { readonly kind: "encoded"; readonly format: AudioFormat };
 
+export interface EncodedSamples {
+  readonly sampleRate: number;
+  readonly samples: number;
+}
+
 export interface Speech {
   readonly encoding: Encoding;
   /** Yields at least one byte, or throws; a failure midway throws. */
   readonly audio: AsyncIterable<Buffer>;
+  /**
+   * The samples that the service's own encoder has encoded: after the end of `audio`. Undefined if
+   * another one has.
+   */
+  readonly encoded?: () => EncodedSamples | undefined;
   /** When its words are spoken: after the end of `audio`. Undefined if that is unknown. */
   readonly marks?: () => readonly Mark[] | undefined;
   /** When its phonemes are spoken: after the end of `audio`. Default: unknown. */

@@ -33,7 +33,7 @@ interface MiddlewareOptions {
   readonly credentialHeaders: readonly string[];
 }
 
-interface AppOptions extends MiddlewareOptions {
+export interface AppOptions extends MiddlewareOptions {
   readonly router: OperationRouter;
   readonly observer?: RequestObserver | undefined;
 }

@@ -19,6 +19,8 @@ export interface ConcatenateOptions<Piece> {
   ) => Promise<AsyncIterable<Buffer>>;
   /** Seconds below which a piece is refused (`leastDuration`). Default: 0. */
   readonly leastSeconds?: (piece: Piece) => number;
+  /** True if a piece that failed before it was due is synthesized again then. Default: Unavailable. */
+  readonly mayRetry?: (error: unknown) => boolean;
 }
 
 export interface Concatenated {
@@ -36,7 +38,12 @@ const fadeSeconds = 0.003;
  */
 export const concatenate = async <Piece>(
   pieces: readonly Piece[],
-  { sampleRate: rate, synthesizePiece, leastSeconds = () => 0 }: ConcatenateOptions<Piece>,
+  {
+    sampleRate: rate,
+    synthesizePiece,
+    leastSeconds = () => 0,
+    mayRetry = (error) => error instanceof Unavailable,
+  }: ConcatenateOptions<Piece>,
   signal: AbortSignal,
 ): Promise<Concatenated> => {
   const rateNow = typeof rate === "number" ? () => rate : rate;
@@ -54,7 +61,7 @@ export const concatenate = async <Piece>(
    * now.
    */
   const inTurn = (error: unknown, piece: Piece): Promise<AsyncIterable<Buffer>> => {
-    if (!(error instanceof Unavailable) || both.aborted) throw error;
+    if (!mayRetry(error) || both.aborted) throw error;
     return begin(piece);
   };
   const [first, ...others] = pieces;

@@ -1,4 +1,3 @@
-import { EngineFailed } from "../domain/errors.ts";
 import { isUnknownSize } from "../domain/synthesis/wav-header.ts";
 import { bytesPerSample, inWholeSamples } from "./whole-samples.ts";
 
@@ -11,14 +10,22 @@ export interface Samples {
 /** Tools write the canonical header. */
 const headerBytes = 44;
 
+interface Failures {
+  /** All samples are silent. */
+  readonly silence: () => Error;
+  readonly invalid: (message: string) => Error;
+}
+
 /**
- * Reads the samples of a WAV, and resolves with the first one that is not silent.
- * @throws {EngineFailed} not a WAV, or another number of samples than its header declares (also
- * midway)
- * @throws `silence()` all samples are silent; errors of `wav`
+ * Reads the samples of a WAV, and resolves with the first one that is not silent. @throws
+ * `invalid()` not a WAV, or another number of samples than its header declares (also midway)
+ * @throws `silence()`; errors of `wav`
  */
-export const readSamples = async (wav: AsyncIterable<Buffer>, silence: () => Error): Promise<Samples> => {
-  const rest = whole(wav)[Symbol.asyncIterator]();
+export const readSamples = async (
+  wav: AsyncIterable<Buffer>,
+  { silence, invalid }: Failures,
+): Promise<Samples> => {
+  const rest = whole(wav, invalid)[Symbol.asyncIterator]();
   const held: Buffer[] = [];
   let size = 0;
   for (let heard = false; !heard; ) {
@@ -39,7 +46,10 @@ export const readSamples = async (wav: AsyncIterable<Buffer>, silence: () => Err
 };
 
 /** flite exits with 0 when its disk is full: only the header shows what is missing. */
-async function* whole(wav: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
+async function* whole(
+  wav: AsyncIterable<Buffer>,
+  invalid: Failures["invalid"],
+): AsyncGenerator<Buffer, void> {
   let header = Buffer.alloc(0);
   let size = 0;
   for await (const chunk of wav) {
@@ -47,10 +57,10 @@ async function* whole(wav: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> 
     size += chunk.length;
     yield chunk;
   }
-  if (header.toString("latin1", 0, 4) !== "RIFF") throw new EngineFailed("The speech tool returned no WAV.");
+  if (header.toString("latin1", 0, 4) !== "RIFF") throw invalid("The speech tool returned no WAV.");
   const declared = size < headerBytes ? Number.NaN : header.readUInt32LE(40);
   if (isUnknownSize(declared) || declared === size - headerBytes) return;
-  throw new EngineFailed("The speech tool's output does not have the length in its header.");
+  throw invalid("The speech tool's output does not have the length in its header.");
 }
 
 /** Multiplies each sample, up to the largest value; rounding does not depend on the chunks. */

@@ -16,9 +16,9 @@ export interface Audio {
 export const compute = async (text: string, { recipe }: AudioName, readFile: ReadFile): Promise<Audio> => {
   if (recipe.replacements !== undefined)
     throw new Error("The website's lexicons replace words of this text, and this page does not have them.");
-  const tool = await toolFor(recipe.voice, readFile);
+  const { tool, synthesize } = await toolFor(recipe.voice, readFile);
   const engine = localEngine(recipe.engine, [tool], {
-    host: { requireCapacity: () => undefined },
+    host: { synthesize, requireCapacity: () => undefined, reserveEncoder: async () => undefined },
     japanese: { read: noJapanese, close: async () => undefined },
   });
   const version = engine.version(recipe.voice);

@@ -2,6 +2,7 @@ import { espeakUnknownSize, wavHeader } from "../domain/synthesis/wav-header.ts"
 import { hibari } from "../engines/local/hibari.ts";
 import type { LocalTool } from "../engines/local/local-tool.ts";
 import { pico } from "../engines/local/pico.ts";
+import type { SpeechHost } from "../engines/local/speak.ts";
 import type { InstalledVoice } from "../engines/natural-voices/natural-voices.ts";
 import { digestOfFiles, voicePackages } from "../engines/natural-voices/packages.ts";
 import { loadEnglish } from "../natural/english/load.ts";
@@ -17,29 +18,48 @@ import {
   picoText,
   speakInParts,
 } from "../subprocess/host/models/pico/engine.ts";
+import type { ModelJob } from "../subprocess/jobs.ts";
 import type { PicoOrder, PicoStart } from "../subprocess/pico.ts";
-import type { SubprocessHost } from "../subprocess/subprocess-host.ts";
+import type { JobReport } from "../subprocess/protocol.ts";
+import { speakInProcess } from "../subprocess/speech/speak-in-process.ts";
 
 /** Reads a file of a voice or a runtime, by its name in the page's list. */
 export type ReadFile = (name: string) => Promise<Uint8Array<ArrayBuffer>>;
 
-type SpeakByModel = SubprocessHost["speakByModel"];
+/** A tool, and what it asks for. */
+export interface PageTool extends SpeechHost {
+  readonly tool: LocalTool;
+}
+
+type SpeakByModel = (job: ModelJob, onEnd: (report: JobReport) => void) => AsyncIterable<Buffer>;
 
 /** The tool of the voice, which speaks in this page. @throws if it does not run in pages */
-export const toolFor = async (voice: string, readFile: ReadFile): Promise<LocalTool> => {
+export const toolFor = async (voice: string, readFile: ReadFile): Promise<PageTool> => {
   const installed = installedVoice(voice);
   const tool = installed && openTool(installed, readFile);
   if (!tool) throw new Error(`The voice ${voice} does not run in this page.`);
   return tool;
 };
 
-const openTool = (voice: InstalledVoice, readFile: ReadFile): LocalTool | undefined => {
+const openTool = (voice: InstalledVoice, readFile: ReadFile): PageTool | undefined => {
   const installed = new Map([[voice.voiceName, voice]]);
-  const hostOf = (speakByModel: SpeakByModel) => ({ speakByModel }) as SubprocessHost;
   const states = { start: () => ignored, failures: () => [] };
-  if (voice.package.name === "pico") return pico({ host: hostOf(speakPico(readFile)), installed, states });
+  if (voice.package.name === "pico")
+    return { tool: pico({ installed, states }), ...speakingWith(speakPico(readFile)) };
   if (voice.package.name !== "hibari") return undefined;
-  return hibari({ host: hostOf(speakHibari(readFile)), installed, states, idleMs: 0 });
+  const tool = hibari({ host: { speakByModel: neverLoaded }, installed, states, idleMs: 0 });
+  return { tool, ...speakingWith(speakHibari(readFile)) };
+};
+
+const speakingWith = (speak: SpeakByModel): SpeechHost => ({
+  synthesize: speakInProcess((job, _signal, _isContinuation, onEnd) => {
+    if (job.type !== "model") throw new TypeError("Only models speak in this page.");
+    return speak(job, onEnd);
+  }),
+});
+
+const neverLoaded = (): never => {
+  throw new TypeError("No model is loaded ahead in this page.");
 };
 
 const ignored = { succeeded: () => undefined, failed: () => undefined, ignored: () => undefined };
@@ -58,13 +78,13 @@ const installedVoice = (voiceName: string): InstalledVoice | undefined => {
 
 /** Does what the speaker process does with an order. */
 const speakHibari = (readFile: ReadFile): SpeakByModel =>
-  async function* ({ model, order, onEvents }) {
+  async function* ({ model, order }, onEnd) {
     const { speak } = await loadOnce(model.name, () => loadHibari(model.start as HibariStart, readFile));
     const events: VoiceEvent[] = [];
     yield wavHeader(sampleRate, espeakUnknownSize);
     for await (const { buffer } of speak(order as HibariOrder, (event) => events.push(event)))
       yield Buffer.from(buffer);
-    onEvents?.(events);
+    onEnd({ events });
   };
 
 const loadHibari = async ({ model, folder, isBritish }: HibariStart, readFile: ReadFile) => {

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { compileCache } from "./compile-cache.ts";
 import type { HostOptions, JobSpec, Request, Response } from "./protocol.ts";
-import { type RemoteJob, startRemoteJob } from "./remote-job.ts";
+import { type RemoteJob, startRemoteJob, type TextListener } from "./remote-job.ts";
 import { startDeadlines } from "./start-deadlines.ts";
 import { ToolFailed } from "./tools.ts";
 
@@ -65,9 +65,15 @@ export class HostProcess {
     return this.#child.pid ?? 0;
   }
 
-  start(order: JobSpec, input: AsyncIterable<Buffer>, signal: AbortSignal): RemoteJob {
+  /** `listener`: of a text. */
+  start(
+    order: JobSpec,
+    input: AsyncIterable<Buffer>,
+    signal: AbortSignal,
+    listener?: TextListener,
+  ): RemoteJob {
     const id = this.#nextJob++;
-    const job = startRemoteJob(id, order, input, signal, (request) => this.#send(request));
+    const job = startRemoteJob(id, order, input, signal, (request) => this.#send(request), listener);
     if (this.#ended) job.settle(dead);
     else this.#jobs.set(id, job);
     return job;
@@ -106,9 +112,11 @@ export class HostProcess {
     const job = this.#jobs.get(response.job);
     if (response.type === "output") job?.received(response.bytes);
     else if (response.type === "written") job?.written(response.bytes);
+    else if (response.type === "question") void job?.asked(response.number, response.question);
+    else if (response.type === "spoken") job?.spoken(response);
     else {
       if (response.type === "done") job?.settle(undefined, response);
-      else job?.settle(new ToolFailed(response.reason, response.message));
+      else job?.settle(new ToolFailed(response.reason, response.message, response));
       this.#jobs.delete(response.job);
     }
   }

@@ -4,6 +4,9 @@ import type { JobSpec } from "./protocol.ts";
 /** Clients with a slow connection may read at half the pace of playback. */
 const slowestPace = 0.5;
 
+/** `sampleRate`: of an encoder's input. */
+type DeadlineSpec = Pick<JobSpec, "type" | "deadlineMs"> & { readonly sampleRate?: number };
+
 interface JobDeadlineOptions {
   /** Added to the deadline. */
   readonly graceMs?: number;
@@ -16,13 +19,13 @@ interface JobDeadlineOptions {
  * not occupy the encoder for much longer. `onPassed` receives the time that the job had.
  */
 export const startJobDeadline = (
-  order: JobSpec,
+  { type, deadlineMs, sampleRate = 1 }: DeadlineSpec,
   onPassed: (ms: number) => void,
   { graceMs = 0, time = systemTime }: JobDeadlineOptions = {},
 ) => {
   const start = time.now();
-  const msPerByte = order.type === "encoder" ? playingMsPerByte(order.sampleRate) / slowestPace : 0;
-  let ms = order.deadlineMs + graceMs;
+  const msPerByte = type === "encoder" ? playingMsPerByte(sampleRate) / slowestPace : 0;
+  let ms = deadlineMs + graceMs;
   const check = (): void => {
     const left = start + ms - time.now();
     if (left > 0) stopTimer = time.after(left, check);
@@ -31,7 +34,7 @@ export const startJobDeadline = (
   let stopTimer = time.after(ms, check);
   return {
     /** The job is given this input. */
-    extend: (input: Buffer): void => {
+    extend: (input: Pick<Buffer, "length">): void => {
       ms += input.length * msPerByte;
     },
     stop: (): void => stopTimer(),

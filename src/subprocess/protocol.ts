@@ -1,4 +1,4 @@
-import type { DecodedContainer, EncodedFormat } from "../domain/synthesis/formats.ts";
+import type { AudioFormat, DecodedContainer, EncodedFormat } from "../domain/synthesis/formats.ts";
 import type { EspeakOrder, SpeechEvent } from "./espeak.ts";
 import type { SpeechModel } from "./models.ts";
 import type { FailureReason, SpeechTool, ToolVersions } from "./tools.ts";
@@ -59,7 +59,43 @@ export type DecoderSpec = Limits & {
   readonly lowPriority: boolean;
 };
 
-export type JobSpec = ToolSpec | EspeakSpec | ModelSpec | EncoderSpec | DecoderSpec;
+/** How a tool's samples become a part of the audio. */
+export interface PieceShape {
+  /** Factors of the samples, applied one after the other. */
+  readonly gains: readonly number[];
+  /** The longest silence at each end, in seconds. Undefined: all of it is kept. */
+  readonly leading?: number | undefined;
+  readonly trailing?: number | undefined;
+  /** Samples up to this amplitude are silent. */
+  readonly silence: number;
+  /** Added at the ends. */
+  readonly pauseMs: { readonly before: number; readonly after: number };
+}
+
+/** A piece of a text, for its tool. */
+export interface PieceSpec {
+  readonly job: ToolSpec | EspeakSpec | ModelSpec;
+  readonly input: string;
+  readonly shape: PieceShape;
+}
+
+/**
+ * A text in pieces, which becomes one audio. The service gives each piece its slot, the first one
+ * before the job. The limits are those of its encoder.
+ */
+export type SpeechSpec = Limits & {
+  readonly type: "speech";
+  readonly pieces: readonly PieceSpec[];
+  /** Undefined: the samples, behind a WAV header. */
+  readonly format: AudioFormat | undefined;
+  readonly progressive: boolean;
+  /** Of the encoder. */
+  readonly lowPriority: boolean;
+  /** True if the encoder has its slot. */
+  readonly hasEncoder: boolean;
+};
+
+export type JobSpec = ToolSpec | EspeakSpec | ModelSpec | EncoderSpec | DecoderSpec | SpeechSpec;
 
 export type Request =
   | { readonly type: "ping" }
@@ -68,13 +104,62 @@ export type Request =
   | { readonly type: "end"; readonly job: number }
   /** Acknowledges bytes of output. */
   | { readonly type: "taken"; readonly job: number; readonly bytes: number }
-  | { readonly type: "abort"; readonly job: number };
+  | { readonly type: "abort"; readonly job: number }
+  | { readonly type: "grant"; readonly job: number; readonly grant: Grant };
+
+/** What a text needs from the service. */
+export type Question =
+  /** A slot for a piece. */
+  | { readonly need: "slot"; readonly piece: number; readonly isContinuation: boolean }
+  /** A slot for its encoder. */
+  | { readonly need: "encoder" }
+  /** The parts of a piece at which its tool crashed. */
+  | { readonly need: "parts"; readonly piece: number; readonly message: string };
+
+/** What is granted for the question with that number: what is needed, or that it is refused. */
+export interface Grant {
+  readonly question: number;
+  readonly isRefused?: boolean;
+  readonly parts?: readonly PieceSpec[];
+}
+
+/** The process of a piece has exited. */
+export interface SpokenPieceReport {
+  readonly piece: number;
+  /** Undefined if it has succeeded. */
+  readonly failure?: { readonly reason: FailureReason; readonly message: string } | undefined;
+  /** The seconds of its samples. */
+  readonly seconds: number;
+}
+
+/** What is known about a piece after the end of the audio. */
+export interface PieceReport {
+  /** Undefined if its tool reports none. */
+  events: readonly SpeechEvent[] | undefined;
+  /** Of the tool's samples. */
+  sampleRate: number;
+  /** The tool's samples that were dropped from its start. */
+  dropped: number;
+  /** Samples that it contributes to the audio, and how many of them are the pause before it. */
+  length: number;
+  paused: number;
+}
+
+export interface SpeechReport {
+  /** The encoder's input. */
+  readonly sampleRate: number;
+  readonly samples: number;
+  /** By the number of the piece; undefined for pieces that were not begun. */
+  readonly pieces: readonly (PieceReport | undefined)[];
+}
 
 /** What a job's process reports at its end, if it speaks by a library. */
 export interface JobReport {
   readonly events?: readonly SpeechEvent[] | undefined;
   /** The CPU time that it took. */
   readonly cpuMs?: number | undefined;
+  /** Of a text. */
+  readonly speech?: SpeechReport | undefined;
 }
 
 /** Every job ends with `done` or `failed`, after its process has exited. */
@@ -101,7 +186,10 @@ export type Response =
       readonly job: number;
       readonly reason: FailureReason;
       readonly message: string;
-    };
+      readonly isOfEncoder?: boolean;
+    }
+  | { readonly type: "question"; readonly job: number; readonly number: number; readonly question: Question }
+  | ({ readonly type: "spoken"; readonly job: number } & SpokenPieceReport);
 
 /**
  * The limit of unacknowledged bytes, per job and direction: IPC channels have no backpressure.

@@ -1,8 +1,14 @@
 import { Readable } from "node:stream";
-import type { JobReport, JobSpec, Request } from "./protocol.ts";
+import type { Grant, JobReport, JobSpec, Question, Request, SpokenPieceReport } from "./protocol.ts";
 import { createWindow, inParts, type Window } from "./window.ts";
 
 export type RemoteJob = ReturnType<typeof startRemoteJob>;
+
+/** The service's side of a text. */
+export interface TextListener {
+  readonly provide: (question: Question) => Promise<Omit<Grant, "question">>;
+  readonly onSpoken: (report: SpokenPieceReport) => void;
+}
 
 /** The service's side of a job. */
 export const startRemoteJob = (
@@ -11,6 +17,7 @@ export const startRemoteJob = (
   input: AsyncIterable<Buffer>,
   signal: AbortSignal,
   send: (request: Request) => void,
+  listener?: TextListener,
 ) => {
   const { promise: settled, resolve } = Promise.withResolvers<void>();
   const window = createWindow();
@@ -52,6 +59,11 @@ export const startRemoteJob = (
     reported: (): JobReport => reported,
     /** Resolves when its process has exited. */
     settled,
+    asked: async (question: number, asked: Question): Promise<void> => {
+      const grant = (await listener?.provide(asked)) ?? { isRefused: true };
+      if (!over) send({ type: "grant", job, grant: { ...grant, question } });
+    },
+    spoken: (report: SpokenPieceReport): void => listener?.onSpoken(report),
     received: (bytes: Buffer): void => void output.push(bytes),
     written: window.acknowledged,
     /** Its process has exited, successfully or with this failure. */

@@ -31,7 +31,7 @@ export const isShort = (claim?: Claim): boolean => (claim?.seconds ?? 0) <= shor
 /** The processes of other jobs, which need the processor for longer, have a lower priority. */
 export const isUrgent = (turn: SlotOptions = {}): boolean => !turn.isContinuation && isShort(turn.claim);
 
-interface HostContext {
+export interface HostContext {
   readonly helper: Pick<HostSupervisor, "current">;
   readonly closing: AbortSignal;
   readonly graceMs: number;

@@ -7,34 +7,15 @@ import { createScheduler, type Scheduler } from "../async/scheduler/scheduler.ts
 import { Unavailable } from "../domain/errors.ts";
 import { encodedFormats, formats } from "../domain/synthesis/formats.ts";
 import { queues } from "../limits/queues.ts";
-import type { SpeechEvent } from "./espeak.ts";
+import type { EspeakJob, JobOf, ModelJob, ToolJob } from "./jobs.ts";
 import type { SpeechModel } from "./models.ts";
-import type {
-  DecoderSpec,
-  EncoderSpec,
-  EspeakSpec,
-  HostOptions,
-  Limits,
-  ModelSpec,
-  ToolSpec,
-} from "./protocol.ts";
+import type { DecoderSpec, EncoderSpec, HostOptions, Limits, PieceSpec, SpeechReport } from "./protocol.ts";
 import { isShort, isUrgent, runInSlot, type SlotOptions } from "./run-in-slot.ts";
+import type { PieceJob, SpeechOrder } from "./speech/order.ts";
+import { runSpeech, type SpeechTurn } from "./speech/run-speech.ts";
 import { superviseHostProcess } from "./supervisor.ts";
 import { ToolFailed, type ToolVersions } from "./tools.ts";
 
-type JobOf<Spec extends Limits> = Omit<Spec, "type" | "lowPriority" | keyof Limits> & Partial<Limits>;
-export type ToolJob = JobOf<ToolSpec> & { readonly input: string };
-export type EspeakJob = JobOf<EspeakSpec> & {
-  readonly input: string;
-  /** Called before the end of the output, if the library speaks. */
-  readonly onEvents?: (events: readonly SpeechEvent[]) => void;
-};
-export type ModelJob = JobOf<ModelSpec> & {
-  /** An order of the model's program, which is sent as JSON. */
-  readonly order: object;
-  /** Called before the end of the output. */
-  readonly onEvents?: (events: readonly SpeechEvent[]) => void;
-};
 type EncoderJob = JobOf<EncoderSpec> & { readonly input: AsyncIterable<Buffer> };
 type DecoderJob = JobOf<DecoderSpec> & { readonly input: AsyncIterable<Buffer> };
 
@@ -59,6 +40,15 @@ export interface SubprocessHost {
   speak(job: EspeakJob, signal: AbortSignal, turn?: SlotOptions): AsyncIterable<Buffer>;
   /** Speaks with a model, which has processes and a queue of its own; the output is a WAV. */
   speakByModel(job: ModelJob, signal: AbortSignal, turn?: SlotOptions): AsyncIterable<Buffer>;
+  /**
+   * Speaks a text, encoded as it is spoken. Each piece has a slot of its own. Whatever crosses to
+   * and from the helper is the order, the audio and the report.
+   */
+  synthesize(
+    order: SpeechOrder,
+    signal: AbortSignal,
+    turn?: SpeechTurn,
+  ): AsyncGenerator<Buffer, SpeechReport>;
   /** `slot`: one that was reserved. */
   encode(
     job: EncoderJob,
@@ -159,6 +149,27 @@ const decoderLimits: Partial<Limits> = { deadlineMs: 10 * 60_000 };
 /** The first text waits until its model is loaded. */
 const modelLimits: Partial<Limits> = { deadlineMs: 120_000 };
 
+/**
+ * An encoder lives until its audio is complete and, beyond the read-ahead, delivered: at the pace of
+ * playback, if a client listens to it. It may take this long in addition to twice the duration of
+ * the audio: clients that read slowly on purpose could otherwise block all encoders. ffmpeg limits
+ * its own CPU time.
+ */
+export const streamMs = 5 * 60_000;
+
+/** No client delays a whole audio, but a busy machine does: more than clients wait for it. */
+export const wholeMs = 11 * 60_000;
+
+/** What the helper is asked for a piece. */
+const specOf = (job: PieceJob, lowPriority: boolean): Omit<PieceSpec, "shape"> => {
+  if (job.type === "model") {
+    const { order, ...model } = job;
+    return { job: { ...defaults, ...modelLimits, ...model }, input: JSON.stringify(order) };
+  }
+  const { input, ...tool } = job;
+  return { job: { ...defaults, ...tool, lowPriority }, input };
+};
+
 /** @throws {ToolFailed} when the helper process does not start */
 export const openSubprocessHost = async (options: SubprocessHostOptions = {}): Promise<SubprocessHost> => {
   const {
@@ -194,6 +205,13 @@ export const openSubprocessHost = async (options: SubprocessHostOptions = {}): P
       const spec = { ...defaults, ...modelLimits, ...job, type: "model" } as const;
       const input = once(JSON.stringify(order));
       return runInSlot(context, slots.model(job.model), spec, input, signal, { ...turn, onEvents });
+    },
+    synthesize: (order, signal, turn = {}) => {
+      const deadlineMs = order.progressive ? streamMs : wholeMs;
+      const encoderSlots = isShort(turn.claim) ? slots.shortEncoders : slots.encoders;
+      const limits = { ...defaults, deadlineMs };
+      const slotsOf = (job: PieceJob) => (job.type === "model" ? slots.model(job.model) : slots.tools);
+      return runSpeech(context, { order, specOf, slotsOf, limits, encoderSlots }, signal, turn);
     },
     encode: ({ input, ...job }, signal, turn, slot) => {
       const short = isShort(turn?.claim);

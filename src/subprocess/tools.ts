@@ -19,6 +19,14 @@ export type FailureReason =
   | "deadline"
   /** Its output was too large. */
   | "flood"
+  /** Its output is not what it should be. */
+  | "output"
+  /** All its samples are silent. */
+  | "silence"
+  /** The text takes too long to speak. */
+  | "tooLong"
+  /** The service refused a slot for a piece, or the parts of one. */
+  | "refused"
   /** The helper process died. */
   | "helper"
   /** Aborted by its caller. */
@@ -28,10 +36,13 @@ export type FailureReason =
 export class ToolFailed extends Error {
   override readonly name = "ToolFailed";
   readonly reason: FailureReason;
+  /** True if the encoder of a text failed, and not what speaks it. */
+  readonly isOfEncoder: boolean;
 
-  constructor(reason: FailureReason, message: string) {
+  constructor(reason: FailureReason, message: string, { isOfEncoder = false } = {}) {
     super(message);
     this.reason = reason;
+    this.isOfEncoder = isOfEncoder;
   }
 
   /** True if the cause was outside of the job, so that it may be restarted. */

@@ -8,6 +8,7 @@ import type { SubprocessHost } from "../../src/subprocess/subprocess-host.ts";
 import { collect } from "../support/collect.ts";
 import { duringSuite } from "../support/during.ts";
 import { itSpeaksTheSame } from "../support/same-sound.ts";
+import { speakingPieces } from "../support/speak-piece.ts";
 import { openToolHost } from "../support/tool-host.ts";
 import { sentences } from "./sentences.ts";
 
@@ -24,7 +25,7 @@ describe("Every language of the catalog", () => {
       orders.push(order);
       return host.speak(order, ...others);
     };
-    const [engine] = await localEngines({ host: { ...host, speak } });
+    const [engine] = await localEngines({ host: speakingPieces({ ...host, speak }) });
     const request = {
       text: text.normalize("NFC"),
       ssml: false,

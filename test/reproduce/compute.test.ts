@@ -25,7 +25,7 @@ const read = async (name: string): Promise<Uint8Array<ArrayBuffer>> => {
 };
 
 const nameOf = async (voice: string, lang: string, prosody: object): Promise<AudioName> => {
-  const tools = (await toolFor(voice, read)).version(voice.split(":")[1] ?? "");
+  const tools = (await toolFor(voice, read)).tool.version(voice.split(":")[1] ?? "");
   const common = { engine: "g1", format: "wav" } as const;
   const recipe = {
     ...common,

@@ -6,16 +6,16 @@ import { createModelStates } from "../../src/engines/local/model-states.ts";
 import { pico } from "../../src/engines/local/pico.ts";
 import { naturalVoicesFolder, openNaturalVoices } from "../../src/engines/natural-voices/natural-voices.ts";
 import type { HibariOrder } from "../../src/subprocess/hibari.ts";
+import type { ModelJob } from "../../src/subprocess/jobs.ts";
 import type { KokoroOrder } from "../../src/subprocess/kokoro.ts";
 import type { PicoOrder } from "../../src/subprocess/pico.ts";
-import type { ModelJob, SubprocessHost } from "../../src/subprocess/subprocess-host.ts";
+import type { PieceJob } from "../../src/subprocess/speech/order.ts";
+import type { SubprocessHost } from "../../src/subprocess/subprocess-host.ts";
 
 /** The natural voices that are installed by default, one of each tool. */
 export const naturalVoiceNames = ["hibari:heart", "pico:en-GB"] as const;
 export const kokoroVoiceName = "kokoro:bf_emma";
 export type NaturalVoiceName = (typeof naturalVoiceNames)[number] | typeof kokoroVoiceName;
-
-const isWanted = new Error("The job is known.");
 
 export interface NaturalJob extends ModelJob {
   readonly order: { readonly speed: number; readonly pitch: number };
@@ -27,18 +27,11 @@ export interface NaturalJob extends ModelJob {
 export const naturalJob = async (voiceName: NaturalVoiceName): Promise<NaturalJob | undefined> => {
   const { installed } = await openNaturalVoices(naturalVoicesFolder(undefined));
   if (!installed.has(voiceName)) return undefined;
-  const { promise, resolve } = Promise.withResolvers<ModelJob>();
-  const host = {
-    // biome-ignore lint/correctness/useYield: nothing is spoken
-    speakByModel: async function* (job) {
-      resolve(job);
-      throw isWanted;
-    },
-  } satisfies Partial<SubprocessHost> as unknown as SubprocessHost;
+  const host = {} as SubprocessHost; // it is not used
   const states = createModelStates({ warn: () => undefined });
   const tools: readonly (LocalTool | undefined)[] = [
     hibari({ host, installed, states, idleMs: 60_000 }),
-    pico({ host, installed, states }),
+    pico({ installed, states }),
     kokoro({ host, installed, states, idleMs: 60_000 }),
   ];
   const [prefix, voice = ""] = voiceName.split(":");
@@ -51,10 +44,8 @@ export const naturalJob = async (voiceName: NaturalVoiceName): Promise<NaturalJo
     prosody: normalProsody,
     format: "wav",
   } as const;
-  await tool?.speak(request, new AbortController().signal, {}).catch((error) => {
-    if (error !== isWanted) throw error;
-  });
-  const job = await promise;
+  if (!tool) return undefined;
+  const { type: _, ...job } = tool.ask(request).job as PieceJob & { readonly type: "model" };
   const order = job.order as HibariOrder | KokoroOrder | PicoOrder;
-  return { ...job, order, version: tool?.version(voice) ?? "" };
+  return { ...job, order, version: tool.version(voice) };
 };

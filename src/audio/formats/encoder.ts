@@ -27,6 +27,8 @@ export interface Encoder {
     signal: AbortSignal,
     turn?: EncoderTurn,
   ): AsyncIterable<Buffer>;
+  /** Passes on audio that a local engine's encoder, one of these, has encoded. Default: unchanged. */
+  observe?(format: AudioFormat, encoded: AsyncIterable<Buffer>, signal: AbortSignal): AsyncIterable<Buffer>;
   /**
    * Reserves a slot for a long response, before its first piece is spoken. Undefined if the
    * response is short, or the format has no encoder.

@@ -2,25 +2,13 @@ import { tap } from "../../async/tap.ts";
 import { EngineFailed, Interrupted, Unavailable } from "../../domain/errors.ts";
 import { type EncodedFormat, type FormatTraits, formats, isEncoded } from "../../domain/synthesis/formats.ts";
 import { unknownSize, wavHeader } from "../../domain/synthesis/wav-header.ts";
-import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
+import { type SubprocessHost, streamMs, wholeMs } from "../../subprocess/subprocess-host.ts";
 import { ToolFailed } from "../../subprocess/tools.ts";
 import type { Encoder, EncoderTurn } from "./encoder.ts";
 
 /**
- * An encoder lives until its audio is complete and, beyond the read-ahead, delivered: at the pace
- * of playback, if a client listens to it. It may take this long in addition to twice the duration
- * of the audio: clients that read slowly on purpose could otherwise block all encoders. ffmpeg
- * limits its own CPU time.
- */
-const streamMs = 5 * 60_000;
-
-/** No client delays whole audio, but a busy machine does: more than clients wait for it. */
-const wholeMs = 11 * 60_000;
-
-/**
- * Formats without an encoder are samples behind a WAV header without a length, because the first
- * bytes are sent before the last are known.
- * @throws {ToolFailed} ffmpeg is not installed
+ * Formats without an encoder are samples behind a WAV header without a length, because the first bytes are sent before
+ * the last are known. @throws {ToolFailed} ffmpeg is not installed
  */
 export const ffmpegEncoder = (host: SubprocessHost): Encoder => {
   const version = host.versions.ffmpeg;

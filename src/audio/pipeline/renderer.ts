@@ -62,7 +62,6 @@ export const createRenderer = ({ engines, encoder, decoder, maxAudioBytes }: Ren
     const engine = engines(recipe);
     if (!engine) throw new EngineFailed(`The engine ${recipe.engine} is not available.`);
     let reserving: Promise<ReservedSlot | undefined> | undefined;
-    let isLocal = false;
     const reserveEncoder = async (): Promise<void> => {
       reserving ??= encoder.reserve(recipe.format, signal, claim);
       await reserving;
@@ -72,10 +71,7 @@ export const createRenderer = ({ engines, encoder, decoder, maxAudioBytes }: Ren
       ...(progressive && { progressive }),
       ...(beforeStart && { beforeStart }),
       ...(claim && { claim }),
-      reserveEncoder: () => {
-        isLocal = true;
-        return reserveEncoder();
-      },
+      encode: true,
       ...(decoder && {
         // Otherwise decoders of audio without an encoder could block those of audio that has
         // one.
@@ -89,9 +85,10 @@ export const createRenderer = ({ engines, encoder, decoder, maxAudioBytes }: Ren
       const speech = await engine.synthesize(request, signal);
       signal.throwIfAborted(); // do not start an encoder for an aborted request
       const slot = await reserving;
-      const { audio, declared } = inFormat(speech, recipe.format, (...asked) =>
-        encoder.encode(...asked, signal, { claim, slot, isWhole: !progressive }),
-      );
+      const { audio, declared } = inFormat(speech, recipe.format, {
+        encode: (...asked) => encoder.encode(...asked, signal, { claim, slot, isWhole: !progressive }),
+        observe: (encoded) => encoder.observe?.(recipe.format, encoded, signal) ?? encoded,
+      });
       let size = 0;
       for await (const chunk of audio) {
         size += chunk.length;
@@ -99,10 +96,11 @@ export const createRenderer = ({ engines, encoder, decoder, maxAudioBytes }: Ren
         yield chunk;
       }
       const { leastSeconds } = speech;
+      const input = declared();
       // A server may have other bytes each time, and so may a voice whose audio cannot be made
       // again.
-      const mayDiffer = !isLocal || recipe.encoding === undefined;
-      return { declared: declared(), leastSeconds, marks: marksIn(recipe.format, speech), mayDiffer };
+      const mayDiffer = speech.encoded === undefined || recipe.encoding === undefined;
+      return { declared: input, leastSeconds, marks: marksIn(recipe.format, speech, input), mayDiffer };
     } finally {
       void reserving?.then((slot) => slot?.release()).catch(() => undefined); // its caller got the error
     }
@@ -125,7 +123,8 @@ export const createRenderer = ({ engines, encoder, decoder, maxAudioBytes }: Ren
       signal,
     );
     for await (const _ of audio);
-    return delayed(phonemes?.() ?? [], recipe.format, encoding);
+    const inputRate = encoding.kind === "pcm" ? encoding.sampleRate : undefined;
+    return delayed(phonemes?.() ?? [], recipe.format, inputRate);
   },
   finish,
 });
@@ -156,21 +155,26 @@ const finish = (
   return { bytes, length };
 };
 
-const marksIn = (format: AudioFormat, { encoding, marks }: Speech): Buffer | undefined => {
+const marksIn = (
+  format: AudioFormat,
+  { marks }: Speech,
+  input: AudioLength | undefined,
+): Buffer | undefined => {
   const spoken = marks?.() ?? [];
-  return spoken.length === 0 ? undefined : formatMarks(delayed(spoken, format, encoding));
+  return spoken.length === 0 ? undefined : formatMarks(delayed(spoken, format, input?.sampleRate));
 };
 
 /**
  * What is spoken, in audio of that format. Encoders begin with a delay of silence, the least that
- * they add, which players of mp3 and adts play: no header tells them.
+ * they add, which players of mp3 and adts play: no header tells them. `inputRate`: of the encoder's
+ * input, if the service has encoded it.
  */
 const delayed = <T extends { readonly time: number }>(
   spoken: readonly T[],
   format: AudioFormat,
-  encoding: Speech["encoding"],
+  inputRate: number | undefined,
 ): T[] => {
-  const delayMs = encoding.kind === "pcm" ? encoderDelayMs(formats[format], encoding.sampleRate) : 0;
+  const delayMs = inputRate === undefined ? 0 : encoderDelayMs(formats[format], inputRate);
   return spoken.map((one) => ({ ...one, time: Math.round(one.time + delayMs) }));
 };
 
@@ -203,12 +207,22 @@ interface Encoded {
   readonly declared: () => AudioLength | undefined;
 }
 
+interface Encoding {
+  readonly encode: (
+    format: AudioFormat,
+    sampleRate: number,
+    pcm: AsyncIterable<Buffer>,
+  ) => AsyncIterable<Buffer>;
+  readonly observe: (encoded: AsyncIterable<Buffer>) => AsyncIterable<Buffer>;
+}
+
 const inFormat = (
-  { encoding, audio }: Speech,
+  { encoding, audio, encoded }: Speech,
   format: AudioFormat,
-  encode: (format: AudioFormat, sampleRate: number, pcm: AsyncIterable<Buffer>) => AsyncIterable<Buffer>,
+  { encode, observe }: Encoding,
 ): Encoded => {
   if (encoding.kind === "encoded") {
+    if (encoding.format === format && encoded) return { audio: observe(audio), declared: encoded };
     if (encoding.format === format) return { audio, declared: () => undefined };
     throw new EngineFailed(`The engine returned ${encoding.format} instead of ${format}.`);
   }

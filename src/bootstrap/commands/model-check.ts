@@ -9,7 +9,8 @@ import { libraryVersion, missingLibrary } from "../../engines/models/library.ts"
 import { readPack } from "../../engines/models/pack.ts";
 import { voiceNameOf, voicesOfPacks } from "../../engines/models/voices.ts";
 import type { Settings } from "../../settings.ts";
-import { openSubprocessHost } from "../../subprocess/subprocess-host.ts";
+import { orderAlone } from "../../subprocess/speech/order.ts";
+import { openSubprocessHost, type SubprocessHost } from "../../subprocess/subprocess-host.ts";
 
 /** Most models pronounce letters and digits. */
 const text = "Voxledger: 1, 2, 3, 4, 5, 6, 7, 8, 9, 10.";
@@ -35,7 +36,7 @@ export const composeModelCheck =
         ...{ text, ssml: false, lang: first.lang, prosody: normalProsody, format: "wav" },
         voice: voiceNameOf(pack, first),
       };
-      const [one, two] = [await measure(tool, request), await measure(tool, request)];
+      const [one, two] = [await measure(host, tool, request), await measure(host, tool, request)];
       const { sampleRate } = one;
       const speech: CheckedModel["speech"] = {
         seconds: one.seconds,
@@ -57,12 +58,17 @@ export const composeModelCheck =
     }
   };
 
-const measure = async (tool: LocalTool, request: SpeechRequest) => {
+const measure = async (host: SubprocessHost, tool: LocalTool, request: SpeechRequest) => {
   const start = performance.now();
-  const { pcm, sampleRate } = await tool.speak(request, new AbortController().signal, {});
+  const { job } = tool.ask(request);
   const hash = createHash("sha256");
+  let sampleRate = 0;
   let bytes = 0;
-  for await (const chunk of pcm) {
+  for await (const chunk of host.synthesize(orderAlone(job), new AbortController().signal)) {
+    if (sampleRate === 0) {
+      sampleRate = chunk.readUInt32LE(24); // the header of the WAV is a chunk
+      continue;
+    }
     hash.update(chunk);
     bytes += chunk.length;
   }

@@ -56,7 +56,7 @@ export const composeNaturalVoices = (
   const timing = { firstMs: refreshMs, retryMs: refreshMs, time: backgroundTime };
   resources.defer(repeat({ task: refresh, ...timing, onError: fail }));
   return {
-    tools: [neural, slow, pico({ host, installed, states })],
+    tools: [neural, slow, pico({ installed, states })],
     /** Reports the chosen voices that this instance cannot speak: their fallbacks speak. */
     checkWith: (findEngine: (code: "g1") => Engine | undefined): Check => ({
       name: "voices",

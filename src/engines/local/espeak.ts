@@ -1,11 +1,8 @@
 import { text } from "node:stream/consumers";
 import type { Prosody } from "../../domain/synthesis/speech.ts";
 import { type MappedText, rewrite, unchanged } from "../../domain/text/mapped-text.ts";
-import { noAudioError } from "../../domain/text/speakable.ts";
-import { readSamples } from "../../pcm/read-samples.ts";
 import type { EspeakOrder, SpeechEvent } from "../../subprocess/espeak.ts";
 import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
-import { ToolFailed } from "../../subprocess/tools.ts";
 import { clauseCost, spelledSeconds } from "./espeak-cost.ts";
 import { mnemonicsOf } from "./espeak-phonemes.ts";
 import { dictionaryVersion } from "./japanese/japanese-readings.ts";
@@ -72,24 +69,18 @@ export const espeak = async (host: SubprocessHost): Promise<LocalTool | undefine
     unreadable: (text, lang) => (isJapanese(lang) ? [] : (text.match(skipped) ?? [])),
     leastSeconds: spelledSeconds,
     pauses: (boundary) => pauses[boundary],
-    speak: (request, signal, turn, onEvents) => {
-      const { text, ssml, voice, prosody } = request;
+    ask: ({ text, ssml, voice, prosody }) => {
       const harmless = plain(text);
       const written = ssml ? withPhonemes(harmless, voice) : harmless;
-      const report = onEvents && ((events: readonly SpeechEvent[]) => onEvents(placedIn(written, events)));
-      const job = {
-        voice: readingVoice(voice),
-        ssml,
-        ...(written !== harmless && { phonemes: true }),
-        ...prosodyValues(prosody),
-        input: written.text,
-        ...(report && { onEvents: report }),
+      const hasPhonemes = written !== harmless;
+      return {
+        job: {
+          ...{ type: "espeak", voice: readingVoice(voice), ssml, ...prosodyValues(prosody) },
+          ...(hasPhonemes && { phonemes: true }),
+          input: written.text,
+        },
+        placed: (events) => placedIn(written, events),
       };
-      const wav = host.speak(job, signal, turn);
-      return readSamples(wav, () => noAudioError(request)).catch((error: unknown) => {
-        const isWithoutOutput = error instanceof ToolFailed && error.reason === "silent";
-        throw isWithoutOutput ? noAudioError(request) : error;
-      });
     },
   };
 };

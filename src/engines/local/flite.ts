@@ -1,10 +1,7 @@
 import { NothingToSpeak, Unpronounceable } from "../../domain/errors.ts";
-import { noAudioError } from "../../domain/text/speakable.ts";
-import { readSamples, type Samples, scale } from "../../pcm/read-samples.ts";
-import type { SlotOptions } from "../../subprocess/run-in-slot.ts";
 import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
 import type { SpeechRequest } from "../engine.ts";
-import { type Boundary, type LocalTool, type Pauses, slowestRate } from "./local-tool.ts";
+import { type AskedPiece, type Boundary, type LocalTool, type Pauses, slowestRate } from "./local-tool.ts";
 
 /**
  * The version of the request to the tool. Raise it whenever the request changes, or names would
@@ -39,17 +36,12 @@ export const flite = (host: SubprocessHost): LocalTool | undefined => {
     cost,
     unreadable: (text) => text.normalize("NFKD").match(beyondAsciiLetters) ?? [],
     pauses: (boundary, rate) => pauses[boundary](rate),
-    speak: (request, signal, turn) => speak(host, request, signal, turn),
+    ask,
   };
 };
 
 /** The output is a file, because flite seeks in it; on a pipe it returns nothing, or hangs. */
-const speak = async (
-  host: SubprocessHost,
-  request: SpeechRequest,
-  signal: AbortSignal,
-  turn: SlotOptions,
-): Promise<Samples> => {
+const ask = (request: SpeechRequest): AskedPiece => {
   const { volume } = request.prosody;
   const input = plain(request.text);
   if (!speakable.test(input)) {
@@ -57,9 +49,8 @@ const speak = async (
     throw unread ? new Unpronounceable(unread) : new NothingToSpeak();
   }
   const args = ["-voice", request.voice, ...prosodyArguments(request), "-f", "-", "-o", "/dev/stdout"];
-  const wav = host.run({ tool: "flite", args, output: "file", input, maxOutputBytes }, signal, turn);
-  const samples = await readSamples(wav, () => noAudioError(request));
-  return volume === 1 ? samples : { ...samples, pcm: scale(samples.pcm, volume) };
+  const job = { type: "tool", tool: "flite", args, output: "file", input, maxOutputBytes } as const;
+  return { job, volume };
 };
 
 /** It ends every text like a sentence, and begins it with a fifth of a second of silence. */

@@ -1,12 +1,10 @@
 import { join } from "node:path";
-import { tap } from "../../async/tap.ts";
 import { backgroundTime } from "../../async/time.ts";
 import { EngineFailed } from "../../domain/errors.ts";
-import { noAudioError } from "../../domain/text/speakable.ts";
 import { hibariCode } from "../../natural/hibari/voice.ts";
-import { readSamples, scale } from "../../pcm/read-samples.ts";
 import type { HibariOrder, HibariStart } from "../../subprocess/hibari.ts";
 import type { SpeechModel } from "../../subprocess/models.ts";
+import type { PieceUse } from "../../subprocess/speech/order.ts";
 import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
 import type { InstalledVoice } from "../natural-voices/natural-voices.ts";
 import { type Boundary, type LocalTool, type Pauses, slowestRate } from "./local-tool.ts";
@@ -19,8 +17,9 @@ import {
   unreadInEnglish,
 } from "./pronounced-request.ts";
 
-interface HibariOptions {
-  readonly host: SubprocessHost;
+export interface HibariOptions {
+  /** Loads the voices that are kept loaded. */
+  readonly host: Pick<SubprocessHost, "speakByModel">;
   /** By SystemVoice.voiceName. Voices may be added later. */
   readonly installed: ReadonlyMap<string, InstalledVoice>;
   readonly states: ModelStates;
@@ -87,42 +86,45 @@ export const hibari = ({ host, installed, states, idleMs, deadlineMs = 30_000 }:
     };
   };
 
-  const speak = async (
-    voice: string,
-    order: HibariOrder,
-    signal: AbortSignal,
-    turn: Turn,
-    onEvents: OnEvents,
-  ) => {
+  const modelFor = (voice: string): SpeechModel => {
     const model = modelOf(voice);
     if (!model) throw new EngineFailed("There is no such voice.");
-    const call = states.start(model.name);
-    let hasEnded = false;
+    return model;
+  };
+  const start = (voice: string): PieceUse => {
+    const call = states.start(modelFor(voice).name);
     latest.set(voice, call);
-    const wav = host.speakByModel({ model, order, deadlineMs, ...(onEvents && { onEvents }) }, signal, turn);
-    return tap(wav, {
-      onEnd: () => {
-        hasEnded = true;
-        call.succeeded();
+    const reloadLater = (): void => {
+      if (!kept.has(voice)) return;
+      backgroundTime.after(reloadMs, () => {
+        if (latest.get(voice) === call) void keepLoaded(voice);
+      });
+    };
+    return {
+      succeeded: call.succeeded,
+      failed: (error) => {
+        call.failed(error);
+        reloadLater();
       },
-      onError: (error) => call.failed(error),
-      onClose: () => {
+      ignored: () => {
         call.ignored();
-        if (hasEnded || !kept.has(voice) || order.text === "") return;
-        backgroundTime.after(reloadMs, () => {
-          if (latest.get(voice) === call) void keepLoaded(voice);
-        });
+        reloadLater();
       },
-    });
+    };
   };
 
   const keepLoaded = async (voice: string): Promise<void> => {
     kept.add(voice);
+    let call: ReturnType<ModelStates["start"]> | undefined;
     try {
+      const model = modelFor(voice);
+      call = states.start(model.name);
+      latest.set(voice, call);
       const order: HibariOrder = { text: "", speed: 1, pitch: 1 };
-      for await (const _ of await speak(voice, order, new AbortController().signal, {}, undefined));
-    } catch {
-      // Its state reports it.
+      for await (const _ of host.speakByModel({ model, order, deadlineMs }, new AbortController().signal));
+      call.succeeded();
+    } catch (error) {
+      call?.failed(error); // its state reports it
     }
   };
 
@@ -142,26 +144,25 @@ export const hibari = ({ host, installed, states, idleMs, deadlineMs = 30_000 }:
     mostCost: 160,
     unreadable: unreadInEnglish,
     pauses: (boundary) => pauses[boundary],
-    speak: async (request, signal, turn, onEvents) => {
+    ask: (request) => {
       const { voice, prosody } = request;
       const { text, pronounced, placed } = pronouncedRequest(request);
       requireReadable(text, speakableInEnglish);
-      const order = {
+      const order: HibariOrder = {
         text,
         ...(pronounced && { pronounced }),
         speed: Math.max(prosody.rate, slowestRate),
         pitch: pitchFactor(prosody),
       };
-      const wav = await speak(voice, order, signal, turn, onEvents && ((events) => onEvents(placed(events))));
-      const samples = await readSamples(wav, () => noAudioError(request));
-      return prosody.volume === 1 ? samples : { ...samples, pcm: scale(samples.pcm, prosody.volume) };
+      return {
+        job: { type: "model", model: modelFor(voice), order, deadlineMs },
+        ...{ placed, volume: prosody.volume },
+        start: () => start(voice),
+      };
     },
     keepLoaded,
   };
 };
-
-type Turn = Parameters<LocalTool["speak"]>[2];
-type OnEvents = Parameters<LocalTool["speak"]>[3];
 
 /** A digit or a sign is read as a word, which takes as long as four letters. */
 const cost = (text: string): number => {

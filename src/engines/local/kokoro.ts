@@ -1,9 +1,6 @@
-import { tap } from "../../async/tap.ts";
 import { kokoroLanguages } from "../../domain/catalog/natural-voices.ts";
 import { EngineFailed } from "../../domain/errors.ts";
-import { noAudioError } from "../../domain/text/speakable.ts";
 import { kokoroCode } from "../../natural/kokoro/voice.ts";
-import { readSamples, scale } from "../../pcm/read-samples.ts";
 import type { KokoroOrder, KokoroReader, KokoroStart } from "../../subprocess/kokoro.ts";
 import type { SpeechModel } from "../../subprocess/models.ts";
 import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
@@ -80,7 +77,7 @@ export const kokoro = ({
     return { ...{ name: prefix, program: "kokoro", start, memoryBytes, idleMs }, lowPriority: true };
   };
 
-  const speak: LocalTool["speak"] = async (request, signal, turn, onEvents) => {
+  const ask: LocalTool["ask"] = (request) => {
     const { voice, prosody } = request;
     const reader = readerOf(voice);
     const model = modelOf(voice);
@@ -94,17 +91,11 @@ export const kokoro = ({
       pitch: pitchFactor(prosody),
       gain: gainOf(`${prefix}:${voice}`),
     };
-    const call = states.start(prefix);
-    const noteEvents: typeof onEvents = onEvents && ((events) => onEvents(placed(events)));
-    const job = { model, order, deadlineMs, ...(noteEvents && { onEvents: noteEvents }) };
-    const wav = host.speakByModel(job, signal, turn);
-    const watched = tap(wav, {
-      onEnd: call.succeeded,
-      onError: (error) => call.failed(error),
-      onClose: call.ignored,
-    });
-    const samples = await readSamples(watched, () => noAudioError(request));
-    return prosody.volume === 1 ? samples : { ...samples, pcm: scale(samples.pcm, prosody.volume) };
+    return {
+      job: { type: "model", model, order, deadlineMs },
+      ...{ placed, volume: prosody.volume },
+      start: () => states.start(prefix),
+    };
   };
 
   return {
@@ -126,7 +117,7 @@ export const kokoro = ({
     cost,
     unreadable: (text, lang) => (/^en\b/.test(lang) ? unreadInEnglish(text) : []),
     pauses: (boundary) => pauses[boundary],
-    speak,
+    ask,
   };
 };
 

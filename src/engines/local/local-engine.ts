@@ -1,18 +1,19 @@
-import { EngineFailed } from "../../domain/errors.ts";
+import { EngineFailed, SpeechTooLong } from "../../domain/errors.ts";
+import { isEncoded as hasEncoder } from "../../domain/synthesis/formats.ts";
 import type { EngineCode } from "../../domain/synthesis/speech.ts";
 import { preparationVersion, speakersOf } from "../../domain/text/preparation/prepare.ts";
 import type { Speaker } from "../../domain/text/ssml-speaker.ts";
+import { mostSpeechSeconds } from "../../subprocess/speech/speech-limit.ts";
 import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
 import { type Engine, noVersion, type SpeechRequest } from "../engine.ts";
 import { gainOf } from "./gains.ts";
 import type { JapaneseReadings } from "./japanese/japanese-readings.ts";
-import type { LocalTool, LocalVoice } from "./local-tool.ts";
-import { readerOf, speak } from "./speak.ts";
-import { createSpeechLimit, requireSpeakable } from "./speech-limit.ts";
+import { type LocalTool, type LocalVoice, slowestRate } from "./local-tool.ts";
+import { readerOf, type SpeechHost, speak } from "./speak.ts";
 import { voicesByLanguage } from "./voices-by-language.ts";
 
 interface LocalEngineParts {
-  readonly host: Pick<SubprocessHost, "requireCapacity">;
+  readonly host: SpeechHost & Pick<SubprocessHost, "requireCapacity" | "reserveEncoder">;
   readonly japanese: JapaneseReadings;
 }
 
@@ -72,11 +73,27 @@ export const localEngine = (
       const { tool, name } = voiceOf({}, request);
       requireSpeakable(tool, request);
       if (request.claim) host.requireCapacity(request.claim, tool.modelOf?.(name));
-      await request.reserveEncoder?.();
-      const limit = createSpeechLimit(request.progressive ?? false);
-      return speak(request, { voiceOf: (speaker) => voiceOf(speaker, request), japanese, limit }, signal);
+      const isEncoded = request.encode && hasEncoder(request.format);
+      const slot = isEncoded ? await host.reserveEncoder(signal, request.claim) : undefined;
+      try {
+        const speaking = { host, japanese, slot, voiceOf: (speaker: Speaker) => voiceOf(speaker, request) };
+        return await speak(request, speaking, signal);
+      } catch (error) {
+        slot?.release(); // its text was not begun
+        throw error;
+      }
     },
   };
+};
+
+/** @throws {SpeechTooLong} the text cannot be spoken within the limits */
+const requireSpeakable = (
+  { leastSeconds }: LocalTool,
+  { text, ssml, lang, prosody }: SpeechRequest,
+): void => {
+  if (ssml) return; // it may set another rate
+  const seconds = (leastSeconds?.(text, lang) ?? 0) / Math.max(prosody.rate, slowestRate);
+  if (seconds > mostSpeechSeconds) throw new SpeechTooLong();
 };
 
 /** As in SystemVoice.voiceName. */

@@ -1,8 +1,7 @@
 import type { ProsodyParameter } from "../../domain/synthesis/speech.ts";
 import type { Reader } from "../../domain/text/preparation/reader.ts";
-import type { Samples } from "../../pcm/read-samples.ts";
 import type { SpeechEvent } from "../../subprocess/espeak.ts";
-import type { SlotOptions } from "../../subprocess/run-in-slot.ts";
+import type { PieceJob, PieceUse } from "../../subprocess/speech/order.ts";
 import type { ModelQueue } from "../../subprocess/subprocess-host.ts";
 import type { SpeechRequest } from "../engine.ts";
 
@@ -50,11 +49,11 @@ export interface LocalTool {
   /** True if it takes documents with `<phoneme>`. Default: false. */
   readonly takesPhonemes?: boolean;
   /**
-   * True if `speak` applies the voice's gain, because its peaks would be clipped before. Default:
+   * True if the tool applies the voice's gain, because its peaks would be clipped before. Default:
    * false.
    */
   readonly appliesGain?: boolean;
-  /** True if `speak` reports events. */
+  /** True if it reports events. */
   readonly reportsEvents: boolean;
   /** True if these have phonemes among them. Default: false. */
   readonly reportsPhonemes?: boolean;
@@ -76,16 +75,20 @@ export interface LocalTool {
    */
   pauses(boundary: Boundary, rate: number): Pauses;
   /**
-   * Synthesizes one piece of a text.
-   * @throws {ToolFailed} {EngineFailed} {Invalid} {Unavailable}, or the signal's reason; the
-   * samples may throw the same. `onEvents`: called before the end of the samples.
+   * What it is asked for, to speak one piece of a text. @throws {Invalid} the tool would speak
+   * nothing of it @throws {EngineFailed} it does not have the voice
    */
-  speak(
-    request: SpeechRequest,
-    signal: AbortSignal,
-    turn: SlotOptions,
-    onEvents?: (events: readonly SpeechEvent[]) => void,
-  ): Promise<Samples>;
+  ask(request: SpeechRequest): AskedPiece;
+}
+
+export interface AskedPiece {
+  readonly job: PieceJob;
+  /** Factor of the samples, in addition to the voice's gain. Default: 1. */
+  readonly volume?: number;
+  /** Places the events in the text of the request. Default: they are there. */
+  readonly placed?: (events: readonly SpeechEvent[]) => readonly SpeechEvent[];
+  /** Called when the piece has its slot. @throws {EngineFailed} its model is not started now */
+  readonly start?: () => PieceUse;
 }
 
 /** A voice of a tool. */

@@ -1,13 +1,9 @@
 import { join } from "node:path";
 import packageJson from "@echogarden/svoxpico-wasm/package.json" with { type: "json" };
-import { tap } from "../../async/tap.ts";
 import { EngineFailed, NothingToSpeak, Unpronounceable } from "../../domain/errors.ts";
 import type { Prosody } from "../../domain/synthesis/speech.ts";
-import { noAudioError } from "../../domain/text/speakable.ts";
-import { readSamples, scale } from "../../pcm/read-samples.ts";
 import type { SpeechModel } from "../../subprocess/models.ts";
 import type { PicoOrder, PicoStart } from "../../subprocess/pico.ts";
-import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
 import type { InstalledVoice } from "../natural-voices/natural-voices.ts";
 import { type Boundary, type LocalTool, type Pauses, slowestRate } from "./local-tool.ts";
 import type { ModelStates } from "./model-states.ts";
@@ -26,8 +22,7 @@ const prefix = "pico";
 /** A process that takes longer for a sentence, its start included, is killed. */
 const deadlineMs = 30_000;
 
-interface PicoOptions {
-  readonly host: SubprocessHost;
+export interface PicoOptions {
   /** By SystemVoice.voiceName. Voices may be added later. */
   readonly installed: ReadonlyMap<string, InstalledVoice>;
   /** Each voice has a circuit breaker of its own. */
@@ -35,7 +30,7 @@ interface PicoOptions {
 }
 
 /** SVOX Pico with its installed voices. */
-export const pico = ({ host, installed, states }: PicoOptions): LocalTool => {
+export const pico = ({ installed, states }: PicoOptions): LocalTool => {
   const installedAs = (voice: string): InstalledVoice | undefined => installed.get(`${prefix}:${voice}`);
   const modelOf = (voice: string): SpeechModel | undefined => {
     const found = installedAs(voice);
@@ -54,8 +49,7 @@ export const pico = ({ host, installed, states }: PicoOptions): LocalTool => {
     cost,
     unreadable: (text) => text.match(beyondPico) ?? [],
     pauses: (boundary, rate) => pauses[boundary](rate),
-    speak: async (request, signal, turn, onEvents) => {
-      const { voice, text, prosody } = request;
+    ask: ({ voice, text, prosody }) => {
       requireSpeakable(text);
       const model = modelOf(voice);
       if (!model) throw new EngineFailed("There is no such voice.");
@@ -63,16 +57,11 @@ export const pico = ({ host, installed, states }: PicoOptions): LocalTool => {
         ...{ voice, level, ...prosodyValues(prosody) },
         text: text.replace(pausing, " "),
       };
-      const call = states.start(`${prefix}:${voice}`);
-      const job = { model, order, deadlineMs, ...(onEvents && { onEvents }) };
-      const wav = tap(host.speakByModel(job, signal, turn), {
-        onEnd: call.succeeded,
-        onError: (error) => call.failed(error),
-        onClose: call.ignored,
-      });
-      const samples = await readSamples(wav, () => noAudioError(request));
-      const { volume } = prosody;
-      return volume === 1 ? samples : { ...samples, pcm: scale(samples.pcm, volume) };
+      return {
+        job: { type: "model", model, order, deadlineMs },
+        volume: prosody.volume,
+        start: () => states.start(`${prefix}:${voice}`),
+      };
     },
   };
 };

@@ -3,20 +3,9 @@ import type { SpokenPhoneme } from "../../domain/synthesis/phonemes.ts";
 import { firstEndingAfter, placeMarks, type SpokenEvent } from "../../domain/text/place-marks.ts";
 import { type SpokenText, spokenText } from "../../domain/text/spoken-text.ts";
 import type { SpeechEvent } from "../../subprocess/espeak.ts";
+import type { PieceReport } from "../../subprocess/protocol.ts";
 import type { SpeechRequest } from "../engine.ts";
 import type { LocalPiece } from "./local-pieces.ts";
-
-/** What is reported about one piece. */
-export interface PieceReport {
-  events: readonly SpeechEvent[] | undefined;
-  /** The sample rate of the tool. */
-  sampleRate: number;
-  /** The tool's samples that were dropped from its start. */
-  dropped: number;
-  /** Samples that it contributes to the audio, and how many of them are the pause before it. */
-  length: number;
-  paused: number;
-}
 
 /** Puts the events of the pieces together: their places in the text, their times in the audio. */
 export const collectPieceMarks = (
@@ -43,12 +32,8 @@ export const collectPieceMarks = (
   const isWhole = (all: readonly PlacedPiece[]): boolean =>
     whole.characters.length === all.reduce((sum, { part }) => sum + part.characters.length, 0);
   return {
-    /** A new report of the piece, which replaces an earlier one. */
-    begin: (piece: LocalPiece): PieceReport => {
-      const report = { events: undefined, sampleRate: 0, dropped: 0, length: 0, paused: 0 };
-      reports.set(piece, report);
-      return report;
-    },
+    /** After the end of the audio, for each piece that was begun. */
+    add: (piece: LocalPiece, report: PieceReport): void => void reports.set(piece, report),
     /** The piece is spoken in these parts instead, unless there are none. */
     divide: (piece: LocalPiece, parts: readonly LocalPiece[]): void => {
       if (parts.length > 0) pieces.splice(pieces.indexOf(piece), 1, ...parts);

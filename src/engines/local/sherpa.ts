@@ -1,17 +1,13 @@
 import { readFileSync } from "node:fs";
-import { tap } from "../../async/tap.ts";
 import { EngineFailed, NothingToSpeak } from "../../domain/errors.ts";
-import { noAudioError } from "../../domain/text/speakable.ts";
-import { readSamples, type Samples, scale } from "../../pcm/read-samples.ts";
 import type { SpeechModel } from "../../subprocess/models.ts";
-import type { SlotOptions } from "../../subprocess/run-in-slot.ts";
 import type { SherpaOrder, SherpaPart, SherpaStart } from "../../subprocess/sherpa.ts";
 import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
 import type { SpeechRequest } from "../engine.ts";
 import { missingLibrary } from "../models/library.ts";
 import type { ModelPack, PackSpeaker } from "../models/pack.ts";
 import { modelPrefix, voiceNameOf } from "../models/voices.ts";
-import { type Boundary, type LocalTool, type Pauses, slowestRate } from "./local-tool.ts";
+import { type AskedPiece, type Boundary, type LocalTool, type Pauses, slowestRate } from "./local-tool.ts";
 import type { ModelStates } from "./model-states.ts";
 
 export interface SherpaOptions {
@@ -45,11 +41,11 @@ export const sherpa = (packs: readonly ModelPack[], options: SherpaOptions): Loc
     reportsEvents: true,
     cost,
     pauses: (boundary) => pauses[boundary],
-    speak: async (request, signal, turn, onEvents) => {
+    ask: (request) => {
       const voice = voices.get(request.voice);
       if (!voice) throw new EngineFailed("There is no such model.");
       if (options.library === undefined) throw new EngineFailed(missingLibrary);
-      return speak({ ...voice, ...options }, request, signal, turn, onEvents);
+      return ask({ ...voice, ...options }, request);
     },
   };
 };
@@ -109,34 +105,23 @@ const cpuInfo = (): string => {
   }
 };
 
-interface Speaking extends SherpaOptions {
+interface Asking extends SherpaOptions {
   readonly pack: ModelPack;
   readonly speaker: PackSpeaker;
 }
 
-const speak = async (
-  { host, states, pack, speaker, limits }: Speaking,
-  request: SpeechRequest,
-  signal: AbortSignal,
-  turn: SlotOptions,
-  onEvents: Parameters<LocalTool["speak"]>[3],
-): Promise<Samples> => {
+const ask = ({ states, pack, speaker, limits }: Asking, request: SpeechRequest): AskedPiece => {
   const { rate, volume } = request.prosody;
   const order: SherpaOrder = {
     speaker: speaker.id,
     speed: Math.max(rate, slowestRate),
     parts: partsOf(request),
   };
-  const call = states.start(pack.name);
-  const job = { model: modelOf(pack, limits), order };
-  const wav = host.speakByModel({ ...job, ...(onEvents && { onEvents }) }, signal, turn);
-  const watched = tap(wav, {
-    onEnd: call.succeeded,
-    onError: (error) => call.failed(error),
-    onClose: call.ignored,
-  });
-  const samples = await readSamples(watched, () => noAudioError(request));
-  return volume === 1 ? samples : { ...samples, pcm: scale(samples.pcm, volume) };
+  return {
+    job: { type: "model", model: modelOf(pack, limits), order },
+    volume,
+    start: () => states.start(pack.name),
+  };
 };
 
 /**

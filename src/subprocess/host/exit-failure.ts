@@ -1,7 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import type { Writable } from "node:stream";
+import type { Grant, JobReport } from "../protocol.ts";
 import { ToolFailed } from "../tools.ts";
-import type { SpokenText } from "./frames.ts";
 
 /** A running tool. */
 export interface ToolProcess {
@@ -9,7 +9,9 @@ export interface ToolProcess {
   /** Ends when the process has exited successfully; throws {ToolFailed} otherwise. */
   readonly output: AsyncIterable<Buffer>;
   /** What it reports about its output, which has ended; undefined if it reports nothing. */
-  readonly spoken?: () => SpokenText | undefined;
+  readonly spoken?: () => JobReport | undefined;
+  /** Passes on what the service grants for a question of a text. */
+  readonly granted?: (grant: Grant) => void;
   /** Kills it at once, without a reason. */
   kill(): void;
 }

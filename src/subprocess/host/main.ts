@@ -1,6 +1,14 @@
 import { errorMessage } from "../../domain/errors.ts";
 import { espeakArguments } from "../espeak.ts";
-import type { EncoderSpec, EspeakSpec, HostOptions, JobSpec, Request, Response } from "../protocol.ts";
+import type {
+  EncoderSpec,
+  EspeakSpec,
+  HostOptions,
+  JobSpec,
+  Request,
+  Response,
+  SpeechSpec,
+} from "../protocol.ts";
 import { ToolFailed } from "../tools.ts";
 import { startDecoder } from "./decoder.ts";
 import { type EncoderPool, startEncoderPool } from "./encoder-pool.ts";
@@ -11,6 +19,7 @@ import { startLame } from "./lame/encoder.ts";
 import { type Mp3Encoder, openLameLikeFfmpeg, probeLame } from "./lame/like-ffmpeg.ts";
 import { lowerPriorityOfSession, lowerPriorityOfThreads } from "./lower-priority.ts";
 import { createModelPool } from "./models/model-pool.ts";
+import { startText } from "./text.ts";
 import { startTool } from "./tool-process.ts";
 import { detectVersions } from "./versions.ts";
 
@@ -90,7 +99,11 @@ const speak = (order: EspeakSpec): ToolProcess =>
     ? speakers.acquire(order)
     : startTool({ ...order, type: "tool", tool: "espeak-ng", args: espeakArguments(order), output: "pipe" });
 
-const encode = ({ format, sampleRate, lowPriority }: EncoderSpec): ToolProcess =>
+const encode = ({
+  format,
+  sampleRate,
+  lowPriority,
+}: Pick<EncoderSpec, "format" | "sampleRate" | "lowPriority">): ToolProcess =>
   lame && format === "mp3" && lame.takes(sampleRate)
     ? startLame(lame, sampleRate, !lowPriority)
     : pool.acquire(format);
@@ -106,10 +119,22 @@ const nameOf = (order: JobSpec): string => {
     case "encoder":
     case "decoder":
       return "ffmpeg";
+    case "speech":
+      return "The text";
   }
 };
 
-const begin = (order: JobSpec): ToolProcess => {
+const begin = (job: number, order: JobSpec): ToolProcess =>
+  order.type === "speech" ? beginText(job, order) : beginTool(order);
+
+const beginText = (job: number, order: SpeechSpec): ToolProcess =>
+  startText(order, {
+    ...{ begin: beginTool, nameOf, encode },
+    ask: (number, question) => send({ type: "question", job, number, question }),
+    onSpoken: (report) => send({ type: "spoken", job, ...report }),
+  });
+
+const beginTool = (order: Exclude<JobSpec, SpeechSpec>): ToolProcess => {
   switch (order.type) {
     case "tool":
       return startTool(order);
@@ -127,7 +152,7 @@ const begin = (order: JobSpec): ToolProcess => {
 const start = (job: number, order: JobSpec): void => {
   const name = nameOf(order);
   try {
-    const work = begin(order);
+    const work = begin(job, order);
     const served = new Job(job, name, work, order, send);
     jobs.set(job, served);
     void served.finished.finally(() => jobs.delete(job));
@@ -146,6 +171,8 @@ process.on("message", (request: Request) => {
       return job?.input(request.bytes);
     case "end":
       return job?.end();
+    case "grant":
+      return job?.granted(request.grant);
     case "taken":
       return job?.taken(request.bytes);
     case "abort":

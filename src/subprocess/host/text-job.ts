@@ -66,7 +66,7 @@ export const speakOnce = <Order>(
   return {
     input,
     output: read(),
-    spoken: () => spoken,
+    spoken: () => spoken && { events: spoken.events, cpuMs: spoken.cpuMs },
     kill: () => {
       stop.abort();
       text.reject(abandoned);

@@ -1,8 +1,12 @@
+import type { Attributes } from "@opentelemetry/api";
 import type { Streaming } from "../../application/synthesis/delivery.ts";
+import { tap } from "../../async/tap.ts";
 import type { Encoder } from "../../audio/formats/encoder.ts";
 import type { Pipeline, Rendition } from "../../audio/pipeline/pipeline.ts";
 import type { AudioStore } from "../../audio/store/audio-store.ts";
+import { Unavailable } from "../../domain/errors.ts";
 import type { AudioSource } from "../../domain/ledger/journal/serving.ts";
+import type { AudioFormat } from "../../domain/synthesis/formats.ts";
 import type { Instruments } from "../instruments.ts";
 import { runOperation, startOperation, trackStream } from "../operation.ts";
 import { isRecording, withSpan } from "../spans.ts";
@@ -58,15 +62,26 @@ export const instrumentAudioStore = (instruments: Instruments) => {
 export const instrumentEncoder = (instruments: Instruments) => {
   const duration = instruments.histogram("encoderDuration");
 
+  const start = (format: AudioFormat, signal: AbortSignal, attributes: Attributes = {}) =>
+    startOperation({
+      name: `encode ${format}`,
+      attributes: { "voxledger.format": format, ...attributes },
+      signal,
+      onEnd: (outcome, seconds) => duration(seconds, { format, outcome }),
+    });
+
   return (encoder: Encoder): Encoder => ({
     ...encoder,
+    observe: (format, encoded, signal) => {
+      const operation = start(format, signal);
+      const isOfSpeech = (error: unknown): boolean => !(error instanceof Unavailable);
+      return trackStream(
+        tap(encoded, { onError: (error) => isOfSpeech(error) && operation.cancel() }),
+        operation,
+      );
+    },
     encode: (format, sampleRate, pcm, signal, turn) => {
-      const operation = startOperation({
-        name: `encode ${format}`,
-        attributes: { "voxledger.format": format, "voxledger.sample_rate": sampleRate },
-        signal,
-        onEnd: (outcome, seconds) => duration(seconds, { format, outcome }),
-      });
+      const operation = start(format, signal, { "voxledger.sample_rate": sampleRate });
       return trackStream(
         operation.run(() =>
           encoder.encode(format, sampleRate, onFailure(pcm, operation.cancel), signal, turn),

@@ -38,6 +38,7 @@ import { collect } from "../../support/collect.ts";
 import { duringSuite } from "../../support/during.ts";
 import { kokoroVoiceName, naturalJob, naturalVoiceNames } from "../../support/natural-orders.ts";
 import { childrenOf, until } from "../../support/processes.ts";
+import { speakingPieces } from "../../support/speak-piece.ts";
 import { openToolHost } from "../../support/tool-host.ts";
 
 /**
@@ -208,10 +209,10 @@ describe("The version of audio", () => {
       const models = new Map([["g1", model]] as const);
       const natural = [
         hibari({ host: watched, installed, states, idleMs: 1 }),
-        pico({ host: watched, installed, states }),
+        pico({ installed, states }),
         kokoro({ host: watched, installed, states, idleMs: 1 }),
       ].filter((tool) => tool !== undefined);
-      const [engine] = await localEngines({ host: watched, models, natural });
+      const [engine] = await localEngines({ host: speakingPieces(watched), models, natural });
       if (!engine) throw new Error("There is no tool to ask.");
       orders.length = 0;
       await speakAll(engine, voices, ["mp3"]);

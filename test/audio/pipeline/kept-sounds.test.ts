@@ -36,10 +36,10 @@ const serverOf = (sample: number): Engine => ({
 
 const localOf = (sample: number): Engine => ({
   ...serverOf(sample),
-  synthesize: async (request, signal) => {
-    await request.reserveEncoder?.();
-    return serverOf(sample).synthesize(request, signal);
-  },
+  synthesize: async (...asked) => ({
+    ...(await serverOf(sample).synthesize(...asked)),
+    encoded: () => ({ sampleRate: 24_000, samples: 1000 }),
+  }),
 });
 
 interface Options {

@@ -46,16 +46,16 @@ export const observed = (engine: Engine): Observed => {
     synthesize: async (request, signal) => {
       shown.requests.push(request);
       shown.onAsk();
-      const { encoding, audio } = await engine.synthesize(request, signal);
+      const speech = await engine.synthesize(request, signal);
       const watched = async function* () {
         let started = false;
-        for await (const chunk of audio) {
+        for await (const chunk of speech.audio) {
           if (!started) shown.onSound();
           started = true;
           yield chunk;
         }
       };
-      return { encoding, audio: watched() };
+      return { ...speech, audio: watched() };
     },
   };
   return shown;

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { createClaim } from "../../../src/async/scheduler/claim.ts";
 import type { ReservedSlot } from "../../../src/async/scheduler/reserved-slot.ts";
-import type { Encoder } from "../../../src/audio/formats/encoder.ts";
+import type { Decoder, Encoder } from "../../../src/audio/formats/encoder.ts";
 import type { Rendition } from "../../../src/audio/pipeline/audio.ts";
 import { createRenderer } from "../../../src/audio/pipeline/renderer.ts";
 import { SharedSource } from "../../../src/audio/pipeline/shared-stream.ts";
@@ -46,11 +46,12 @@ describe("Rendering", () => {
   const real = duringSuite(openRealTools);
 
   const synthesisWith =
-    (engine: Engine | undefined, more: { max?: number; encoder?: Encoder } = {}) =>
+    (engine: Engine | undefined, more: { max?: number; encoder?: Encoder; decoder?: Decoder } = {}) =>
     async (rendition: Rendition, signal: AbortSignal): Promise<Buffer> => {
       const { render, finish } = createRenderer({
         engines: () => engine,
         encoder: more.encoder ?? real.encoder,
+        ...(more.decoder && { decoder: more.decoder }),
         maxAudioBytes: more.max ?? 1024 * 1024,
       });
       const shared = new SharedSource({
@@ -145,13 +146,13 @@ describe("Rendering", () => {
     expect(await synthesisWith(withLeast(0.9))(renditionOf("Hello."), never)).not.to.have.length(0);
   });
 
-  describe("an engine that reserves an encoder", () => {
+  describe("an engine that needs a decoder", () => {
     const reserving = (audio: () => AsyncIterable<Buffer>, failure?: Error): Engine => {
       const { engine } = says(pcm, audio);
       return {
         ...engine,
         synthesize: async (request, signal) => {
-          await request.reserveEncoder?.();
+          for await (const _ of request.decode?.(audio(), "mp3", signal) ?? []);
           if (failure) throw failure;
           return engine.synthesize(request, signal);
         },
@@ -177,16 +178,18 @@ describe("Rendering", () => {
       yield noise;
     };
 
-    it("gets its samples encoded in the reserved slot", async () => {
+    const decoder: Decoder = (encoded) => encoded;
+
+    it("gets its samples encoded in the slot that was reserved before", async () => {
       const { counts, encoder } = counted();
-      await synthesisWith(reserving(samples), { encoder })(renditionOf("Hello."), never);
+      await synthesisWith(reserving(samples), { encoder, decoder })(renditionOf("Hello."), never);
       expect(counts).to.deep.equal({ reserved: 1, used: 1, released: 1 });
     });
 
     it("releases the slot if it fails", async () => {
       const { counts, encoder } = counted();
       const engine = reserving(samples, new EngineFailed("The tool failed."));
-      await rejection(synthesisWith(engine, { encoder })(renditionOf("Hello."), never));
+      await rejection(synthesisWith(engine, { encoder, decoder })(renditionOf("Hello."), never));
       expect(counts).to.deep.equal({ reserved: 1, used: 0, released: 1 });
     });
   });
@@ -208,7 +211,7 @@ describe("Rendering", () => {
     });
     const prosody = { pitch: 2, rate: 1.5, volume: 0.5 };
     await synthesisWith(engine)(renditionOf("Cafe\u0301", { prosody }), never);
-    const { reserveEncoder: _, ...covered } = seen.request ?? {};
+    const { encode: _, ...covered } = seen.request ?? {};
     expect(covered).to.deep.equal({
       text: "Caf\u00e9",
       ssml: false,

@@ -12,9 +12,8 @@ import { ToolFailed } from "../../../src/subprocess/tools.ts";
 import { duringSuite } from "../../support/during.ts";
 import { packNames, placePacks } from "../../support/models.ts";
 import { rejection } from "../../support/rejection.ts";
+import { speakByTool } from "../../support/speak-piece.ts";
 import { openToolHost } from "../../support/tool-host.ts";
-
-const never = new AbortController().signal;
 
 describe("The models of an installation without sherpa-onnx", () => {
   const host = duringSuite(() => openToolHost({ speakers: 0 }));
@@ -42,8 +41,7 @@ describe("The models of an installation without sherpa-onnx", () => {
       ...{ text: "hello", ssml: false, lang: "en-US", prosody: normalProsody, format: "mp3" as const },
       voice: `${packNames.piper}#0`,
     };
-    const failure = await rejection(tools.get("g1")?.speak(request, never, {}) ?? Promise.resolve());
-    expect(failure).to.be.instanceOf(EngineFailed).with.property("message").that.match(missing);
+    expect(() => tools.get("g1")?.ask(request)).to.throw(EngineFailed, missing);
   });
 
   it("are none without packs: nothing is checked and nothing is said", async () => {
@@ -80,7 +78,9 @@ describe("Models that are loaded at the start", () => {
         ...{ text: "hello", ssml: false, lang: "en-US", prosody: normalProsody, format: "mp3" as const },
         voice: `${packNames.kokoro}#0`,
       };
-      const speak = () => rejection(tools.get("g1")?.speak(request, never, {}) ?? Promise.resolve());
+      const tool = tools.get("g1");
+      if (!tool) throw new Error("there is no model");
+      const speak = () => rejection(speakByTool(host, tool, request));
       for (let round = 0; round < 3; round++) expect(await speak()).to.be.instanceOf(ToolFailed);
       expect(await speak()).to.be.instanceOf(EngineFailed);
       mayLoad.resolve();

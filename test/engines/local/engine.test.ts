@@ -11,6 +11,7 @@ import type { Sound } from "../../support/local-voice.ts";
 import { medianPitch } from "../../support/pitch.ts";
 import { until } from "../../support/processes.ts";
 import { rejection } from "../../support/rejection.ts";
+import { speakingPieces } from "../../support/speak-piece.ts";
 import { openToolHost } from "../../support/tool-host.ts";
 
 const sentence = "The quick brown fox jumps over the lazy dog, and then it goes home to its children.";
@@ -305,7 +306,7 @@ describe("Local engines", () => {
           return host.speak({ ...job, input: job.input && "One." }, signal, turn);
         },
       };
-      const [one] = await localEngines({ host: watched });
+      const [one] = await localEngines({ host: speakingPieces(watched) });
       if (!one) throw new Error("there is no engine");
       inputs.length = 0;
       const digits = "7319046528".repeat(60);

@@ -1,3 +1,4 @@
+import { Readable } from "node:stream";
 import { expect } from "chai";
 import { normalProsody } from "../../../src/domain/synthesis/speech.ts";
 import { plainRun } from "../../../src/domain/text/ssml-runs.ts";
@@ -10,6 +11,7 @@ import { localPieces, spokenPart } from "../../../src/engines/local/local-pieces
 import { scale } from "../../../src/pcm/read-samples.ts";
 import { collect } from "../../support/collect.ts";
 import { duringSuite } from "../../support/during.ts";
+import { speakByTool } from "../../support/speak-piece.ts";
 import { openToolHost } from "../../support/tool-host.ts";
 
 const never = new AbortController().signal;
@@ -132,8 +134,8 @@ describe("The joints between the pieces of a text, compared with the pauses of t
       ...{ prosody: normalProsody, format: "wav" },
     };
     const speak = async (part: string) => {
-      const { pcm } = await tool.speak({ ...request, voice: name, text: part }, never, {});
-      return await samplesOf(scale(pcm, gainOf(voice)));
+      const { pcm } = await speakByTool(host, tool, { ...request, voice: name, text: part });
+      return await samplesOf(scale(Readable.from([pcm]), gainOf(voice)));
     };
     const parts: Int16Array[] = [];
     const spokenBy = { tool, name, lang: request.lang, gain: gainOf(voice) };

@@ -3,7 +3,6 @@ import { readFileSync } from "node:fs";
 import { expect } from "chai";
 import { NothingToSpeak, Unpronounceable } from "../../../src/domain/errors.ts";
 import { normalProsody } from "../../../src/domain/synthesis/speech.ts";
-import { espeakUnknownSize, wavHeader } from "../../../src/domain/synthesis/wav-header.ts";
 import type { SpeechRequest } from "../../../src/engines/engine.ts";
 import { gainOf } from "../../../src/engines/local/gains.ts";
 import { kokoro } from "../../../src/engines/local/kokoro.ts";
@@ -16,13 +15,13 @@ import {
   openNaturalVoices,
 } from "../../../src/engines/natural-voices/natural-voices.ts";
 import { onnxRuntime } from "../../../src/natural/onnx/session.ts";
-import type { SpeechEvent } from "../../../src/subprocess/espeak.ts";
+import type { ModelJob } from "../../../src/subprocess/jobs.ts";
 import type { KokoroOrder } from "../../../src/subprocess/kokoro.ts";
-import type { ModelJob, SubprocessHost } from "../../../src/subprocess/subprocess-host.ts";
+import type { SubprocessHost } from "../../../src/subprocess/subprocess-host.ts";
 import { ToolFailed } from "../../../src/subprocess/tools.ts";
-import { collect } from "../../support/collect.ts";
 import { childrenOf, gone, pollTimeoutMs } from "../../support/processes.ts";
 import { rejection } from "../../support/rejection.ts";
+import { speakByTool, speakingPieces } from "../../support/speak-piece.ts";
 import { openToolHost } from "../../support/tool-host.ts";
 
 const never = new AbortController().signal;
@@ -48,26 +47,13 @@ const voicesNamed = (...names: readonly string[]): ReadonlyMap<string, Installed
   );
 
 describe("The tool Kokoro", () => {
-  const jobs: ModelJob[] = [];
   const hostWith = (more: Partial<SubprocessHost> = {}) =>
-    ({
-      versions: { "espeak-ng": "1.51" },
-      espeak: "library",
-      speakByModel: async function* (job: ModelJob) {
-        jobs.push(job);
-        yield Buffer.concat([wavHeader(24_000, espeakUnknownSize), Buffer.alloc(4800, 1)]);
-      },
-      ...more,
-    }) as SubprocessHost;
+    ({ versions: { "espeak-ng": "1.51" }, espeak: "library", ...more }) as SubprocessHost;
   const states = createModelStates({ warn: () => {} });
   const toolWith = (host = hostWith(), installed = voicesNamed("bf_emma", "am_michael", "ff_siwis")) =>
     kokoro({ host, installed, states, idleMs: 1000 }) as LocalTool;
-  const ordered = async (request: SpeechRequest) => {
-    jobs.length = 0;
-    const { pcm } = await toolWith().speak(request, never, {});
-    await collect(pcm);
-    return jobs.map(({ order }) => order);
-  };
+  const jobFor = (request: SpeechRequest) => toolWith().ask(request).job as ModelJob;
+  const ordered = (request: SpeechRequest) => jobFor(request).order;
 
   it("has a voice as soon as it is installed", () => {
     const installed = new Map<string, InstalledVoice>();
@@ -80,7 +66,7 @@ describe("The tool Kokoro", () => {
 
   it("has its one model read each voice's language, at the rate that is asked for", async () => {
     const prosody = { ...normalProsody, rate: 1.5 };
-    expect(await ordered(requestOf("bf_emma", "Ready.", "en-GB", prosody))).to.deep.equal([
+    expect([ordered(requestOf("bf_emma", "Ready.", "en-GB", prosody))]).to.deep.equal([
       {
         text: "Ready.",
         voice: "bf_emma.bin",
@@ -90,7 +76,7 @@ describe("The tool Kokoro", () => {
         gain: gainOf("kokoro:bf_emma"),
       },
     ]);
-    expect(await ordered(requestOf("ff_siwis", "Prêt.", "fr-FR"))).to.deep.equal([
+    expect([ordered(requestOf("ff_siwis", "Prêt.", "fr-FR"))]).to.deep.equal([
       {
         text: "Prêt.",
         voice: "ff_siwis.bin",
@@ -108,7 +94,7 @@ describe("The tool Kokoro", () => {
     expect(toolWith().prosodyParameters("bf_emma")).to.deep.equal(["pitch", "rate", "volume"]);
     const pitches: unknown[] = [];
     for (const pitch of [0, 1, 2]) {
-      const [order] = await ordered(requestOf("bf_emma", "Ready.", "en-GB", { ...normalProsody, pitch }));
+      const order = ordered(requestOf("bf_emma", "Ready.", "en-GB", { ...normalProsody, pitch }));
       pitches.push((order as KokoroOrder).pitch);
     }
     expect(pitches).to.deep.equal([2 / 3, 1, 1 + 2 / 3]);
@@ -118,7 +104,7 @@ describe("The tool Kokoro", () => {
     const document = `<speak>La <phoneme ph="ˈka.za">casa</phoneme> <phoneme alphabet="x-sampa" ph='"kasa'>casa</phoneme></speak>`;
     for (const voice of ["ff_siwis", "bf_emma"]) {
       expect(toolWith().takesPhonemes).to.equal(true);
-      const [order] = await ordered({ ...requestOf(voice, document), ssml: true });
+      const order = ordered({ ...requestOf(voice, document), ssml: true });
       expect(order).to.include({ text: "La casa casa" });
       expect((order as KokoroOrder).pronounced).to.deep.equal([
         { start: 3, end: 7, ipa: "ˈka.za" },
@@ -128,23 +114,14 @@ describe("The tool Kokoro", () => {
   });
 
   it("places the words of a document where they are written in it", async () => {
-    const host = hostWith({
-      speakByModel: async function* ({ onEvents }) {
-        onEvents?.([{ kind: "word", position: 3, length: 4, sample: 0 }]);
-        yield Buffer.concat([wavHeader(24_000, espeakUnknownSize), Buffer.alloc(4800, 1)]);
-      },
-    });
     const document = '<speak>La <phoneme ph="kasa">casa</phoneme></speak>';
-    const request = { ...requestOf("ff_siwis", document), ssml: true };
-    const events: SpeechEvent[] = [];
-    const { pcm } = await toolWith(host).speak(request, never, {}, (some) => events.push(...some));
-    await collect(pcm);
+    const { placed } = toolWith().ask({ ...requestOf("ff_siwis", document), ssml: true });
+    const events = placed?.([{ kind: "word", position: 3, length: 4, sample: 0 }]) ?? [];
     expect(events.map(({ position }) => position)).to.deep.equal([document.indexOf("casa")]);
   });
 
   it("yields to all other tools, ends when it is idle, and has bounded memory and time", async () => {
-    await ordered(requestOf("bf_emma", "Ready."));
-    const [{ model, deadlineMs } = {}] = jobs;
+    const { model, deadlineMs } = jobFor(requestOf("bf_emma", "Ready."));
     expect(model).to.include({ lowPriority: true, idleMs: 1000, memoryBytes: 1280 * 1024 * 1024 });
     expect(deadlineMs).to.equal(240_000);
   });
@@ -172,33 +149,31 @@ describe("The tool Kokoro", () => {
 
   it("leaves signs and letters that it would skip to other voices", async () => {
     const tool = toolWith();
-    expect(await rejection(tool.speak(requestOf("bf_emma", "♥"), never, {}))).to.be.instanceOf(
-      Unpronounceable,
-    );
-    expect(await rejection(tool.speak(requestOf("ff_siwis", "…!"), never, {}))).to.be.instanceOf(
-      NothingToSpeak,
-    );
+    expect(() => tool.ask(requestOf("bf_emma", "♥"))).to.throw(Unpronounceable);
+    expect(() => tool.ask(requestOf("ff_siwis", "…!"))).to.throw(NothingToSpeak);
     expect(tool.unreadable?.("x² 五", "en-US")).to.deep.equal(["五"]);
     expect(tool.unreadable?.("नमस्ते", "hi-IN")).to.deep.equal([]);
   });
 
   it("is not started for a while after its process has failed again and again", async () => {
-    const host = hostWith({
-      speakByModel: async function* () {
-        yield Buffer.alloc(0);
-        throw new ToolFailed("library", "The model kokoro cannot be loaded.");
-      },
-    });
+    const host = speakingPieces(
+      hostWith({
+        speakByModel: async function* () {
+          yield Buffer.alloc(0);
+          throw new ToolFailed("library", "The model kokoro cannot be loaded.");
+        },
+      }),
+    );
     const failing = createModelStates({ warn: () => {} });
     const installed = voicesNamed("bf_emma");
     const tool = kokoro({ host, installed, states: failing, idleMs: 1000 }) as LocalTool;
     for (let attempt = 0; attempt < 3; attempt++)
-      expect(await rejection(tool.speak(requestOf("bf_emma", "Ready."), never, {}))).to.have.property(
+      expect(await rejection(speakByTool(host, tool, requestOf("bf_emma", "Ready.")))).to.have.property(
         "reason",
         "library",
       );
     expect(failing.failures()).to.deep.equal(["kokoro: The model kokoro cannot be loaded."]);
-    expect(await rejection(tool.speak(requestOf("bf_emma", "Ready."), never, {})))
+    expect(await rejection(speakByTool(host, tool, requestOf("bf_emma", "Ready."))))
       .to.have.property("message")
       .that.includes("is not used for a while");
   });
@@ -218,11 +193,8 @@ describe("Kokoro, where scripts/natural-voices --kokoro has installed it", () =>
     const states = createModelStates({ warn: () => {} });
     return kokoro({ host, installed, states, idleMs: 60_000, deadlineMs }) as LocalTool;
   };
-  const speak = async (tool: LocalTool, request: SpeechRequest, signal = never) => {
-    const events: SpeechEvent[] = [];
-    const { pcm, sampleRate } = await tool.speak(request, signal, {}, (all) => events.push(...all));
-    return { pcm: Buffer.concat(await collect(pcm)), sampleRate, events };
-  };
+  const speak = (tool: LocalTool, request: SpeechRequest, signal = never) =>
+    speakByTool(host, tool, request, signal);
   /** A text may still be given to a process that has just ended: callers repeat it. */
   const spoken = (tool: LocalTool, request: SpeechRequest) =>
     speak(tool, request).catch(() => speak(tool, request));

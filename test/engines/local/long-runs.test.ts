@@ -9,6 +9,7 @@ import { collect } from "../../support/collect.ts";
 import { duringSuite } from "../../support/during.ts";
 import { rejection } from "../../support/rejection.ts";
 import { localVoiceOf } from "../../support/same-sound.ts";
+import { speakingPieces } from "../../support/speak-piece.ts";
 import { openToolHost } from "../../support/tool-host.ts";
 
 const never = new AbortController().signal;
@@ -95,7 +96,7 @@ describe("espeak-ng with long runs of characters", () => {
           if (isBad) throw new ToolFailed("exit", "espeak-ng failed.");
         },
       };
-      const [first] = await localEngines({ host: faulty });
+      const [first] = await localEngines({ host: speakingPieces(faulty) });
       if (!first) throw new Error("No tool is installed.");
       return { engine: first, inputs };
     };

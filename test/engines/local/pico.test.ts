@@ -10,6 +10,7 @@ import { measureLoudness } from "../../support/loudness.ts";
 import { openPico, picoVoices, sayWithPico } from "../../support/pico.ts";
 import { medianPitch } from "../../support/pitch.ts";
 import { rejection } from "../../support/rejection.ts";
+import { speakingPieces } from "../../support/speak-piece.ts";
 import { fuzzCase, randomOf } from "../../support/speech-fuzz.ts";
 import { openToolHost } from "../../support/tool-host.ts";
 
@@ -32,7 +33,7 @@ describe("SVOX Pico", function () {
         return host.speakByModel(job, ...rest);
       },
     };
-    const opened = await openPico(watched);
+    const opened = await openPico(speakingPieces(watched));
     if (!opened) return this.skip(); // scripts/natural-voices installs its voices
     engine = opened;
   });
@@ -220,7 +221,7 @@ const orderFor = async (host: SubprocessHost, text: string) => {
     resolve(job);
     return host.speakByModel(job, ...rest);
   };
-  const engine = await openPico({ ...host, speakByModel });
+  const engine = await openPico(speakingPieces({ ...host, speakByModel }));
   if (!engine) throw new Error("Pico is not installed.");
   await sayWithPico(engine, "en-GB", text);
   return promise;

@@ -1,9 +1,11 @@
 import { expect } from "chai";
 import { EngineFailed, SpeechTooLong } from "../../../src/domain/errors.ts";
+import { unknownSize, wavHeader } from "../../../src/domain/synthesis/wav-header.ts";
 import type { Engine, SpeechRequest } from "../../../src/engines/engine.ts";
 import { localEngines } from "../../../src/engines/local/engine.ts";
 import { spelledSeconds } from "../../../src/engines/local/espeak-cost.ts";
 import type { LocalTool } from "../../../src/engines/local/local-tool.ts";
+import { speakInProcess } from "../../../src/subprocess/speech/speak-in-process.ts";
 import type { SubprocessHost } from "../../../src/subprocess/subprocess-host.ts";
 import { collect } from "../../support/collect.ts";
 import { rejection } from "../../support/rejection.ts";
@@ -25,36 +27,29 @@ interface Pace {
   readonly cpuMs?: number;
 }
 
-const slowTool = ({ seconds, cpuMs }: Pace) => {
-  const spoken: string[] = [];
-  const tool: LocalTool = {
-    prefix: "espeak",
-    version: () => "1",
-    has: () => true,
-    prosodyParameters: () => [],
-    bySentence: true,
-    reportsEvents: false,
-    cost: ({ length }) => length,
-    pauses: () => ({}),
-    speak: async ({ text }, _signal, { beforeStart, onWorked }) => {
-      await beforeStart?.();
-      spoken.push(text);
-      return {
-        sampleRate,
-        pcm: (async function* () {
-          yield Buffer.alloc(2 * sampleRate * seconds, 1);
-          if (cpuMs !== undefined) onWorked?.(cpuMs);
-        })(),
-      };
-    },
-  };
-  return { tool, spoken };
+const slowTool: LocalTool = {
+  prefix: "espeak",
+  version: () => "1",
+  has: () => true,
+  prosodyParameters: () => [],
+  bySentence: true,
+  reportsEvents: false,
+  cost: ({ length }) => length,
+  pauses: () => ({}),
+  ask: ({ text }) => ({
+    job: { type: "tool", tool: "espeak-ng", args: [], output: "pipe", input: text },
+  }),
 };
 
-const openSlow = async (pace: Pace): Promise<{ engine: Engine; spoken: readonly string[] }> => {
-  const { tool, spoken } = slowTool(pace);
-  const host = { versions: {}, espeak: "library" } as unknown as SubprocessHost;
-  const [engine] = await localEngines({ host, models: new Map([["g1", tool]]) });
+const openSlow = async ({ seconds, cpuMs }: Pace): Promise<{ engine: Engine; spoken: readonly string[] }> => {
+  const spoken: string[] = [];
+  const synthesize = speakInProcess(async function* (job, _signal, _isContinuation, onEnd) {
+    if (job.type === "tool") spoken.push(job.input);
+    yield Buffer.concat([wavHeader(sampleRate, unknownSize), Buffer.alloc(2 * sampleRate * seconds, 1)]);
+    onEnd({ cpuMs });
+  });
+  const host = { versions: {}, espeak: "library", synthesize } as unknown as SubprocessHost;
+  const [engine] = await localEngines({ host, models: new Map([["g1", slowTool]]) });
   if (!engine) throw new Error("there is no engine");
   return { engine, spoken };
 };
@@ -103,9 +98,9 @@ describe("The limit of a text's speech", () => {
       host = await openToolHost();
       const counted: SubprocessHost = {
         ...host,
-        speak: (...job) => {
+        synthesize: (...job) => {
           jobs++;
-          return host.speak(...job);
+          return host.synthesize(...job);
         },
       };
       const [first] = await localEngines({ host: counted });

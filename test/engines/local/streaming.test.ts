@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { createScheduler, type Scheduler } from "../../../src/async/scheduler/scheduler.ts";
 import { ffmpegEncoder } from "../../../src/audio/formats/ffmpeg-encoder.ts";
 import { createMemoryCache } from "../../../src/audio/pipeline/memory-cache.ts";
 import { createPipeline } from "../../../src/audio/pipeline/pipeline.ts";
@@ -18,24 +19,39 @@ const text = "The quick brown fox jumps over the lazy dog, and goes home. ".repe
 describe("A long text of a local voice", () => {
   const folder = duringSuite(temporaryFolder);
   const packs = duringSuite(() => placePacks("piper"));
-  const host = duringSuite(() => openSubprocessHost({ encodersAhead: { mp3: 1 } }));
+
+  const hosts: SubprocessHost[] = [];
+  afterEach(() => Promise.all(hosts.splice(0).map((host) => host.close())));
+  /** `onPiece`: before each piece waits for its slot. */
+  const opened = async (onPiece: () => Promise<void>): Promise<SubprocessHost> => {
+    const scheduler = createScheduler();
+    const gated: Scheduler = {
+      ...scheduler,
+      resource: (name, options) => {
+        const resource = scheduler.resource(name, options);
+        const acquire = resource.acquire.bind(resource);
+        if (name !== "speech_tools" && !name.startsWith("model_")) return resource;
+        resource.acquire = async (...asked) => {
+          await onPiece();
+          return acquire(...asked);
+        };
+        return resource;
+      },
+    };
+    const host = await openSubprocessHost({ encodersAhead: {}, scheduler: gated });
+    hosts.push(host);
+    return host;
+  };
 
   for (const voice of ["espeak:gmw/en-US+f3", "flite:slt", `sherpa:${packNames.piper}#0`]) {
     it(`is streamed before its second piece is synthesized: ${voice}`, async () => {
       const heard = Promise.withResolvers<void>();
       let pieces = 0;
       let isOpen = false;
-      const gate = async function* (output: AsyncIterable<Buffer>) {
+      const host = await opened(async () => {
         if (isOpen && ++pieces > 1) await heard.promise;
-        yield* output;
-      };
-      const gated: SubprocessHost = {
-        ...host,
-        run: (job, ...rest) => gate(host.run(job, ...rest)),
-        speak: (job, ...rest) => gate(host.speak(job, ...rest)),
-        speakByModel: (job, ...rest) => gate(host.speakByModel(job, ...rest)),
-      };
-      const engines = await localEngines({ host: gated, models: await openModels(gated, packs.folder) });
+      });
+      const engines = await localEngines({ host, models: await openModels(host, packs.folder) });
       isOpen = true;
       const pipeline = createPipeline({
         engines: ({ engine }) => engines.find(({ code }) => code === engine),

@@ -1,0 +1,96 @@
+import type { Time } from "../../async/time.ts";
+import { startJobDeadline } from "../job-deadline.ts";
+import type { JobSpec } from "../protocol.ts";
+import { ToolFailed } from "../tools.ts";
+import type { ToolProcess } from "./exit-failure.ts";
+
+type LimitedSpec = Pick<JobSpec, "type" | "deadlineMs" | "maxOutputBytes"> & { readonly sampleRate?: number };
+
+interface LimitedWorkOptions {
+  readonly time?: Time | undefined;
+  /** Called when the work is stopped. */
+  readonly onStop?: () => void;
+}
+
+/** The work of a tool within its deadline and its output limit. */
+export class LimitedWork {
+  readonly #name: string;
+  readonly #work: ToolProcess;
+  readonly #maxOutputBytes: number;
+  readonly #onStop: (() => void) | undefined;
+  readonly #deadline: ReturnType<typeof startJobDeadline> | undefined;
+  #stopped: ToolFailed | undefined;
+  #hasEnded = false;
+
+  /** `name`: in messages. */
+  constructor(name: string, work: ToolProcess, order: LimitedSpec, options: LimitedWorkOptions = {}) {
+    this.#name = name;
+    this.#work = work;
+    this.#maxOutputBytes = order.maxOutputBytes;
+    this.#onStop = options.onStop;
+    // A process that exits early closes its input; its exit reports the cause.
+    work.input.on("error", () => undefined);
+    // The encoder of a text, and the tool of each piece, have deadlines of their own.
+    if (order.type !== "speech")
+      this.#deadline = startJobDeadline(order, (ms) => this.stop(tooLate(name, ms)), options);
+  }
+
+  get isStopped(): boolean {
+    return this.#stopped !== undefined;
+  }
+
+  /** Extends the deadline of an encoder by its input. */
+  extend(input: Buffer): void {
+    this.#deadline?.extend(input);
+  }
+
+  /** Kills the process: the output throws this failure when it has exited. */
+  stop(failure: ToolFailed): void {
+    if (this.#hasEnded) return; // its process may work for others
+    this.#stopped ??= failure;
+    this.#work.kill();
+    this.#onStop?.();
+  }
+
+  /**
+   * Ends, and throws, when the process has exited. A reader that leaves early kills it. @throws
+   * {ToolFailed}
+   */
+  async *output(): AsyncGenerator<Buffer, void> {
+    const chunks = this.#work.output[Symbol.asyncIterator]();
+    let size = 0;
+    const next = async (): Promise<Buffer | undefined> => {
+      const { value, done } = await chunks.next();
+      this.#hasEnded = done === true;
+      return done ? undefined : value;
+    };
+    try {
+      for (let chunk = await next(); chunk; chunk = await next()) {
+        size += chunk.length;
+        if (size > this.#maxOutputBytes)
+          this.stop(new ToolFailed("flood", `${this.#name} exceeded the output limit.`));
+        // After a stop the output is discarded until the process has exited.
+        if (!this.#stopped) yield chunk;
+      }
+      if (this.#stopped) throw this.#stopped;
+      if (size === 0) throw new ToolFailed("silent", `${this.#name} produced no output.`);
+    } catch (error) {
+      this.#hasEnded = true;
+      throw this.#stopped ?? asToolFailed(this.#name, error);
+    } finally {
+      this.#deadline?.stop();
+      if (!this.#hasEnded) {
+        this.#hasEnded = true;
+        this.#work.kill();
+        const isMore = () => next().then((chunk) => chunk !== undefined);
+        while (await isMore().catch(() => false));
+      }
+    }
+  }
+}
+
+const tooLate = (name: string, ms: number): ToolFailed =>
+  new ToolFailed("deadline", `${name} did not finish within ${Number((ms / 1000).toFixed(1))} s.`);
+
+export const asToolFailed = (name: string, error: unknown): ToolFailed =>
+  error instanceof ToolFailed ? error : new ToolFailed("exit", `${name} failed.`);

@@ -1,0 +1,184 @@
+import { Writable } from "node:stream";
+import { untilAborted } from "../../async/deadline.ts";
+import { isEncoded } from "../../domain/synthesis/formats.ts";
+import { unknownSize, wavHeader } from "../../domain/synthesis/wav-header.ts";
+import { bytesPerSample } from "../../pcm/whole-samples.ts";
+import type {
+  EncoderSpec,
+  Grant,
+  JobReport,
+  PieceSpec,
+  Question,
+  SpeechSpec,
+  SpokenPieceReport,
+} from "../protocol.ts";
+import { type SpokenText, speakPieces } from "../speech/speak-pieces.ts";
+import { ToolFailed } from "../tools.ts";
+import { inParts } from "../window.ts";
+import type { ToolProcess } from "./exit-failure.ts";
+import { asToolFailed, LimitedWork } from "./limited-work.ts";
+import { abandoned } from "./text-job.ts";
+
+interface TextOptions {
+  readonly begin: (job: PieceSpec["job"]) => ToolProcess;
+  readonly nameOf: (job: PieceSpec["job"]) => string;
+  readonly encode: (order: Pick<EncoderSpec, "format" | "sampleRate" | "lowPriority">) => ToolProcess;
+  readonly ask: (number: number, question: Question) => void;
+  readonly onSpoken: (report: SpokenPieceReport) => void;
+}
+
+interface Piece extends PieceSpec {
+  readonly number: number;
+}
+
+/**
+ * Speaks and encodes a text. Its tools run one after the other, each with a slot of the service, so
+ * that those of other texts come between.
+ */
+export const startText = (
+  order: SpeechSpec,
+  { begin, nameOf, encode, onSpoken, ...options }: TextOptions,
+): ToolProcess => {
+  const stop = new AbortController();
+  const { ask, granted } = createQuestions(options.ask, stop.signal);
+  const running = new Set<Promise<void>>();
+  let pieces = 0;
+  const numbered = (specs: readonly PieceSpec[]): Piece[] =>
+    specs.map((spec) => ({ ...spec, number: pieces++ }));
+  let spoken: SpokenText | undefined;
+
+  const divide = async ({ number }: Piece, { message }: ToolFailed): Promise<Piece[]> => {
+    const { parts = [] } = await ask({ need: "parts", piece: number, message });
+    return numbered(parts);
+  };
+  async function* say(
+    { number, job, input, shape }: Piece,
+    signal: AbortSignal,
+    isContinuation: boolean,
+    onEnd: (report: JobReport) => void,
+  ): AsyncGenerator<Buffer, void> {
+    if (number > 0 || isContinuation)
+      await untilAborted(ask({ need: "slot", piece: number, isContinuation }), signal);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    running.add(promise);
+    let failure: ToolFailed | undefined = abandoned;
+    let seconds = (shape.pauseMs.before + shape.pauseMs.after) / 1_000;
+    try {
+      signal.throwIfAborted();
+      const work = begin(isContinuation && job.type !== "model" ? { ...job, lowPriority: true } : job);
+      const limited = new LimitedWork(nameOf(job), work, job);
+      signal.addEventListener("abort", () => limited.stop(abandoned), { once: true });
+      work.input.end(input);
+      let rate = 0;
+      for await (const chunk of limited.output()) {
+        rate ||= chunk.length < wavRateEnd ? 0 : chunk.readUInt32LE(wavRateEnd - 4);
+        if (rate > 0) seconds += chunk.length / bytesPerSample / rate;
+        yield chunk;
+      }
+      failure = undefined;
+      onEnd(work.spoken?.() ?? {});
+    } catch (error) {
+      failure = asToolFailed(nameOf(job), error);
+      throw failure;
+    } finally {
+      const failed = failure && { reason: failure.reason, message: failure.message };
+      onSpoken({ piece: number, failure: failed, seconds });
+      running.delete(promise);
+      resolve();
+    }
+  }
+
+  async function* encoded(format: EncoderSpec["format"], text: SpokenText): AsyncGenerator<Buffer, void> {
+    const { deadlineMs, maxOutputBytes, lowPriority, hasEncoder } = order;
+    if (!hasEncoder) await ask({ need: "encoder" });
+    const { sampleRate } = text;
+    const encoder = encode({ format, sampleRate, lowPriority });
+    const limited = new LimitedWork("ffmpeg", encoder, {
+      ...{ type: "encoder", deadlineMs, maxOutputBytes, sampleRate },
+    });
+    stop.signal.addEventListener("abort", () => limited.stop(abandoned), { once: true });
+    let failure: unknown;
+    const feeding = feed(encoder.input, text, limited, stop.signal).catch((error: unknown) => {
+      failure = error;
+      limited.stop(asToolFailed("The text", error));
+    });
+    try {
+      yield* limited.output();
+    } catch (error) {
+      if (failure !== undefined) throw failure;
+      const { reason, message } = asToolFailed("ffmpeg", error);
+      throw new ToolFailed(reason, message, { isOfEncoder: true });
+    } finally {
+      stop.abort(abandoned);
+      await feeding;
+    }
+  }
+
+  async function* read(): AsyncGenerator<Buffer, void> {
+    try {
+      const { progressive, format } = order;
+      spoken = await speakPieces(numbered(order.pieces), { progressive, say, divide }, stop.signal);
+      yield* format !== undefined && isEncoded(format) ? encoded(format, spoken) : inWav(spoken);
+    } finally {
+      stop.abort(abandoned);
+      await Promise.all(running);
+    }
+  }
+
+  return {
+    input: new Writable(), // its pieces are its order
+    output: read(),
+    spoken: () => spoken && { speech: spoken.report() },
+    granted,
+    kill: () => stop.abort(abandoned),
+  };
+};
+
+/** Where the sample rate ends in the header of a WAV. */
+const wavRateEnd = 28;
+
+/** The questions of a text, which fail when it is stopped. */
+const createQuestions = (send: TextOptions["ask"], stopped: AbortSignal) => {
+  const asked: ((grant: Grant) => void)[] = [];
+  return {
+    /** @throws {ToolFailed} it is refused */
+    ask: async (question: Question): Promise<Grant> => {
+      const grant = new Promise<Grant>((resolve) => asked.push(resolve));
+      send(asked.length - 1, question);
+      const granted = await untilAborted(grant, stopped);
+      if (granted.isRefused) throw new ToolFailed("refused", "The service has refused it.");
+      return granted;
+    },
+    granted: (grant: Grant): void => asked[grant.question]?.(grant),
+  };
+};
+
+/** With the sample rate in the input's header, one idle encoder process fits all rates. */
+const feed = async (
+  input: ToolProcess["input"],
+  { sampleRate, pcm }: SpokenText,
+  limited: LimitedWork,
+  stopped: AbortSignal,
+): Promise<void> => {
+  // An encoder that has exited may never take what was written.
+  const write = (bytes: Buffer): Promise<void> =>
+    untilAborted(new Promise((resolve) => input.write(bytes, () => resolve())), stopped);
+  await write(wavHeader(sampleRate, unknownSize));
+  for await (const chunk of pcm) {
+    limited.extend(chunk);
+    for (const bytes of inParts(chunk)) {
+      await write(bytes);
+    }
+  }
+  input.end();
+};
+
+/** The header is sent with the first samples, not before. */
+async function* inWav({ sampleRate, pcm }: SpokenText): AsyncGenerator<Buffer, void> {
+  let header: Buffer | undefined = wavHeader(sampleRate, unknownSize);
+  for await (const chunk of pcm) {
+    if (header) yield header;
+    header = undefined;
+    yield chunk;
+  }
+}

@@ -1,0 +1,17 @@
+import type { SpeechEvent } from "./espeak.ts";
+import type { EspeakSpec, Limits, ModelSpec, ToolSpec } from "./protocol.ts";
+
+/** What a host is asked for. Default: the usual limits. */
+export type JobOf<Spec extends Limits> = Omit<Spec, "type" | "lowPriority" | keyof Limits> & Partial<Limits>;
+export type ToolJob = JobOf<ToolSpec> & { readonly input: string };
+export type EspeakJob = JobOf<EspeakSpec> & {
+  readonly input: string;
+  /** Called before the end of the output, if the library speaks. */
+  readonly onEvents?: (events: readonly SpeechEvent[]) => void;
+};
+export type ModelJob = JobOf<ModelSpec> & {
+  /** An order of the model's program, which is sent as JSON. */
+  readonly order: object;
+  /** Called before the end of the output. */
+  readonly onEvents?: (events: readonly SpeechEvent[]) => void;
+};

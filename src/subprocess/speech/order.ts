@@ -1,0 +1,49 @@
+import type { AudioFormat } from "../../domain/synthesis/formats.ts";
+import type { EspeakJob, ModelJob, ToolJob } from "../jobs.ts";
+import type { PieceShape } from "../protocol.ts";
+
+/** What a tool is asked for a piece of a text. */
+export type PieceJob =
+  | ({ readonly type: "tool" } & ToolJob)
+  | ({ readonly type: "espeak" } & Omit<EspeakJob, "onEvents">)
+  | ({ readonly type: "model" } & Omit<ModelJob, "onEvents">);
+
+export interface PieceOrder {
+  readonly job: PieceJob;
+  readonly shape: PieceShape;
+  /** Estimated seconds of speech. */
+  readonly seconds: number;
+  /** Called when the piece has its slot. If it throws, the piece fails with that error. */
+  readonly start?: (() => PieceUse) | undefined;
+}
+
+/** One use of a model, whose first report counts. */
+export interface PieceUse {
+  succeeded(): void;
+  failed(error: unknown): void;
+  /** Says nothing about the model. */
+  ignored(): void;
+}
+
+/** A text in pieces, which become one audio. */
+export interface SpeechOrder {
+  readonly pieces: readonly PieceOrder[];
+  /** Undefined: the samples, behind a WAV header without a length. */
+  readonly format: AudioFormat | undefined;
+  /** True if a client reads the audio while it is spoken. */
+  readonly progressive: boolean;
+  /**
+   * The parts of a piece at which its tool crashed, which are spoken instead. Their numbers follow
+   * that of the last piece, or part, in the order of the calls. None: the piece is silent. @throws
+   * the failure of the audio
+   */
+  readonly divide: (piece: number, crash: Error) => Promise<readonly PieceOrder[]>;
+}
+
+/** The order of a single piece, whose samples are not changed. */
+export const orderAlone = (job: PieceJob, start?: PieceOrder["start"]): SpeechOrder => ({
+  pieces: [{ job, start, shape: { gains: [], silence: 0, pauseMs: { before: 0, after: 0 } }, seconds: 1 }],
+  format: undefined,
+  progressive: false,
+  divide: (_piece, crash) => Promise.reject(crash),
+});

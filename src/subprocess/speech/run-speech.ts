@@ -1,0 +1,214 @@
+import { untilAborted } from "../../async/deadline.ts";
+import { type Claim, createClaim } from "../../async/scheduler/claim.ts";
+import type { ReservedSlot } from "../../async/scheduler/reserved-slot.ts";
+import type { Resource } from "../../async/scheduler/resource.ts";
+import { startJobDeadline } from "../job-deadline.ts";
+import type { Grant, Limits, PieceSpec, Question, SpeechReport, SpeechSpec } from "../protocol.ts";
+import type { RemoteJob, TextListener } from "../remote-job.ts";
+import { type HostContext, isShort, type SlotOptions } from "../run-in-slot.ts";
+import { ToolFailed } from "../tools.ts";
+import type { PieceJob, PieceOrder, PieceUse, SpeechOrder } from "./order.ts";
+
+export interface Speaking {
+  readonly order: SpeechOrder;
+  /** What the helper is asked for a piece. */
+  readonly specOf: (job: PieceJob, lowPriority: boolean) => Omit<PieceSpec, "shape">;
+  readonly slotsOf: (job: PieceJob) => Resource;
+  /** Of the encoder. */
+  readonly limits: Limits;
+  readonly encoderSlots: Resource;
+}
+
+export interface SpeechTurn extends Pick<SlotOptions, "claim" | "beforeStart"> {
+  /** A slot of the encoder that was reserved. */
+  readonly slot?: ReservedSlot | undefined;
+}
+
+/**
+ * Speaks and encodes a text in the helper, where its samples stay. The helper asks for a slot for
+ * each piece but the first, which has one before the text is sent. @throws {ToolFailed}
+ * {Unavailable}, what `beforeStart` throws, or the signal's reason
+ */
+export async function* runSpeech(
+  context: HostContext,
+  speaking: Speaking,
+  wanted: AbortSignal,
+  { claim = createClaim(), beforeStart, slot }: SpeechTurn,
+): AsyncGenerator<Buffer, SpeechReport> {
+  const over = new AbortController();
+  const signal = AbortSignal.any([wanted, context.closing]);
+  const waiting = AbortSignal.any([signal, over.signal]);
+  const text = new RunningText(context, speaking, { claim, beforeStart, signal, waiting, slot });
+  let job: RemoteJob;
+  try {
+    job = await text.start();
+  } catch (error) {
+    text.end();
+    throw error;
+  }
+  void job.settled.then(() => {
+    over.abort(ended);
+    text.end();
+  });
+  try {
+    yield* job.output;
+  } catch (error) {
+    throw error instanceof ToolFailed && error.reason === "refused" ? (text.refusal ?? error) : error;
+  }
+  const { speech } = job.reported();
+  if (!speech) throw new ToolFailed("exit", "The text has no report.");
+  return speech;
+}
+
+const ended = new Error("The text has ended.");
+
+/** A piece that has its slot. */
+interface RunningPiece {
+  readonly release: () => void;
+  readonly use: PieceUse | undefined;
+  stopDeadline: () => void;
+}
+
+interface RunningTextOptions extends Required<Pick<SpeechTurn, "beforeStart" | "slot">> {
+  readonly claim: Claim;
+  readonly signal: AbortSignal;
+  /** Of what waits for a slot: aborted at the end of the text, too. */
+  readonly waiting: AbortSignal;
+}
+
+class RunningText implements TextListener {
+  /** Why the helper was last refused what it needed. */
+  refusal: unknown;
+  readonly #context: HostContext;
+  readonly #speaking: Speaking;
+  readonly #options: RunningTextOptions;
+  readonly #pieces: PieceOrder[];
+  readonly #running = new Map<number, RunningPiece>();
+  #releaseEncoder: (() => void) | undefined;
+  #encoding: ReturnType<typeof startJobDeadline> | undefined;
+  #kill = (): void => undefined;
+
+  constructor(context: HostContext, speaking: Speaking, options: RunningTextOptions) {
+    this.#context = context;
+    this.#speaking = speaking;
+    this.#options = options;
+    this.#pieces = [...speaking.order.pieces];
+    this.#releaseEncoder = options.slot?.take();
+  }
+
+  /** Resolves when the first piece has its slot, and the helper has the text. */
+  async start(): Promise<RemoteJob> {
+    const { order, limits } = this.#speaking;
+    const { signal } = this.#options;
+    await this.#begin(0, false);
+    const host = await untilAborted(this.#context.helper.current(), signal);
+    this.#kill = () => host.kill();
+    const spec: SpeechSpec = {
+      ...{ type: "speech", ...limits, format: order.format, progressive: order.progressive },
+      pieces: this.#specs(order.pieces),
+      lowPriority: this.#isLong,
+      hasEncoder: this.#releaseEncoder !== undefined,
+    };
+    const job = host.start(spec, nothing(), signal, this);
+    this.#watch(0);
+    return job;
+  }
+
+  async provide(question: Question): Promise<Omit<Grant, "question">> {
+    try {
+      if (question.need === "parts") {
+        const crash = new ToolFailed("exit", question.message);
+        const parts = await this.#speaking.order.divide(question.piece, crash);
+        this.#pieces.push(...parts);
+        return { parts: this.#specs(parts) };
+      }
+      if (question.need === "slot") {
+        await this.#begin(question.piece, question.isContinuation);
+        this.#watch(question.piece);
+      } else {
+        // Its tool is running: a refusal now would waste that. It is one job, and no piece of it.
+        const work = { isContinuation: true, isFirstPiece: true };
+        const { claim, waiting } = this.#options;
+        this.#releaseEncoder = await this.#speaking.encoderSlots.acquire(claim, waiting, work);
+      }
+      return {};
+    } catch (error) {
+      this.refusal = error;
+      return { isRefused: true };
+    }
+  }
+
+  onSpoken({ piece, failure, seconds }: Parameters<TextListener["onSpoken"]>[0]): void {
+    this.#encoding ??= this.#watchEncoder();
+    this.#encoding.extend({ length: 2 * seconds });
+    const running = this.#running.get(piece);
+    this.#running.delete(piece);
+    running?.stopDeadline();
+    running?.release();
+    if (failure) running?.use?.failed(new ToolFailed(failure.reason, failure.message));
+    else running?.use?.succeeded();
+  }
+
+  /** Releases what it still holds. */
+  end(): void {
+    for (const { stopDeadline, release, use } of this.#running.values()) {
+      stopDeadline();
+      release();
+      use?.ignored();
+    }
+    this.#running.clear();
+    this.#encoding?.stop();
+    this.#releaseEncoder?.();
+  }
+
+  get #isLong(): boolean {
+    return !isShort(this.#options.claim);
+  }
+
+  #specs(orders: readonly PieceOrder[]): PieceSpec[] {
+    return orders.map(({ job, shape }) => ({ ...this.#speaking.specOf(job, this.#isLong), shape }));
+  }
+
+  /** Resolves when the piece has its slot. */
+  async #begin(number: number, isContinuation: boolean): Promise<void> {
+    const { claim, beforeStart, waiting } = this.#options;
+    const { job, seconds, start } = this.#piece(number);
+    const release = await this.#speaking.slotsOf(job).acquire(claim, waiting, { isContinuation, seconds });
+    try {
+      if (!isContinuation) await beforeStart?.();
+      waiting.throwIfAborted();
+      this.#running.set(number, { release, use: start?.(), stopDeadline: () => undefined });
+    } catch (error) {
+      release();
+      throw error;
+    }
+  }
+
+  /** The helper enforces deadlines itself; a frozen one does not. */
+  #watch(number: number): void {
+    const running = this.#running.get(number);
+    if (!running) return;
+    const { job } = this.#speaking.specOf(this.#piece(number).job, this.#isLong);
+    running.stopDeadline = startJobDeadline(job, this.#kill, this.#context).stop;
+  }
+
+  /**
+   * While a piece is spoken, its own deadline applies, and the encoder may have more of it than is
+   * known here.
+   */
+  #watchEncoder(deadlineMs = this.#speaking.limits.deadlineMs): ReturnType<typeof startJobDeadline> {
+    const onPassed = (): void => {
+      if (this.#running.size === 0) this.#kill();
+      else this.#encoding = this.#watchEncoder(0);
+    };
+    return startJobDeadline({ type: "encoder", sampleRate: 1, deadlineMs }, onPassed, this.#context);
+  }
+
+  #piece(number: number): PieceOrder {
+    const piece = this.#pieces[number];
+    if (!piece) throw new RangeError(`There is no piece ${number}.`);
+    return piece;
+  }
+}
+
+async function* nothing(): AsyncGenerator<Buffer, void> {}

@@ -1,0 +1,48 @@
+import { unknownSize, wavHeader } from "../../domain/synthesis/wav-header.ts";
+import type { JobReport } from "../protocol.ts";
+import type { SubprocessHost } from "../subprocess-host.ts";
+import type { PieceJob, PieceOrder } from "./order.ts";
+import { speakPieces } from "./speak-pieces.ts";
+
+/** The WAV of a piece. `onEnd`: called before its end. */
+export type SpeakPiece = (
+  job: PieceJob,
+  signal: AbortSignal,
+  isContinuation: boolean,
+  onEnd: (report: JobReport) => void,
+) => AsyncIterable<Buffer>;
+
+/** `synthesize` in this process, for samples: pages have no helper. */
+export const speakInProcess = (speakPiece: SpeakPiece): SubprocessHost["synthesize"] =>
+  async function* ({ pieces, progressive, divide }, signal, { beforeStart } = {}) {
+    let numbers = 0;
+    const numbered = (orders: readonly PieceOrder[]) =>
+      orders.map((order) => ({ ...order, number: numbers++ }));
+    const speaking = {
+      progressive,
+      say: async function* (
+        { job, start }: PieceOrder,
+        signal: AbortSignal,
+        isContinuation: boolean,
+        onEnd: (report: JobReport) => void,
+      ) {
+        if (!isContinuation) await beforeStart?.();
+        const use = start?.();
+        try {
+          yield* speakPiece(job, signal, isContinuation, onEnd);
+          use?.succeeded();
+        } catch (error) {
+          use?.failed(error);
+          throw error;
+        } finally {
+          use?.ignored();
+        }
+      },
+      divide: async ({ number }: { readonly number: number }, crash: Error) =>
+        numbered(await divide(number, crash)),
+    };
+    const { sampleRate, pcm, report } = await speakPieces(numbered(pieces), speaking, signal);
+    yield wavHeader(sampleRate, unknownSize);
+    yield* pcm;
+    return report();
+  };

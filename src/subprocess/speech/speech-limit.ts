@@ -1,0 +1,43 @@
+import { tap } from "../../async/tap.ts";
+import { bytesPerSample } from "../../pcm/whole-samples.ts";
+import { ToolFailed } from "../tools.ts";
+
+/**
+ * Of one text. Ordinary texts of 5,000 characters take at most 5,000 s (Japanese, at the slowest
+ * rate), of which espeak-ng makes 200 in a second.
+ */
+export const mostSpeechSeconds = 7_200;
+
+/**
+ * CPU time of tools for a whole audio: less than the time after which the pipeline stops to wait
+ * for it (`wholeMs`). Elapsed time would depend on the machine's load, for which a client must not
+ * be charged. A stream may take longer.
+ */
+const mostCpuMs = 8 * 60_000;
+
+/**
+ * Measures the speech of one text, and the work for it. Each method throws a ToolFailed with the
+ * reason "tooLong" when either exceeds its limit.
+ */
+export const createSpeechLimit = (progressive: boolean) => {
+  let seconds = 0;
+  let cpuMs = 0;
+  const check = (): void => {
+    if (seconds > mostSpeechSeconds || (!progressive && cpuMs > mostCpuMs))
+      throw new ToolFailed("tooLong", "The text takes too long to speak.");
+  };
+  return {
+    check,
+    worked: (ms: number): void => {
+      cpuMs += ms;
+    },
+    /** Passes a piece's samples on. */
+    within: (pcm: AsyncIterable<Buffer>, sampleRate: number): AsyncIterable<Buffer> =>
+      tap(pcm, {
+        onChunk: ({ length }) => {
+          seconds += length / bytesPerSample / sampleRate;
+          check();
+        },
+      }),
+  };
+};
