@@ -128,8 +128,6 @@ export interface SpokenPieceReport {
   readonly piece: number;
   /** Undefined if it has succeeded. */
   readonly failure?: { readonly reason: FailureReason; readonly message: string } | undefined;
-  /** The seconds of its samples. */
-  readonly seconds: number;
 }
 
 /** What is known about a piece after the end of the audio. */

@@ -2,7 +2,6 @@ import { Writable } from "node:stream";
 import { untilAborted } from "../../async/deadline.ts";
 import { isEncoded } from "../../domain/synthesis/formats.ts";
 import { unknownSize, wavHeader } from "../../domain/synthesis/wav-header.ts";
-import { bytesPerSample } from "../../pcm/whole-samples.ts";
 import type {
   EncoderSpec,
   Grant,
@@ -52,7 +51,7 @@ export const startText = (
     return numbered(parts);
   };
   async function* say(
-    { number, job, input, shape }: Piece,
+    { number, job, input }: Piece,
     signal: AbortSignal,
     isContinuation: boolean,
     onEnd: (report: JobReport) => void,
@@ -62,19 +61,13 @@ export const startText = (
     const { promise, resolve } = Promise.withResolvers<void>();
     running.add(promise);
     let failure: ToolFailed | undefined = abandoned;
-    let seconds = (shape.pauseMs.before + shape.pauseMs.after) / 1_000;
     try {
       signal.throwIfAborted();
       const work = begin(isContinuation && job.type !== "model" ? { ...job, lowPriority: true } : job);
       const limited = new LimitedWork(nameOf(job), work, job);
       signal.addEventListener("abort", () => limited.stop(abandoned), { once: true });
       work.input.end(input);
-      let rate = 0;
-      for await (const chunk of limited.output()) {
-        rate ||= chunk.length < wavRateEnd ? 0 : chunk.readUInt32LE(wavRateEnd - 4);
-        if (rate > 0) seconds += chunk.length / bytesPerSample / rate;
-        yield chunk;
-      }
+      yield* limited.output();
       failure = undefined;
       onEnd(work.spoken?.() ?? {});
     } catch (error) {
@@ -82,7 +75,7 @@ export const startText = (
       throw failure;
     } finally {
       const failed = failure && { reason: failure.reason, message: failure.message };
-      onSpoken({ piece: number, failure: failed, seconds });
+      onSpoken({ piece: number, failure: failed });
       running.delete(promise);
       resolve();
     }
@@ -133,9 +126,6 @@ export const startText = (
     kill: () => stop.abort(abandoned),
   };
 };
-
-/** Where the sample rate ends in the header of a WAV. */
-const wavRateEnd = 28;
 
 /** The questions of a text, which fail when it is stopped. */
 const createQuestions = (send: TextOptions["ask"], stopped: AbortSignal) => {

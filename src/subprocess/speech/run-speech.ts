@@ -2,6 +2,8 @@ import { untilAborted } from "../../async/deadline.ts";
 import { type Claim, createClaim } from "../../async/scheduler/claim.ts";
 import type { ReservedSlot } from "../../async/scheduler/reserved-slot.ts";
 import type { Resource } from "../../async/scheduler/resource.ts";
+import { systemTime } from "../../async/time.ts";
+import type { HostProcess } from "../host-process.ts";
 import { startJobDeadline } from "../job-deadline.ts";
 import type { Grant, Limits, PieceSpec, Question, SpeechReport, SpeechSpec } from "../protocol.ts";
 import type { RemoteJob, TextListener } from "../remote-job.ts";
@@ -85,7 +87,7 @@ class RunningText implements TextListener {
   readonly #pieces: PieceOrder[];
   readonly #running = new Map<number, RunningPiece>();
   #releaseEncoder: (() => void) | undefined;
-  #encoding: ReturnType<typeof startJobDeadline> | undefined;
+  #stopWatch = (): void => undefined;
   #kill = (): void => undefined;
 
   constructor(context: HostContext, speaking: Speaking, options: RunningTextOptions) {
@@ -103,6 +105,7 @@ class RunningText implements TextListener {
     await this.#begin(0, false);
     const host = await untilAborted(this.#context.helper.current(), signal);
     this.#kill = () => host.kill();
+    this.#stopWatch = watchHelper(host, this.#context);
     const spec: SpeechSpec = {
       ...{ type: "speech", ...limits, format: order.format, progressive: order.progressive },
       pieces: this.#specs(order.pieces),
@@ -130,17 +133,16 @@ class RunningText implements TextListener {
         const work = { isContinuation: true, isFirstPiece: true };
         const { claim, waiting } = this.#options;
         this.#releaseEncoder = await this.#speaking.encoderSlots.acquire(claim, waiting, work);
+        if (waiting.aborted) this.#releaseEncoder(); // the text has ended meanwhile
       }
       return {};
     } catch (error) {
-      this.refusal = error;
+      if (!this.#options.waiting.aborted) this.refusal = error;
       return { isRefused: true };
     }
   }
 
-  onSpoken({ piece, failure, seconds }: Parameters<TextListener["onSpoken"]>[0]): void {
-    this.#encoding ??= this.#watchEncoder();
-    this.#encoding.extend({ length: 2 * seconds });
+  onSpoken({ piece, failure }: Parameters<TextListener["onSpoken"]>[0]): void {
     const running = this.#running.get(piece);
     this.#running.delete(piece);
     running?.stopDeadline();
@@ -157,7 +159,7 @@ class RunningText implements TextListener {
       use?.ignored();
     }
     this.#running.clear();
-    this.#encoding?.stop();
+    this.#stopWatch();
     this.#releaseEncoder?.();
   }
 
@@ -174,11 +176,14 @@ class RunningText implements TextListener {
     const { claim, beforeStart, waiting } = this.#options;
     const { job, seconds, start } = this.#piece(number);
     const release = await this.#speaking.slotsOf(job).acquire(claim, waiting, { isContinuation, seconds });
+    let use: PieceUse | undefined;
     try {
+      use = start?.();
       if (!isContinuation) await beforeStart?.();
       waiting.throwIfAborted();
-      this.#running.set(number, { release, use: start?.(), stopDeadline: () => undefined });
+      this.#running.set(number, { release, use, stopDeadline: () => undefined });
     } catch (error) {
+      use?.ignored();
       release();
       throw error;
     }
@@ -192,23 +197,38 @@ class RunningText implements TextListener {
     running.stopDeadline = startJobDeadline(job, this.#kill, this.#context).stop;
   }
 
-  /**
-   * While a piece is spoken, its own deadline applies, and the encoder may have more of it than is
-   * known here.
-   */
-  #watchEncoder(deadlineMs = this.#speaking.limits.deadlineMs): ReturnType<typeof startJobDeadline> {
-    const onPassed = (): void => {
-      if (this.#running.size === 0) this.#kill();
-      else this.#encoding = this.#watchEncoder(0);
-    };
-    return startJobDeadline({ type: "encoder", sampleRate: 1, deadlineMs }, onPassed, this.#context);
-  }
-
   #piece(number: number): PieceOrder {
     const piece = this.#pieces[number];
     if (!piece) throw new RangeError(`There is no piece ${number}.`);
     return piece;
   }
 }
+
+/** A helper that does not respond for this long is frozen. */
+const frozenMs = 30_000;
+
+/**
+ * Kills a frozen helper, also while no piece is spoken. A client that does not read holds a text for
+ * longer than any deadline that is known here. Returns what ends it.
+ */
+const watchHelper = (
+  host: Pick<HostProcess, "ping" | "kill">,
+  { time = systemTime }: HostContext,
+): (() => void) => {
+  let hasResponded = true;
+  const check = (): void => {
+    if (!hasResponded) return host.kill();
+    hasResponded = false;
+    void host.ping().then(
+      () => {
+        hasResponded = true;
+      },
+      () => undefined, // it has ended
+    );
+    stop = time.after(frozenMs, check);
+  };
+  let stop = time.after(frozenMs, check);
+  return () => stop();
+};
 
 async function* nothing(): AsyncGenerator<Buffer, void> {}

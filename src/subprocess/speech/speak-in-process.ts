@@ -26,9 +26,9 @@ export const speakInProcess = (speakPiece: SpeakPiece): SubprocessHost["synthesi
         isContinuation: boolean,
         onEnd: (report: JobReport) => void,
       ) {
-        if (!isContinuation) await beforeStart?.();
         const use = start?.();
         try {
+          if (!isContinuation) await beforeStart?.();
           yield* speakPiece(job, signal, isContinuation, onEnd);
           use?.succeeded();
         } catch (error) {
