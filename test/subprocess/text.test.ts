@@ -2,12 +2,13 @@ import { Readable } from "node:stream";
 import { expect } from "chai";
 import { createClaim } from "../../src/async/scheduler/claim.ts";
 import { type AudioFormat, isEncoded } from "../../src/domain/synthesis/formats.ts";
-import type { PieceJob, PieceOrder, SpeechOrder } from "../../src/subprocess/speech/order.ts";
+import { unknownSize, wavHeader } from "../../src/domain/synthesis/wav-header.ts";
+import type { PieceJob, PieceOrder, PieceUse, SpeechOrder } from "../../src/subprocess/speech/order.ts";
 import type { SubprocessHost } from "../../src/subprocess/subprocess-host.ts";
 import { ToolFailed } from "../../src/subprocess/tools.ts";
 import { collect } from "../support/collect.ts";
 import { placeFakeTools } from "../support/fake-tools.ts";
-import { until } from "../support/processes.ts";
+import { gone, until } from "../support/processes.ts";
 import { rejection } from "../support/rejection.ts";
 import { openToolHost } from "../support/tool-host.ts";
 
@@ -27,6 +28,9 @@ const orderOf = (inputs: readonly string[], format?: AudioFormat): SpeechOrder =
   ...{ format, progressive: false },
   divide: (_, crash) => Promise.reject(crash),
 });
+/** For printf. */
+const escaped = (bytes: Buffer): string =>
+  [...bytes].map((byte) => `\\${byte.toString(8).padStart(3, "0")}`).join("");
 const sentences = ["One two three.", "Four five six seven.", "Eight nine ten.", "Eleven.", "Twelve."];
 const wordsOf = (count: number): string => "one two three four ".repeat(count);
 
@@ -38,6 +42,21 @@ describe("A text in the helper", () => {
     return host;
   };
   afterEach(() => Promise.all(hosts.splice(0).map((host) => host.close())));
+  const withFakeSpeaker = async (
+    script: string,
+    run: (host: SubprocessHost) => Promise<void>,
+  ): Promise<void> => {
+    const tools = await placeFakeTools();
+    try {
+      await tools.place(
+        "espeak-ng",
+        `case "$1" in --version) exec /usr/bin/espeak-ng "$@";; esac\n${script}`,
+      );
+      await run(await open({ path: `${tools.directory}:/usr/bin:/bin`, speakers: 0 }));
+    } finally {
+      await tools.remove();
+    }
+  };
   const say = async (host: SubprocessHost, order: SpeechOrder): Promise<Buffer> =>
     Buffer.concat(await collect(host.synthesize(order, never)));
 
@@ -113,35 +132,115 @@ describe("A text in the helper", () => {
     expect(host.stats().running).to.equal(0);
   });
 
+  it("holds few pieces and no slot of a tool while its client does not read", async () => {
+    const host = await open({ concurrency: 1 });
+    let begun = 0;
+    const start = (): PieceUse => {
+      begun++;
+      return { succeeded: () => undefined, failed: () => undefined, ignored: () => undefined };
+    };
+    const { pieces, ...order } = orderOf(
+      Array.from({ length: 40 }, () => wordsOf(8)),
+      "mp3",
+    );
+    const stop = new AbortController();
+    const slow = { ...order, progressive: true, pieces: pieces.map((piece) => ({ ...piece, start })) };
+    const audio = host.synthesize(slow, stop.signal, { claim: createClaim("slow", 15) });
+    await audio.next();
+    const encoders = 1;
+    await until("its tools have ended", () => begun > 1 && host.stats().running === encoders);
+    for (let text = 0; text < 3; text++) await say(host, orderOf(sentences, "mp3"));
+    expect(begun).to.be.below(pieces.length);
+    expect(host.stats()).to.include({ running: encoders, queued: 0 });
+    stop.abort(new Error("the caller left"));
+    await rejection(collect(audio));
+    await until("its slots are free", () => host.stats().running === 0);
+  });
+
+  it("may have more samples than the audio of a single tool", async () => {
+    const half = 33 * 1024 * 1024;
+    await withFakeSpeaker(
+      `cat >/dev/null; printf '${escaped(wavHeader(22_050, unknownSize))}'; head -c ${half} /dev/zero | tr '\\0' '\\1'`,
+      async (host) => {
+        const { pieces, ...order } = orderOf(["One.", "Two."]);
+        const shape = { gains: [], silence: 0, pauseMs: { before: 0, after: 0 } };
+        const loud = pieces.map((piece) => ({ ...piece, shape }));
+        let size = 0;
+        for await (const { length } of host.synthesize({ ...order, pieces: loud }, never)) size += length;
+        expect(size).to.equal(2 * half + wavHeaderBytes);
+      },
+    );
+  });
+
+  describe("whose helper", () => {
+    const interrupted = async (
+      host: SubprocessHost,
+      audio: AsyncGenerator<Buffer, unknown>,
+      signal: "SIGKILL" | "SIGSTOP",
+    ): Promise<void> => {
+      const { pid } = host.stats();
+      if (pid === undefined) throw new Error("There is no helper.");
+      process.kill(pid, signal);
+      expect(await rejection(collect(audio))).to.include({ reason: "helper" });
+      await gone(pid);
+      await until("its slots are free", () => host.stats().running === 0 && host.stats().queued === 0);
+      expect((await say(host, orderOf(["One."]))).length).to.be.above(wavHeaderBytes);
+    };
+    const long = orderOf(
+      Array.from({ length: 9 }, () => wordsOf(80)),
+      "mp3",
+    );
+
+    it("is killed while it is spoken and encoded fails, and frees its slots", async () => {
+      const host = await open();
+      const audio = host.synthesize(long, never);
+      await audio.next();
+      await interrupted(host, audio, "SIGKILL");
+    });
+
+    it("is killed while it waits for the slot of a piece fails, and frees its slots", async () => {
+      const host = await open({ concurrency: 1 });
+      const audio = host.synthesize({ ...long, format: "wav" }, never);
+      await audio.next();
+      const others = ["a", "b"].map((key) =>
+        collect(host.synthesize(long, never, { claim: createClaim(key) })).catch(() => undefined),
+      );
+      await until("pieces wait", () => host.stats().queued > 0);
+      await interrupted(host, audio, "SIGKILL");
+      await Promise.all(others);
+    });
+
+    it("is frozen while a piece is spoken fails after the piece's deadline, and frees its slots", async () => {
+      const host = await open({ graceMs: 100 });
+      const pieces = long.pieces.map((piece) => ({ ...piece, job: { ...piece.job, deadlineMs: 2_000 } }));
+      const audio = host.synthesize({ ...long, pieces, format: "wav" }, never);
+      await audio.next();
+      await interrupted(host, audio, "SIGSTOP");
+    });
+  });
+
   describe("whose tool crashes", () => {
     it("is spoken in the parts that the service names", async () => {
-      const tools = await placeFakeTools();
-      try {
-        await tools.place(
-          "espeak-ng",
-          'case "$1" in --version) exec /usr/bin/espeak-ng "$@";; esac\n' +
-            'text=$(cat)\ncase "$text" in *BAD*BAD*) exit 3;; esac\n' +
-            'printf %s "$text" | /usr/bin/espeak-ng "$@"',
-        );
-        const path = `${tools.directory}:/usr/bin:/bin`;
-        const host = await open({ path, speakers: 0 });
-        const divided: (readonly [piece: number, message: string])[] = [];
-        const order = orderOf(["One.", "BAD BAD.", "Two."]);
-        const audio = await say(host, {
-          ...order,
-          divide: async (piece, { message }) => {
-            divided.push([piece, message]);
-            return ["BAD", "BAD."].map(pieceOf);
-          },
-        });
-        expect(divided).to.deep.equal([[1, "espeak-ng failed."]]);
-        const parts = await say(host, orderOf(["One.", "BAD", "BAD.", "Two."]));
-        expect(Math.abs(parts.length - audio.length)).to.be.below(2000);
-        const failed = await rejection(say(host, order));
-        expect(failed).to.be.instanceOf(ToolFailed).and.include({ reason: "exit" });
-      } finally {
-        await tools.remove();
-      }
+      await withFakeSpeaker(
+        'text=$(cat)\ncase "$text" in *BAD*BAD*) exit 3;; esac\n' +
+          'printf %s "$text" | /usr/bin/espeak-ng "$@"',
+        async (host) => {
+          const divided: (readonly [piece: number, message: string])[] = [];
+          const order = orderOf(["One.", "BAD BAD.", "Two."]);
+          const audio = await say(host, {
+            ...order,
+            divide: async (piece, { message }) => {
+              divided.push([piece, message]);
+              return ["BAD", "BAD."].map(pieceOf);
+            },
+          });
+          expect(divided).to.deep.equal([[1, "espeak-ng failed."]]);
+          const parts = await say(host, orderOf(["One.", "BAD", "BAD.", "Two."]));
+          expect(Math.abs(parts.length - audio.length)).to.be.below(2000);
+          const failed = await rejection(say(host, order));
+          expect(failed).to.be.instanceOf(ToolFailed).and.include({ reason: "exit" });
+        },
+      );
     });
   });
 });

@@ -26,13 +26,12 @@ export class LimitedWork {
   constructor(name: string, work: ToolProcess, order: LimitedSpec, options: LimitedWorkOptions = {}) {
     this.#name = name;
     this.#work = work;
-    this.#maxOutputBytes = order.maxOutputBytes;
+    const isText = order.type === "speech"; // its encoder and its tools have limits of their own
+    this.#maxOutputBytes = isText ? Number.POSITIVE_INFINITY : order.maxOutputBytes;
     this.#onStop = options.onStop;
     // A process that exits early closes its input; its exit reports the cause.
     work.input.on("error", () => undefined);
-    // The encoder of a text, and the tool of each piece, have deadlines of their own.
-    if (order.type !== "speech")
-      this.#deadline = startJobDeadline(order, (ms) => this.stop(tooLate(name, ms)), options);
+    if (!isText) this.#deadline = startJobDeadline(order, (ms) => this.stop(tooLate(name, ms)), options);
   }
 
   get isStopped(): boolean {
