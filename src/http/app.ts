@@ -33,7 +33,7 @@ interface MiddlewareOptions {
   readonly credentialHeaders: readonly string[];
 }
 
-export interface AppOptions extends MiddlewareOptions {
+interface AppOptions extends MiddlewareOptions {
   readonly router: OperationRouter;
   readonly observer?: RequestObserver | undefined;
 }

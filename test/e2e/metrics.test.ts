@@ -63,8 +63,8 @@ describe("The service's metrics", () => {
           await bytesOf(await synthesize(service.url, website, { voice, text }));
       });
       const responses = prometheusName(metricDefinitions.responses);
-      expect(added(responses, { source: "miss", engine: "g1", delivery: "whole" })).to.equal(1);
-      expect(added(responses, { source: "memory" })).to.equal(2);
+      expect(added(responses, { provenance: "miss", engine: "g1", delivery: "whole" })).to.equal(1);
+      expect(added(responses, { provenance: "memory" })).to.equal(2);
       expect(added(prometheusName(metricDefinitions.characters), { engine: "g1" })).to.equal(3 * text.length);
       const served = { http_route: "/v2/text/synthesize", http_response_status_code: "200" };
       expect(added(`${prometheusName(metricDefinitions.requests)}_count`, served)).to.equal(3);

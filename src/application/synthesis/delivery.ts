@@ -31,7 +31,7 @@ export interface StreamContext extends RequestContext {
   readonly kind: StreamKind;
 }
 
-export interface WholeRequest<S extends Selection> {
+interface WholeRequest<S extends Selection> {
   /** True if the client requests a range. */
   readonly hasRange: boolean;
   /**
@@ -41,7 +41,7 @@ export interface WholeRequest<S extends Selection> {
   readonly select: (audio: Audio, onBegin: () => void) => S | Promise<S>;
 }
 
-export interface Delivered<S extends Selection> {
+interface Delivered<S extends Selection> {
   readonly audio: Audio;
   readonly selection: S;
   /** Charged to the key; 0 for a repeat. */
@@ -86,7 +86,7 @@ export interface WholeDelivery {
  * connected.
  * @throws {RateLimited} before any work
  */
-export type RecordWhole = (
+type RecordWhole = (
   plan: SynthesisPlan,
   principal: ActingKey,
   requestId: string,

@@ -6,7 +6,7 @@ import { type Dialect, parseSsml } from "../../domain/text/ssml.ts";
 import type { Engine } from "../../engines/engine.ts";
 
 /** A document for one voice. */
-export interface VoicedDocument {
+interface VoicedDocument {
   /** Canonical SSML, in which voices have the engine's own names. */
   readonly document: string;
   /** The dialect that the document was parsed in. */

@@ -6,7 +6,7 @@ import { completeSentencesOf } from "../../domain/text/sentences.ts";
  * characters later. The pieces depend on the text alone, not on its chunks. Joined, they are the
  * text; a blank text has none.
  */
-export interface IncomingText {
+interface IncomingText {
   /** Returns the pieces that are now complete. */
   add(chunk: string): string[];
   /** Returns the remaining pieces. */

@@ -62,7 +62,7 @@ export interface SynthesisPlan {
  */
 export type FindEngine = (code: EngineCode, websiteId: string) => Engine | undefined;
 
-export interface PlannerOptions {
+interface PlannerOptions {
   readonly findEngine: FindEngine;
   readonly encoderVersion: Encoder["version"];
   readonly namingKey: KeyObject;

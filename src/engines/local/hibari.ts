@@ -17,7 +17,7 @@ import {
   unreadInEnglish,
 } from "./pronounced-request.ts";
 
-export interface HibariOptions {
+interface HibariOptions {
   /** Loads the voices that are kept loaded. */
   readonly host: Pick<SubprocessHost, "speakByModel">;
   /** By SystemVoice.voiceName. Voices may be added later. */

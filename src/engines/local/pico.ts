@@ -22,7 +22,7 @@ const prefix = "pico";
 /** A process that takes longer for a sentence, its start included, is killed. */
 const deadlineMs = 30_000;
 
-export interface PicoOptions {
+interface PicoOptions {
   /** By SystemVoice.voiceName. Voices may be added later. */
   readonly installed: ReadonlyMap<string, InstalledVoice>;
   /** Each voice has a circuit breaker of its own. */

@@ -3,7 +3,7 @@ import { presentError } from "./error-codes.ts";
 import { errorResponse } from "./error-response.ts";
 
 /** An error as an API sends it. */
-export interface EnvelopedError {
+interface EnvelopedError {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: object;

@@ -1,7 +1,7 @@
 import type { Gender } from "../../../domain/synthesis/speech.ts";
 
 /** A voice of this service that another name stands for. */
-export interface MappedVoice {
+interface MappedVoice {
   readonly name: string;
   /**
    * It is replaced by a voice of this gender if the text is of another language. Absent: it speaks

@@ -155,7 +155,7 @@ const requestWith = <Format extends z.ZodOptional>(
     .meta({ id, anyOf: [{ required: ["voice"] }, { required: ["lang"] }] });
 
 export type RequestSchema = ReturnType<typeof synthesizeRequest>;
-export type AnyFormatSchema = ReturnType<typeof requestInAnyFormat>;
+type AnyFormatSchema = ReturnType<typeof requestInAnyFormat>;
 
 /** @throws {Invalid} */
 export const requestFromBody = (schema: RequestSchema | AnyFormatSchema, body: unknown): SynthesisRequest =>
