@@ -30,6 +30,8 @@ export interface SpeechRequest extends WrittenText {
   readonly claim?: Claim | undefined;
   /** True if a local engine encodes its audio; without, it returns samples. Default: false. */
   readonly encode?: boolean;
+  /** Called when a local engine has the first samples to encode. */
+  readonly onEncoding?: ((sampleRate: number) => void) | undefined;
   /** Decodes the audio of servers that send another container than the requested one. */
   readonly decode?: Decode;
 }

@@ -113,6 +113,7 @@ export class HostProcess {
     if (response.type === "output") job?.received(response.bytes);
     else if (response.type === "written") job?.written(response.bytes);
     else if (response.type === "question") void job?.asked(response.number, response.question);
+    else if (response.type === "encoding") job?.encoding(response.sampleRate);
     else if (response.type === "spoken") job?.spoken(response);
     else {
       if (response.type === "done") job?.settle(undefined, response);

@@ -186,6 +186,8 @@ export type Response =
       readonly message: string;
       readonly isOfEncoder?: boolean;
     }
+  /** The first samples of a text are there: its encoder is given them when it has its slot. */
+  | { readonly type: "encoding"; readonly job: number; readonly sampleRate: number }
   | { readonly type: "question"; readonly job: number; readonly number: number; readonly question: Question }
   | ({ readonly type: "spoken"; readonly job: number } & SpokenPieceReport);
 

@@ -8,6 +8,7 @@ export type RemoteJob = ReturnType<typeof startRemoteJob>;
 export interface TextListener {
   readonly provide: (question: Question) => Promise<Omit<Grant, "question">>;
   readonly onSpoken: (report: SpokenPieceReport) => void;
+  readonly onEncoding: (sampleRate: number) => void;
 }
 
 /** The service's side of a job. */
@@ -63,6 +64,7 @@ export const startRemoteJob = (
       const grant = (await listener?.provide(asked)) ?? { isRefused: true };
       if (!over) send({ type: "grant", job, grant: { ...grant, question } });
     },
+    encoding: (sampleRate: number): void => listener?.onEncoding(sampleRate),
     spoken: (report: SpokenPieceReport): void => listener?.onSpoken(report),
     received: (bytes: Buffer): void => void output.push(bytes),
     written: window.acknowledged,

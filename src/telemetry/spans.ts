@@ -58,6 +58,10 @@ const errorType = (error: unknown): string => {
   return "code" in error && typeof error.code === "string" ? error.code : error.name;
 };
 
+/** The function runs in the trace that is active now, whoever calls it. */
+export const inThisTrace = <T extends (...given: never[]) => void>(run: T): T =>
+  context.bind(context.active(), run);
+
 export const runInSpan = <T>(span: Span, run: () => T): T =>
   span.isRecording() ? context.with(trace.setSpan(context.active(), span), run) : run();
 

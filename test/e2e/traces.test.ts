@@ -108,6 +108,10 @@ describe("Traces and metrics sent to a collector", () => {
     expect(parentOf(trace, "audio store get")).to.equal("obtain sound");
     expect(parentOf(trace, "speak g1")).to.equal("obtain sound");
     expect(parentOf(trace, "encode mp3")).to.equal("obtain sound");
+    expect(trace.find(({ name }) => name === "encode mp3")?.attributes).to.deep.include({
+      "voxledger.format": "mp3",
+      "voxledger.sample_rate": 22_050,
+    });
     expect(parentOf(trace, "audio store put")).to.equal("obtain sound");
     expect(parentOf(trace, "record usage")).to.equal(request);
     expect(parentOf(trace, "append journal")).to.equal("record usage");

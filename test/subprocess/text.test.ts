@@ -86,6 +86,15 @@ describe("A text in the helper", () => {
     expect(words).to.deep.equal([3, 4, 3, 1, 1]);
   });
 
+  it("says when its first samples are there, if they are encoded", async () => {
+    const host = await open();
+    const rates: number[] = [];
+    const onEncoding = (sampleRate: number): void => void rates.push(sampleRate);
+    for (const format of ["mp3", "wav", undefined] as const)
+      await collect(host.synthesize(orderOf(["One."], format), never, { onEncoding }));
+    expect(rates).to.deep.equal([22_050, 22_050]);
+  });
+
   it("lets the texts of other keys speak between its pieces", async () => {
     const host = await open({ concurrency: 1 });
     const ended: string[] = [];

@@ -1,7 +1,9 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Attributes } from "@opentelemetry/api";
 import { expect } from "chai";
+import type { Encoder, EncoderUse } from "../../src/audio/formats/encoder.ts";
 import { openFilesystemAudioStore } from "../../src/audio/store/filesystem/filesystem-audio-store.ts";
 import { EngineFailed, Unavailable } from "../../src/domain/errors.ts";
 import { normalProsody } from "../../src/domain/synthesis/speech.ts";
@@ -86,6 +88,35 @@ describe("an instrumented encoder", () => {
     );
     return [...outcomes, error];
   };
+
+  const observed = (use: (observed: EncoderUse) => void): readonly unknown[] => {
+    const outcomes: unknown[] = [];
+    const histogram = () => (_: number, given?: Attributes) => outcomes.push(given?.outcome);
+    const encoder = instrumentEncoder({ ...meters, histogram })({} as Encoder);
+    const observing = encoder.observe?.("mp3", new AbortController().signal);
+    if (observing) use(observing);
+    return outcomes;
+  };
+
+  it("counts an encoder that an engine uses once it has samples, by the error that ended it", () => {
+    const busy = new Unavailable("No encoder.", 1);
+    const broken = new EngineFailed("The engine broke off.");
+    const ends: ((use: EncoderUse) => void)[] = [
+      (use) => use.succeeded(),
+      (use) => use.failed(busy),
+      (use) => use.failed(broken),
+      (use) => use.ignored(),
+    ];
+    const all = ends.flatMap((end) =>
+      observed((use) => {
+        use.started(22_050);
+        end(use);
+        use.ignored();
+      }),
+    );
+    expect(all).to.deep.equal(["made", "unavailable", "abandoned", "abandoned"]);
+    expect(ends.flatMap((end) => observed(end))).to.deep.equal([]);
+  });
 
   it("has made what was encoded to its end", async () => {
     expect(await encode(samples())).to.deep.equal(["made", undefined]);

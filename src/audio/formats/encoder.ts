@@ -27,8 +27,8 @@ export interface Encoder {
     signal: AbortSignal,
     turn?: EncoderTurn,
   ): AsyncIterable<Buffer>;
-  /** Passes on audio that a local engine's encoder, one of these, has encoded. Default: unchanged. */
-  observe?(format: AudioFormat, encoded: AsyncIterable<Buffer>, signal: AbortSignal): AsyncIterable<Buffer>;
+  /** Observes an encoder of this kind that a local engine may use. */
+  observe?(format: AudioFormat, signal: AbortSignal): EncoderUse;
   /**
    * Reserves a slot for a long response, before its first piece is spoken. Undefined if the
    * response is short, or the format has no encoder.
@@ -36,6 +36,19 @@ export interface Encoder {
    * @throws the signal's reason
    */
   reserve(format: AudioFormat, signal: AbortSignal, claim?: Claim): Promise<ReservedSlot | undefined>;
+}
+
+/** One use of an encoder by an engine. Only the first report of its end counts. */
+export interface EncoderUse {
+  /** It has its first samples. Without a call, the engine has used none. */
+  started(sampleRate: number): void;
+  /** The first encoded byte has arrived. */
+  firstByte(): void;
+  succeeded(): void;
+  /** The audio failed: its encoder if the error is {Unavailable}. */
+  failed(error: unknown): void;
+  /** Its reader has left. */
+  ignored(): void;
 }
 
 export interface EncoderTurn {

@@ -66,12 +66,13 @@ export const createRenderer = ({ engines, encoder, decoder, maxAudioBytes }: Ren
       reserving ??= encoder.reserve(recipe.format, signal, claim);
       await reserving;
     };
+    const use = encoder.observe?.(recipe.format, signal);
     const request = {
       ...speechRequest(spoken),
       ...(progressive && { progressive }),
       ...(beforeStart && { beforeStart }),
       ...(claim && { claim }),
-      encode: true,
+      ...{ encode: true, onEncoding: use?.started },
       ...(decoder && {
         // Otherwise decoders of audio without an encoder could block those of audio that has
         // one.
@@ -85,23 +86,28 @@ export const createRenderer = ({ engines, encoder, decoder, maxAudioBytes }: Ren
       const speech = await engine.synthesize(request, signal);
       signal.throwIfAborted(); // do not start an encoder for an aborted request
       const slot = await reserving;
-      const { audio, declared } = inFormat(speech, recipe.format, {
-        encode: (...asked) => encoder.encode(...asked, signal, { claim, slot, isWhole: !progressive }),
-        observe: (encoded) => encoder.observe?.(recipe.format, encoded, signal) ?? encoded,
-      });
+      const { audio, declared } = inFormat(speech, recipe.format, (...asked) =>
+        encoder.encode(...asked, signal, { claim, slot, isWhole: !progressive }),
+      );
       let size = 0;
       for await (const chunk of audio) {
+        use?.firstByte();
         size += chunk.length;
         if (size > maxAudioBytes) throw tooLarge(engine, maxAudioBytes);
         yield chunk;
       }
+      use?.succeeded();
       const { leastSeconds } = speech;
       const input = declared();
       // A server may have other bytes each time, and so may a voice whose audio cannot be made
       // again.
       const mayDiffer = speech.encoded === undefined || recipe.encoding === undefined;
       return { declared: input, leastSeconds, marks: marksIn(recipe.format, speech, input), mayDiffer };
+    } catch (error) {
+      use?.failed(error);
+      throw error;
     } finally {
+      use?.ignored();
       void reserving?.then((slot) => slot?.release()).catch(() => undefined); // its caller got the error
     }
   },
@@ -207,23 +213,13 @@ interface Encoded {
   readonly declared: () => AudioLength | undefined;
 }
 
-interface Encoding {
-  readonly encode: (
-    format: AudioFormat,
-    sampleRate: number,
-    pcm: AsyncIterable<Buffer>,
-  ) => AsyncIterable<Buffer>;
-  readonly observe: (encoded: AsyncIterable<Buffer>) => AsyncIterable<Buffer>;
-}
-
 const inFormat = (
   { encoding, audio, encoded }: Speech,
   format: AudioFormat,
-  { encode, observe }: Encoding,
+  encode: (format: AudioFormat, sampleRate: number, pcm: AsyncIterable<Buffer>) => AsyncIterable<Buffer>,
 ): Encoded => {
   if (encoding.kind === "encoded") {
-    if (encoding.format === format && encoded) return { audio: observe(audio), declared: encoded };
-    if (encoding.format === format) return { audio, declared: () => undefined };
+    if (encoding.format === format) return { audio, declared: encoded ?? (() => undefined) };
     throw new EngineFailed(`The engine returned ${encoding.format} instead of ${format}.`);
   }
   const { sampleRate } = encoding;

@@ -39,7 +39,7 @@ export const speak = async (
   { host, voiceOf, japanese, slot }: Speaking,
   signal: AbortSignal,
 ): Promise<Speech> => {
-  const { claim, beforeStart, progressive = false, encode = false, format } = request;
+  const { claim, beforeStart, progressive = false, encode = false, format, onEncoding } = request;
   const { runs, spoken } = await prepareFor(request, { voiceOf, japanese }, signal);
   const pieces = localPieces(runs, request.prosody, voiceOf);
   requireReadable(pieces);
@@ -58,7 +58,7 @@ export const speak = async (
   let report: SpeechReport | undefined;
   const read = async function* (): AsyncGenerator<Buffer, void> {
     try {
-      report = yield* host.synthesize(order, signal, { claim, beforeStart, slot });
+      report = yield* host.synthesize(order, signal, { claim, beforeStart, slot, onEncoding });
       asked.report(report);
     } catch (error) {
       throw errorOf(error, asked.silence);

@@ -131,6 +131,7 @@ const beginText = (job: number, order: SpeechSpec): ToolProcess =>
   startText(order, {
     ...{ begin: beginTool, nameOf, encode },
     ask: (number, question) => send({ type: "question", job, number, question }),
+    onEncoding: (sampleRate) => send({ type: "encoding", job, sampleRate }),
     onSpoken: (report) => send({ type: "spoken", job, ...report }),
   });
 

@@ -23,6 +23,7 @@ interface TextOptions {
   readonly nameOf: (job: PieceSpec["job"]) => string;
   readonly encode: (order: Pick<EncoderSpec, "format" | "sampleRate" | "lowPriority">) => ToolProcess;
   readonly ask: (number: number, question: Question) => void;
+  readonly onEncoding: (sampleRate: number) => void;
   readonly onSpoken: (report: SpokenPieceReport) => void;
 }
 
@@ -36,7 +37,7 @@ interface Piece extends PieceSpec {
  */
 export const startText = (
   order: SpeechSpec,
-  { begin, nameOf, encode, onSpoken, ...options }: TextOptions,
+  { begin, nameOf, encode, onEncoding, onSpoken, ...options }: TextOptions,
 ): ToolProcess => {
   const stop = new AbortController();
   const { ask, granted } = createQuestions(options.ask, stop.signal);
@@ -111,6 +112,7 @@ export const startText = (
     try {
       const { progressive, format } = order;
       spoken = await speakPieces(numbered(order.pieces), { progressive, say, divide }, stop.signal);
+      if (format !== undefined) onEncoding(spoken.sampleRate);
       yield* format !== undefined && isEncoded(format) ? encoded(format, spoken) : inWav(spoken);
     } finally {
       stop.abort(abandoned);

@@ -24,6 +24,8 @@ export interface Speaking {
 export interface SpeechTurn extends Pick<SlotOptions, "claim" | "beforeStart"> {
   /** A slot of the encoder that was reserved. */
   readonly slot?: ReservedSlot | undefined;
+  /** Called when the first samples are there, before the encoder has its slot. */
+  readonly onEncoding?: ((sampleRate: number) => void) | undefined;
 }
 
 /**
@@ -35,12 +37,15 @@ export async function* runSpeech(
   context: HostContext,
   speaking: Speaking,
   wanted: AbortSignal,
-  { claim = createClaim(), beforeStart, slot }: SpeechTurn,
+  { claim = createClaim(), beforeStart, slot, onEncoding = () => {} }: SpeechTurn,
 ): AsyncGenerator<Buffer, SpeechReport> {
   const over = new AbortController();
   const signal = AbortSignal.any([wanted, context.closing]);
   const waiting = AbortSignal.any([signal, over.signal]);
-  const text = new RunningText(context, speaking, { claim, beforeStart, signal, waiting, slot });
+  const text = new RunningText(context, speaking, {
+    ...{ claim, beforeStart, slot, onEncoding },
+    ...{ signal, waiting },
+  });
   let job: RemoteJob;
   try {
     job = await text.start();
@@ -72,6 +77,7 @@ interface RunningPiece {
 }
 
 interface RunningTextOptions extends Required<Pick<SpeechTurn, "beforeStart" | "slot">> {
+  readonly onEncoding: (sampleRate: number) => void;
   readonly claim: Claim;
   readonly signal: AbortSignal;
   /** Of what waits for a slot: aborted at the end of the text, too. */
@@ -140,6 +146,10 @@ class RunningText implements TextListener {
       if (!this.#options.waiting.aborted) this.refusal = error;
       return { isRefused: true };
     }
+  }
+
+  onEncoding(sampleRate: number): void {
+    this.#options.onEncoding(sampleRate);
   }
 
   onSpoken({ piece, failure }: Parameters<TextListener["onSpoken"]>[0]): void {
@@ -217,7 +227,10 @@ const watchHelper = (
 ): (() => void) => {
   let hasResponded = true;
   const check = (): void => {
-    if (!hasResponded) return host.kill();
+    if (!hasResponded) {
+      host.kill();
+      return;
+    }
     hasResponded = false;
     void host.ping().then(
       () => {

@@ -1,6 +1,4 @@
-import type { Attributes } from "@opentelemetry/api";
 import type { Streaming } from "../../application/synthesis/delivery.ts";
-import { tap } from "../../async/tap.ts";
 import type { Encoder } from "../../audio/formats/encoder.ts";
 import type { Pipeline, Rendition } from "../../audio/pipeline/pipeline.ts";
 import type { AudioStore } from "../../audio/store/audio-store.ts";
@@ -9,7 +7,7 @@ import type { AudioSource } from "../../domain/ledger/journal/serving.ts";
 import type { AudioFormat } from "../../domain/synthesis/formats.ts";
 import type { Instruments } from "../instruments.ts";
 import { runOperation, startOperation, trackStream } from "../operation.ts";
-import { isRecording, withSpan } from "../spans.ts";
+import { inThisTrace, isRecording, withSpan } from "../spans.ts";
 
 export const instrumentAudioStore = (instruments: Instruments) => {
   const duration = instruments.histogram("audioStoreDuration");
@@ -62,26 +60,33 @@ export const instrumentAudioStore = (instruments: Instruments) => {
 export const instrumentEncoder = (instruments: Instruments) => {
   const duration = instruments.histogram("encoderDuration");
 
-  const start = (format: AudioFormat, signal: AbortSignal, attributes: Attributes = {}) =>
+  const start = (format: AudioFormat, sampleRate: number, signal: AbortSignal) =>
     startOperation({
       name: `encode ${format}`,
-      attributes: { "voxledger.format": format, ...attributes },
+      attributes: { "voxledger.format": format, "voxledger.sample_rate": sampleRate },
       signal,
       onEnd: (outcome, seconds) => duration(seconds, { format, outcome }),
     });
 
   return (encoder: Encoder): Encoder => ({
     ...encoder,
-    observe: (format, encoded, signal) => {
-      const operation = start(format, signal);
-      const isOfSpeech = (error: unknown): boolean => !(error instanceof Unavailable);
-      return trackStream(
-        tap(encoded, { onError: (error) => isOfSpeech(error) && operation.cancel() }),
-        operation,
-      );
+    observe: (format, signal) => {
+      let operation: ReturnType<typeof start> | undefined;
+      return {
+        started: inThisTrace((sampleRate: number) => {
+          operation ??= start(format, sampleRate, signal);
+        }),
+        firstByte: () => operation?.firstByte(),
+        succeeded: () => operation?.end(),
+        failed: (error) => {
+          if (error instanceof Unavailable) operation?.fail(error);
+          else operation?.cancel();
+        },
+        ignored: () => operation?.cancel(),
+      };
     },
     encode: (format, sampleRate, pcm, signal, turn) => {
-      const operation = start(format, signal, { "voxledger.sample_rate": sampleRate });
+      const operation = start(format, sampleRate, signal);
       return trackStream(
         operation.run(() =>
           encoder.encode(format, sampleRate, onFailure(pcm, operation.cancel), signal, turn),
