@@ -9,7 +9,7 @@ type LimitedSpec = Pick<JobSpec, "type" | "deadlineMs" | "maxOutputBytes"> & { r
 interface LimitedWorkOptions {
   readonly time?: Time | undefined;
   /** Called when the work is stopped. */
-  readonly onStop?: () => void;
+  readonly onStop?: (failure: ToolFailed) => void;
 }
 
 /** The work of a tool within its deadline and its output limit. */
@@ -17,7 +17,7 @@ export class LimitedWork {
   readonly #name: string;
   readonly #work: ToolProcess;
   readonly #maxOutputBytes: number;
-  readonly #onStop: (() => void) | undefined;
+  readonly #onStop: ((failure: ToolFailed) => void) | undefined;
   readonly #deadline: ReturnType<typeof startJobDeadline> | undefined;
   #stopped: ToolFailed | undefined;
   #hasEnded = false;
@@ -48,7 +48,7 @@ export class LimitedWork {
     if (this.#hasEnded) return; // its process may work for others
     this.#stopped ??= failure;
     this.#work.kill();
-    this.#onStop?.();
+    this.#onStop?.(this.#stopped);
   }
 
   /**

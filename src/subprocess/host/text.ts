@@ -2,16 +2,8 @@ import { Writable } from "node:stream";
 import { untilAborted } from "../../async/deadline.ts";
 import { isEncoded } from "../../domain/synthesis/formats.ts";
 import { unknownSize, wavHeader } from "../../domain/synthesis/wav-header.ts";
-import type {
-  EncoderSpec,
-  Grant,
-  JobReport,
-  PieceSpec,
-  Question,
-  SpeechSpec,
-  SpokenPieceReport,
-} from "../protocol.ts";
-import { type SpokenText, speakPieces } from "../speech/speak-pieces.ts";
+import type { EncoderSpec, Grant, PieceSpec, Question, SpeechSpec, SpokenPieceReport } from "../protocol.ts";
+import { type PieceListener, type SpokenText, speakPieces } from "../speech/speak-pieces.ts";
 import { ToolFailed } from "../tools.ts";
 import { inParts } from "../window.ts";
 import type { ToolProcess } from "./exit-failure.ts";
@@ -55,18 +47,20 @@ export const startText = (
     { number, job, input }: Piece,
     signal: AbortSignal,
     isContinuation: boolean,
-    onEnd: (report: JobReport) => void,
+    { onEnd, onStop }: PieceListener,
   ): AsyncGenerator<Buffer, void> {
     if (number > 0 || isContinuation)
       await untilAborted(ask({ need: "slot", piece: number, isContinuation }), signal);
     const { promise, resolve } = Promise.withResolvers<void>();
     running.add(promise);
     let failure: ToolFailed | undefined = abandoned;
+    let onAbort = (): void => undefined;
     try {
       signal.throwIfAborted();
       const work = begin(isContinuation && job.type !== "model" ? { ...job, lowPriority: true } : job);
-      const limited = new LimitedWork(nameOf(job), work, job);
-      signal.addEventListener("abort", () => limited.stop(abandoned), { once: true });
+      const limited = new LimitedWork(nameOf(job), work, job, { onStop });
+      onAbort = () => limited.stop(abandoned);
+      signal.addEventListener("abort", onAbort, { once: true });
       work.input.end(input);
       yield* limited.output();
       failure = undefined;
@@ -75,6 +69,7 @@ export const startText = (
       failure = asToolFailed(nameOf(job), error);
       throw failure;
     } finally {
+      signal.removeEventListener("abort", onAbort);
       const failed = failure && { reason: failure.reason, message: failure.message };
       onSpoken({ piece: number, failure: failed });
       running.delete(promise);

@@ -2,7 +2,7 @@ import { unknownSize, wavHeader } from "../../domain/synthesis/wav-header.ts";
 import type { JobReport } from "../protocol.ts";
 import type { SubprocessHost } from "../subprocess-host.ts";
 import type { PieceJob, PieceOrder } from "./order.ts";
-import { speakPieces } from "./speak-pieces.ts";
+import { type PieceListener, speakPieces } from "./speak-pieces.ts";
 
 /** The WAV of a piece. `onEnd`: called before its end. */
 export type SpeakPiece = (
@@ -24,7 +24,7 @@ export const speakInProcess = (speakPiece: SpeakPiece): SubprocessHost["synthesi
         { job, start }: PieceOrder,
         signal: AbortSignal,
         isContinuation: boolean,
-        onEnd: (report: JobReport) => void,
+        { onEnd }: PieceListener,
       ) {
         const use = start?.();
         try {

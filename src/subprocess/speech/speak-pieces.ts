@@ -17,17 +17,24 @@ export interface NumberedPiece {
   readonly job: { readonly type: string };
 }
 
+export interface PieceListener {
+  /** Called before the end of the samples. */
+  readonly onEnd: (report: JobReport) => void;
+  /** The tool is stopped: its output must end, though nobody may read it. */
+  readonly onStop: (failure: ToolFailed) => void;
+}
+
 interface Speaking<Piece> {
   readonly progressive: boolean;
   /**
-   * The WAV of a piece: at most two are in progress. Its tool starts with the first read. `onEnd`:
-   * called before the end. @throws {ToolFailed}
+   * The WAV of a piece: at most two are in progress. Its tool starts with the first read. @throws
+   * {ToolFailed}
    */
   readonly say: (
     piece: Piece,
     signal: AbortSignal,
     isContinuation: boolean,
-    onEnd: (report: JobReport) => void,
+    listener: PieceListener,
   ) => AsyncIterable<Buffer>;
   /** The parts of a piece at which its tool crashed. */
   readonly divide: (piece: Piece, crash: ToolFailed) => Promise<readonly Piece[]>;
@@ -62,18 +69,19 @@ export const speakPieces = async <Piece extends NumberedPiece>(
       report.events = events;
       limit.worked(cpuMs);
     };
-    const samples = await readSamples(say(piece, signal, isContinuation, onEnd), { silence, invalid }).catch(
-      (error: unknown) => {
-        // espeak-ng returns nothing for a text without words.
-        const isEmpty = error instanceof ToolFailed && error.reason === "silent";
-        throw isEmpty && piece.job.type === "espeak" ? silence() : error;
-      },
-    );
+    const stop = new AbortController();
+    const onStop = (failure: ToolFailed): void => stop.abort(failure);
+    const wav = say(piece, signal, isContinuation, { onEnd, onStop });
+    const samples = await readSamples(wav, { silence, invalid }).catch((error: unknown) => {
+      // espeak-ng returns nothing for a text without words.
+      const isEmpty = error instanceof ToolFailed && error.reason === "silent";
+      throw isEmpty && piece.job.type === "espeak" ? silence() : error;
+    });
     report.sampleRate = samples.sampleRate;
     sampleRate ||= samples.sampleRate;
     const pcm = prefetched(
       piece.shape.gains.reduce(scale, limit.within(samples.pcm, samples.sampleRate)),
-      signal,
+      AbortSignal.any([signal, stop.signal]),
     );
     return shaped({ ...samples, pcm }, piece.shape, report, sampleRate);
   };
@@ -167,7 +175,9 @@ const partsOfPiece = 2048;
 const prefetched = (pcm: AsyncIterable<Buffer>, signal: AbortSignal): AsyncIterable<Buffer> => {
   const prefetching = Readable.from(pcm, { highWaterMark: partsOfPiece });
   // A tool whose samples nobody reads any more must end, too.
-  signal.addEventListener("abort", () => prefetching.destroy(signal.reason), { once: true });
+  const destroy = (): void => void prefetching.destroy(signal.reason);
+  signal.addEventListener("abort", destroy, { once: true });
+  prefetching.once("close", () => signal.removeEventListener("abort", destroy));
   prefetching.on("error", () => undefined); // reported to the reader; without one it must not be uncaught
   prefetching.read(0);
   return prefetching;
