@@ -211,11 +211,14 @@ describe("A text in the helper", () => {
       const host = await open({ concurrency: 1 });
       const audio = host.synthesize({ ...long, format: "wav" }, never);
       await audio.next();
+      const stop = new AbortController();
       const others = ["a", "b"].map((key) =>
-        collect(host.synthesize(long, never, { claim: createClaim(key) })).catch(() => undefined),
+        rejection(collect(host.synthesize(long, stop.signal, { claim: createClaim(key) }))),
       );
       await until("pieces wait", () => host.stats().queued > 0);
-      await interrupted(host, audio, "SIGKILL");
+      const failed = interrupted(host, audio, "SIGKILL");
+      stop.abort(new Error("the other callers left"));
+      await failed;
       await Promise.all(others);
     });
 

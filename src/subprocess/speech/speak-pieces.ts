@@ -173,11 +173,11 @@ const partsOfPiece = 2048;
  * samples.
  */
 const prefetched = (pcm: AsyncIterable<Buffer>, signal: AbortSignal): AsyncIterable<Buffer> => {
-  const prefetching = Readable.from(pcm, { highWaterMark: partsOfPiece });
   // A tool whose samples nobody reads any more must end, too.
   const destroy = (): void => void prefetching.destroy(signal.reason);
+  const onClose = (): void => signal.removeEventListener("abort", destroy);
+  const prefetching = Readable.from(tap(pcm, { onClose }), { highWaterMark: partsOfPiece });
   signal.addEventListener("abort", destroy, { once: true });
-  prefetching.once("close", () => signal.removeEventListener("abort", destroy));
   prefetching.on("error", () => undefined); // reported to the reader; without one it must not be uncaught
   prefetching.read(0);
   return prefetching;

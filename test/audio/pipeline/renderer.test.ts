@@ -211,7 +211,7 @@ describe("Rendering", () => {
     });
     const prosody = { pitch: 2, rate: 1.5, volume: 0.5 };
     await synthesisWith(engine)(renditionOf("Cafe\u0301", { prosody }), never);
-    const { encode: _, ...covered } = seen.request ?? {};
+    const { encode: _, onEncoding: __, ...covered } = seen.request ?? {};
     expect(covered).to.deep.equal({
       text: "Caf\u00e9",
       ssml: false,
