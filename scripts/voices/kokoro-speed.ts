@@ -1,14 +1,16 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
 import { normalProsody } from "../../src/domain/synthesis/speech.ts";
 import { kokoro } from "../../src/engines/local/kokoro.ts";
 import { createModelStates } from "../../src/engines/local/model-states.ts";
 import { openNaturalVoices } from "../../src/engines/natural-voices/natural-voices.ts";
+import { orderAlone } from "../../src/subprocess/speech/order.ts";
 import { openSubprocessHost, type SubprocessHost } from "../../src/subprocess/subprocess-host.ts";
-import { speakByTool } from "../../test/support/speak-piece.ts";
 
 const sentence = "The train to Oxford leaves at nine, and it arrives before ten.";
 const voice = "bf_emma";
+const wavHeaderBytes = 44;
 
 /** What Kokoro takes on this machine, in one line. */
 export const kokoroSpeed = async (place: string): Promise<string> => {
@@ -27,8 +29,9 @@ export const kokoroSpeed = async (place: string): Promise<string> => {
         prosody: normalProsody,
         format: "wav",
       } as const;
-      const { pcm, sampleRate } = await speakByTool(host, tool, request);
-      return pcm.length / 2 / sampleRate;
+      const { job, start } = tool.ask(request);
+      const wav = await buffer(host.synthesize(orderAlone(job, start), new AbortController().signal));
+      return wav.subarray(wavHeaderBytes).length / 2 / wav.readUInt32LE(24);
     };
     await speak("Ready.");
     const startedAt = performance.now();
