@@ -53,11 +53,12 @@ const alloc = (size: number): Bytes => new Bytes(size);
 
 export const Buffer = { alloc, allocUnsafe: alloc, concat, from } as unknown as typeof globalThis.Buffer;
 
-/** Reads nothing ahead: no tool has a slot here. */
+/** Reads nothing ahead: no tool has a slot here, so there is nothing to stop either. */
 export const Readable = {
   from: <T>(source: AsyncIterable<T>) => ({
     on: () => undefined,
     read: () => undefined,
+    destroy: () => undefined,
     [Symbol.asyncIterator]: () => source[Symbol.asyncIterator](),
   }),
 };
