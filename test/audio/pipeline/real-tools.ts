@@ -30,7 +30,10 @@ export const openRealTools = async (): Promise<RealTools> => {
   };
 };
 
-/** Records the requests to an engine and reports each call and its first chunk. */
+/**
+ * Records the requests to an engine and reports each call and its first chunk. Its audio has no
+ * marks, which would be stored as objects of their own.
+ */
 export interface Observed extends Engine {
   readonly requests: SpeechRequest[];
   onAsk: () => void;
@@ -46,16 +49,16 @@ export const observed = (engine: Engine): Observed => {
     synthesize: async (request, signal) => {
       shown.requests.push(request);
       shown.onAsk();
-      const speech = await engine.synthesize(request, signal);
+      const { encoding, audio, encoded } = await engine.synthesize(request, signal);
       const watched = async function* () {
         let started = false;
-        for await (const chunk of speech.audio) {
+        for await (const chunk of audio) {
           if (!started) shown.onSound();
           started = true;
           yield chunk;
         }
       };
-      return { ...speech, audio: watched() };
+      return { encoding, audio: watched(), ...(encoded && { encoded }) };
     },
   };
   return shown;
