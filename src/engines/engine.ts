@@ -14,7 +14,7 @@ export interface SpeechRequest extends WrittenText {
   /** Prosody parameters outside `prosody(voice)` are ignored. */
   readonly prosody: Prosody;
   readonly format: AudioFormat;
-  /** How to speak, in words. Only for a voice that `takesInstructions`. */
+  /** Says in words how to speak. Only for a voice that `takesInstructions`. */
   readonly instructions?: string;
   /**
    * The first bytes are needed early: an engine whose provider returns only complete audio sends

@@ -4,8 +4,8 @@ import type { SpeechRequest } from "../engine.ts";
 import { type AskedPiece, type Boundary, type LocalTool, type Pauses, slowestRate } from "./local-tool.ts";
 
 /**
- * The version of the request to the tool. Raise it whenever the request changes, or names would
- * lead to old audio. A test enforces it.
+ * The version of what the tool is asked for. Raise it with every change of that, or names would
+ * lead to old audio; a test enforces it.
  */
 const preparation = 1;
 

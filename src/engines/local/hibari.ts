@@ -20,7 +20,7 @@ import {
 interface HibariOptions {
   /** Loads the voices that are kept loaded. */
   readonly host: Pick<SubprocessHost, "speakByModel">;
-  /** By SystemVoice.voiceName. Voices may be added later. */
+  /** The installed voices, by SystemVoice.voiceName. More may be added later. */
   readonly installed: ReadonlyMap<string, InstalledVoice>;
   readonly states: ModelStates;
   readonly idleMs: number;
@@ -37,8 +37,8 @@ export interface Hibari extends LocalTool {
 }
 
 /**
- * The version of the request to the tool. Raise it whenever the request changes, or names would
- * lead to old audio. A test enforces it.
+ * The version of what the tool is asked for. Raise it with every change of that, or names would
+ * lead to old audio; a test enforces it.
  */
 const preparation = 1;
 

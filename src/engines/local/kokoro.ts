@@ -18,7 +18,7 @@ import {
 
 export interface KokoroOptions {
   readonly host: SubprocessHost;
-  /** By SystemVoice.voiceName. Voices may be added later. */
+  /** The installed voices, by SystemVoice.voiceName. More may be added later. */
   readonly installed: ReadonlyMap<string, InstalledVoice>;
   readonly states: ModelStates;
   readonly idleMs: number;
@@ -29,8 +29,8 @@ export interface KokoroOptions {
 }
 
 /**
- * The version of the request to the tool. Raise it whenever the request changes, or names would
- * lead to old audio. A test enforces it.
+ * The version of what the tool is asked for. Raise it with every change of that, or names would
+ * lead to old audio; a test enforces it.
  */
 const preparation = 1;
 
@@ -47,7 +47,7 @@ const readers: Readonly<Record<string, KokoroReader>> = {
   "pt-BR": { espeak: "roa/pt-BR" },
 };
 
-/** Who reads the texts of a voice. Undefined: nothing here reads its language. */
+/** The reader of a voice's texts; undefined if nothing here reads its language. */
 const readerOf = (voice: string): KokoroReader | undefined => readers[kokoroLanguages[voice.charAt(0)] ?? ""];
 
 const isEnglish = (reader: KokoroReader | undefined): boolean => reader !== undefined && "accent" in reader;
@@ -121,7 +121,7 @@ export const kokoro = ({
   };
 };
 
-/** What espeak-ng reads. */
+/** espeak-ng reads letters and digits. */
 const speakable = /[\p{L}\p{N}]/u;
 
 /** A digit or a sign is read as a word, which takes as long as four letters. */

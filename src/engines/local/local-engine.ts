@@ -96,5 +96,5 @@ const requireSpeakable = (
   if (seconds > mostSpeechSeconds) throw new SpeechTooLong();
 };
 
-/** As in SystemVoice.voiceName. */
+/** Writes the name as SystemVoice.voiceName does. */
 const nameOf = ({ tool, name }: LocalVoice): string => `${tool.prefix}:${name}`;

@@ -5,7 +5,7 @@ import type { PieceJob, PieceUse } from "../../subprocess/speech/order.ts";
 import type { ModelQueue } from "../../subprocess/subprocess-host.ts";
 import type { SpeechRequest } from "../engine.ts";
 
-/** The slowest rate that tools speak at. Lower rates have the same audio. */
+/** The slowest rate of all tools; lower ones have the same effect. */
 export const slowestRate = 80 / 175;
 
 /** The boundary between two pieces; a tool's `pauses` shorten the silence there. */
@@ -18,7 +18,7 @@ export interface Pauses {
 
 /** A speech tool of this machine. Voices are its own names, without the prefix. */
 export interface LocalTool {
-  /** Before the colon of SystemVoice.voiceName. */
+  /** The part of SystemVoice.voiceName before the colon. */
   readonly prefix: Reader["tool"];
   version(voice: string): string;
   /**
@@ -98,6 +98,6 @@ export interface LocalVoice {
   readonly name: string;
   /** The language of the words. */
   readonly lang: string;
-  /** Factor for its samples. */
+  /** The factor for its samples. */
   readonly gain: number;
 }

@@ -9,12 +9,12 @@ import { type Boundary, type LocalTool, type Pauses, slowestRate } from "./local
 import type { ModelStates } from "./model-states.ts";
 
 /**
- * The version of the request to the tool. Raise it whenever the request changes, or names would
- * lead to old audio. A test enforces it.
+ * The version of what the tool is asked for. Raise it with every change of that, or names would
+ * lead to old audio; a test enforces it.
  */
 const preparation = 1;
 
-/** Its own level, 100, clips: in Spanish hundreds of samples per second. */
+/** Pico's own level, 100, clips: in Spanish hundreds of samples per second. */
 const level = 30;
 
 const prefix = "pico";
@@ -23,7 +23,7 @@ const prefix = "pico";
 const deadlineMs = 30_000;
 
 interface PicoOptions {
-  /** By SystemVoice.voiceName. Voices may be added later. */
+  /** The installed voices, by SystemVoice.voiceName. More may be added later. */
   readonly installed: ReadonlyMap<string, InstalledVoice>;
   /** Each voice has a circuit breaker of its own. */
   readonly states: ModelStates;
@@ -92,8 +92,8 @@ const prosodyValues = ({ rate, pitch }: Prosody): Pick<PicoOrder, "speed" | "pit
 });
 
 /**
- * Of a text in which the preparation has named emoji, and written other letters of Latin scripts in
- * ASCII.
+ * Characters that Pico skips, in a text in which the preparation has named emoji and written other
+ * letters of Latin scripts in ASCII.
  */
 const beyondPico = /[[\p{L}\p{N}\p{Emoji_Presentation}]--[\p{ASCII}\u00a0-\u00ffŒœŠšŸŽž]]/gv;
 

@@ -49,7 +49,7 @@ export const collectPieceMarks = (
       const samples = spoken.reduce((sum, { report }) => sum + report.length, 0);
       return isReported && isWhole(all) ? placeMarks(whole, events, lang, samples / sampleRate) : undefined;
     },
-    /** After the end of the audio. */
+    /** Called after the end of the audio. */
     phonemes: (sampleRate: number): readonly SpokenPhoneme[] => {
       const all = placed();
       return isWhole(all) ? all.filter(isSpoken).flatMap((one) => phonemesOf(whole, one, sampleRate)) : [];
@@ -116,7 +116,7 @@ const eventsOf = (spoken: SpokenPiece, sampleRate: number): SpokenEvent[] => {
     .filter(isBegun);
 };
 
-/** A voice without events: only the beginning of a piece is known. */
+/** For a voice without events, only the beginning of a piece is known. */
 const unreported: readonly SpeechEvent[] = (["sentence", "word"] as const).map((kind) => {
   return { kind, position: 0, length: 0, sample: 0 };
 });

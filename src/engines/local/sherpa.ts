@@ -19,8 +19,8 @@ export interface SherpaOptions {
 }
 
 /**
- * The version of the request to the tool. Raise it whenever the request changes, or names would
- * lead to old audio. A test enforces it.
+ * The version of what the tool is asked for. Raise it with every change of that, or names would
+ * lead to old audio; a test enforces it.
  */
 const preparation = 1;
 
@@ -74,7 +74,10 @@ const modelOf = (
   lowPriority: true,
 });
 
-/** Where bytes are not exact, only the pack: audio that was kept is valid on every machine. */
+/**
+ * If bytes are not exact, the version names only the pack: audio that was kept is valid on every
+ * machine.
+ */
 const versionOf = (pack: ModelPack | undefined, { library, limits }: SherpaOptions): string => {
   if (!pack) return "none";
   const model = `${pack.kind} ${pack.digest}`;
@@ -83,14 +86,14 @@ const versionOf = (pack: ModelPack | undefined, { library, limits }: SherpaOptio
 };
 
 /**
- * What the library's kernels are chosen by: processors that differ in these may round differently,
- * so they are part of the version of models whose bytes are exact.
+ * The library chooses its kernels by these instructions: processors that differ in them may round
+ * differently, so they are part of the version of models whose bytes are exact.
  */
 const relevant = ["avx", "avx2", "fma", "avx512f", "avx512_vnni", "avx_vnni", "amx_tile"].concat(
   ["asimddp", "asimdhp", "i8mm", "bf16", "sve"], // arm64
 );
 
-/** Such as `x64 avx avx2 fma`. */
+/** Lists them as `x64 avx avx2 fma`. */
 const instructionSets = (): string => {
   const [, flags = ""] = /^(?:flags|Features)\s*:(.*)$/m.exec(cpuInfo()) ?? [];
   const present = new Set(flags.trim().split(/\s+/));
