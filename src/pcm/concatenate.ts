@@ -19,7 +19,9 @@ export interface ConcatenateOptions<Piece> {
   ) => Promise<AsyncIterable<Buffer>>;
   /** Seconds below which a piece is refused (`leastDuration`). Default: 0. */
   readonly leastSeconds?: (piece: Piece) => number;
-  /** True if a piece that failed before it was due is synthesized again then. Default: Unavailable. */
+  /**
+   * True if a piece that failed before it was due is synthesized again then. Default: Unavailable.
+   */
   readonly mayRetry?: (error: unknown) => boolean;
 }
 

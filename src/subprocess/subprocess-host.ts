@@ -61,14 +61,13 @@ export interface SubprocessHost {
   /**
    * The slot of a long response's encoder, for before its first piece is spoken: pieces that wait
    * for an encoder would fill the memory. Undefined for a short response: its job gets a slot when
-   * it starts.
-   * @throws {Unavailable} the queue is full, or no slot in time
-   * @throws the signal's reason
+   * it starts. @throws {Unavailable} the queue is full, or no slot in time @throws the signal's
+   * reason
    */
   reserveEncoder(signal: AbortSignal, claim?: Claim): Promise<ReservedSlot | undefined>;
   /**
-   * For expensive preparations.
-   * @throws {Unavailable} if `run`, or `speakByModel` with this model, would refuse the claim now
+   * For expensive preparations. @throws {Unavailable} if `run`, or `speakByModel` with this model,
+   * would refuse the claim now
    */
   requireCapacity(claim: Claim, model?: ModelQueue): void;
   /** Resolves if the helper process responds. @throws {ToolFailed} {Unavailable} */
@@ -150,10 +149,10 @@ const decoderLimits: Partial<Limits> = { deadlineMs: 10 * 60_000 };
 const modelLimits: Partial<Limits> = { deadlineMs: 120_000 };
 
 /**
- * An encoder lives until its audio is complete and, beyond the read-ahead, delivered: at the pace of
- * playback, if a client listens to it. It may take this long in addition to twice the duration of
- * the audio: clients that read slowly on purpose could otherwise block all encoders. ffmpeg limits
- * its own CPU time.
+ * An encoder lives until its audio is complete and, beyond the read-ahead, delivered: at the pace
+ * of playback, if a client listens to it. It may take this long in addition to twice the duration
+ * of the audio: clients that read slowly on purpose could otherwise block all encoders. ffmpeg
+ * limits its own CPU time.
  */
 export const streamMs = 5 * 60_000;
 

@@ -7,8 +7,8 @@ import { ToolFailed } from "../../subprocess/tools.ts";
 import type { Encoder, EncoderTurn } from "./encoder.ts";
 
 /**
- * Formats without an encoder are samples behind a WAV header without a length, because the first bytes are sent before
- * the last are known. @throws {ToolFailed} ffmpeg is not installed
+ * Formats without an encoder are samples behind a WAV header without a length, because the first
+ * bytes are sent before the last are known. @throws {ToolFailed} ffmpeg is not installed
  */
 export const ffmpegEncoder = (host: SubprocessHost): Encoder => {
   const version = host.versions.ffmpeg;

@@ -31,9 +31,8 @@ export interface StreamedAudio {
   /**
    * From the first byte, at the reader's pace; can be read once. Its header never has a length,
    * also if that is known, so that all streams of audio have the same bytes. Leaving the iteration
-   * leaves the synthesis, which ends with its last reader.
-   * @throws {EngineFailed} {Unavailable} midway: the audio is incomplete. Chunks are shared: do not
-   * modify them.
+   * leaves the synthesis, which ends with its last reader. @throws {EngineFailed} {Unavailable}
+   * midway: the audio is incomplete. Chunks are shared: do not modify them.
    */
   readonly audio: AsyncIterable<Buffer>;
   /** What the listener keeps in memory. */
@@ -48,12 +47,10 @@ export interface Pipeline extends AudioReads {
   /**
    * The audio of the first rendition that succeeds. Each rendition has its own hash and object. A
    * failed rendition of a free engine is not retried for a few seconds. Work waits in the queue of
-   * `apiKey`; without one, in its own queue.
-   * @throws {EngineFailed} all renditions failed: the failure of the first
-   * @throws {Invalid} the text contains nothing that can be spoken, or that the first voice can
-   * pronounce
-   * @throws {Unavailable} the pipeline is overloaded, or the audio has not begun, or is not
-   * complete, in time
+   * `apiKey`; without one, in its own queue. @throws {EngineFailed} all renditions failed: the
+   * failure of the first @throws {Invalid} the text contains nothing that can be spoken, or that
+   * the first voice can pronounce @throws {Unavailable} the pipeline is overloaded, or the audio
+   * has not begun, or is not complete, in time
    */
   obtain(
     renditions: readonly Rendition[],
@@ -69,8 +66,8 @@ export interface Pipeline extends AudioReads {
   asKept(audio: Audio, signal: AbortSignal): Promise<Audio>;
   /**
    * Like `obtain`, but resolves with the first bytes of a rendition. Later failures are the
-   * stream's, and no other rendition is tried. Concurrent callers share the synthesis.
-   * @throws as `obtain`
+   * stream's, and no other rendition is tried. Concurrent callers share the synthesis. @throws as
+   * `obtain`
    */
   stream(
     renditions: readonly Rendition[],
@@ -91,8 +88,8 @@ export interface Pipeline extends AudioReads {
   getAudio(name: AudioName, signal: AbortSignal): Promise<AudioContent | undefined>;
   /**
    * When the phonemes of audio are spoken; none if its voice does not report them. They are not
-   * kept: the voice speaks again. `onBegin`: called when its engine begins to work.
-   * @throws as `obtain`
+   * kept: the voice speaks again. `onBegin`: called when its engine begins to work. @throws as
+   * `obtain`
    */
   phonemes(
     rendition: Rendition,

@@ -46,12 +46,10 @@ export type Renderer = ReturnType<typeof createRenderer>;
 
 export const createRenderer = ({ engines, encoder, decoder, maxAudioBytes }: RendererOptions) => ({
   /**
-   * Synthesizes a recipe in its format, chunk by chunk.
-   * @throws {EngineFailed} the engine failed, was too slow, returned another format, or (a
-   * provider) more than an object may hold
-   * @throws {Invalid} the text contains nothing that can be spoken, or takes too long
-   * @throws {Unavailable} no slot in time, or no encoder
-   * @throws {Interrupted} the synthesis may be restarted
+   * Synthesizes a recipe in its format, chunk by chunk. @throws {EngineFailed} the engine failed,
+   * was too slow, returned another format, or (a provider) more than an object may hold @throws
+   * {Invalid} the text contains nothing that can be spoken, or takes too long @throws {Unavailable}
+   * no slot in time, or no encoder @throws {Interrupted} the synthesis may be restarted
    */
   render: async function* (
     spoken: RenderRequest,
@@ -113,8 +111,7 @@ export const createRenderer = ({ engines, encoder, decoder, maxAudioBytes }: Ren
   },
   /**
    * When the phonemes of a recipe are spoken, by a synthesis whose audio is dropped: they are not
-   * stored. None if its voice does not report them.
-   * @throws as `render`
+   * stored. None if its voice does not report them. @throws as `render`
    */
   phonemes: async (
     spoken: RenderRequest,

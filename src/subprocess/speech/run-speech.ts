@@ -218,8 +218,8 @@ class RunningText implements TextListener {
 const frozenMs = 30_000;
 
 /**
- * Kills a frozen helper, also while no piece is spoken. A client that does not read holds a text for
- * longer than any deadline that is known here. Returns what ends it.
+ * Kills a frozen helper, also while no piece is spoken. A client that does not read holds a text
+ * for longer than any deadline that is known here. Returns what ends it.
  */
 const watchHelper = (
   host: Pick<HostProcess, "ping" | "kill">,
