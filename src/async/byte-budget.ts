@@ -12,7 +12,7 @@ export interface ByteBudgetOptions {
 }
 
 export interface WantedBytes {
-  /** Undefined: the bytes count towards the total alone. */
+  /** If undefined, the bytes count towards the total alone. */
   readonly owner: string | undefined;
   readonly bytes: number;
   /** Ends the wait. */

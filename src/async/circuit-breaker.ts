@@ -23,7 +23,7 @@ const maxResetMs = 60_000;
 
 interface Opening<Failure> {
   readonly failure: Failure;
-  /** When the next trial call is let through. */
+  /** The time at which the next trial call is let through. */
   trialAt: number;
 }
 

@@ -1,13 +1,13 @@
 export interface TapOptions<T> {
-  /** Before each chunk is passed on. */
+  /** Called before each chunk is passed on. */
   readonly onChunk?: (chunk: T) => void;
-  /** When the reader asks for the chunk after one that it was given. */
+  /** Called when the reader asks for the chunk after one that it was given. */
   readonly onResume?: () => void;
-  /** After the last chunk. What it throws is treated like an error of the source. */
+  /** Called after the last chunk. What it throws is treated like an error of the source. */
   readonly onEnd?: () => void;
-  /** When the source fails. What it throws replaces the error. */
+  /** Called when the source fails. What it throws replaces the error. */
   readonly onError?: (error: unknown) => void;
-  /** Last, once, also when the reader leaves early. */
+  /** Called last, once, also when the reader leaves early. */
   readonly onClose?: () => void;
 }
 

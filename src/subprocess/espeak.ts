@@ -1,6 +1,6 @@
 /** One text for espeak-ng, which either its library or its command line speaks. */
 export interface EspeakOrder {
-  /** Without the commands of espeak-ng. */
+  /** The text without the commands of espeak-ng. */
   readonly text: string;
   readonly ssml: boolean;
   /**
@@ -18,14 +18,14 @@ export interface EspeakOrder {
   readonly volume: number;
 }
 
-/** What the library reports about its samples. */
+/** An event that the library reports about its samples. */
 export interface SpeechEvent {
   readonly kind: "word" | "sentence" | "phoneme";
   /** Offset into the text, in code points; of a phoneme: that of its word. */
   readonly position: number;
-  /** In code points, at most 31; 0 for sentences. */
+  /** The length in code points, at most 31; 0 for sentences. */
   readonly length: number;
-  /** Where it begins. */
+  /** The sample at which it begins. */
   readonly sample: number;
   /** A phoneme, as the model writes it. */
   readonly value?: string;

@@ -1,10 +1,10 @@
 import type { PronouncedWords } from "../domain/text/pronounced-text.ts";
 
-/** What a process of a voice of hibari is started with. */
+/** The argument of a process for a voice of hibari. */
 export interface HibariStart {
   /** The path of the model. */
   readonly model: string;
-  /** With the data of the front end. */
+  /** The folder that also has the data of the front end. */
   readonly folder: string;
   readonly isBritish: boolean;
 }

@@ -14,7 +14,7 @@ const closeDeadlineMs = 2_000;
 
 const dead = new ToolFailed("helper", "The process that runs the speech tools has ended.");
 
-/** What a helper process reports when it is ready. */
+/** The report of a helper process when it is ready. */
 export type Ready = Extract<Response, { type: "ready" }>;
 
 /** Resolves when the process is ready. @throws {ToolFailed} it does not start, or not in time */

@@ -41,5 +41,5 @@ export const startJobDeadline = (
   };
 };
 
-/** Of s16le samples in one channel. */
+/** The samples are s16le, in one channel. */
 const playingMsPerByte = (sampleRate: number): number => 1000 / (2 * sampleRate);

@@ -1,6 +1,6 @@
 import type { PronouncedWords } from "../domain/text/pronounced-text.ts";
 
-/** What a process of Kokoro is started with. */
+/** The argument of a process of Kokoro. */
 export interface KokoroStart {
   /** The folder contains the model, the voices and the data of the English front end. */
   readonly folder: string;
@@ -13,7 +13,7 @@ export interface KokoroOrder {
   readonly pronounced?: readonly PronouncedWords[];
   /** The voice's file. */
   readonly voice: string;
-  /** Who reads the text. */
+  /** The reader of the text. */
   readonly reader: KokoroReader;
   /** 2 is twice as fast. */
   readonly speed: number;

@@ -3,9 +3,9 @@ export interface SpeechModel {
   /** Unique: processes belong to a name. */
   readonly name: string;
   readonly program: ModelProgram;
-  /** What a process is started with: the program's argument, as JSON. */
+  /** The argument of the program, as JSON. */
   readonly start: object;
-  /** The memory that a process may take beyond what Node itself reserves. */
+  /** The memory of a process, beyond what Node itself reserves. */
   readonly memoryBytes: number;
   /** A process ends after this time without a text. */
   readonly idleMs: number;

@@ -1,4 +1,4 @@
-/** What a process of Pico is started with. */
+/** The argument of a process of Pico. */
 export interface PicoStart {
   /** The paths of the two files of each voice. */
   readonly voices: Readonly<Record<string, PicoFiles>>;

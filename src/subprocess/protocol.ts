@@ -10,8 +10,8 @@ import type { FailureReason, SpeechTool, ToolVersions } from "./tools.ts";
 
 export interface Limits {
   /**
-   * From the start of the job. That of an encoder is later by twice the duration of its input so
-   * far.
+   * The deadline, from the start of the job. That of an encoder is later by twice the duration of
+   * its input so far.
    */
   readonly deadlineMs: number;
   readonly maxOutputBytes: number;
@@ -23,7 +23,7 @@ export type ToolSpec = Limits & {
   readonly tool: SpeechTool;
   readonly args: readonly string[];
   readonly output: "pipe" | "file";
-  /** For long responses: short ones are more urgent. */
+  /** True for long responses: short ones are more urgent. */
   readonly lowPriority: boolean;
 };
 
@@ -86,10 +86,10 @@ export interface PieceSpec {
 export type SpeechSpec = Limits & {
   readonly type: "speech";
   readonly pieces: readonly PieceSpec[];
-  /** Undefined: the samples, behind a WAV header. */
+  /** If undefined, the output is samples, behind a WAV header. */
   readonly format: AudioFormat | undefined;
   readonly progressive: boolean;
-  /** Of the encoder. */
+  /** True if the encoder is of a long response. */
   readonly lowPriority: boolean;
   /** True if the encoder has its slot. */
   readonly hasEncoder: boolean;
@@ -107,7 +107,7 @@ export type Request =
   | { readonly type: "abort"; readonly job: number }
   | { readonly type: "grant"; readonly job: number; readonly grant: Grant };
 
-/** What a text needs from the service. */
+/** A text asks the service for what it needs. */
 export type Question =
   /** A slot for a piece. */
   | { readonly need: "slot"; readonly piece: number; readonly isContinuation: boolean }
@@ -116,7 +116,7 @@ export type Question =
   /** The parts of a piece at which its tool crashed. */
   | { readonly need: "parts"; readonly piece: number; readonly message: string };
 
-/** What is granted for the question with that number: what is needed, or that it is refused. */
+/** The response to the question with that number: what is needed is granted or refused. */
 export interface Grant {
   readonly question: number;
   readonly isRefused?: boolean;
@@ -126,15 +126,15 @@ export interface Grant {
 /** The process of a piece has exited. */
 export interface SpokenPieceReport {
   readonly piece: number;
-  /** Undefined if it has succeeded. */
+  /** The failure; undefined if it has succeeded. */
   readonly failure?: { readonly reason: FailureReason; readonly message: string } | undefined;
 }
 
-/** What is known about a piece after the end of the audio. */
+/** The facts about a piece, known after the end of the audio. */
 export interface PieceReport {
-  /** Undefined if its tool reports none. */
+  /** The events of its tool; undefined if it reports none. */
   events: readonly SpeechEvent[] | undefined;
-  /** Of the tool's samples. */
+  /** The sample rate of the tool. */
   sampleRate: number;
   /** The tool's samples that were dropped from its start. */
   dropped: number;
@@ -147,16 +147,16 @@ export interface SpeechReport {
   /** The encoder's input. */
   readonly sampleRate: number;
   readonly samples: number;
-  /** By the number of the piece; undefined for pieces that were not begun. */
+  /** The reports by the number of the piece; undefined for pieces that were not begun. */
   readonly pieces: readonly (PieceReport | undefined)[];
 }
 
-/** What a job's process reports at its end, if it speaks by a library. */
+/** The report of a job's process at its end, if it speaks by a library. */
 export interface JobReport {
   readonly events?: readonly SpeechEvent[] | undefined;
   /** The CPU time that it took. */
   readonly cpuMs?: number | undefined;
-  /** Of a text. */
+  /** The report of a text. */
   readonly speech?: SpeechReport | undefined;
 }
 

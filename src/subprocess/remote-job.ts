@@ -22,7 +22,7 @@ export const startRemoteJob = (
 ) => {
   const { promise: settled, resolve } = Promise.withResolvers<void>();
   const window = createWindow();
-  // In object mode, chunks that wait are not joined.
+  // The stream is in object mode, which does not join chunks that wait.
   const output = new Readable({ objectMode: true, read: () => undefined });
   // Readers see the failure; without one it must not be uncaught.
   output.on("error", () => undefined);
@@ -56,7 +56,7 @@ export const startRemoteJob = (
   return {
     /** The output; throws the failure or the signal's reason. Can be read once. */
     output: read(),
-    /** What the tool reported about its output, after the end of it. */
+    /** The report of the tool about its output, after the end of it. */
     reported: (): JobReport => reported,
     /** Resolves when its process has exited. */
     settled,

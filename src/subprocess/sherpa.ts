@@ -2,7 +2,7 @@
 export interface SherpaPart {
   /** Empty: silence only. */
   readonly text: string;
-  /** Where it begins in the text of the request, in code points. */
+  /** The place in the text of the request at which it begins, in code points. */
   readonly position: number;
   readonly pauseMs: number;
 }
@@ -18,7 +18,7 @@ export interface SherpaOrder {
   readonly parts: readonly SherpaPart[];
 }
 
-/** What a process is started with. */
+/** The argument of a process. */
 export interface SherpaStart {
   /** The library's configuration of the model, with the paths of its files. */
   readonly config: object;

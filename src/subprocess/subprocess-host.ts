@@ -66,8 +66,8 @@ export interface SubprocessHost {
    */
   reserveEncoder(signal: AbortSignal, claim?: Claim): Promise<ReservedSlot | undefined>;
   /**
-   * For expensive preparations. @throws {Unavailable} if `run`, or `speakByModel` with this model,
-   * would refuse the claim now
+   * Call it before expensive preparations.
+   * @throws {Unavailable} if `run`, or `speakByModel` with this model, would refuse the claim now
    */
   requireCapacity(claim: Claim, model?: ModelQueue): void;
   /** Resolves if the helper process responds. @throws {ToolFailed} {Unavailable} */
@@ -159,7 +159,7 @@ export const streamMs = 5 * 60_000;
 /** No client delays a whole audio, but a busy machine does: more than clients wait for it. */
 export const wholeMs = 11 * 60_000;
 
-/** What the helper is asked for a piece. */
+/** The request to the helper for a piece. */
 const specOf = (job: PieceJob, lowPriority: boolean): Omit<PieceSpec, "shape"> => {
   if (job.type === "model") {
     const { order, ...model } = job;
@@ -216,8 +216,8 @@ export const openSubprocessHost = async (options: SubprocessHostOptions = {}): P
       const short = isShort(turn?.claim);
       const order = { ...defaults, ...job, type: "encoder", lowPriority: !short } as const;
       const encoders = short ? slots.shortEncoders : slots.encoders;
-      // An encoder is one job for all of the audio, not for a piece of it, so that the jobs of a
-      // key run in the order of their arrival.
+      // An encoder is one job for all of the audio, and no piece of it: within a key, the
+      // first that came goes first.
       return runInSlot(context, encoders, order, input, signal, { ...turn, isFirstPiece: true, slot });
     },
     decode: ({ input, ...job }, signal, turn) => {
@@ -244,7 +244,7 @@ export const openSubprocessHost = async (options: SubprocessHostOptions = {}): P
   };
 };
 
-/** What the queue of a model depends on. */
+/** The parts of a model on which its queue depends. */
 export type ModelQueue = Pick<SpeechModel, "name" | "processes">;
 
 /** The slots of the helper's jobs, by kind. */

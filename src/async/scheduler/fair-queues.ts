@@ -45,7 +45,7 @@ class KeyQueue {
   wasFirstPiece = false;
   /** Number of the job that was served last, in all queues. */
   servedAs = 0;
-  /** When a job of this key was served last, or the first one joined. */
+  /** The time at which a job of this key was served last, or the first one joined. */
   waitsSince = 0;
 
   constructor(key: string) {

@@ -22,7 +22,7 @@ export interface ResourceOptions {
   /** Slots that one key may hold. Default: all. */
   readonly concurrencyPerKey?: number;
   /**
-   * Of the slots, those for first pieces of keys with little work, so that a short text needs not
+   * The number of slots for first pieces of keys with little work, so that a short text needs not
    * wait until a piece of a long one ends. Default 0.
    */
   readonly reserved?: number;

@@ -103,7 +103,10 @@ export const isTruncated = (format: AudioFormat, bytes: Buffer): boolean =>
 export const measureAudio = (format: AudioFormat, bytes: Buffer): AudioLength | undefined =>
   containerOf(format).measure(bytes, formats[format]);
 
-/** What ffmpeg's resampler may add or drop, for a rate that the format does not support. */
+/**
+ * ffmpeg's resampler may add or drop this many samples, for a rate that the format does not
+ * support.
+ */
 const resamplerSamples = 64;
 
 /**

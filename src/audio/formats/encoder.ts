@@ -3,14 +3,17 @@ import type { ReservedSlot } from "../../async/scheduler/reserved-slot.ts";
 import type { AudioFormat } from "../../domain/synthesis/formats.ts";
 import type { Decode } from "../../engines/engine.ts";
 
-/** As `Decode`. */
+/** Does what `Decode` does, in the queue of `claim`. */
 export type Decoder = (
-  ...[audio, container, signal, claim]: [...Parameters<Decode>, /** Who waits for the audio. */ claim?: Claim]
+  ...[audio, container, signal, claim]: [
+    ...Parameters<Decode>,
+    /** The waiter for the audio. */ claim?: Claim,
+  ]
 ) => AsyncIterable<Buffer>;
 
 /** Encodes raw samples. */
 export interface Encoder {
-  /** What the bytes in this format depend on besides the samples: part of recipes. */
+  /** Names all that the bytes in this format depend on besides the samples: part of recipes. */
   version(format: AudioFormat): string;
   /**
    * Encodes s16le mono samples at `sampleRate` Hz as they arrive. The same samples give the same

@@ -45,7 +45,7 @@ const checksum8 = (bytes: Buffer, from: number, to: number): number => {
 };
 
 /**
- * Where the frame ends: where its checksum is right, and another frame or nothing follows.
+ * Returns the end of the frame: its checksum is right, and another frame or nothing follows.
  * Undefined if truncated.
  */
 const frameEnd = (flac: Buffer, from: number): number | undefined => {

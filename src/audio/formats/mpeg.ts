@@ -4,9 +4,9 @@ import type { AudioLength } from "./audio-length.ts";
 /** The frames of audio. */
 export interface Frames {
   readonly samples: number;
-  /** The sample rate of the last frame in Hz. Undefined if there are no frames. */
+  /** The sample rate of the last frame, in Hz; undefined without frames. */
   readonly sampleRate: number | undefined;
-  /** Where the last frame ends; beyond the bytes if it is truncated. */
+  /** The end of the last frame; beyond the bytes if it is truncated. */
   readonly end: number;
   /** True if a tag or unknown bytes follow the last frame. */
   readonly foreign: boolean;
@@ -51,7 +51,9 @@ const unplayedSamples = (frames: Buffer): number => {
   return samples + (delays >>> 12) + (delays & 0xfff);
 };
 
-/** Where an ID3v2 tag ends; 0 without one. Its length is stored in four bytes of seven bits. */
+/**
+ * Returns the end of an ID3v2 tag; 0 without one. Its length is stored in four bytes of seven bits.
+ */
 export const afterId3 = (bytes: Buffer): number => {
   if (bytes.length < 10 || bytes.toString("latin1", 0, 3) !== "ID3") return 0;
   return 10 + bytes.subarray(6, 10).reduce((size, byte) => size * 128 + (byte & 0x7f), 0);

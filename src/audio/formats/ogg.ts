@@ -1,7 +1,7 @@
 import type { AudioLength } from "./audio-length.ts";
 
 interface OggPages {
-  /** Where the last page ends; beyond the bytes if it is truncated. */
+  /** The end of the last page; beyond the bytes if it is truncated. */
   readonly end: number;
   /** True if bytes that are not a page follow the last one. */
   readonly foreign: boolean;

@@ -16,8 +16,8 @@ export interface ReadOptions {
 /** Reads of objects by anyone who has their names: never a whole object at once. */
 export interface AudioReads {
   /**
-   * What is known of the object, in memory or in the store. @throws {Unavailable} the store cannot
-   * be read
+   * The facts about the object, in memory or in the store.
+   * @throws {Unavailable} the store cannot be read
    */
   statAudio(name: AudioName, signal: AbortSignal): Promise<AudioInfo | undefined>;
   /**
@@ -89,7 +89,7 @@ export const createAudioReads = (options: AudioReadsOptions): AudioReads => {
 
 const interrupted = (): Unavailable => new Unavailable("The audio changed while it was read.", 1);
 
-/** Without a reference to the object, which would keep it in memory. */
+/** Returns the facts without a reference to the object, which would keep it in memory. */
 const infoOf = ({ bytes, length }: AudioContent): AudioInfo => {
   const checksum = checksumOf(bytes);
   return {
@@ -100,7 +100,7 @@ const infoOf = ({ bytes, length }: AudioContent): AudioInfo => {
   };
 };
 
-/** With its own memory, unless it is the whole object. */
+/** The part has its own memory, unless it is the whole object. */
 const partOfAudio = (audio: AudioContent, { start, end }: ByteRange): AudioPart => {
   const part = audio.bytes.subarray(start, end);
   return {

@@ -12,16 +12,16 @@ export interface Rendition {
   /** `name(recipe, hash)`. */
   readonly name: AudioName;
   /**
-   * Whether the engine gets SSML. Follows from the text and its replacements, so that the recipe
+   * True if the engine gets SSML. It follows from the text and its replacements, so that the recipe
    * does not contain it.
    */
   readonly ssml: boolean;
   /**
-   * What the engine gets instead of the recipe's text: canonical SSML, or the text with a lexicon's
+   * The engine gets this instead of the recipe's text: canonical SSML, or the text with a lexicon's
    * replacements or without markup.
    */
   readonly document?: string;
-  /** What is read instead of characters of the recipe's text, if that is Markdown. */
+  /** The characters that are read instead of those of the recipe's text, if that is Markdown. */
   readonly reading?: readonly Replacement[];
   /** The replacements in `document` by the website's lexicons. */
   readonly replacements?: readonly Replacement[];
@@ -47,7 +47,7 @@ export interface Audio extends AudioContent {
   readonly failed: readonly string[];
 }
 
-/** What is known of audio without its bytes. */
+/** The facts about audio without its bytes. */
 export interface KnownAudio extends Pick<Audio, "rendition" | "source" | "length"> {
   /** The number of bytes. */
   readonly size: number;

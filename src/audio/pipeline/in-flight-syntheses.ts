@@ -46,7 +46,7 @@ interface InFlightSynthesis {
 export interface Wanted {
   /** The first bytes are needed early. */
   readonly progressive: boolean;
-  /** Whose queue it waits in. */
+  /** The API key in whose queue it waits. */
   readonly apiKey?: string | undefined;
   readonly onWork?: OnWork | undefined;
 }

@@ -36,7 +36,7 @@ interface LookupParts {
   readonly isUpgraded: () => boolean;
 }
 
-/** From memory, the store, or the synthesis that is shared with other callers. */
+/** Finds audio in memory, the store, or the synthesis that is shared with other callers. */
 export class Lookup {
   readonly #parts: LookupParts;
   readonly #read: ReadAudio;
@@ -114,8 +114,8 @@ export class Lookup {
   }
 
   /**
-   * What was paid for before names changed. It is moved to its new name, but not while instances
-   * may run that would not find it there.
+   * Reads audio that was paid for before names changed. It is moved to its new name, but not while
+   * instances may run that would not find it there.
    */
   async #former(name: AudioName, recipe: Recipe, signal: AbortSignal): Promise<StoredAudio | undefined> {
     const { store, reader, writer, isUpgraded } = this.#parts;

@@ -28,11 +28,11 @@ export const pipelineLimits = {
    * Others wait.
    */
   audioReads: 16,
-  /** What such a read takes at once: 16 seconds of mp3. */
+  /** Such a read takes this much at once: 16 seconds of mp3. */
   partBytes: 128 * 1024,
   /** Deadline of one read from the store. */
   readMs: 2000,
-  /** The circuit breaker around reads opens after this number of failures. */
+  /** The threshold of the circuit breaker around reads. */
   readFailureThreshold: 3,
   readResetMs: 5000,
   /** Deadline of one write to the store, and how long it is retried. */

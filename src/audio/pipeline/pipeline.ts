@@ -29,18 +29,19 @@ export interface StreamedAudio {
   readonly failed: readonly string[];
   readonly source: AudioSource;
   /**
-   * From the first byte, at the reader's pace; can be read once. Its header never has a length,
-   * also if that is known, so that all streams of audio have the same bytes. Leaving the iteration
-   * leaves the synthesis, which ends with its last reader. @throws {EngineFailed} {Unavailable}
-   * midway: the audio is incomplete. Chunks are shared: do not modify them.
+   * The audio from the first byte, at the reader's pace; can be read once. Its header never has a
+   * length, also if that is known, so that all streams of audio have the same bytes. Leaving the
+   * iteration leaves the synthesis, which ends with its last reader.
+   * @throws {EngineFailed} {Unavailable} midway: the audio is incomplete. Chunks are shared: do not
+   * modify them.
    */
   readonly audio: AsyncIterable<Buffer>;
-  /** What the listener keeps in memory. */
+  /** The memory that the listener holds. */
   readonly memory: AudioMemory;
 }
 
 /**
- * From a recipe to its audio: memory, then store, then engine. At most one synthesis runs per
+ * Leads from a recipe to its audio: memory, then store, then engine. At most one synthesis runs per
  * object.
  */
 export interface Pipeline extends AudioReads {
@@ -79,7 +80,7 @@ export interface Pipeline extends AudioReads {
   fromMemory(rendition: Rendition): Audio | undefined;
   /** The audio from memory or store, without synthesis. An unavailable store counts as empty. */
   fromCache(rendition: Rendition, signal: AbortSignal): Promise<Audio | undefined>;
-  /** What is known of the audio that `fromCache` returns. Its bytes are not read. */
+  /** The facts about the audio that `fromCache` returns. Its bytes are not read. */
   statRendition(rendition: Rendition, signal: AbortSignal): Promise<KnownAudio | undefined>;
   /**
    * The whole object from memory or store; audio that is being written, as it is kept (`asKept`).
@@ -207,7 +208,10 @@ export const createPipeline = (parts: PipelineOptions): Pipeline => {
   };
 };
 
-/** What waits for the write of audio whose bytes may differ from those that the store keeps. */
+/**
+ * Composes the reads that wait for the write of audio whose bytes may differ from those that the
+ * store keeps.
+ */
 const keptReads = ({
   lookup,
   onTimeout,
@@ -276,8 +280,8 @@ const assemble = (parts: PipelineOptions) => {
     scheduler,
     onFinished: (name, audio, how, { marks, mayDiffer = false }) => {
       if (marks) {
-        // Marks are written first, so that stored audio always has them. No reader waits for this:
-        // they belong to the audio that a client got from memory a moment ago.
+        // Marks are written first, so that stored audio always has its marks. They belong to the
+        // audio that a client got from memory a moment ago: no reader waits for their write.
         const content = { bytes: marks, length: audio.length };
         cache.set(marksName(name), content);
         writer.put(marksName(name), content);

@@ -26,13 +26,13 @@ export interface RendererOptions {
 
 type RenderRequest = Pick<Rendition, "recipe" | "ssml" | "document" | "reading" | "replacements">;
 
-/** What is known about audio after its last byte. */
+/** The facts about audio that are known after its last byte. */
 export interface RenderedAudio {
   /** The length of the encoder's input; undefined if the engine encoded the audio itself. */
   readonly declared?: AudioLength | undefined;
-  /** The speech lasts at least this long. */
+  /** The seconds below which its speech is refused. */
   readonly leastSeconds?: number | undefined;
-  /** When its words are spoken, as lines. */
+  /** The times at which its words are spoken, as lines. */
   readonly marks?: Buffer | undefined;
   /** True if another synthesis of the recipe may have other bytes. Default: false. */
   readonly mayDiffer?: boolean;

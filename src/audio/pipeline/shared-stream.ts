@@ -17,7 +17,7 @@ export interface SharedStream {
    * source's failure, or the signal's reason, also midway
    */
   read(signal: AbortSignal): Promise<AsyncIterable<Buffer>>;
-  /** What its readers keep in memory together. */
+  /** The memory that its readers hold together. */
   readonly memory: AudioMemory;
 }
 

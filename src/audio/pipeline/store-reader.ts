@@ -39,7 +39,7 @@ export const createStoreReader = (options: StoreReaderOptions) => {
   const reportDamage = (name: AudioName): void =>
     log.warn({ object: name }, "An object in the audio store is damaged and treated as missing.");
 
-  /** Undefined if there is no such object, or it is damaged. */
+  /** Returns undefined if there is no such object, or it is damaged. */
   const guarded = async <T>(
     name: AudioName,
     signal: AbortSignal,

@@ -4,7 +4,10 @@ import { type Log, loggableMessage } from "../pipeline/log.ts";
 import type { Retention } from "./retention.ts";
 
 const intervalMs = 60 * 60_000;
-/** The least part of an interval. Instances that start together do not list the store together. */
+/**
+ * The least part of an interval before the first run: instances that start together do not list the
+ * store together.
+ */
 const earliest = 0.1;
 
 /**

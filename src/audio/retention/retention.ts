@@ -2,7 +2,7 @@ import type { EpochMs } from "../../domain/time.ts";
 import type { Log } from "../pipeline/log.ts";
 import type { AudioFiles, AudioStore } from "../store/audio-store.ts";
 
-/** What the store keeps: `AUDIO_RETENTION`. */
+/** The audio that the store keeps: `AUDIO_RETENTION`. */
 export interface RetentionPolicy {
   /** Audio that was not used for this long is removed. */
   readonly maxAgeMs?: number;
@@ -23,7 +23,7 @@ export interface RetentionOptions {
 
 const hourMs = 60 * 60_000;
 const dayMs = 24 * hourMs;
-/** What was used this recently is never removed: another instance may be serving it. */
+/** Audio that was used this recently is never removed: another instance may be serving it. */
 const recentMs = hourMs;
 const removalsAtOnce = 8;
 

@@ -8,21 +8,24 @@ export type AudioName = string;
 /** Complete audio. */
 export interface AudioContent {
   readonly bytes: Buffer;
-  /** As measured when it was made. The store keeps it, so that no reader has to parse the audio. */
+  /**
+   * The length as measured when it was made. The store keeps it, so that no reader has to parse the
+   * audio.
+   */
   readonly length: AudioLength;
 }
 
 export interface StoredAudio extends AudioContent {
-  /** When it was last put or touched. */
+  /** The time at which it was last put or touched. */
   readonly usedAt: EpochMs;
 }
 
-/** What is known of an object without its bytes. */
+/** The facts about an object without its bytes. */
 export interface AudioInfo {
   /** The number of bytes. */
   readonly size: number;
   readonly length: AudioLength;
-  /** When it was last put or touched. */
+  /** The time at which it was last put or touched. */
   readonly usedAt: EpochMs;
   /** True for the CRC-32 of the bytes that were put. */
   readonly hasChecksum: (crc32: number) => boolean;
@@ -39,13 +42,13 @@ export interface ByteRange {
   readonly end: number;
 }
 
-/** What a store keeps under one hash: audio, and what belongs to it. */
+/** The objects that a store keeps under one hash: audio, and what belongs to it. */
 export interface AudioFiles {
   readonly hash: string;
   /** The names of its objects. */
   readonly names: readonly string[];
   readonly bytes: number;
-  /** When one of them was last put or touched. */
+  /** The time at which one of them was last put or touched. */
   readonly usedAt: EpochMs;
 }
 
@@ -60,7 +63,7 @@ export interface AudioStore {
    */
   get(name: AudioName, signal?: AbortSignal): Promise<StoredAudio | undefined>;
   /**
-   * What is known of the object, or undefined if there is none. Its bytes are not read and not
+   * The facts about the object, or undefined if there is none. Its bytes are not read and not
    * verified, but their number is.
    * @throws {AudioStoreUnavailable} {DamagedAudio}; the signal's reason
    */
@@ -112,7 +115,7 @@ export const checkAudio = (name: string, { bytes }: AudioContent): void => {
   if (bytes.length === 0) throw new TypeError("An audio object is never empty.");
 };
 
-/** What is stored under the name is not what was put: bytes are missing or have changed. */
+/** The bytes under the name are not those that were put: bytes are missing or have changed. */
 export class DamagedAudio extends Error {
   override readonly name = "DamagedAudio";
 

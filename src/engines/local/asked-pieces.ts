@@ -8,12 +8,12 @@ import { dividePiece, type LocalPiece, spokenPart, withoutTags } from "./local-p
 import type { AskedPiece } from "./local-tool.ts";
 import type { collectPieceMarks } from "./piece-marks.ts";
 
-/** From 300 letters to one: in Kyrgyz, espeak-ng 1.51 crashes at `C'J-L`. */
+/** Nine divisions lead from 300 letters to one: in Kyrgyz, espeak-ng 1.51 crashes at `C'J-L`. */
 const mostDivisions = 9;
 
 interface Asked extends AskedPiece {
   readonly piece: LocalPiece;
-  /** Of the piece that it is a part of. */
+  /** The number of divisions that led to it. */
   readonly divisions: number;
 }
 

@@ -75,8 +75,9 @@ export interface LocalTool {
    */
   pauses(boundary: Boundary, rate: number): Pauses;
   /**
-   * What it is asked for, to speak one piece of a text. @throws {Invalid} the tool would speak
-   * nothing of it @throws {EngineFailed} it does not have the voice
+   * Returns what the tool is asked for, to speak one piece of a text.
+   * @throws {Invalid} the tool would speak nothing of it @throws {EngineFailed} it does not have
+   * the voice
    */
   ask(request: SpeechRequest): AskedPiece;
 }

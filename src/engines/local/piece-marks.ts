@@ -32,13 +32,13 @@ export const collectPieceMarks = (
   const isWhole = (all: readonly PlacedPiece[]): boolean =>
     whole.characters.length === all.reduce((sum, { part }) => sum + part.characters.length, 0);
   return {
-    /** After the end of the audio, for each piece that was begun. */
+    /** Call it after the end of the audio, for each piece that was begun. */
     add: (piece: LocalPiece, report: PieceReport): void => void reports.set(piece, report),
     /** The piece is spoken in these parts instead, unless there are none. */
     divide: (piece: LocalPiece, parts: readonly LocalPiece[]): void => {
       if (parts.length > 0) pieces.splice(pieces.indexOf(piece), 1, ...parts);
     },
-    /** After the end of the audio; undefined if no tool reports events. */
+    /** Call it after the end of the audio; undefined if no tool reports events. */
     marks: (sampleRate: number): readonly Mark[] | undefined => {
       const all = placed();
       const spoken = all.filter(isSpoken);
@@ -60,7 +60,7 @@ export const collectPieceMarks = (
 interface PlacedPiece {
   readonly piece: LocalPiece;
   readonly part: SpokenText;
-  /** Undefined if it is not spoken. */
+  /** The report of its tool; undefined if it is not spoken. */
   readonly report: PieceReport | undefined;
   /** The characters of the text, and the samples of the audio, before it. */
   readonly at: number;

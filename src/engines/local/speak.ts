@@ -20,7 +20,7 @@ import { type LocalPiece, localPieces, withoutTags } from "./local-pieces.ts";
 import type { LocalVoice } from "./local-tool.ts";
 import { collectPieceMarks } from "./piece-marks.ts";
 
-/** What speaks the pieces of texts. */
+/** Speaks the pieces of texts. */
 export type SpeechHost = Pick<SubprocessHost, "synthesize">;
 
 interface Speaking {

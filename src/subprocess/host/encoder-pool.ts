@@ -39,7 +39,8 @@ export const startEncoderPool = (ahead: Readonly<Partial<Record<EncodedFormat, n
       const [waiting] = idle[format];
       if (waiting) idle[format].delete(waiting);
       const encoder = waiting ?? startFfmpeg(format);
-      // Others would compete with it for the CPU. After the first job, one should always be idle.
+      // Others would compete with it for the CPU; but after the first job one should always be
+      // idle.
       if (waiting && idle[format].size === 0) startAhead(format);
       else void encoder.gone.then(() => refill(format));
       return encoder;

@@ -8,7 +8,7 @@ export interface ToolProcess {
   readonly input: Writable;
   /** Ends when the process has exited successfully; throws {ToolFailed} otherwise. */
   readonly output: AsyncIterable<Buffer>;
-  /** What it reports about its output, which has ended; undefined if it reports nothing. */
+  /** The report about its output, which has ended; undefined if it reports nothing. */
   readonly spoken?: () => JobReport | undefined;
   /** Passes on what the service grants for a question of a text. */
   readonly granted?: (grant: Grant) => void;
@@ -59,7 +59,7 @@ export const signalFailure = (tool: string, signal: string): ToolFailed | undefi
   }
 };
 
-/** What V8 writes before the reason for which it ends a process, such as a lack of memory. */
+/** V8 writes this before the reason for which it ends a process, such as a lack of memory. */
 const v8Heading = /^\s*#\n(?:# Fatal error in .*\n)?# /;
 
 /** Removes quoted input and file names. */

@@ -40,7 +40,10 @@ const outputOptions = [
 
 type EncoderOptions = (typeof formats)[EncodedFormat]["encoder"];
 
-/** What fluent-ffmpeg asks of ffmpeg before a command. ffmpeg itself reports what it lacks. */
+/**
+ * fluent-ffmpeg asks ffmpeg for these before a command. ffmpeg itself reports what it
+ * lacks.
+ */
 const capabilities = ({
   codec,
   muxer,

@@ -33,8 +33,8 @@ const {
   mp3Library,
 } = JSON.parse(process.argv[2] ?? "{}") as HostOptions;
 
-// The cache is for this process only: tools inherit the rest of its environment. Our own programs
-// are given the cache again.
+// These variables are for this process only: tools inherit the rest of its environment. Our own
+// programs are given the cache again.
 for (const name of Object.keys(process.env)) if (name.startsWith("MALLOC_")) delete process.env[name];
 delete process.env.NODE_COMPILE_CACHE;
 
@@ -77,7 +77,8 @@ function failStart(error: unknown): Promise<never> {
 }
 
 /**
- * Undefined: the command line speaks. Another version of the library would make other audio.
+ * Returns undefined if the command line speaks. Another version of the library would make other
+ * audio.
  * @throws {ToolFailed} the machine is too busy: whether the library can be loaded is unknown
  */
 async function openSpeakers(version: string | undefined): Promise<SpeakerPool | undefined> {

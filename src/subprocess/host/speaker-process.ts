@@ -17,12 +17,12 @@ import { lowerPriority } from "./lower-priority.ts";
 export type SpeakerProcess<Order> = ReturnType<typeof startSpeaker<Order>>;
 
 export interface SpeakerOptions {
-  /** In messages. */
+  /** The name of the process in messages. */
   readonly name: string;
   /** The program, which reads orders and writes frames (speaker-program.ts), and its arguments. */
   readonly program: URL;
   readonly args?: readonly string[];
-  /** The flags of Node. */
+  /** The options of Node, and its environment. */
   readonly flags?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   /** Memory of the library, in addition to what Node reserves. */

@@ -73,7 +73,7 @@ const success = async (tool: string, child: ChildProcess): Promise<void> => {
   if (code !== 0) throw code === notFound ? notStarted(tool) : failure;
 };
 
-/** In order of preference. Containers have 64 MB in /dev/shm by default. */
+/** The folders, in order of preference. Containers have 64 MB in /dev/shm by default. */
 const folders = ["/dev/shm", tmpdir()];
 
 /**

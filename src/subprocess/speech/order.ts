@@ -2,7 +2,7 @@ import type { AudioFormat } from "../../domain/synthesis/formats.ts";
 import type { EspeakJob, ModelJob, ToolJob } from "../jobs.ts";
 import type { PieceShape } from "../protocol.ts";
 
-/** What a tool is asked for a piece of a text. */
+/** The job of a tool for a piece of a text. */
 export type PieceJob =
   | ({ readonly type: "tool" } & ToolJob)
   | ({ readonly type: "espeak" } & Omit<EspeakJob, "onEvents">)
@@ -28,7 +28,7 @@ export interface PieceUse {
 /** A text in pieces, which become one audio. */
 export interface SpeechOrder {
   readonly pieces: readonly PieceOrder[];
-  /** Undefined: the samples, behind a WAV header without a length. */
+  /** If undefined, the audio is samples, behind a WAV header without a length. */
   readonly format: AudioFormat | undefined;
   /** True if a client reads the audio while it is spoken. */
   readonly progressive: boolean;

@@ -13,10 +13,10 @@ import type { PieceJob, PieceOrder, PieceUse, SpeechOrder } from "./order.ts";
 
 export interface Speaking {
   readonly order: SpeechOrder;
-  /** What the helper is asked for a piece. */
+  /** The request to the helper for a piece. */
   readonly specOf: (job: PieceJob, lowPriority: boolean) => Omit<PieceSpec, "shape">;
   readonly slotsOf: (job: PieceJob) => Resource;
-  /** Of the encoder. */
+  /** The limits of the encoder. */
   readonly limits: Limits;
   readonly encoderSlots: Resource;
 }
@@ -80,7 +80,7 @@ interface RunningTextOptions extends Required<Pick<SpeechTurn, "beforeStart" | "
   readonly onEncoding: (sampleRate: number) => void;
   readonly claim: Claim;
   readonly signal: AbortSignal;
-  /** Of what waits for a slot: aborted at the end of the text, too. */
+  /** The signal of waits for a slot: it is aborted at the end of the text, too. */
   readonly waiting: AbortSignal;
 }
 

@@ -44,7 +44,7 @@ export interface SpokenText {
   readonly sampleRate: number;
   /** s16le, mono. */
   readonly pcm: AsyncIterable<Buffer>;
-  /** After the end of `pcm`. */
+  /** Call it after the end of `pcm`. */
   readonly report: () => SpeechReport;
 }
 
@@ -162,8 +162,8 @@ const silenceOf = (ms: number, sampleRate: number): Buffer =>
 async function* nothing(): AsyncGenerator<Buffer, void> {}
 
 /**
- * More than a piece usually has: at the slowest rate it takes 2 MB, the breaks of a document
- * another 3, and a part up to 32 KB. Its bytes are limited by the tools' `maxOutputBytes`.
+ * A piece usually has fewer: at the slowest rate it takes 2 MB, the breaks of a document another 3,
+ * and a part up to 32 KB. The tools' `maxOutputBytes` limits its bytes.
  */
 const partsOfPiece = 2048;
 

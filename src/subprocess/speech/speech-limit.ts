@@ -3,8 +3,8 @@ import { bytesPerSample } from "../../pcm/whole-samples.ts";
 import { ToolFailed } from "../tools.ts";
 
 /**
- * Of one text. Ordinary texts of 5,000 characters take at most 5,000 s (Japanese, at the slowest
- * rate), of which espeak-ng makes 200 in a second.
+ * The longest speech of one text. Ordinary texts of 5,000 characters take at most 5,000 s
+ * (Japanese, at the slowest rate), of which espeak-ng makes 200 in a second.
  */
 export const mostSpeechSeconds = 7_200;
 

@@ -11,7 +11,7 @@ import { type AudioContent, type AudioInfo, DamagedAudio } from "../audio-store.
 const magic = Buffer.from("voxaudio", "latin1");
 export const footerBytes = 32;
 
-/** What follows the object's bytes in its file. Numbers are little-endian. */
+/** Makes the footer that follows the object's bytes in its file. Numbers are little-endian. */
 export const footerOf = ({ bytes, length: { samples, sampleRate } }: AudioContent): Buffer => {
   const footer = Buffer.alloc(footerBytes);
   magic.copy(footer);
@@ -28,7 +28,7 @@ export const audioSize = (fileSize: number): number => {
   return fileSize - footerBytes;
 };
 
-/** What the footer says of an object of this size. @throws {DamagedAudio} */
+/** Reads the footer of an object of this size. @throws {DamagedAudio} */
 export const parseFooter = (footer: Buffer, size: number): Omit<AudioInfo, "usedAt"> => {
   const isFooter =
     footer.length === footerBytes && footer.subarray(0, 8).equals(magic) && footer.readUIntLE(8, 6) === size;

@@ -120,8 +120,8 @@ interface OpenFile {
 }
 
 /**
- * Undefined if there is no such file. Without an object of `node:fs/promises`, which takes twice
- * the time.
+ * Returns undefined if there is no such file. It uses no object of `node:fs/promises`, which takes
+ * twice the time.
  */
 const readingFile = async <T>(
   file: string,

@@ -11,7 +11,7 @@ interface ListedFile {
 }
 
 const shardName = /^[0-9a-f]{2}$/;
-/** Node has four threads for files: some must stay free for reads and writes of audio. */
+/** Stats take at most this many of the four threads that Node has for files. */
 const statsAtOnce = 2;
 
 /**
@@ -47,7 +47,7 @@ async function* filesIn(
   }
 }
 
-/** Undefined if it was removed meanwhile. */
+/** Returns undefined if it was removed meanwhile. */
 const listFile = async (directory: string, prefix: string, file: string): Promise<ListedFile | undefined> => {
   const found = await orIfMissing(stat(join(directory, file)), undefined);
   return found?.isFile()

@@ -23,7 +23,7 @@ export type Shards = ReturnType<typeof createShards>;
  * gigabyte of ext4 blocks and seconds of the first start.
  */
 export const createShards = () => {
-  /** At most 131,072 short strings. */
+  /** The set has at most 131,072 short strings. */
   const ready = new Set<string>();
   const pending = new Map<string, Promise<void>>();
 

@@ -167,7 +167,7 @@ export class S3Bucket {
 /** MinIO lists milliseconds; the headers of an object have none. */
 const wholeSeconds = (time: Date): number => Math.floor(time.getTime() / 1000) * 1000;
 
-/** Undefined if it fails with one of these codes. */
+/** Returns undefined if it fails with one of these codes. */
 const ignoring = async <T>(codes: readonly string[], run: () => Promise<T>): Promise<T | undefined> => {
   try {
     return await run();

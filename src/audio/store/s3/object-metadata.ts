@@ -18,7 +18,7 @@ export const headersOf = (name: AudioName): Record<string, string> => ({
   "Cache-Control": name.startsWith("public/") ? "public, max-age=31536000, immutable" : "private, no-store",
 });
 
-/** What the service knows of an object, kept in its `x-amz-meta-…` headers. */
+/** Returns the `x-amz-meta-…` headers that keep what the service knows of an object. */
 export const metadataOf = ({ bytes, length }: AudioContent): Record<string, string> => ({
   samples: String(length.samples),
   "sample-rate": String(length.sampleRate),

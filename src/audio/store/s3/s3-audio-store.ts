@@ -23,7 +23,7 @@ export interface S3AudioStoreOptions extends S3Address {
   readonly warn?: (sentence: string) => void;
 }
 
-/** From waiting for a connection to the last byte. */
+/** The deadline covers all from waiting for a connection to the last byte. */
 const readMs = 20_000;
 const writeMs = 25_000;
 const pingMs = 5_000;

@@ -39,7 +39,7 @@ const surfaceOf = (tokens: readonly Token[]): string => tokens.map(({ surface })
 const japanese = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー]+$/u;
 const kanji = /\p{Script=Han}/u;
 
-/** Undefined if the word stays as it is. */
+/** Returns undefined if the word stays as it is. */
 const kanaOf = (
   token: Token | undefined,
   previous: Token | undefined,

@@ -1,6 +1,6 @@
 import koffi from "../../native-libraries.ts";
 
-/** More than a clause can free while a word of it is translated: languages have up to 2 MB. */
+/** A clause frees less while a word of it is translated: languages have up to 2 MB. */
 const maxHeldBytes = 32 * 1024 * 1024;
 
 /** Offsets and values of elf.h, 64 bits. */

@@ -48,14 +48,15 @@ interface NativeEvent {
 type Receive = (samples: Buffer, events: readonly NativeEvent[]) => void;
 
 /**
- * espeak-ng's library. It keeps state between texts that no call resets (sounds differ in length
- * after another voice), so that each text gets a new copy: the library is unloaded and loaded
- * again, which resets all its variables, and the C library's random numbers, which some variants
- * use as noise, start again. So its samples are those of the command line. It reads parts of its
- * stack that it has not written (found by Valgrind in 1.51, for words that it knows no phonemes
- * of): all calls use the same stack of koffi, where an earlier text would be left, so that it is
- * cleared by a structure that is passed by value. It uses memory after it has freed it: therefore
- * its `free` is delayed while it speaks (delayed-free.ts). Calls block; callbacks run within them.
+ * Opens espeak-ng's library. It keeps state between texts that no call resets (sounds differ in
+ * length after another voice), so that each text gets a new copy: the library is unloaded and
+ * loaded again, which resets all its variables, and the C library's random numbers, which some
+ * variants use as noise, start again. So its samples are those of the command line. It reads parts
+ * of its stack that it has not written (found by Valgrind in 1.51, for words that it knows no
+ * phonemes of): all calls use the same stack of koffi, where an earlier text would be left, so that
+ * it is cleared by a structure that is passed by value. It uses memory after it has freed it:
+ * therefore its `free` is delayed while it speaks (delayed-free.ts). Calls block; callbacks run
+ * within them.
  * @throws {Error} the library is not installed, or not as expected
  */
 export const openEspeakLibrary = (open = openNative) => {
@@ -74,7 +75,7 @@ export const openEspeakLibrary = (open = openNative) => {
   return {
     /** espeak-ng's own version. */
     version,
-    /** The sample rate in Hz. */
+    /** The rate of the samples, in Hz. */
     sampleRate: (): number => loaded.sampleRate(),
     /** Makes the next text start at once: to be called between two texts. */
     renew,
@@ -124,7 +125,7 @@ export const openEspeakLibrary = (open = openNative) => {
       return loaded.phonemes(text);
     },
     /**
-     * To be called before the process ends: the library's thread would still run while its code is
+     * Call it before the process ends: the library's thread would still run while its code is
      * unloaded.
      */
     close: (): void => loaded.close(),
@@ -152,7 +153,10 @@ const openNative = (receive: Receive) => {
   return { seedRandom, clearStack: () => takeStack(clean), load: () => loadLibrary(callback, delayFree) };
 };
 
-/** The library alone decides whether it can do without them. */
+/**
+ * Loads a dependency if it is installed: espeak-ng's library alone decides whether it can do
+ * without it.
+ */
 const loadIfPresent = (name: string): void => {
   try {
     koffi.load(name);

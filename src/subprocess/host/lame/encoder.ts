@@ -23,7 +23,8 @@ export const startLame = (library: LameLibrary, sampleRate: number, isShort: boo
 };
 
 /**
- * Without the header, in parts of whole samples, as they arrive; drops half a sample at the end.
+ * Yields the samples without the header, in parts of whole samples, as they arrive; drops half a
+ * sample at the end.
  */
 async function* samplesOf(wav: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let header = headerBytes;

@@ -7,7 +7,7 @@ import { startFfmpeg } from "../ffmpeg.ts";
 import { encodeNoise } from "./encode-noise.ts";
 import { type LameLibrary, openLame } from "./library.ts";
 
-/** What encodes mp3. `fallback`: why it is ffmpeg, in a sentence. */
+/** The encoder of mp3. `fallback`: why it is ffmpeg, in a sentence. */
 export type Mp3Encoder =
   | { readonly lame: LameLibrary; readonly fallback?: undefined }
   | { readonly lame?: undefined; readonly fallback: string };

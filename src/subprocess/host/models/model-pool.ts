@@ -9,7 +9,7 @@ type Speaker = SpeakerProcess<unknown>;
 
 interface Model {
   readonly idle: { readonly speaker: Speaker; readonly timer: NodeJS.Timeout }[];
-  /** The speakers of all processes, idle ones included. */
+  /** The processes of the model, idle ones included. */
   readonly speakers: Set<Speaker>;
   /** Texts that wait for a process. */
   readonly waiting: (() => void)[];

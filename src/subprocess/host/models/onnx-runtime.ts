@@ -9,18 +9,18 @@ import type { StopByte } from "../orders.ts";
  * it before a run. All runs have the same options, and this module tells where the member lies.
  */
 
-/** To be called before the first model is opened. The runtime then imports this module. */
+/** Call it before the first model is opened. The runtime then imports this module. */
 export const makeRunsStoppable = (): void => {
   env.wasm.wasmPaths = { mjs: import.meta.url };
 };
 
-/** To be called when the first model is open: see program-options.ts. */
+/** Call it when the first model is open: see program-options.ts. */
 export const optimizeFunctions = (): void => setFlagsFromString("--wasm-tier-up-filter=-1");
 
 /** Known when a model is open. */
 export let stopRun: StopByte | undefined;
 
-/** After two integers and a `std::string` of 12 bytes. */
+/** The field follows two integers and a `std::string` of 12 bytes. */
 const offsetOfTerminate = 20;
 
 export default async (configuration: object): Promise<OnnxRuntime> => {

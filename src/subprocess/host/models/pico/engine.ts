@@ -6,7 +6,7 @@ export type PicoEngine = Awaited<ReturnType<typeof openPicoEngine>>;
 
 export const sampleRate = 16_000;
 
-/** The memory for its data and its work. The largest voice takes 3 MB. */
+/** The memory for its data and its work; the largest voice takes 3 MB. */
 const memoryBytes = 4 * 1024 * 1024;
 /** It takes and gives lengths as signed 16-bit numbers. */
 const textBytes = 0x7fff;
@@ -23,7 +23,7 @@ export interface PicoData {
   readonly wasmBinary?: Uint8Array<ArrayBuffer>;
 }
 
-/** What a step of the engine has made; either may be empty. */
+/** The output of a step of the engine; either part may be empty. */
 interface Step {
   readonly samples: Buffer;
   readonly items: readonly PhoneItem[];
@@ -181,7 +181,7 @@ const nothing = { items: [], until: 0 };
 /** Pico's markup for a place in a text. It may change the speech of the words around it. */
 export const markTag = (index: number): string => `<mark name="${index.toString(36)}"/>`;
 
-/** What Pico gets of an order: its markup for the prosody, and the text without any. */
+/** Returns the input of Pico for an order: its markup for the prosody, and the text without any. */
 export const picoText = ({ text, level, speed, pitch }: Omit<PicoOrder, "voice">) => ({
   prosodyTags: `<volume level="${level}"><speed level="${speed}"><pitch level="${pitch}">`,
   text: text.replace(dangerous, " "),

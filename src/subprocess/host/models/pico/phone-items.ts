@@ -1,6 +1,6 @@
-/** What Pico reads from the buffer before its signal generation: a phone, or a `<mark>`. */
+/** An item that Pico reads from the buffer before its signal generation: a phone, or a `<mark>`. */
 export type PhoneItem =
-  | { readonly kind: "phone"; readonly phone: number /** Of 64 samples. */; readonly frames: number }
+  | { readonly kind: "phone"; readonly phone: number /** A frame has 64 samples. */; readonly frames: number }
   | { readonly kind: "mark"; readonly index: number };
 
 /** Item types of picodata.h. */
@@ -12,11 +12,11 @@ const headBytes = 4;
 const phoneStates = 5;
 const stateBytes = 6;
 
-/** This is `PICODATA_BUFSIZE_PAM`. */
+/** The size `PICODATA_BUFSIZE_PAM` of Pico. */
 const bufferBytes = 1040;
 /**
- * Of `char_buffer_t` (picodata.c): the address of the bytes, then where the next one is written and
- * read.
+ * `char_buffer_t` (picodata.c) begins with the address of the bytes, then has where the next one is
+ * written and read.
  */
 const rearOffset = 4;
 const sizeOffset = 10;

@@ -117,7 +117,7 @@ const isSign = /^[^\p{L}\p{N}]*$/u;
 
 interface Word {
   readonly text: string;
-  /** In code points, as its length. */
+  /** The place in code points, as is its length. */
   readonly position: number;
   readonly length: number;
 }

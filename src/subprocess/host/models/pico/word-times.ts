@@ -38,12 +38,12 @@ const startsOf = (lengths: readonly number[]): number[] => {
 };
 
 /**
- * For each value, the place of the same value in the others, or the place after that of the value
- * before.
+ * Returns for each value the place of the same value in the others, or the place after that of the
+ * value before.
  */
 const matched = (values: readonly number[], others: readonly number[]): number[] => {
   const width = others.length + 1;
-  /** The lengths of the longest common subsequences of the rests that begin at these places. */
+  /** The lengths of the longest common subsequences of the rests from these places on. */
   const longest = new Uint16Array((values.length + 1) * width);
   for (let at = values.length - 1; at >= 0; at--) {
     for (let other = others.length - 1; other >= 0; other--) {
