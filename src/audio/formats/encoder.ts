@@ -53,7 +53,7 @@ export interface EncoderUse {
 }
 
 export interface EncoderTurn {
-  /** Who waits for the audio. */
+  /** The waiter for the audio. */
   readonly claim?: Claim | undefined;
   /** A slot that was reserved. */
   readonly slot?: ReservedSlot | undefined;

@@ -88,9 +88,9 @@ export interface Pipeline extends AudioReads {
    */
   getAudio(name: AudioName, signal: AbortSignal): Promise<AudioContent | undefined>;
   /**
-   * When the phonemes of audio are spoken; none if its voice does not report them. They are not
-   * kept: the voice speaks again. `onBegin`: called when its engine begins to work. @throws as
-   * `obtain`
+   * Returns when the phonemes of audio are spoken; none if its voice does not report them. They are
+   * not kept: the voice speaks again. `onBegin`: called when its engine begins to work.
+   * @throws as `obtain`
    */
   phonemes(
     rendition: Rendition,

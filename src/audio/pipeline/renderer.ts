@@ -110,8 +110,9 @@ export const createRenderer = ({ engines, encoder, decoder, maxAudioBytes }: Ren
     }
   },
   /**
-   * When the phonemes of a recipe are spoken, by a synthesis whose audio is dropped: they are not
-   * stored. None if its voice does not report them. @throws as `render`
+   * Returns when the phonemes of a recipe are spoken, by a synthesis whose audio is dropped: they
+   * are not stored. None if its voice does not report them.
+   * @throws as `render`
    */
   phonemes: async (
     spoken: RenderRequest,
@@ -168,9 +169,9 @@ const marksIn = (
 };
 
 /**
- * What is spoken, in audio of that format. Encoders begin with a delay of silence, the least that
- * they add, which players of mp3 and adts play: no header tells them. `inputRate`: of the encoder's
- * input, if the service has encoded it.
+ * Moves what is spoken to its time in audio of that format. Encoders begin with a delay of silence,
+ * the least that they add, which players of mp3 and adts play: no header tells them. `inputRate`:
+ * of the encoder's input, if the service has encoded it.
  */
 const delayed = <T extends { readonly time: number }>(
   spoken: readonly T[],

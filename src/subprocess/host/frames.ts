@@ -1,6 +1,6 @@
 import type { SpeechEvent } from "../espeak.ts";
 
-/** What a speaker process writes: frames of a kind, a length, and content. */
+/** A speaker process writes frames: each has a kind, a length, and content. */
 export const frameKinds = {
   /** Once: the library is loaded. JSON: a string, its version. */
   ready: 1,

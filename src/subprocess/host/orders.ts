@@ -11,7 +11,7 @@ export interface Order<Content> {
 /** A byte of a library's memory: while it is 1, the library stops what it does. */
 export type StopByte = Uint8Array<SharedArrayBuffer>;
 
-/** What the thread that reads orders shares with the program. */
+/** The data that the thread that reads orders shares with the program. */
 export interface OrderReaderData {
   /** The number of the last order that was cancelled; the first order has the number 1. */
   readonly cancelled: Int32Array<SharedArrayBuffer>;

@@ -65,9 +65,9 @@ export const startSpeaker = <Order>(options: SpeakerOptions) => {
 
   return {
     /**
-     * What the program reports about its library. @throws {ToolFailed} with the reason "library" if
-     * the program reports that the library cannot be loaded; with another one if the process has
-     * not started, or has ended without a report
+     * Returns what the program reports about its library.
+     * @throws {ToolFailed} with the reason "library" if the program reports that the library cannot
+     * be loaded; with another one if the process has not started, or has ended without a report
      */
     ready,
     /**
