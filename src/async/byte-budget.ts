@@ -43,8 +43,8 @@ export const createByteBudget = (options: ByteBudgetOptions) => {
 
   return {
     /**
-     * Resolves when the bytes may be held, with the function that returns them. @throws the
-     * signal's reason
+     * Resolves when the bytes may be held, with the function that returns them.
+     * @throws the signal's reason
      */
     acquire: async ({ owner, signal, ...wanted }: WantedBytes): Promise<() => void> => {
       const held: HeldBytes = { ...wanted, since: undefined };

@@ -17,8 +17,9 @@ interface Failures {
 }
 
 /**
- * Reads the samples of a WAV, and resolves with the first one that is not silent. @throws
- * `invalid()` not a WAV, or another number of samples than its header declares (also midway)
+ * Reads the samples of a WAV, and resolves with the first one that is not silent.
+ * @throws `invalid()` not a WAV, or another number of samples than its header declares (also
+ * midway)
  * @throws `silence()`; errors of `wav`
  */
 export const readSamples = async (

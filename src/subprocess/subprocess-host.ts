@@ -61,8 +61,9 @@ export interface SubprocessHost {
   /**
    * The slot of a long response's encoder, for before its first piece is spoken: pieces that wait
    * for an encoder would fill the memory. Undefined for a short response: its job gets a slot when
-   * it starts. @throws {Unavailable} the queue is full, or no slot in time @throws the signal's
-   * reason
+   * it starts.
+   * @throws {Unavailable} the queue is full, or no slot in time
+   * @throws the signal's reason
    */
   reserveEncoder(signal: AbortSignal, claim?: Claim): Promise<ReservedSlot | undefined>;
   /**

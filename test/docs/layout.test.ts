@@ -125,18 +125,23 @@ describe("the documents", () => {
 });
 
 describe("the comments of the source", () => {
+  const comments = ["src", "projections", "scripts", "infra", "test"].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
+      .filter((file) => file.endsWith(".ts"))
+      .flatMap((file) =>
+        readFileSync(join(root, folder, file), "utf8")
+          .split("\n")
+          .filter((line) => /^\s*(?:\/\*|\*|\/\/)/.test(line))
+          .map((line) => ({ file: `${folder}/${file}`, line })),
+      ),
+  );
+
   it("have lines of at most 100 columns", () => {
-    const long = ["src", "projections", "scripts", "infra", "test"].flatMap((folder) =>
-      readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
-        .filter((file) => file.endsWith(".ts"))
-        .map((file) => `${folder}/${file}`)
-        .flatMap((file) =>
-          readFileSync(join(root, file), "utf8")
-            .split("\n")
-            .filter((line) => [...line].length > maxColumns && /^\s*(?:\/\*|\*|\/\/)/.test(line))
-            .map((line) => `${file}: ${line}`),
-        ),
-    );
-    expect(long).to.deep.equal([]);
+    expect(comments.filter(({ line }) => [...line].length > maxColumns)).to.deep.equal([]);
+  });
+
+  it("of several lines begin each tag on a line of its own", () => {
+    const inner = /^\s*\* .*\S (?:@throws|@param|@returns)\b|@throws$/;
+    expect(comments.filter(({ line }) => inner.test(line))).to.deep.equal([]);
   });
 });

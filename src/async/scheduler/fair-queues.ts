@@ -94,7 +94,10 @@ export class FairQueues {
   #virtualTime = 0;
   #served = 0;
 
-  /** @param concurrencyPerKey jobs of one key that may run at once @param now in milliseconds */
+  /**
+   * @param concurrencyPerKey jobs of one key that may run at once
+   * @param now in milliseconds
+   */
   constructor(concurrencyPerKey: number, now: () => number) {
     this.#concurrencyPerKey = concurrencyPerKey;
     this.#now = now;

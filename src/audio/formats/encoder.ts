@@ -18,9 +18,10 @@ export interface Encoder {
   /**
    * Encodes s16le mono samples at `sampleRate` Hz as they arrive. The same samples give the same
    * bytes, in whatever chunks. Never truncated or empty; the header of a wav has no length. An
-   * abort ends the work at once with the signal's reason. @throws {EngineFailed} there are no
-   * samples; errors of `pcm` unchanged @throws {Unavailable} the encoder failed, and another voice
-   * would not help @throws {Interrupted} the encoder was killed
+   * abort ends the work at once with the signal's reason.
+   * @throws {EngineFailed} there are no samples; errors of `pcm` unchanged
+   * @throws {Unavailable} the encoder failed, and another voice would not help
+   * @throws {Interrupted} the encoder was killed
    */
   encode(
     format: AudioFormat,
@@ -33,8 +34,9 @@ export interface Encoder {
   observe?(format: AudioFormat, signal: AbortSignal): EncoderUse;
   /**
    * Reserves a slot for a long response, before its first piece is spoken. Undefined if the
-   * response is short, or the format has no encoder. @throws {Unavailable} no slot in time @throws
-   * the signal's reason
+   * response is short, or the format has no encoder.
+   * @throws {Unavailable} no slot in time
+   * @throws the signal's reason
    */
   reserve(format: AudioFormat, signal: AbortSignal, claim?: Claim): Promise<ReservedSlot | undefined>;
 }

@@ -8,7 +8,8 @@ import type { Encoder, EncoderTurn } from "./encoder.ts";
 
 /**
  * Formats without an encoder are samples behind a WAV header without a length, because the first
- * bytes are sent before the last are known. @throws {ToolFailed} ffmpeg is not installed
+ * bytes are sent before the last are known.
+ * @throws {ToolFailed} ffmpeg is not installed
  */
 export const ffmpegEncoder = (host: SubprocessHost): Encoder => {
   const version = host.versions.ffmpeg;

@@ -27,8 +27,8 @@ const removalsAtOnce = 8;
  * compute: from the CDN, then from the store. No instance of this version serves them, so that a
  * cache cannot get them again. What is not purged stays in the store for the next run, which finds
  * it by its listing: a run can be interrupted and repeated, by any number of instances. Resolves
- * with the number of removals. @throws {AudioStoreUnavailable} {CdnUnavailable}; the signal's
- * reason
+ * with the number of removals.
+ * @throws {AudioStoreUnavailable} {CdnUnavailable}; the signal's reason
  */
 export const removeLegacyAudio = async (
   { store, purge, forget, log }: Pick<LegacyRemovalOptions, "store" | "purge" | "forget" | "log">,

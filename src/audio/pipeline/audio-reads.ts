@@ -23,8 +23,9 @@ export interface AudioReads {
   /**
    * The bytes of the range, in parts; nothing if there is no object. The last part of a whole
    * object is read only if all bytes are those that were stored. The bytes of a smaller range
-   * cannot be verified. @throws {Unavailable} the store cannot be read, or the object is damaged or
-   * was removed after the first part
+   * cannot be verified.
+   * @throws {Unavailable} the store cannot be read, or the object is damaged or was removed after
+   * the first part
    */
   readAudio(name: AudioName, range: ByteRange, options: ReadOptions): AsyncGenerator<AudioPart, void>;
 }

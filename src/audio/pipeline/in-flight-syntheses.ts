@@ -94,7 +94,8 @@ export class InFlightSyntheses {
   }
 
   /**
-   * Starts a synthesis. @throws {Unavailable} too many are running, in total or for this key
+   * Starts a synthesis.
+   * @throws {Unavailable} too many are running, in total or for this key
    * @throws {EngineFailed} {Invalid} the same synthesis failed a moment ago
    */
   begin(rendition: Rendition, { progressive, apiKey, onWork }: Wanted): SharedStream {

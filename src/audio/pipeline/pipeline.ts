@@ -48,10 +48,12 @@ export interface Pipeline extends AudioReads {
   /**
    * The audio of the first rendition that succeeds. Each rendition has its own hash and object. A
    * failed rendition of a free engine is not retried for a few seconds. Work waits in the queue of
-   * `apiKey`; without one, in its own queue. @throws {EngineFailed} all renditions failed: the
-   * failure of the first @throws {Invalid} the text contains nothing that can be spoken, or that
-   * the first voice can pronounce @throws {Unavailable} the pipeline is overloaded, or the audio
-   * has not begun, or is not complete, in time
+   * `apiKey`; without one, in its own queue.
+   * @throws {EngineFailed} all renditions failed: the failure of the first
+   * @throws {Invalid} the text contains nothing that can be spoken, or that the first voice can
+   * pronounce
+   * @throws {Unavailable} the pipeline is overloaded, or the audio has not begun, or is not
+   * complete, in time
    */
   obtain(
     renditions: readonly Rendition[],
@@ -67,8 +69,8 @@ export interface Pipeline extends AudioReads {
   asKept(audio: Audio, signal: AbortSignal): Promise<Audio>;
   /**
    * Like `obtain`, but resolves with the first bytes of a rendition. Later failures are the
-   * stream's, and no other rendition is tried. Concurrent callers share the synthesis. @throws as
-   * `obtain`
+   * stream's, and no other rendition is tried. Concurrent callers share the synthesis.
+   * @throws as `obtain`
    */
   stream(
     renditions: readonly Rendition[],

@@ -46,10 +46,12 @@ export type Renderer = ReturnType<typeof createRenderer>;
 
 export const createRenderer = ({ engines, encoder, decoder, maxAudioBytes }: RendererOptions) => ({
   /**
-   * Synthesizes a recipe in its format, chunk by chunk. @throws {EngineFailed} the engine failed,
-   * was too slow, returned another format, or (a provider) more than an object may hold @throws
-   * {Invalid} the text contains nothing that can be spoken, or takes too long @throws {Unavailable}
-   * no slot in time, or no encoder @throws {Interrupted} the synthesis may be restarted
+   * Synthesizes a recipe in its format, chunk by chunk.
+   * @throws {EngineFailed} the engine failed, was too slow, returned another format, or (a
+   * provider) more than an object may hold
+   * @throws {Invalid} the text contains nothing that can be spoken, or takes too long
+   * @throws {Unavailable} no slot in time, or no encoder
+   * @throws {Interrupted} the synthesis may be restarted
    */
   render: async function* (
     spoken: RenderRequest,

@@ -13,8 +13,8 @@ export interface SharedStream {
    */
   readAll(signal: AbortSignal, onBegun?: () => void): Promise<AudioContent>;
   /**
-   * Resolves when the first bytes are available. Chunks are shared: do not modify them. @throws the
-   * source's failure, or the signal's reason, also midway
+   * Resolves when the first bytes are available. Chunks are shared: do not modify them.
+   * @throws the source's failure, or the signal's reason, also midway
    */
   read(signal: AbortSignal): Promise<AsyncIterable<Buffer>>;
   /** The memory that its readers hold together. */
@@ -33,7 +33,8 @@ export interface SharedStreamOptions<Ending = unknown> {
   readonly source: (signal: AbortSignal) => AsyncIterable<Buffer, Ending>;
   /**
    * Checks and completes the audio; its bytes are as many as `bytes`. Readers see the end only
-   * afterwards. @throws if the audio is incomplete
+   * afterwards.
+   * @throws if the audio is incomplete
    */
   readonly finish: (bytes: Buffer, ending: Ending) => AudioContent;
   /**

@@ -58,8 +58,8 @@ export interface AudioFiles {
  */
 export interface AudioStore {
   /**
-   * The object as it was put, or undefined if there is none. @throws {AudioStoreUnavailable}
-   * {DamagedAudio}; the signal's reason
+   * The object as it was put, or undefined if there is none.
+   * @throws {AudioStoreUnavailable} {DamagedAudio}; the signal's reason
    */
   get(name: AudioName, signal?: AbortSignal): Promise<StoredAudio | undefined>;
   /**
@@ -71,8 +71,8 @@ export interface AudioStore {
   /**
    * The bytes of the range, or as many as the object has from its start on. They are not verified,
    * because the checksum is of all bytes: who reads all parts compares it. Nothing stays open
-   * between two parts, so that slow clients hold no file and no connection. @throws as `stat`;
-   * {DamagedAudio} also if the object ends before the range
+   * between two parts, so that slow clients hold no file and no connection.
+   * @throws as `stat`; {DamagedAudio} also if the object ends before the range
    */
   read(name: AudioName, range: ByteRange, signal?: AbortSignal): Promise<AudioPart | undefined>;
   /**
@@ -82,14 +82,14 @@ export interface AudioStore {
    */
   put(name: AudioName, audio: AudioContent): Promise<AudioContent | undefined>;
   /**
-   * Records that the object is in use now; a no-op if there is none. @throws
-   * {AudioStoreUnavailable}
+   * Records that the object is in use now; a no-op if there is none.
+   * @throws {AudioStoreUnavailable}
    */
   touch(name: AudioName): Promise<void>;
   /**
    * All audio, or that of one folder, in the order of their names, with a bounded amount of memory.
-   * What is put or removed meanwhile may be listed or not. @throws {AudioStoreUnavailable}; the
-   * signal's reason
+   * What is put or removed meanwhile may be listed or not.
+   * @throws {AudioStoreUnavailable}; the signal's reason
    */
   list(signal: AbortSignal, folder?: AudioFolder): AsyncIterable<AudioFiles>;
   /**

@@ -18,7 +18,8 @@ export class BadS3Address extends Error {
 
 /**
  * `s3://ACCESS:SECRET@HOST[:PORT]/BUCKET[?tls=true&region=us-east-1]`; what is no letter or digit
- * in the two secrets is percent-encoded. @throws {BadS3Address}
+ * in the two secrets is percent-encoded.
+ * @throws {BadS3Address}
  */
 export const parseS3Address = (address: string): S3Address => {
   const url = URL.parse(address);

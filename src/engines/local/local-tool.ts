@@ -76,8 +76,8 @@ export interface LocalTool {
   pauses(boundary: Boundary, rate: number): Pauses;
   /**
    * Returns what the tool is asked for, to speak one piece of a text.
-   * @throws {Invalid} the tool would speak nothing of it @throws {EngineFailed} it does not have
-   * the voice
+   * @throws {Invalid} the tool would speak nothing of it
+   * @throws {EngineFailed} it does not have the voice
    */
   ask(request: SpeechRequest): AskedPiece;
 }

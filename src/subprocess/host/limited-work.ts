@@ -52,8 +52,8 @@ export class LimitedWork {
   }
 
   /**
-   * Ends, and throws, when the process has exited. A reader that leaves early kills it. @throws
-   * {ToolFailed}
+   * Ends, and throws, when the process has exited. A reader that leaves early kills it.
+   * @throws {ToolFailed}
    */
   async *output(): AsyncGenerator<Buffer, void> {
     const chunks = this.#work.output[Symbol.asyncIterator]();

@@ -78,7 +78,8 @@ const folders = ["/dev/shm", tmpdir()];
 
 /**
  * An unnamed temporary file, which disappears with its process. It is in the first directory with
- * room for `bytes`, or in the one with the most room. @throws if no directory is writable
+ * room for `bytes`, or in the one with the most room.
+ * @throws if no directory is writable
  */
 const openTemporaryFile = (bytes: number): number => {
   const byRoom = folders.map((folder) => ({ folder, room: roomIn(folder) }));

@@ -34,8 +34,8 @@ export interface SpeechOrder {
   readonly progressive: boolean;
   /**
    * The parts of a piece at which its tool crashed, which are spoken instead. Their numbers follow
-   * that of the last piece, or part, in the order of the calls. None: the piece is silent. @throws
-   * the failure of the audio
+   * that of the last piece, or part, in the order of the calls. None: the piece is silent.
+   * @throws the failure of the audio
    */
   readonly divide: (piece: number, crash: Error) => Promise<readonly PieceOrder[]>;
 }

@@ -30,8 +30,8 @@ export interface SpeechTurn extends Pick<SlotOptions, "claim" | "beforeStart"> {
 
 /**
  * Speaks and encodes a text in the helper, where its samples stay. The helper asks for a slot for
- * each piece but the first, which has one before the text is sent. @throws {ToolFailed}
- * {Unavailable}, what `beforeStart` throws, or the signal's reason
+ * each piece but the first, which has one before the text is sent.
+ * @throws {ToolFailed} {Unavailable}, what `beforeStart` throws, or the signal's reason
  */
 export async function* runSpeech(
   context: HostContext,

@@ -27,8 +27,8 @@ export interface PieceListener {
 interface Speaking<Piece> {
   readonly progressive: boolean;
   /**
-   * The WAV of a piece: at most two are in progress. Its tool starts with the first read. @throws
-   * {ToolFailed}
+   * The WAV of a piece: at most two are in progress. Its tool starts with the first read.
+   * @throws {ToolFailed}
    */
   readonly say: (
     piece: Piece,
@@ -51,7 +51,8 @@ export interface SpokenText {
 /**
  * One audio of all pieces, which begins with the first one that has audible speech. Its sample rate
  * is that piece's. Pages speak with it, so it imports nothing that only Node has but `Buffer` and
- * `Readable`. @throws {ToolFailed} a tool failed, or the speech of all pieces is silent
+ * `Readable`.
+ * @throws {ToolFailed} a tool failed, or the speech of all pieces is silent
  */
 export const speakPieces = async <Piece extends NumberedPiece>(
   pieces: readonly Piece[],

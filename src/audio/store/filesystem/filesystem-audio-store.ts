@@ -36,8 +36,8 @@ const writesAtOnce = 2;
  * number of processes. A file's modification time is when the object was last used.
  * The file system must support hard links: a link names a written and synced file in one step and
  * never replaces another, so that a partial object never has a name. Part of the disk stays free
- * for other files, such as the event log: below that, objects are refused. @throws
- * {AudioStoreUnavailable} the directory cannot be created or written
+ * for other files, such as the event log: below that, objects are refused.
+ * @throws {AudioStoreUnavailable} the directory cannot be created or written
  */
 export const openFilesystemAudioStore = async ({ path }: { path: string }): Promise<AudioStore> => {
   const root = resolve(path);

@@ -35,8 +35,8 @@ const onePart = 5 * 1024 ** 3;
 /**
  * Stores objects in a bucket of an S3 server, which must support conditional puts (`If-None-Match:
  * *`): they never overwrite an object. A missing bucket is created. An unreachable server does not
- * prevent the start. @throws {AudioStoreUnavailable} the server refuses, as it would refuse every
- * other call
+ * prevent the start.
+ * @throws {AudioStoreUnavailable} the server refuses, as it would refuse every other call
  */
 export const openS3AudioStore = async (parts: S3AudioStoreOptions): Promise<AudioStore> => {
   const { time = systemTime, warn = () => undefined } = parts;

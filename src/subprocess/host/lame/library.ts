@@ -34,7 +34,8 @@ const settings = {
  * before its first sample (it links 200 libraries); a call of LAME takes 11 ms for seven seconds of
  * speech. With the parameters above its bytes are those of `ffmpeg -codec:a libmp3lame -b:a 64k
  * -write_xing 0 -compression_level 7`.
- * @param name or path. @throws {Error} the library is not installed, or not as expected
+ * @param name or path.
+ * @throws {Error} the library is not installed, or not as expected
  */
 export const openLame = (name: string) => {
   const library = koffi.load(name);
@@ -56,8 +57,8 @@ export const openLame = (name: string) => {
     takes: (sampleRate: number): boolean => sampleRates.has(sampleRate),
     /**
      * `isShort`: its calls run at once, in this thread; on a busy machine a switch to another and
-     * back would take longer. Those of other audio run on libuv's threads. @throws {Error} the rate
-     * is not one of them
+     * back would take longer. Those of other audio run on libuv's threads.
+     * @throws {Error} the rate is not one of them
      */
     open: (sampleRate: number, isShort: boolean) => {
       const lame = init();

@@ -31,8 +31,8 @@ interface Step {
 
 /**
  * Pico with one voice. Its samples depend on the texts before, which `pico_resetEngine` does not
- * change: so its whole memory is set back before each text. @throws {Error} its files are missing
- * or not its own
+ * change: so its whole memory is set back before each text.
+ * @throws {Error} its files are missing or not its own
  */
 export const openPicoEngine = async ({ textAnalysis, signal, wasmBinary }: PicoData) => {
   const pico = await SvoxPico(wasmBinary && { wasmBinary });

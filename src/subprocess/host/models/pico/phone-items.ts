@@ -23,8 +23,8 @@ const sizeOffset = 10;
 
 /**
  * The address of the `char_buffer_t` between phonetic-acoustic mapping and its smoothing, which has
- * had a phone and a mark. The API has no events, so they are read there. @throws {Error} another
- * version of Pico
+ * had a phone and a mark. The API has no events, so they are read there.
+ * @throws {Error} another version of Pico
  */
 export const findPhoneBuffer = (memory: Uint8Array<ArrayBuffer>): number => {
   const view = new DataView(memory.buffer);

@@ -24,8 +24,8 @@ interface OfflineTts {
 const silenceScale = 1;
 
 /**
- * The library ends the process if a model lacks metadata. @throws if it is not installed or refuses
- * the model
+ * The library ends the process if a model lacks metadata.
+ * @throws if it is not installed or refuses the model
  */
 export const loadModel = ({ config, threads }: SherpaStart) => {
   const sherpa = createRequire(import.meta.url)("sherpa-onnx-node") as SherpaOnnx;
