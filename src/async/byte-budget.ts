@@ -81,7 +81,7 @@ interface HeldBytes extends Pick<WantedBytes, "bytes" | "onOverdue"> {
 
 interface Waiter {
   readonly held: HeldBytes;
-  readonly grant: () => void;
+  readonly admit: () => void;
 }
 
 type BudgetOptions = Required<Pick<ByteBudgetOptions, "heldMs" | "time">> & { readonly limit: number };
@@ -103,10 +103,10 @@ class Budget {
     signal.throwIfAborted();
     if (this.#waiting.size === 0 && this.#hasRoomFor(held)) return this.#hold(held);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const waiter = { held, grant: resolve };
+    const waiter = { held, admit: resolve };
     const onAbort = (): void => {
       if (this.#waiting.delete(waiter)) reject(signal.reason);
-      this.#grant();
+      this.#admitWaiters();
     };
     this.#waiting.add(waiter);
     signal.addEventListener("abort", onAbort, { once: true });
@@ -118,7 +118,7 @@ class Budget {
   release(held: HeldBytes): void {
     if (!this.#held.delete(held)) return;
     this.bytes -= held.bytes;
-    this.#grant();
+    this.#admitWaiters();
   }
 
   isUnused(): boolean {
@@ -134,11 +134,11 @@ class Budget {
     this.#held.add(held);
   }
 
-  #grant(): void {
+  #admitWaiters(): void {
     for (let next = this.#waiting.peek(); next && this.#hasRoomFor(next.held); next = this.#waiting.peek()) {
       this.#waiting.delete(next);
       this.#hold(next.held);
-      next.grant();
+      next.admit();
     }
   }
 

@@ -8,14 +8,14 @@ export interface Queued<T> {
    * The queue's own reference to where the item is; undefined outside of a queue. A copy of the
    * item must not have it.
    */
-  place: Place<T> | undefined;
+  queueNode: QueueNode<T> | undefined;
 }
 
-interface Place<T> {
+interface QueueNode<T> {
   readonly item: T;
   readonly deadline: number;
-  previous: Place<T> | undefined;
-  next: Place<T> | undefined;
+  previous: QueueNode<T> | undefined;
+  next: QueueNode<T> | undefined;
 }
 
 /**
@@ -31,27 +31,27 @@ export const createDeadlineQueue = <T extends Queued<T>>(
   onExpired: (item: T) => void,
   time: Time = systemTime,
 ) => {
-  let first: Place<T> | undefined;
-  let last: Place<T> | undefined;
+  let first: QueueNode<T> | undefined;
+  let last: QueueNode<T> | undefined;
   let size = 0;
   const drainListeners: (() => void)[] = [];
   let stopTimer: (() => void) | undefined;
 
-  const unlink = (place: Place<T>): void => {
-    const { previous, next } = place;
+  const unlink = (queueNode: QueueNode<T>): void => {
+    const { previous, next } = queueNode;
     if (previous) previous.next = next;
     else first = next;
     if (next) next.previous = previous;
     else last = previous;
     // If it is old by now, it must not keep younger ones from being collected.
-    place.previous = undefined;
-    place.next = undefined;
+    queueNode.previous = undefined;
+    queueNode.next = undefined;
   };
 
   const remove = (item: T): boolean => {
-    if (!item.place) return false;
-    unlink(item.place);
-    item.place = undefined;
+    if (!item.queueNode) return false;
+    unlink(item.queueNode);
+    item.queueNode = undefined;
     size -= 1;
     if (size > 0) return true;
     stopTimer?.();
@@ -81,18 +81,18 @@ export const createDeadlineQueue = <T extends Queued<T>>(
   return {
     /** @throws if the item is in a queue */
     add: (item: T): void => {
-      if (item.place) throw new Error("The item is in a queue already.");
-      const place = { item, deadline: time.now() + timeoutMs, previous: last, next: undefined };
-      if (last) last.next = place;
-      else first = place;
-      last = place;
-      item.place = place;
+      if (item.queueNode) throw new Error("The item is in a queue already.");
+      const queueNode = { item, deadline: time.now() + timeoutMs, previous: last, next: undefined };
+      if (last) last.next = queueNode;
+      else first = queueNode;
+      last = queueNode;
+      item.queueNode = queueNode;
       size += 1;
-      if (size === 1) startTimer(place.deadline); // otherwise the timer of an older item runs, or `expireDue` starts it
+      if (size === 1) startTimer(queueNode.deadline); // otherwise the timer of an older item runs, or `expireDue` starts it
     },
     /** False if the item has expired or was deleted before. */
     delete: remove,
-    has: (item: T): boolean => item.place !== undefined,
+    has: (item: T): boolean => item.queueNode !== undefined,
     get size(): number {
       return size;
     },

@@ -1,4 +1,4 @@
-import type { Claim } from "../async/scheduler/claim.ts";
+import type { Waiter } from "../async/scheduler/waiter.ts";
 import type { AudioFormat, DecodedContainer } from "../domain/synthesis/formats.ts";
 import type { Mark } from "../domain/synthesis/marks.ts";
 import type { SpokenPhoneme } from "../domain/synthesis/phonemes.ts";
@@ -27,7 +27,7 @@ export interface SpeechRequest extends WrittenText {
    */
   readonly beforeStart?: (() => Promise<void>) | undefined;
   /** The API keys in whose queues it waits. */
-  readonly claim?: Claim | undefined;
+  readonly waiter?: Waiter | undefined;
   /** True if a local engine encodes its audio; without, it returns samples. Default: false. */
   readonly encode?: boolean;
   /** Called when a local engine has the first samples to encode. */

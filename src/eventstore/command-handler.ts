@@ -106,7 +106,7 @@ export const createCommandHandler = ({
           return reject(new Unavailable("Too many requests wait for the event store.", retryAfterSeconds));
         }
         const queue = queueFor(stream, decider);
-        const command = { queue, decide, metadata, resolve, reject, place: undefined };
+        const command = { queue, decide, metadata, resolve, reject, queueNode: undefined };
         pending.add(command);
         queue.add(command);
       }),

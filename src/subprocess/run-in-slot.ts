@@ -1,7 +1,7 @@
 import { untilAborted } from "../async/deadline.ts";
-import { type Claim, createClaim } from "../async/scheduler/claim.ts";
 import type { ReservedSlot } from "../async/scheduler/reserved-slot.ts";
-import type { Resource, Work } from "../async/scheduler/resource.ts";
+import type { AcquireOptions, Resource } from "../async/scheduler/resource.ts";
+import { createWaiter, type Waiter } from "../async/scheduler/waiter.ts";
 import { tap } from "../async/tap.ts";
 import type { Time } from "../async/time.ts";
 import type { SpeechEvent } from "./espeak.ts";
@@ -11,25 +11,26 @@ import type { RemoteJob } from "./remote-job.ts";
 import type { HostSupervisor } from "./supervisor.ts";
 
 /** How a job gets its slot. */
-export interface SlotOptions extends Work {
+export interface SlotOptions extends AcquireOptions {
   /** The API keys in whose queues it waits. Default: a queue of its own. */
-  readonly claim?: Claim | undefined;
+  readonly waiter?: Waiter | undefined;
   /**
    * Called when the job has its slot, before its tool is started. If it throws, the output throws
    * the same.
    */
   readonly beforeStart?: (() => Promise<void>) | undefined;
   /** Called after the output with the CPU time that the tool took, if it speaks by a library. */
-  readonly onWorked?: ((cpuMs: number) => void) | undefined;
+  readonly onCpuTime?: ((cpuMs: number) => void) | undefined;
 }
 
 /** Responses of at most this many seconds of speech are urgent: about five sentences. */
 const shortSeconds = 15;
 
-export const isShort = (claim?: Claim): boolean => (claim?.seconds ?? 0) <= shortSeconds;
+export const isShort = (waiter?: Waiter): boolean => (waiter?.seconds ?? 0) <= shortSeconds;
 
 /** The processes of other jobs, which need the processor for longer, have a lower priority. */
-export const isUrgent = (turn: SlotOptions = {}): boolean => !turn.isContinuation && isShort(turn.claim);
+export const isUrgent = (options: SlotOptions = {}): boolean =>
+  !options.isContinuation && isShort(options.waiter);
 
 export interface HostContext {
   readonly helper: Pick<HostSupervisor, "current">;
@@ -53,10 +54,10 @@ export async function* runInSlot(
   order: JobSpec,
   input: AsyncIterable<Buffer>,
   wanted: AbortSignal,
-  { claim = createClaim(), beforeStart, onWorked, onEvents, slot, ...work }: JobOptions = {},
+  { waiter = createWaiter(), beforeStart, onCpuTime, onEvents, slot, ...options }: JobOptions = {},
 ) {
   const signal = AbortSignal.any([wanted, context.closing]);
-  const release = slot?.take() ?? (await slots.acquire(claim, signal, work));
+  const release = slot?.take() ?? (await slots.acquire(waiter, signal, options));
   const job = await startJob(context, order, input, signal, beforeStart).catch((error: unknown) => {
     release();
     throw error;
@@ -65,7 +66,7 @@ export async function* runInSlot(
   yield* job.output;
   const { events, cpuMs } = job.reported();
   if (events) onEvents?.(events);
-  if (cpuMs !== undefined) onWorked?.(cpuMs);
+  if (cpuMs !== undefined) onCpuTime?.(cpuMs);
 }
 
 const startJob = async (

@@ -1,9 +1,9 @@
 import { availableParallelism } from "node:os";
 import { withDeadline } from "../async/deadline.ts";
-import type { Claim } from "../async/scheduler/claim.ts";
 import { createReservedSlot, type ReservedSlot } from "../async/scheduler/reserved-slot.ts";
 import type { Resource, ResourceOptions } from "../async/scheduler/resource.ts";
 import { createScheduler, type Scheduler } from "../async/scheduler/scheduler.ts";
+import type { Waiter } from "../async/scheduler/waiter.ts";
 import { Unavailable } from "../domain/errors.ts";
 import { encodedFormats, formats } from "../domain/synthesis/formats.ts";
 import { queues } from "../limits/queues.ts";
@@ -12,7 +12,7 @@ import type { SpeechModel } from "./models.ts";
 import type { DecoderSpec, EncoderSpec, HostOptions, Limits, PieceSpec, SpeechReport } from "./protocol.ts";
 import { isShort, isUrgent, runInSlot, type SlotOptions } from "./run-in-slot.ts";
 import type { PieceJob, SpeechOrder } from "./speech/order.ts";
-import { runSpeech, type SpeechTurn } from "./speech/run-speech.ts";
+import { runSpeech, type SpeechOptions } from "./speech/run-speech.ts";
 import { superviseHostProcess } from "./supervisor.ts";
 import { ToolFailed, type ToolVersions } from "./tools.ts";
 
@@ -35,11 +35,11 @@ export interface SubprocessHost {
    * installed.
    */
   readonly espeak: "library" | "command" | undefined;
-  run(job: ToolJob, signal: AbortSignal, turn?: SlotOptions): AsyncIterable<Buffer>;
+  run(job: ToolJob, signal: AbortSignal, slotOptions?: SlotOptions): AsyncIterable<Buffer>;
   /** Speaks with espeak-ng; the output is a WAV, the same by its library and its command line. */
-  speak(job: EspeakJob, signal: AbortSignal, turn?: SlotOptions): AsyncIterable<Buffer>;
+  speak(job: EspeakJob, signal: AbortSignal, slotOptions?: SlotOptions): AsyncIterable<Buffer>;
   /** Speaks with a model, which has processes and a queue of its own; the output is a WAV. */
-  speakByModel(job: ModelJob, signal: AbortSignal, turn?: SlotOptions): AsyncIterable<Buffer>;
+  speakByModel(job: ModelJob, signal: AbortSignal, slotOptions?: SlotOptions): AsyncIterable<Buffer>;
   /**
    * Speaks a text, encoded as it is spoken. Each piece has a slot of its own. Whatever crosses to
    * and from the helper is the order, the audio and the report.
@@ -47,17 +47,17 @@ export interface SubprocessHost {
   synthesize(
     order: SpeechOrder,
     signal: AbortSignal,
-    turn?: SpeechTurn,
+    slotOptions?: SpeechOptions,
   ): AsyncGenerator<Buffer, SpeechReport>;
   /** `slot`: one that was reserved. */
   encode(
     job: EncoderJob,
     signal: AbortSignal,
-    turn?: SlotOptions,
+    slotOptions?: SlotOptions,
     slot?: ReservedSlot,
   ): AsyncIterable<Buffer>;
   /** Decodes the audio of a server. */
-  decode(job: DecoderJob, signal: AbortSignal, turn?: SlotOptions): AsyncIterable<Buffer>;
+  decode(job: DecoderJob, signal: AbortSignal, slotOptions?: SlotOptions): AsyncIterable<Buffer>;
   /**
    * The slot of a long response's encoder, for before its first piece is spoken: pieces that wait
    * for an encoder would fill the memory. Undefined for a short response: its job gets a slot when
@@ -65,12 +65,12 @@ export interface SubprocessHost {
    * @throws {Unavailable} the queue is full, or no slot in time
    * @throws the signal's reason
    */
-  reserveEncoder(signal: AbortSignal, claim?: Claim): Promise<ReservedSlot | undefined>;
+  reserveEncoder(signal: AbortSignal, waiter?: Waiter): Promise<ReservedSlot | undefined>;
   /**
    * Call it before expensive preparations.
-   * @throws {Unavailable} if `run`, or `speakByModel` with this model, would refuse the claim now
+   * @throws {Unavailable} if `run`, or `speakByModel` with this model, would refuse the waiter now
    */
-  requireCapacity(claim: Claim, model?: ModelQueue): void;
+  requireCapacity(waiter: Waiter, model?: ModelQueue): void;
   /** Resolves if the helper process responds. @throws {ToolFailed} {Unavailable} */
   ping(): Promise<void>;
   stats(): HostStats;
@@ -193,46 +193,46 @@ export const openSubprocessHost = async (options: SubprocessHostOptions = {}): P
   return {
     versions,
     espeak,
-    run: ({ input, ...job }, signal, turn) => {
-      const order = { ...defaults, ...job, type: "tool", lowPriority: !isUrgent(turn) } as const;
-      return runInSlot(context, slots.tools, order, once(input), signal, turn);
+    run: ({ input, ...job }, signal, slotOptions) => {
+      const order = { ...defaults, ...job, type: "tool", lowPriority: !isUrgent(slotOptions) } as const;
+      return runInSlot(context, slots.tools, order, once(input), signal, slotOptions);
     },
-    speak: ({ input, onEvents, ...job }, signal, turn) => {
-      const order = { ...defaults, ...job, type: "espeak", lowPriority: !isUrgent(turn) } as const;
-      return runInSlot(context, slots.tools, order, once(input), signal, { ...turn, onEvents });
+    speak: ({ input, onEvents, ...job }, signal, slotOptions) => {
+      const order = { ...defaults, ...job, type: "espeak", lowPriority: !isUrgent(slotOptions) } as const;
+      return runInSlot(context, slots.tools, order, once(input), signal, { ...slotOptions, onEvents });
     },
-    speakByModel: ({ order, onEvents, ...job }, signal, turn) => {
+    speakByModel: ({ order, onEvents, ...job }, signal, slotOptions) => {
       const spec = { ...defaults, ...modelLimits, ...job, type: "model" } as const;
       const input = once(JSON.stringify(order));
-      return runInSlot(context, slots.model(job.model), spec, input, signal, { ...turn, onEvents });
+      return runInSlot(context, slots.model(job.model), spec, input, signal, { ...slotOptions, onEvents });
     },
-    synthesize: (order, signal, turn = {}) => {
+    synthesize: (order, signal, slotOptions = {}) => {
       const deadlineMs = order.progressive ? streamMs : wholeMs;
-      const encoderSlots = isShort(turn.claim) ? slots.shortEncoders : slots.encoders;
+      const encoderSlots = isShort(slotOptions.waiter) ? slots.shortEncoders : slots.encoders;
       const limits = { ...defaults, deadlineMs };
       const slotsOf = (job: PieceJob) => (job.type === "model" ? slots.model(job.model) : slots.tools);
-      return runSpeech(context, { order, specOf, slotsOf, limits, encoderSlots }, signal, turn);
+      return runSpeech(context, { order, specOf, slotsOf, limits, encoderSlots }, signal, slotOptions);
     },
-    encode: ({ input, ...job }, signal, turn, slot) => {
-      const short = isShort(turn?.claim);
+    encode: ({ input, ...job }, signal, slotOptions, slot) => {
+      const short = isShort(slotOptions?.waiter);
       const order = { ...defaults, ...job, type: "encoder", lowPriority: !short } as const;
       const encoders = short ? slots.shortEncoders : slots.encoders;
       // An encoder is one job for all of the audio, and no piece of it: within a key, the
       // first that came goes first.
-      return runInSlot(context, encoders, order, input, signal, { ...turn, isFirstPiece: true, slot });
+      return runInSlot(context, encoders, order, input, signal, { ...slotOptions, isFirstPiece: true, slot });
     },
-    decode: ({ input, ...job }, signal, turn) => {
-      const lowPriority = !isShort(turn?.claim);
+    decode: ({ input, ...job }, signal, slotOptions) => {
+      const lowPriority = !isShort(slotOptions?.waiter);
       const order = { ...defaults, ...decoderLimits, ...job, type: "decoder", lowPriority } as const;
-      return runInSlot(context, slots.decoders, order, input, signal, turn);
+      return runInSlot(context, slots.decoders, order, input, signal, slotOptions);
     },
-    reserveEncoder: async (signal, claim) => {
-      if (!claim || isShort(claim)) return undefined;
+    reserveEncoder: async (signal, waiter) => {
+      if (!waiter || isShort(waiter)) return undefined;
       const either = AbortSignal.any([signal, closing.signal]);
-      return createReservedSlot(await slots.encoders.acquire(claim, either));
+      return createReservedSlot(await slots.encoders.acquire(waiter, either));
     },
-    requireCapacity: (claim, model) =>
-      (model === undefined ? slots.tools : slots.model(model)).requireCapacity(claim),
+    requireCapacity: (waiter, model) =>
+      (model === undefined ? slots.tools : slots.model(model)).requireCapacity(waiter),
     ping: async () => {
       const onTimeout = () => new ToolFailed("helper", "The process of the speech tools does not respond.");
       await withDeadline({ ms: pingMs, onTimeout }, async () => (await helper.current()).ping());

@@ -8,7 +8,7 @@ interface Item extends Queued<Item> {
   readonly id: number;
 }
 
-const itemOf = (id: number): Item => ({ id, place: undefined });
+const itemOf = (id: number): Item => ({ id, queueNode: undefined });
 
 describe("The deadline queue", () => {
   it("expires overdue items in order, and no others", async () => {

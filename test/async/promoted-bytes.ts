@@ -17,7 +17,7 @@ const collect: (options: { type: "minor" | "major" }) => void = runInNewContext(
 const oldBytes = (): number =>
   getHeapSpaceStatistics().find((space) => space.space_name === "old_space")?.space_used_size ?? 0;
 
-const itemOf = (id: number): Item => ({ payload: new Array(100).fill(id), place: undefined });
+const itemOf = (id: number): Item => ({ payload: new Array(100).fill(id), queueNode: undefined });
 
 const queue = createDeadlineQueue<Item>(60_000, () => {
   throw new Error("no item is overdue");

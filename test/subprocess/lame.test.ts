@@ -4,7 +4,7 @@ import { availableParallelism, getPriority } from "node:os";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { expect } from "chai";
-import { createClaim } from "../../src/async/scheduler/claim.ts";
+import { createWaiter } from "../../src/async/scheduler/waiter.ts";
 import { wavHeader } from "../../src/domain/synthesis/wav-header.ts";
 import { openLame } from "../../src/subprocess/host/lame/library.ts";
 import koffi from "../../src/subprocess/native-libraries.ts";
@@ -46,8 +46,8 @@ describe("mp3 by LAME's library", () => {
 
   let keys = 0;
   /** Long responses are encoded on other threads than short ones. Each is of another key. */
-  const turnOf = (length: "short" | "long") => ({
-    claim: createClaim(`key ${++keys}`, length === "long" ? 400 : 1),
+  const slotOptionsOf = (length: "short" | "long") => ({
+    waiter: createWaiter(`key ${++keys}`, length === "long" ? 400 : 1),
   });
   const encode = async (
     host: SubprocessHost,
@@ -57,7 +57,7 @@ describe("mp3 by LAME's library", () => {
   ) => {
     const input = wavOf(sampleRate, pcm, chunk);
     const job = { format: "mp3", sampleRate, input } as const;
-    return Buffer.concat(await collect(host.encode(job, never, turnOf(length))));
+    return Buffer.concat(await collect(host.encode(job, never, slotOptionsOf(length))));
   };
   const encoderProcesses = () =>
     childrenOf(library.stats().pid ?? 0).filter(({ command }) => command === "ffmpeg");
@@ -112,7 +112,7 @@ describe("mp3 by LAME's library", () => {
       };
       const stop = new AbortController();
       const job = { format: "mp3", sampleRate: 22_050, input: endless() } as const;
-      const sound = library.encode(job, stop.signal, turnOf(length))[Symbol.asyncIterator]();
+      const sound = library.encode(job, stop.signal, slotOptionsOf(length))[Symbol.asyncIterator]();
       await sound.next();
       const reason = new Error("the caller left");
       stop.abort(reason);
@@ -144,7 +144,7 @@ describe("mp3 by LAME's library", () => {
       [{ maxOutputBytes: 20_000 }, "flood", "long", endless],
     ] as const) {
       const job = { format: "mp3", sampleRate: 22_050, input: source(), ...limit } as const;
-      const failure = await rejection(collect(library.encode(job, never, turnOf(length))));
+      const failure = await rejection(collect(library.encode(job, never, slotOptionsOf(length))));
       expect(failure).to.be.instanceOf(ToolFailed).with.property("reason", reason);
     }
     await until("the slots are free again", () => library.stats().running === 0);

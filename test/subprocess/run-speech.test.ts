@@ -1,11 +1,11 @@
 import { expect } from "chai";
-import { createClaim } from "../../src/async/scheduler/claim.ts";
 import { createScheduler } from "../../src/async/scheduler/scheduler.ts";
+import { createWaiter } from "../../src/async/scheduler/waiter.ts";
 import type { HostProcess } from "../../src/subprocess/host-process.ts";
 import type { Limits, PieceSpec } from "../../src/subprocess/protocol.ts";
 import { startRemoteJob, type TextListener } from "../../src/subprocess/remote-job.ts";
 import type { PieceJob, PieceOrder, SpeechOrder } from "../../src/subprocess/speech/order.ts";
-import { runSpeech, type SpeechTurn } from "../../src/subprocess/speech/run-speech.ts";
+import { runSpeech, type SpeechOptions } from "../../src/subprocess/speech/run-speech.ts";
 import { ToolFailed } from "../../src/subprocess/tools.ts";
 import { collect } from "../support/collect.ts";
 import { createManualTime } from "../support/manual-time.ts";
@@ -44,7 +44,7 @@ const playHost = () => {
   return { host, started, respond: () => respond(), pings: () => pings, kills: () => kills };
 };
 
-const openSpeech = (more: Partial<SpeechOrder> = {}, turn: SpeechTurn = {}) => {
+const openSpeech = (more: Partial<SpeechOrder> = {}, slotOptions: SpeechOptions = {}) => {
   const time = createManualTime();
   const scheduler = createScheduler({ time });
   const open = (name: string) =>
@@ -66,7 +66,7 @@ const openSpeech = (more: Partial<SpeechOrder> = {}, turn: SpeechTurn = {}) => {
     return { job: { ...limits, ...tool, lowPriority: false }, input };
   };
   const speaking = { order, specOf, slotsOf: () => tools, limits, encoderSlots };
-  const reading = collect(runSpeech(context, speaking, never, turn));
+  const reading = collect(runSpeech(context, speaking, never, slotOptions));
   reading.catch(() => undefined);
   return { ...played, reading, tools, encoderSlots, time };
 };
@@ -93,7 +93,7 @@ describe("A text, on the service's side", () => {
   it("releases a slot of the encoder that it is given while it ends", async () => {
     const { started, reading, encoderSlots } = openSpeech();
     const { job, listener } = await started;
-    const release = await encoderSlots.acquire(createClaim(), never);
+    const release = await encoderSlots.acquire(createWaiter(), never);
     const granted = listener.provide({ need: "encoder" });
     job.settle(dead);
     release();

@@ -6,7 +6,7 @@ import { readFile } from "node:fs/promises";
 import { getPriority } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { createClaim } from "../../src/async/scheduler/claim.ts";
+import { createWaiter } from "../../src/async/scheduler/waiter.ts";
 import type { SpeechEvent } from "../../src/subprocess/espeak.ts";
 import type { EspeakJob } from "../../src/subprocess/jobs.ts";
 import type { SlotOptions } from "../../src/subprocess/run-in-slot.ts";
@@ -47,9 +47,9 @@ describe("espeak-ng's library", () => {
   });
   after(() => Promise.all([library.close(), command.close()]));
 
-  const speak = async (host: SubprocessHost, job: EspeakJob, turn?: SlotOptions): Promise<string> =>
+  const speak = async (host: SubprocessHost, job: EspeakJob, slotOptions?: SlotOptions): Promise<string> =>
     createHash("sha256")
-      .update(Buffer.concat(await collect(host.speak(job, never, turn))))
+      .update(Buffer.concat(await collect(host.speak(job, never, slotOptions))))
       .digest("hex");
   const speakersOf = (host: SubprocessHost): number[] =>
     descendantsOf(host.stats().pid ?? 0).map(({ pid }) => pid);
@@ -169,14 +169,14 @@ describe("espeak-ng's library", () => {
     const crowded = await openToolHost({ speakers: 3 });
     const stop = new AbortController();
     try {
-      const turn = { claim: createClaim("long", 300) };
+      const slotOptions = { waiter: createWaiter("long", 300) };
       const readers = [1, 2, 3].map(() =>
-        crowded.speak(jobOf(long), stop.signal, turn)[Symbol.asyncIterator](),
+        crowded.speak(jobOf(long), stop.signal, slotOptions)[Symbol.asyncIterator](),
       );
       // Their processes wait for a reader.
       await Promise.all(readers.slice(0, 2).map((reader) => reader.next()));
       const waiting = rejection(Promise.resolve(readers[2]?.next()));
-      const short = { claim: createClaim("short", 3) };
+      const short = { waiter: createWaiter("short", 3) };
       expect(await speak(crowded, jobOf("Next."), short)).to.equal(await speak(command, jobOf("Next.")));
       expect(speakersOf(crowded)).to.have.lengthOf(3);
       stop.abort(new Error("enough"));
@@ -189,8 +189,8 @@ describe("espeak-ng's library", () => {
   it("gives all processes but the reserved one a lower priority than the service", async () => {
     const crowded = await openToolHost({ speakers: 3 });
     try {
-      const turn = { claim: createClaim("long", 300) };
-      await Promise.all([1, 2].map(() => speak(crowded, jobOf("Next."), turn)));
+      const slotOptions = { waiter: createWaiter("long", 300) };
+      await Promise.all([1, 2].map(() => speak(crowded, jobOf("Next."), slotOptions)));
       const own = getPriority();
       const priorities = speakersOf(crowded).map((pid) => getPriority(pid) - own);
       expect(priorities.toSorted((a, b) => a - b)).to.deep.equal([0, 5, 5]);
@@ -214,11 +214,11 @@ describe("espeak-ng's library", () => {
     const single = await openToolHost({ speakers: 1 });
     try {
       let worked = 0;
-      const onWorked = (cpuMs: number): void => {
+      const onCpuTime = (cpuMs: number): void => {
         worked += cpuMs;
       };
       const reader = single
-        .speak(jobOf("A long word. ".repeat(300)), never, { onWorked })
+        .speak(jobOf("A long word. ".repeat(300)), never, { onCpuTime })
         [Symbol.asyncIterator]();
       await reader.next();
       const [speaker = 0] = speakersOf(single);
@@ -233,7 +233,7 @@ describe("espeak-ng's library", () => {
       expect(worked).to.equal(0);
       while (!(await reader.next()).done);
       for (const input of ["Two.", "Three.", "Four."])
-        await collect(single.speak(jobOf(input), never, { onWorked }));
+        await collect(single.speak(jobOf(input), never, { onCpuTime }));
       expect(worked).to.be.within(1, statOf(speaker).cpuMs);
     } finally {
       await single.close();

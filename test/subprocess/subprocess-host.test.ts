@@ -2,7 +2,7 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, readlinkSync } from "node:fs";
 import { expect } from "chai";
-import { createClaim } from "../../src/async/scheduler/claim.ts";
+import { createWaiter } from "../../src/async/scheduler/waiter.ts";
 import { Unavailable } from "../../src/domain/errors.ts";
 import { unknownSize, wavHeader } from "../../src/domain/synthesis/wav-header.ts";
 import type { SubprocessHost, SubprocessHostOptions } from "../../src/subprocess/subprocess-host.ts";
@@ -226,7 +226,7 @@ describe("The subprocess host", () => {
   });
 
   describe("reserves an encoder", () => {
-    const longResponse = () => createClaim("a key", 400);
+    const longResponse = () => createWaiter("a key", 400);
     const taken = (host: SubprocessHost) => host.stats().running;
 
     it("for a long response, which holds it until it is released", async () => {
@@ -241,7 +241,7 @@ describe("The subprocess host", () => {
 
     it("for no short response", async () => {
       const host = await open({ concurrency: 1 });
-      expect(await host.reserveEncoder(never, createClaim("a key", 3))).to.equal(undefined);
+      expect(await host.reserveEncoder(never, createWaiter("a key", 3))).to.equal(undefined);
       expect(await host.reserveEncoder(never)).to.equal(undefined);
     });
 
@@ -255,7 +255,7 @@ describe("The subprocess host", () => {
         yield Buffer.alloc(10_000, 7);
       })();
       const job = { format: "mp3", sampleRate: 22_050, input } as const;
-      const short = { claim: createClaim("a key", 3), isContinuation: true };
+      const short = { waiter: createWaiter("a key", 3), isContinuation: true };
       expect(await collect(host.encode(job, never, short))).to.not.be.empty;
       expect(host.stats().queued).to.equal(1);
       leaving.abort(new Error("the caller has left"));
@@ -272,8 +272,8 @@ describe("The subprocess host", () => {
           yield Buffer.alloc(10_000, 7);
           if (samples) yield* samples;
         })();
-        const turn = { claim: createClaim(key, 3), isContinuation: true };
-        return collect(host.encode({ format: "mp3", sampleRate: 22_050, input }, signal, turn));
+        const slotOptions = { waiter: createWaiter(key, 3), isContinuation: true };
+        return collect(host.encode({ format: "mp3", sampleRate: 22_050, input }, signal, slotOptions));
       };
       const silence = async function* (): AsyncGenerator<Buffer> {
         await new Promise(() => {});
@@ -287,14 +287,14 @@ describe("The subprocess host", () => {
 
     it("for the job that takes it, which releases it at its end", async () => {
       const host = await open({ concurrency: 1 });
-      const claim = longResponse();
-      const slot = await host.reserveEncoder(never, claim);
+      const waiter = longResponse();
+      const slot = await host.reserveEncoder(never, waiter);
       const input = (async function* () {
         yield wavHeader(22_050, unknownSize);
         yield Buffer.alloc(10_000, 7);
       })();
       const job = { format: "mp3", sampleRate: 22_050, input } as const;
-      const chunks = host.encode(job, never, { claim, isContinuation: true }, slot)[Symbol.asyncIterator]();
+      const chunks = host.encode(job, never, { waiter, isContinuation: true }, slot)[Symbol.asyncIterator]();
       expect((await chunks.next()).done).to.equal(false);
       slot?.release();
       expect(taken(host)).to.equal(1);

@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import { expect } from "chai";
-import { createClaim } from "../../src/async/scheduler/claim.ts";
+import { createWaiter } from "../../src/async/scheduler/waiter.ts";
 import { type AudioFormat, isEncoded } from "../../src/domain/synthesis/formats.ts";
 import { unknownSize, wavHeader } from "../../src/domain/synthesis/wav-header.ts";
 import type { PieceJob, PieceOrder, PieceUse, SpeechOrder } from "../../src/subprocess/speech/order.ts";
@@ -100,7 +100,7 @@ describe("A text in the helper", () => {
     const ended: string[] = [];
     const long = orderOf(Array.from({ length: 12 }, () => wordsOf(8)));
     const speak = async (key: string, order: SpeechOrder): Promise<void> => {
-      await collect(host.synthesize(order, never, { claim: createClaim(key, order.pieces.length * 10) }));
+      await collect(host.synthesize(order, never, { waiter: createWaiter(key, order.pieces.length * 10) }));
       ended.push(key);
     };
     const first = speak("long", long);
@@ -118,7 +118,7 @@ describe("A text in the helper", () => {
         Array.from({ length: 40 }, () => wordsOf(8)),
         format,
       );
-      const audio = host.synthesize(order, stop.signal, { claim: createClaim("key", 400) });
+      const audio = host.synthesize(order, stop.signal, { waiter: createWaiter("key", 400) });
       await audio.next();
       const reason = new Error("the caller left");
       stop.abort(reason);
@@ -154,7 +154,7 @@ describe("A text in the helper", () => {
     );
     const stop = new AbortController();
     const slow = { ...order, progressive: true, pieces: pieces.map((piece) => ({ ...piece, start })) };
-    const audio = host.synthesize(slow, stop.signal, { claim: createClaim("slow", 15) });
+    const audio = host.synthesize(slow, stop.signal, { waiter: createWaiter("slow", 15) });
     await audio.next();
     const encoders = 1;
     await until("its tools have ended", () => begun > 1 && host.stats().running === encoders);
@@ -213,7 +213,7 @@ describe("A text in the helper", () => {
       await audio.next();
       const stop = new AbortController();
       const others = ["a", "b"].map((key) =>
-        rejection(collect(host.synthesize(long, stop.signal, { claim: createClaim(key) }))),
+        rejection(collect(host.synthesize(long, stop.signal, { waiter: createWaiter(key) }))),
       );
       await until("pieces wait", () => host.stats().queued > 0);
       const failed = interrupted(host, audio, "SIGKILL");

@@ -42,9 +42,9 @@ export const speakingPieces = (host: SubprocessHost): SubprocessHost => ({
   synthesize: speakInProcess(async function* (job, signal, isContinuation, onEnd) {
     let events: readonly SpeechEvent[] | undefined;
     let cpuMs = 0;
-    const turn = {
+    const slotOptions = {
       isContinuation,
-      onWorked: (ms: number): void => {
+      onCpuTime: (ms: number): void => {
         cpuMs += ms;
       },
     };
@@ -53,9 +53,9 @@ export const speakingPieces = (host: SubprocessHost): SubprocessHost => ({
     };
     if (job.type === "tool") {
       const { type: _, ...asked } = job;
-      yield* host.run(asked, signal, turn);
-    } else if (job.type === "espeak") yield* host.speak({ ...job, onEvents }, signal, turn);
-    else yield* host.speakByModel({ ...job, onEvents }, signal, turn);
+      yield* host.run(asked, signal, slotOptions);
+    } else if (job.type === "espeak") yield* host.speak({ ...job, onEvents }, signal, slotOptions);
+    else yield* host.speakByModel({ ...job, onEvents }, signal, slotOptions);
     onEnd({ events, cpuMs });
   }),
 });

@@ -1,5 +1,11 @@
 import { untilAborted } from "../../async/deadline.ts";
-import type { Audio, EngineWork, OnWork, Pipeline, StreamedAudio } from "../../audio/pipeline/pipeline.ts";
+import type {
+  Audio,
+  EngineJob,
+  OnEngineJob,
+  Pipeline,
+  StreamedAudio,
+} from "../../audio/pipeline/pipeline.ts";
 import { ServiceError } from "../../domain/errors.ts";
 import type { AudioSource, Idempotency, Receipt } from "../../domain/ledger/journal/serving.ts";
 import type { Admission, Ledger, NewServing } from "../../ledger/ledger.ts";
@@ -59,7 +65,7 @@ export class AdmittedRequest {
    * request with an Idempotency-Key may outlast.
    */
   readonly #synthesis = new AbortController();
-  #work: { readonly engine: EngineWork; readonly source: AudioSource } | undefined;
+  #job: { readonly engine: EngineJob; readonly source: AudioSource } | undefined;
   #audio: Audio | undefined;
   #obtaining: Promise<Audio | StreamedAudio> | undefined;
   /** True once an engine works for what is sent of the audio. */
@@ -113,7 +119,7 @@ export class AdmittedRequest {
     const { pipeline } = this.#options;
     const { principal, signal } = this.#context;
     const obtaining = (): Promise<Audio> =>
-      pipeline.obtain(this.#plan.renditions, this.#synthesis.signal, principal.apiKey, this.#onWork);
+      pipeline.obtain(this.#plan.renditions, this.#synthesis.signal, principal.apiKey, this.#onEngineJob);
     const audio = paid ?? (await this.#untilObtained(obtaining(), signal));
     this.#audio = audio;
     if (asKept) this.#audio = await pipeline.asKept(audio, signal);
@@ -125,7 +131,7 @@ export class AdmittedRequest {
     const { principal, signal } = this.#context;
     const { pipeline } = this.#options;
     const { signal: synthesis } = this.#synthesis;
-    const streamed = pipeline.stream(this.#plan.renditions, synthesis, principal.apiKey, this.#onWork);
+    const streamed = pipeline.stream(this.#plan.renditions, synthesis, principal.apiKey, this.#onEngineJob);
     return await this.#untilObtained(streamed, signal);
   }
 
@@ -134,8 +140,8 @@ export class AdmittedRequest {
     return untilAborted(obtaining, signal);
   }
 
-  readonly #onWork: OnWork = (engine, source) => {
-    this.#work = { engine, source };
+  readonly #onEngineJob: OnEngineJob = (engine, source) => {
+    this.#job = { engine, source };
   };
 
   readonly onSelectionBegin = (): void => {
@@ -223,8 +229,8 @@ export class AdmittedRequest {
       const part = error instanceof ServiceError ? partOf(audio, { partBytes: 0 }) : {};
       return { ...servedAudio(this.#plan, requestId, audio), ...part, undelivered: true };
     }
-    if (!this.#work?.engine.hasBegun) return undefined;
-    const { source, engine } = this.#work;
+    if (!this.#job?.engine.hasBegun) return undefined;
+    const { source, engine } = this.#job;
     const served = servedAudio(this.#plan, requestId, {
       rendition: engine.rendition,
       source,

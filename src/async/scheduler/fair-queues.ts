@@ -8,8 +8,8 @@ export interface QueuedJob {
   readonly seconds: number;
   /** The first piece of a response: somebody waits for its first byte. */
   readonly isFirstPiece: boolean;
-  /** The order of its response, from its claim. */
-  readonly order: number;
+  /** The order of its response, from its waiter. */
+  readonly sequence: number;
 }
 
 /**
@@ -32,7 +32,7 @@ class KeyQueue {
   readonly key: string;
   readonly firstPieces = new Fifo<QueuedJob>();
   /** The pieces of the oldest response come first: if all advanced alike, all would be late. */
-  readonly laterPieces = new IndexedHeap<QueuedJob>((one, other) => one.order < other.order);
+  readonly laterPieces = new IndexedHeap<QueuedJob>((one, other) => one.sequence < other.sequence);
   /** Running jobs. */
   held = 0;
   /** Cost of the waiting and running jobs. */
@@ -64,7 +64,7 @@ class KeyQueue {
     return this.firstPieces.size > 0 && (this.laterPieces.size === 0 || !this.wasFirstPiece);
   }
 
-  get order(): number {
+  get effectiveStart(): number {
     return this.start - (this.isFirstPieceNext ? leadSeconds : 0);
   }
 }
@@ -149,7 +149,7 @@ export class FairQueues {
   take<Job extends QueuedJob>(fromReserve: boolean) {
     const queue = this.#next(fromReserve);
     if (!queue) return undefined;
-    if (!fromReserve) this.#virtualTime = Math.max(this.#virtualTime, queue.order);
+    if (!fromReserve) this.#virtualTime = Math.max(this.#virtualTime, queue.effectiveStart);
     queue.wasFirstPiece = queue.isFirstPieceNext;
     const job = (queue.wasFirstPiece ? queue.firstPieces : queue.laterPieces).peek() as Job;
     const end = this.#hold(queue, costOf(job));
@@ -244,6 +244,6 @@ export class FairQueues {
 const costOf = ({ seconds }: Pick<QueuedJob, "seconds">): number => Math.max(leastSeconds, seconds);
 
 const goesBefore = (one: KeyQueue, other: KeyQueue): boolean => {
-  const difference = one.order - other.order;
+  const difference = one.effectiveStart - other.effectiveStart;
   return difference < 0 || (difference === 0 && one.servedAs < other.servedAs);
 };

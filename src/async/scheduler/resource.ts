@@ -1,9 +1,9 @@
 import { createDeadlineQueue, type DeadlineQueue, type Queued } from "../deadline-queue.ts";
 import type { Time } from "../time.ts";
-import type { Claim } from "./claim.ts";
 import { FairQueues, type QueuedJob } from "./fair-queues.ts";
+import type { Waiter } from "./waiter.ts";
 
-export interface Work {
+export interface AcquireOptions {
   /**
    * Belongs to a response that has begun: it is not refused, and waits until `signal` is aborted.
    */
@@ -53,8 +53,8 @@ interface ResourceContext {
   readonly onStart: (waitedMs: number) => void;
 }
 
-interface Waiting extends QueuedJob, Queued<Waiting> {
-  readonly since: number;
+interface WaitingJob extends QueuedJob, Queued<WaitingJob> {
+  readonly queuedAt: number;
   /** Gives it the slot. `end` ends it in its queue. */
   readonly enter: (end: () => void) => void;
   readonly fail: (reason: unknown) => void;
@@ -67,14 +67,14 @@ export class Resource {
   readonly #options: ResourceOptions;
   readonly #context: ResourceContext;
   readonly #queues: FairQueues;
-  readonly #waiting = new Set<Waiting>();
+  readonly #waiting = new Set<WaitingJob>();
   /** Waiting jobs that may be refused. */
-  readonly #refusable: DeadlineQueue<Waiting>;
+  readonly #refusable: DeadlineQueue<WaitingJob>;
   #running = 0;
 
   constructor(options: ResourceOptions, context: ResourceContext) {
     const { time } = context;
-    const expire = (job: Waiting): void => job.fail(this.#refuse("all"));
+    const expire = (job: WaitingJob): void => job.fail(this.#refuse("all"));
     this.#options = options;
     this.#context = context;
     this.#queues = new FairQueues(options.concurrencyPerKey ?? options.concurrency, time.now);
@@ -82,33 +82,33 @@ export class Resource {
   }
 
   /**
-   * Resolves with a function that releases the slot, when it is the claim's turn in the queue of
+   * Resolves with a function that releases the slot, when the waiter is next in the queue of
    * any of its keys.
    * @throws `overloaded()` if the queue of each of its keys is full, all queues are full, or no
    * slot is free in time
    * @throws the signal's reason
    */
-  async acquire(claim: Claim, signal: AbortSignal, work: Work = {}): Promise<() => void> {
+  async acquire(waiter: Waiter, signal: AbortSignal, options: AcquireOptions = {}): Promise<() => void> {
     signal.throwIfAborted();
-    return await this.#join(claim, signal, work);
+    return await this.#join(waiter, signal, options);
   }
 
-  /** A slot at once, for one of the claim's keys. @throws `overloaded()` if there is none */
-  acquireNow(claim: Claim): () => void {
+  /** A slot at once, for one of the waiter's keys. @throws `overloaded()` if there is none */
+  acquireNow(waiter: Waiter): () => void {
     if (this.#running >= this.#options.concurrency) throw this.#refuse("all");
-    const key = [...claim.keys].find((one) => this.#queues.mayHold(one));
+    const key = [...waiter.keys].find((one) => this.#queues.mayHold(one));
     if (key === undefined) throw this.#refuse("key");
-    const end = this.#queues.hold(key, claim);
+    const end = this.#queues.hold(key, waiter);
     this.#count(1);
     this.#context.onStart(0);
     return this.#releaseOnce(end);
   }
 
-  /** @throws `overloaded()` if `acquire` would refuse the claim now */
-  requireCapacity(claim: Claim): void {
+  /** @throws `overloaded()` if `acquire` would refuse the waiter now */
+  requireCapacity(waiter: Waiter): void {
     const isFree = !this.#onlyReservedAreFree() && !this.#queues.hasNext(false);
-    if (isFree && [...claim.keys].some((key) => this.#queues.mayHold(key))) return;
-    const refused = this.#refusal(claim);
+    if (isFree && [...waiter.keys].some((key) => this.#queues.mayHold(key))) return;
+    const refused = this.#refusal(waiter);
     if (refused) throw this.#refuse(refused);
   }
 
@@ -133,10 +133,10 @@ export class Resource {
   }
 
   /** Resolves with the release of the slot. */
-  #join(claim: Claim, signal: AbortSignal, work: Work): Promise<() => void> {
+  #join(waiter: Waiter, signal: AbortSignal, options: AcquireOptions): Promise<() => void> {
     return new Promise((resolve, reject) => {
-      const { isContinuation = false, isFirstPiece = !isContinuation, seconds = claim.seconds } = work;
-      const refused = isContinuation ? undefined : this.#refusal(claim);
+      const { isContinuation = false, isFirstPiece = !isContinuation, seconds = waiter.seconds } = options;
+      const refused = isContinuation ? undefined : this.#refusal(waiter);
       const stop = () => {
         stopListening();
         signal.removeEventListener("abort", onAbort);
@@ -152,10 +152,19 @@ export class Resource {
         reject(reason);
       };
       const onAbort = () => fail(signal.reason);
-      const { keys, order } = claim;
-      const since = this.#context.time.now();
-      const job: Waiting = { keys, order, seconds, isFirstPiece, since, enter, fail, place: undefined };
-      const stopListening = claim.onJoin((key) => {
+      const { keys, sequence } = waiter;
+      const queuedAt = this.#context.time.now();
+      const job: WaitingJob = {
+        keys,
+        sequence,
+        seconds,
+        isFirstPiece,
+        queuedAt,
+        enter,
+        fail,
+        queueNode: undefined,
+      };
+      const stopListening = waiter.onJoin((key) => {
         this.#queues.addTo(key, job);
         this.#dispatch();
       });
@@ -173,12 +182,12 @@ export class Resource {
     const { concurrency, startLimit } = this.#options;
     while (this.#running < concurrency && this.#queues.hasNext(this.#onlyReservedAreFree())) {
       if (startLimit?.mustWait(this.#dispatch)) return;
-      const next = this.#queues.take<Waiting>(this.#onlyReservedAreFree());
+      const next = this.#queues.take<WaitingJob>(this.#onlyReservedAreFree());
       if (!next) return;
       startLimit?.started();
       this.#count(1);
       this.#leave(next.job);
-      this.#context.onStart(this.#context.time.now() - next.job.since);
+      this.#context.onStart(this.#context.time.now() - next.job.queuedAt);
       next.job.enter(next.end);
     }
   };
@@ -203,13 +212,13 @@ export class Resource {
     this.#context.onChange(this);
   }
 
-  #leave(job: Waiting): void {
+  #leave(job: WaitingJob): void {
     this.#refusable.delete(job);
     if (this.#waiting.delete(job)) this.#context.onChange(this);
   }
 
   /** Why a job that does not get its slot at once is refused. */
-  #refusal({ keys }: Claim): Scope | undefined {
+  #refusal({ keys }: Waiter): Scope | undefined {
     const { queueLimit, queueLimitPerKey } = this.#options;
     if ([...keys].every((key) => this.#queues.firstPiecesOf(key) >= queueLimitPerKey)) return "key";
     return this.#refusable.size >= queueLimit ? "all" : undefined;

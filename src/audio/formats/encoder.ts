@@ -1,13 +1,13 @@
-import type { Claim } from "../../async/scheduler/claim.ts";
 import type { ReservedSlot } from "../../async/scheduler/reserved-slot.ts";
+import type { Waiter } from "../../async/scheduler/waiter.ts";
 import type { AudioFormat } from "../../domain/synthesis/formats.ts";
 import type { Decode } from "../../engines/engine.ts";
 
-/** Does what `Decode` does, in the queue of `claim`. */
+/** Does what `Decode` does, in the queue of `waiter`. */
 export type Decoder = (
-  ...[audio, container, signal, claim]: [
+  ...[audio, container, signal, waiter]: [
     ...Parameters<Decode>,
-    /** The waiter for the audio. */ claim?: Claim,
+    /** The waiter for the audio. */ waiter?: Waiter,
   ]
 ) => AsyncIterable<Buffer>;
 
@@ -28,7 +28,7 @@ export interface Encoder {
     sampleRate: number,
     pcm: AsyncIterable<Buffer>,
     signal: AbortSignal,
-    turn?: EncoderTurn,
+    options?: EncodeOptions,
   ): AsyncIterable<Buffer>;
   /** Observes an encoder of this kind that a local engine may use. */
   observe?(format: AudioFormat, signal: AbortSignal): EncoderUse;
@@ -38,7 +38,7 @@ export interface Encoder {
    * @throws {Unavailable} no slot in time
    * @throws the signal's reason
    */
-  reserve(format: AudioFormat, signal: AbortSignal, claim?: Claim): Promise<ReservedSlot | undefined>;
+  reserve(format: AudioFormat, signal: AbortSignal, waiter?: Waiter): Promise<ReservedSlot | undefined>;
 }
 
 /** One use of an encoder by an engine. Only the first report of its end counts. */
@@ -54,9 +54,9 @@ export interface EncoderUse {
   ignored(): void;
 }
 
-export interface EncoderTurn {
+export interface EncodeOptions {
   /** The waiter for the audio. */
-  readonly claim?: Claim | undefined;
+  readonly waiter?: Waiter | undefined;
   /** A slot that was reserved. */
   readonly slot?: ReservedSlot | undefined;
   /** True if no client reads the audio before it is complete. Default: false. */

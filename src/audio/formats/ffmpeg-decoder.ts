@@ -4,10 +4,10 @@ import { ToolFailed } from "../../subprocess/tools.ts";
 import type { Decoder } from "./encoder.ts";
 
 export const ffmpegDecoder = (host: SubprocessHost): Decoder =>
-  async function* (input, container, signal, claim) {
+  async function* (input, container, signal, waiter) {
     try {
       // The response of the server has begun: a refusal now would waste it.
-      yield* host.decode({ container, input }, signal, { claim, isContinuation: true });
+      yield* host.decode({ container, input }, signal, { waiter, isContinuation: true });
     } catch (error) {
       if (!(error instanceof ToolFailed)) throw error;
       if (error.interrupted) throw new Interrupted({ cause: error });

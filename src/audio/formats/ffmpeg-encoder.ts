@@ -4,7 +4,7 @@ import { type EncodedFormat, type FormatTraits, formats, isEncoded } from "../..
 import { unknownSize, wavHeader } from "../../domain/synthesis/wav-header.ts";
 import { type SubprocessHost, streamMs, wholeMs } from "../../subprocess/subprocess-host.ts";
 import { ToolFailed } from "../../subprocess/tools.ts";
-import type { Encoder, EncoderTurn } from "./encoder.ts";
+import type { EncodeOptions, Encoder } from "./encoder.ts";
 
 /**
  * Formats without an encoder are samples behind a WAV header without a length, because the first
@@ -19,27 +19,27 @@ export const ffmpegEncoder = (host: SubprocessHost): Encoder => {
       const { version: own = 1 }: FormatTraits = formats[format];
       return isEncoded(format) ? `ffmpeg ${version}; ${format} ${own}` : `${format} ${own}`;
     },
-    encode: (format, sampleRate, pcm, signal, turn) =>
+    encode: (format, sampleRate, pcm, signal, options) =>
       isEncoded(format)
-        ? compressed(host, { format, sampleRate, pcm: notEmpty(pcm), ...turn }, signal)
+        ? compressed(host, { format, sampleRate, pcm: notEmpty(pcm), ...options }, signal)
         : streamedWav(sampleRate, notEmpty(pcm), signal),
-    reserve: async (format, signal, claim) =>
-      isEncoded(format) ? await host.reserveEncoder(signal, claim) : undefined,
+    reserve: async (format, signal, waiter) =>
+      isEncoded(format) ? await host.reserveEncoder(signal, waiter) : undefined,
   };
 };
 
 async function* compressed(
   host: SubprocessHost,
-  audio: EncoderTurn & { format: EncodedFormat; sampleRate: number; pcm: AsyncIterable<Buffer> },
+  audio: EncodeOptions & { format: EncodedFormat; sampleRate: number; pcm: AsyncIterable<Buffer> },
   signal: AbortSignal,
 ): AsyncIterable<Buffer> {
   try {
-    const { format, sampleRate, pcm, claim, slot, isWhole = false } = audio;
+    const { format, sampleRate, pcm, waiter, slot, isWhole = false } = audio;
     // Its tool is running and holds a slot: a refusal now would waste that.
-    const turn = { claim, isContinuation: true };
+    const slotOptions = { waiter, isContinuation: true };
     const input = endlessWav(sampleRate, pcm);
     const deadlineMs = isWhole ? wholeMs : streamMs;
-    yield* host.encode({ format, sampleRate, input, deadlineMs }, signal, turn, slot);
+    yield* host.encode({ format, sampleRate, input, deadlineMs }, signal, slotOptions, slot);
   } catch (error) {
     if (!(error instanceof ToolFailed)) throw error;
     if (error.interrupted) throw new Interrupted({ cause: error });

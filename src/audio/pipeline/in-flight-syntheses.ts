@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
-import { type Claim, createClaim } from "../../async/scheduler/claim.ts";
 import type { Resource } from "../../async/scheduler/resource.ts";
 import type { Scheduler } from "../../async/scheduler/scheduler.ts";
+import { createWaiter, type Waiter } from "../../async/scheduler/waiter.ts";
 import type { Time } from "../../async/time.ts";
 import { EngineFailed, Interrupted, Invalid, Unavailable } from "../../domain/errors.ts";
 import { isByok } from "../../domain/synthesis/byok-providers.ts";
@@ -30,7 +30,7 @@ export interface InFlightSynthesesOptions extends Pick<StoreRecheck, "renderer" 
 }
 
 /** An engine's work for one synthesis. */
-export interface EngineWork {
+export interface EngineJob {
   readonly rendition: Rendition;
   /** True once an engine has begun; false while the synthesis waits in a queue. */
   readonly hasBegun: boolean;
@@ -38,8 +38,8 @@ export interface EngineWork {
 
 interface InFlightSynthesis {
   readonly stream: SharedStream;
-  readonly claim: Claim;
-  readonly work: EngineWork;
+  readonly waiter: Waiter;
+  readonly job: EngineJob;
 }
 
 /** How a synthesis is wanted. */
@@ -48,11 +48,11 @@ export interface Wanted {
   readonly progressive: boolean;
   /** The API key in whose queue it waits. */
   readonly apiKey?: string | undefined;
-  readonly onWork?: OnWork | undefined;
+  readonly onEngineJob?: OnEngineJob | undefined;
 }
 
 /** Called with the work of each synthesis that a request starts (`miss`) or joins, in turn. */
-export type OnWork = (work: EngineWork, source: "miss" | "coalesced") => void;
+export type OnEngineJob = (job: EngineJob, source: "miss" | "coalesced") => void;
 
 /** At most one synthesis runs per object; concurrent callers share it. */
 export class InFlightSyntheses {
@@ -84,12 +84,12 @@ export class InFlightSyntheses {
    */
   join(
     name: AudioName,
-    { apiKey, onWork }: Pick<Wanted, "apiKey" | "onWork"> = {},
+    { apiKey, onEngineJob }: Pick<Wanted, "apiKey" | "onEngineJob"> = {},
   ): SharedStream | undefined {
     const joined = this.#inFlight.get(name);
     if (!joined) return undefined;
-    if (apiKey !== undefined) joined.claim.join(apiKey);
-    onWork?.(joined.work, "coalesced");
+    if (apiKey !== undefined) joined.waiter.join(apiKey);
+    onEngineJob?.(joined.job, "coalesced");
     return joined.stream;
   }
 
@@ -98,18 +98,18 @@ export class InFlightSyntheses {
    * @throws {Unavailable} too many are running, in total or for this key
    * @throws {EngineFailed} {Invalid} the same synthesis failed a moment ago
    */
-  begin(rendition: Rendition, { progressive, apiKey, onWork }: Wanted): SharedStream {
+  begin(rendition: Rendition, { progressive, apiKey, onEngineJob }: Wanted): SharedStream {
     const { renderer, limits, log, onFinished } = this.#options;
     const { name, recipe } = rendition;
     const failed = this.#recent.of(name);
     if (failed) throw failed;
-    const claim = claimOf(rendition, apiKey);
-    const release = this.#slots.acquireNow(claim);
-    const options = { progressive, claim };
+    const waiter = waiterOf(rendition, apiKey);
+    const release = this.#slots.acquireNow(waiter);
+    const options = { progressive, waiter };
     const onFound = () => void this.#found.add(stream);
-    const work = { rendition, hasBegun: false };
+    const job = { rendition, hasBegun: false };
     const onBegin = (): void => {
-      work.hasBegun = true;
+      job.hasBegun = true;
     };
     const stream: SharedStream = new SharedSource({
       source: (signal) =>
@@ -128,8 +128,8 @@ export class InFlightSyntheses {
         if (isRemembered(rendition, failure)) this.#recent.add(name, failure);
       },
     });
-    this.#inFlight.set(name, { stream, claim, work });
-    onWork?.(work, "miss");
+    this.#inFlight.set(name, { stream, waiter, job });
+    onEngineJob?.(job, "miss");
     return stream;
   }
 
@@ -139,11 +139,11 @@ export class InFlightSyntheses {
     { apiKey, onBegin }: { readonly apiKey: string; readonly onBegin: () => void },
     signal: AbortSignal,
   ): Promise<readonly SpokenPhoneme[]> {
-    const claim = claimOf(rendition, apiKey);
-    const release = this.#slots.acquireNow(claim);
+    const waiter = waiterOf(rendition, apiKey);
+    const release = this.#slots.acquireNow(waiter);
     try {
       const beforeStart = async (): Promise<void> => onBegin();
-      return await this.#options.renderer.phonemes(rendition, { claim, beforeStart }, signal);
+      return await this.#options.renderer.phonemes(rendition, { waiter, beforeStart }, signal);
     } catch (error) {
       if (!(error instanceof Interrupted)) throw error;
       throw new Unavailable("The synthesis was interrupted.", 1, { cause: error });
@@ -168,8 +168,8 @@ export class InFlightSyntheses {
   }
 }
 
-const claimOf = ({ recipe, document = recipe.text }: Rendition, apiKey: string | undefined): Claim =>
-  createClaim(apiKey, speakingSeconds(document) / recipe.prosody.rate);
+const waiterOf = ({ recipe, document = recipe.text }: Rendition, apiKey: string | undefined): Waiter =>
+  createWaiter(apiKey, speakingSeconds(document) / recipe.prosody.rate);
 
 /** A BYOK provider has its own circuit breaker, and new credentials must work at once. */
 const isRemembered = ({ recipe }: Rendition, failure: unknown): failure is EngineFailed | Invalid =>

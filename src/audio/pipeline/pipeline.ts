@@ -10,7 +10,7 @@ import type { AudioContent, AudioName, AudioStore } from "../store/audio-store.t
 import { type Audio, audioOf, type KnownAudio, type Rendition } from "./audio.ts";
 import { type AudioReads, createAudioReads } from "./audio-reads.ts";
 import { Fallbacks, type RenditionResult } from "./fallbacks.ts";
-import { type EngineWork, InFlightSyntheses, type OnWork, type Wanted } from "./in-flight-syntheses.ts";
+import { type EngineJob, InFlightSyntheses, type OnEngineJob, type Wanted } from "./in-flight-syntheses.ts";
 import { type Log, quiet } from "./log.ts";
 import { Lookup, orUndefined } from "./lookup.ts";
 import type { MemoryCache } from "./memory-cache.ts";
@@ -20,7 +20,7 @@ import type { AudioMemory, SharedStream } from "./shared-stream.ts";
 import { createStoreReader } from "./store-reader.ts";
 import { StoreWriter, type StoreWriterStats } from "./store-writer.ts";
 
-export type { Audio, AudioMemory, EngineWork, KnownAudio, OnWork, Rendition };
+export type { Audio, AudioMemory, EngineJob, KnownAudio, OnEngineJob, Rendition };
 
 /** Audio whose first bytes are available. */
 export interface StreamedAudio {
@@ -59,7 +59,7 @@ export interface Pipeline extends AudioReads {
     renditions: readonly Rendition[],
     signal: AbortSignal,
     apiKey?: string,
-    onWork?: OnWork,
+    onEngineJob?: OnEngineJob,
   ): Promise<Audio>;
   /**
    * The same audio, with the bytes that the store keeps: another instance may have stored others
@@ -76,7 +76,7 @@ export interface Pipeline extends AudioReads {
     renditions: readonly Rendition[],
     signal: AbortSignal,
     apiKey?: string,
-    onWork?: OnWork,
+    onEngineJob?: OnEngineJob,
   ): Promise<StreamedAudio>;
   /** The audio, if it is in memory. */
   fromMemory(rendition: Rendition): Audio | undefined;
@@ -154,8 +154,8 @@ export const createPipeline = (parts: PipelineOptions): Pipeline => {
     fallbacks.first(renditions, (rendition) => lookup.obtain(rendition, wanted, signal, read));
 
   return {
-    obtain: async (renditions, signal, apiKey, onWork) => {
-      const wanted = { progressive: false, apiKey, onWork };
+    obtain: async (renditions, signal, apiKey, onEngineJob) => {
+      const wanted = { progressive: false, apiKey, onEngineJob };
       const { rendition, got, source, failed } = await withDeadline({ ...toEnd, signal }, (within) =>
         withStartDeadline({ ...toBegin, signal: within }, (both, begun) =>
           firstOf(renditions, wanted, both, (audio) => audio.readAll(both, begun)),
@@ -163,8 +163,8 @@ export const createPipeline = (parts: PipelineOptions): Pipeline => {
       );
       return audioOf(rendition, got, source, failed);
     },
-    stream: async (renditions, signal, apiKey, onWork) => {
-      const wanted = { progressive: true, apiKey, onWork };
+    stream: async (renditions, signal, apiKey, onEngineJob) => {
+      const wanted = { progressive: true, apiKey, onEngineJob };
       const { got, ...rest } = await withStartDeadline({ ...toBegin, signal }, (either) =>
         firstOf(renditions, wanted, either, async (shared) => ({
           audio: await shared.read(either),

@@ -38,7 +38,7 @@ export interface RenderedAudio {
   readonly mayDiffer?: boolean;
 }
 
-export interface RenderOptions extends Pick<SpeechRequest, "beforeStart" | "claim"> {
+export interface RenderOptions extends Pick<SpeechRequest, "beforeStart" | "waiter"> {
   readonly progressive: boolean;
 }
 
@@ -55,7 +55,7 @@ export const createRenderer = ({ engines, encoder, decoder, maxAudioBytes }: Ren
    */
   render: async function* (
     spoken: RenderRequest,
-    { progressive, beforeStart, claim }: RenderOptions,
+    { progressive, beforeStart, waiter }: RenderOptions,
     signal: AbortSignal,
   ): AsyncGenerator<Buffer, RenderedAudio> {
     const { recipe } = spoken;
@@ -63,7 +63,7 @@ export const createRenderer = ({ engines, encoder, decoder, maxAudioBytes }: Ren
     if (!engine) throw new EngineFailed(`The engine ${recipe.engine} is not available.`);
     let reserving: Promise<ReservedSlot | undefined> | undefined;
     const reserveEncoder = async (): Promise<void> => {
-      reserving ??= encoder.reserve(recipe.format, signal, claim);
+      reserving ??= encoder.reserve(recipe.format, signal, waiter);
       await reserving;
     };
     const use = encoder.observe?.(recipe.format, signal);
@@ -71,14 +71,14 @@ export const createRenderer = ({ engines, encoder, decoder, maxAudioBytes }: Ren
       ...speechRequest(spoken),
       ...(progressive && { progressive }),
       ...(beforeStart && { beforeStart }),
-      ...(claim && { claim }),
+      ...(waiter && { waiter }),
       ...{ encode: true, onEncoding: use?.started },
       ...(decoder && {
         // Otherwise decoders of audio without an encoder could block those of audio that has
         // one.
         decode: async function* (...asked: Parameters<Decode>) {
           await reserveEncoder();
-          yield* decoder(...asked, claim);
+          yield* decoder(...asked, waiter);
         },
       }),
     };
@@ -87,7 +87,7 @@ export const createRenderer = ({ engines, encoder, decoder, maxAudioBytes }: Ren
       signal.throwIfAborted(); // do not start an encoder for an aborted request
       const slot = await reserving;
       const { audio, declared } = inFormat(speech, recipe.format, (...asked) =>
-        encoder.encode(...asked, signal, { claim, slot, isWhole: !progressive }),
+        encoder.encode(...asked, signal, { waiter, slot, isWhole: !progressive }),
       );
       let size = 0;
       for await (const chunk of audio) {
@@ -118,7 +118,7 @@ export const createRenderer = ({ engines, encoder, decoder, maxAudioBytes }: Ren
    */
   phonemes: async (
     spoken: RenderRequest,
-    options: Pick<RenderOptions, "beforeStart" | "claim">,
+    options: Pick<RenderOptions, "beforeStart" | "waiter">,
     signal: AbortSignal,
   ): Promise<readonly SpokenPhoneme[]> => {
     const { recipe } = spoken;

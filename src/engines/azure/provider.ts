@@ -135,7 +135,7 @@ const speak = async (
       }),
       isContinuation,
       beforeStart: request.beforeStart,
-      claim: request.claim,
+      waiter: request.waiter,
       seconds: speakingSeconds(piece),
     },
     signal,

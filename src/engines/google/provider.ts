@@ -178,7 +178,7 @@ const speak = async (
       body: JSON.stringify(bodyOf(request, piece, encoding)),
       isContinuation,
       beforeStart: request.beforeStart,
-      claim: request.claim,
+      waiter: request.waiter,
       seconds: speakingSeconds(piece),
     },
     signal,

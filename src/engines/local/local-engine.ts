@@ -72,9 +72,9 @@ export const localEngine = (
     synthesize: async (request, signal) => {
       const { tool, name } = voiceOf({}, request);
       requireSpeakable(tool, request);
-      if (request.claim) host.requireCapacity(request.claim, tool.modelOf?.(name));
+      if (request.waiter) host.requireCapacity(request.waiter, tool.modelOf?.(name));
       const isEncoded = request.encode && hasEncoder(request.format);
-      const slot = isEncoded ? await host.reserveEncoder(signal, request.claim) : undefined;
+      const slot = isEncoded ? await host.reserveEncoder(signal, request.waiter) : undefined;
       try {
         const speaking = { host, japanese, slot, voiceOf: (speaker: Speaker) => voiceOf(speaker, request) };
         return await speak(request, speaking, signal);

@@ -39,7 +39,7 @@ export const speak = async (
   { host, voiceOf, japanese, slot }: Speaking,
   signal: AbortSignal,
 ): Promise<Speech> => {
-  const { claim, beforeStart, progressive = false, encode = false, format, onEncoding } = request;
+  const { waiter, beforeStart, progressive = false, encode = false, format, onEncoding } = request;
   const { runs, spoken } = await prepareFor(request, { voiceOf, japanese }, signal);
   const pieces = localPieces(runs, request.prosody, voiceOf);
   requireReadable(pieces);
@@ -58,7 +58,7 @@ export const speak = async (
   let report: SpeechReport | undefined;
   const read = async function* (): AsyncGenerator<Buffer, void> {
     try {
-      report = yield* host.synthesize(order, signal, { claim, beforeStart, slot, onEncoding });
+      report = yield* host.synthesize(order, signal, { waiter, beforeStart, slot, onEncoding });
       asked.report(report);
     } catch (error) {
       throw errorOf(error, asked.silence);
@@ -114,7 +114,7 @@ const refusalOf = async (
   if (voice.tool.modelOf) return crash;
   const { job } = voice.tool.ask({ ...request, text: "a", ssml: false, voice: voice.name, lang: voice.lang });
   try {
-    for await (const _ of host.synthesize(orderAlone(job), signal, { claim: request.claim }));
+    for await (const _ of host.synthesize(orderAlone(job), signal, { waiter: request.waiter }));
     return refusal;
   } catch (error) {
     return error instanceof ToolFailed && error.reason === "silence" ? refusal : crash;

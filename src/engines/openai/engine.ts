@@ -104,7 +104,7 @@ interface Speaking {
 
 /** Sends one piece. @throws {UpstreamFailed} the status is not 200 */
 const senderOf = (server: SpeechServer, request: SpeechRequest): Pick<Speaking, "send" | "hidden"> => {
-  const { voice, prosody, instructions, beforeStart, claim } = request;
+  const { voice, prosody, instructions, beforeStart, waiter } = request;
   const hidden = (piece: string) => [piece, instructions ?? "", server.apiKey ?? ""];
   const send: Send = async (input, { path = "audio/speech", as, more, isContinuation = false }, signal) => {
     const body = {
@@ -116,8 +116,8 @@ const senderOf = (server: SpeechServer, request: SpeechRequest): Pick<Speaking, 
       ...(instructions && { instructions }),
       ...more,
     };
-    const turn = { isContinuation, beforeStart, claim, seconds: speakingSeconds(input) };
-    const response = await server.exchange({ ...requestOf(server, path, body), ...turn }, signal);
+    const slotOptions = { isContinuation, beforeStart, waiter, seconds: speakingSeconds(input) };
+    const response = await server.exchange({ ...requestOf(server, path, body), ...slotOptions }, signal);
     if (response.status === 200) return response;
     throw await errorFrom(response, { hidden: hidden(input) });
   };

@@ -55,14 +55,14 @@ const speakPiece = async (
   { piece, isContinuation }: { piece: string; isContinuation: boolean },
   signal: AbortSignal,
 ): Promise<AsyncIterable<Buffer>> => {
-  const { instructions = "", lang, beforeStart, claim } = request;
+  const { instructions = "", lang, beforeStart, waiter } = request;
   const hidden = [piece, instructions, server.apiKey ?? ""];
   const { url, headers } = requestOf(server, "realtime");
   url.searchParams.set("model", server.model);
   const messages = [sessionUpdate(request), responseCreate(request, piece)].map((one) => JSON.stringify(one));
   const socket = { messages, farewell: JSON.stringify({ type: "response.cancel" }) };
-  const turn = { isContinuation, beforeStart, claim, seconds: speakingSeconds(piece) };
-  const response = await server.exchange({ method: "GET", url, headers, socket, ...turn }, signal);
+  const slotOptions = { isContinuation, beforeStart, waiter, seconds: speakingSeconds(piece) };
+  const response = await server.exchange({ method: "GET", url, headers, socket, ...slotOptions }, signal);
   if (response.status !== 101) throw await errorFrom(response, { hidden });
   return afterFirstByte(readRealtime(response.body, { text: piece, lang, hidden }));
 };

@@ -1,6 +1,6 @@
 import http, { type ClientRequest, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
 import https from "node:https";
-import type { Claim } from "../../async/scheduler/claim.ts";
+import type { Waiter } from "../../async/scheduler/waiter.ts";
 import { systemTime, type Time } from "../../async/time.ts";
 import {
   awaitHeaders,
@@ -27,7 +27,7 @@ export interface UpstreamRequest {
   /** Continues audio that is being delivered: it is not refused. */
   readonly isContinuation?: boolean;
   /** The API keys in whose queues it waits. */
-  readonly claim?: Claim | undefined;
+  readonly waiter?: Waiter | undefined;
   /** Estimated duration of its speech. */
   readonly seconds?: number;
   /**

@@ -1,5 +1,5 @@
-import { createClaim } from "../../async/scheduler/claim.ts";
 import type { Scheduler } from "../../async/scheduler/scheduler.ts";
+import { createWaiter } from "../../async/scheduler/waiter.ts";
 import { tap } from "../../async/tap.ts";
 import { backgroundTime, type Time } from "../../async/time.ts";
 import { ReadersStalled } from "../../domain/errors.ts";
@@ -41,8 +41,8 @@ export const createLimiter = (
      */
     acquire: (
       signal: AbortSignal,
-      { claim = createClaim(), isContinuation, seconds }: Partial<UpstreamRequest> = {},
-    ): Promise<() => void> => resource.acquire(claim, signal, { isContinuation, seconds }),
+      { waiter = createWaiter(), isContinuation, seconds }: Partial<UpstreamRequest> = {},
+    ): Promise<() => void> => resource.acquire(waiter, signal, { isContinuation, seconds }),
     running: () => resource.running(),
     queued: () => resource.queued(),
   };

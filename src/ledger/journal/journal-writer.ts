@@ -94,7 +94,7 @@ export class JournalWriter {
       return;
     }
     const month = this.month();
-    const entry: PendingServing = { serving, keyNumber, month, done, isExpired: false, place: undefined };
+    const entry: PendingServing = { serving, keyNumber, month, done, isExpired: false, queueNode: undefined };
     this.#waiting.servings.add(entry);
     this.#deadlines.add(entry);
   };

@@ -1,5 +1,5 @@
-import { type Claim, createClaim } from "../../async/scheduler/claim.ts";
 import { createScheduler } from "../../async/scheduler/scheduler.ts";
+import { createWaiter, type Waiter } from "../../async/scheduler/waiter.ts";
 import { backgroundTime, type Time } from "../../async/time.ts";
 import { Unavailable } from "../../domain/errors.ts";
 import { queues } from "../../limits/queues.ts";
@@ -36,9 +36,9 @@ export const createReportQueue = ({ time = backgroundTime }: { time?: Time } = {
   const slowReports = scheduler.resource("slow_usage_reports", queues.slow_usage_reports);
 
   /** Moves the report to a slot for slow ones, if one is free. */
-  const slowSlot = (claim: Claim): (() => void) | undefined => {
+  const slowSlot = (waiter: Waiter): (() => void) | undefined => {
     try {
-      return slowReports.acquireNow(claim);
+      return slowReports.acquireNow(waiter);
     } catch {
       return undefined;
     }
@@ -46,7 +46,7 @@ export const createReportQueue = ({ time = backgroundTime }: { time?: Time } = {
 
   return {
     run: async (apiKey, signal, report) => {
-      const claim = createClaim(apiKey);
+      const waiter = createWaiter(apiKey);
       const run = async (slot: { release: () => void }, attempt: AbortController) => {
         try {
           return await report(AbortSignal.any([signal, attempt.signal]));
@@ -56,10 +56,10 @@ export const createReportQueue = ({ time = backgroundTime }: { time?: Time } = {
       };
 
       const runFirst = async () => {
-        const slot = { release: await reports.acquire(claim, signal) };
+        const slot = { release: await reports.acquire(waiter, signal) };
         const attempt = new AbortController();
         let cancel = time.after(slowAfterMs, () => {
-          const slow = slowSlot(claim);
+          const slow = slowSlot(waiter);
           if (!slow) return attempt.abort(needsSlowSlot);
           slot.release();
           slot.release = slow;
@@ -71,7 +71,7 @@ export const createReportQueue = ({ time = backgroundTime }: { time?: Time } = {
       };
 
       const runSlow = async () => {
-        const slot = { release: await slowReports.acquire(claim, signal) };
+        const slot = { release: await slowReports.acquire(waiter, signal) };
         const attempt = new AbortController();
         const cancel = time.after(maxReportMs, () => attempt.abort(timedOut));
         return await run(slot, attempt).catch(failureOf(attempt, signal)).finally(cancel);

@@ -1,7 +1,7 @@
 import { untilAborted } from "../../async/deadline.ts";
-import { type Claim, createClaim } from "../../async/scheduler/claim.ts";
 import type { ReservedSlot } from "../../async/scheduler/reserved-slot.ts";
 import type { Resource } from "../../async/scheduler/resource.ts";
+import { createWaiter, type Waiter } from "../../async/scheduler/waiter.ts";
 import { systemTime } from "../../async/time.ts";
 import type { HostProcess } from "../host-process.ts";
 import { startJobDeadline } from "../job-deadline.ts";
@@ -21,7 +21,7 @@ export interface Speaking {
   readonly encoderSlots: Resource;
 }
 
-export interface SpeechTurn extends Pick<SlotOptions, "claim" | "beforeStart"> {
+export interface SpeechOptions extends Pick<SlotOptions, "waiter" | "beforeStart"> {
   /** A slot of the encoder that was reserved. */
   readonly slot?: ReservedSlot | undefined;
   /** Called when the first samples are there, before the encoder has its slot. */
@@ -37,13 +37,13 @@ export async function* runSpeech(
   context: HostContext,
   speaking: Speaking,
   wanted: AbortSignal,
-  { claim = createClaim(), beforeStart, slot, onEncoding = () => {} }: SpeechTurn,
+  { waiter = createWaiter(), beforeStart, slot, onEncoding = () => {} }: SpeechOptions,
 ): AsyncGenerator<Buffer, SpeechReport> {
   const over = new AbortController();
   const signal = AbortSignal.any([wanted, context.closing]);
   const waiting = AbortSignal.any([signal, over.signal]);
   const text = new RunningText(context, speaking, {
-    ...{ claim, beforeStart, slot, onEncoding },
+    ...{ waiter, beforeStart, slot, onEncoding },
     ...{ signal, waiting },
   });
   let job: RemoteJob;
@@ -76,9 +76,9 @@ interface RunningPiece {
   stopDeadline: () => void;
 }
 
-interface RunningTextOptions extends Required<Pick<SpeechTurn, "beforeStart" | "slot">> {
+interface RunningTextOptions extends Required<Pick<SpeechOptions, "beforeStart" | "slot">> {
   readonly onEncoding: (sampleRate: number) => void;
-  readonly claim: Claim;
+  readonly waiter: Waiter;
   readonly signal: AbortSignal;
   /** The signal of waits for a slot: it is aborted at the end of the text, too. */
   readonly waiting: AbortSignal;
@@ -136,9 +136,9 @@ class RunningText implements TextListener {
         this.#watch(question.piece);
       } else {
         // Its tool is running: a refusal now would waste that. It is one job, and no piece of it.
-        const work = { isContinuation: true, isFirstPiece: true };
-        const { claim, waiting } = this.#options;
-        this.#releaseEncoder = await this.#speaking.encoderSlots.acquire(claim, waiting, work);
+        const options = { isContinuation: true, isFirstPiece: true };
+        const { waiter, waiting } = this.#options;
+        this.#releaseEncoder = await this.#speaking.encoderSlots.acquire(waiter, waiting, options);
         if (waiting.aborted) this.#releaseEncoder(); // the text has ended meanwhile
       }
       return {};
@@ -174,7 +174,7 @@ class RunningText implements TextListener {
   }
 
   get #isLong(): boolean {
-    return !isShort(this.#options.claim);
+    return !isShort(this.#options.waiter);
   }
 
   #specs(orders: readonly PieceOrder[]): PieceSpec[] {
@@ -183,9 +183,9 @@ class RunningText implements TextListener {
 
   /** Resolves when the piece has its slot. */
   async #begin(number: number, isContinuation: boolean): Promise<void> {
-    const { claim, beforeStart, waiting } = this.#options;
+    const { waiter, beforeStart, waiting } = this.#options;
     const { job, seconds, start } = this.#piece(number);
-    const release = await this.#speaking.slotsOf(job).acquire(claim, waiting, { isContinuation, seconds });
+    const release = await this.#speaking.slotsOf(job).acquire(waiter, waiting, { isContinuation, seconds });
     let use: PieceUse | undefined;
     try {
       use = start?.();

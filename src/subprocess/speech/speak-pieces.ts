@@ -68,7 +68,7 @@ export const speakPieces = async <Piece extends NumberedPiece>(
     limit.check();
     const onEnd = ({ events, cpuMs = 0 }: JobReport): void => {
       report.events = events;
-      limit.worked(cpuMs);
+      limit.addCpuTime(cpuMs);
     };
     const stop = new AbortController();
     const onStop = (failure: ToolFailed): void => stop.abort(failure);

@@ -28,7 +28,7 @@ export const createSpeechLimit = (progressive: boolean) => {
   };
   return {
     check,
-    worked: (ms: number): void => {
+    addCpuTime: (ms: number): void => {
       cpuMs += ms;
     },
     /** Passes a piece's samples on. */

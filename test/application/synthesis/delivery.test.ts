@@ -69,9 +69,9 @@ describe("streaming", () => {
       statRendition: notUsed,
       obtain: notUsed,
       asKept: notUsed,
-      stream: async ([rendition], signal, _apiKey, onWork) => {
+      stream: async ([rendition], signal, _apiKey, onEngineJob) => {
         if (!rendition) throw new TypeError("no rendition");
-        onWork?.({ rendition, hasBegun: true }, "miss");
+        onEngineJob?.({ rendition, hasBegun: true }, "miss");
         begun.push(signal);
         await onBegin();
         return { rendition, failed: [], source: "miss", audio: source(signal), memory: Buffer.alloc(0) };

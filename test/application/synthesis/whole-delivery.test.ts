@@ -8,7 +8,7 @@ import {
 } from "../../../src/application/synthesis/delivery.ts";
 import type { SynthesisPlan } from "../../../src/application/synthesis/planner.ts";
 import { untilAborted } from "../../../src/async/deadline.ts";
-import type { OnWork, Pipeline } from "../../../src/audio/pipeline/pipeline.ts";
+import type { OnEngineJob, Pipeline } from "../../../src/audio/pipeline/pipeline.ts";
 import { issueKey, keyDecider, keyStream } from "../../../src/domain/accounts/key.ts";
 import {
   EngineFailed,
@@ -85,11 +85,11 @@ describe("whole delivery", () => {
       renditions: readonly Audio["rendition"][],
       signal: AbortSignal,
       _apiKey?: string,
-      onWork?: OnWork,
+      onEngineJob?: OnEngineJob,
     ) => {
       const [rendition] = renditions as [Audio["rendition"]];
       if (source === "miss") {
-        onWork?.({ rendition, hasBegun: true }, "miss");
+        onEngineJob?.({ rendition, hasBegun: true }, "miss");
         begun.push(signal);
         await untilAborted(work(), signal);
       }

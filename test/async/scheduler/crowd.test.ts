@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { createClaim } from "../../../src/async/scheduler/claim.ts";
 import { createScheduler } from "../../../src/async/scheduler/scheduler.ts";
+import { createWaiter } from "../../../src/async/scheduler/waiter.ts";
 import { createManualTime } from "../../support/manual-time.ts";
 
 const cores = 2;
@@ -78,7 +78,7 @@ const fair = (now: () => number): Acquire => {
     overloaded: (scope) => new Error(scope),
   });
   return (key, seconds, isContinuation) =>
-    tools.acquire(createClaim(key, seconds), never, { isContinuation });
+    tools.acquire(createWaiter(key, seconds), never, { isContinuation });
 };
 
 const firstInFirstOut = (): Acquire => {

@@ -16,7 +16,7 @@ const open = ({ concurrencyPerKey = unlimited } = {}) => new FairQueues(concurre
 let jobs = 0;
 const jobOf = (key: string, seconds: number, isFirstPiece = false, order = ++jobs): Job => ({
   key,
-  order,
+  sequence: order,
   keys: new Set([key]),
   seconds,
   isFirstPiece,
@@ -126,7 +126,7 @@ describe("Fair queues", () => {
   it("serves later pieces of one key's oldest response first, whatever the order of their arrival", () => {
     const queues = open();
     for (const order of [3, 1, 2, 1, 3]) queues.add(jobOf("key", 2, false, order));
-    const served = Array.from({ length: 5 }, () => queues.take<Job>(false)?.job.order);
+    const served = Array.from({ length: 5 }, () => queues.take<Job>(false)?.job.sequence);
     expect(served).to.deep.equal([1, 1, 2, 3, 3]);
   });
 

@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { type Claim, createClaim } from "../../../src/async/scheduler/claim.ts";
 import type { Resource, ResourceOptions } from "../../../src/async/scheduler/resource.ts";
 import { createScheduler, type Scheduler } from "../../../src/async/scheduler/scheduler.ts";
+import { createWaiter, type Waiter } from "../../../src/async/scheduler/waiter.ts";
 import { requireShortQueues } from "../../../src/bootstrap/health.ts";
 import { createManualTime, type ManualTime } from "../../support/manual-time.ts";
 import { rejection } from "../../support/rejection.ts";
@@ -33,8 +33,8 @@ describe("The scheduler", () => {
     resource = scheduler.resource("tools", { ...defaults, ...options });
   };
   /** Asks for a slot under a name, by which it is listed in `served` and can be released. */
-  const ask = async (name: string, claim: Claim, isContinuation = false, signal = never): Promise<void> => {
-    const release = await resource.acquire(claim, signal, { isContinuation });
+  const ask = async (name: string, waiter: Waiter, isContinuation = false, signal = never): Promise<void> => {
+    const release = await resource.acquire(waiter, signal, { isContinuation });
     served.push(name);
     releases.set(name, release);
   };
@@ -54,7 +54,7 @@ describe("The scheduler", () => {
 
   it("serves the queues of the keys in turn", async () => {
     const names = ["a1", "a2", "a3", "a4", "b1", "b2", "c1"];
-    for (const name of names) void ask(name, createClaim(name[0]));
+    for (const name of names) void ask(name, createWaiter(name[0]));
     await settle();
     for (let turn = 0; turn < names.length; turn++) await release(served[turn] ?? "");
     expect(served).to.deep.equal(["a1", "b1", "c1", "a2", "b2", "a3", "a4"]);
@@ -63,7 +63,7 @@ describe("The scheduler", () => {
 
   it("gives no key all slots", async () => {
     open({ concurrency: 3, concurrencyPerKey: 2 });
-    for (const name of ["a1", "a2", "a3", "b1"]) void ask(name, createClaim(name[0]));
+    for (const name of ["a1", "a2", "a3", "b1"]) void ask(name, createWaiter(name[0]));
     await settle();
     expect(served).to.deep.equal(["a1", "a2", "b1"]);
     await release("b1");
@@ -74,50 +74,50 @@ describe("The scheduler", () => {
 
   it("keeps reserved slots for keys with little work", async () => {
     open({ concurrency: 3, concurrencyPerKey: 3, reserved: 1 });
-    for (const name of ["a1", "a2", "a3", "a4"]) void ask(name, createClaim(name[0], 20));
+    for (const name of ["a1", "a2", "a3", "a4"]) void ask(name, createWaiter(name[0], 20));
     await settle();
     expect(served).to.deep.equal(["a1", "a2"]);
-    void ask("c1", createClaim("c"));
+    void ask("c1", createWaiter("c"));
     await settle();
     expect(served).to.deep.equal(["a1", "a2", "c1"]);
   });
 
   it("weighs jobs by their estimated seconds of speech", async () => {
     const names = ["a1", "a2", "a3", "b1", "b2", "b3", "b4", "b5", "b6"];
-    await ask("busy", createClaim("busy"));
-    for (const name of names) void ask(name, createClaim(name[0], name.startsWith("a") ? 20 : 10), true);
+    await ask("busy", createWaiter("busy"));
+    for (const name of names) void ask(name, createWaiter(name[0], name.startsWith("a") ? 20 : 10), true);
     for (let turn = 0; turn < names.length; turn++) await release(served.at(-1) ?? "");
     expect(served.slice(1)).to.deep.equal(["a1", "b1", "b2", "a2", "b3", "b4", "a3", "b5", "b6"]);
   });
 
   it("refuses a key whose queue is full, and no other key", async () => {
     open({ queueLimitPerKey: 2 });
-    for (const name of ["a1", "a2", "a3"]) void ask(name, createClaim("a"));
+    for (const name of ["a1", "a2", "a3"]) void ask(name, createWaiter("a"));
     await settle();
-    const refused = await rejection(resource.acquire(createClaim("a"), never));
+    const refused = await rejection(resource.acquire(createWaiter("a"), never));
     expect(refused).to.be.instanceOf(Overloaded).with.property("message", "key");
-    expect(() => resource.requireCapacity(createClaim("a"))).to.throw(Overloaded, "key");
-    resource.requireCapacity(createClaim("b"));
-    void ask("b1", createClaim("b"));
-    void ask("a's second piece", createClaim("a"), true);
+    expect(() => resource.requireCapacity(createWaiter("a"))).to.throw(Overloaded, "key");
+    resource.requireCapacity(createWaiter("b"));
+    void ask("b1", createWaiter("b"));
+    void ask("a's second piece", createWaiter("a"), true);
     await settle();
     expect(resource.queued()).to.equal(4);
   });
 
   it("refuses every key when all queues together are full, unless a slot is free", async () => {
     open({ concurrency: 2, queueLimit: 1 });
-    for (const name of ["a1", "a2"]) void ask(name, createClaim("a"));
+    for (const name of ["a1", "a2"]) void ask(name, createWaiter("a"));
     await settle();
-    expect(await rejection(resource.acquire(createClaim("a"), never))).to.be.instanceOf(Overloaded);
-    await ask("b1", createClaim("b"));
+    expect(await rejection(resource.acquire(createWaiter("a"), never))).to.be.instanceOf(Overloaded);
+    await ask("b1", createWaiter("b"));
     expect(served).to.deep.equal(["a1", "b1"]);
   });
 
-  it("serves a claim in the queue of any of its keys, including one that joins later", async () => {
+  it("serves a waiter in the queue of any of its keys, including one that joins later", async () => {
     open({ concurrency: 2 });
-    const shared = createClaim("a");
-    void ask("a1", createClaim("a"));
-    void ask("a2", createClaim("a"));
+    const shared = createWaiter("a");
+    void ask("a1", createWaiter("a"));
+    void ask("a2", createWaiter("a"));
     void ask("shared", shared);
     await settle();
     shared.join("b");
@@ -126,9 +126,9 @@ describe("The scheduler", () => {
   });
 
   it("refuses new work after the queue timeout, and lets continuations wait", async () => {
-    await ask("a1", createClaim("a"));
-    const begins = rejection(resource.acquire(createClaim("a"), never));
-    void ask("a's second piece", createClaim("a"), true);
+    await ask("a1", createWaiter("a"));
+    const begins = rejection(resource.acquire(createWaiter("a"), never));
+    void ask("a's second piece", createWaiter("a"), true);
     await settle();
     time.advance(10_000);
     expect(await begins).to.be.instanceOf(Overloaded);
@@ -137,9 +137,9 @@ describe("The scheduler", () => {
   });
 
   it("leaves the queue with the signal's reason when it is aborted", async () => {
-    await ask("a1", createClaim("a"));
+    await ask("a1", createWaiter("a"));
     const controller = new AbortController();
-    const waiting = rejection(resource.acquire(createClaim("a"), controller.signal));
+    const waiting = rejection(resource.acquire(createWaiter("a"), controller.signal));
     const reason = new Error("every caller has left");
     controller.abort(reason);
     expect(await waiting).to.equal(reason);
@@ -148,20 +148,20 @@ describe("The scheduler", () => {
 
   it("gives a slot at once or refuses", () => {
     open({ concurrency: 2, queueLimit: 0, queueLimitPerKey: 0 });
-    const release = resource.acquireNow(createClaim("a"));
-    expect(() => resource.acquireNow(createClaim("a"))).to.throw(Overloaded, "key");
-    resource.acquireNow(createClaim("b"));
-    expect(() => resource.acquireNow(createClaim("c"))).to.throw(Overloaded, "all");
+    const release = resource.acquireNow(createWaiter("a"));
+    expect(() => resource.acquireNow(createWaiter("a"))).to.throw(Overloaded, "key");
+    resource.acquireNow(createWaiter("b"));
+    expect(() => resource.acquireNow(createWaiter("c"))).to.throw(Overloaded, "all");
     release();
-    resource.acquireNow(createClaim("a"));
+    resource.acquireNow(createWaiter("a"));
   });
 
   it("reports running, waiting and refused jobs, the time that jobs waited, and the oldest wait", async () => {
     open({ queueLimit: 1 });
-    await ask("a1", createClaim("a"));
-    void ask("b1", createClaim("b"));
+    await ask("a1", createWaiter("a"));
+    void ask("b1", createWaiter("b"));
     await settle();
-    await rejection(resource.acquire(createClaim("c"), never));
+    await rejection(resource.acquire(createWaiter("c"), never));
     time.advance(3_000);
     const busy = { resource: "tools", running: 1, queued: 1, refused: 1, isFull: true, isSlow: false };
     expect(scheduler.stats()).to.deep.equal([{ ...busy, oldestWaitMs: 3_000 }]);
@@ -174,8 +174,8 @@ describe("The scheduler", () => {
 
   it("reports a resource as slow when a key has waited for more than half of its queue timeout", async () => {
     open({ queueTimeoutMs: 30_000 });
-    await ask("a1", createClaim("a"));
-    void ask("b1", createClaim("b"));
+    await ask("a1", createWaiter("a"));
+    void ask("b1", createWaiter("b"));
     await settle();
     time.advance(15_000);
     expect(scheduler.stats()).to.have.nested.property("[0].isSlow", false);
@@ -187,14 +187,14 @@ describe("The scheduler", () => {
 
   it("does not count the wait of a key that gets slots, or is at its own limit", async () => {
     open({ concurrency: 2 });
-    for (const name of ["a1", "a2", "b1"]) void ask(name, createClaim(name[0]));
+    for (const name of ["a1", "a2", "b1"]) void ask(name, createWaiter(name[0]));
     await settle();
     time.advance(3_000);
     expect(scheduler.stats()).to.have.nested.property("[0].oldestWaitMs", 0);
   });
 
-  it("serves claims without a key in order of arrival", async () => {
-    for (const name of ["1", "2", "3"]) void ask(name, createClaim());
+  it("serves waiters without a key in order of arrival", async () => {
+    for (const name of ["1", "2", "3"]) void ask(name, createWaiter());
     await settle();
     for (const name of ["1", "2", "3"]) await release(name);
     expect(served).to.deep.equal(["1", "2", "3"]);
@@ -202,8 +202,8 @@ describe("The scheduler", () => {
 
   it("releases a slot once, however often its function is called", async () => {
     open({ concurrency: 2 });
-    await ask("a1", createClaim("a"));
-    await ask("b1", createClaim("b"));
+    await ask("a1", createWaiter("a"));
+    await ask("b1", createWaiter("b"));
     await release("a1");
     await release("a1");
     expect(resource.running()).to.equal(1);
@@ -216,8 +216,8 @@ describe("The scheduler", () => {
       return starts.left === 0;
     };
     open({ concurrency: 9, concurrencyPerKey: 9, startLimit: { mustWait, started: () => starts.left-- } });
-    await ask("1", createClaim("a"));
-    const second = ask("2", createClaim("a"));
+    await ask("1", createWaiter("a"));
+    const second = ask("2", createWaiter("a"));
     await settle();
     expect(served).to.deep.equal(["1"]);
     starts.left = 1;
@@ -226,19 +226,19 @@ describe("The scheduler", () => {
     expect(served).to.deep.equal(["1", "2"]);
   });
 
-  it("uses up neither slots nor starts for claims that leave the queue", async () => {
+  it("uses up neither slots nor starts for waiters that leave the queue", async () => {
     let starts = 3;
     const startLimit = { mustWait: () => starts === 0, started: () => void starts-- };
     open({ concurrencyPerKey: 9, startLimit });
-    await ask("1", createClaim("a"));
+    await ask("1", createWaiter("a"));
     for (let round = 0; round < 20; round++) {
       const controller = new AbortController();
-      const waiting = rejection(resource.acquire(createClaim("a"), controller.signal));
+      const waiting = rejection(resource.acquire(createWaiter("a"), controller.signal));
       controller.abort();
       await waiting;
     }
     await release("1");
-    await ask("2", createClaim("a"));
+    await ask("2", createWaiter("a"));
     expect({ running: resource.running(), queued: resource.queued(), starts }).to.deep.equal({
       running: 1,
       queued: 0,

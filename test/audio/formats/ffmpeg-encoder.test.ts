@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { createClaim } from "../../../src/async/scheduler/claim.ts";
+import { createWaiter } from "../../../src/async/scheduler/waiter.ts";
 import type { Encoder } from "../../../src/audio/formats/encoder.ts";
 import { ffmpegEncoder } from "../../../src/audio/formats/ffmpeg-encoder.ts";
 import { fixWavSizes } from "../../../src/audio/formats/wav.ts";
@@ -198,11 +198,11 @@ describe("The ffmpeg encoder", () => {
   });
 
   it("reserves an encoder for long responses in formats that have one", async () => {
-    const claim = createClaim("a key", 400);
-    const slot = await encoder.reserve("mp3", never, claim);
+    const waiter = createWaiter("a key", 400);
+    const slot = await encoder.reserve("mp3", never, waiter);
     slot?.release();
     expect(slot).not.to.equal(undefined);
-    expect(await encoder.reserve("wav", never, claim)).to.equal(undefined);
+    expect(await encoder.reserve("wav", never, waiter)).to.equal(undefined);
   });
 
   it("gives an encoding a longer deadline than a synthesis", async () => {
@@ -214,9 +214,9 @@ describe("The ffmpeg encoder", () => {
         return host.encode(job, ...rest);
       },
     };
-    for (const turn of [{}, { isWhole: true }]) {
+    for (const options of [{}, { isWhole: true }]) {
       const samples = cut(tone(22_050, 1), 4096);
-      await collect(ffmpegEncoder(recorded).encode("mp3", 22_050, samples, never, turn));
+      await collect(ffmpegEncoder(recorded).encode("mp3", 22_050, samples, never, options));
     }
     expect(deadlines[0]).to.be.above(2 * pipelineLimits.beginMs);
     expect(deadlines[1]).to.be.above(pipelineLimits.wholeMs);

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { createClaim } from "../../../src/async/scheduler/claim.ts";
 import type { ReservedSlot } from "../../../src/async/scheduler/reserved-slot.ts";
+import { createWaiter } from "../../../src/async/scheduler/waiter.ts";
 import type { Decoder, Encoder } from "../../../src/audio/formats/encoder.ts";
 import type { Rendition } from "../../../src/audio/pipeline/audio.ts";
 import { createRenderer } from "../../../src/audio/pipeline/renderer.ts";
@@ -84,7 +84,7 @@ describe("Rendering", () => {
     };
     const ofEngine = (one: Engine, format: "wav" | "mp3") =>
       createRenderer({ engines: () => one, encoder: real.encoder, maxAudioBytes: 1024 })
-        .phonemes(renditionOf("Hello.", { format }), { claim: createClaim() }, never)
+        .phonemes(renditionOf("Hello.", { format }), { waiter: createWaiter() }, never)
         .then((phonemes) => phonemes.map(({ time }) => time));
     expect(await ofEngine(speaking, "wav")).to.deep.equal([500]);
     const [inMp3 = 0] = await ofEngine(speaking, "mp3");
@@ -167,8 +167,8 @@ describe("Rendering", () => {
           counts.reserved++;
           return slot;
         },
-        encode: (as, sampleRate, samples, signal, turn) => {
-          if (turn?.slot === slot) counts.used++;
+        encode: (as, sampleRate, samples, signal, options) => {
+          if (options?.slot === slot) counts.used++;
           return real.encoder.encode(as, sampleRate, samples, signal);
         },
       };

@@ -58,10 +58,10 @@ describe("Models that are loaded at the start", () => {
     const [mayLoad, hasLoaded] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const gated: SubprocessHost = {
       ...host,
-      speakByModel: async function* (job, signal, turn) {
+      speakByModel: async function* (job, signal, slotOptions) {
         const isPreload = (job.order as SherpaOrder).parts.length === 0;
         if (isPreload) await mayLoad.promise;
-        yield* host.speakByModel(job, signal, turn);
+        yield* host.speakByModel(job, signal, slotOptions);
         if (isPreload) hasLoaded.resolve();
       },
     };

@@ -297,13 +297,13 @@ describe("Local engines", () => {
       // The tools speak less than a piece, because only their input counts here.
       const watched: SubprocessHost = {
         ...host,
-        run: (job, signal, turn) => {
+        run: (job, signal, slotOptions) => {
           inputs.push(job.input);
-          return host.run({ ...job, input: job.input && "One." }, signal, turn);
+          return host.run({ ...job, input: job.input && "One." }, signal, slotOptions);
         },
-        speak: (job, signal, turn) => {
+        speak: (job, signal, slotOptions) => {
           inputs.push(job.input);
-          return host.speak({ ...job, input: job.input && "One." }, signal, turn);
+          return host.speak({ ...job, input: job.input && "One." }, signal, slotOptions);
         },
       };
       const [one] = await localEngines({ host: speakingPieces(watched) });

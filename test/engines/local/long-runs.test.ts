@@ -85,11 +85,11 @@ describe("espeak-ng with long runs of characters", () => {
       const inputs: string[] = [];
       const faulty: SubprocessHost = {
         ...host,
-        speak: async function* (job, signal, turn) {
+        speak: async function* (job, signal, slotOptions) {
           const isBad = crashesAt(job.input);
           inputs.push(job.input);
           let left = isBad ? chunks : Number.POSITIVE_INFINITY;
-          for await (const chunk of host.speak(job, signal, turn)) {
+          for await (const chunk of host.speak(job, signal, slotOptions)) {
             if (left-- <= 0) break;
             yield chunk;
           }

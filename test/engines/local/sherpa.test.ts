@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { expect } from "chai";
-import { createClaim } from "../../../src/async/scheduler/claim.ts";
+import { createWaiter } from "../../../src/async/scheduler/waiter.ts";
 import { EngineFailed, Unavailable } from "../../../src/domain/errors.ts";
 import { normalProsody } from "../../../src/domain/synthesis/speech.ts";
 import type { SpeechRequest } from "../../../src/engines/engine.ts";
@@ -206,16 +206,16 @@ describe("The models of sherpa-onnx", () => {
     const leave = new AbortController();
     try {
       const [engine] = await localEngines({ host, models: await openModels(host, packs.folder) });
-      const claim = createClaim("key");
+      const waiter = createWaiter("key");
       const input = "a long text. ".repeat(10_000);
       const order = { voice: "en", rate: 175, pitch: 50, volume: 100, ssml: false, input };
       // It is not read to its end, so it keeps its slot.
-      await host.speak(order, leave.signal, { claim })[Symbol.asyncIterator]().next();
-      const refused = rejection(collect(host.speak(order, leave.signal, { claim })));
+      await host.speak(order, leave.signal, { waiter })[Symbol.asyncIterator]().next();
+      const refused = rejection(collect(host.speak(order, leave.signal, { waiter })));
       await until("one waits", () => host.stats().queued === 1);
-      expect(() => host.requireCapacity(claim)).to.throw(Unavailable);
+      expect(() => host.requireCapacity(waiter)).to.throw(Unavailable);
       if (!engine) throw new Error("there is no engine");
-      const { audio } = await engine.synthesize({ ...requestFor(german), claim }, never);
+      const { audio } = await engine.synthesize({ ...requestFor(german), waiter }, never);
       expect(Buffer.concat(await collect(audio)).length).to.be.above(1000);
       leave.abort(new Error("the caller left"));
       expect(await refused).to.have.property("message", "the caller left");

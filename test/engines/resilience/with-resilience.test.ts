@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { createClaim } from "../../../src/async/scheduler/claim.ts";
+import { createWaiter } from "../../../src/async/scheduler/waiter.ts";
 import { Unavailable } from "../../../src/domain/errors.ts";
 import type { SpeechRequest } from "../../../src/engines/engine.ts";
 import { say } from "../../contracts/engine.ts";
@@ -68,10 +68,10 @@ for (const provider of resilientProviders) {
       const trickle = closedGate();
       wire.faults.next({ kind: "trickle", gate: trickle });
       const long = account.engine
-        .synthesize(requestOf(provider, { text, claim: createClaim("website") }), never)
+        .synthesize(requestOf(provider, { text, waiter: createWaiter("website") }), never)
         .then(({ audio }) => collect(audio));
       await trickle.reached();
-      const begin = () => speak(account, { claim: createClaim("website") });
+      const begin = () => speak(account, { waiter: createWaiter("website") });
       const another = rejection(begin());
       await until(() => account.waiting() === 1);
       trickle.step();

@@ -14,7 +14,7 @@ interface Speaker extends SpeakerProcess<EspeakOrder> {
   readonly isReserved: boolean;
 }
 
-interface Place {
+interface Waiter {
   readonly isUrgent: boolean;
   readonly take: (speaker: Speaker) => void;
 }
@@ -29,7 +29,7 @@ export class SpeakerPool {
   readonly #most: { readonly reserved: number; readonly shared: number };
   readonly #speakers = new Set<Speaker>();
   readonly #idle = new Set<Speaker>();
-  readonly #waiting: Place[] = [];
+  readonly #waiting: Waiter[] = [];
 
   /** `size`: processes at most. */
   constructor(size: number, program = new URL("./speaker.ts", import.meta.url)) {
@@ -67,10 +67,10 @@ export class SpeakerPool {
     const speaker = this.#free(isUrgent);
     if (speaker) return Promise.resolve(speaker);
     const { promise, resolve, reject } = Promise.withResolvers<Speaker>();
-    const place = { isUrgent, take: resolve };
-    this.#waiting.push(place);
+    const waiter = { isUrgent, take: resolve };
+    this.#waiting.push(waiter);
     signal.addEventListener("abort", () => {
-      const at = this.#waiting.indexOf(place);
+      const at = this.#waiting.indexOf(waiter);
       if (at < 0) return;
       this.#waiting.splice(at, 1);
       reject(abandoned);

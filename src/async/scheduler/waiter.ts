@@ -1,21 +1,21 @@
 /** The API keys for which one job waits. Further keys may join while it waits or runs. */
-export type Claim = ReturnType<typeof createClaim>;
+export type Waiter = ReturnType<typeof createWaiter>;
 
 let anonymous = 0;
-let claims = 0;
+let waiters = 0;
 
 /**
- * A claim without a key has a queue of its own. `seconds`: estimated duration of the whole response
- * when it is spoken.
+ * A waiter without a key has a queue of its own. `seconds`: estimated duration of the whole
+ * response when it is spoken.
  */
-export const createClaim = (key = `anonymous ${anonymous++}`, seconds = 1) => {
+export const createWaiter = (key = `anonymous ${anonymous++}`, seconds = 1) => {
   const keys = new Set([key]);
   const listeners = new Set<(key: string) => void>();
   return {
     keys: keys as ReadonlySet<string>,
     seconds,
-    /** Lower than that of claims that were created later. */
-    order: claims++,
+    /** Lower than that of waiters that were created later. */
+    sequence: waiters++,
     join: (another: string): void => {
       if (keys.has(another)) return;
       keys.add(another);
