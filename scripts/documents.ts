@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { z } from "zod";
 import { type LimitRow, limits } from "../src/limits/limits.ts";
-import { settingGroups } from "../src/settings/environment.ts";
+import { settingGroups } from "../src/settings/settings.ts";
 
 /*
  * Writes what documents and deployments say about settings, from the settings' schemas, and about
@@ -61,7 +61,7 @@ const settingsPage = (): string => {
 
 const settingsIntroduction = `# Settings
 
-<!-- Written by scripts/documents from src/settings/environment.ts. -->
+<!-- Written by scripts/documents from src/settings/settings.ts. -->
 
 Settings are environment variables. They are read and checked once, at the start.
 

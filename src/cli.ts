@@ -12,7 +12,7 @@ import { registerModelCommands } from "./cli/commands/models.ts";
 import { registerProjectionCommands } from "./cli/commands/projections.ts";
 import { registerSampleCommands } from "./cli/commands/voices.ts";
 import { createProgram, run } from "./cli/program.ts";
-import { readSettings } from "./settings.ts";
+import { readSettings } from "./settings/read-settings.ts";
 
 /**
  * Commands do not serve the Wyoming protocol: its key may be the one that a command is about to

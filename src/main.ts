@@ -1,7 +1,7 @@
 import { createLogger, startTelemetry } from "./bootstrap/observability.ts";
 import { composeService } from "./bootstrap/service.ts";
 import { closeOnSignal, exitWithError } from "./bootstrap/shutdown.ts";
-import { readSettings } from "./settings.ts";
+import { readSettings } from "./settings/read-settings.ts";
 
 /** Serves until SIGTERM, SIGINT or a fatal error. */
 const serve = async (): Promise<void> => {

@@ -10,7 +10,7 @@ import { createPipeline } from "../../src/audio/pipeline/pipeline.ts";
 import { openFilesystemAudioStore } from "../../src/audio/store/filesystem/filesystem-audio-store.ts";
 import { composeModels } from "../../src/bootstrap/speech/models.ts";
 import { localEngines } from "../../src/engines/local/engine.ts";
-import { readSettings } from "../../src/settings.ts";
+import { readSettings } from "../../src/settings/read-settings.ts";
 import { openSubprocessHost } from "../../src/subprocess/subprocess-host.ts";
 import { renditionOf } from "../../test/audio/pipeline/renditions.ts";
 import { milliseconds, sideBySide } from "./side-by-side.ts";

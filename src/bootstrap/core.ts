@@ -23,7 +23,7 @@ import { KnownEntries } from "../ledger/accounts/known-entries.ts";
 import { readRegistrySnapshot } from "../ledger/journal/journal-registry.ts";
 import { createCountedUsage } from "../ledger/reports/counted-usage.ts";
 import { createUsageOverview } from "../ledger/reports/usage-overview.ts";
-import { type Settings, withSettingName } from "../settings.ts";
+import { type Settings, withSettingName } from "../settings/read-settings.ts";
 import type { superviseHostProcess } from "../subprocess/supervisor.ts";
 import { noTelemetry, type Telemetry } from "../telemetry/telemetry.ts";
 import { composeClock, type Machine } from "./clock/service-clock.ts";

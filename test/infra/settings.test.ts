@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { documents } from "../../scripts/documents.ts";
-import { readSettings, settingNames } from "../../src/settings.ts";
+import { readSettings, settingNames } from "../../src/settings/read-settings.ts";
 import { namesInEnv, read } from "./files.ts";
 
 const root = join(import.meta.dirname, "../..");

@@ -3,7 +3,7 @@ import { composeAuditProof } from "../../src/bootstrap/commands/audit-proof.ts";
 import { createLogger } from "../../src/bootstrap/observability.ts";
 import { composeService } from "../../src/bootstrap/service.ts";
 import { registerAuditProofCommands } from "../../src/cli/commands/audit-proof.ts";
-import { readSettings } from "../../src/settings.ts";
+import { readSettings } from "../../src/settings/read-settings.ts";
 import { synthesize } from "../support/client.ts";
 import { runCommand } from "../support/command-line.ts";
 import { rejection } from "../support/rejection.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { composeAuditProof } from "../../src/bootstrap/commands/audit-proof.ts";
 import { registerAuditProofCommands } from "../../src/cli/commands/audit-proof.ts";
-import { readSettings } from "../../src/settings.ts";
+import { readSettings } from "../../src/settings/read-settings.ts";
 import { runCommand } from "../support/command-line.ts";
 import { type EventStoreDBNode, startEventStoreDBNode } from "../support/eventstoredb-node/node.ts";
 import { startError } from "../support/in-process-service.ts";

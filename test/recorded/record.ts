@@ -27,7 +27,7 @@ import { journalPrefix } from "../../src/domain/ledger/journal/journal.ts";
 import { validatedEventStore } from "../../src/eventstore/validated-event-store.ts";
 import { createCloseUsageAccounts } from "../../src/ledger/accounts/close-usage-accounts.ts";
 import { verifyLog } from "../../src/ledger/proof/audit-verify.ts";
-import { readSettings } from "../../src/settings.ts";
+import { readSettings } from "../../src/settings/read-settings.ts";
 import { written } from "../golden/golden.ts";
 import { admin, authorize, type Credentials } from "../support/client.ts";
 import { collect } from "../support/collect.ts";

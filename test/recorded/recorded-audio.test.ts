@@ -10,7 +10,7 @@ import { openS3AudioStore } from "../../src/audio/store/s3/s3-audio-store.ts";
 import { createLogger } from "../../src/bootstrap/observability.ts";
 import { composeService, type Service } from "../../src/bootstrap/service.ts";
 import type { AudioFolder } from "../../src/domain/synthesis/recipe.ts";
-import { readSettings } from "../../src/settings.ts";
+import { readSettings } from "../../src/settings/read-settings.ts";
 import { admin, authorize, type Credentials } from "../support/client.ts";
 import { collect } from "../support/collect.ts";
 import { startMinio } from "../support/minio.ts";

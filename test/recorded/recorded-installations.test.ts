@@ -8,7 +8,7 @@ import { createLogger } from "../../src/bootstrap/observability.ts";
 import { composeService } from "../../src/bootstrap/service.ts";
 import { registerAuditProofCommands } from "../../src/cli/commands/audit-proof.ts";
 import { verifyKeyMonth } from "../../src/domain/ledger/proof/key-month-verifier.ts";
-import { readSettings } from "../../src/settings.ts";
+import { readSettings } from "../../src/settings/read-settings.ts";
 import { admin, synthesize } from "../support/client.ts";
 import { type CommandResult, runCommand } from "../support/command-line.ts";
 import { shareHelper } from "../support/tool-host.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { BadSetting, readSettings } from "../../src/settings.ts";
+import { BadSetting, readSettings } from "../../src/settings/read-settings.ts";
 
 const token = (letter: string): string => letter.repeat(16);
 

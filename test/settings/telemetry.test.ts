@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { BadSetting, readSettings } from "../../src/settings.ts";
+import { BadSetting, readSettings } from "../../src/settings/read-settings.ts";
 
 describe("telemetry settings", () => {
   const wanted = (env: Record<string, string>) => readSettings(env).telemetry;

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import type { Machine } from "../../src/bootstrap/clock/service-clock.ts";
 import { composeCommandLine } from "../../src/bootstrap/commands/command-line.ts";
 import { createProgram, run } from "../../src/cli/program.ts";
-import { readSettings } from "../../src/settings.ts";
+import { readSettings } from "../../src/settings/read-settings.ts";
 import type { Credentials } from "./client.ts";
 
 export interface CommandResult {

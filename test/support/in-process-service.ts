@@ -6,7 +6,7 @@ import { deriveKey } from "../../src/bootstrap/master-key.ts";
 import { createLogger } from "../../src/bootstrap/observability.ts";
 import { composeService } from "../../src/bootstrap/service.ts";
 import { errorMessage } from "../../src/domain/errors.ts";
-import { readSettings } from "../../src/settings.ts";
+import { readSettings } from "../../src/settings/read-settings.ts";
 import { superviseHostProcess } from "../../src/subprocess/supervisor.ts";
 import { testSettings } from "./instance.ts";
 import { rejection } from "./rejection.ts";

@@ -1,5 +1,5 @@
 import { createLimits, type LimitSettings, type Limits } from "../../src/limits/limits.ts";
-import { readSettings } from "../../src/settings.ts";
+import { readSettings } from "../../src/settings/read-settings.ts";
 
 /** Limits with the default settings, but those given. */
 export const testLimits = (settings: Partial<LimitSettings> = {}, clock: () => number = () => 0): Limits =>

@@ -10,7 +10,7 @@ import { type Core, composeCore } from "../../src/bootstrap/core.ts";
 import type { Plan } from "../../src/domain/accounts/plan.ts";
 import { countCharacters } from "../../src/domain/synthesis/count-characters.ts";
 import { createRateLimiter } from "../../src/limits/rate-limiter.ts";
-import { readSettings } from "../../src/settings.ts";
+import { readSettings } from "../../src/settings/read-settings.ts";
 import { createCaller } from "../../src/wyoming/caller.ts";
 import { listenForWyoming, type WyomingLimits, type WyomingServer } from "../../src/wyoming/server.ts";
 import { createManualStreaming, type ManualStreaming } from "../http/websocket/manual-streaming.ts";

@@ -6,8 +6,8 @@ import {
   type MachineClocks,
   type TimeSource,
 } from "../../application/clock/clock-check.ts";
+import type { Settings } from "../../settings/read-settings.ts";
 import type { EventStoreAddress } from "../../settings/schemas.ts";
-import type { Settings } from "../../settings.ts";
 import { makePrivateDirectory } from "../private-directory.ts";
 import { createBootRecord } from "./boot-record.ts";
 import { timeServers } from "./time-servers.ts";

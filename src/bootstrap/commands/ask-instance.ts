@@ -1,5 +1,5 @@
 import type { AskInstance } from "../../cli/commands/instances.ts";
-import { BadSetting, type Settings } from "../../settings.ts";
+import { BadSetting, type Settings } from "../../settings/read-settings.ts";
 
 /** Longer than an instance takes to check its health. */
 const timeoutMs = 30_000;

@@ -3,7 +3,7 @@ import { obtainEventLogId } from "../../application/log-format.ts";
 import type { AuditProof } from "../../cli/commands/audit-proof.ts";
 import { createAuditExport } from "../../ledger/proof/audit-export.ts";
 import { verifyLog } from "../../ledger/proof/audit-verify.ts";
-import type { Settings } from "../../settings.ts";
+import type { Settings } from "../../settings/read-settings.ts";
 import { composeClock, type Machine } from "../clock/service-clock.ts";
 import { openEventStore, requireMeasuredClock, startTimeoutMs } from "../event-log/open-event-store.ts";
 import { composeSeals, readSealKeys } from "../event-log/seals.ts";

@@ -11,7 +11,7 @@ import type { Access, Services } from "../../cli/command.ts";
 import { naturalVoicesFolder, openNaturalVoices } from "../../engines/natural-voices/natural-voices.ts";
 import { createCommandHandler } from "../../eventstore/command-handler.ts";
 import { validatedEventStore } from "../../eventstore/validated-event-store.ts";
-import { type Settings, withSettingName } from "../../settings.ts";
+import { type Settings, withSettingName } from "../../settings/read-settings.ts";
 import { noTelemetry, type Telemetry } from "../../telemetry/telemetry.ts";
 import { composeAudioReports } from "../audio-reports.ts";
 import { composeClock, type Machine } from "../clock/service-clock.ts";

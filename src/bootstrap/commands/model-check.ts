@@ -8,7 +8,7 @@ import { loadModel, sherpa } from "../../engines/local/sherpa.ts";
 import { libraryVersion, missingLibrary } from "../../engines/models/library.ts";
 import { readPack } from "../../engines/models/pack.ts";
 import { voiceNameOf, voicesOfPacks } from "../../engines/models/voices.ts";
-import type { Settings } from "../../settings.ts";
+import type { Settings } from "../../settings/read-settings.ts";
 import { orderAlone } from "../../subprocess/speech/order.ts";
 import { openSubprocessHost, type SubprocessHost } from "../../subprocess/subprocess-host.ts";
 

@@ -1,5 +1,5 @@
 import type { SpeakSamplesNow } from "../../cli/commands/voices.ts";
-import { BadSetting, type Settings } from "../../settings.ts";
+import { BadSetting, type Settings } from "../../settings/read-settings.ts";
 import { superviseHostProcess } from "../../subprocess/supervisor.ts";
 import { noTelemetry } from "../../telemetry/telemetry.ts";
 import { composeCore, type Runtime } from "../core.ts";

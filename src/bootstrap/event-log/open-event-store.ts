@@ -14,7 +14,7 @@ import type { ProjectionServer } from "../../eventstore/projection-server.ts";
 import { withRightClock } from "../../eventstore/right-clock.ts";
 import { openSqliteEventStore } from "../../eventstore/sqlite/sqlite-event-store.ts";
 import { validatedEventStore } from "../../eventstore/validated-event-store.ts";
-import { BadSetting, type Settings, withSettingName } from "../../settings.ts";
+import { BadSetting, type Settings, withSettingName } from "../../settings/read-settings.ts";
 import { noTelemetry, type Telemetry } from "../../telemetry/telemetry.ts";
 import type { ServiceClock } from "../clock/service-clock.ts";
 import { makePrivateDirectory } from "../private-directory.ts";

@@ -7,7 +7,7 @@ import type { EpochMs } from "../../domain/time.ts";
 import type { EventStore } from "../../eventstore/event-store.ts";
 import { createKeyMonthExport } from "../../ledger/proof/key-month-export.ts";
 import { createSeals } from "../../ledger/proof/seals.ts";
-import { BadSetting, type Settings, withSettingName } from "../../settings.ts";
+import { BadSetting, type Settings, withSettingName } from "../../settings/read-settings.ts";
 import { deriveKeys, type MasterKeys } from "../master-key.ts";
 
 export type Sealer = Awaited<ReturnType<typeof composeSeals>>;

@@ -8,7 +8,7 @@ import { createRetention, type RetentionStats, useIntervalMs } from "../../audio
 import { scheduleRetention } from "../../audio/retention/retention-schedule.ts";
 import type { AudioStore } from "../../audio/store/audio-store.ts";
 import { openFilesystemAudioStore } from "../../audio/store/filesystem/filesystem-audio-store.ts";
-import { type Settings, withSettingName } from "../../settings.ts";
+import { type Settings, withSettingName } from "../../settings/read-settings.ts";
 import type { Core, Runtime } from "../core.ts";
 import { makePrivateDirectory } from "../private-directory.ts";
 

@@ -8,7 +8,7 @@ import { libraryVersion, missingLibrary } from "../../engines/models/library.ts"
 import { openPacks } from "../../engines/models/open-packs.ts";
 import type { ModelPack } from "../../engines/models/pack.ts";
 import { voicesOfPacks } from "../../engines/models/voices.ts";
-import type { Settings } from "../../settings.ts";
+import type { Settings } from "../../settings/read-settings.ts";
 import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
 
 /**

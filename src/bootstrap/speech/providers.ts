@@ -18,7 +18,7 @@ import {
 } from "../../engines/resilience/with-resilience.ts";
 import { combineEngines, selfHostedEngine } from "../../engines/self-hosted/engine.ts";
 import type { SelfHostedServer } from "../../engines/self-hosted/server.ts";
-import type { Settings } from "../../settings.ts";
+import type { Settings } from "../../settings/read-settings.ts";
 import type { Telemetry } from "../../telemetry/telemetry.ts";
 import { openWebsitesExchange } from "../website-servers.ts";
 

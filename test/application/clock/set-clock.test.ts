@@ -5,7 +5,7 @@ import { composeAuditProof } from "../../../src/bootstrap/commands/audit-proof.t
 import { registerAuditProofCommands } from "../../../src/cli/commands/audit-proof.ts";
 import { openEventStoreDB } from "../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
 import { openSqliteEventStore } from "../../../src/eventstore/sqlite/sqlite-event-store.ts";
-import { readSettings } from "../../../src/settings.ts";
+import { readSettings } from "../../../src/settings/read-settings.ts";
 import { readLog } from "../../contracts/event-store/events.ts";
 import { admin, authorize, type Credentials, registerWebsite } from "../../support/client.ts";
 import { runCommand } from "../../support/command-line.ts";

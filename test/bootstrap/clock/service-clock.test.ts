@@ -3,7 +3,7 @@ import { expect } from "chai";
 import type { MachineClocks, TimeSource } from "../../../src/application/clock/clock-check.ts";
 import { createBootRecord } from "../../../src/bootstrap/clock/boot-record.ts";
 import { composeClock, isOnOtherMachine, kernelClock } from "../../../src/bootstrap/clock/service-clock.ts";
-import { readSettings } from "../../../src/settings.ts";
+import { readSettings } from "../../../src/settings/read-settings.ts";
 import { duringTest } from "../../support/during.ts";
 import { temporaryFolder } from "../../support/service.ts";
 

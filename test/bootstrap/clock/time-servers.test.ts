@@ -2,7 +2,7 @@ import { createSocket, type Socket } from "node:dgram";
 import { once } from "node:events";
 import { expect } from "chai";
 import { timeServers } from "../../../src/bootstrap/clock/time-servers.ts";
-import { readSettings } from "../../../src/settings.ts";
+import { readSettings } from "../../../src/settings/read-settings.ts";
 import { rejection } from "../../support/rejection.ts";
 
 const now = Date.parse("2026-11-05T10:00:00.250Z");

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { composeCommandLine } from "../../../src/bootstrap/commands/command-line.ts";
 import { createProgram, run } from "../../../src/cli/program.ts";
 import type { EventStore } from "../../../src/eventstore/event-store.ts";
-import { readSettings, type Settings } from "../../../src/settings.ts";
+import { readSettings, type Settings } from "../../../src/settings/read-settings.ts";
 import { noTelemetry } from "../../../src/telemetry/telemetry.ts";
 import { duringSuite } from "../../support/during.ts";
 import { machineAt } from "../../support/in-process-service.ts";

@@ -5,7 +5,7 @@ import { expect } from "chai";
 import { composeModels } from "../../../src/bootstrap/speech/models.ts";
 import { EngineFailed } from "../../../src/domain/errors.ts";
 import { normalProsody } from "../../../src/domain/synthesis/speech.ts";
-import { readSettings } from "../../../src/settings.ts";
+import { readSettings } from "../../../src/settings/read-settings.ts";
 import type { SherpaOrder } from "../../../src/subprocess/sherpa.ts";
 import type { SubprocessHost } from "../../../src/subprocess/subprocess-host.ts";
 import { ToolFailed } from "../../../src/subprocess/tools.ts";

@@ -9,7 +9,7 @@ import { registerAuditProofCommands } from "../../../src/cli/commands/audit-proo
 import { createProgram, run } from "../../../src/cli/program.ts";
 import { freePlan } from "../../../src/domain/accounts/plan.ts";
 import type { Sealed } from "../../../src/domain/ledger/seals/seal.ts";
-import { readSettings, type Settings } from "../../../src/settings.ts";
+import { readSettings, type Settings } from "../../../src/settings/read-settings.ts";
 
 describe("voxledger audit export and verify", () => {
   let folder: string;

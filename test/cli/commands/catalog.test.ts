@@ -5,7 +5,7 @@ import { expect } from "chai";
 import { type Core, composeCore } from "../../../src/bootstrap/core.ts";
 import { createLogger } from "../../../src/bootstrap/observability.ts";
 import { createProgram, run } from "../../../src/cli/program.ts";
-import { readSettings } from "../../../src/settings.ts";
+import { readSettings } from "../../../src/settings/read-settings.ts";
 
 const unused = (): never => {
   throw new Error("No command of voices concerns audio.");

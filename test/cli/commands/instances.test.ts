@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { composeAskInstance } from "../../../src/bootstrap/commands/ask-instance.ts";
 import { registerInstanceCommands } from "../../../src/cli/commands/instances.ts";
-import { readSettings } from "../../../src/settings.ts";
+import { readSettings } from "../../../src/settings/read-settings.ts";
 import { registerWebsite, synthesize } from "../../support/client.ts";
 import { runCommand } from "../../support/command-line.ts";
 import { duringSuite } from "../../support/during.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { composeCommandLine } from "../../../src/bootstrap/commands/command-line.ts";
 import { createProgram, run } from "../../../src/cli/program.ts";
-import { readSettings } from "../../../src/settings.ts";
+import { readSettings } from "../../../src/settings/read-settings.ts";
 import { duringSuite } from "../../support/during.ts";
 import { temporaryFolder } from "../../support/service.ts";
 

@@ -10,7 +10,7 @@ import type { EventStore } from "../../../src/eventstore/event-store.ts";
 import { openEventStoreDB } from "../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
 import { openSqliteEventStore } from "../../../src/eventstore/sqlite/sqlite-event-store.ts";
 import { validatedEventStore } from "../../../src/eventstore/validated-event-store.ts";
-import { readSettings } from "../../../src/settings.ts";
+import { readSettings } from "../../../src/settings/read-settings.ts";
 import { runCommand } from "../../support/command-line.ts";
 import { startEventStoreDBProcess } from "../../support/eventstoredb-process.ts";
 import { masterKey, type RunningService, startInstance } from "../../support/instance.ts";

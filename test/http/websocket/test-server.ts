@@ -22,7 +22,7 @@ import {
   type SynthesisSocketServer,
 } from "../../../src/http/websocket/websocket-server.ts";
 import { createRateLimiter } from "../../../src/limits/rate-limiter.ts";
-import { readSettings } from "../../../src/settings.ts";
+import { readSettings } from "../../../src/settings/read-settings.ts";
 import { machineAt } from "../../support/in-process-service.ts";
 import { createManualTime, type ManualTime } from "../../support/manual-time.ts";
 import { routerOf, testApp } from "../../support/operation-server.ts";

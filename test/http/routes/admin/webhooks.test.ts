@@ -3,7 +3,7 @@ import { pino } from "pino";
 import { composeAuditProof } from "../../../../src/bootstrap/commands/audit-proof.ts";
 import { registerAuditProofCommands } from "../../../../src/cli/commands/audit-proof.ts";
 import { createProgram, run } from "../../../../src/cli/program.ts";
-import { readSettings } from "../../../../src/settings.ts";
+import { readSettings } from "../../../../src/settings/read-settings.ts";
 import { admin, bytesOf, type Credentials, registerWebsite, synthesize } from "../../../support/client.ts";
 import { type InProcessService, startInProcessService } from "../../../support/in-process-service.ts";
 import { temporaryFolder } from "../../../support/service.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { BadSetting, readSettings } from "../../src/settings.ts";
+import { BadSetting, readSettings } from "../../src/settings/read-settings.ts";
 
 describe("settings", () => {
   it("have defaults", () => {

@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import type { z } from "zod";
-import { errorMessage } from "./domain/errors.ts";
-import type { EpochMs } from "./domain/time.ts";
-import { checkRoles } from "./settings/admin-tokens.ts";
-import { environment, limitVariables } from "./settings/environment.ts";
-import { findMisspelled } from "./settings/misspelled.ts";
-import * as schema from "./settings/schemas.ts";
-import { checkEndpoints, readTelemetrySettings } from "./settings/telemetry.ts";
+import { errorMessage } from "../domain/errors.ts";
+import type { EpochMs } from "../domain/time.ts";
+import { checkRoles } from "./admin-tokens.ts";
+import { findMisspelled } from "./misspelled.ts";
+import * as schema from "./schemas.ts";
+import { environment, limitVariables } from "./settings.ts";
+import { checkEndpoints, readTelemetrySettings } from "./telemetry.ts";
 
 /** The names of all settings. All are read from the environment once, and nowhere else. */
 export const settingNames: readonly string[] = Object.keys(environment.shape);
