@@ -6,23 +6,23 @@ interface Append {
 export type Lag = ReturnType<typeof createLag>;
 
 /**
- * Measures how long the views have not included the whole log. Keeps two appends: the first that
- * the views may lack, and the last. Once the views have passed the first, the last takes its place,
- * so that the lag of the events between them is reported too low, never too high.
+ * Measures for how long the views have lacked an event of the log. Keeps two appends: the first
+ * that the views may lack, and the last one. Once the views have passed the first, the last takes
+ * its place: the lag of the appends between them is underestimated, never overestimated.
  */
-export const createLag = (uptime: () => number) => {
+export const createLag = (now: () => number) => {
   let first: Append | undefined;
   let last: Append | undefined;
   let lostAt: number | undefined;
   return {
     /** The log has an event at this position. */
     appended: (position: number): void => {
-      last = { position, time: uptime() };
+      last = { position, time: now() };
       first ??= last;
     },
     /** The subscription has ended. */
     lost: (): void => {
-      lostAt ??= uptime();
+      lostAt ??= now();
     },
     /** The subscription has reached the log's end. */
     caughtUp: (): void => {
@@ -32,7 +32,7 @@ export const createLag = (uptime: () => number) => {
     at: (position: number): number => {
       if (first && first.position <= position) first = last && last.position > position ? last : undefined;
       if (!first && lostAt === undefined) return 0;
-      return uptime() - Math.min(first?.time ?? Number.POSITIVE_INFINITY, lostAt ?? Number.POSITIVE_INFINITY);
+      return now() - Math.min(first?.time ?? Number.POSITIVE_INFINITY, lostAt ?? Number.POSITIVE_INFINITY);
     },
   };
 };

@@ -10,14 +10,15 @@ import type { Partition, Snapshot, SnapshotRange, SnapshotStore } from "./snapsh
 export interface SnapshotProof {
   readonly logId: string;
   /**
-   * Keys for HMAC-SHA-256. New snapshots have the code of the first; the others are previous ones.
+   * Keys for HMAC-SHA-256. The first authenticates new snapshots; the others are earlier keys.
    */
   readonly keys: readonly [Buffer, ...Buffer[]];
 }
 
 /**
  * Stores snapshots as files: one for each projection and version, replaced atomically. A file that
- * anything else has written or changed is ignored: the view that it states could grant anything.
+ * was not written by this installation, or was changed, is ignored: the view in it could grant any
+ * access.
  */
 export const createSnapshotFiles = (directory: string, proof: SnapshotProof): SnapshotStore => ({
   save: async (projection, partitions, range) => {

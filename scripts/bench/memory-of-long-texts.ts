@@ -10,8 +10,7 @@ import { pssOfTree } from "./process-memory.ts";
 import { figuresOf } from "./side-by-side.ts";
 import { inTemporaryFolder } from "./temporary-folder.ts";
 
-/** Megabytes. */
-const most = 600;
+const maxMegabytes = 600;
 const loadSeconds = 90;
 const websites = 16;
 const inFlightPerWebsite = 16;
@@ -81,7 +80,7 @@ await inTemporaryFolder(async (folder) => {
     if (!counts.get(200)) throw new Error("no text was spoken");
     const name = `memory under the largest texts, PSS of all processes (${counts.get(200)} spoken)`;
     const subject = { name, unit: "MB", aim: { atMost: 1 } };
-    console.log(JSON.stringify(figuresOf(subject, { ours: [Math.max(...samples)], bare: [most] })));
+    console.log(JSON.stringify(figuresOf(subject, { ours: [Math.max(...samples)], bare: [maxMegabytes] })));
   } finally {
     await service.stop();
   }

@@ -15,7 +15,7 @@ import { figuresOf } from "./side-by-side.ts";
 import { inTemporaryFolder } from "./temporary-folder.ts";
 
 /** Megabytes. */
-const most = { rss: 350, pss: 450 };
+const limits = { rss: 350, pss: 450 };
 const loadSeconds = 45;
 const websites = 16;
 /** Concurrent requests of each kind. */
@@ -97,10 +97,10 @@ const bench = async (url: string, pid: number): Promise<void> => {
   const under = await measure(pid, loadSeconds);
   loaded = false;
   await Promise.all(load);
-  print("memory idle, RSS of the service's process", idle.rss, most.rss);
-  print("memory idle, PSS of all its processes", idle.pss, most.pss);
-  print("memory under mixed load, RSS of the service's process", under.rss, most.rss);
-  print("memory under mixed load, PSS of all its processes", under.pss, most.pss);
+  print("memory idle, RSS of the service's process", idle.rss, limits.rss);
+  print("memory idle, PSS of all its processes", idle.pss, limits.pss);
+  print("memory under mixed load, RSS of the service's process", under.rss, limits.rss);
+  print("memory under mixed load, PSS of all its processes", under.pss, limits.pss);
 };
 
 await inTemporaryFolder(async (folder) => {

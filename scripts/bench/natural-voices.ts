@@ -34,7 +34,7 @@ const sentences = harvardSentences;
  * The limits: of the first byte with a loaded model, of CPU seconds for a second of speech, and of
  * memory in megabytes.
  */
-const most = { firstByteMs: 150, cpu: 0.06, rss: 250 };
+const limits = { firstByteMs: 150, cpu: 0.06, rss: 250 };
 const voices = [
   { name: "US English Female", program: "hibari" },
   { name: "UK English Female", program: "pico" },
@@ -126,12 +126,12 @@ const bench = async (
   const after = cpuOf(pid, speaker);
   await listen(url, website, name, longest);
   const mean = (seconds / sentences.length).toFixed(1);
-  print(`first byte of a sentence of ${mean} s, ${program}`, "ms", firstBytes, most.firstByteMs);
+  print(`first byte of a sentence of ${mean} s, ${program}`, "ms", firstBytes, limits.firstByteMs);
   for (const share of ["all", "service", "helper", "speaker"] as const) {
     const cpu = (after[share] - before[share]) / 1000 / seconds;
-    print(`CPU time for a second of speech, ${program}, ${share}`, "s", [cpu], most.cpu);
+    print(`CPU time for a second of speech, ${program}, ${share}`, "s", [cpu], limits.cpu);
   }
-  print(`RSS of the speaker, ${program}`, "MB", [rssOf(speaker)], most.rss);
+  print(`RSS of the speaker, ${program}`, "MB", [rssOf(speaker)], limits.rss);
   return { firstBytes, seconds };
 };
 
@@ -172,7 +172,7 @@ const benchFrontEnd = async (seconds: number): Promise<void> => {
     "CPU time for a second of speech, the front end of hibari",
     "s",
     [(user + system) / 1e6 / seconds],
-    most.cpu,
+    limits.cpu,
   );
 };
 

@@ -18,9 +18,9 @@ import { inTemporaryFolder } from "./temporary-folder.ts";
 const objects = 18;
 const objectBytes = 59e6;
 /** Megabytes. */
-const mostMemory = 400;
+const maxMemory = 400;
 /** Milliseconds. */
-const mostCpuTime = 2;
+const maxCpuTime = 2;
 const stalled = 36;
 const requests = 2_000;
 const atOnce = 18;
@@ -82,13 +82,13 @@ await inTemporaryFolder(async (folder) => {
   const service = await startService(folder);
   try {
     const memory = await peakOf(service.pid, stall(service.url));
-    print(`RSS beside ${stalled} clients that request 59 MB and never read`, "MB", memory, mostMemory);
+    print(`RSS beside ${stalled} clients that request 59 MB and never read`, "MB", memory, maxMemory);
     for (const [what, status, init] of attacks) {
       const before = cpuMilliseconds(service.pid);
       const peak = await peakOf(service.pid, repeat(service.url, status, init));
       const each = (cpuMilliseconds(service.pid) - before) / requests;
-      print(`RSS during ${what} of objects of 59 MB`, "MB", peak, mostMemory);
-      print(`CPU time of ${what} of an object of 59 MB`, "ms", each, mostCpuTime);
+      print(`RSS during ${what} of objects of 59 MB`, "MB", peak, maxMemory);
+      print(`CPU time of ${what} of an object of 59 MB`, "ms", each, maxCpuTime);
     }
   } finally {
     await service.stop();

@@ -92,7 +92,7 @@ const median = (values: readonly number[]): number => {
 
 const rounded = (value: number): number => Number(value.toPrecision(3));
 
-/** How often per second `work` does what it does `count` times. */
+/** The rate per second of what `work` does `count` times. */
 export const perSecond = async (count: number, work: () => void | Promise<void>): Promise<number> => {
   return (count / (await milliseconds(work))) * 1_000;
 };

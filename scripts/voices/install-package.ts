@@ -21,7 +21,7 @@ const prepare = async (folder: string): Promise<void> => {
     const { code } = error as NodeJS.ErrnoException;
     throw new Error(`the folder ${folder} cannot be written: ${code}`, { cause: error });
   }
-  await removeLeftFiles(folder);
+  await removeOrphanedFiles(folder);
 };
 
 const put = async (folder: string, file: string, bytes: Buffer): Promise<void> => {
@@ -35,14 +35,17 @@ const put = async (folder: string, file: string, bytes: Buffer): Promise<void> =
 };
 
 /** Removes the temporary files of processes that were killed. */
-const removeLeftFiles = async (folder: string): Promise<void> => {
+const removeOrphanedFiles = async (folder: string): Promise<void> => {
   for (const file of await readdir(folder)) {
     const [, pid] = /^\..+\.(\d+)$/.exec(file) ?? [];
     if (pid !== undefined && !isAnotherProcess(Number(pid))) await rm(join(folder, file), { force: true });
   }
 };
 
-/** This process has none yet; a process of an earlier container may have had its id. */
+/**
+ * A file with the id of this process is not its own: it has written none yet, and an earlier
+ * process, for example of another container, may have had the id.
+ */
 const isAnotherProcess = (pid: number): boolean => {
   try {
     return pid !== process.pid && process.kill(pid, 0);
@@ -88,7 +91,7 @@ export const installArchives = async (voicePackage: VoicePackage, folder: string
   }
 };
 
-/** The files that only the author's page has: everything works without them. */
+/** Installs the files that only the author's page has. Everything works without them. */
 export const installPage = async ({ title, files, page }: VoicePackage, folder: string): Promise<void> => {
   if (!page) return;
   const digests = page.files.map((file) => [file, files[file]?.[1] ?? ""] as const);

@@ -12,7 +12,7 @@ const sentence = "The train to Oxford leaves at nine, and it arrives before ten.
 const voice = "bf_emma";
 const wavHeaderBytes = 44;
 
-/** What Kokoro takes on this machine, in one line. */
+/** Measures the time, memory and disk space that Kokoro takes on this machine, in one line. */
 export const kokoroSpeed = async (place: string): Promise<string> => {
   const { installed } = await openNaturalVoices(place);
   const host = await openSubprocessHost({ concurrency: 1 });
@@ -45,7 +45,7 @@ export const kokoroSpeed = async (place: string): Promise<string> => {
 
 const megabyte = 1e6;
 
-/** The most memory that the model's process has had, the largest one of the helper. */
+/** The peak memory of the model's process, which is the largest child process of the helper. */
 const memoryOf = (host: SubprocessHost): string => {
   try {
     const { pid } = host.stats();

@@ -19,7 +19,7 @@ import { type AllowedNetworks, missingNetworks } from "../engines/provider-http/
 import type { Core, Runtime } from "./core.ts";
 
 const dayMs = 24 * 60 * 60_000;
-const mostListed = 100;
+const maxListed = 100;
 
 /**
  * Reports to the operator's log, in the background: once, which servers of websites are refused,
@@ -92,7 +92,7 @@ export const reportRefusedServers = async (
   if (refused.length === 0) return;
   const setting = `ALLOW_UPSTREAM_NETWORKS=${[...networks.networks, ...needed].join(",")}`;
   log.warn(
-    { refused: refused.slice(0, mostListed) },
+    { refused: refused.slice(0, maxListed) },
     `${refused.length} servers of websites and webhooks are in private networks and refused. To allow them, set ${setting}`,
   );
 };
@@ -118,7 +118,7 @@ export const reportModelRetirements = (
   for (const [notice, those] of Map.groupBy(ending, (one) => one.notice)) {
     const websites = those.map(({ websiteId }) => websiteId);
     log.warn(
-      { websites: websites.slice(0, mostListed) },
+      { websites: websites.slice(0, maxListed) },
       `${notice} It is in the oai credentials of ${websites.length} website(s).`,
     );
   }

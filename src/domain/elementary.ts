@@ -3,11 +3,11 @@
  * they only add, multiply, divide and round. Their errors are below 1e-13 of the largest result.
  */
 
-const leastPower = -1022;
+const minPower = -1022;
 const powersOfTwo = (() => {
-  const powers = new Float64Array(1023 - leastPower + 1);
-  for (let at = -leastPower, power = 1; at < powers.length; at++, power *= 2) powers[at] = power;
-  for (let at = -leastPower, power = 1; at >= 0; at--, power /= 2) powers[at] = power;
+  const powers = new Float64Array(1023 - minPower + 1);
+  for (let at = -minPower, power = 1; at < powers.length; at++, power *= 2) powers[at] = power;
+  for (let at = -minPower, power = 1; at >= 0; at--, power /= 2) powers[at] = power;
   return powers;
 })();
 
@@ -18,7 +18,7 @@ export const exp = (x: number): number => {
   const power = Math.floor(bounded * Math.LOG2E + 0.5);
   // ln 2 in two parts: the first one has so few digits that its product is exact.
   const rest = bounded - power * 0.693359375 + power * 0.00021219444005469057;
-  return expSeries(rest) * (powersOfTwo[power - leastPower] ?? 0);
+  return expSeries(rest) * (powersOfTwo[power - minPower] ?? 0);
 };
 
 export const tanh = (x: number): number => {

@@ -52,10 +52,10 @@ export class Unpronounceable extends Invalid {
 const nameOf = (character: string): string =>
   `${character} (U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")})`;
 
-const mostNames = 5;
+const maxNames = 5;
 
 const list = (names: readonly string[]): string =>
-  names.length <= mostNames ? names.join(", ") : `${names.slice(0, mostNames).join(", ")} and others`;
+  names.length <= maxNames ? names.join(", ") : `${names.slice(0, maxNames).join(", ")} and others`;
 
 /** The speech of the text exceeds a limit of time or size. */
 export class SpeechTooLong extends Invalid {

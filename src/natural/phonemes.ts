@@ -6,7 +6,7 @@ export interface SpokenWord {
   readonly phonemes: string;
   /** Its position in the text, in code points. */
   readonly position: number;
-  /** Its length in code points; 0 for punctuation, which is no word. */
+  /** Its length in code points; 0 for punctuation. */
   readonly length: number;
 }
 
@@ -15,6 +15,9 @@ export type SpokenSentence = readonly SpokenWord[];
 
 /** Reads texts of one language. */
 export interface FrontEnd {
-  /** The sentences of a text; none if nothing in it can be spoken. `pronounced`: in their order. */
+  /**
+   * The sentences of a text; none if nothing in it can be spoken. `pronounced`: the words with a
+   * given pronunciation, in the order of the text.
+   */
   read(text: string, pronounced?: readonly PronouncedWords[]): Promise<readonly SpokenSentence[]>;
 }

@@ -53,16 +53,16 @@ export async function* speakSentences(
 }
 
 /** hibari's model takes a second and 50 MB for as many symbols. */
-const mostSymbols = 200;
+const maxSymbols = 200;
 
 /** A long sentence in parts, which end after punctuation where that is possible. */
 const partsOf = (sentence: SpokenSentence): readonly SpokenSentence[] => {
   const parts: SpokenWord[][] = [];
   let rest = sentence.flatMap(divided);
   while (rest.length > 0) {
-    const most = Math.max(1, wordsWithin(rest));
-    const clause = rest.slice(0, most).findLastIndex(({ phonemes }) => clauseEnd.test(phonemes)) + 1;
-    const count = most < rest.length && clause > 0 ? clause : most;
+    const max = Math.max(1, wordsWithin(rest));
+    const clause = rest.slice(0, max).findLastIndex(({ phonemes }) => clauseEnd.test(phonemes)) + 1;
+    const count = max < rest.length && clause > 0 ? clause : max;
     parts.push(rest.slice(0, count));
     rest = rest.slice(count);
   }
@@ -71,20 +71,20 @@ const partsOf = (sentence: SpokenSentence): readonly SpokenSentence[] => {
 
 /** A word with more symbols than the model takes: a long number, or phonemes of a document. */
 const divided = (word: SpokenWord): SpokenWord[] =>
-  word.phonemes.length <= mostSymbols
+  word.phonemes.length <= maxSymbols
     ? [word]
     : (word.phonemes.match(longestPart) ?? []).map((phonemes) => ({ ...word, phonemes }));
 
-const longestPart = new RegExp(`.{1,${mostSymbols}}`, "gsu");
+const longestPart = new RegExp(`.{1,${maxSymbols}}`, "gsu");
 
 const clauseEnd = /[,;:—.!?…]["”)]*\s*$/;
 
-/** Counts the words that have at most `mostSymbols` together. */
+/** Counts the words that have at most `maxSymbols` together. */
 const wordsWithin = (words: readonly SpokenWord[]): number => {
   let symbols = 0;
   const past = words.findIndex(({ phonemes }) => {
     symbols += phonemes.length;
-    return symbols > mostSymbols;
+    return symbols > maxSymbols;
   });
   return past < 0 ? words.length : past;
 };

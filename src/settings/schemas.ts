@@ -89,11 +89,11 @@ export const eventStore = z
   );
 
 const ntpPort = 123;
-const mostTimeServers = 8;
+const maxTimeServers = 8;
 
 /** Hosts, each with a port unless it is that of NTP. IPv6 addresses are in brackets. */
 export const timeServers = list
-  .refine((all) => all.length <= mostTimeServers, `must be at most ${mostTimeServers} servers`)
+  .refine((all) => all.length <= maxTimeServers, `must be at most ${maxTimeServers} servers`)
   .refine(
     (all) => all.every((one) => URL.canParse(`ntp://${one}`)),
     "must be HOST or HOST:PORT, comma-separated",
@@ -177,7 +177,7 @@ export const checkWyomingKey = (
   });
 };
 
-/** Speaks for a free engine, before its local tools. */
+/** What an operator configured for a free engine. It is tried before the engine's local tools. */
 type EngineAddress =
   | { readonly kind: "openai"; readonly server: SelfHostedServer }
   | { readonly kind: "sherpa"; readonly paths: readonly string[] };
@@ -193,13 +193,13 @@ export const engineServer = z.string().transform((value, context): EngineAddress
 });
 
 const modelScheme = "sherpa:";
-const mostPacks = 100;
+const maxPacks = 100;
 
 const modelPaths = z
   .string()
   .transform((value) => value.slice(modelScheme.length))
   .pipe(list)
-  .refine((paths) => paths.length > 0 && paths.length <= mostPacks, `must name 1 to ${mostPacks} folders`)
+  .refine((paths) => paths.length > 0 && paths.length <= maxPacks, `must name 1 to ${maxPacks} folders`)
   .refine((paths) => paths.every(isAbsolute), "must have absolute paths of folders, comma-separated")
   .refine((paths) => new Set(paths).size === paths.length, "must not repeat a folder")
   .transform((paths): EngineAddress => ({ kind: "sherpa", paths: paths.map((path) => resolve(path)) }));
@@ -216,7 +216,7 @@ export const engine = z.string().transform((value, context): EngineAddress => {
   return z.NEVER;
 });
 
-/** The servers, and the folders of models. */
+/** Splits the addresses of engines into servers and folders of models. */
 export const splitEngines = (engines: Readonly<Record<FreeEngine, EngineAddress | undefined>>) => {
   const selfHosted: Partial<Record<FreeEngine, SelfHostedServer>> = {};
   const modelPaths: Partial<Record<FreeEngine, readonly string[]>> = {};

@@ -51,7 +51,7 @@ describe("Every language of the catalog", () => {
         const read = words.length === 0 ? [] : phonemesOf(order.voice, words);
         expect(phonemesOf(order.voice, [order.input]).join(" "), sentence).not.to.match(/\([a-z]/);
         expect(read).to.have.length(words.length);
-        const spelled = words.filter((word, at) => soundsOf(read[at] ?? "") > mostSounds * lettersOf(word));
+        const spelled = words.filter((word, at) => soundsOf(read[at] ?? "") > maxSounds * lettersOf(word));
         expect(spelled, read.join(" ")).to.deep.equal([]);
       }
     });
@@ -61,7 +61,7 @@ describe("Every language of the catalog", () => {
 /**
  * More than any word of the sentences has per letter; names of letters have at least twice as many.
  */
-const mostSounds = 2;
+const maxSounds = 2;
 
 /** Han characters are read as syllables, and letters alone are read by their names. */
 const isOfLetters = (word: string): boolean => lettersOf(word) > 1 && !/\p{Script=Han}/u.test(word);

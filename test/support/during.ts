@@ -4,7 +4,7 @@ interface Closable {
   remove?(): unknown;
 }
 
-/** What each suite, or its test that runs, has opened. */
+/** What is open for each suite, and for the running test of each suite. */
 const openIn = {
   suite: new WeakMap<Mocha.Suite, Closable[]>(),
   test: new WeakMap<Mocha.Suite, Closable[]>(),
@@ -35,7 +35,7 @@ const openDuring =
     });
   };
 
-/** Has the members that the value has when they are read. */
+/** Looks up each member in the value when it is accessed: the value is opened later. */
 const lazily = <T extends object>(value: () => T): T =>
   new Proxy({} as T, {
     get: (_, name) => {

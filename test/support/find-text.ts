@@ -2,8 +2,8 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 
 /**
- * The forms in which a marker of ASCII letters may occur in bytes, by name. Letters that JSON and
- * URLs escape are none of it.
+ * The forms in which a marker of ASCII letters may occur in bytes, by name. It has no letters that
+ * JSON or URLs escape.
  */
 const formsOf = (marker: string): Readonly<Record<string, Buffer>> => {
   const lower = marker.toLowerCase();

@@ -146,10 +146,10 @@ export const findInNatural = async (engine: Engine, fuzz: FuzzCase): Promise<Fin
 };
 
 /** No text takes longer to speak. */
-const mostSeconds = 7_200;
+const maxSeconds = 7_200;
 
 const faultIn = ({ seconds, marks, text }: Spoken): string | undefined => {
-  if (seconds < 0.02 || seconds > mostSeconds) return `takes ${seconds} s`;
+  if (seconds < 0.02 || seconds > maxSeconds) return `takes ${seconds} s`;
   if (!marks) return "has no marks";
   const characters = [...text].length;
   let [time, end] = [0, 0];

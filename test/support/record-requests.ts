@@ -1,6 +1,6 @@
 import nock from "nock";
 
-// Recording starts with the import, for every file of the run.
+// The import of nock intercepts all requests of the process: `restore` ends that.
 nock.restore();
 
 export interface RecordedRequest {
@@ -17,8 +17,8 @@ type RecordedResponse = readonly [
 ];
 
 /**
- * Sends no request while it runs: each one is recorded and completed by the test, with a
- * Content-Length.
+ * Intercepts the requests that `run` sends to these origins: records each, and responds with what
+ * `response` returns and its Content-Length.
  */
 export const recordRequests = async (
   origins: readonly string[],

@@ -10,12 +10,12 @@ async function* numbers(upTo: number, failure?: Error): AsyncGenerator<number> {
 
 describe("an operation", () => {
   let outcomes: string[];
-  let life: AbortController;
+  let controller: AbortController;
   const begin = () =>
     startOperation({
       name: "count",
       attributes: {},
-      signal: life.signal,
+      signal: controller.signal,
       onFirstByte: () => outcomes.push("begun"),
       onEnd: (outcome) => outcomes.push(outcome),
     });
@@ -30,7 +30,7 @@ describe("an operation", () => {
 
   beforeEach(() => {
     outcomes = [];
-    life = new AbortController();
+    controller = new AbortController();
   });
 
   it("ends as made when everything was read, and reports the first byte", async () => {
@@ -70,14 +70,14 @@ describe("an operation", () => {
 
   it("is abandoned when its signal is aborted before the first read", () => {
     void trackStream(numbers(3), begin());
-    life.abort();
+    controller.abort();
     expect(outcomes).to.deep.equal(["abandoned"]);
   });
 
   it("ends once", async () => {
     const work = begin();
     await read(trackStream(numbers(1), work));
-    life.abort();
+    controller.abort();
     work.fail(new Error("late"));
     expect(outcomes).to.deep.equal(["begun", "made"]);
   });

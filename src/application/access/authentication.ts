@@ -54,7 +54,7 @@ interface Accounts {
  * `failures` limits the 401s for wrong secrets: further ones get 429, which bounds the retries of a
  * misconfigured client. Credentials are checked first, and correct ones are never refused, because
  * anyone may share an address with others, and any web page can send requests from its visitors'
- * addresses. It is therefore no protection against guessing: that is the length of the secrets. A
+ * addresses. The limit is therefore no protection against guessing; the length of the secrets is. A
  * request without credentials, a public key from an unverified origin, and an access token, which
  * is signed, do not count.
  */

@@ -26,9 +26,9 @@ export type FindBySecret = (apiKey: string, secret: string) => Principal | undef
  * Remembers the principals of valid secrets up to a bound, so that a repeated secret is neither
  * hashed nor looked up again. A principal is compared with its key's state after each change of any
  * key, so a revoked secret is refused at once, and a changed plan or suspension takes effect at
- * once. A wrong secret leaves no trace. Whether a secret is remembered tells only those who present
- * the whole secret: looking a text up compares it with another one only if their hashes, seeded by
- * V8, are equal.
+ * once. A wrong secret leaves no trace. Response times reveal only to those who present the whole
+ * secret that it is remembered: a `Map` compares two strings only if their hashes, which V8 seeds,
+ * are equal.
  */
 export const createSecretFinder = (keys: LiveView<Key>, maxPresented = defaultMaxPresented): FindBySecret => {
   const presented = new Map<string, Presented>();
@@ -52,7 +52,7 @@ export const createSecretFinder = (keys: LiveView<Key>, maxPresented = defaultMa
       return undefined;
     }
     const principal = principalOf(key, { by: "secret", secretId: match.secretId });
-    // Cheaper than an order of use: active secrets are soon back.
+    // Cheaper than evicting the least recently used secret: active ones are soon remembered again.
     if (!known && presented.size >= maxPresented) presented.clear();
     presented.set(secret, { key, principal, comparedAt: changes });
     return principal;

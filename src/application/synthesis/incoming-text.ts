@@ -30,7 +30,7 @@ const searchedPerUnit = 16;
  * The first sentence is a piece by itself. Later pieces have more characters, so that the number of
  * pieces of a text, each of which costs a synthesis and a serving, stays below 10 + length / 100.
  */
-const leastCharacters = (index: number): number => Math.min(index * 10, 100);
+const minCharacters = (index: number): number => Math.min(index * 10, 100);
 
 /** SSML is one document, and a prolog may precede it. */
 const maybeSsml = /^<(?:[?!]|speak)/;
@@ -48,7 +48,7 @@ export const createIncomingText = (lang: string, findSentences = completeSentenc
 
   const takeSentence = (sentence: string): string[] => {
     piece += sentence;
-    if (piece.trim() === "" || countCharacters(piece) < leastCharacters(count)) return [];
+    if (piece.trim() === "" || countCharacters(piece) < minCharacters(count)) return [];
     const complete = piece;
     piece = "";
     count++;

@@ -5,17 +5,17 @@ import type { Prosody } from "./speech.ts";
  * No voice is faster, in letters per second at the normal rate. Ordinary speech has 12 to 18
  * letters per second in alphabets, auctioneers have about 30.
  */
-const mostLettersPerSecond = 35;
+const maxLettersPerSecond = 35;
 
 /**
  * Shorter texts are not judged: abbreviations that are read as one sound, or a word that the voice
  * skips, weigh too much in them. These letters take about 7 seconds of ordinary speech, and 2.9 at
  * the bound.
  */
-const fewestLetters = 100;
+const minLetters = 100;
 
 /** Voices may skip or shorten longer words, such as keys and digests. */
-const mostLettersOfWord = 15;
+const maxLettersOfWord = 15;
 
 /**
  * Alphabets, by their ISO 15924 codes. In other scripts a letter is a syllable or more, or vowels
@@ -47,7 +47,7 @@ export const leastDuration = (text: string, { ssml, lang, prosody, instructions 
   if (ssml || instructions) return 0;
   const letters = countLetters(withoutMarkup(text), lang);
   // Not every server slows down: a low rate does not raise the bound.
-  return letters < fewestLetters ? 0 : letters / (mostLettersPerSecond * Math.max(1, prosody.rate));
+  return letters < minLetters ? 0 : letters / (maxLettersPerSecond * Math.max(1, prosody.rate));
 };
 
 const withoutMarkup = (text: string): string =>
@@ -72,7 +72,7 @@ const countLetters = (text: string, lang: string): number => {
   for (const [word] of text.matchAll(alphabet)) {
     // A letter that is repeated more than twice is not pronounced as often.
     const pronounced = word.replace(/(.)\1{2,}/gu, "$1$1");
-    letters += Math.min(pronounced.length, mostLettersOfWord);
+    letters += Math.min(pronounced.length, maxLettersOfWord);
   }
   return letters;
 };

@@ -6,7 +6,7 @@ import {
   type SystemVoice,
 } from "./speech.ts";
 
-const most: Prosody = { pitch: 2, rate: 2, volume: 1 };
+const max: Prosody = { pitch: 2, rate: 2, volume: 1 };
 
 /** Finer than audible differences; removes floating-point noise from recipes. */
 const steps = 10_000;
@@ -21,7 +21,7 @@ export const effectiveProsody = (
 ): Prosody => {
   const factor = (parameter: ProsodyParameter): number => {
     const product = (request[parameter] ?? normalProsody[parameter]) * (systemVoice[parameter] ?? 1);
-    return Math.round(Math.min(Math.max(product, 0), most[parameter]) * steps) / steps;
+    return Math.round(Math.min(Math.max(product, 0), max[parameter]) * steps) / steps;
   };
   return { pitch: factor("pitch"), rate: factor("rate"), volume: factor("volume") };
 };

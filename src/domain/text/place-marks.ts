@@ -211,7 +211,7 @@ const markOf = (text: SpokenText, type: Mark["type"], { from, to }: Range, secon
   end: text.ends[to - 1] ?? 0,
 });
 
-/** A sentence ends where the next one begins. One without words is none. */
+/** A sentence ends where the next one begins. One without words gets no mark. */
 const sentenceMarks = (text: SpokenText, events: readonly SpokenEvent[], words: readonly Mark[]): Mark[] => {
   const begun: SpokenEvent[] = [];
   for (const event of events) {

@@ -1,5 +1,5 @@
 /** Limits of silence: a thousand breaks of ten seconds would be a small request for much audio. */
-const most = { breakMs: 10_000, documentMs: 60_000 };
+const max = { breakMs: 10_000, documentMs: 60_000 };
 
 /** Assumed duration of each strength; no engine pauses longer. */
 const strengthMs: Readonly<Record<string, number>> = {
@@ -15,14 +15,14 @@ type BreakAttributes = Readonly<Record<string, string>>;
 
 /** Shortens the breaks of a document, in order, to the limits. */
 export const breakBudget = (): ((attributes: BreakAttributes) => BreakAttributes) => {
-  let left = most.documentMs;
+  let left = max.documentMs;
   return ({ time, strength = "medium" }) => {
     if (time !== undefined) {
-      const ms = Math.min(milliseconds(time), most.breakMs, left);
+      const ms = Math.min(milliseconds(time), max.breakMs, left);
       left -= ms;
       return { time: `${ms}ms` };
     }
-    const ms = strengthMs[strength] ?? most.breakMs;
+    const ms = strengthMs[strength] ?? max.breakMs;
     if (ms > left) return { strength: "none" };
     left -= ms;
     return { strength };

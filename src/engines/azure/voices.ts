@@ -37,7 +37,7 @@ const voiceShape = z.object({
   Gender: z.string().optional(),
   Status: z.string().optional(),
 });
-const mostBytes = 8 * 1024 * 1024;
+const maxBytes = 8 * 1024 * 1024;
 
 /**
  * Skips entries of an unknown shape and deprecated voices. Voices without a gender count as female.
@@ -49,7 +49,7 @@ export const listVoices = async (
   const url = endpoint(wire.url, "/cognitiveservices/voices/list");
   const response = await wire.exchange({ method: "GET", url, headers: authHeaders(wire) }, signal);
   if (response.status !== 200) throw await errorFrom(response, { hidden: [wire.subscriptionKey] });
-  const list = z.array(z.unknown()).safeParse(await readJson(response, mostBytes));
+  const list = z.array(z.unknown()).safeParse(await readJson(response, maxBytes));
   if (!list.success) throw invalidResponse("it contains no list of voices");
   return list.data.flatMap((one): ProviderVoice[] => {
     const voice = voiceShape.safeParse(one);

@@ -89,7 +89,7 @@ const join = (
       if (wav.sampleRate !== sampleRate) throw invalidAudio(`its sample rate is ${wav.sampleRate} Hz`);
       return await afterFirstByte(wav.pcm);
     } catch (error) {
-      if (splits === mostSplits) throw error;
+      if (splits === maxSplits) throw error;
       const { audio } = await join(client, request, shorterPieces(error, piece, request), signal, splits + 1);
       return audio;
     }
@@ -99,7 +99,7 @@ const join = (
 };
 
 /** 5000 bytes become pieces of about 160: users report refused sentences of 300. */
-const mostSplits = 6;
+const maxSplits = 6;
 /**
  * The largest share of a text in one piece. It is more than a half: a third piece would be a few
  * words, with a joint before them.

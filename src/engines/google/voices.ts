@@ -43,7 +43,7 @@ const voiceShape = z.object({
   languageCodes: z.tuple([z.string().min(2).max(35)], z.string()),
   ssmlGender: z.string().optional(),
 });
-const mostBytes = 8 * 1024 * 1024;
+const maxBytes = 8 * 1024 * 1024;
 
 /** Skips entries of an unknown shape. Voices without a gender count as female. */
 export const listVoices = async (
@@ -53,7 +53,7 @@ export const listVoices = async (
   const headers = await signIn.headers(signal);
   const response = await exchange({ method: "GET", url: endpoint(url, "/v1/voices"), headers }, signal);
   if (response.status !== 200) throw await errorFrom(response, { hidden: signIn.secrets });
-  const list = listShape.safeParse(await readJson(response, mostBytes));
+  const list = listShape.safeParse(await readJson(response, maxBytes));
   if (!list.success) throw invalidResponse("it contains no list of voices");
   return list.data.voices.flatMap((one): ProviderVoice[] => {
     const voice = voiceShape.safeParse(one);

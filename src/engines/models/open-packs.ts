@@ -23,7 +23,8 @@ export const openPacks = async ({ paths, folder }: PackPlaces) => {
     const name = basename(path);
     try {
       const pack = read.get(path) ?? (await readPack(path));
-      // A model's process is found by its name: another model would speak.
+      // Processes of models are found by name: with a second pack of that name, the wrong one might
+      // speak.
       if ([...read].some(([place, { name }]) => name === pack.name && place !== path)) throw sameName();
       read.set(path, pack);
       const others = packs.get(engine) ?? [];

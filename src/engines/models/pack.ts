@@ -52,7 +52,7 @@ export const readPack = async (path: string): Promise<ModelPack> => {
 
 /** It is part of voices' names, of metrics and of logs. */
 const packName = /^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$/;
-const mostSpeakers = 1_000;
+const maxSpeakers = 1_000;
 
 const ownTraits = {
   name: z.string().min(1).max(60).optional(),
@@ -65,7 +65,7 @@ const description = z.strictObject({
   speakers: z
     .array(z.strictObject({ id: z.int().min(0), ...ownTraits }))
     .min(1)
-    .max(mostSpeakers)
+    .max(maxSpeakers)
     .optional(),
 });
 type Description = z.output<typeof description>;
@@ -101,7 +101,7 @@ const speakersOf = (
   { dataset, language, speaker_id_map: ids = {} }: z.output<typeof piper>,
 ): PackSpeaker[] => {
   const count = Math.max(1, Number(metadata.n_speakers ?? 1) || 1);
-  const listed = own.speakers ?? Array.from({ length: Math.min(count, mostSpeakers) }, (_, id) => ({ id }));
+  const listed = own.speakers ?? Array.from({ length: Math.min(count, maxSpeakers) }, (_, id) => ({ id }));
   const names = metadata.speaker_names?.split(",") ?? [];
   const byId = new Map(Object.entries(ids).map(([name, id]) => [id, name]));
   const packLang = own.lang ?? languageOf(language?.code ?? pack, metadata);
@@ -184,13 +184,13 @@ const digestOf = async (folder: string, names: readonly string[]): Promise<strin
 };
 
 /** espeak-ng's data has fewer files. */
-const mostFiles = 5_000;
+const maxFiles = 5_000;
 
 const filesOf = async (folder: string, name: string): Promise<string[]> => {
   const found = await stat(join(folder, name));
   if (found.isFile()) return [name];
   const all = await readdir(join(folder, name), { recursive: true, withFileTypes: true });
   const files = all.filter((entry) => !entry.isDirectory());
-  if (files.length > mostFiles) throw new Error(`The folder ${name} has more than ${mostFiles} files.`);
+  if (files.length > maxFiles) throw new Error(`The folder ${name} has more than ${maxFiles} files.`);
   return files.map(({ parentPath, name: file }) => join(parentPath, file).slice(folder.length + 1));
 };

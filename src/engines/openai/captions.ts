@@ -27,7 +27,7 @@ const captionedPart = z.object({
 const maxLineBytes = 8 * 1024 * 1024;
 
 /** A piece of text has fewer words. */
-const mostWords = 10_000;
+const maxWords = 10_000;
 
 /**
  * The samples of a captioned response; its words are reported as they arrive.
@@ -41,7 +41,7 @@ export async function* readCaptioned(
   for await (const line of linesOf(body)) {
     const { audio, timestamps } = partOf(line);
     words += timestamps?.length ?? 0;
-    if (words > mostWords) throw invalidResponse(`it has more than ${mostWords} words`);
+    if (words > maxWords) throw invalidResponse(`it has more than ${maxWords} words`);
     for (const { word, start_time } of timestamps ?? []) onWord({ word, seconds: start_time });
     if (audio !== "") yield Buffer.from(audio, "base64");
   }

@@ -52,7 +52,7 @@ const private4: readonly Subnet[] = [
 ];
 
 /**
- * Global unicast, of which the first subnets of `private6` are none, and the prefixes under which a
+ * Global unicast, without the first subnets of `private6`, and the prefixes under which a
  * translator represents public IPv4 addresses: mapped, and NAT64 (RFC 6052). Unique local addresses
  * and local-use NAT64 (RFC 8215) are outside.
  */

@@ -4,7 +4,7 @@ import { bytesPerSample, inFrames } from "../../pcm/whole-samples.ts";
 import { invalidAudio, invalidResponse } from "./responses.ts";
 
 const largestChunk = 64 * 1024;
-const mostChannels = 16;
+const maxChannels = 16;
 const sampleRates = { min: 4_000, max: 384_000 };
 
 /**
@@ -120,7 +120,7 @@ const sampleFormat = (given: { kind: number } & Pick<SampleFormat, "sampleRate" 
   const { kind, sampleRate, channels, bytes } = given;
   const read = readers[kind]?.[bytes];
   const isKnownRate = sampleRate >= sampleRates.min && sampleRate <= sampleRates.max;
-  if (!read || !isKnownRate || channels < 1 || channels > mostChannels) {
+  if (!read || !isKnownRate || channels < 1 || channels > maxChannels) {
     const described = `format ${kind}, ${8 * bytes} bit, ${channels} channels, ${sampleRate} Hz`;
     throw invalidAudio(`its samples are not supported (${described})`);
   }

@@ -2,10 +2,10 @@ import { parseJson } from "../parse-json.ts";
 
 /** Makes a provider's error message safe to pass on: one line without secrets. */
 
-const mostCharacters = 300;
+const maxCharacters = 300;
 
 /** Longer messages are cut: the patterns below take quadratic time. */
-const mostLookedAt = 2_000;
+const maxLookedAt = 2_000;
 
 /** Undefined for bodies that are neither JSON nor plain text, such as HTML pages. */
 export const messageFromBody = (body: string, hidden: readonly string[] = []): string | undefined => {
@@ -25,7 +25,7 @@ export const redact = (said: string, hidden: readonly string[] = []): string | u
   );
   const line = stripped.replace(/[\s\p{C}]+/gu, " ").trim();
   if (line === "") return undefined;
-  return line.length <= mostCharacters ? line : `${line.slice(0, mostCharacters - 1).toWellFormed()}…`;
+  return line.length <= maxCharacters ? line : `${line.slice(0, maxCharacters - 1).toWellFormed()}…`;
 };
 
 /** Shorter values occur in ordinary words and cannot be secrets. */
@@ -53,7 +53,7 @@ const withoutParts = (said: string, secret: string): string => {
 
 /** Cut between words: half a credential would not match the patterns. */
 const clipped = (text: string): string =>
-  text.length <= mostLookedAt ? text : text.slice(0, mostLookedAt).replace(/\S+$/, "");
+  text.length <= maxLookedAt ? text : text.slice(0, maxLookedAt).replace(/\S+$/, "");
 
 /**
  * User and query of URLs, named values, tokens by known prefixes, masked values, long opaque

@@ -1,7 +1,7 @@
 export interface SocketTimeouts {
-  /** The client has sent no message, and there is nothing to send. */
+  /** How long a client may send no message while there is nothing to send to it. */
   readonly idleMs: number;
-  /** There is no sign that the client reads what was sent, or that it still exists. */
+  /** How long there may be no sign that the client reads what was sent, or still exists. */
   readonly stallMs: number;
 }
 
@@ -10,8 +10,7 @@ type LivenessState = "alive" | "idle" | "stalled" | "gone";
 export type Liveness = ReturnType<typeof createLiveness>;
 
 /**
- * Tracks the activity of one socket.
- * `now`: monotonic milliseconds.
+ * Tracks the activity of one socket. `now` returns milliseconds that never go back.
  */
 export const createLiveness = ({ idleMs, stallMs }: SocketTimeouts, now: () => number) => {
   let usedAt = now();

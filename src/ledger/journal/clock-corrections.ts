@@ -4,8 +4,8 @@ import { logStream } from "../../domain/log-format.ts";
 import type { EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
 
 /**
- * Events before the position may have times from `at` up to `until`, although they were recorded
- * before these times.
+ * A clock was ahead: events before the position may have times from `at` up to `until` that were
+ * still in the future when they were recorded.
  */
 interface Correction {
   readonly position: number;
@@ -15,7 +15,7 @@ interface Correction {
 }
 
 /**
- * The corrections of wrong clocks in the log, the first one first. The stream has a few events.
+ * The corrections of wrong clocks, in the order of the log. Their stream is short.
  * @throws {EventStoreUnavailable}
  */
 export const readCorrections = async (store: Pick<EventStore, "readStream">): Promise<Correction[]> => {

@@ -2,8 +2,8 @@ import { type Chained, nearestTimeInMonth } from "../../domain/ledger/journal/jo
 import { monthOf } from "../../domain/ledger/month.ts";
 import type { Flush } from "./journal-flush.ts";
 
-/** Clocks are corrected by less than this without notice. */
-const correctedMs = 60_000;
+/** The clock may be behind the last event by this much: small corrections are normal. */
+const maxBehindMs = 60_000;
 
 /**
  * The end of a journal, and the time and the month of what is added to it. Neither goes backwards.
@@ -33,8 +33,8 @@ export class JournalChain {
   }
 
   /**
-   * The last event was more than 60 s later than the clock when this turn began: the clock was
-   * corrected, and further events would have the time of that event.
+   * True if the clock was more than 60 s behind the last event when this turn began: it was set
+   * back, and further events would have the time of that event.
    */
   get isAheadOfClock(): boolean {
     return this.#isAheadOfClock;
@@ -45,7 +45,7 @@ export class JournalChain {
     const now = this.#now();
     const month = monthOf(now);
     if (month > this.#month) this.#month = month;
-    this.#isAheadOfClock = now < this.#at && Date.parse(this.#at) - Date.parse(now) > correctedMs;
+    this.#isAheadOfClock = now < this.#at && Date.parse(this.#at) - Date.parse(now) > maxBehindMs;
   }
 
   /** The link of the next event, with a time of this month. */

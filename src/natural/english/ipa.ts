@@ -1,7 +1,7 @@
 import type { Accent } from "./lexicon.ts";
 
-/** The model's symbols of sounds in IPA, longer ones first. Other symbols of the model are IPA. */
-const both: readonly (readonly [ipa: string, symbols: string])[] = [
+/** The sounds for which the model has other symbols than IPA, in both accents. */
+const ofBothAccents: readonly (readonly [ipa: string, symbols: string])[] = [
   ["tʃ", "ʧ"],
   ["dʒ", "ʤ"],
   ["eɪ", "A"],
@@ -18,7 +18,7 @@ const both: readonly (readonly [ipa: string, symbols: string])[] = [
   ["ʔ", "t"],
 ];
 
-const byAccent: Readonly<Record<Accent, typeof both>> = {
+const byAccent: Readonly<Record<Accent, typeof ofBothAccents>> = {
   us: [
     ["oʊ", "O"],
     ["əʊ", "O"],
@@ -48,13 +48,13 @@ const byAccent: Readonly<Record<Accent, typeof both>> = {
   ],
 };
 
-/** A pronunciation then consists of these; `ː` is for British voices. */
+/** What a pronunciation in the model's symbols consists of. Only British voices have `ː`. */
 const symbol = /^[AIOQTWYabdfhijklmnpstuvwzæðŋɐɑɒɔəɛɜɡɪɹʃʊʌʒʤʧθxɬᵊᵻːˈˌ ]+$/;
 const vowel = "[AIOQWYaiuæɐɑɒɔəɛɜɪʊʌᵻᵊ]";
 
 /**
- * The model's symbols of a pronunciation in IPA. Undefined if one of its sounds is none of English:
- * then the word is read as it is written.
+ * The model's symbols of a pronunciation in IPA. Undefined if it has a sound that English lacks:
+ * the word is then read by its spelling.
  */
 export const symbolsOfIpa = (ipa: string, accent: Accent): string | undefined => {
   // Syllable breaks and ties do not change a sound.
@@ -64,7 +64,7 @@ export const symbolsOfIpa = (ipa: string, accent: Accent): string | undefined =>
     .replace(/'/g, "ˈ")
     .replace(/\s+/g, " ")
     .trim();
-  const table = [...byAccent[accent], ...both].toSorted(([a], [b]) => b.length - a.length);
+  const table = [...byAccent[accent], ...ofBothAccents].toSorted(([a], [b]) => b.length - a.length);
   let symbols = "";
   for (let at = 0; at < plain.length; ) {
     const [phone, written] = table.find(([phone]) => plain.startsWith(phone, at)) ?? [];
@@ -76,6 +76,6 @@ export const symbolsOfIpa = (ipa: string, accent: Accent): string | undefined =>
   return stressBeforeVowels(stressed, vowel);
 };
 
-/** Models have the stress before the vowel, IPA before the syllable. */
+/** Moves stress marks: models have them before the vowel, IPA has them before the syllable. */
 export const stressBeforeVowels = (symbols: string, vowel: string): string =>
   symbols.replace(new RegExp(`([ˈˌ])([^ˈˌ ]*?)(?=${vowel})`, "g"), "$2$1");

@@ -102,7 +102,7 @@ export const createLexicon = (gold: JsonIndex, silver: JsonIndex, accent: Accent
     return isListed(lower) || inflected(lower, { tag }, unchanged) !== undefined;
   };
 
-  /** Function words, and letters that are none. */
+  /** Reads function words, initials and the letters `a` and `I`. */
   const readSpecial = (word: string, place: Place, stress: Stress): string | undefined => {
     const { tag = "", beforeVowel, beforeTo } = place;
     const isCapital = isUpper(word) && word.length > 1;

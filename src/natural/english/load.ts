@@ -56,7 +56,9 @@ interface UnknownWordSymbols {
   readonly maxlen: number;
 }
 
-/** The network gives several symbols per letter: equal neighbours are one, and 0 is none. */
+/**
+ * The network returns several symbols per letter: equal neighbours count once, and 0 is no symbol.
+ */
 const createSpellUnknown = (session: OnnxSession, symbols: UnknownWordSymbols): SpellUnknown => {
   const numbers = new Map(symbols.in.map((letter, at) => [letter, BigInt(at + 1)]));
   const spellPart = async (part: readonly bigint[]): Promise<string> => {

@@ -174,7 +174,7 @@ const written: ReadonlyMap<string, string> = new Map([
   ["''", "”"],
 ]);
 
-/** The symbols of a part that is punctuation; undefined if it is none. */
+/** The symbols of punctuation; undefined for other parts. */
 const pauseOf = ({ text, tag }: Part): string | undefined => {
   if (tag === ":" && /^[-–]$/.test(text)) return "—";
   const isSign = always.test(text) || (pausing.has(tag) && !/^[A-Za-z]+$/.test(text) && !isNamedSign(text));

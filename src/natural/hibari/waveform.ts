@@ -162,11 +162,11 @@ const mirrored = (signal: Float64Array, at: number): number => {
 };
 
 /** Below it a frame is unvoiced. */
-const leastHz = 40;
-const mostHz = 11_000;
+const minHz = 40;
+const maxHz = 11_000;
 
 /**
- * Pulses that repeat with the frequency: the sum of all its harmonics below `mostHz`, each with
+ * Pulses that repeat with the frequency: the sum of all its harmonics below `maxHz`, each with
  * amplitude 1.
  */
 const pulses = (f0: Float32Array, pitch: number): Float64Array => {
@@ -175,10 +175,10 @@ const pulses = (f0: Float32Array, pitch: number): Float64Array => {
   let phase = 0;
   for (let n = 0; n < signal.length; n++) {
     const own = between(f0, (n + 0.5) / frameSamples - 0.5);
-    const hz = (own > leastHz ? own : leastHz) * pitch;
+    const hz = (own > minHz ? own : minHz) * pitch;
     phase += hz / sampleRate;
     phase -= Math.floor(phase);
-    if (own > leastHz) signal[n] = harmonics(phase, Math.floor(mostHz / hz));
+    if (own > minHz) signal[n] = harmonics(phase, Math.floor(maxHz / hz));
   }
   return signal;
 };

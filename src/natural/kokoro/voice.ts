@@ -53,7 +53,7 @@ export const createKokoro = ({ model, vocabulary }: KokoroOptions) =>
   };
 
 /** -1 dB: the highest peak. */
-const mostPeak = 0.89;
+const maxPeak = 0.89;
 /** Above it samples are compressed. */
 const knee = 0.6;
 
@@ -62,8 +62,8 @@ const knee = 0.6;
  * no edge: its slope is 1 at the knee.
  */
 const withinPeak = (sample: number): number => {
-  const above = (Math.abs(sample) - knee) / (mostPeak - knee);
+  const above = (Math.abs(sample) - knee) / (maxPeak - knee);
   if (above <= 0) return sample;
-  const peak = knee + (mostPeak - knee) * (above / (1 + above));
+  const peak = knee + (maxPeak - knee) * (above / (1 + above));
   return sample < 0 ? -peak : peak;
 };

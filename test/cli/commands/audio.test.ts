@@ -56,7 +56,7 @@ describe("the audio commands", () => {
     expect(none).to.match(/^No sound was served\.$/m);
   });
 
-  it("show audio's objects and servings, and that nothing is known of another", async () => {
+  it("show the objects and servings of audio, and say that unknown audio has none", async () => {
     const { stdout } = await audio(["show", hash, ...november]);
     expect(stdout)
       .to.match(/^served +2 times, 1 of them synthesized$/m)

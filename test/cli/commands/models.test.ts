@@ -21,7 +21,7 @@ describe("voxledger models check", () => {
     expect(checked.speech.realTimeFactor).to.be.above(0);
   });
 
-  it("prints the same for people, and whether the bytes are reproducible", async () => {
+  it("prints the same as text, and whether the bytes are reproducible", async () => {
     const { stdout } = await check(packs.path("kokoro"));
     expect(stdout)
       .to.match(/^model +kokoro-tiny-en \(kokoro\)\n/)

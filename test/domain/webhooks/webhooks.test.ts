@@ -56,11 +56,11 @@ describe("the webhooks of an installation", () => {
     });
   });
 
-  it("are disabled once, and only as long as they exist", () => {
-    const gone = { webhookId: "whk_1", by: "receiver", at } as const;
-    const disabled = apply(one, disableWebhook(one, gone));
-    expect(disableWebhook(disabled, gone)).to.deep.equal([]);
-    expect(disableWebhook(initialWebhooks(), gone)).to.deep.equal([]);
+  it("are disabled only once, and not after they were removed", () => {
+    const disable = { webhookId: "whk_1", by: "receiver", at } as const;
+    const disabled = apply(one, disableWebhook(one, disable));
+    expect(disableWebhook(disabled, disable)).to.deep.equal([]);
+    expect(disableWebhook(initialWebhooks(), disable)).to.deep.equal([]);
     const enabled = apply(disabled, changeWebhook(disabled, { webhookId: "whk_1", enabled: true, at }));
     expect(requireWebhook(enabled, "whk_1")).to.deep.equal(requireWebhook(one, "whk_1"));
   });
@@ -82,7 +82,7 @@ describe("the webhooks of an installation", () => {
     }
   });
 
-  it("receive the types that they subscribe to, of their website and key, since they were added", () => {
+  it("receive the types that they subscribe to, of their website and key, from the time they were added", () => {
     const subject = { apiKey: "vlk_1", websiteId: "web_1" };
     const receives = (members: Partial<WebhookAdded>, time = at) => {
       const webhooks = apply(initialWebhooks(), addWebhook(initialWebhooks(), added(members)));

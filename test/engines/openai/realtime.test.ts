@@ -69,7 +69,7 @@ describe("A realtime model of OpenAI", () => {
   const messageOf = (type: string, at = 0) =>
     server.sessions[at]?.messages.find((message) => message.type === type);
 
-  it("is asked to read the text outside of a conversation, by a bearer token", async () => {
+  it("is authenticated by a bearer token, and is asked to read the text outside of a conversation", async () => {
     const { encoding, sound } = await say({ instructions: "Whisper." });
     expect(encoding).to.deep.equal({ kind: "pcm", sampleRate: 24_000 });
     const format = { kind: "pcm", sampleRate: 24_000 } as const;
@@ -108,7 +108,7 @@ describe("A realtime model of OpenAI", () => {
     }
   });
 
-  it("is heard before its response has ended", async () => {
+  it("yields audio before its response has ended", async () => {
     server.next({ kind: "stop", midway: true });
     const { audio } = await engine().synthesize(requestOf(), never);
     expect((await audio[Symbol.asyncIterator]().next()).value.length).to.be.above(1000);
@@ -149,7 +149,7 @@ describe("A realtime model of OpenAI", () => {
     expect((await say()).sound.equals(sound)).to.equal(true);
   });
 
-  it("accepts a transcript that is only written otherwise", async () => {
+  it("accepts a transcript that differs only in case and punctuation", async () => {
     server.next({ kind: "reword", transcript: (text) => text.toUpperCase().replaceAll(",", "") });
     await say();
   });
@@ -207,8 +207,8 @@ describe("A realtime model of OpenAI", () => {
     ["ends its response as cancelled", { kind: "done", response: { status: "cancelled" } }, { status: 500 }],
     ["destroys the connection midway", { kind: "cut" }, { stage: "answer", status: undefined }],
     ["closes the connection midway", { kind: "close" }, { stage: "answer", status: undefined }],
-    ["sends what is no event", { kind: "message", message: "[]" }, { status: undefined }],
-    ["sends no JSON", { kind: "message", message: "{" }, { status: undefined }],
+    ["sends a message that is no event", { kind: "message", message: "[]" }, { status: undefined }],
+    ["sends a message that is no JSON", { kind: "message", message: "{" }, { status: undefined }],
     ["sends bytes", { kind: "message", message: Buffer.alloc(100, 255) }, { status: undefined }],
     [
       "sends a message of two megabytes",
@@ -242,7 +242,7 @@ describe("A realtime model of OpenAI", () => {
   }
 
   for (const type of ["response.output_audio.delta", "response.output_audio_transcript.done"]) {
-    it(`fails, and not because of the provider, without ${type}`, async () => {
+    it(`fails without ${type}, which does not count as a failure of the provider`, async () => {
       server.next({ kind: "without", type });
       const failure = await rejection(say());
       expect(failure).to.be.instanceOf(EngineFailed).and.not.to.be.instanceOf(UpstreamFailed);
@@ -264,7 +264,7 @@ describe("A realtime model of OpenAI", () => {
       .and.include({ status: 302 });
   });
 
-  it("cannot be reached where nothing listens", async () => {
+  it("is reported as unreachable if nothing listens at its address", async () => {
     await server.close();
     expect(await rejection(say()))
       .to.be.instanceOf(UpstreamFailed)
@@ -273,7 +273,7 @@ describe("A realtime model of OpenAI", () => {
   });
 
   it("has a deadline for the handshake", async () => {
-    server.next({ kind: "deaf" });
+    server.next({ kind: "unresponsive" });
     const failing = rejection(say());
     await server.until(() => server.sessions.length === 1);
     time.advance(upstreamDeadlines.firstByteMs);

@@ -14,14 +14,14 @@ import { rejection } from "../../support/rejection.ts";
 import { headOf, serveRaw } from "../../support/wire/raw-server.ts";
 
 const never = new AbortController().signal;
-const patient = { connectMs: 10_000, firstByteMs: 10_000, totalMs: 10_000 };
+const longDeadlines = { connectMs: 10_000, firstByteMs: 10_000, totalMs: 10_000 };
 const guard = createSsrfGuard({ by: "operator" });
 
 describe("An HTTP exchange", () => {
   const server = duringTest(() => serveRaw((socket, request) => response(socket, request)));
   let response: (socket: Socket, request: string) => void;
 
-  const asking = (deadlines = patient) => {
+  const asking = (deadlines = longDeadlines) => {
     const exchange = createExchange({ guard, deadlines });
     return (signal = never): Promise<UpstreamResponse> =>
       exchange({ method: "POST", url: new URL("/say", server.url), headers: {}, body: "text" }, signal);
@@ -73,7 +73,7 @@ describe("An HTTP exchange", () => {
   });
 
   it("reports a failed connection", async () => {
-    const exchange = createExchange({ guard, deadlines: patient });
+    const exchange = createExchange({ guard, deadlines: longDeadlines });
     const url = new URL(`http://127.0.0.1:${await freePort()}/say`);
     const error = await failure(exchange({ method: "GET", url, headers: {} }, never));
     expect(error).to.include({ stage: "connect", status: undefined });
@@ -118,7 +118,7 @@ describe("An HTTP exchange", () => {
     },
   };
   for (const [how, write] of Object.entries(ends)) {
-    it(`never ends a body normally that ${how}`, async () => {
+    it(`fails when a body ${how}`, async () => {
       response = write;
       const error = await failure(received(asking()()));
       expect(error).to.include({ stage: "answer", status: undefined });
@@ -183,7 +183,7 @@ describe("An HTTP exchange", () => {
       expect(await failure(readJson(await asking()()))).to.include({ stage: "answer" });
     });
 
-    it("accepts it as that of an error status", async () => {
+    it("accepts the body of an error status, whatever its end", async () => {
       closing("no such voice", 404);
       expect(await received(asking()())).to.equal("no such voice");
     });
@@ -318,7 +318,7 @@ describe("An HTTP exchange", () => {
       await server.idle();
     });
 
-    it("is aborted within the response, and throws the signal's reason", async () => {
+    it("is aborted while the body is read, and throws the signal's reason", async () => {
       const leaving = new AbortController();
       response = (socket) => socket.write(`${headOf(200, { "Content-Length": "9" })}hello`);
       const { body } = await asking()(leaving.signal);

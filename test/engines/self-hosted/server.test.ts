@@ -75,7 +75,7 @@ describe("The setting of a self-hosted speech server", () => {
     ["openai:http://host/?model=m&voices=v@de:x", "number 1"],
     ["openai:http://host/?model=m&voices=a%2Fb", "number 1"],
   ] as const) {
-    it(`is rejected without repeating it: ${value}`, () => {
+    it(`is refused with a message that does not repeat it: ${value}`, () => {
       expect(() => parseSelfHosted(value))
         .to.throw(why)
         .with.property("message")

@@ -16,7 +16,7 @@ export type Behaviour =
   /** The handshake is refused. */
   | { readonly kind: "refusal"; readonly response: WireResponse }
   /** The handshake is never completed. */
-  | { readonly kind: "deaf" }
+  | { readonly kind: "unresponsive" }
   /** An `error` event instead of audio, or after the first part of it. */
   | {
       readonly kind: "error";
@@ -141,7 +141,7 @@ export const serveRealtime = async ({
       seen.isOpen = false;
       moves.emit("move");
     });
-    if (behaviour?.kind === "deaf") return void socket.on("end", () => socket.end()).resume();
+    if (behaviour?.kind === "unresponsive") return void socket.on("end", () => socket.end()).resume();
     if (behaviour?.kind === "refusal") return refuse(socket, behaviour.response);
     if (authorization !== `Bearer ${openAiApiKey}`)
       return refuse(

@@ -18,8 +18,8 @@ export interface LogSummary {
    */
   readonly unsealed: number;
   /**
-   * The number of events in journals of which only seals of earlier releases cover type and data,
-   * and nothing else.
+   * The number of events in journals that only seals of earlier releases cover. These seals prove
+   * type and data, and nothing else.
    */
   readonly partlyCovered: number;
   readonly remarks: Remarks;

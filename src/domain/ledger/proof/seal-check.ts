@@ -36,8 +36,8 @@ export interface SealCheckOptions {
 type PlannedEvent = Pick<ProvenEvent, "stream" | "revision" | "type" | "data" | "metadata">;
 
 /**
- * Adds an event of the stream `seals`. A seal out of order is ignored here: the verification finds
- * it.
+ * Adds an event of the stream `seals`. A seal out of order is ignored here: the verification
+ * reports it.
  */
 export const addToPlan = (plan: SealPlan[], event: PlannedEvent): void => {
   if (event.revision !== plan.length || !isOfType<SealEvent, typeof event>(event, ["Sealed"])) return;
@@ -46,7 +46,7 @@ export const addToPlan = (plan: SealPlan[], event: PlannedEvent): void => {
   plan.push({ revision: event.revision, position, at, coversEnvelopes });
 };
 
-/** The tree as it must be at a seal. */
+/** The tree that a seal must have. */
 interface Covered {
   readonly fromInclusive: number;
   readonly tree: MerkleTree;

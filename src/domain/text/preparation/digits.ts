@@ -95,7 +95,7 @@ const grouped =
   /^([1-9]\d{0,2})(?:([.,'’\u066c\u00a0\u2007\u2009\u202f])\d{3}(?:\2\d{3})*|(,)(?:\d\d,)+\d{3})(?:([.,\u066b])(\d+))?$/u;
 const address = /^(?:25[0-5]|2[0-4]\d|[01]?\d?\d)(?:\.(?:25[0-5]|2[0-4]\d|[01]?\d?\d)){3}$/;
 
-/** The number; undefined if the digits are none with groups. */
+/** The number without its separators; undefined if the digits are not grouped like a number. */
 const withoutGroups = (digits: string, point: string, isEnglish: boolean): string | undefined => {
   const [, , three, two, ownPoint, decimals] = grouped.exec(digits) ?? [];
   const separator = three ?? two;

@@ -1,4 +1,4 @@
-/** CLDR has no words for it in a language. */
+/** CLDR has no words for the content in its language. */
 type Unknown = "unknown";
 
 const isKnown = (lang: string): boolean => {
@@ -13,8 +13,8 @@ type Field = "day" | "month" | "year";
 const fieldNames: Readonly<Record<string, Field>> = { d: "day", m: "month", y: "year" };
 
 /**
- * A date in the words of its language; undefined if it is none in this format (`mdy`, `yyyymmdd`,
- * `md`, …).
+ * A date in words; undefined if the content is no date in this format (`mdy`, `yyyymmdd`, `md`,
+ * …).
  */
 export const dateOf = (
   content: string,
@@ -78,10 +78,10 @@ export const durationOf = (content: string, lang: string): string | undefined | 
 };
 
 /**
- * `USD 42.01` in words. Undefined if the currency has no code: signs are read like those of other
+ * `USD 42.01` in words. Undefined without a currency's code: a sign such as `$` is read as in other
  * texts.
  */
-export const sumOf = (content: string, lang: string): string | undefined | Unknown => {
+export const moneyOf = (content: string, lang: string): string | undefined | Unknown => {
   const [, before, digits = "", after] = /^([A-Z]{3})?\s*([\d.,]{1,100})\s*([A-Z]{3})?$/.exec(content) ?? [];
   const currency = before ?? after;
   if (currency === undefined) return undefined;
@@ -109,7 +109,7 @@ const units: Readonly<Record<string, string>> = {
   ...{ kB: "kilobyte", KB: "kilobyte", MB: "megabyte", GB: "gigabyte", TB: "terabyte" },
 };
 
-/** `10 kg` in words. Undefined for other units, which are read like those of other texts. */
+/** `10 kg` in words. Undefined for other units, which are read as in other texts. */
 export const unitOf = (content: string, lang: string): string | undefined | Unknown => {
   const [, digits = "", symbol = ""] = /^(\d[\d.,]{0,99})\s?(\S+)$/.exec(content) ?? [];
   const unit = Object.hasOwn(units, symbol) ? units[symbol] : undefined;
@@ -123,8 +123,8 @@ const inUnit = (digits: string, unit: string, lang: string): string =>
   }).format(numberOf(digits));
 
 /**
- * `1,234.5`, `1.234,5` and `1,5`: the last sign is a decimal one unless three digits follow it.
- * Decimal, because a number would lose digits beyond the sixteenth.
+ * `1,234.5`, `1.234,5` and `1,5`: the last separator is the decimal one unless three digits follow
+ * it. Returns a string, because a number would lose digits after the sixteenth.
  */
 const numberOf = (digits: string): Intl.StringNumericLiteral => {
   const [, whole = digits, fraction = ""] = /^(.*)[.,](\d*)$/.exec(digits) ?? [];
@@ -133,18 +133,18 @@ const numberOf = (digits: string): Intl.StringNumericLiteral => {
   return (isDecimal ? `${plain(whole)}.${fraction}` : plain(digits)) as Intl.StringNumericLiteral;
 };
 
-const vulgar: Readonly<Record<string, string>> = {
+const fractionSigns: Readonly<Record<string, string>> = {
   ...{ "1/2": "½", "1/3": "⅓", "2/3": "⅔", "1/4": "¼", "3/4": "¾", "1/5": "⅕", "2/5": "⅖", "3/5": "⅗" },
   ...{ "4/5": "⅘", "1/6": "⅙", "5/6": "⅚", "1/7": "⅐", "1/8": "⅛", "3/8": "⅜", "5/8": "⅝", "7/8": "⅞" },
   ...{ "1/9": "⅑", "1/10": "⅒" },
 };
 
-/** `3/4`, `1+1/2` and `2 3/4`, by the sign of the fraction. */
+/** `3/4`, `1+1/2` and `2 3/4`, written with the sign of the fraction (`¾`), except in English. */
 export const fractionOf = (content: string, lang: string): string | undefined | Unknown => {
   const [, whole, over, under] =
     /^(?:(\d{1,6})\s?[+\s]\s?)?(\d{1,4})\s?[/⁄]\s?(\d{1,4})$/.exec(content) ?? [];
   if (over === undefined) return undefined;
-  const sign = vulgar[`${over}/${under}`];
+  const sign = fractionSigns[`${over}/${under}`];
   if (/^en\b/i.test(lang)) return whole === undefined ? `${over}/${under}` : `${whole} ${over}/${under}`;
   return sign === undefined ? "unknown" : (whole ?? "") + sign;
 };

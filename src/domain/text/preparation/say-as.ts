@@ -3,12 +3,12 @@ import { type MappedText, rewrite, unchanged } from "../mapped-text.ts";
 import type { SayAs } from "../ssml-speaker.ts";
 import { ordinal } from "./ordinals.ts";
 import { type Reader, readsMarkup } from "./reader.ts";
-import { dateOf, durationOf, fractionOf, sumOf, unitOf } from "./said-quantities.ts";
+import { dateOf, durationOf, fractionOf, moneyOf, unitOf } from "./said-quantities.ts";
 
 /**
  * The words of a `<say-as>`, written as people write what is to be read: the steps of the
  * preparation follow.
- * @throws {Invalid} path `text`: they are none of that kind, or have no such reading in the
+ * @throws {Invalid} path `text`: the words are not of that kind, or cannot be read so in the
  * language
  */
 export const sayAs = (words: string, as: SayAs, reader: Reader): MappedText => {
@@ -16,7 +16,7 @@ export const sayAs = (words: string, as: SayAs, reader: Reader): MappedText => {
   return read ? read(unchanged(words), { ...as, ...reader }) : unchanged(words);
 };
 
-/** True if the steps would change what is said character by character. */
+/** True if the words are read character by character: the steps would change them. */
 export const isSpelled = ({ interpretAs }: SayAs): boolean => spelled.has(interpretAs);
 
 const spelled: ReadonlySet<string> = new Set(["characters", "spell-out", "verbatim"]);
@@ -95,7 +95,7 @@ const readings: Readonly<Record<string, Reading>> = {
   }),
   date: inLanguage((content, { format, lang }) => dateOf(content, format, lang)),
   time: inLanguage((content, { lang }) => durationOf(content, lang) ?? clockTime(content)),
-  currency: inLanguage((content, { lang }) => sumOf(content, lang) ?? content),
+  currency: inLanguage((content, { lang }) => moneyOf(content, lang) ?? content),
   unit: inLanguage((content, { lang }) => unitOf(content, lang) ?? content),
   fraction: inLanguage((content, { lang }) => fractionOf(content, lang)),
   expletive: (_, { interpretAs }) => {

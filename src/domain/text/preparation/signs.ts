@@ -86,7 +86,7 @@ const plus =
   /(?<![[\p{L}--[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]]+])\+(?=\s?[.,]?\d)|(?<=\d\s?)\+(?!\+)/gv;
 const writePlus = writeSigns(plus, (_, words) => words.get("+")?.other);
 
-/** A heart (`<3`), a quotation and an arrow are none. */
+/** Not a heart (`<3`), a quotation or an arrow. */
 const comparison = /(?<![-=<>])(?:<(?!3(?![\d.,]))|(?<=[^\n\r]\s?)>)(?=\s?[-\u2212]?\d)/gu;
 const writeComparisons = writeSigns(comparison, ({ sign }, words) => words.get(sign)?.other);
 

@@ -69,7 +69,7 @@ const tokensOf = (text: string): Token[] => {
 };
 
 /** Words of which one writes more or fewer spaces: `e-mail` and `email`, `U.S.` and `US`. */
-const mostJoined = 4;
+const maxJoined = 4;
 /**
  * Words of a number, per digit, and with it of its unit. Two characters of scripts without spaces
  * count as a word.
@@ -109,12 +109,12 @@ class Alignment {
 
   #matchesWords(at: number, other: number): boolean {
     let joined = "";
-    for (let count = 1; count <= mostJoined; count++) {
+    for (let count = 1; count <= maxJoined; count++) {
       const token = this.#text[at + count - 1];
       if (token?.kind !== "word") return false;
       joined += token.letters;
       let joinedOther = "";
-      for (let countOther = 1; countOther <= mostJoined; countOther++) {
+      for (let countOther = 1; countOther <= maxJoined; countOther++) {
         const tokenOther = this.#transcript[other + countOther - 1];
         if (tokenOther?.kind !== "word") break;
         joinedOther += tokenOther.letters;
@@ -143,9 +143,9 @@ class Alignment {
     const next = others[other];
     if (!token || token.kind === "word") return false;
     if (next?.kind === token.kind && isSameNumber(token, next) && continues(at + 1, other + 1)) return true;
-    const most = token.kind === "sign" ? wordsOfSign : mostWordsOf(token);
+    const max = token.kind === "sign" ? wordsOfSign : maxWordsOf(token);
     const words: Token[] = [];
-    for (let [end, length] = [other, 0]; length <= most; end++) {
+    for (let [end, length] = [other, 0]; length <= max; end++) {
       if (this.#isReading(token, words)) {
         if (continues(at + 1, end)) return true;
         if (this.#isSpokenWithin(tokens[at + 1], words) && continues(at + 2, end)) return true;
@@ -171,7 +171,7 @@ class Alignment {
     return mayBeUnknown || numberWords.has(word.letters) || spokenSigns.has(word.letters);
   }
 
-  /** A sign may be silent. Only English numbers are understood. */
+  /** A sign need not be spoken. Only English numbers are understood. */
   #isReading(token: NumberOrSign, words: readonly Token[]): boolean {
     if (token.kind === "sign") return true;
     if (words.length === 0) return false;
@@ -189,7 +189,7 @@ type NumberOrSign = Exclude<Token, { kind: "word" }>;
 
 const isDate = (token: NumberOrSign): boolean => token.kind === "number" && token.isDate;
 
-const mostWordsOf = ({ digits }: Extract<Token, { kind: "number" }>): number =>
+const maxWordsOf = ({ digits }: Extract<Token, { kind: "number" }>): number =>
   wordsPerDigit * (digits?.length ?? 4) + wordsOfUnit;
 
 const isSameNumber = (one: NumberOrSign, other: NumberOrSign): boolean =>

@@ -103,7 +103,7 @@ const distribute = (
   const total = sum(weights);
   const silent = sum(pauses);
   // What is spoken takes some time too, if a voice pauses for less than the break says.
-  const silence = total > 0 ? Math.min(silent, (to - from) * mostSilence) : to - from;
+  const silence = total > 0 ? Math.min(silent, (to - from) * maxSilence) : to - from;
   const spoken = to - from - (silent > 0 ? silence : 0);
   let before = 0;
   let paused = 0;
@@ -117,7 +117,7 @@ const distribute = (
 };
 
 /** At most this share of the time of a word is silence. */
-const mostSilence = 0.9;
+const maxSilence = 0.9;
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
 
