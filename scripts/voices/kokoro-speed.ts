@@ -5,7 +5,7 @@ import { normalProsody } from "../../src/domain/synthesis/speech.ts";
 import { kokoro } from "../../src/engines/local/kokoro.ts";
 import { createModelStates } from "../../src/engines/local/model-states.ts";
 import { openNaturalVoices } from "../../src/engines/natural-voices/natural-voices.ts";
-import { orderAlone } from "../../src/subprocess/speech/order.ts";
+import { singlePieceJob } from "../../src/subprocess/speech/speech-job.ts";
 import { openSubprocessHost, type SubprocessHost } from "../../src/subprocess/subprocess-host.ts";
 
 const sentence = "The train to Oxford leaves at nine, and it arrives before ten.";
@@ -29,8 +29,8 @@ export const kokoroSpeed = async (place: string): Promise<string> => {
         prosody: normalProsody,
         format: "wav",
       } as const;
-      const { job, start } = tool.ask(request);
-      const wav = await buffer(host.synthesize(orderAlone(job, start), new AbortController().signal));
+      const { job, start } = tool.pieceFor(request);
+      const wav = await buffer(host.synthesize(singlePieceJob(job, start), new AbortController().signal));
       return wav.subarray(wavHeaderBytes).length / 2 / wav.readUInt32LE(24);
     };
     await speak("Ready.");

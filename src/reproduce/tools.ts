@@ -11,7 +11,7 @@ import { createHibariVoice, type HibariVoice } from "../natural/hibari/voice.ts"
 import { sampleRate } from "../natural/hibari/waveform.ts";
 import { openOnnxSession } from "../natural/onnx/session.ts";
 import type { VoiceEvent } from "../natural/speak-sentences.ts";
-import type { HibariOrder, HibariStart } from "../subprocess/hibari.ts";
+import type { HibariRequest, HibariStart } from "../subprocess/hibari.ts";
 import {
   openPicoEngine,
   sampleRate as picoRate,
@@ -19,7 +19,7 @@ import {
   speakInParts,
 } from "../subprocess/host/models/pico/engine.ts";
 import type { ModelJob } from "../subprocess/jobs.ts";
-import type { PicoOrder, PicoStart } from "../subprocess/pico.ts";
+import type { PicoRequest, PicoStart } from "../subprocess/pico.ts";
 import type { JobReport } from "../subprocess/protocol.ts";
 import { speakInProcess } from "../subprocess/speech/speak-in-process.ts";
 
@@ -76,13 +76,13 @@ const installedVoice = (voiceName: string): InstalledVoice | undefined => {
   return { voiceName, package: found, folder: prefix, digest: digestOfFiles(found.files, needed) };
 };
 
-/** Does what the speaker process does with an order. */
+/** Does what the speaker process does with a request. */
 const speakHibari = (readFile: ReadFile): SpeakByModel =>
-  async function* ({ model, order }, onEnd) {
+  async function* ({ model, request }, onEnd) {
     const { speak } = await loadOnce(model.name, () => loadHibari(model.start as HibariStart, readFile));
     const events: VoiceEvent[] = [];
     yield wavHeader(sampleRate, espeakUnknownSize);
-    for await (const { buffer } of speak(order as HibariOrder, (event) => events.push(event)))
+    for await (const { buffer } of speak(request as HibariRequest, (event) => events.push(event)))
       yield Buffer.from(buffer);
     onEnd({ events });
   };
@@ -99,8 +99,8 @@ const loadHibari = async ({ model, folder, isBritish }: HibariStart, readFile: R
 };
 
 const speakPico = (readFile: ReadFile): SpeakByModel =>
-  async function* ({ model, order }) {
-    const { voice, ...given } = order as PicoOrder;
+  async function* ({ model, request }) {
+    const { voice, ...given } = request as PicoRequest;
     const files = (model.start as PicoStart).voices[voice];
     if (!files) throw new Error("There is no such voice.");
     const engine = await openPicoEngine({

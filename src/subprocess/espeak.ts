@@ -1,5 +1,5 @@
 /** One text for espeak-ng, which either its library or its command line speaks. */
-export interface EspeakOrder {
+export interface EspeakRequest {
   /** The text without the commands of espeak-ng. */
   readonly text: string;
   readonly ssml: boolean;
@@ -38,7 +38,7 @@ export const espeakArguments = ({
   pitch,
   volume,
   ssml,
-}: Omit<EspeakOrder, "text">): string[] => [
+}: Omit<EspeakRequest, "text">): string[] => [
   ...["-v", voice, "-s", String(rate), "-p", String(pitch), "-a", String(volume)],
   ...(ssml ? ["-m"] : []),
   ...["--stdin", "--stdout"],

@@ -10,7 +10,7 @@ export interface HibariStart {
 }
 
 /** One text for a voice of hibari; an empty one only loads the model. */
-export interface HibariOrder {
+export interface HibariRequest {
   readonly text: string;
   /** Words of the text whose pronunciation is given. */
   readonly pronounced?: readonly PronouncedWords[];

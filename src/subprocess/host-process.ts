@@ -67,13 +67,13 @@ export class HostProcess {
 
   /** `listener`: of a text. */
   start(
-    order: JobSpec,
+    spec: JobSpec,
     input: AsyncIterable<Buffer>,
     signal: AbortSignal,
     listener?: TextListener,
   ): RemoteJob {
     const id = this.#nextJob++;
-    const job = startRemoteJob(id, order, input, signal, (request) => this.#send(request), listener);
+    const job = startRemoteJob(id, spec, input, signal, (request) => this.#send(request), listener);
     if (this.#ended) job.settle(dead);
     else this.#jobs.set(id, job);
     return job;
@@ -112,7 +112,7 @@ export class HostProcess {
     const job = this.#jobs.get(response.job);
     if (response.type === "output") job?.received(response.bytes);
     else if (response.type === "written") job?.written(response.bytes);
-    else if (response.type === "question") void job?.asked(response.number, response.question);
+    else if (response.type === "question") void job?.onQuestion(response.number, response.question);
     else if (response.type === "encoding") job?.encoding(response.sampleRate);
     else if (response.type === "spoken") job?.spoken(response);
     else {

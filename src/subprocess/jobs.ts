@@ -10,8 +10,8 @@ export type EspeakJob = JobOf<EspeakSpec> & {
   readonly onEvents?: (events: readonly SpeechEvent[]) => void;
 };
 export type ModelJob = JobOf<ModelSpec> & {
-  /** An order of the model's program, which is sent as JSON. */
-  readonly order: object;
+  /** A request to the model's program, which is sent as JSON. */
+  readonly request: object;
   /** Called before the end of the output. */
   readonly onEvents?: (events: readonly SpeechEvent[]) => void;
 };

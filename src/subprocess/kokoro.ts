@@ -7,7 +7,7 @@ export interface KokoroStart {
 }
 
 /** One text for Kokoro. */
-export interface KokoroOrder {
+export interface KokoroRequest {
   readonly text: string;
   /** Words of the text whose pronunciation is given. */
   readonly pronounced?: readonly PronouncedWords[];

@@ -10,7 +10,7 @@ export interface PicoFiles {
 }
 
 /** One text for Pico. */
-export interface PicoOrder {
+export interface PicoRequest {
   readonly voice: string;
   readonly text: string;
   /** Per cent, 0 to 500. Some voices clip at 50 and more. */

@@ -1,5 +1,5 @@
 import type { AudioFormat, DecodedContainer, EncodedFormat } from "../domain/synthesis/formats.ts";
-import type { EspeakOrder, SpeechEvent } from "./espeak.ts";
+import type { EspeakRequest, SpeechEvent } from "./espeak.ts";
 import type { SpeechModel } from "./models.ts";
 import type { FailureReason, SpeechTool, ToolVersions } from "./tools.ts";
 
@@ -32,9 +32,9 @@ export type ToolSpec = Limits & {
  * input is the text.
  */
 export type EspeakSpec = Limits &
-  Omit<EspeakOrder, "text"> & { readonly type: "espeak"; readonly lowPriority: boolean };
+  Omit<EspeakRequest, "text"> & { readonly type: "espeak"; readonly lowPriority: boolean };
 
-/** A text for a model. The input is the order of its program, as JSON. */
+/** A text for a model. The input is the request to its program, as JSON. */
 export type ModelSpec = Limits & { readonly type: "model"; readonly model: SpeechModel };
 
 /**
@@ -99,7 +99,7 @@ export type JobSpec = ToolSpec | EspeakSpec | ModelSpec | EncoderSpec | DecoderS
 
 export type Request =
   | { readonly type: "ping" }
-  | { readonly type: "start"; readonly job: number; readonly order: JobSpec }
+  | { readonly type: "start"; readonly job: number; readonly spec: JobSpec }
   | { readonly type: "input"; readonly job: number; readonly bytes: Buffer }
   | { readonly type: "end"; readonly job: number }
   /** Acknowledges bytes of output. */

@@ -14,7 +14,7 @@ export interface TextListener {
 /** The service's side of a job. */
 export const startRemoteJob = (
   job: number,
-  order: JobSpec,
+  spec: JobSpec,
   input: AsyncIterable<Buffer>,
   signal: AbortSignal,
   send: (request: Request) => void,
@@ -51,7 +51,7 @@ export const startRemoteJob = (
     }
   }
 
-  send({ type: "start", job, order });
+  send({ type: "start", job, spec });
   feed(job, input, window, send, () => over).catch(cancel);
   return {
     /** The output; throws the failure or the signal's reason. Can be read once. */
@@ -60,9 +60,9 @@ export const startRemoteJob = (
     reported: (): JobReport => reported,
     /** Resolves when its process has exited. */
     settled,
-    asked: async (question: number, asked: Question): Promise<void> => {
-      const grant = (await listener?.provide(asked)) ?? { isRefused: true };
-      if (!over) send({ type: "grant", job, grant: { ...grant, question } });
+    onQuestion: async (number: number, question: Question): Promise<void> => {
+      const grant = (await listener?.provide(question)) ?? { isRefused: true };
+      if (!over) send({ type: "grant", job, grant: { ...grant, question: number } });
     },
     encoding: (sampleRate: number): void => listener?.onEncoding(sampleRate),
     spoken: (report: SpokenPieceReport): void => listener?.onSpoken(report),

@@ -51,14 +51,14 @@ interface JobOptions extends SlotOptions {
 export async function* runInSlot(
   context: HostContext,
   slots: Resource,
-  order: JobSpec,
+  spec: JobSpec,
   input: AsyncIterable<Buffer>,
   wanted: AbortSignal,
   { waiter = createWaiter(), beforeStart, onCpuTime, onEvents, slot, ...options }: JobOptions = {},
 ) {
   const signal = AbortSignal.any([wanted, context.closing]);
   const release = slot?.take() ?? (await slots.acquire(waiter, signal, options));
-  const job = await startJob(context, order, input, signal, beforeStart).catch((error: unknown) => {
+  const job = await startJob(context, spec, input, signal, beforeStart).catch((error: unknown) => {
     release();
     throw error;
   });
@@ -71,7 +71,7 @@ export async function* runInSlot(
 
 const startJob = async (
   { helper, graceMs, time }: HostContext,
-  order: JobSpec,
+  spec: JobSpec,
   input: AsyncIterable<Buffer>,
   signal: AbortSignal,
   beforeStart: SlotOptions["beforeStart"],
@@ -79,8 +79,8 @@ const startJob = async (
   await beforeStart?.();
   const host = await untilAborted(helper.current(), signal);
   // The helper enforces deadlines itself; a frozen one does not.
-  const overdue = startJobDeadline(order, () => host.kill(), { graceMs, time });
-  const job = host.start(order, tap(input, { onChunk: overdue.extend }), signal);
+  const overdue = startJobDeadline(spec, () => host.kill(), { graceMs, time });
+  const job = host.start(spec, tap(input, { onChunk: overdue.extend }), signal);
   void job.settled.then(overdue.stop);
   return job;
 };

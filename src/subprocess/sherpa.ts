@@ -8,10 +8,10 @@ export interface SherpaPart {
 }
 
 /**
- * One order for a model. Without parts it only loads the model; the response is a WAV without
+ * One request to a model. Without parts it only loads the model; the response is a WAV without
  * samples.
  */
-export interface SherpaOrder {
+export interface SherpaRequest {
   readonly speaker: number;
   /** 1 is normal, 2 twice as fast. */
   readonly speed: number;

@@ -11,8 +11,8 @@ import type { EspeakJob, JobOf, ModelJob, ToolJob } from "./jobs.ts";
 import type { SpeechModel } from "./models.ts";
 import type { DecoderSpec, EncoderSpec, HostOptions, Limits, PieceSpec, SpeechReport } from "./protocol.ts";
 import { isShort, isUrgent, runInSlot, type SlotOptions } from "./run-in-slot.ts";
-import type { PieceJob, SpeechOrder } from "./speech/order.ts";
 import { runSpeech, type SpeechOptions } from "./speech/run-speech.ts";
+import type { PieceJob, SpeechJob } from "./speech/speech-job.ts";
 import { superviseHostProcess } from "./supervisor.ts";
 import { ToolFailed, type ToolVersions } from "./tools.ts";
 
@@ -42,10 +42,10 @@ export interface SubprocessHost {
   speakByModel(job: ModelJob, signal: AbortSignal, slotOptions?: SlotOptions): AsyncIterable<Buffer>;
   /**
    * Speaks a text, encoded as it is spoken. Each piece has a slot of its own. Whatever crosses to
-   * and from the helper is the order, the audio and the report.
+   * and from the helper is the job, the audio and the report.
    */
   synthesize(
-    order: SpeechOrder,
+    job: SpeechJob,
     signal: AbortSignal,
     slotOptions?: SpeechOptions,
   ): AsyncGenerator<Buffer, SpeechReport>;
@@ -163,8 +163,8 @@ export const wholeMs = 11 * 60_000;
 /** The request to the helper for a piece. */
 const specOf = (job: PieceJob, lowPriority: boolean): Omit<PieceSpec, "shape"> => {
   if (job.type === "model") {
-    const { order, ...model } = job;
-    return { job: { ...defaults, ...modelLimits, ...model }, input: JSON.stringify(order) };
+    const { request, ...model } = job;
+    return { job: { ...defaults, ...modelLimits, ...model }, input: JSON.stringify(request) };
   }
   const { input, ...tool } = job;
   return { job: { ...defaults, ...tool, lowPriority }, input };
@@ -194,37 +194,42 @@ export const openSubprocessHost = async (options: SubprocessHostOptions = {}): P
     versions,
     espeak,
     run: ({ input, ...job }, signal, slotOptions) => {
-      const order = { ...defaults, ...job, type: "tool", lowPriority: !isUrgent(slotOptions) } as const;
-      return runInSlot(context, slots.tools, order, once(input), signal, slotOptions);
+      const spec = { ...defaults, ...job, type: "tool", lowPriority: !isUrgent(slotOptions) } as const;
+      return runInSlot(context, slots.tools, spec, once(input), signal, slotOptions);
     },
     speak: ({ input, onEvents, ...job }, signal, slotOptions) => {
-      const order = { ...defaults, ...job, type: "espeak", lowPriority: !isUrgent(slotOptions) } as const;
-      return runInSlot(context, slots.tools, order, once(input), signal, { ...slotOptions, onEvents });
+      const spec = { ...defaults, ...job, type: "espeak", lowPriority: !isUrgent(slotOptions) } as const;
+      return runInSlot(context, slots.tools, spec, once(input), signal, { ...slotOptions, onEvents });
     },
-    speakByModel: ({ order, onEvents, ...job }, signal, slotOptions) => {
+    speakByModel: ({ request, onEvents, ...job }, signal, slotOptions) => {
       const spec = { ...defaults, ...modelLimits, ...job, type: "model" } as const;
-      const input = once(JSON.stringify(order));
+      const input = once(JSON.stringify(request));
       return runInSlot(context, slots.model(job.model), spec, input, signal, { ...slotOptions, onEvents });
     },
-    synthesize: (order, signal, slotOptions = {}) => {
-      const deadlineMs = order.progressive ? streamMs : wholeMs;
+    synthesize: (job, signal, slotOptions = {}) => {
+      const deadlineMs = job.progressive ? streamMs : wholeMs;
       const encoderSlots = isShort(slotOptions.waiter) ? slots.shortEncoders : slots.encoders;
       const limits = { ...defaults, deadlineMs };
       const slotsOf = (job: PieceJob) => (job.type === "model" ? slots.model(job.model) : slots.tools);
-      return runSpeech(context, { order, specOf, slotsOf, limits, encoderSlots }, signal, slotOptions);
+      return runSpeech(
+        context,
+        { speechJob: job, specOf, slotsOf, limits, encoderSlots },
+        signal,
+        slotOptions,
+      );
     },
     encode: ({ input, ...job }, signal, slotOptions, slot) => {
       const short = isShort(slotOptions?.waiter);
-      const order = { ...defaults, ...job, type: "encoder", lowPriority: !short } as const;
+      const spec = { ...defaults, ...job, type: "encoder", lowPriority: !short } as const;
       const encoders = short ? slots.shortEncoders : slots.encoders;
       // An encoder is one job for all of the audio, and no piece of it: within a key, the
       // first that came goes first.
-      return runInSlot(context, encoders, order, input, signal, { ...slotOptions, isFirstPiece: true, slot });
+      return runInSlot(context, encoders, spec, input, signal, { ...slotOptions, isFirstPiece: true, slot });
     },
     decode: ({ input, ...job }, signal, slotOptions) => {
       const lowPriority = !isShort(slotOptions?.waiter);
-      const order = { ...defaults, ...decoderLimits, ...job, type: "decoder", lowPriority } as const;
-      return runInSlot(context, slots.decoders, order, input, signal, slotOptions);
+      const spec = { ...defaults, ...decoderLimits, ...job, type: "decoder", lowPriority } as const;
+      return runInSlot(context, slots.decoders, spec, input, signal, slotOptions);
     },
     reserveEncoder: async (signal, waiter) => {
       if (!waiter || isShort(waiter)) return undefined;

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { releaseSeed } from "../../src/domain/catalog/seed/seed.ts";
 import { normalProsody } from "../../src/domain/synthesis/speech.ts";
 import { localEngines } from "../../src/engines/local/engine.ts";
-import type { EspeakOrder } from "../../src/subprocess/espeak.ts";
+import type { EspeakRequest } from "../../src/subprocess/espeak.ts";
 import type { SubprocessHost } from "../../src/subprocess/subprocess-host.ts";
 import { collect } from "../support/collect.ts";
 import { duringSuite } from "../support/during.ts";
@@ -20,7 +20,7 @@ describe("Every language of the catalog", () => {
 
   /** What espeak-ng is asked for when the voice speaks the text. */
   const ordersOf = async (voice: string, lang: string, text: string) => {
-    const orders: (Pick<EspeakOrder, "voice"> & { readonly input: string })[] = [];
+    const orders: (Pick<EspeakRequest, "voice"> & { readonly input: string })[] = [];
     const speak: SubprocessHost["speak"] = (order, ...others) => {
       orders.push(order);
       return host.speak(order, ...others);

@@ -8,7 +8,7 @@ import { createFrameReader, frameKinds } from "../../src/subprocess/host/frames.
 import type { ModelJob } from "../../src/subprocess/jobs.ts";
 import type { SubprocessHost } from "../../src/subprocess/subprocess-host.ts";
 import { collect } from "../support/collect.ts";
-import { naturalJob, naturalVoiceNames } from "../support/natural-orders.ts";
+import { naturalJob, naturalVoiceNames } from "../support/natural-requests.ts";
 import { childrenOf, gone, pollTimeoutMs, until } from "../support/processes.ts";
 import { rejection } from "../support/rejection.ts";
 import { openToolHost } from "../support/tool-host.ts";
@@ -45,7 +45,7 @@ for (const voiceName of naturalVoiceNames) {
 
     const jobOf = (text: string): ModelJob => ({
       ...job,
-      order: { ...job.order, text },
+      request: { ...job.request, text },
       deadlineMs: pollTimeoutMs,
     });
     const speak = async (text: string): Promise<string> =>
@@ -61,7 +61,7 @@ for (const voiceName of naturalVoiceNames) {
       );
       const [command = "", ...args] = [...node, "--disable-warning=ExperimentalWarning", path];
       const child = spawn(command, [...args, JSON.stringify(start)], { stdio: ["pipe", "pipe", "inherit"] });
-      for (const text of texts) child.stdin.write(`${JSON.stringify(jobOf(text).order)}\n`);
+      for (const text of texts) child.stdin.write(`${JSON.stringify(jobOf(text).request)}\n`);
       const digests: string[] = [];
       const read = createFrameReader();
       let parts: Buffer[] = [];
@@ -177,7 +177,7 @@ for (const voiceName of naturalVoiceNames) {
     it("are replaced when one fails at a text", async () => {
       const fresh = await speak(sentence);
       const before = pids();
-      const failing = { ...jobOf(sentence), order: { ...job.order, text: 1 } };
+      const failing = { ...jobOf(sentence), request: { ...job.request, text: 1 } };
       expect(await rejection(collect(host.speakByModel(failing, never)))).to.have.property("reason", "exit");
       await gone(...before);
       expect(await speak(sentence)).to.equal(fresh);

@@ -7,7 +7,7 @@ import { collect } from "../support/collect.ts";
 import { createManualTime } from "../support/manual-time.ts";
 
 const never = new AbortController().signal;
-const order: EncoderSpec = {
+const spec: EncoderSpec = {
   type: "encoder",
   format: "pcm_44100",
   sampleRate: 22_050,
@@ -15,14 +15,14 @@ const order: EncoderSpec = {
   deadlineMs: 300_000,
   maxOutputBytes: 64 * 1024 * 1024,
 };
-const second = Buffer.alloc(2 * order.sampleRate);
+const second = Buffer.alloc(2 * spec.sampleRate);
 
 /** A helper process that takes the input of a job, and never ends the job. */
 const createFrozenHost = () => {
   const { promise: killed, resolve } = Promise.withResolvers<Buffer[]>();
   const { promise: fed, resolve: onFed } = Promise.withResolvers<void>();
   let isKilled = false;
-  const start = (_order: EncoderSpec, input: AsyncIterable<Buffer>) => {
+  const start = (_spec: EncoderSpec, input: AsyncIterable<Buffer>) => {
     void collect(input).then(() => onFed());
     const output = (async function* (): AsyncGenerator<Buffer, void> {
       yield* await killed;
@@ -52,9 +52,9 @@ describe("A job in its slot", () => {
     const minute = async function* () {
       for (let n = 0; n < 60; n++) yield second;
     };
-    const reading = collect(runInSlot(context, slots, order, minute(), never));
+    const reading = collect(runInSlot(context, slots, spec, minute(), never));
     await fed;
-    time.advance(order.deadlineMs + 2 * 60_000 + context.graceMs - 1);
+    time.advance(spec.deadlineMs + 2 * 60_000 + context.graceMs - 1);
     expect(isKilled()).to.equal(false);
     time.advance(1);
     expect(isKilled()).to.equal(true);

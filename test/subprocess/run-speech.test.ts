@@ -4,8 +4,8 @@ import { createWaiter } from "../../src/async/scheduler/waiter.ts";
 import type { HostProcess } from "../../src/subprocess/host-process.ts";
 import type { Limits, PieceSpec } from "../../src/subprocess/protocol.ts";
 import { startRemoteJob, type TextListener } from "../../src/subprocess/remote-job.ts";
-import type { PieceJob, PieceOrder, SpeechOrder } from "../../src/subprocess/speech/order.ts";
 import { runSpeech, type SpeechOptions } from "../../src/subprocess/speech/run-speech.ts";
+import type { PieceJob, SpeechJob, SpeechPiece } from "../../src/subprocess/speech/speech-job.ts";
 import { ToolFailed } from "../../src/subprocess/tools.ts";
 import { collect } from "../support/collect.ts";
 import { createManualTime } from "../support/manual-time.ts";
@@ -15,7 +15,7 @@ const never = new AbortController().signal;
 const limits: Limits = { deadlineMs: 30_000, maxOutputBytes: 1024 };
 const job: PieceJob = { type: "tool", tool: "flite", args: [], output: "pipe", input: "One." };
 const shape = { gains: [], silence: 0, pauseMs: { before: 0, after: 0 } };
-const piece: PieceOrder = { job, shape, seconds: 1 };
+const piece: SpeechPiece = { job, shape, seconds: 1 };
 
 type Job = ReturnType<typeof startRemoteJob>;
 
@@ -26,8 +26,8 @@ const playHost = () => {
   let kills = 0;
   let respond = (): void => undefined;
   const host = {
-    start: (...[order, input, signal, listener]: Parameters<HostProcess["start"]>) => {
-      const remote = startRemoteJob(0, order, input, signal, () => undefined, listener);
+    start: (...[spec, input, signal, listener]: Parameters<HostProcess["start"]>) => {
+      const remote = startRemoteJob(0, spec, input, signal, () => undefined, listener);
       if (listener) resolve({ job: remote, listener });
       return remote;
     },
@@ -44,7 +44,7 @@ const playHost = () => {
   return { host, started, respond: () => respond(), pings: () => pings, kills: () => kills };
 };
 
-const openSpeech = (more: Partial<SpeechOrder> = {}, slotOptions: SpeechOptions = {}) => {
+const openSpeech = (more: Partial<SpeechJob> = {}, slotOptions: SpeechOptions = {}) => {
   const time = createManualTime();
   const scheduler = createScheduler({ time });
   const open = (name: string) =>
@@ -56,7 +56,7 @@ const openSpeech = (more: Partial<SpeechOrder> = {}, slotOptions: SpeechOptions 
   const encoderSlots = open("encoders");
   const played = playHost();
   const context = { helper: { current: async () => played.host }, closing: never, graceMs: 5_000, time };
-  const order: SpeechOrder = {
+  const speechJob: SpeechJob = {
     ...{ pieces: [piece, piece], format: "mp3", progressive: true },
     divide: (_, crash) => Promise.reject(crash),
     ...more,
@@ -65,7 +65,7 @@ const openSpeech = (more: Partial<SpeechOrder> = {}, slotOptions: SpeechOptions 
     const { input, ...tool } = job as Extract<PieceJob, { type: "tool" }>;
     return { job: { ...limits, ...tool, lowPriority: false }, input };
   };
-  const speaking = { order, specOf, slotsOf: () => tools, limits, encoderSlots };
+  const speaking = { speechJob, specOf, slotsOf: () => tools, limits, encoderSlots };
   const reading = collect(runSpeech(context, speaking, never, slotOptions));
   reading.catch(() => undefined);
   return { ...played, reading, tools, encoderSlots, time };

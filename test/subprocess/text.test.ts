@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { createWaiter } from "../../src/async/scheduler/waiter.ts";
 import { type AudioFormat, isEncoded } from "../../src/domain/synthesis/formats.ts";
 import { unknownSize, wavHeader } from "../../src/domain/synthesis/wav-header.ts";
-import type { PieceJob, PieceOrder, PieceUse, SpeechOrder } from "../../src/subprocess/speech/order.ts";
+import type { PieceJob, PieceUse, SpeechJob, SpeechPiece } from "../../src/subprocess/speech/speech-job.ts";
 import type { SubprocessHost } from "../../src/subprocess/subprocess-host.ts";
 import { ToolFailed } from "../../src/subprocess/tools.ts";
 import { collect } from "../support/collect.ts";
@@ -18,12 +18,12 @@ const wavHeaderBytes = 44;
 const spoken = (input: string): PieceJob => ({
   ...{ type: "espeak", voice: "gmw/en", ssml: false, rate: 175, pitch: 50, volume: 100, input },
 });
-const pieceOf = (input: string): PieceOrder => ({
+const pieceOf = (input: string): SpeechPiece => ({
   job: spoken(input),
   shape: { gains: [0.5], trailing: 0.1, silence: 50, pauseMs: { before: 0, after: 100 } },
   seconds: 1,
 });
-const orderOf = (inputs: readonly string[], format?: AudioFormat): SpeechOrder => ({
+const jobOf = (inputs: readonly string[], format?: AudioFormat): SpeechJob => ({
   pieces: inputs.map(pieceOf),
   ...{ format, progressive: false },
   divide: (_, crash) => Promise.reject(crash),
@@ -57,25 +57,25 @@ describe("A text in the helper", () => {
       await tools.remove();
     }
   };
-  const say = async (host: SubprocessHost, order: SpeechOrder): Promise<Buffer> =>
-    Buffer.concat(await collect(host.synthesize(order, never)));
+  const say = async (host: SubprocessHost, job: SpeechJob): Promise<Buffer> =>
+    Buffer.concat(await collect(host.synthesize(job, never)));
 
   for (const format of ["mp3", "ogg"] as const) {
     it(`has the bytes of its samples when they are encoded alone: ${format}`, async () => {
       const host = await open();
-      const wav = await say(host, orderOf(sentences));
+      const wav = await say(host, jobOf(sentences));
       const input = Readable.from([wav]);
       if (!isEncoded(format)) throw new Error("not encoded");
       const job = { format, sampleRate: wav.readUInt32LE(24), input };
       const alone = Buffer.concat(await collect(host.encode(job, never)));
-      expect((await say(host, orderOf(sentences, format))).equals(alone)).to.equal(true);
-      expect((await say(host, orderOf(sentences, "wav"))).equals(wav)).to.equal(true);
+      expect((await say(host, jobOf(sentences, format))).equals(alone)).to.equal(true);
+      expect((await say(host, jobOf(sentences, "wav"))).equals(wav)).to.equal(true);
     });
   }
 
   it("reports how many samples each piece has, and when its words begin", async () => {
     const host = await open();
-    const audio = host.synthesize(orderOf(sentences), never);
+    const audio = host.synthesize(jobOf(sentences), never);
     let bytes = 0;
     let part = await audio.next();
     for (; !part.done; part = await audio.next()) bytes += part.value.length;
@@ -91,21 +91,21 @@ describe("A text in the helper", () => {
     const rates: number[] = [];
     const onEncoding = (sampleRate: number): void => void rates.push(sampleRate);
     for (const format of ["mp3", "wav", undefined] as const)
-      await collect(host.synthesize(orderOf(["One."], format), never, { onEncoding }));
+      await collect(host.synthesize(jobOf(["One."], format), never, { onEncoding }));
     expect(rates).to.deep.equal([22_050, 22_050]);
   });
 
   it("lets the texts of other keys speak between its pieces", async () => {
     const host = await open({ concurrency: 1 });
     const ended: string[] = [];
-    const long = orderOf(Array.from({ length: 12 }, () => wordsOf(8)));
-    const speak = async (key: string, order: SpeechOrder): Promise<void> => {
-      await collect(host.synthesize(order, never, { waiter: createWaiter(key, order.pieces.length * 10) }));
+    const long = jobOf(Array.from({ length: 12 }, () => wordsOf(8)));
+    const speak = async (key: string, job: SpeechJob): Promise<void> => {
+      await collect(host.synthesize(job, never, { waiter: createWaiter(key, job.pieces.length * 10) }));
       ended.push(key);
     };
     const first = speak("long", long);
     await until("it speaks", () => host.stats().running > 0);
-    await Promise.all([first, speak("short", orderOf(["Hello."]))]);
+    await Promise.all([first, speak("short", jobOf(["Hello."]))]);
     expect(ended).to.deep.equal(["short", "long"]);
     expect(host.stats()).to.include({ running: 0, queued: 0 });
   });
@@ -114,11 +114,11 @@ describe("A text in the helper", () => {
     const host = await open();
     for (const format of [undefined, "mp3", "ogg"] as const) {
       const stop = new AbortController();
-      const order = orderOf(
+      const job = jobOf(
         Array.from({ length: 40 }, () => wordsOf(8)),
         format,
       );
-      const audio = host.synthesize(order, stop.signal, { waiter: createWaiter("key", 400) });
+      const audio = host.synthesize(job, stop.signal, { waiter: createWaiter("key", 400) });
       await audio.next();
       const reason = new Error("the caller left");
       stop.abort(reason);
@@ -130,13 +130,13 @@ describe("A text in the helper", () => {
   it("starts no piece that the service refuses, and fails with the refusal", async () => {
     const host = await open();
     const refusal = new Error("the model is not used now");
-    const { pieces, ...order } = orderOf(sentences);
+    const { pieces, ...job } = jobOf(sentences);
     const start = (): never => {
       throw refusal;
     };
     for (const refused of [0, 2]) {
       const some = pieces.map((piece, at) => (at === refused ? { ...piece, start } : piece));
-      expect(await rejection(say(host, { ...order, pieces: some }))).to.equal(refusal);
+      expect(await rejection(say(host, { ...job, pieces: some }))).to.equal(refusal);
     }
     expect(host.stats().running).to.equal(0);
   });
@@ -148,17 +148,17 @@ describe("A text in the helper", () => {
       begun++;
       return { succeeded: () => undefined, failed: () => undefined, ignored: () => undefined };
     };
-    const { pieces, ...order } = orderOf(
+    const { pieces, ...job } = jobOf(
       Array.from({ length: 40 }, () => wordsOf(8)),
       "mp3",
     );
     const stop = new AbortController();
-    const slow = { ...order, progressive: true, pieces: pieces.map((piece) => ({ ...piece, start })) };
+    const slow = { ...job, progressive: true, pieces: pieces.map((piece) => ({ ...piece, start })) };
     const audio = host.synthesize(slow, stop.signal, { waiter: createWaiter("slow", 15) });
     await audio.next();
     const encoders = 1;
     await until("its tools have ended", () => begun > 1 && host.stats().running === encoders);
-    for (let text = 0; text < 3; text++) await say(host, orderOf(sentences, "mp3"));
+    for (let text = 0; text < 3; text++) await say(host, jobOf(sentences, "mp3"));
     expect(begun).to.be.below(pieces.length);
     expect(host.stats()).to.include({ running: encoders, queued: 0 });
     stop.abort(new Error("the caller left"));
@@ -171,11 +171,11 @@ describe("A text in the helper", () => {
     await withFakeSpeaker(
       `cat >/dev/null; printf '${escaped(wavHeader(22_050, unknownSize))}'; head -c ${half} /dev/zero | tr '\\0' '\\1'`,
       async (host) => {
-        const { pieces, ...order } = orderOf(["One.", "Two."]);
+        const { pieces, ...job } = jobOf(["One.", "Two."]);
         const shape = { gains: [], silence: 0, pauseMs: { before: 0, after: 0 } };
         const loud = pieces.map((piece) => ({ ...piece, shape }));
         let size = 0;
-        for await (const { length } of host.synthesize({ ...order, pieces: loud }, never)) size += length;
+        for await (const { length } of host.synthesize({ ...job, pieces: loud }, never)) size += length;
         expect(size).to.equal(2 * half + wavHeaderBytes);
       },
     );
@@ -193,9 +193,9 @@ describe("A text in the helper", () => {
       expect(await rejection(collect(audio))).to.include({ reason: "helper" });
       await gone(pid);
       await until("its slots are free", () => host.stats().running === 0 && host.stats().queued === 0);
-      expect((await say(host, orderOf(["One."]))).length).to.be.above(wavHeaderBytes);
+      expect((await say(host, jobOf(["One."]))).length).to.be.above(wavHeaderBytes);
     };
-    const long = orderOf(
+    const long = jobOf(
       Array.from({ length: 9 }, () => wordsOf(80)),
       "mp3",
     );
@@ -238,18 +238,18 @@ describe("A text in the helper", () => {
           'printf %s "$text" | /usr/bin/espeak-ng "$@"',
         async (host) => {
           const divided: (readonly [piece: number, message: string])[] = [];
-          const order = orderOf(["One.", "BAD BAD.", "Two."]);
+          const job = jobOf(["One.", "BAD BAD.", "Two."]);
           const audio = await say(host, {
-            ...order,
+            ...job,
             divide: async (piece, { message }) => {
               divided.push([piece, message]);
               return ["BAD", "BAD."].map(pieceOf);
             },
           });
           expect(divided).to.deep.equal([[1, "espeak-ng failed."]]);
-          const parts = await say(host, orderOf(["One.", "BAD", "BAD.", "Two."]));
+          const parts = await say(host, jobOf(["One.", "BAD", "BAD.", "Two."]));
           expect(Math.abs(parts.length - audio.length)).to.be.below(2000);
-          const failed = await rejection(say(host, order));
+          const failed = await rejection(say(host, job));
           expect(failed).to.be.instanceOf(ToolFailed).and.include({ reason: "exit" });
         },
       );

@@ -1,8 +1,8 @@
 import type { SpeechRequest } from "../../src/engines/engine.ts";
 import type { LocalTool } from "../../src/engines/local/local-tool.ts";
 import type { SpeechEvent } from "../../src/subprocess/espeak.ts";
-import { orderAlone } from "../../src/subprocess/speech/order.ts";
 import { speakInProcess } from "../../src/subprocess/speech/speak-in-process.ts";
+import { singlePieceJob } from "../../src/subprocess/speech/speech-job.ts";
 import type { SubprocessHost } from "../../src/subprocess/subprocess-host.ts";
 
 export interface PieceSpeech {
@@ -19,8 +19,8 @@ export const speakByTool = async (
   request: SpeechRequest,
   signal = new AbortController().signal,
 ): Promise<PieceSpeech> => {
-  const { job, start, placed = (events) => events } = tool.ask(request);
-  const audio = host.synthesize(orderAlone(job, start), signal);
+  const { job, start, placed = (events) => events } = tool.pieceFor(request);
+  const audio = host.synthesize(singlePieceJob(job, start), signal);
   const chunks: Buffer[] = [];
   let part = await audio.next();
   for (; !part.done; part = await audio.next()) chunks.push(part.value);

@@ -29,7 +29,7 @@ export interface InFlightSynthesesOptions extends Pick<StoreRecheck, "renderer" 
   ) => void;
 }
 
-/** An engine's work for one synthesis. */
+/** The job of an engine for one synthesis. */
 export interface EngineJob {
   readonly rendition: Rendition;
   /** True once an engine has begun; false while the synthesis waits in a queue. */
@@ -51,7 +51,7 @@ export interface Wanted {
   readonly onEngineJob?: OnEngineJob | undefined;
 }
 
-/** Called with the work of each synthesis that a request starts (`miss`) or joins, in turn. */
+/** Called with the job of each synthesis that a request starts (`miss`) or joins, in turn. */
 export type OnEngineJob = (job: EngineJob, source: "miss" | "coalesced") => void;
 
 /** At most one synthesis runs per object; concurrent callers share it. */

@@ -9,7 +9,7 @@ import { libraryVersion, missingLibrary } from "../../engines/models/library.ts"
 import { readPack } from "../../engines/models/pack.ts";
 import { voiceNameOf, voicesOfPacks } from "../../engines/models/voices.ts";
 import type { Settings } from "../../settings/read-settings.ts";
-import { orderAlone } from "../../subprocess/speech/order.ts";
+import { singlePieceJob } from "../../subprocess/speech/speech-job.ts";
 import { openSubprocessHost, type SubprocessHost } from "../../subprocess/subprocess-host.ts";
 
 /** Most models pronounce letters and digits. */
@@ -60,11 +60,11 @@ export const composeModelCheck =
 
 const measure = async (host: SubprocessHost, tool: LocalTool, request: SpeechRequest) => {
   const start = performance.now();
-  const { job } = tool.ask(request);
+  const { job } = tool.pieceFor(request);
   const hash = createHash("sha256");
   let sampleRate = 0;
   let bytes = 0;
-  for await (const chunk of host.synthesize(orderAlone(job), new AbortController().signal)) {
+  for await (const chunk of host.synthesize(singlePieceJob(job), new AbortController().signal)) {
     if (sampleRate === 0) {
       sampleRate = chunk.readUInt32LE(24); // the header of the WAV is a chunk
       continue;

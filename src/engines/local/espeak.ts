@@ -1,7 +1,7 @@
 import { text } from "node:stream/consumers";
 import type { Prosody } from "../../domain/synthesis/speech.ts";
 import { type MappedText, rewrite, unchanged } from "../../domain/text/mapped-text.ts";
-import type { EspeakOrder, SpeechEvent } from "../../subprocess/espeak.ts";
+import type { EspeakRequest, SpeechEvent } from "../../subprocess/espeak.ts";
 import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
 import { clauseCost, spelledSeconds } from "./espeak-cost.ts";
 import { mnemonicsOf } from "./espeak-phonemes.ts";
@@ -69,7 +69,7 @@ export const espeak = async (host: SubprocessHost): Promise<LocalTool | undefine
     unreadable: (text, lang) => (isJapanese(lang) ? [] : (text.match(skipped) ?? [])),
     leastSeconds: spelledSeconds,
     pauses: (boundary) => pauses[boundary],
-    ask: ({ text, ssml, voice, prosody }) => {
+    pieceFor: ({ text, ssml, voice, prosody }) => {
       const harmless = plain(text);
       const written = ssml ? withPhonemes(harmless, voice) : harmless;
       const hasPhonemes = written !== harmless;
@@ -99,7 +99,11 @@ const pauses: Readonly<Record<Boundary, Pauses>> = {
  * Words per minute (at least 80), 0 to 99 with 50 as the voice's own pitch, and per cent (below 4
  * some voices are silent).
  */
-const prosodyValues = ({ rate, pitch, volume }: Prosody): Pick<EspeakOrder, "rate" | "pitch" | "volume"> => ({
+const prosodyValues = ({
+  rate,
+  pitch,
+  volume,
+}: Prosody): Pick<EspeakRequest, "rate" | "pitch" | "volume"> => ({
   rate: Math.max(80, Math.round(175 * rate)),
   pitch: Math.min(99, Math.round(50 * pitch)),
   volume: volume === 0 ? 0 : Math.max(4, Math.round(100 * volume)),

@@ -1,7 +1,7 @@
 import { NothingToSpeak, Unpronounceable } from "../../domain/errors.ts";
 import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
 import type { SpeechRequest } from "../engine.ts";
-import { type AskedPiece, type Boundary, type LocalTool, type Pauses, slowestRate } from "./local-tool.ts";
+import { type Boundary, type LocalTool, type Pauses, slowestRate, type ToolPiece } from "./local-tool.ts";
 
 /**
  * The version of what the tool is asked for. Raise it with every change of that, or names would
@@ -36,12 +36,12 @@ export const flite = (host: SubprocessHost): LocalTool | undefined => {
     cost,
     unreadable: (text) => text.normalize("NFKD").match(beyondAsciiLetters) ?? [],
     pauses: (boundary, rate) => pauses[boundary](rate),
-    ask,
+    pieceFor,
   };
 };
 
 /** The output is a file, because flite seeks in it; on a pipe it returns nothing, or hangs. */
-const ask = (request: SpeechRequest): AskedPiece => {
+const pieceFor = (request: SpeechRequest): ToolPiece => {
   const { volume } = request.prosody;
   const input = plain(request.text);
   if (!speakable.test(input)) {

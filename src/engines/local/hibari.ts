@@ -2,9 +2,9 @@ import { join } from "node:path";
 import { backgroundTime } from "../../async/time.ts";
 import { EngineFailed } from "../../domain/errors.ts";
 import { hibariCode } from "../../natural/hibari/voice.ts";
-import type { HibariOrder, HibariStart } from "../../subprocess/hibari.ts";
+import type { HibariRequest, HibariStart } from "../../subprocess/hibari.ts";
 import type { SpeechModel } from "../../subprocess/models.ts";
-import type { PieceUse } from "../../subprocess/speech/order.ts";
+import type { PieceUse } from "../../subprocess/speech/speech-job.ts";
 import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
 import type { InstalledVoice } from "../natural-voices/natural-voices.ts";
 import { type Boundary, type LocalTool, type Pauses, slowestRate } from "./local-tool.ts";
@@ -120,8 +120,8 @@ export const hibari = ({ host, installed, states, idleMs, deadlineMs = 30_000 }:
       const model = modelFor(voice);
       call = states.start(model.name);
       latest.set(voice, call);
-      const order: HibariOrder = { text: "", speed: 1, pitch: 1 };
-      for await (const _ of host.speakByModel({ model, order, deadlineMs }, new AbortController().signal));
+      const request: HibariRequest = { text: "", speed: 1, pitch: 1 };
+      for await (const _ of host.speakByModel({ model, request, deadlineMs }, new AbortController().signal));
       call.succeeded();
     } catch (error) {
       call?.failed(error); // its state reports it
@@ -144,18 +144,18 @@ export const hibari = ({ host, installed, states, idleMs, deadlineMs = 30_000 }:
     mostCost: 160,
     unreadable: unreadInEnglish,
     pauses: (boundary) => pauses[boundary],
-    ask: (request) => {
+    pieceFor: (request) => {
       const { voice, prosody } = request;
       const { text, pronounced, placed } = pronouncedRequest(request);
       requireReadable(text, speakableInEnglish);
-      const order: HibariOrder = {
+      const modelRequest: HibariRequest = {
         text,
         ...(pronounced && { pronounced }),
         speed: Math.max(prosody.rate, slowestRate),
         pitch: pitchFactor(prosody),
       };
       return {
-        job: { type: "model", model: modelFor(voice), order, deadlineMs },
+        job: { type: "model", model: modelFor(voice), request: modelRequest, deadlineMs },
         ...{ placed, volume: prosody.volume },
         start: () => start(voice),
       };

@@ -1,7 +1,7 @@
 import { kokoroLanguages } from "../../domain/catalog/natural-voices.ts";
 import { EngineFailed } from "../../domain/errors.ts";
 import { kokoroCode } from "../../natural/kokoro/voice.ts";
-import type { KokoroOrder, KokoroReader, KokoroStart } from "../../subprocess/kokoro.ts";
+import type { KokoroReader, KokoroRequest, KokoroStart } from "../../subprocess/kokoro.ts";
 import type { SpeechModel } from "../../subprocess/models.ts";
 import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
 import type { InstalledVoice } from "../natural-voices/natural-voices.ts";
@@ -77,14 +77,14 @@ export const kokoro = ({
     return { ...{ name: prefix, program: "kokoro", start, memoryBytes, idleMs }, lowPriority: true };
   };
 
-  const ask: LocalTool["ask"] = (request) => {
+  const pieceFor: LocalTool["pieceFor"] = (request) => {
     const { voice, prosody } = request;
     const reader = readerOf(voice);
     const model = modelOf(voice);
     if (!reader || !model) throw new EngineFailed("There is no such voice.");
     const { text, pronounced, placed } = pronouncedRequest(request);
     requireReadable(text, isEnglish(reader) ? speakableInEnglish : speakable);
-    const order: KokoroOrder = {
+    const modelRequest: KokoroRequest = {
       ...{ text, voice: `${voice}.bin`, reader },
       ...(pronounced && { pronounced }),
       speed: Math.max(prosody.rate, slowestRate),
@@ -92,7 +92,7 @@ export const kokoro = ({
       gain: gainOf(`${prefix}:${voice}`),
     };
     return {
-      job: { type: "model", model, order, deadlineMs },
+      job: { type: "model", model, request: modelRequest, deadlineMs },
       ...{ placed, volume: prosody.volume },
       start: () => states.start(prefix),
     };
@@ -117,7 +117,7 @@ export const kokoro = ({
     cost,
     unreadable: (text, lang) => (/^en\b/.test(lang) ? unreadInEnglish(text) : []),
     pauses: (boundary) => pauses[boundary],
-    ask,
+    pieceFor,
   };
 };
 

@@ -1,7 +1,7 @@
 import type { ProsodyParameter } from "../../domain/synthesis/speech.ts";
 import type { Reader } from "../../domain/text/preparation/reader.ts";
 import type { SpeechEvent } from "../../subprocess/espeak.ts";
-import type { PieceJob, PieceUse } from "../../subprocess/speech/order.ts";
+import type { PieceJob, PieceUse } from "../../subprocess/speech/speech-job.ts";
 import type { ModelQueue } from "../../subprocess/subprocess-host.ts";
 import type { SpeechRequest } from "../engine.ts";
 
@@ -75,14 +75,14 @@ export interface LocalTool {
    */
   pauses(boundary: Boundary, rate: number): Pauses;
   /**
-   * Returns what the tool is asked for, to speak one piece of a text.
+   * Returns the job with which the tool speaks one piece of a text.
    * @throws {Invalid} the tool would speak nothing of it
    * @throws {EngineFailed} it does not have the voice
    */
-  ask(request: SpeechRequest): AskedPiece;
+  pieceFor(request: SpeechRequest): ToolPiece;
 }
 
-export interface AskedPiece {
+export interface ToolPiece {
   readonly job: PieceJob;
   /** Factor of the samples, in addition to the voice's gain. Default: 1. */
   readonly volume?: number;

@@ -3,7 +3,7 @@ import packageJson from "@echogarden/svoxpico-wasm/package.json" with { type: "j
 import { EngineFailed, NothingToSpeak, Unpronounceable } from "../../domain/errors.ts";
 import type { Prosody } from "../../domain/synthesis/speech.ts";
 import type { SpeechModel } from "../../subprocess/models.ts";
-import type { PicoOrder, PicoStart } from "../../subprocess/pico.ts";
+import type { PicoRequest, PicoStart } from "../../subprocess/pico.ts";
 import type { InstalledVoice } from "../natural-voices/natural-voices.ts";
 import { type Boundary, type LocalTool, type Pauses, slowestRate } from "./local-tool.ts";
 import type { ModelStates } from "./model-states.ts";
@@ -49,16 +49,16 @@ export const pico = ({ installed, states }: PicoOptions): LocalTool => {
     cost,
     unreadable: (text) => text.match(beyondPico) ?? [],
     pauses: (boundary, rate) => pauses[boundary](rate),
-    ask: ({ voice, text, prosody }) => {
+    pieceFor: ({ voice, text, prosody }) => {
       requireSpeakable(text);
       const model = modelOf(voice);
       if (!model) throw new EngineFailed("There is no such voice.");
-      const order: PicoOrder = {
+      const request: PicoRequest = {
         ...{ voice, level, ...prosodyValues(prosody) },
         text: text.replace(pausing, " "),
       };
       return {
-        job: { type: "model", model, order, deadlineMs },
+        job: { type: "model", model, request, deadlineMs },
         volume: prosody.volume,
         start: () => states.start(`${prefix}:${voice}`),
       };
@@ -86,7 +86,7 @@ const modelIn = ({ folder, package: { voices } }: InstalledVoice): SpeechModel =
 };
 
 /** Pitch ranges from 2/3 to 5/3 of the voice's own, as in espeak-ng. */
-const prosodyValues = ({ rate, pitch }: Prosody): Pick<PicoOrder, "speed" | "pitch"> => ({
+const prosodyValues = ({ rate, pitch }: Prosody): Pick<PicoRequest, "speed" | "pitch"> => ({
   speed: Math.round(100 * Math.max(rate, slowestRate)),
   pitch: Math.round(100 * (pitch < 1 ? (2 + pitch) / 3 : 1 + (2 / 3) * (pitch - 1))),
 });

@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
 import { EngineFailed, NothingToSpeak } from "../../domain/errors.ts";
 import type { SpeechModel } from "../../subprocess/models.ts";
-import type { SherpaOrder, SherpaPart, SherpaStart } from "../../subprocess/sherpa.ts";
+import type { SherpaPart, SherpaRequest, SherpaStart } from "../../subprocess/sherpa.ts";
 import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
 import type { SpeechRequest } from "../engine.ts";
 import { missingLibrary } from "../models/library.ts";
 import type { ModelPack, PackSpeaker } from "../models/pack.ts";
 import { modelPrefix, voiceNameOf } from "../models/voices.ts";
-import { type AskedPiece, type Boundary, type LocalTool, type Pauses, slowestRate } from "./local-tool.ts";
+import { type Boundary, type LocalTool, type Pauses, slowestRate, type ToolPiece } from "./local-tool.ts";
 import type { ModelStates } from "./model-states.ts";
 
 export interface SherpaOptions {
@@ -41,11 +41,11 @@ export const sherpa = (packs: readonly ModelPack[], options: SherpaOptions): Loc
     reportsEvents: true,
     cost,
     pauses: (boundary) => pauses[boundary],
-    ask: (request) => {
+    pieceFor: (request) => {
       const voice = voices.get(request.voice);
       if (!voice) throw new EngineFailed("There is no such model.");
       if (options.library === undefined) throw new EngineFailed(missingLibrary);
-      return ask({ ...voice, ...options }, request);
+      return pieceFor({ ...voice, ...options }, request);
     },
   };
 };
@@ -56,8 +56,8 @@ export const loadModel = async (
   { host, limits }: Pick<SherpaOptions, "host" | "limits">,
   signal = new AbortController().signal,
 ): Promise<void> => {
-  const order: SherpaOrder = { speaker: 0, speed: 1, parts: [] };
-  const job = { model: modelOf(pack, limits), order };
+  const request: SherpaRequest = { speaker: 0, speed: 1, parts: [] };
+  const job = { model: modelOf(pack, limits), request };
   for await (const _ of host.speakByModel(job, signal));
 };
 
@@ -108,20 +108,20 @@ const cpuInfo = (): string => {
   }
 };
 
-interface Asking extends SherpaOptions {
+interface PieceOptions extends SherpaOptions {
   readonly pack: ModelPack;
   readonly speaker: PackSpeaker;
 }
 
-const ask = ({ states, pack, speaker, limits }: Asking, request: SpeechRequest): AskedPiece => {
+const pieceFor = ({ states, pack, speaker, limits }: PieceOptions, request: SpeechRequest): ToolPiece => {
   const { rate, volume } = request.prosody;
-  const order: SherpaOrder = {
+  const modelRequest: SherpaRequest = {
     speaker: speaker.id,
     speed: Math.max(rate, slowestRate),
     parts: partsOf(request),
   };
   return {
-    job: { type: "model", model: modelOf(pack, limits), order },
+    job: { type: "model", model: modelOf(pack, limits), request: modelRequest },
     volume,
     start: () => states.start(pack.name),
   };

@@ -10,15 +10,15 @@ import { type PreparedText, prepare } from "../../domain/text/preparation/prepar
 import type { Reader } from "../../domain/text/preparation/reader.ts";
 import type { Speaker } from "../../domain/text/ssml-speaker.ts";
 import type { SpeechReport } from "../../subprocess/protocol.ts";
-import { orderAlone, type SpeechOrder } from "../../subprocess/speech/order.ts";
+import { type SpeechJob, singlePieceJob } from "../../subprocess/speech/speech-job.ts";
 import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
 import { ToolFailed } from "../../subprocess/tools.ts";
 import type { Speech, SpeechRequest } from "../engine.ts";
-import { AskedPieces } from "./asked-pieces.ts";
 import type { JapaneseReadings } from "./japanese/japanese-readings.ts";
 import { type LocalPiece, localPieces, withoutTags } from "./local-pieces.ts";
 import type { LocalVoice } from "./local-tool.ts";
 import { collectPieceMarks } from "./piece-marks.ts";
+import { RequestedPieces } from "./requested-pieces.ts";
 
 /** Speaks the pieces of texts. */
 export type SpeechHost = Pick<SubprocessHost, "synthesize">;
@@ -43,25 +43,25 @@ export const speak = async (
   const { runs, spoken } = await prepareFor(request, { voiceOf, japanese }, signal);
   const pieces = localPieces(runs, request.prosody, voiceOf);
   requireReadable(pieces);
-  const asked = new AskedPieces(request, collectPieceMarks(spoken, request, pieces));
-  const order: SpeechOrder = {
-    pieces: asked.add(pieces),
+  const requested = new RequestedPieces(request, collectPieceMarks(spoken, request, pieces));
+  const job: SpeechJob = {
+    pieces: requested.add(pieces),
     format: encode ? format : undefined,
     progressive,
     divide: async (number, crash) => {
-      const parts = asked.divide(number);
+      const parts = requested.divide(number);
       if (parts) return parts;
-      throw await refusalOf(asked.piece(number), crash, { host, request, signal });
+      throw await refusalOf(requested.piece(number), crash, { host, request, signal });
     },
   };
-  if (order.pieces.length === 0) throw asked.silence();
+  if (job.pieces.length === 0) throw requested.silence();
   let report: SpeechReport | undefined;
   const read = async function* (): AsyncGenerator<Buffer, void> {
     try {
-      report = yield* host.synthesize(order, signal, { waiter, beforeStart, slot, onEncoding });
-      asked.report(report);
+      report = yield* host.synthesize(job, signal, { waiter, beforeStart, slot, onEncoding });
+      requested.report(report);
     } catch (error) {
-      throw errorOf(error, asked.silence);
+      throw errorOf(error, requested.silence);
     }
   };
   const audio = read();
@@ -72,8 +72,8 @@ export const speak = async (
     encoding: encode ? { kind: "encoded", format } : { kind: "pcm", sampleRate: sampleRateIn(first) },
     audio: encode ? startingWith(first, audio) : audio,
     encoded: () => report,
-    marks: () => asked.marks.marks(sampleRate()),
-    phonemes: () => asked.marks.phonemes(sampleRate()),
+    marks: () => requested.marks.marks(sampleRate()),
+    phonemes: () => requested.marks.phonemes(sampleRate()),
   };
 };
 
@@ -112,9 +112,15 @@ const refusalOf = async (
   const letters = (ssml ? withoutTags(text) : text).match(/\S/gu) ?? [];
   const refusal = new Unpronounceable(letters, { cause: crash });
   if (voice.tool.modelOf) return crash;
-  const { job } = voice.tool.ask({ ...request, text: "a", ssml: false, voice: voice.name, lang: voice.lang });
+  const { job } = voice.tool.pieceFor({
+    ...request,
+    text: "a",
+    ssml: false,
+    voice: voice.name,
+    lang: voice.lang,
+  });
   try {
-    for await (const _ of host.synthesize(orderAlone(job), signal, { waiter: request.waiter }));
+    for await (const _ of host.synthesize(singlePieceJob(job), signal, { waiter: request.waiter }));
     return refusal;
   } catch (error) {
     return error instanceof ToolFailed && error.reason === "silence" ? refusal : crash;

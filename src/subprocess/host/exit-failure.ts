@@ -11,7 +11,7 @@ export interface ToolProcess {
   /** The report about its output, which has ended; undefined if it reports nothing. */
   readonly spoken?: () => JobReport | undefined;
   /** Passes on what the service grants for a question of a text. */
-  readonly granted?: (grant: Grant) => void;
+  readonly onGrant?: (grant: Grant) => void;
   /** Kills it at once, without a reason. */
   kill(): void;
 }

@@ -21,14 +21,14 @@ export interface SpokenText {
 }
 
 /**
- * A line of a speaker process's input, in place of an order: the text that it speaks is no longer
+ * A line of a speaker process's input, in place of a request: the text that it speaks is no longer
  * needed.
  */
 export const cancelLine = "cancel";
 
-/** An order in one line: JSON may contain U+2028 and U+2029, at which `readline` ends a line. */
-export const orderLine = (order: unknown): string =>
-  JSON.stringify(order).replace(/[\u2028\u2029]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16)}`);
+/** A request in one line: JSON may contain U+2028 and U+2029, at which `readline` ends a line. */
+export const requestLine = (request: unknown): string =>
+  JSON.stringify(request).replace(/[\u2028\u2029]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16)}`);
 
 export type FrameKind = (typeof frameKinds)[keyof typeof frameKinds];
 

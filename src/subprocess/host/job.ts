@@ -3,7 +3,7 @@ import type { Grant, JobSpec, Response } from "../protocol.ts";
 import type { ToolFailed } from "../tools.ts";
 import { createWindow, inParts } from "../window.ts";
 import type { ToolProcess } from "./exit-failure.ts";
-import { asToolFailed, LimitedWork } from "./limited-work.ts";
+import { asToolFailed, LimitedProcess } from "./limited-process.ts";
 
 /** The helper's side of a job. */
 export class Job {
@@ -11,42 +11,44 @@ export class Job {
   readonly finished: Promise<void>;
   readonly #id: number;
   readonly #name: string;
-  readonly #work: ToolProcess;
-  readonly #limited: LimitedWork;
+  readonly #toolProcess: ToolProcess;
+  readonly #limited: LimitedProcess;
   readonly #send: (response: Response) => void;
   readonly #window = createWindow();
 
   constructor(
     id: number,
     name: string,
-    work: ToolProcess,
-    order: JobSpec,
+    toolProcess: ToolProcess,
+    spec: JobSpec,
     send: (response: Response) => void,
     time?: Time,
   ) {
     this.#id = id;
     this.#name = name;
-    this.#work = work;
+    this.#toolProcess = toolProcess;
     this.#send = send;
-    this.#limited = new LimitedWork(name, work, order, { time, onStop: this.#window.open });
+    this.#limited = new LimitedProcess(name, toolProcess, spec, { time, onStop: this.#window.open });
     this.finished = this.#outcome().then(send);
   }
 
   input(bytes: Buffer): void {
     this.#limited.extend(bytes);
-    this.#work.input.write(bytes, () => this.#send({ type: "written", job: this.#id, bytes: bytes.length }));
+    this.#toolProcess.input.write(bytes, () =>
+      this.#send({ type: "written", job: this.#id, bytes: bytes.length }),
+    );
   }
 
   end(): void {
-    this.#work.input.end();
+    this.#toolProcess.input.end();
   }
 
   taken(bytes: number): void {
     this.#window.acknowledged(bytes);
   }
 
-  granted(grant: Grant): void {
-    this.#work.granted?.(grant);
+  onGrant(grant: Grant): void {
+    this.#toolProcess.onGrant?.(grant);
   }
 
   /** Kills the process; `failed` is sent when it has exited. */
@@ -58,7 +60,7 @@ export class Job {
     const job = this.#id;
     try {
       for await (const chunk of this.#limited.output()) await this.#pass(chunk);
-      return { type: "done", job, ...this.#work.spoken?.() };
+      return { type: "done", job, ...this.#toolProcess.spoken?.() };
     } catch (error) {
       const { reason, message, isOfEncoder } = asToolFailed(this.#name, error);
       return { type: "failed", job, reason, message, ...(isOfEncoder && { isOfEncoder }) };

@@ -95,10 +95,10 @@ async function openSpeakers(version: string | undefined): Promise<SpeakerPool | 
   return undefined;
 }
 
-const speak = (order: EspeakSpec): ToolProcess =>
+const speak = (spec: EspeakSpec): ToolProcess =>
   speakers
-    ? speakers.acquire(order)
-    : startTool({ ...order, type: "tool", tool: "espeak-ng", args: espeakArguments(order), output: "pipe" });
+    ? speakers.acquire(spec)
+    : startTool({ ...spec, type: "tool", tool: "espeak-ng", args: espeakArguments(spec), output: "pipe" });
 
 const encode = ({
   format,
@@ -109,14 +109,14 @@ const encode = ({
     ? startLame(lame, sampleRate, !lowPriority)
     : pool.acquire(format);
 
-const nameOf = (order: JobSpec): string => {
-  switch (order.type) {
+const nameOf = (spec: JobSpec): string => {
+  switch (spec.type) {
     case "tool":
-      return order.tool;
+      return spec.tool;
     case "espeak":
       return "espeak-ng";
     case "model":
-      return `The model ${order.model.name}`;
+      return `The model ${spec.model.name}`;
     case "encoder":
     case "decoder":
       return "ffmpeg";
@@ -125,37 +125,37 @@ const nameOf = (order: JobSpec): string => {
   }
 };
 
-const begin = (job: number, order: JobSpec): ToolProcess =>
-  order.type === "speech" ? beginText(job, order) : beginTool(order);
+const begin = (job: number, spec: JobSpec): ToolProcess =>
+  spec.type === "speech" ? beginText(job, spec) : beginTool(spec);
 
-const beginText = (job: number, order: SpeechSpec): ToolProcess =>
-  startText(order, {
+const beginText = (job: number, spec: SpeechSpec): ToolProcess =>
+  startText(spec, {
     ...{ begin: beginTool, nameOf, encode },
     ask: (number, question) => send({ type: "question", job, number, question }),
     onEncoding: (sampleRate) => send({ type: "encoding", job, sampleRate }),
     onSpoken: (report) => send({ type: "spoken", job, ...report }),
   });
 
-const beginTool = (order: Exclude<JobSpec, SpeechSpec>): ToolProcess => {
-  switch (order.type) {
+const beginTool = (spec: Exclude<JobSpec, SpeechSpec>): ToolProcess => {
+  switch (spec.type) {
     case "tool":
-      return startTool(order);
+      return startTool(spec);
     case "espeak":
-      return speak(order);
+      return speak(spec);
     case "model":
-      return models.acquire(order);
+      return models.acquire(spec);
     case "encoder":
-      return encode(order);
+      return encode(spec);
     case "decoder":
-      return startDecoder(order);
+      return startDecoder(spec);
   }
 };
 
-const start = (job: number, order: JobSpec): void => {
-  const name = nameOf(order);
+const start = (job: number, spec: JobSpec): void => {
+  const name = nameOf(spec);
   try {
-    const work = begin(job, order);
-    const served = new Job(job, name, work, order, send);
+    const toolProcess = begin(job, spec);
+    const served = new Job(job, name, toolProcess, spec, send);
     jobs.set(job, served);
     void served.finished.finally(() => jobs.delete(job));
   } catch {
@@ -166,7 +166,7 @@ const start = (job: number, order: JobSpec): void => {
 
 process.on("message", (request: Request) => {
   if (request.type === "ping") return send({ type: "pong" });
-  if (request.type === "start") return start(request.job, request.order);
+  if (request.type === "start") return start(request.job, request.spec);
   const job = jobs.get(request.job);
   switch (request.type) {
     case "input":
@@ -174,7 +174,7 @@ process.on("message", (request: Request) => {
     case "end":
       return job?.end();
     case "grant":
-      return job?.granted(request.grant);
+      return job?.onGrant(request.grant);
     case "taken":
       return job?.taken(request.bytes);
     case "abort":

@@ -8,18 +8,18 @@ import {
   createFrameReader,
   type Frame,
   frameKinds,
-  orderLine,
+  requestLine,
   type SpokenText,
 } from "./frames.ts";
 import { limitedCommand } from "./limited-command.ts";
 import { lowerPriority } from "./lower-priority.ts";
 
-export type SpeakerProcess<Order> = ReturnType<typeof startSpeaker<Order>>;
+export type SpeakerProcess<Content> = ReturnType<typeof startSpeaker<Content>>;
 
 export interface SpeakerOptions {
   /** The name of the process in messages. */
   readonly name: string;
-  /** The program, which reads orders and writes frames (speaker-program.ts), and its arguments. */
+  /** The program reads requests and writes frames (speaker-program.ts). Its arguments follow. */
   readonly program: URL;
   readonly args?: readonly string[];
   /** The options of Node, and its environment. */
@@ -30,11 +30,11 @@ export interface SpeakerOptions {
   readonly lowPriority: boolean;
 }
 
-/** Node 24 reserves 570 MB that it does not use, and 23 MB for the thread that reads orders. */
+/** Node 24 reserves 570 MB that it does not use, and 23 MB for the thread that reads requests. */
 const nodeBytes = 608 * 1024 * 1024;
 
 /** A process with a speech library, for one text at a time. */
-export const startSpeaker = <Order>(options: SpeakerOptions) => {
+export const startSpeaker = <Content>(options: SpeakerOptions) => {
   const { name, program, args = [], memoryBytes, lowPriority } = options;
   const flags = [
     ...(options.flags ?? []),
@@ -75,9 +75,9 @@ export const startSpeaker = <Order>(options: SpeakerOptions) => {
      * the output early, unless the program speaks a text in a single step.
      * @throws {ToolFailed}
      */
-    speak: async function* (order: Order, signal: AbortSignal): AsyncGenerator<Buffer, SpokenText> {
+    speak: async function* (request: Content, signal: AbortSignal): AsyncGenerator<Buffer, SpokenText> {
       const cancel = (): void => void child.stdin.write(`${cancelLine}\n`);
-      child.stdin.write(`${orderLine(order)}\n`);
+      child.stdin.write(`${requestLine(request)}\n`);
       if (signal.aborted) cancel();
       signal.addEventListener("abort", cancel);
       try {

@@ -3,7 +3,7 @@ import { espeakUnknownSize, wavHeader } from "../../domain/synthesis/wav-header.
 import { cancelLine, type FrameKind, frameHeader, frameKinds, type SpokenText } from "./frames.ts";
 
 /**
- * The program of a speaker process: it reads orders as lines of JSON and writes frames. Writing
+ * The program of a speaker process: it reads requests as lines of JSON and writes frames. Writing
  * blocks, so the pipe's backpressure is that of the synthesis. It speaks one text at a time, and
  * ends when its input ends.
  */
@@ -69,7 +69,7 @@ export const createWavWriter = (sampleRate: () => number) => {
   };
 };
 
-/** The orders of a program whose synthesis is a single step, which no cancellation ends. */
+/** The requests to a program whose synthesis is a single step, which no cancellation ends. */
 export function* readLines(): Generator<string, void> {
   for (const line of linesOfInput()) if (line !== cancelLine) yield line;
 }

@@ -13,8 +13,8 @@ const endsItselfMs = 500;
 export const abandoned = new ToolFailed("abandoned", "The text is no longer needed.");
 
 /** A speaker process for one text. */
-export interface TakenSpeaker<Order> {
-  readonly speaker: SpeakerProcess<Order>;
+export interface TakenSpeaker<Content> {
+  readonly speaker: SpeakerProcess<Content>;
   /**
    * Called when its text has ended, or its process. `hasFailed`: the text has, so that the state of
    * the process's library is unknown.
@@ -23,9 +23,9 @@ export interface TakenSpeaker<Order> {
 }
 
 /** One text as a tool's process: it starts when its input ends. `take` rejects if it is aborted. */
-export const speakOnce = <Order>(
-  orderFor: (input: string) => Order,
-  take: (signal: AbortSignal) => Promise<TakenSpeaker<Order>>,
+export const speakOnce = <Content>(
+  requestFor: (input: string) => Content,
+  take: (signal: AbortSignal) => Promise<TakenSpeaker<Content>>,
 ): ToolProcess => {
   const stop = new AbortController();
   const parts: Buffer[] = [];
@@ -54,7 +54,7 @@ export const speakOnce = <Order>(
     stop.signal.addEventListener("abort", endSoon);
     if (stop.signal.aborted) endSoon();
     try {
-      spoken = yield* speaker.speak(orderFor(whole), stop.signal);
+      spoken = yield* speaker.speak(requestFor(whole), stop.signal);
       if (spoken.isLast) await speaker.gone;
       hasFailed = false;
     } finally {

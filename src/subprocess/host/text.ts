@@ -7,13 +7,13 @@ import { type PieceListener, type SpokenText, speakPieces } from "../speech/spea
 import { ToolFailed } from "../tools.ts";
 import { inParts } from "../window.ts";
 import type { ToolProcess } from "./exit-failure.ts";
-import { asToolFailed, LimitedWork } from "./limited-work.ts";
+import { asToolFailed, LimitedProcess } from "./limited-process.ts";
 import { abandoned } from "./text-job.ts";
 
 interface TextOptions {
   readonly begin: (job: PieceSpec["job"]) => ToolProcess;
   readonly nameOf: (job: PieceSpec["job"]) => string;
-  readonly encode: (order: Pick<EncoderSpec, "format" | "sampleRate" | "lowPriority">) => ToolProcess;
+  readonly encode: (spec: Pick<EncoderSpec, "format" | "sampleRate" | "lowPriority">) => ToolProcess;
   readonly ask: (number: number, question: Question) => void;
   readonly onEncoding: (sampleRate: number) => void;
   readonly onSpoken: (report: SpokenPieceReport) => void;
@@ -28,11 +28,11 @@ interface Piece extends PieceSpec {
  * that those of other texts come between.
  */
 export const startText = (
-  order: SpeechSpec,
+  spec: SpeechSpec,
   { begin, nameOf, encode, onEncoding, onSpoken, ...options }: TextOptions,
 ): ToolProcess => {
   const stop = new AbortController();
-  const { ask, granted } = createQuestions(options.ask, stop.signal);
+  const { ask, onGrant } = createQuestions(options.ask, stop.signal);
   const running = new Set<Promise<void>>();
   let pieces = 0;
   const numbered = (specs: readonly PieceSpec[]): Piece[] =>
@@ -57,14 +57,14 @@ export const startText = (
     let onAbort = (): void => undefined;
     try {
       signal.throwIfAborted();
-      const work = begin(isContinuation && job.type !== "model" ? { ...job, lowPriority: true } : job);
-      const limited = new LimitedWork(nameOf(job), work, job, { onStop });
+      const toolProcess = begin(isContinuation && job.type !== "model" ? { ...job, lowPriority: true } : job);
+      const limited = new LimitedProcess(nameOf(job), toolProcess, job, { onStop });
       onAbort = () => limited.stop(abandoned);
       signal.addEventListener("abort", onAbort, { once: true });
-      work.input.end(input);
+      toolProcess.input.end(input);
       yield* limited.output();
       failure = undefined;
-      onEnd(work.spoken?.() ?? {});
+      onEnd(toolProcess.spoken?.() ?? {});
     } catch (error) {
       failure = asToolFailed(nameOf(job), error);
       throw failure;
@@ -78,11 +78,11 @@ export const startText = (
   }
 
   async function* encoded(format: EncoderSpec["format"], text: SpokenText): AsyncGenerator<Buffer, void> {
-    const { deadlineMs, maxOutputBytes, lowPriority, hasEncoder } = order;
+    const { deadlineMs, maxOutputBytes, lowPriority, hasEncoder } = spec;
     if (!hasEncoder) await ask({ need: "encoder" });
     const { sampleRate } = text;
     const encoder = encode({ format, sampleRate, lowPriority });
-    const limited = new LimitedWork("ffmpeg", encoder, {
+    const limited = new LimitedProcess("ffmpeg", encoder, {
       ...{ type: "encoder", deadlineMs, maxOutputBytes, sampleRate },
     });
     stop.signal.addEventListener("abort", () => limited.stop(abandoned), { once: true });
@@ -105,8 +105,8 @@ export const startText = (
 
   async function* read(): AsyncGenerator<Buffer, void> {
     try {
-      const { progressive, format } = order;
-      spoken = await speakPieces(numbered(order.pieces), { progressive, say, divide }, stop.signal);
+      const { progressive, format } = spec;
+      spoken = await speakPieces(numbered(spec.pieces), { progressive, say, divide }, stop.signal);
       if (format !== undefined) onEncoding(spoken.sampleRate);
       yield* format !== undefined && isEncoded(format) ? encoded(format, spoken) : inWav(spoken);
     } finally {
@@ -116,27 +116,27 @@ export const startText = (
   }
 
   return {
-    input: new Writable(), // its pieces are its order
+    input: new Writable(), // its pieces are in its spec
     output: read(),
     spoken: () => spoken && { speech: spoken.report() },
-    granted,
+    onGrant,
     kill: () => stop.abort(abandoned),
   };
 };
 
 /** The questions of a text, which fail when it is stopped. */
 const createQuestions = (send: TextOptions["ask"], stopped: AbortSignal) => {
-  const asked: ((grant: Grant) => void)[] = [];
+  const pending: ((grant: Grant) => void)[] = [];
   return {
     /** @throws {ToolFailed} it is refused */
     ask: async (question: Question): Promise<Grant> => {
-      const grant = new Promise<Grant>((resolve) => asked.push(resolve));
-      send(asked.length - 1, question);
-      const granted = await untilAborted(grant, stopped);
-      if (granted.isRefused) throw new ToolFailed("refused", "The service has refused it.");
-      return granted;
+      const granted = new Promise<Grant>((resolve) => pending.push(resolve));
+      send(pending.length - 1, question);
+      const grant = await untilAborted(granted, stopped);
+      if (grant.isRefused) throw new ToolFailed("refused", "The service has refused it.");
+      return grant;
     },
-    granted: (grant: Grant): void => asked[grant.question]?.(grant),
+    onGrant: (grant: Grant): void => pending[grant.question]?.(grant),
   };
 };
 
@@ -144,7 +144,7 @@ const createQuestions = (send: TextOptions["ask"], stopped: AbortSignal) => {
 const feed = async (
   input: ToolProcess["input"],
   { sampleRate, pcm }: SpokenText,
-  limited: LimitedWork,
+  limited: LimitedProcess,
   stopped: AbortSignal,
 ): Promise<void> => {
   // An encoder that has exited may never take what was written.

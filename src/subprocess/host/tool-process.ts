@@ -16,9 +16,9 @@ const memoryBytes = 256 * 1024 * 1024;
 const notFound = 127;
 
 /** Starts a speech tool under resource limits. The text is passed on standard input only. */
-export const startTool = (order: ToolSpec): ToolProcess => {
-  const file = order.output === "file" ? openTemporaryFile(order.maxOutputBytes) : undefined;
-  const { tool, args, maxOutputBytes, deadlineMs, lowPriority } = order;
+export const startTool = (spec: ToolSpec): ToolProcess => {
+  const file = spec.output === "file" ? openTemporaryFile(spec.maxOutputBytes) : undefined;
+  const { tool, args, maxOutputBytes, deadlineMs, lowPriority } = spec;
   const cpuSeconds = Math.ceil(deadlineMs / 1000);
   const limits = { cpuSeconds, memoryBytes, fileBytes: maxOutputBytes };
   return startLimited(tool, args, { limits, output: file ?? "pipe", lowPriority });

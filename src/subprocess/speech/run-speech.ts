@@ -9,10 +9,10 @@ import type { Grant, Limits, PieceSpec, Question, SpeechReport, SpeechSpec } fro
 import type { RemoteJob, TextListener } from "../remote-job.ts";
 import { type HostContext, isShort, type SlotOptions } from "../run-in-slot.ts";
 import { ToolFailed } from "../tools.ts";
-import type { PieceJob, PieceOrder, PieceUse, SpeechOrder } from "./order.ts";
+import type { PieceJob, PieceUse, SpeechJob, SpeechPiece } from "./speech-job.ts";
 
 export interface Speaking {
-  readonly order: SpeechOrder;
+  readonly speechJob: SpeechJob;
   /** The request to the helper for a piece. */
   readonly specOf: (job: PieceJob, lowPriority: boolean) => Omit<PieceSpec, "shape">;
   readonly slotsOf: (job: PieceJob) => Resource;
@@ -90,7 +90,7 @@ class RunningText implements TextListener {
   readonly #context: HostContext;
   readonly #speaking: Speaking;
   readonly #options: RunningTextOptions;
-  readonly #pieces: PieceOrder[];
+  readonly #pieces: SpeechPiece[];
   readonly #running = new Map<number, RunningPiece>();
   #releaseEncoder: (() => void) | undefined;
   #stopWatch = (): void => undefined;
@@ -100,21 +100,21 @@ class RunningText implements TextListener {
     this.#context = context;
     this.#speaking = speaking;
     this.#options = options;
-    this.#pieces = [...speaking.order.pieces];
+    this.#pieces = [...speaking.speechJob.pieces];
     this.#releaseEncoder = options.slot?.take();
   }
 
   /** Resolves when the first piece has its slot, and the helper has the text. */
   async start(): Promise<RemoteJob> {
-    const { order, limits } = this.#speaking;
+    const { speechJob, limits } = this.#speaking;
     const { signal } = this.#options;
     await this.#begin(0, false);
     const host = await untilAborted(this.#context.helper.current(), signal);
     this.#kill = () => host.kill();
     this.#stopWatch = watchHelper(host, this.#context);
     const spec: SpeechSpec = {
-      ...{ type: "speech", ...limits, format: order.format, progressive: order.progressive },
-      pieces: this.#specs(order.pieces),
+      ...{ type: "speech", ...limits, format: speechJob.format, progressive: speechJob.progressive },
+      pieces: this.#specs(speechJob.pieces),
       lowPriority: this.#isLong,
       hasEncoder: this.#releaseEncoder !== undefined,
     };
@@ -127,7 +127,7 @@ class RunningText implements TextListener {
     try {
       if (question.need === "parts") {
         const crash = new ToolFailed("exit", question.message);
-        const parts = await this.#speaking.order.divide(question.piece, crash);
+        const parts = await this.#speaking.speechJob.divide(question.piece, crash);
         this.#pieces.push(...parts);
         return { parts: this.#specs(parts) };
       }
@@ -177,8 +177,8 @@ class RunningText implements TextListener {
     return !isShort(this.#options.waiter);
   }
 
-  #specs(orders: readonly PieceOrder[]): PieceSpec[] {
-    return orders.map(({ job, shape }) => ({ ...this.#speaking.specOf(job, this.#isLong), shape }));
+  #specs(pieces: readonly SpeechPiece[]): PieceSpec[] {
+    return pieces.map(({ job, shape }) => ({ ...this.#speaking.specOf(job, this.#isLong), shape }));
   }
 
   /** Resolves when the piece has its slot. */
@@ -207,7 +207,7 @@ class RunningText implements TextListener {
     running.stopDeadline = startJobDeadline(job, this.#kill, this.#context).stop;
   }
 
-  #piece(number: number): PieceOrder {
+  #piece(number: number): SpeechPiece {
     const piece = this.#pieces[number];
     if (!piece) throw new RangeError(`There is no piece ${number}.`);
     return piece;

@@ -1,8 +1,8 @@
 import { unknownSize, wavHeader } from "../../domain/synthesis/wav-header.ts";
 import type { JobReport } from "../protocol.ts";
 import type { SubprocessHost } from "../subprocess-host.ts";
-import type { PieceJob, PieceOrder } from "./order.ts";
 import { type PieceListener, speakPieces } from "./speak-pieces.ts";
+import type { PieceJob, SpeechPiece } from "./speech-job.ts";
 
 /** The WAV of a piece. `onEnd`: called before its end. */
 export type SpeakPiece = (
@@ -16,12 +16,12 @@ export type SpeakPiece = (
 export const speakInProcess = (speakPiece: SpeakPiece): SubprocessHost["synthesize"] =>
   async function* ({ pieces, progressive, divide }, signal, { beforeStart } = {}) {
     let numbers = 0;
-    const numbered = (orders: readonly PieceOrder[]) =>
-      orders.map((order) => ({ ...order, number: numbers++ }));
+    const numbered = (unnumbered: readonly SpeechPiece[]) =>
+      unnumbered.map((piece) => ({ ...piece, number: numbers++ }));
     const speaking = {
       progressive,
       say: async function* (
-        { job, start }: PieceOrder,
+        { job, start }: SpeechPiece,
         signal: AbortSignal,
         isContinuation: boolean,
         { onEnd }: PieceListener,

@@ -36,7 +36,7 @@ import { espeakArguments } from "../../../src/subprocess/espeak.ts";
 import type { SubprocessHost } from "../../../src/subprocess/subprocess-host.ts";
 import { collect } from "../../support/collect.ts";
 import { duringSuite } from "../../support/during.ts";
-import { kokoroVoiceName, naturalJob, naturalVoiceNames } from "../../support/natural-orders.ts";
+import { kokoroVoiceName, naturalJob, naturalVoiceNames } from "../../support/natural-requests.ts";
 import { childrenOf, until } from "../../support/processes.ts";
 import { speakingPieces } from "../../support/speak-piece.ts";
 import { openToolHost } from "../../support/tool-host.ts";
@@ -198,8 +198,8 @@ describe("The version of audio", () => {
           orders.push({ tool: "espeak-ng", args: espeakArguments(job), output: "pipe", input: job.input });
           return host.speak({ ...job, input: job.ssml ? job.input : "One." }, signal);
         },
-        speakByModel: ({ model: { name, start, memoryBytes, idleMs }, order }) => {
-          orders.push({ model: { name, ...start, memoryBytes, idleMs }, ...order });
+        speakByModel: ({ model: { name, start, memoryBytes, idleMs }, request }) => {
+          orders.push({ model: { name, ...start, memoryBytes, idleMs }, ...request });
           return pcm(wav(1));
         },
       };
@@ -255,11 +255,11 @@ describe("The version of audio", () => {
         if (!found) return this.skip();
         const { version, ...job } = found;
         const spoken: string[] = [];
-        for (const change of [{}, { speed: job.order.speed * 1.25 }, { pitch: job.order.pitch * 1.25 }]) {
+        for (const change of [{}, { speed: job.request.speed * 1.25 }, { pitch: job.request.pitch * 1.25 }]) {
           // Kokoro is slow.
           for (const text of voiceName === kokoroVoiceName ? naturalTexts.slice(0, 1) : naturalTexts) {
-            const order = { ...job.order, text, ...change };
-            const audio = await collect(host.speakByModel({ ...job, order }, never));
+            const request = { ...job.request, text, ...change };
+            const audio = await collect(host.speakByModel({ ...job, request }, never));
             spoken.push(createHash("sha256").update(Buffer.concat(audio)).digest("hex"));
           }
         }

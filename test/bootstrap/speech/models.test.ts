@@ -6,7 +6,7 @@ import { composeModels } from "../../../src/bootstrap/speech/models.ts";
 import { EngineFailed } from "../../../src/domain/errors.ts";
 import { normalProsody } from "../../../src/domain/synthesis/speech.ts";
 import { readSettings } from "../../../src/settings/read-settings.ts";
-import type { SherpaOrder } from "../../../src/subprocess/sherpa.ts";
+import type { SherpaRequest } from "../../../src/subprocess/sherpa.ts";
 import type { SubprocessHost } from "../../../src/subprocess/subprocess-host.ts";
 import { ToolFailed } from "../../../src/subprocess/tools.ts";
 import { duringSuite } from "../../support/during.ts";
@@ -41,7 +41,7 @@ describe("The models of an installation without sherpa-onnx", () => {
       ...{ text: "hello", ssml: false, lang: "en-US", prosody: normalProsody, format: "mp3" as const },
       voice: `${packNames.piper}#0`,
     };
-    expect(() => tools.get("g1")?.ask(request)).to.throw(EngineFailed, missing);
+    expect(() => tools.get("g1")?.pieceFor(request)).to.throw(EngineFailed, missing);
   });
 
   it("are none without packs: nothing is checked and nothing is said", async () => {
@@ -59,7 +59,7 @@ describe("Models that are loaded at the start", () => {
     const gated: SubprocessHost = {
       ...host,
       speakByModel: async function* (job, signal, slotOptions) {
-        const isPreload = (job.order as SherpaOrder).parts.length === 0;
+        const isPreload = (job.request as SherpaRequest).parts.length === 0;
         if (isPreload) await mayLoad.promise;
         yield* host.speakByModel(job, signal, slotOptions);
         if (isPreload) hasLoaded.resolve();

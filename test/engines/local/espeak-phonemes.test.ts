@@ -77,7 +77,7 @@ describe("What espeak-ng is asked for", () => {
         }
         const prosody = { pitch: 1, rate: 1, volume: 1 };
         const request = { text, ssml: true, voice: "gmw/en", lang: "en-GB", prosody, format: "wav" } as const;
-        const { input = "", phonemes } = tool.ask(request).job as EspeakJob;
+        const { input = "", phonemes } = tool.pieceFor(request).job as EspeakJob;
         const commands = input.match(/\[\p{Cf}*\[[^\]]*\]?\]?/gu) ?? [];
         expect(commands.filter((one) => one !== "[[h'a]]")).to.deep.equal([]);
         expect(phonemes ?? false).to.equal(commands.length > 0);

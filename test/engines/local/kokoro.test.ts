@@ -16,7 +16,7 @@ import {
 } from "../../../src/engines/natural-voices/natural-voices.ts";
 import { onnxRuntime } from "../../../src/natural/onnx/session.ts";
 import type { ModelJob } from "../../../src/subprocess/jobs.ts";
-import type { KokoroOrder } from "../../../src/subprocess/kokoro.ts";
+import type { KokoroRequest } from "../../../src/subprocess/kokoro.ts";
 import type { SubprocessHost } from "../../../src/subprocess/subprocess-host.ts";
 import { ToolFailed } from "../../../src/subprocess/tools.ts";
 import { childrenOf, gone, pollTimeoutMs } from "../../support/processes.ts";
@@ -52,8 +52,8 @@ describe("The tool Kokoro", () => {
   const states = createModelStates({ warn: () => {} });
   const toolWith = (host = hostWith(), installed = voicesNamed("bf_emma", "am_michael", "ff_siwis")) =>
     kokoro({ host, installed, states, idleMs: 1000 }) as LocalTool;
-  const jobFor = (request: SpeechRequest) => toolWith().ask(request).job as ModelJob;
-  const ordered = (request: SpeechRequest) => jobFor(request).order;
+  const jobFor = (request: SpeechRequest) => toolWith().pieceFor(request).job as ModelJob;
+  const ordered = (request: SpeechRequest) => jobFor(request).request;
 
   it("has a voice as soon as it is installed", () => {
     const installed = new Map<string, InstalledVoice>();
@@ -94,8 +94,8 @@ describe("The tool Kokoro", () => {
     expect(toolWith().prosodyParameters("bf_emma")).to.deep.equal(["pitch", "rate", "volume"]);
     const pitches: unknown[] = [];
     for (const pitch of [0, 1, 2]) {
-      const order = ordered(requestOf("bf_emma", "Ready.", "en-GB", { ...normalProsody, pitch }));
-      pitches.push((order as KokoroOrder).pitch);
+      const modelRequest = ordered(requestOf("bf_emma", "Ready.", "en-GB", { ...normalProsody, pitch }));
+      pitches.push((modelRequest as KokoroRequest).pitch);
     }
     expect(pitches).to.deep.equal([2 / 3, 1, 1 + 2 / 3]);
   });
@@ -104,9 +104,9 @@ describe("The tool Kokoro", () => {
     const document = `<speak>La <phoneme ph="ˈka.za">casa</phoneme> <phoneme alphabet="x-sampa" ph='"kasa'>casa</phoneme></speak>`;
     for (const voice of ["ff_siwis", "bf_emma"]) {
       expect(toolWith().takesPhonemes).to.equal(true);
-      const order = ordered({ ...requestOf(voice, document), ssml: true });
-      expect(order).to.include({ text: "La casa casa" });
-      expect((order as KokoroOrder).pronounced).to.deep.equal([
+      const modelRequest = ordered({ ...requestOf(voice, document), ssml: true });
+      expect(modelRequest).to.include({ text: "La casa casa" });
+      expect((modelRequest as KokoroRequest).pronounced).to.deep.equal([
         { start: 3, end: 7, ipa: "ˈka.za" },
         { start: 8, end: 12, ipa: "ˈkasa" },
       ]);
@@ -115,7 +115,7 @@ describe("The tool Kokoro", () => {
 
   it("places the words of a document where they are written in it", async () => {
     const document = '<speak>La <phoneme ph="kasa">casa</phoneme></speak>';
-    const { placed } = toolWith().ask({ ...requestOf("ff_siwis", document), ssml: true });
+    const { placed } = toolWith().pieceFor({ ...requestOf("ff_siwis", document), ssml: true });
     const events = placed?.([{ kind: "word", position: 3, length: 4, sample: 0 }]) ?? [];
     expect(events.map(({ position }) => position)).to.deep.equal([document.indexOf("casa")]);
   });
@@ -149,8 +149,8 @@ describe("The tool Kokoro", () => {
 
   it("leaves signs and letters that it would skip to other voices", async () => {
     const tool = toolWith();
-    expect(() => tool.ask(requestOf("bf_emma", "♥"))).to.throw(Unpronounceable);
-    expect(() => tool.ask(requestOf("ff_siwis", "…!"))).to.throw(NothingToSpeak);
+    expect(() => tool.pieceFor(requestOf("bf_emma", "♥"))).to.throw(Unpronounceable);
+    expect(() => tool.pieceFor(requestOf("ff_siwis", "…!"))).to.throw(NothingToSpeak);
     expect(tool.unreadable?.("x² 五", "en-US")).to.deep.equal(["五"]);
     expect(tool.unreadable?.("नमस्ते", "hi-IN")).to.deep.equal([]);
   });

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { expect } from "chai";
 import { Invalid, Unpronounceable } from "../../../src/domain/errors.ts";
 import type { Engine } from "../../../src/engines/engine.ts";
-import type { PicoOrder } from "../../../src/subprocess/pico.ts";
+import type { PicoRequest } from "../../../src/subprocess/pico.ts";
 import type { SubprocessHost } from "../../../src/subprocess/subprocess-host.ts";
 import { collect } from "../../support/collect.ts";
 import { measureLoudness } from "../../support/loudness.ts";
@@ -22,14 +22,14 @@ describe("SVOX Pico", function () {
   this.timeout(300_000);
   let host: SubprocessHost;
   let engine: Engine;
-  /** The orders that its processes got. */
-  const orders: PicoOrder[] = [];
+  /** The requests that its processes got. */
+  const requests: PicoRequest[] = [];
   before(async function () {
     host = await openToolHost();
     const watched: SubprocessHost = {
       ...host,
       speakByModel: (job, ...rest) => {
-        orders.push(job.order as PicoOrder);
+        requests.push(job.request as PicoRequest);
         return host.speakByModel(job, ...rest);
       },
     };
@@ -82,19 +82,19 @@ describe("SVOX Pico", function () {
   ];
   for (const tag of markup) {
     it(`reads “${tag}” as text`, async () => {
-      orders.length = 0;
+      requests.length = 0;
       const { samples } = await sayWithPico(engine, "en-GB", `One ${tag} two.`);
       const plain = await sayWithPico(engine, "en-GB", "One two.");
       expect(samples.length).to.be.greaterThan(1.3 * plain.samples.length);
-      for (const { text } of orders) expect(text).not.to.include("<");
+      for (const { text } of requests) expect(text).not.to.include("<");
       for (const file of ["x.wav", "/x.wav"]) expect(existsSync(file), file).to.equal(false);
     });
   }
 
-  it("does not treat markup in an order as markup", async () => {
-    const { model, order } = await orderFor(host, sentence);
+  it("does not treat markup in a request as markup", async () => {
+    const { model, request } = await requestFor(host, sentence);
     const speak = async (text: string): Promise<Buffer> =>
-      Buffer.concat(await collect(host.speakByModel({ model, order: { ...order, text } }, never)));
+      Buffer.concat(await collect(host.speakByModel({ model, request: { ...request, text } }, never)));
     const marked = await speak('One <speed level="500"> two.');
     const harmless = await speak('One  speed level="500"> two.');
     expect(marked.equals(harmless)).to.equal(true);
@@ -214,8 +214,8 @@ describe("SVOX Pico", function () {
   });
 });
 
-/** The model and an order of the tool for a text. */
-const orderFor = async (host: SubprocessHost, text: string) => {
+/** The model and a request to the tool for a text. */
+const requestFor = async (host: SubprocessHost, text: string) => {
   const { promise, resolve } = Promise.withResolvers<Parameters<SubprocessHost["speakByModel"]>[0]>();
   const speakByModel: SubprocessHost["speakByModel"] = (job, ...rest) => {
     resolve(job);

@@ -159,8 +159,8 @@ describe("The models of sherpa-onnx", () => {
     const first = { text: "abc", position: 0, pauseMs: 0 };
     // The library speaks these for a minute at least.
     const sentences = Array.from({ length: 3_000 }, () => ({ ...first, text: "abcdefghi ".repeat(100) }));
-    const order = { speaker: 0, speed: 1, parts: [first, ...sentences] };
-    const reader = model.host.speakByModel({ model: own, order }, stop.signal)[Symbol.asyncIterator]();
+    const request = { speaker: 0, speed: 1, parts: [first, ...sentences] };
+    const reader = model.host.speakByModel({ model: own, request }, stop.signal)[Symbol.asyncIterator]();
     const others = new Set(modelProcesses().map(({ pid }) => pid));
     await reader.next();
     const mine = modelProcesses().filter(({ pid }) => !others.has(pid));
@@ -170,7 +170,7 @@ describe("The models of sherpa-onnx", () => {
     expect(await rejection(reader.next() as Promise<unknown>)).to.have.property("message", "the caller left");
     await gone(...mine.map(({ pid }) => pid));
     await until("no job runs", () => model.host.stats().running === 0);
-    const next = model.host.speakByModel({ model: own, order: { ...order, parts: [first] } }, never);
+    const next = model.host.speakByModel({ model: own, request: { ...request, parts: [first] } }, never);
     expect(Buffer.concat(await collect(next)).length).to.be.above(1000);
   });
 
@@ -208,10 +208,10 @@ describe("The models of sherpa-onnx", () => {
       const [engine] = await localEngines({ host, models: await openModels(host, packs.folder) });
       const waiter = createWaiter("key");
       const input = "a long text. ".repeat(10_000);
-      const order = { voice: "en", rate: 175, pitch: 50, volume: 100, ssml: false, input };
+      const request = { voice: "en", rate: 175, pitch: 50, volume: 100, ssml: false, input };
       // It is not read to its end, so it keeps its slot.
-      await host.speak(order, leave.signal, { waiter })[Symbol.asyncIterator]().next();
-      const refused = rejection(collect(host.speak(order, leave.signal, { waiter })));
+      await host.speak(request, leave.signal, { waiter })[Symbol.asyncIterator]().next();
+      const refused = rejection(collect(host.speak(request, leave.signal, { waiter })));
       await until("one waits", () => host.stats().queued === 1);
       expect(() => host.requireCapacity(waiter)).to.throw(Unavailable);
       if (!engine) throw new Error("there is no engine");

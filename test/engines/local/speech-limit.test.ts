@@ -36,7 +36,7 @@ const slowTool: LocalTool = {
   reportsEvents: false,
   cost: ({ length }) => length,
   pauses: () => ({}),
-  ask: ({ text }) => ({
+  pieceFor: ({ text }) => ({
     job: { type: "tool", tool: "espeak-ng", args: [], output: "pipe", input: text },
   }),
 };

@@ -11,13 +11,13 @@ const encoder: EncoderSpec = { ...limits, type: "encoder", format: "pcm_44100", 
 const second = Buffer.alloc(2 * encoder.sampleRate);
 
 /** A job of a process that never ends by itself. */
-const startJob = (order: JobSpec) => {
+const startJob = (spec: JobSpec) => {
   const time = createManualTime();
   const sent: Response[] = [];
   const input = new PassThrough().resume();
   const output = new PassThrough();
-  const work: ToolProcess = { input, output, kill: () => output.end() };
-  const job = new Job(1, "The tool", work, order, (response) => sent.push(response), time);
+  const toolProcess: ToolProcess = { input, output, kill: () => output.end() };
+  const job = new Job(1, "The tool", toolProcess, spec, (response) => sent.push(response), time);
   return { job, time, output, ended: () => output.writableEnded, sent };
 };
 

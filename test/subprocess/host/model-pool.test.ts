@@ -11,9 +11,12 @@ describe("the processes of models", () => {
     const start = { config, threads: 1 };
     const model = { name: "long", program: "sherpa", start, memoryBytes: 1024 ** 3, idleMs: 1_000 } as const;
     for (let attempt = 1; attempt <= 2; attempt++) {
-      const work = pool.acquire({ model });
-      work.input.end("[]");
-      expect(await rejection(collect(work.output)), `attempt ${attempt}`).to.have.property("code", "E2BIG");
+      const toolProcess = pool.acquire({ model });
+      toolProcess.input.end("[]");
+      expect(await rejection(collect(toolProcess.output)), `attempt ${attempt}`).to.have.property(
+        "code",
+        "E2BIG",
+      );
     }
   });
 });

@@ -1,4 +1,4 @@
-import type { EspeakOrder, SpeechEvent } from "../../espeak.ts";
+import type { EspeakRequest, SpeechEvent } from "../../espeak.ts";
 import koffi from "../../native-libraries.ts";
 import { openDelayedFree } from "./delayed-free.ts";
 
@@ -85,7 +85,7 @@ export const openEspeakLibrary = (open = openNative) => {
      * @throws {Error} there is no such voice, or the library did not speak the whole text
      */
     speak: (
-      { voice, text, ssml, phonemes, ...prosody }: EspeakOrder,
+      { voice, text, ssml, phonemes, ...prosody }: EspeakRequest,
       onSamples: (samples: Buffer) => void,
     ): readonly SpeechEvent[] => {
       if (text === "") return []; // as the command line: the library itself would pause

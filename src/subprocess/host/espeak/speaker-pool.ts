@@ -1,4 +1,4 @@
-import type { EspeakOrder } from "../../espeak.ts";
+import type { EspeakRequest } from "../../espeak.ts";
 import type { EspeakSpec } from "../../protocol.ts";
 import { ToolFailed } from "../../tools.ts";
 import type { ToolProcess } from "../exit-failure.ts";
@@ -10,7 +10,7 @@ const speakerOptions = {
   memoryBytes: 256 * 1024 * 1024,
 };
 
-interface Speaker extends SpeakerProcess<EspeakOrder> {
+interface Speaker extends SpeakerProcess<EspeakRequest> {
   readonly isReserved: boolean;
 }
 
@@ -51,7 +51,7 @@ export class SpeakerPool {
 
   acquire({ voice, rate, pitch, volume, ssml, phonemes, lowPriority }: EspeakSpec): ToolProcess {
     return speakOnce(
-      (text): EspeakOrder => ({ text, ssml, phonemes, voice, rate, pitch, volume }),
+      (text): EspeakRequest => ({ text, ssml, phonemes, voice, rate, pitch, volume }),
       async (signal) => {
         const speaker = await this.#take(!lowPriority, signal);
         return { speaker, release: () => this.#release(speaker) };
@@ -100,7 +100,7 @@ export class SpeakerPool {
     // A single process speaks urgent texts too.
     const lowPriority = !isReserved && this.#most.reserved > 0;
     const options = { ...speakerOptions, program: this.#program, lowPriority };
-    const speaker: Speaker = { ...startSpeaker<EspeakOrder>(options), isReserved };
+    const speaker: Speaker = { ...startSpeaker<EspeakRequest>(options), isReserved };
     this.#speakers.add(speaker);
     void speaker.gone.then(() => {
       this.#speakers.delete(speaker);

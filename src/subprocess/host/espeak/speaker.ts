@@ -1,4 +1,4 @@
-import type { EspeakOrder } from "../../espeak.ts";
+import type { EspeakRequest } from "../../espeak.ts";
 import { createWavWriter, readLines, reportDone, reportFailure, reportReady } from "../speaker-program.ts";
 import { type EspeakLibrary, openEspeakLibrary } from "./library.ts";
 
@@ -19,7 +19,7 @@ const main = (): void => {
   reportReady(library.version);
   const maxBytes = process.memoryUsage.rss() + maxGrowthBytes;
   for (const line of readLines()) {
-    if (speak(library, JSON.parse(line) as EspeakOrder, maxBytes)) break;
+    if (speak(library, JSON.parse(line) as EspeakRequest, maxBytes)) break;
     library.renew();
   }
   library.close();
@@ -35,10 +35,10 @@ const open = (): EspeakLibrary | undefined => {
 };
 
 /** Returns true if this was the last text. */
-const speak = (library: EspeakLibrary, order: EspeakOrder, maxBytes: number): boolean => {
+const speak = (library: EspeakLibrary, request: EspeakRequest, maxBytes: number): boolean => {
   try {
     const wav = createWavWriter(library.sampleRate);
-    const events = library.speak(order, wav.add);
+    const events = library.speak(request, wav.add);
     wav.flush();
     const isLast = process.memoryUsage.rss() > maxBytes;
     reportDone({ events, isLast });

@@ -79,10 +79,10 @@ export const createModelPool = () => {
   };
 
   return {
-    /** Its input is an order of the model's program, as JSON. */
+    /** Its input is a request to the model's program, as JSON. */
     acquire: ({ model }: Pick<ModelSpec, "model">): ToolProcess =>
       speakOnce(
-        (order): unknown => JSON.parse(order),
+        (request): unknown => JSON.parse(request),
         (signal) => take(model, signal),
       ),
     kill: (): void => {

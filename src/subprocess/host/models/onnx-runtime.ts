@@ -1,7 +1,7 @@
 import { setFlagsFromString } from "node:v8";
 import createRuntime, { type OnnxRuntime } from "onnxruntime-web/ort-wasm-simd-threaded.mjs";
 import { env } from "onnxruntime-web/wasm";
-import type { StopByte } from "../orders.ts";
+import type { StopByte } from "../requests.ts";
 
 /**
  * The ONNX runtime of a speaker process, whose runs another thread can stop: the runtime looks at

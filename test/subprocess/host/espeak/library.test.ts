@@ -4,7 +4,7 @@ import { openEspeakLibrary } from "../../../../src/subprocess/host/espeak/librar
 describe("The library of espeak-ng", () => {
   // Native functions stay unloaded: koffi cannot be configured for LAME, which other tests load,
   // once a library is loaded.
-  const order = { text: "One.", ssml: false, voice: "gmw/en-US", rate: 175, pitch: 50, volume: 100 };
+  const request = { text: "One.", ssml: false, voice: "gmw/en-US", rate: 175, pitch: 50, volume: 100 };
   const openWithStatus = (status: number) =>
     openEspeakLibrary(() => ({
       seedRandom: () => undefined,
@@ -22,10 +22,10 @@ describe("The library of espeak-ng", () => {
 
   it("fails a text that the library refuses, instead of taking it for silent", () => {
     const refuse = openWithStatus(-1); // EE_INTERNAL_ERROR
-    expect(() => refuse.speak(order, () => undefined)).to.throw("did not speak the text (status -1)");
+    expect(() => refuse.speak(request, () => undefined)).to.throw("did not speak the text (status -1)");
   });
 
   it("takes a text without samples for silent if the library has spoken it", () => {
-    expect(openWithStatus(0).speak(order, () => undefined)).to.deep.equal([]);
+    expect(openWithStatus(0).speak(request, () => undefined)).to.deep.equal([]);
   });
 });

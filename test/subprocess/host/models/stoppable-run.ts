@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { openOnnxSession, Tensor } from "../../../../src/natural/onnx/session.ts";
 import { makeRunsStoppable, stopRun } from "../../../../src/subprocess/host/models/onnx-runtime.ts";
-import { readOrders } from "../../../../src/subprocess/host/orders.ts";
+import { readRequests } from "../../../../src/subprocess/host/requests.ts";
 import {
   createWavWriter,
   reportDone,
@@ -12,7 +12,7 @@ import {
 import { chainOf } from "../../../natural/onnx/model.ts";
 
 /**
- * A speaker program whose order is a number of values. It writes a WAV and runs a model of as many
+ * A speaker program. A request is a number of values. It writes a WAV and runs a model of as many
  * values, then another WAV. Its only event says that the run was stopped.
  */
 
@@ -20,7 +20,7 @@ makeRunsStoppable();
 const wasm = readFileSync(fileURLToPath(import.meta.resolve("onnxruntime-web/ort-wasm-simd-threaded.wasm")));
 const session = await openOnnxSession({ wasm, model: chainOf("Tanh", 10_000) });
 reportReady("a chain");
-for await (const { content, isCancelled } of readOrders<number>(stopRun)) {
+for await (const { content, isCancelled } of readRequests<number>(stopRun)) {
   const wav = createWavWriter(() => 8000);
   wav.add(Buffer.alloc(2));
   wav.flush();

@@ -7,8 +7,8 @@ import { createHibariVoice, type HibariVoice } from "../../../../natural/hibari/
 import { sampleRate } from "../../../../natural/hibari/waveform.ts";
 import { openOnnxSession } from "../../../../natural/onnx/session.ts";
 import type { SpeechEvent } from "../../../espeak.ts";
-import type { HibariOrder, HibariStart } from "../../../hibari.ts";
-import { type Order, readOrders } from "../../orders.ts";
+import type { HibariRequest, HibariStart } from "../../../hibari.ts";
+import { readRequests, type SpeakerRequest } from "../../requests.ts";
 import { createWavWriter, reportDone, reportFailure, reportReady } from "../../speaker-program.ts";
 import { makeRunsStoppable, optimizeFunctions, stopRun } from "../onnx-runtime.ts";
 
@@ -21,11 +21,11 @@ const main = async (): Promise<void> => {
   if (!voice) return;
   optimizeFunctions();
   reportReady("hibari");
-  for await (const order of readOrders<HibariOrder>(stopRun)) {
+  for await (const request of readRequests<HibariRequest>(stopRun)) {
     try {
-      reportDone({ events: await speak(voice, order), isLast: false });
+      reportDone({ events: await speak(voice, request), isLast: false });
     } catch (error) {
-      if (order.isCancelled()) reportDone({ events: [], isLast: false });
+      if (request.isCancelled()) reportDone({ events: [], isLast: false });
       else reportFailure(error);
     }
   }
@@ -57,7 +57,7 @@ const load = async (): Promise<HibariVoice | undefined> => {
 
 const speak = async (
   voice: HibariVoice,
-  { content, isCancelled }: Order<HibariOrder>,
+  { content, isCancelled }: SpeakerRequest<HibariRequest>,
 ): Promise<SpeechEvent[]> => {
   const wav = createWavWriter(() => sampleRate);
   const events: SpeechEvent[] = [];

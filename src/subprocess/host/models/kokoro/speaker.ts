@@ -7,9 +7,9 @@ import { createKokoro, kokoroSampleRate } from "../../../../natural/kokoro/voice
 import { openOnnxSession } from "../../../../natural/onnx/session.ts";
 import type { FrontEnd } from "../../../../natural/phonemes.ts";
 import type { SpeechEvent } from "../../../espeak.ts";
-import type { KokoroOrder, KokoroReader, KokoroStart } from "../../../kokoro.ts";
+import type { KokoroReader, KokoroRequest, KokoroStart } from "../../../kokoro.ts";
 import { type EspeakLibrary, openEspeakLibrary } from "../../espeak/library.ts";
-import { type Order, readOrders } from "../../orders.ts";
+import { readRequests, type SpeakerRequest } from "../../requests.ts";
 import { createWavWriter, reportDone, reportFailure, reportReady } from "../../speaker-program.ts";
 import { makeRunsStoppable, optimizeFunctions, stopRun } from "../onnx-runtime.ts";
 import { espeakFrontEnd } from "./espeak-front-end.ts";
@@ -21,18 +21,18 @@ import { espeakFrontEnd } from "./espeak-front-end.ts";
 
 const wasmFile = fileURLToPath(import.meta.resolve("onnxruntime-web/ort-wasm-simd-threaded.wasm"));
 
-type Speak = (order: Order<KokoroOrder>) => Promise<SpeechEvent[]>;
+type Speak = (request: SpeakerRequest<KokoroRequest>) => Promise<SpeechEvent[]>;
 
 const main = async (): Promise<void> => {
   const speak = await load();
   if (!speak) return;
   optimizeFunctions();
   reportReady("kokoro");
-  for await (const order of readOrders<KokoroOrder>(stopRun)) {
+  for await (const request of readRequests<KokoroRequest>(stopRun)) {
     try {
-      reportDone({ events: await speak(order), isLast: false });
+      reportDone({ events: await speak(request), isLast: false });
     } catch (error) {
-      if (order.isCancelled()) reportDone({ events: [], isLast: false });
+      if (request.isCancelled()) reportDone({ events: [], isLast: false });
       else reportFailure(error);
     }
   }
@@ -66,11 +66,11 @@ const load = async (): Promise<Speak | undefined> => {
     return async ({ content: { voice, reader, ...spoken }, isCancelled }) => {
       const { buffer, byteOffset, length } = await read(voice);
       const styles = new Float32Array(buffer, byteOffset, length / Float32Array.BYTES_PER_ELEMENT);
-      const order = { ...spoken, styles, frontEnd: await frontEndOf(reader) };
+      const request = { ...spoken, styles, frontEnd: await frontEndOf(reader) };
       const wav = createWavWriter(() => kokoroSampleRate);
       const events: SpeechEvent[] = [];
       wav.add(Buffer.alloc(0));
-      for await (const { buffer } of speak(order, (event) => events.push(event))) {
+      for await (const { buffer } of speak(request, (event) => events.push(event))) {
         if (isCancelled()) break;
         wav.add(Buffer.from(buffer));
         wav.flush();

@@ -1,5 +1,5 @@
 import SvoxPico from "@echogarden/svoxpico-wasm";
-import type { PicoOrder } from "../../../pico.ts";
+import type { PicoRequest } from "../../../pico.ts";
 import { findPhoneBuffer, type PhoneItem, readPhoneItems } from "./phone-items.ts";
 
 export type PicoEngine = Awaited<ReturnType<typeof openPicoEngine>>;
@@ -181,8 +181,8 @@ const nothing = { items: [], until: 0 };
 /** Pico's markup for a place in a text. It may change the speech of the words around it. */
 export const markTag = (index: number): string => `<mark name="${index.toString(36)}"/>`;
 
-/** Returns the input of Pico for an order: its markup for the prosody, and the text without any. */
-export const picoText = ({ text, level, speed, pitch }: Omit<PicoOrder, "voice">) => ({
+/** Returns Pico's input for a request: its markup for the prosody, and the text without any. */
+export const picoText = ({ text, level, speed, pitch }: Omit<PicoRequest, "voice">) => ({
   prosodyTags: `<volume level="${level}"><speed level="${speed}"><pitch level="${pitch}">`,
   text: text.replace(dangerous, " "),
 });

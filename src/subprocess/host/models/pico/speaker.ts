@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { SpeechEvent } from "../../../espeak.ts";
-import type { PicoOrder, PicoStart } from "../../../pico.ts";
-import { type Order, readOrders } from "../../orders.ts";
+import type { PicoRequest, PicoStart } from "../../../pico.ts";
+import { readRequests, type SpeakerRequest } from "../../requests.ts";
 import { createWavWriter, reportDone, reportFailure, reportReady } from "../../speaker-program.ts";
 import {
   markTag,
@@ -39,10 +39,10 @@ const main = async (): Promise<void> => {
     return engine;
   };
   reportReady("SVOX Pico");
-  for await (const order of readOrders<PicoOrder>()) {
+  for await (const request of readRequests<PicoRequest>()) {
     try {
-      const engine = await engineOf(order.content.voice);
-      reportDone({ events: await speak(engine, order), isLast: false });
+      const engine = await engineOf(request.content.voice);
+      reportDone({ events: await speak(engine, request), isLast: false });
     } catch (error) {
       reportFailure(error);
     }
@@ -51,7 +51,7 @@ const main = async (): Promise<void> => {
 
 const speak = async (
   engine: PicoEngine,
-  { content, isCancelled }: Order<PicoOrder>,
+  { content, isCancelled }: SpeakerRequest<PicoRequest>,
 ): Promise<readonly SpeechEvent[]> => {
   const { prosodyTags, text } = picoText(content);
   const wav = createWavWriter(() => sampleRate);
@@ -80,7 +80,7 @@ const speak = async (
 
 const bytesPerSample = 2;
 
-interface Spoken extends Pick<Order<PicoOrder>, "isCancelled"> {
+interface Spoken extends Pick<SpeakerRequest<PicoRequest>, "isCancelled"> {
   readonly text: string;
   readonly prosodyTags: string;
   readonly items: readonly PhoneItem[];
@@ -141,7 +141,7 @@ const markWords = (words: readonly Word[], from: number, marks: number): string 
     .map((text, index) => (index < from || index > from + marks ? text : markTag(index - from) + text))
     .join(" ");
 
-interface MarkedText extends Pick<Order<PicoOrder>, "isCancelled"> {
+interface MarkedText extends Pick<SpeakerRequest<PicoRequest>, "isCancelled"> {
   readonly text: string;
   /** The index of the last one. */
   readonly marks: number;

@@ -1,12 +1,12 @@
 import type { SpeechEvent } from "../../../espeak.ts";
-import type { SherpaOrder, SherpaStart } from "../../../sherpa.ts";
+import type { SherpaRequest, SherpaStart } from "../../../sherpa.ts";
 import { createWavWriter, readLines, reportDone, reportFailure, reportReady } from "../../speaker-program.ts";
 import { type LoadedModel, loadModel } from "./library.ts";
 
 /**
  * A process with one model of sherpa-onnx. Its argument is the model's configuration. Each part of
- * an order is written when it is ready. The library may end the process instead of throwing, and an
- * order that must end early ends with it.
+ * a request is written when it is ready. The library may end the process instead of throwing, and a
+ * request that must end early ends with it.
  */
 
 const main = async (): Promise<void> => {
@@ -15,7 +15,7 @@ const main = async (): Promise<void> => {
   reportReady(String(model.sampleRate));
   for (const line of readLines()) {
     try {
-      reportDone({ events: await speak(model, JSON.parse(line) as SherpaOrder), isLast: false });
+      reportDone({ events: await speak(model, JSON.parse(line) as SherpaRequest), isLast: false });
     } catch (error) {
       reportFailure(error);
     }
@@ -33,7 +33,7 @@ const load = (): LoadedModel | undefined => {
 
 const speak = async (
   model: LoadedModel,
-  { speaker, speed, parts }: SherpaOrder,
+  { speaker, speed, parts }: SherpaRequest,
 ): Promise<readonly SpeechEvent[]> => {
   const wav = createWavWriter(() => model.sampleRate);
   const events: SpeechEvent[] = [];

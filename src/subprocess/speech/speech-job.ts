@@ -8,7 +8,7 @@ export type PieceJob =
   | ({ readonly type: "espeak" } & Omit<EspeakJob, "onEvents">)
   | ({ readonly type: "model" } & Omit<ModelJob, "onEvents">);
 
-export interface PieceOrder {
+export interface SpeechPiece {
   readonly job: PieceJob;
   readonly shape: PieceShape;
   /** Estimated seconds of speech. */
@@ -26,8 +26,8 @@ export interface PieceUse {
 }
 
 /** A text in pieces, which become one audio. */
-export interface SpeechOrder {
-  readonly pieces: readonly PieceOrder[];
+export interface SpeechJob {
+  readonly pieces: readonly SpeechPiece[];
   /** If undefined, the audio is samples, behind a WAV header without a length. */
   readonly format: AudioFormat | undefined;
   /** True if a client reads the audio while it is spoken. */
@@ -37,11 +37,11 @@ export interface SpeechOrder {
    * that of the last piece, or part, in the order of the calls. None: the piece is silent.
    * @throws the failure of the audio
    */
-  readonly divide: (piece: number, crash: Error) => Promise<readonly PieceOrder[]>;
+  readonly divide: (piece: number, crash: Error) => Promise<readonly SpeechPiece[]>;
 }
 
-/** The order of a single piece, whose samples are not changed. */
-export const orderAlone = (job: PieceJob, start?: PieceOrder["start"]): SpeechOrder => ({
+/** The job of a single piece, whose samples are not changed. */
+export const singlePieceJob = (job: PieceJob, start?: SpeechPiece["start"]): SpeechJob => ({
   pieces: [{ job, start, shape: { gains: [], silence: 0, pauseMs: { before: 0, after: 0 } }, seconds: 1 }],
   format: undefined,
   progressive: false,

@@ -6,16 +6,16 @@ import type { ToolProcess } from "./exit-failure.ts";
 
 type LimitedSpec = Pick<JobSpec, "type" | "deadlineMs" | "maxOutputBytes"> & { readonly sampleRate?: number };
 
-interface LimitedWorkOptions {
+interface LimitedProcessOptions {
   readonly time?: Time | undefined;
-  /** Called when the work is stopped. */
+  /** Called when the process is stopped. */
   readonly onStop?: (failure: ToolFailed) => void;
 }
 
-/** The work of a tool within its deadline and its output limit. */
-export class LimitedWork {
+/** A process of a tool within its deadline and its output limit. */
+export class LimitedProcess {
   readonly #name: string;
-  readonly #work: ToolProcess;
+  readonly #toolProcess: ToolProcess;
   readonly #maxOutputBytes: number;
   readonly #onStop: ((failure: ToolFailed) => void) | undefined;
   readonly #deadline: ReturnType<typeof startJobDeadline> | undefined;
@@ -23,15 +23,20 @@ export class LimitedWork {
   #hasEnded = false;
 
   /** `name`: in messages. */
-  constructor(name: string, work: ToolProcess, order: LimitedSpec, options: LimitedWorkOptions = {}) {
+  constructor(
+    name: string,
+    toolProcess: ToolProcess,
+    spec: LimitedSpec,
+    options: LimitedProcessOptions = {},
+  ) {
     this.#name = name;
-    this.#work = work;
-    const isText = order.type === "speech"; // its encoder and its tools have limits of their own
-    this.#maxOutputBytes = isText ? Number.POSITIVE_INFINITY : order.maxOutputBytes;
+    this.#toolProcess = toolProcess;
+    const isText = spec.type === "speech"; // its encoder and its tools have limits of their own
+    this.#maxOutputBytes = isText ? Number.POSITIVE_INFINITY : spec.maxOutputBytes;
     this.#onStop = options.onStop;
     // A process that exits early closes its input; its exit reports the cause.
-    work.input.on("error", () => undefined);
-    if (!isText) this.#deadline = startJobDeadline(order, (ms) => this.stop(tooLate(name, ms)), options);
+    toolProcess.input.on("error", () => undefined);
+    if (!isText) this.#deadline = startJobDeadline(spec, (ms) => this.stop(tooLate(name, ms)), options);
   }
 
   get isStopped(): boolean {
@@ -47,7 +52,7 @@ export class LimitedWork {
   stop(failure: ToolFailed): void {
     if (this.#hasEnded) return; // its process may work for others
     this.#stopped ??= failure;
-    this.#work.kill();
+    this.#toolProcess.kill();
     this.#onStop?.(this.#stopped);
   }
 
@@ -56,7 +61,7 @@ export class LimitedWork {
    * @throws {ToolFailed}
    */
   async *output(): AsyncGenerator<Buffer, void> {
-    const chunks = this.#work.output[Symbol.asyncIterator]();
+    const chunks = this.#toolProcess.output[Symbol.asyncIterator]();
     let size = 0;
     const next = async (): Promise<Buffer | undefined> => {
       const { value, done } = await chunks.next();
@@ -80,7 +85,7 @@ export class LimitedWork {
       this.#deadline?.stop();
       if (!this.#hasEnded) {
         this.#hasEnded = true;
-        this.#work.kill();
+        this.#toolProcess.kill();
         const isMore = () => next().then((chunk) => chunk !== undefined);
         while (await isMore().catch(() => false));
       }

@@ -1,8 +1,8 @@
 import { on } from "node:events";
 import { Worker } from "node:worker_threads";
 
-/** An order of a program that can end it early. */
-export interface Order<Content> {
+/** A request to a program that can end it early. */
+export interface SpeakerRequest<Content> {
   readonly content: Content;
   /** True if the text is no longer needed. */
   readonly isCancelled: () => boolean;
@@ -11,9 +11,9 @@ export interface Order<Content> {
 /** A byte of a library's memory: while it is 1, the library stops what it does. */
 export type StopByte = Uint8Array<SharedArrayBuffer>;
 
-/** The data that the thread that reads orders shares with the program. */
-export interface OrderReaderData {
-  /** The number of the last order that was cancelled; the first order has the number 1. */
+/** The data that the thread that reads requests shares with the program. */
+export interface RequestReaderData {
+  /** The number of the last request that was cancelled; the first request has the number 1. */
   readonly cancelled: Int32Array<SharedArrayBuffer>;
   readonly stopByte: StopByte;
 }
@@ -22,16 +22,16 @@ export interface OrderReaderData {
 const resourceLimits = { codeRangeSizeMb: 8, maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 1 };
 
 /**
- * The orders in the program's input. A thread of its own reads them, so that a cancellation arrives
- * in the middle of a synthesis that does not return to the event loop.
- * @param stopByte is 1 from the cancellation of an order until the next order is taken
+ * The requests in the program's input. A thread of its own reads them, so that a cancellation
+ * arrives in the middle of a synthesis that does not return to the event loop.
+ * @param stopByte is 1 from the cancellation of a request until the next request is taken
  */
-export async function* readOrders<Content>(
+export async function* readRequests<Content>(
   stopByte: StopByte = new Uint8Array(new SharedArrayBuffer(1)),
-): AsyncGenerator<Order<Content>, void> {
+): AsyncGenerator<SpeakerRequest<Content>, void> {
   const cancelled = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-  const workerData: OrderReaderData = { cancelled, stopByte };
-  const reader = new Worker(new URL("./order-reader.ts", import.meta.url), {
+  const workerData: RequestReaderData = { cancelled, stopByte };
+  const reader = new Worker(new URL("./request-reader.ts", import.meta.url), {
     workerData,
     resourceLimits,
     // Otherwise its output is connected with `process.stdout`, which makes the process's own one

@@ -5,11 +5,11 @@ import type { LocalTool } from "../../src/engines/local/local-tool.ts";
 import { createModelStates } from "../../src/engines/local/model-states.ts";
 import { pico } from "../../src/engines/local/pico.ts";
 import { naturalVoicesFolder, openNaturalVoices } from "../../src/engines/natural-voices/natural-voices.ts";
-import type { HibariOrder } from "../../src/subprocess/hibari.ts";
+import type { HibariRequest } from "../../src/subprocess/hibari.ts";
 import type { ModelJob } from "../../src/subprocess/jobs.ts";
-import type { KokoroOrder } from "../../src/subprocess/kokoro.ts";
-import type { PicoOrder } from "../../src/subprocess/pico.ts";
-import type { PieceJob } from "../../src/subprocess/speech/order.ts";
+import type { KokoroRequest } from "../../src/subprocess/kokoro.ts";
+import type { PicoRequest } from "../../src/subprocess/pico.ts";
+import type { PieceJob } from "../../src/subprocess/speech/speech-job.ts";
 import type { SubprocessHost } from "../../src/subprocess/subprocess-host.ts";
 
 /** The natural voices that are installed by default, one of each tool. */
@@ -18,7 +18,7 @@ export const kokoroVoiceName = "kokoro:bf_emma";
 export type NaturalVoiceName = (typeof naturalVoiceNames)[number] | typeof kokoroVoiceName;
 
 export interface NaturalJob extends ModelJob {
-  readonly order: { readonly speed: number; readonly pitch: number };
+  readonly request: { readonly speed: number; readonly pitch: number };
   /** The version of the voice. */
   readonly version: string;
 }
@@ -45,7 +45,7 @@ export const naturalJob = async (voiceName: NaturalVoiceName): Promise<NaturalJo
     format: "wav",
   } as const;
   if (!tool) return undefined;
-  const { type: _, ...job } = tool.ask(request).job as PieceJob & { readonly type: "model" };
-  const order = job.order as HibariOrder | KokoroOrder | PicoOrder;
-  return { ...job, order, version: tool.version(voice) };
+  const { type: _, ...job } = tool.pieceFor(request).job as PieceJob & { readonly type: "model" };
+  const modelRequest = job.request as HibariRequest | KokoroRequest | PicoRequest;
+  return { ...job, request: modelRequest, version: tool.version(voice) };
 };

@@ -2,7 +2,7 @@ import { Socket } from "node:net";
 import { createInterface } from "node:readline";
 import { parentPort, workerData } from "node:worker_threads";
 import { cancelLine } from "./frames.ts";
-import type { OrderReaderData } from "./orders.ts";
+import type { RequestReaderData } from "./requests.ts";
 
 /** The thread of a speaker process that reads its input. It ends with the input. */
 
@@ -12,7 +12,7 @@ import type { OrderReaderData } from "./orders.ts";
  */
 const input = new Socket({ fd: 0, readable: true, writable: false });
 
-const { cancelled, stopByte } = workerData as OrderReaderData;
+const { cancelled, stopByte } = workerData as RequestReaderData;
 let read = 0;
 for await (const line of createInterface({ input })) {
   if (line === cancelLine) {

@@ -3,10 +3,10 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { expect } from "chai";
 
-const orders = new URL("../../../src/subprocess/host/orders.ts", import.meta.url).href;
-const program = `import { readOrders } from ${JSON.stringify(orders)};
-for await (const { content } of readOrders()) {
-  if (content === "fail") throw new Error("The order fails.");
+const requests = new URL("../../../src/subprocess/host/requests.ts", import.meta.url).href;
+const program = `import { readRequests } from ${JSON.stringify(requests)};
+for await (const { content } of readRequests()) {
+  if (content === "fail") throw new Error("The request fails.");
   process.stderr.write(content);
 }`;
 
@@ -18,7 +18,7 @@ const start = () =>
     stdio: ["pipe", "pipe", "pipe"],
   });
 
-describe("A program that reads orders", () => {
+describe("A program that reads requests", () => {
   // Otherwise a write fails with EAGAIN where the service reads more slowly than the program
   // writes.
   it("waits when it writes more audio than the service has read", async () => {
