@@ -1,10 +1,13 @@
-/** Runs every benchmark sequentially, passes on its output, and prints a table at the end. */
+/**
+ * Runs every benchmark sequentially, passes on its output, and prints a table at the end. With
+ * `--aims` it then lists the aims that were missed, and exits with 1 if there are any.
+ */
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { cpus, loadavg } from "node:os";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { type Figures, meetsAim } from "./side-by-side.ts";
+import { type Figures, meetsAim, missedAims } from "./side-by-side.ts";
 
 const benches = [
   "commands.ts",
@@ -69,3 +72,8 @@ const where = machine();
 const all: Figures[] = [];
 for (const bench of benches) all.push(...(await run(bench)));
 console.log(`\n${table(all)}\n\n${where}`);
+if (process.argv.includes("--aims")) {
+  const missed = missedAims(all);
+  for (const one of missed) console.error(`missed: ${one}`);
+  if (missed.length > 0) process.exitCode = 1;
+}

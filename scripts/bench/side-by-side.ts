@@ -81,6 +81,15 @@ export const meetsAim = ({ ours, bare, ratio, aim }: Figures): boolean => {
   return sign === "≥" ? ratio >= bound : ratio <= bound;
 };
 
+/** One line for each aim that was missed. */
+export const missedAims = (all: readonly Figures[]): string[] =>
+  all
+    .filter((one) => !meetsAim(one))
+    .map(
+      ({ name, ours, bare, ratio, unit, aim }) =>
+        `${name}: ${ours} ${unit} against ${bare} ${unit}, ratio ${ratio}, aim ${aim}`,
+    );
+
 const highest = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.ceil(values.length * 0.95) - 1] ?? Number.NaN;
 

@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { diff } from "node:util";
 import { expect } from "chai";
 import { ImmutableMap } from "../../src/domain/immutable-map.ts";
+import { RecentIds } from "../../src/domain/recent-ids.ts";
 
 const folder = join(import.meta.dirname, "files");
 
@@ -33,6 +34,7 @@ export const plain = (value: unknown): unknown => {
   if (value === undefined) return null;
   if (value instanceof Map || value instanceof Set) return plain([...value]);
   if (value instanceof ImmutableMap) return plain(value.entries);
+  if (value instanceof RecentIds) return value.values();
   if (Array.isArray(value)) return value.map(plain);
   if (typeof value !== "object" || value === null) return value;
   const members = Object.entries(value).filter(([, inner]) => typeof inner !== "function");

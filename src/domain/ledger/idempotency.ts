@@ -1,4 +1,5 @@
 import { Invalid } from "../errors.ts";
+import { RecentIds } from "../recent-ids.ts";
 import { type DataOf, type EventOf, flag, optional, text, utcTime } from "../shape.ts";
 import type { Idempotency } from "./journal/serving.ts";
 
@@ -50,7 +51,7 @@ export interface IdempotencyState {
   /** The claim of a request in progress. */
   readonly claim: IdempotencyKeyClaimed | undefined;
   /** The requests that the last 1,000 events name. */
-  readonly requests: readonly string[];
+  readonly requests: RecentIds;
   /** The requests whose charges are voided by the recovery of their journal. */
   readonly recoveredRepeats: readonly string[];
 }
@@ -61,13 +62,11 @@ export const idempotencyMs = 24 * 60 * 60_000;
 export const idempotencyStream = (apiKey: string, digest: string): string =>
   `idempotency-${apiKey}-${digest}`;
 
-const maxRequests = 1_000;
-
 const initial = (): IdempotencyState => ({
   charged: undefined,
   repeats: 0,
   claim: undefined,
-  requests: [],
+  requests: RecentIds.of([]),
   recoveredRepeats: [],
 });
 
@@ -94,7 +93,7 @@ const withoutRequest = (
 ): IdempotencyState => ({
   ...state,
   claim: claim?.by === requestId ? undefined : claim,
-  requests: [...state.requests, requestId].slice(-maxRequests),
+  requests: state.requests.with(requestId),
 });
 
 const evolveUse = (state: IdempotencyState, use: IdempotencyKeyUsed): IdempotencyState => {
@@ -185,7 +184,7 @@ export const recoverUse = (state: IdempotencyState, use: Use): IdempotencyEvent[
 };
 
 const isRecorded = ({ requests }: IdempotencyState, { requestId }: { readonly requestId: string }): boolean =>
-  requests.includes(requestId);
+  requests.has(requestId);
 
 /**
  * Releases the key for a charge that is to be voided. No event if the charge stays, because a
