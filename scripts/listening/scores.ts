@@ -71,6 +71,7 @@ export const scoreVoice = async (
 };
 
 /**
- * Of the hard sentences that are heard right in words: the share that is heard right as written.
+ * Of the hard sentences whose words were recognised, the share that was also recognised as it is
+ * written.
  */
 export const shareOf = ({ hard }: VoiceScore): number => hard.rightInBoth / hard.rightInWords;
