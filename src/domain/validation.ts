@@ -43,11 +43,11 @@ const step = (key: PropertyKey): string | number => (typeof key === "number" ? k
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are refused
 const controlCharacters = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
 
-/** A text on a single line: 1 to `most` characters, without control characters. */
-export const singleLine = (most: number) =>
+/** A text on a single line: 1 to `max` characters, without control characters. */
+export const singleLine = (max: number) =>
   z
     .string()
     .trim()
     .min(1)
-    .max(most)
+    .max(max)
     .refine((text) => !controlCharacters.test(text), "Control characters are not allowed.");

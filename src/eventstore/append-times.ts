@@ -4,7 +4,10 @@ import type { EpochMs } from "../domain/time.ts";
 import { type AppendResult, type EventStore, readEvent } from "./event-store.ts";
 import { probeStream } from "./stream-prefix.ts";
 
-/** When an append happened: by the store's clock, and its limits by this process's clock. */
+/**
+ * The time of an append by the store's clock, and the times by this process's clock between which
+ * it happened.
+ */
 export interface AppendTimes {
   readonly created: EpochMs;
   readonly sent: EpochMs;

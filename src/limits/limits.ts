@@ -28,9 +28,9 @@ export interface LimitRow {
   readonly atMost: number | keyof LimitSettings | "the plan's";
   /** Applies if the setting has no value. */
   readonly byDefault?: (requestsPerMinute: number) => number;
-  /** Absent: what is counted is counted until it ends. */
+  /** Absent: each counts until it ends. */
   readonly windowMs?: number | keyof LimitSettings;
-  /** Says what becomes of more. */
+  /** What happens to anything above the limit. */
   readonly beyond: Refusal | string;
 }
 

@@ -2,8 +2,8 @@ import type { ResourceOptions } from "../async/scheduler/resource.ts";
 import { Unavailable } from "../domain/errors.ts";
 
 /**
- * Slots in all and of one key; who waits for them in all and of one key, and for how long; and the
- * 503 beyond.
+ * The bounds of a queue: the slots and the waiting jobs, in all and of one key; how long jobs wait;
+ * and the 503 of any others.
  */
 type Bounds = Omit<ResourceOptions, "time" | "startLimit">;
 

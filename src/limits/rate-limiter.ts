@@ -43,7 +43,7 @@ export interface RateLimiterOptions {
   readonly view: View<Rate>;
   readonly instance: string;
   readonly clock: () => EpochMs;
-  /** Of the burst check. */
+  /** Measures the window of the burst check. */
   readonly time?: Pick<Time, "now"> | undefined;
   /** The sliding window of the burst check. Default 1,000. */
   readonly burstWindowMs?: number;

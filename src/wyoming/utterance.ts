@@ -92,7 +92,7 @@ export const streamedUtterance = (manner: Manner, maxCharacters: number): Stream
   };
 };
 
-/** Its rules for sentences apply where only a voice is named. */
+/** The language whose rules for sentences apply if a request names only a voice. */
 const defaultLanguage = "en";
 
 const tooLong = (maxCharacters: number): Invalid =>

@@ -65,7 +65,7 @@ export const createClockCheck = ({
   onAgreement = () => {},
   onWarning,
 }: ClockCheckOptions) => {
-  // Uptime that went back is that of another start: some containers have an uptime of their own.
+  // A higher uptime is of an earlier start: some containers have an uptime of their own.
   const known = agreement && agreement.uptime <= uptime() ? agreement : undefined;
   let right: Agreement = known ?? { wall: wall(), uptime: uptime() };
   /** The last reading that was compared and accepted. */

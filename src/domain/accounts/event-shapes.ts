@@ -22,7 +22,7 @@ const at = utcTime;
 
 export const websiteShapes = {
   WebsiteRegistered: { websiteId: text, name: text, origins: listOf(text), at },
-  /** `textFormat`: not in `config`, of which 0.2.0 refuses members that it does not know. */
+  /** `textFormat` is not in `config`, because version 0.2.0 refuses unknown members there. */
   WebsiteConfigured: {
     config: anyObject as Check<Omit<StoredConfig, "textFormat">>,
     textFormat: optional(code<TextFormat>()),

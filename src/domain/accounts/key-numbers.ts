@@ -16,8 +16,8 @@ export const keyNumberOf = (apiKey: string): number => {
 export const findKeyNumber = (apiKey: string): number | undefined => numbers.get(apiKey);
 
 /**
- * One value per key, by the key's number. With 100,000 active keys, nearly each look-up of a key in
- * a `Map` reads memory that no cache of the CPU holds, several times; each request looks up some.
+ * One value per key, by the key's number. With 100,000 active keys, a look-up in a `Map` misses the
+ * CPU's caches several times, and each request needs several look-ups.
  */
 export class PerKey<T> {
   readonly #values: (T | undefined)[] = [];

@@ -26,7 +26,7 @@ export interface RegisteredWebsite {
   readonly name: string;
   /** Normalised origins, compared as strings. */
   readonly origins: readonly string[];
-  /** Pending tokens, and the latest used or expired ones, which differ from unknown ones. */
+  /** Pending tokens, and the latest used or expired ones: unknown tokens get another response. */
   readonly verifications: readonly OriginVerification[];
   readonly config: StoredConfig;
   readonly registeredAt: string;

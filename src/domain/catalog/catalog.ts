@@ -145,7 +145,7 @@ export const chooseVoices = (
   return isSame ? [] : [{ type: "VoicesChosen", data: { choice, voices, at } }];
 };
 
-/** The choice with which a new installation begins. Whatever has a catalog is not new. */
+/** The choice with which a new installation begins. An installation with a catalog is not new. */
 export const beginWith = (
   catalog: Catalog,
   chosen: ChosenVoices & { readonly at: string },
@@ -180,7 +180,7 @@ const voiceNamed = (catalog: Catalog, name: string): Voice => {
   return voice;
 };
 
-/** `had`: ids that the voice has already, such as a natural voice that was chosen then. */
+/** `had`: ids that the voice had before, such as that of a natural voice that was chosen then. */
 const requireSystemVoices = (
   { systemVoices, chosen }: Catalog,
   ids: readonly number[],

@@ -9,7 +9,7 @@ export interface VoiceLicence {
   readonly voices: readonly string[];
 }
 
-/** The voices come before what else is spoken with under their prefix. */
+/** Under each prefix, the voices come first, then what else is needed to speak them. */
 export const voiceLicences: readonly VoiceLicence[] = [
   {
     name: "Kokoro-82M: weights and voices; its export",

@@ -41,8 +41,8 @@ export interface Candidate {
 }
 
 /**
- * The engines for a language without an engine, in order. g5 has only its own languages (Armenian,
- * Esperanto, Macedonian, Welsh), so it comes first.
+ * The engines that speak a language if the request names no engine, in this order. g5 has only its
+ * own languages (Armenian, Esperanto, Macedonian, Welsh), so it comes first.
  */
 export const freeEngineOrder: readonly EngineCode[] = ["g5", "g1", "g2", "g3"];
 

@@ -98,8 +98,7 @@ const withoutRequest = (
 
 const evolveUse = (state: IdempotencyState, use: IdempotencyKeyUsed): IdempotencyState => {
   if (!use.repeat) return { ...state, charged: use, repeats: 0 };
-  // The charge of a recovered repeat is voided: no audio was served on the strength of the other
-  // charge.
+  // The charge of a recovered repeat is voided: no audio was served because of the other charge.
   return use.recovered
     ? { ...state, recoveredRepeats: [...state.recoveredRepeats, use.requestId] }
     : { ...state, repeats: state.repeats + 1 };

@@ -12,8 +12,8 @@ export interface Recipe {
    */
   readonly tools: string;
   /**
-   * `Encoder.version`. Absent for audio that is paid for, or cannot be made again: it is kept
-   * whatever encodes now.
+   * `Encoder.version`. Absent for premium audio, and for audio that is not reproducible: the stored
+   * audio stays valid when the encoder changes.
    */
   readonly encoding?: string;
   /** The engine's own name for the voice. */

@@ -12,7 +12,9 @@ const others: readonly (readonly [RegExp, number])[] = [
 /** One of these characters is a syllable or more. */
 const syllables = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
 
-/** Estimates the duration of speech, rather too long. Additive: the sum of its parts. */
+/**
+ * Estimates the duration of speech, rather too high than too low. Additive: the sum of its parts.
+ */
 export const speakingSeconds = (text: string): number => {
   let seconds = 0;
   for (const sign of text) seconds += secondsOf(sign);

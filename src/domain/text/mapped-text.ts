@@ -1,7 +1,6 @@
 /**
- * A text that was written for another one, the source, and knows for each of its characters which
- * ones of the source it stands for. Steps that rewrite a text can follow each other, and the result
- * still knows the source.
+ * A text that was made from another one, the source. It knows which characters of the source each
+ * of its characters stands for, also after several steps have rewritten it.
  */
 export interface MappedText {
   readonly text: string;
@@ -47,9 +46,9 @@ function* rewritten(matches: Iterable<RegExpExecArray>, write: Write): Generator
 }
 
 /**
- * Replaces parts of a text, which ascend. What is written for a part stands for the whole of it,
- * but what it has in common with its beginning or end keeps its own places: so a sign that is added
- * to a word does not move the word.
+ * Replaces parts of a text, given in ascending order. The new text stands for the whole part,
+ * except what it has in common with its beginning or end: that keeps its place, so that a sign that
+ * is added to a word does not move the word.
  */
 export const replace = (source: MappedText, replacements: Iterable<Replacement>): MappedText => {
   const { text } = source;
@@ -105,8 +104,8 @@ const common = (a: string, b: string): readonly [before: number, after: number] 
 const isBlank = (character: string | undefined): boolean => character !== undefined && /\s/.test(character);
 
 /**
- * Puts a blank before each of these UTF-16 offsets, which ascend. A blank stands for nothing of the
- * source.
+ * Puts a blank before each of these UTF-16 offsets, given in ascending order. A blank stands for
+ * nothing of the source.
  */
 export const insertBlanks = (source: MappedText, offsets: readonly number[]): MappedText => {
   if (offsets.length === 0) return source;

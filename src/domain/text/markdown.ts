@@ -79,7 +79,7 @@ const partsOf = (source: string): readonly Part[] => {
   const writer = partWriter(source);
   /** Says of each link around the present place whether its brackets are text. */
   const literal: boolean[] = [];
-  /** The end of what is written, within words. */
+  /** The end of what was written so far; undefined outside of words. */
   let written: number | undefined;
   const writeTo = (to: number): void => {
     if (written === undefined) return;
@@ -132,7 +132,7 @@ const blocks: ReadonlySet<string> = new Set([
   ...[...words].filter((name) => name !== "TableCell"),
   ...["ListItem", "TableHeader", "TableRow", "FencedCode", "HorizontalRule", "Footnote"],
 ]);
-/** Within words, words as well. */
+/** Elements within words that contain words, too. */
 const spans: ReadonlySet<string> = new Set(["Emphasis", "StrongEmphasis", "Strikethrough", "InlineCode"]);
 const links: ReadonlySet<string> = new Set(["Link", "Image"]);
 const linkParts: ReadonlySet<string> = new Set(["LinkMark", "LinkLabel"]);

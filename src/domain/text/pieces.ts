@@ -113,7 +113,7 @@ const clausesOf = (text: string): string[] =>
     /(?:(?!\s)(?<=[,;:،؛–—]\s+)|(?<=[、，；：]))(?![\u200d\p{M}\p{Grapheme_Extend}\p{Emoji_Modifier}])/u,
   );
 
-/** The words of these characters, as a range of them each; `to` is the first one after it. */
+/** The words, each as a range of the characters; `to` is exclusive. */
 export const placedWords = (characters: readonly string[], lang: string) => {
   let to = 0;
   const found = segmenter("word", lang).segment(characters.join(""));

@@ -9,7 +9,7 @@ export interface SpokenEvent {
   readonly at: number;
   /** Seconds from the start of the audio. */
   readonly seconds: number;
-  /** Where the next event is, if words before it may have been spoken together with this one. */
+  /** The next event, if the words before it may have been spoken together with the one at `at`. */
   readonly until?: { readonly at: number; readonly seconds: number } | undefined;
 }
 

@@ -12,7 +12,7 @@ export interface PronouncedText {
   readonly replacements: readonly Replacement[];
 }
 
-/** Characters that aliases may add to a text: to thrice its length, and a thousand more. */
+/** How many characters aliases may add to a text of this length. */
 const maxAdded = (characters: number): number => 2 * characters + 1_000;
 
 /**

@@ -30,12 +30,12 @@ const matching =
   (value) =>
     pattern.test(value);
 
-/** A number of that form (its first group) from `least` to `most`. */
+/** A number of that form (its first group) from `min` to `max`. */
 const within =
-  (form: RegExp, least: number, most: number): Shape =>
+  (form: RegExp, min: number, max: number): Shape =>
   (value) => {
     const number = form.exec(value)?.[1];
-    return number !== undefined && Number(number) >= least && Number(number) <= most;
+    return number !== undefined && Number(number) >= min && Number(number) <= max;
   };
 
 const either =

@@ -89,7 +89,7 @@ const outputs: Readonly<Partial<Record<AudioFormat, Output>>> = {
 /** Azure truncates longer audio and still responds with 200. */
 const truncatedAfterSeconds = 600;
 /**
- * The longest piece by our estimate, which is high already: 3000 letters, or 1000 Chinese
+ * The longest piece, by an estimate that errs on the high side: 3000 letters, or 1000 Chinese
  * characters.
  */
 const maxSeconds = truncatedAfterSeconds / 2;

@@ -35,8 +35,8 @@ export const voicesOfPacks = (
 };
 
 /**
- * Derived from the voice, so that it does not depend on other packs, except for the rare one that
- * has the same.
+ * Derived from the voice, so that it depends on other packs only if, rarely, one of their voices
+ * has the same id.
  */
 const idOf = (voice: string, taken: Set<number>): number => {
   let offset = createHash("sha256").update(voice).digest().readUInt32BE() % idsOfProvider;

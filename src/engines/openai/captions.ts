@@ -132,8 +132,8 @@ interface Search {
 }
 
 /**
- * The first place where the word begins a word; -1 without one. More written words lie before it
- * than were spoken only if the next spoken word follows: `two` of a spoken `42` is not the `two` of
+ * The first place where the word begins a word; -1 without one. If more written words lie before it
+ * than were spoken, the next spoken word must follow it: `two` of a spoken `42` is not the `two` of
  * the next sentence.
  */
 const indexOfWord = (characters: readonly string[], word: readonly string[], search: Search): number => {

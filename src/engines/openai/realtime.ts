@@ -187,7 +187,7 @@ const requireCompleted = (response: ServerEvent["response"], hidden: readonly st
   throw failureOf(details?.error ?? { message: `The response is ${status}.` }, hidden);
 };
 
-/** The statuses that the API has over HTTP: they tell whose fault it is. */
+/** The statuses that the API has over HTTP: they show whose fault it is. */
 const statuses: readonly (readonly [RegExp, number])[] = [
   [/invalid_api_key|authentication/, 401],
   [/rate_limit|insufficient_quota/, 429],

@@ -51,7 +51,7 @@ export const createLimiter = (
 interface WithLimiterOptions {
   readonly time?: Time;
   /**
-   * Responses that may stay open without a slot. Of more, the one that has been idle longest is
+   * Responses that may stay open without a slot. Beyond that, the one that has been idle longest is
    * aborted.
    */
   readonly maxIdle: number;

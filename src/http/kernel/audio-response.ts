@@ -48,7 +48,7 @@ export const v2AudioContent = contentOf(v2Formats);
 /** What the permanent URLs of audio send. */
 export const audioContent = contentOf(audioFormats);
 
-/** The request headers of a GET of audio that may get less than the whole body. */
+/** The request headers by which a GET of audio may get less than the whole body. */
 export const conditionalRange = {
   ...ifNoneMatch,
   Range: z
@@ -75,8 +75,8 @@ export const requestedPart = (
 };
 
 /**
- * Adds what says how many bytes follow. Returns the status: 200 with the whole audio, or 206 with
- * the part.
+ * Adds the headers that say how many bytes follow. Returns the status: 200 with the whole audio, or
+ * 206 with the part.
  */
 export const setPart = (headers: Record<string, string>, part: RequestedPart, size: number): 200 | 206 => {
   if (part === "whole") {

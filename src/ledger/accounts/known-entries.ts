@@ -23,7 +23,8 @@ export interface KnownTotals extends ReturnType<typeof postedTotals> {
 /** The known entries of some accounts at one moment. */
 export interface KnownSnapshot {
   /**
-   * Valid for reads that show the log at least up to this position, and of this account's stream.
+   * Valid for reads that show at least the log up to this position, and, with an account, its
+   * stream up to there.
    */
   readonly position: number;
   readonly account: AccountId | undefined;

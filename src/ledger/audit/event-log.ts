@@ -117,7 +117,7 @@ interface Read extends Pick<EventFilter, "apiKey" | "stream"> {
 /** Events after a place of the log. */
 interface Source {
   readonly read: () => AsyncIterable<EventBatch>;
-  /** True if no event that is stored after the batch is of the period. */
+  /** True if no event that is stored after the batch can be of the period. */
   readonly isOver: (batch: EventBatch) => boolean;
 }
 

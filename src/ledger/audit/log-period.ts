@@ -11,9 +11,8 @@ import { readCorrections } from "../journal/clock-corrections.ts";
 const timeToleranceMs = 5 * 60_000;
 
 /**
- * A position such that no later event is missing which happened at the time or later: that of the
- * last seal well before it, found by bisection. Undefined: the log's beginning. Seals are an hour
- * apart.
+ * A position that precedes every event that happened at the time or later: that of the last seal
+ * well before it, found by bisection. Undefined: the log's beginning. Seals are an hour apart.
  * @throws {EventStoreUnavailable}
  */
 export const positionBefore = async (store: EventStore, given: number): Promise<number | undefined> => {
@@ -37,8 +36,8 @@ export const positionBefore = async (store: EventStore, given: number): Promise<
 };
 
 /**
- * Returns whether no event that is stored after this one is of a time before `toExclusive`. Times
- * go back where a wrong clock was corrected.
+ * Returns whether every event that is stored after this one has a time at or after `toExclusive`.
+ * Times go back where a wrong clock was corrected.
  * @throws {EventStoreUnavailable}
  */
 export const readPeriodEnd = async (

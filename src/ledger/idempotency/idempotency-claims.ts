@@ -32,7 +32,7 @@ export interface OpenClaim {
 
 export type IdempotencyClaims = ReturnType<typeof createIdempotencyClaims>;
 
-/** Longer than any request is in progress. */
+/** No request is in progress for longer. */
 const maxClaimMs = 12 * 60_000;
 /** Most requests end before their claim is renewed once. */
 const renewMs = 4_000;

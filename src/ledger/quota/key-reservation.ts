@@ -37,10 +37,13 @@ export interface ReservationContext extends SettlementContext {
   readonly onTakenOver: () => void;
 }
 
-/** A serving waits for the event store as long by default. */
+/** By default, a serving waits for the event store for the same time. */
 const appendTimeoutMs = 5_000;
 
-/** A reservation is idle after 1, 4, 16, 64 minutes, 4, 17, 68, 273 hours: eight times a month. */
+/**
+ * A reservation is returned when it was idle for 1, then 4, 16 and 64 minutes, then 4, 17, 68 and
+ * 273 hours: at most eight times a month.
+ */
 const idleFactor = 4;
 const maxIdleReturns = 8;
 

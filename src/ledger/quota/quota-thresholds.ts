@@ -205,7 +205,7 @@ export class QuotaThresholds {
     }
   }
 
-  /** First the reserved characters of each key, of which its usage is at most a part. */
+  /** Compares each key's reserved characters first: its usage is never above them. */
   async #checkKeys(keys: readonly string[], month: string): Promise<void> {
     const reached: string[] = [];
     await pLimit(maxConcurrentReads).map(keys, async (apiKey) => {

@@ -71,7 +71,7 @@ const spoken = /[^;:,.!?—…"“”()\s]/;
 /** Writes the signs that the tagger knows, at the same places. */
 const plain = (text: string): string => text.replace(/[’ʼ]/g, "'").replace(/[‐‑‒]/g, "-").replace(/―/g, "—");
 
-/** A word whose parts are to be read, or what has phonemes already. */
+/** A word whose parts are still to be read, or something whose phonemes are known. */
 type Item =
   | { readonly parts: Part[] }
   | { readonly phonemes: string; readonly start: number; readonly end: number; readonly isWord: boolean };

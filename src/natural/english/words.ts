@@ -93,7 +93,10 @@ const tagOf = (parts: readonly Part[]): string => {
   return parts.reduce((one, other) => (sizeOf(other) > sizeOf(one) ? other : one)).tag;
 };
 
-/** Parts of different kinds are words; of other ones half keep their primary stress. */
+/**
+ * Joins the parts of a word: with blanks if they are of different kinds; otherwise without, and
+ * about half of them lose their primary stress.
+ */
 const joinSpans = (spans: readonly Span[], text: string): string => {
   const kinds = new Set(Array.from(text.replace(/[',\-._‘’/]/g, ""), kindOf));
   const spoken = spans.filter(({ phonemes }) => phonemes !== "");

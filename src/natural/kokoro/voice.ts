@@ -14,7 +14,7 @@ export interface KokoroText {
   readonly speed: number;
   /** Factor of the frequency of the voice. */
   readonly pitch: number;
-  /** Factor of the samples, those of peaks excepted. */
+  /** Factor of all samples except peaks. */
   readonly gain: number;
 }
 

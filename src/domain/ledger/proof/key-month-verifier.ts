@@ -168,9 +168,9 @@ const checkInclusion = (
 };
 
 /**
- * The tree also has the ends that earlier seals found. So each journal that may have grown before
- * this seal must end with the event that this seal lists, and its leaf must be among the last ones
- * of the tree, which are those of this seal.
+ * The tree also has leaves for the ends of journals at earlier seals. So each journal that may have
+ * grown before this seal must end with the event that this seal lists, and its leaf must be among
+ * the last ones of the tree, which are those of this seal.
  */
 const checkHeads = (
   heads: ReadonlyMap<string, ExportedEvent>,

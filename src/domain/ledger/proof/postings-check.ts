@@ -127,8 +127,8 @@ export class PostingsCheck {
   }
 
   /**
-   * All entries up to the revision must be posted, but those that came after the closing of their
-   * account.
+   * All entries up to the revision must be posted, except those that came after their account was
+   * closed.
    */
   #checkPosted(event: ProvenEvent, journal: string, postedUpTo: number): void {
     for (const [account, { unposted }] of this.#journals.get(journal) ?? []) {

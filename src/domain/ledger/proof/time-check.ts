@@ -4,7 +4,7 @@ import type { ProvenEvent } from "../seals/proven-event.ts";
 import { sealsStream } from "../seals/seal.ts";
 import { nameOf } from "./not-genuine.ts";
 
-/** An auditor should know these of a genuine log. Each is one line. */
+/** What an auditor should know about a genuine log. Each remark is one line. */
 export type Remarks = readonly string[];
 
 /** Clocks may be 60 s off in either direction, and an append takes up to 10 s. */
@@ -28,7 +28,7 @@ export const createTimeCheck = ({ isWholeLog = true }: { readonly isWholeLog?: b
   const found = new Map<keyof typeof kinds, { count: number; readonly first: string }>();
   const corrections: string[] = [];
   const lastTimes = new Map<string, number>();
-  /** Times up to this one were recorded before they came. */
+  /** Times up to this one were in the future when they were recorded. */
   let wrongUntil = Number.NEGATIVE_INFINITY;
   let lastStored = Number.NaN;
   let unsealedSince: number | undefined;

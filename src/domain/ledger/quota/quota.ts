@@ -59,7 +59,7 @@ interface Share {
   readonly stated: number | undefined;
   /** Only `reserved` and `recalled` shares may include unspent characters. `settled` is final. */
   readonly status: "carried over" | "reserved" | "recalled" | "returned" | "settled";
-  /** Numbers the reservations of the stream: it tells those of one journal apart. */
+  /** Numbers the reservations of the stream: it distinguishes those of one journal. */
   readonly reservation: number;
 }
 
@@ -233,7 +233,9 @@ export const settleReservations = (state: Quota, totals: readonly SpentTotal[], 
     })
     .map(({ journal, total }) => ({ type: "ReservationSettled", data: { journal, total, at } }));
 
-/** Counts what the journals have spent without reservations, and the stream does not cover yet. */
+/**
+ * Adds what the journals have spent without reservations and what the stream does not include yet.
+ */
 export const carryOverUsage = (state: Quota, totals: readonly SpentTotal[], at: string): QuotaEvent[] => {
   const uncounted = totals.filter(({ journal, total }) => {
     const share = state.shares.get(journal);

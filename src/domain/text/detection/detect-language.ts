@@ -4,7 +4,8 @@ import { alsoOf, type Evidence, evidenceOf, isEnglish } from "./evidence.ts";
 import { lettersOf } from "./letters.ts";
 
 /**
- * Characters, of which a text is recognised by its beginning; and of which markup may take most.
+ * `sample`: the characters at the beginning of a text by which it is recognised. `markup`: the
+ * characters that are read to find them, because markup may take most of the text.
  */
 const limits = { sample: 400, markup: 2000 };
 
@@ -66,9 +67,9 @@ interface Reading {
   readonly scores: ReadonlyMap<string, number>;
   /** The other languages that have each English word, too. */
   readonly english: readonly (readonly string[])[];
-  /** Different ones. */
+  /** The number of different words. */
   readonly words: number;
-  /** True if one of the words that say something is in lower case: names are not. */
+  /** True if one of the words that are evidence is in lower case, so that it is no name. */
   readonly isWritten: boolean;
 }
 
@@ -125,7 +126,7 @@ const best = (scores: ReadonlyMap<string, number>): readonly [lang: string | und
   return found;
 };
 
-/** The one of the languages that fits best, or else the first. */
+/** Decides for the language that fits best, or else for the first one. */
 const oneOf =
   (...langs: readonly [string, ...string[]]): Detect =>
   (sample) =>

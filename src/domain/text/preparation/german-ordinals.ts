@@ -2,7 +2,7 @@ import { type MappedText, rewrite } from "../mapped-text.ts";
 import { fullStopAt } from "../sentences.ts";
 
 /**
- * Writes `3.` before a noun in words, with the ending that the words before it ask for. espeak-ng
+ * Writes `3.` before a noun in words, with the ending that the words before it require. espeak-ng
  * would pause there.
  */
 export const germanOrdinals = (text: MappedText): MappedText =>

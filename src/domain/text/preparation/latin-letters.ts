@@ -3,8 +3,8 @@ import { isReadAsEnglish, type Reader } from "./reader.ts";
 
 /**
  * Letters that flite, which knows only ASCII, would skip. It removes accents itself: these are the
- * Latin letters that are no letter with an accent. Greek ones, which stand for themselves in a
- * Latin text, hibari and Kokoro do not read either.
+ * Latin letters that are no letter with an accent. hibari and Kokoro do not read Greek letters that
+ * stand alone in a Latin text either.
  */
 export const inAscii: Readonly<Record<string, string>> = {
   ...{ ß: "ss", ẞ: "SS", æ: "ae", Æ: "AE", œ: "oe", Œ: "OE", ø: "o", Ø: "O", ł: "l", Ł: "L" },

@@ -25,7 +25,7 @@ export const breakLongRuns = (text: MappedText, { lang, tool }: Reader): MappedT
   );
 };
 
-/** The marks of one letter beyond these are ornament. */
+/** More marks than these on one letter are ornament. */
 const manyMarks = /(\p{M}{8})\p{M}+/gu;
 
 /**

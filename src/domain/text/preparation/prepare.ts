@@ -104,7 +104,7 @@ const prepareFixed = (words: string, { sayAs }: WordsPlace, reader: Reader): Map
 const applySteps = (applied: readonly Step[], words: MappedText, reader: Reader): MappedText =>
   applied.reduce((text, step) => step(text, reader), words);
 
-/** A text as it is spoken when its consecutive parts are written in another way. */
+/** The spoken text whose consecutive parts were rewritten. */
 const spokenAs = (before: SpokenText, parts: readonly MappedText[]): SpokenText => {
   const characters: string[] = [];
   const from: number[] = [];

@@ -9,13 +9,15 @@ interface ScriptRun {
 }
 
 interface Script {
-  /** One letter of it, as a pattern. */
+  /** Matches one letter of the script. */
   readonly letter: string;
-  /** Scripts of languages (ISO 15924, `Jpan` for the three of Japanese) whose readers know it. */
+  /**
+   * The scripts (ISO 15924, `Jpan` for the three of Japanese) of languages whose voices read it.
+   */
   readonly usedIn: readonly string[];
   readonly lang: string | ((run: string, text: string) => string);
-  /** The shortest run: single letters are signs. */
-  readonly least?: number;
+  /** The length of the shortest run: single letters are signs. */
+  readonly minLength?: number;
   /** Letters that look like Latin ones occur within Latin words. */
   readonly isLikeLatin?: true;
 }
@@ -63,7 +65,7 @@ const scripts: readonly Script[] = [
     lang: (run) => (/[іїєґ]/i.test(run) ? "uk-UA" : /[ђћџљњј]/i.test(run) ? "sr-RS" : "ru-RU"),
     isLikeLatin: true,
   },
-  { letter: "\\p{Script=Greek}", usedIn: ["Grek"], lang: "el-GR", least: 2, isLikeLatin: true },
+  { letter: "\\p{Script=Greek}", usedIn: ["Grek"], lang: "el-GR", minLength: 2, isLikeLatin: true },
 ];
 
 /** Letters that the voice of no language knows. */
@@ -76,8 +78,8 @@ export const unknownLetters = new RegExp(
  * Letters of one script, what stands between them, and punctuation after them. Digits alone are
  * numbers of the reader's language.
  */
-const runPattern = ({ letter, least = 1, isLikeLatin }: Script): string => {
-  const letters = `(?!\\p{Nd})${letter.repeat(least)}(?:\\P{L}*${letter})*`;
+const runPattern = ({ letter, minLength = 1, isLikeLatin }: Script): string => {
+  const letters = `(?!\\p{Nd})${letter.repeat(minLength)}(?:\\P{L}*${letter})*`;
   return isLikeLatin ? `(?<!\\p{Script=Latin})${letters}(?!\\p{Script=Latin})` : letters;
 };
 const ending = "[\\p{M}\\p{Cf}]*(?:[\"'…\\p{Pe}\\p{Pf}]|\\p{Terminal_Punctuation})*\\s*";

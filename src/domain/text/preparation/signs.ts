@@ -56,8 +56,8 @@ const writeRanges: Step = (text, { lang }) => {
 };
 
 /**
- * Where no letter is before a hyphen, and it is not between two numbers. A dash is a sign only
- * within a line.
+ * Matches hyphens that no letter precedes and that are not between two numbers. A dash is a sign
+ * only within a line.
  */
 const sign = "(?<=^|[\\s([{“\"«„‘'=<>≤≥≈±×÷*/])(?<!\\d\\s)(?:-|(?<=[^\\n\\r][\\s(])\\u2013)";
 const number = "[.,]?\\d[\\d.,]*";

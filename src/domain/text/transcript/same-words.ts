@@ -68,7 +68,7 @@ const tokensOf = (text: string): Token[] => {
   });
 };
 
-/** Words of which one writes more or fewer spaces: `e-mail` and `email`, `U.S.` and `US`. */
+/** Words that may be written with more or fewer spaces: `e-mail` and `email`, `U.S.` and `US`. */
 const maxJoined = 4;
 /**
  * Words of a number, per digit, and with it of its unit. Two characters of scripts without spaces

@@ -48,7 +48,7 @@ const sortKeys = (
 
 const compare = (a: string | number, b: string | number): number => (a < b ? -1 : Number(a > b));
 
-/** A place in the list by usage. It stays one while the usage of its key changes. */
+/** A place in the list by usage. It stays valid when the usage of its key changes. */
 interface UsagePlace {
   readonly characters: number;
   readonly apiKey: string;

@@ -63,8 +63,8 @@ export const createSynthesisPresenter = ({ synthesis, marksWithPhonemes, ...opti
   };
 
   /**
-   * The audio is charged: a GET of its permanent URL is free. Each request is: no phonemes are
-   * kept, so that an engine would work for the repeats of an Idempotency-Key without a charge.
+   * Charges each request like the audio, of which it gives the permanent URL. A repeat of an
+   * Idempotency-Key is charged too, because no phonemes are kept: an engine works for it.
    */
   const deliverMarks = async (plan: SynthesisPlan, call: SynthesisCall): Promise<HttpResponse> => {
     requireMarks(plan);
