@@ -24,7 +24,7 @@ const words = "the old man came down from the hills and brought his dog a bundle
 let texts = 0;
 const longText = (): string => {
   const parts: string[] = [`Story ${process.pid} ${++texts}.`];
-  for (let size = 0; size < 4900; ) {
+  for (let size = 0; size < 4800; ) {
     const sentence = `${Array.from({ length: 14 }, () => words[Math.floor(Math.random() * words.length)]).join(" ")}.`;
     parts.push(sentence);
     size += sentence.length + 1;
