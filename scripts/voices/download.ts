@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { PackageArchive } from "../../src/engines/natural-voices/voice-package.ts";
 
 /** The longest wait for a server's response, and for a whole file. */
-const timeouts = { startMs: 10_000, wholeMs: 180_000 } as const;
+const timeouts = { startMs: 10_000, fileMs: 180_000 } as const;
 
 export const sha256Of = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex");
 
@@ -47,7 +47,7 @@ const fetchBytes = async (url: string): Promise<Buffer> => {
   const unanswered = new AbortController();
   const timer = setTimeout(() => unanswered.abort(), timeouts.startMs);
   try {
-    const signal = AbortSignal.any([unanswered.signal, AbortSignal.timeout(timeouts.wholeMs)]);
+    const signal = AbortSignal.any([unanswered.signal, AbortSignal.timeout(timeouts.fileMs)]);
     const response = await fetch(url, { signal });
     clearTimeout(timer);
     if (!response.ok) throw new Error(`${host} responds with ${response.status}`);

@@ -158,7 +158,7 @@ const modelLimits: Partial<Limits> = { deadlineMs: 120_000 };
 export const streamMs = 5 * 60_000;
 
 /** No client delays a whole audio, but a busy machine does: more than clients wait for it. */
-export const wholeMs = 11 * 60_000;
+export const completeMs = 11 * 60_000;
 
 /** The request to the helper for a piece. */
 const specOf = (job: PieceJob, lowPriority: boolean): Omit<PieceSpec, "shape"> => {
@@ -207,7 +207,7 @@ export const openSubprocessHost = async (options: SubprocessHostOptions = {}): P
       return runInSlot(context, slots.model(job.model), spec, input, signal, { ...slotOptions, onEvents });
     },
     synthesize: (job, signal, slotOptions = {}) => {
-      const deadlineMs = job.progressive ? streamMs : wholeMs;
+      const deadlineMs = job.progressive ? streamMs : completeMs;
       const encoderSlots = isShort(slotOptions.waiter) ? slots.shortEncoders : slots.encoders;
       const limits = { ...defaults, deadlineMs };
       const slotsOf = (job: PieceJob) => (job.type === "model" ? slots.model(job.model) : slots.tools);

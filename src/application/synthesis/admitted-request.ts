@@ -37,7 +37,7 @@ export interface RequestContext {
   readonly onSent?: (callback: () => void) => void;
 }
 
-export interface WholeContext extends RequestContext {
+export interface DeliveryContext extends RequestContext {
   /** Aborts when the caller disconnects. */
   readonly signal: AbortSignal;
 }
@@ -52,7 +52,7 @@ export interface DeliveryOptions {
   readonly departures: Limit;
 }
 
-type AdmittedContext = RequestContext & Pick<WholeContext, "signal">;
+type AdmittedContext = RequestContext & Pick<DeliveryContext, "signal">;
 
 /** An admitted request, until it is recorded or has failed. Engines may work for it. */
 export class AdmittedRequest {
@@ -174,7 +174,7 @@ export class AdmittedRequest {
   }
 
   /** The caller has left before it received any audio of a recorded serving. */
-  callerLeft(receipt: Receipt): void {
+  callerDisconnected(receipt: Receipt): void {
     if (isServiceFailure(this.#context.signal.reason)) this.#options.ledger.voidServing(receipt);
     else voidIfFree(this.#options, receipt);
   }
@@ -183,7 +183,7 @@ export class AdmittedRequest {
    * The reader of a stream has left. The audio of a charged Idempotency-Key is completed, because
    * its repeats must need no engine.
    */
-  leaveStream(audio: AsyncIterator<Buffer>): void {
+  readerDisconnected(audio: AsyncIterator<Buffer>): void {
     if (this.#context.idempotency) void readToEnd(audio).catch(this.chargeRepeat);
     else this.endSynthesis();
   }
@@ -205,9 +205,9 @@ export class AdmittedRequest {
   async #settle(error: unknown): Promise<void> {
     const { signal, idempotency } = this.#context;
     const unserved = this.#unserved(error);
-    const hasLeft = signal.aborted && ![signal.reason, error].some(isServiceFailure);
-    const isCharged = unserved !== undefined && this.#isChargedFor(hasLeft, unserved, error);
-    const isKept = hasLeft && idempotency !== undefined && (isCharged || this.#admission.isRepeat);
+    const hasDisconnected = signal.aborted && ![signal.reason, error].some(isServiceFailure);
+    const isCharged = unserved !== undefined && this.#isChargedFor(hasDisconnected, unserved, error);
+    const isKept = hasDisconnected && idempotency !== undefined && (isCharged || this.#admission.isRepeat);
     if (!isKept) this.endSynthesis(error);
     else void this.#complete().catch(this.chargeRepeat);
     // A request that cannot be recorded has met a failure of the service.
@@ -239,9 +239,9 @@ export class AdmittedRequest {
     return { ...served, undelivered: true };
   }
 
-  #isChargedFor(hasLeft: boolean, unserved: NewServing, error: unknown): boolean {
+  #isChargedFor(hasDisconnected: boolean, unserved: NewServing, error: unknown): boolean {
     const { apiKey } = this.#context.principal;
-    if (hasLeft) return !this.#admission.isRepeat && !departsFree(this.#options, apiKey, unserved);
+    if (hasDisconnected) return !this.#admission.isRepeat && !departsFree(this.#options, apiKey, unserved);
     if (this.#context.signal.aborted) return false;
     // Work that yields no audio would otherwise be free for each repeat.
     if (!isCallersFault(error) || (this.#admission.isRepeat && !keepsNoAudio(error))) return false;

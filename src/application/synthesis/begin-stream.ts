@@ -45,12 +45,12 @@ export const beginStream = async (
   const chunks = stream.audio[Symbol.asyncIterator]();
   let hasDelivered = false;
   const audio = meterStream(chunks, signal, (outcome, error) => {
-    if (outcome.outcome === "left") request.leaveStream(chunks);
+    if (outcome.outcome === "left") request.readerDisconnected(chunks);
     else request.endSynthesis();
     ledger.recordStreamEnd(receipt, { hash: rendition.hash, ...outcome });
     if (outcome.outcome === "failed") void request.chargeRepeat(error);
     if (hasDelivered) return;
-    if (outcome.outcome !== "failed") request.callerLeft(receipt);
+    if (outcome.outcome !== "failed") request.callerDisconnected(receipt);
     else if (!isCallersFault(error)) ledger.voidServing(receipt);
   });
   signal.throwIfAborted();

@@ -6,9 +6,9 @@ import type { RecordCallback } from "../../ledger/ledger.ts";
 import type { ActingKey } from "../access/principal.ts";
 import {
   AdmittedRequest,
+  type DeliveryContext,
   type DeliveryOptions,
   type RequestContext,
-  type WholeContext,
 } from "./admitted-request.ts";
 import { beginStream, type SynthesisStream } from "./begin-stream.ts";
 import { partOf, type Selection, servedAudio, voidIfFree } from "./charges.ts";
@@ -17,6 +17,7 @@ import type { Planner, SynthesisPlan } from "./planner.ts";
 
 export type {
   Audio,
+  DeliveryContext,
   DeliveryOptions,
   KnownAudio,
   Rendition,
@@ -24,14 +25,13 @@ export type {
   Selection,
   StreamKind,
   SynthesisStream,
-  WholeContext,
 };
 
 export interface StreamContext extends RequestContext {
   readonly kind: StreamKind;
 }
 
-interface WholeRequest<S extends Selection> {
+interface RequestedPart<S extends Selection> {
   /** True if the client requests a range. */
   readonly hasRange: boolean;
   /**
@@ -49,7 +49,7 @@ interface Delivered<S extends Selection> {
 }
 
 /** Delivers whole audio. */
-export interface WholeDelivery {
+export interface CompleteDelivery {
   /** The audio, if it is in memory. */
   fromMemory(plan: SynthesisPlan): Audio | undefined;
   /**
@@ -69,15 +69,15 @@ export interface WholeDelivery {
    */
   deliver<S extends Selection>(
     plan: SynthesisPlan,
-    context: WholeContext,
-    request: WholeRequest<S>,
+    context: DeliveryContext,
+    request: RequestedPart<S>,
   ): Promise<Delivered<S>>;
-  readonly recordWhole: RecordWhole;
+  readonly recordFromMemory: RecordFromMemory;
   /**
-   * The caller of `recordWhole` must call it, instead of sending the audio, if its client has
+   * The caller of `recordFromMemory` must call it, instead of sending the audio, if its client has
    * disconnected.
    */
-  callerLeft(receipt: Receipt): void;
+  callerDisconnected(receipt: Receipt): void;
 }
 
 /**
@@ -86,7 +86,7 @@ export interface WholeDelivery {
  * connected.
  * @throws {RateLimited} before any work
  */
-type RecordWhole = (
+type RecordFromMemory = (
   plan: SynthesisPlan,
   principal: ActingKey,
   requestId: string,
@@ -95,7 +95,7 @@ type RecordWhole = (
 ) => void;
 
 /** Plans requests and delivers whole audio. */
-export interface Synthesis extends Planner, IdempotencyDigests, WholeDelivery {}
+export interface Synthesis extends Planner, IdempotencyDigests, CompleteDelivery {}
 
 /** Audio that is sent while it is synthesized. */
 export interface Streaming {
@@ -117,14 +117,14 @@ export interface Streaming {
  * over. Once an engine has worked for a request it is charged, unless the service or the provider
  * failed.
  */
-export const createDelivery = (options: DeliveryOptions): WholeDelivery & Streaming => {
+export const createDelivery = (options: DeliveryOptions): CompleteDelivery & Streaming => {
   const { pipeline, ledger } = options;
 
   /**
    * The audio of a requested part that is already paid for: no engine works for it, and it needs no
    * characters.
    */
-  const findPaid = async (plan: SynthesisPlan, context: WholeContext): Promise<Audio | undefined> => {
+  const findPaid = async (plan: SynthesisPlan, context: DeliveryContext): Promise<Audio | undefined> => {
     const { apiKey } = context.principal;
     const [first] = plan.renditions;
     const isPaid =
@@ -145,15 +145,15 @@ export const createDelivery = (options: DeliveryOptions): WholeDelivery & Stream
         const selection = await select(audio, request.onSelectionBegin);
         signal.throwIfAborted();
         const receipt = await request.record(audio, partOf(audio, selection));
-        if (signal.aborted) request.callerLeft(receipt);
+        if (signal.aborted) request.callerDisconnected(receipt);
         signal.throwIfAborted();
         return { audio, selection, characters: receipt.serving.characters };
       });
     },
-    recordWhole: (plan, principal, requestId, audio, done) => {
+    recordFromMemory: (plan, principal, requestId, audio, done) => {
       ledger.record(principal, servedAudio(plan, requestId, audio), done);
     },
-    callerLeft: (receipt) => voidIfFree(options, receipt),
+    callerDisconnected: (receipt) => voidIfFree(options, receipt),
     requireProvider,
     begin: async (plan, context, signal) => {
       const request = await AdmittedRequest.admit(options, plan, { ...context, signal }, plan.characters);

@@ -56,18 +56,22 @@ export const createIncomingText = (lang: string, findSentences = completeSentenc
   };
 
   /** The complete sentences at the beginning of the text; none if more text is needed. */
-  const nextSentences = (text: string, isWhole: boolean): string[] => {
+  const nextSentences = (text: string, isComplete: boolean): string[] => {
     const searched = text.slice(0, longestSentence);
     credit -= searched.length;
-    const complete = findSentences(searched, lang, isWhole && searched === text);
+    const complete = findSentences(searched, lang, isComplete && searched === text);
     if (complete.length > 0 || text.length <= longestSentence) return complete;
     const cut = cutBetweenWords(searched);
     return text.slice(cut.length).trim() === "" ? [] : [cut];
   };
 
-  const takePieces = (isWhole: boolean): string[] => {
+  const takePieces = (isComplete: boolean): string[] => {
     const pieces: string[] = [];
-    for (let next = nextSentences(rest, isWhole); next.length > 0; next = nextSentences(rest, isWhole)) {
+    for (
+      let next = nextSentences(rest, isComplete);
+      next.length > 0;
+      next = nextSentences(rest, isComplete)
+    ) {
       pieces.push(...next.flatMap(takeSentence));
       rest = rest.slice(next.join("").length);
     }

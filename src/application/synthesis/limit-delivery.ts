@@ -1,7 +1,7 @@
 import type { Limits } from "../../limits/limits.ts";
-import type { Streaming, WholeDelivery } from "./delivery.ts";
+import type { CompleteDelivery, Streaming } from "./delivery.ts";
 
-type Limited = Pick<WholeDelivery, "deliver" | "recordWhole"> & Pick<Streaming, "begin">;
+type Limited = Pick<CompleteDelivery, "deliver" | "recordFromMemory"> & Pick<Streaming, "begin">;
 
 /**
  * Refuses what would exceed a limit of the key, whatever the interface: before any work, and, for
@@ -13,9 +13,9 @@ export const limitDelivery = <Delivery extends Limited>(
   { streams, unread }: Pick<Limits, "streams" | "unread">,
 ): Delivery => ({
   ...delivery,
-  recordWhole: (plan, principal, requestId, audio, done) => {
+  recordFromMemory: (plan, principal, requestId, audio, done) => {
     unread.requireRoom(principal.apiKey);
-    delivery.recordWhole(plan, principal, requestId, audio, done);
+    delivery.recordFromMemory(plan, principal, requestId, audio, done);
   },
   deliver: async (plan, context, request) => {
     const { apiKey } = context.principal;

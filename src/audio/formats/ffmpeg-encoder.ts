@@ -2,7 +2,7 @@ import { tap } from "../../async/tap.ts";
 import { EngineFailed, Interrupted, Unavailable } from "../../domain/errors.ts";
 import { type EncodedFormat, type FormatTraits, formats, isEncoded } from "../../domain/synthesis/formats.ts";
 import { unknownSize, wavHeader } from "../../domain/synthesis/wav-header.ts";
-import { type SubprocessHost, streamMs, wholeMs } from "../../subprocess/subprocess-host.ts";
+import { completeMs, type SubprocessHost, streamMs } from "../../subprocess/subprocess-host.ts";
 import { ToolFailed } from "../../subprocess/tools.ts";
 import type { EncodeOptions, Encoder } from "./encoder.ts";
 
@@ -38,7 +38,7 @@ async function* compressed(
     // Its tool is running and holds a slot: a refusal now would waste that.
     const slotOptions = { waiter, isContinuation: true };
     const input = endlessWav(sampleRate, pcm);
-    const deadlineMs = isWhole ? wholeMs : streamMs;
+    const deadlineMs = isWhole ? completeMs : streamMs;
     yield* host.encode({ format, sampleRate, input, deadlineMs }, signal, slotOptions, slot);
   } catch (error) {
     if (!(error instanceof ToolFailed)) throw error;

@@ -10,7 +10,7 @@ export const pipelineLimits = {
    * Until whole audio is complete. Clients of OpenAI's and other speech APIs wait for ten
    * minutes.
    */
-  wholeMs: 10 * 60_000,
+  completeMs: 10 * 60_000,
   audioBytes: 64 * megabyte,
   /**
    * How far streamed audio is read ahead of its fastest reader. The longest text in mp3 is 3 MB at

@@ -143,7 +143,7 @@ export const createPipeline = (parts: PipelineOptions): Pipeline => {
   const fallbacks = new Fallbacks();
   const onTimeout = () => new Unavailable("The audio was not ready in time.", 5);
   const toBegin = { time, ms: limits.beginMs, onTimeout };
-  const toEnd = { time, ms: limits.wholeMs, onTimeout };
+  const toEnd = { time, ms: limits.completeMs, onTimeout };
 
   const firstOf = <T>(
     renditions: readonly Rendition[],

@@ -25,13 +25,14 @@ export const sentencesOf = (text: string, lang: string): string[] => {
 };
 
 /**
- * The sentences before the last one with words. `isWhole`: false if text may follow, which must not
+ * The sentences before the last one with words. `isComplete`: false if text may follow, which must not
  * change them.
  */
-export const completeSentencesOf = (text: string, lang: string, isWhole = false): string[] => {
+export const completeSentencesOf = (text: string, lang: string, isComplete = false): string[] => {
   const sentences = sentencesOf(text, lang);
   const last = sentences.findLastIndex((sentence) => /\p{L}/u.test(sentence));
-  const isDecided = isWhole || begun.test(sentences[last] ?? "") || !isOpen(sentences[last - 1] ?? "", lang);
+  const isDecided =
+    isComplete || begun.test(sentences[last] ?? "") || !isOpen(sentences[last - 1] ?? "", lang);
   return sentences.slice(0, Math.max(0, isDecided ? last : last - 1));
 };
 

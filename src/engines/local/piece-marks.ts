@@ -29,7 +29,7 @@ export const collectPieceMarks = (
     });
   };
   /** The pieces are the text: otherwise no place would be right. */
-  const isWhole = (all: readonly PlacedPiece[]): boolean =>
+  const isComplete = (all: readonly PlacedPiece[]): boolean =>
     whole.characters.length === all.reduce((sum, { part }) => sum + part.characters.length, 0);
   return {
     /** Call it after the end of the audio, for each piece that was begun. */
@@ -47,12 +47,14 @@ export const collectPieceMarks = (
       const events = spoken.flatMap((one) => eventsOf(one, sampleRate));
       const isReported = spoken.some(({ report }) => report.events);
       const samples = spoken.reduce((sum, { report }) => sum + report.length, 0);
-      return isReported && isWhole(all) ? placeMarks(whole, events, lang, samples / sampleRate) : undefined;
+      return isReported && isComplete(all)
+        ? placeMarks(whole, events, lang, samples / sampleRate)
+        : undefined;
     },
     /** Called after the end of the audio. */
     phonemes: (sampleRate: number): readonly SpokenPhoneme[] => {
       const all = placed();
-      return isWhole(all) ? all.filter(isSpoken).flatMap((one) => phonemesOf(whole, one, sampleRate)) : [];
+      return isComplete(all) ? all.filter(isSpoken).flatMap((one) => phonemesOf(whole, one, sampleRate)) : [];
     },
   };
 };

@@ -82,7 +82,7 @@ const sniff = async (
   await requireAudio(response, hidden);
   const declared = rawSamplesOf(typeOf(response));
   const mayBeRaw = declared !== undefined || askedForSamples;
-  const { beginning, audio, leave } = await peek(response.body, mayBeRaw ? rawSniffBytes : sniffBytes);
+  const { beginning, audio, close } = await peek(response.body, mayBeRaw ? rawSniffBytes : sniffBytes);
   try {
     if (beginning.length === 0) throw invalidAudio("it contains no audio");
     const raw = declared ?? openAiSamples;
@@ -93,7 +93,7 @@ const sniff = async (
       "its audio format is unknown (known are WAV, MP3, Ogg, FLAC, AAC and samples of 16 bit)",
     );
   } catch (error) {
-    await leave();
+    await close();
     throw error;
   }
 };

@@ -16,7 +16,7 @@ export const peek = async (stream: AsyncIterable<Buffer>, bytes: number) => {
     size += value.length;
   }
   const beginning = Buffer.concat(held, size);
-  const leave = async (): Promise<void> => {
+  const close = async (): Promise<void> => {
     await rest.return?.();
   };
   const audio = async function* (): AsyncGenerator<Buffer, void> {
@@ -24,10 +24,10 @@ export const peek = async (stream: AsyncIterable<Buffer>, bytes: number) => {
       yield beginning;
       yield* { [Symbol.asyncIterator]: () => rest };
     } finally {
-      await leave();
+      await close();
     }
   };
-  return { beginning, audio: audio(), leave };
+  return { beginning, audio: audio(), close };
 };
 
 /**

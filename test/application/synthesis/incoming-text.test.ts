@@ -108,9 +108,9 @@ describe("text that arrives in chunks", () => {
     /** How many code units are searched for sentences. */
     const searched = (chunks: Iterable<string>): number => {
       let units = 0;
-      const text = createIncomingText("en", (part, lang, isWhole) => {
+      const text = createIncomingText("en", (part, lang, isComplete) => {
         units += part.length;
-        return completeSentencesOf(part, lang, isWhole);
+        return completeSentencesOf(part, lang, isComplete);
       });
       for (const chunk of chunks) text.add(chunk);
       text.end();

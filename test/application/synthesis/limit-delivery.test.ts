@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import type {
   Audio,
+  CompleteDelivery,
   StreamContext,
   Streaming,
-  WholeDelivery,
 } from "../../../src/application/synthesis/delivery.ts";
 import { limitDelivery } from "../../../src/application/synthesis/limit-delivery.ts";
 import type { SynthesisPlan } from "../../../src/application/synthesis/planner.ts";
@@ -31,8 +31,8 @@ describe("a limited delivery", () => {
 
   const limited = ({ fails = false, bytesPerKey = 100 } = {}) => {
     const limits = testLimits({ STREAMS_PER_KEY: 1, UNREAD_AUDIO_BYTES: bytesPerKey });
-    const source: Pick<WholeDelivery, "deliver" | "recordWhole"> & Pick<Streaming, "begin"> = {
-      recordWhole: (...[, , , , done]) => done(undefined, {} as Receipt),
+    const source: Pick<CompleteDelivery, "deliver" | "recordFromMemory"> & Pick<Streaming, "begin"> = {
+      recordFromMemory: (...[, , , , done]) => done(undefined, {} as Receipt),
       deliver: async (_plan, _context, { select }) => {
         const bytes = Buffer.from(new ArrayBuffer(100));
         const { hash, name } = rendition;
@@ -74,7 +74,7 @@ describe("a limited delivery", () => {
     const onSent = (callback: () => void) => void callbacks.push(callback);
     const whole = { hasRange: false, select: () => ({}) };
     const record = () =>
-      delivery.recordWhole(plan, context.principal, "r", {} as Audio, (error) => {
+      delivery.recordFromMemory(plan, context.principal, "r", {} as Audio, (error) => {
         if (error) throw error;
       });
     const obtain = () => delivery.deliver(plan, { ...context, signal: never, onSent }, whole);

@@ -208,7 +208,7 @@ describe("claims of Idempotency-Keys", () => {
         await quiet();
       }
     };
-    await passOnFirst(pipelineLimits.wholeMs + 60_000);
+    await passOnFirst(pipelineLimits.completeMs + 60_000);
     expect(await passUntil(second, rejection(admit(second, "r-2")), [first])).to.be.instanceOf(Unavailable);
     await passOnFirst(60_000);
     expect(await admit(second, "r-3")).to.include({ isRepeat: false });

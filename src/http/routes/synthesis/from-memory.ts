@@ -11,7 +11,7 @@ import type { SynthesisPresenter } from "./presenter.ts";
 interface MemoryOptions {
   readonly synthesis: Pick<
     Synthesis,
-    "isCurrent" | "usesSharedPlans" | "fromMemory" | "recordWhole" | "callerLeft"
+    "isCurrent" | "usesSharedPlans" | "fromMemory" | "recordFromMemory" | "callerDisconnected"
   >;
   readonly presenter: Pick<SynthesisPresenter, "headersFromMemory">;
   readonly unread: Pick<UnreadAudio, "hold">;
@@ -55,9 +55,9 @@ export const createMemoryResponses = (options: MemoryOptions) => {
     const audio = plan && synthesis.fromMemory(plan);
     if (!audio) return false;
     const endLog = beginLog(log, res, state);
-    const recorded: Parameters<Synthesis["recordWhole"]>[4] = (error, receipt) => {
+    const recorded: Parameters<Synthesis["recordFromMemory"]>[4] = (error, receipt) => {
       if (!receipt) return refuse(error);
-      if (req.socket.destroyed) synthesis.callerLeft(receipt);
+      if (req.socket.destroyed) synthesis.callerDisconnected(receipt);
       else {
         sendAudio(res, state.requestId, caller, presenter.headersFromMemory(plan, audio), audio);
         // Nearly always the operating system has taken all of it.
@@ -66,7 +66,7 @@ export const createMemoryResponses = (options: MemoryOptions) => {
       endLog?.();
     };
     try {
-      synthesis.recordWhole(plan, principal, state.requestId, audio, recorded);
+      synthesis.recordFromMemory(plan, principal, state.requestId, audio, recorded);
     } catch (refusal) {
       refuse(refusal);
     }

@@ -55,14 +55,14 @@ type Responses = Readonly<Record<number, ResponseSpec>>;
 export const responsesToGet = (names: HeaderNames): Responses => {
   const cache = [audioCaching.get, audioCaching.own];
   const responses = common(names, cache);
-  const { 200: whole } = responses;
+  const { 200: complete } = responses;
   return {
     ...responses,
     200: {
-      ...whole,
-      cache: [...whole.cache, noStore],
-      headers: { ...whole.headers, ...optional },
-      content: { ...whole.content, ...marksContent },
+      ...complete,
+      cache: [...complete.cache, noStore],
+      headers: { ...complete.headers, ...optional },
+      content: { ...complete.content, ...marksContent },
     },
     206: {
       ...responses[200],
@@ -79,13 +79,13 @@ export const responsesToGet = (names: HeaderNames): Responses => {
 
 /** The whole audio; or a stream, which no cache stores and which has no entity tag. */
 export const responsesToPost = (names: HeaderNames): Responses => {
-  const { 200: whole, 204: silence } = common(names, [audioCaching.post, audioCaching.own]);
+  const { 200: complete, 204: silence } = common(names, [audioCaching.post, audioCaching.own]);
   return {
     200: {
-      ...whole,
-      cache: [...whole.cache, noStore],
+      ...complete,
+      cache: [...complete.cache, noStore],
       headers: {
-        ...whole.headers,
+        ...complete.headers,
         ...optional,
         ...streaming,
       },
@@ -101,9 +101,9 @@ export const responsesToPost = (names: HeaderNames): Responses => {
 
 /** Audio for one listener, which no cache stores. */
 export const responsesToSpeech = (names: HeaderNames): Responses => {
-  const { 200: whole, 204: silence } = common(names, [noStore]);
-  const headers = { ...whole.headers, ...optional };
-  return { 200: { ...whole, cache: [noStore], headers }, 204: silence };
+  const { 200: complete, 204: silence } = common(names, [noStore]);
+  const headers = { ...complete.headers, ...optional };
+  return { 200: { ...complete, cache: [noStore], headers }, 204: silence };
 };
 
 const SpeechEvents = z.string().meta({

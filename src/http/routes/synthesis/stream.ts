@@ -1,10 +1,10 @@
 import type { Context } from "koa";
 import type {
+  CompleteDelivery,
+  DeliveryContext,
   Streaming,
   StreamKind,
   SynthesisStream,
-  WholeContext,
-  WholeDelivery,
 } from "../../../application/synthesis/delivery.ts";
 import type { SynthesisPlan } from "../../../application/synthesis/planner.ts";
 import { formats, hasLengthInHeader } from "../../../domain/synthesis/formats.ts";
@@ -41,12 +41,12 @@ export interface StreamBody {
 export type StreamResponse = (
   ctx: Context,
   plan: SynthesisPlan,
-  context: WholeContext & { readonly body: StreamBody },
+  context: DeliveryContext & { readonly body: StreamBody },
 ) => Promise<void>;
 
 interface StreamResponseOptions {
   readonly streaming: Pick<Streaming, "begin">;
-  readonly synthesis: Pick<WholeDelivery, "deliver">;
+  readonly synthesis: Pick<CompleteDelivery, "deliver">;
   readonly names: HeaderNames;
   readonly renewToken: RenewToken;
 }
@@ -81,12 +81,12 @@ export const createStreamResponse =
 
 /** The audio once it is complete. */
 const completeAudio = async (
-  synthesis: Pick<WholeDelivery, "deliver">,
+  synthesis: Pick<CompleteDelivery, "deliver">,
   plan: SynthesisPlan,
-  context: WholeContext,
+  context: DeliveryContext,
 ): Promise<ChunkedAudio> => {
-  const whole = { hasRange: false, select: () => ({}) };
-  const { audio, characters } = await synthesis.deliver(plan, context, whole);
+  const all = { hasRange: false, select: () => ({}) };
+  const { audio, characters } = await synthesis.deliver(plan, context, all);
   const { rendition, source, bytes } = audio;
   return {
     rendition,

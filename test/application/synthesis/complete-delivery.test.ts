@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import {
   type Audio,
+  type CompleteDelivery,
   createDelivery,
+  type DeliveryContext,
   type Selection,
-  type WholeContext,
-  type WholeDelivery,
 } from "../../../src/application/synthesis/delivery.ts";
 import type { SynthesisPlan } from "../../../src/application/synthesis/planner.ts";
 import { untilAborted } from "../../../src/async/deadline.ts";
@@ -54,7 +54,7 @@ describe("whole delivery", () => {
   const temporary = duringTest(openTemporaryStore);
   let store: DisturbedStore;
   let opened: OpenLedger;
-  let delivery: WholeDelivery;
+  let delivery: CompleteDelivery;
   let minutes: ReturnType<typeof createManualTime>;
   let source: Audio["source"];
   /** What the engine does, once it has begun. */
@@ -120,7 +120,7 @@ describe("whole delivery", () => {
 
   const deliver = <S extends Selection>(
     requestId: string,
-    context: Partial<WholeContext> & { plan?: SynthesisPlan; select?: () => S; hasRange?: boolean } = {},
+    context: Partial<DeliveryContext> & { plan?: SynthesisPlan; select?: () => S; hasRange?: boolean } = {},
   ): Promise<number> => {
     const { plan = local, select = () => ({}), hasRange = false, ...rest } = context;
     const request = { hasRange, select };
