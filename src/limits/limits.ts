@@ -113,8 +113,8 @@ export const limits = {
     },
   },
   /**
-   * Requests whose client left before the first byte, or whose text is silent, although an engine
-   * had worked or the serving was recorded.
+   * Requests whose client disconnected before the first byte, or whose text is silent, although an
+   * engine had worked or the serving was recorded.
    */
   departures: {
     of: "key",

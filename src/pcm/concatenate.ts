@@ -102,4 +102,4 @@ const longEnough = (
   });
 };
 
-const cancelled = new Error("The reader has left.");
+const cancelled = new Error("The reader has disconnected.");

@@ -157,7 +157,10 @@ const modelLimits: Partial<Limits> = { deadlineMs: 120_000 };
  */
 export const streamMs = 5 * 60_000;
 
-/** No client delays a whole audio, but a busy machine does: more than clients wait for it. */
+/**
+ * The same for audio that no client reads before it is complete: only a busy machine delays it.
+ * Clients do not wait for this long.
+ */
 export const completeMs = 11 * 60_000;
 
 /** The request to the helper for a piece. */

@@ -31,8 +31,8 @@ export interface RequestContext {
   /** The Idempotency-Key: a repeat of the same request is charged once. */
   readonly idempotency?: Idempotency | undefined;
   /**
-   * Calls back when the client has read the whole response, or has left. Absent: the caller keeps
-   * no audio in memory that it has read.
+   * Calls back when the client has read the whole response or has disconnected. A caller that
+   * omits it keeps no audio in memory that it has read.
    */
   readonly onSent?: (callback: () => void) => void;
 }
@@ -112,7 +112,7 @@ export class AdmittedRequest {
   }
 
   /**
-   * Resolves with the whole audio. With `asKept` it has the bytes that the store keeps: clients
+   * Resolves with the complete audio. With `asKept` it has the bytes that the store keeps: clients
    * join parts by their ETag, also those of other instances.
    */
   async obtain(asKept: boolean, paid: Audio | undefined): Promise<Audio> {
@@ -173,15 +173,15 @@ export class AdmittedRequest {
     );
   }
 
-  /** The caller has left before it received any audio of a recorded serving. */
+  /** The caller has disconnected before it received any audio of a recorded serving. */
   callerDisconnected(receipt: Receipt): void {
     if (isServiceFailure(this.#context.signal.reason)) this.#options.ledger.voidServing(receipt);
     else voidIfFree(this.#options, receipt);
   }
 
   /**
-   * The reader of a stream has left. The audio of a charged Idempotency-Key is completed, because
-   * its repeats must need no engine.
+   * The reader of a stream has disconnected. The audio of a charged Idempotency-Key is completed,
+   * because its repeats must need no engine.
    */
   readerDisconnected(audio: AsyncIterator<Buffer>): void {
     if (this.#context.idempotency) void readToEnd(audio).catch(this.chargeRepeat);

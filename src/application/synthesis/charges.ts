@@ -23,7 +23,7 @@ import type { SynthesisPlan } from "./planner.ts";
 
 /** What is sent of the audio. */
 export interface Selection {
-  /** The size of the part; undefined if the whole audio is sent. */
+  /** The size of the part; undefined if all of the audio is sent. */
   readonly partBytes?: number | undefined;
 }
 
@@ -48,8 +48,9 @@ export const isSilence = (error: unknown): boolean =>
   error instanceof NothingToSpeak || error instanceof Unpronounceable;
 
 /**
- * True if a caller that has left without any audio, or whose text is silent, is not charged; this
- * counts against `departures`. It is always charged for a provider, which is paid for its work.
+ * True if a caller that has disconnected without any audio, or whose text is silent, is not
+ * charged; this counts against `departures`. It is always charged for a provider, which is paid for
+ * its work.
  */
 export const departsFree = (
   { departures }: { readonly departures: Limit },

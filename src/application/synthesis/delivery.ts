@@ -48,7 +48,7 @@ interface Delivered<S extends Selection> {
   readonly characters: number;
 }
 
-/** Delivers whole audio. */
+/** Delivers audio that is complete. */
 export interface CompleteDelivery {
   /** The audio, if it is in memory. */
   fromMemory(plan: SynthesisPlan): Audio | undefined;
@@ -70,7 +70,7 @@ export interface CompleteDelivery {
   deliver<S extends Selection>(
     plan: SynthesisPlan,
     context: DeliveryContext,
-    request: RequestedPart<S>,
+    part: RequestedPart<S>,
   ): Promise<Delivered<S>>;
   readonly recordFromMemory: RecordFromMemory;
   /**
@@ -81,7 +81,7 @@ export interface CompleteDelivery {
 }
 
 /**
- * Records the serving of whole audio from memory. Calls `done` once, later: without an error the
+ * Records the serving of audio from memory. Calls `done` once, later: without an error the
  * audio may leave. The caller of this function must check then whether its client is still
  * connected.
  * @throws {RateLimited} before any work
@@ -94,7 +94,7 @@ type RecordFromMemory = (
   done: RecordCallback,
 ) => void;
 
-/** Plans requests and delivers whole audio. */
+/** Plans requests and delivers complete audio. */
 export interface Synthesis extends Planner, IdempotencyDigests, CompleteDelivery {}
 
 /** Audio that is sent while it is synthesized. */
@@ -112,7 +112,7 @@ export interface Streaming {
 }
 
 /**
- * Delivers audio. Every delivery, whole or streamed, takes the same steps: decide on the request
+ * Delivers audio. Every delivery, complete or streamed, takes the same steps: decide on the request
  * (Idempotency-Key, quota), obtain the audio, record the serving, and only then hand the audio
  * over. Once an engine has worked for a request it is charged, unless the service or the provider
  * failed.

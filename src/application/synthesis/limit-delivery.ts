@@ -17,15 +17,15 @@ export const limitDelivery = <Delivery extends Limited>(
     unread.requireRoom(principal.apiKey);
     delivery.recordFromMemory(plan, principal, requestId, audio, done);
   },
-  deliver: async (plan, context, request) => {
+  deliver: async (plan, context, part) => {
     const { apiKey } = context.principal;
     unread.requireRoom(apiKey);
-    const select: typeof request.select = (audio, onBegin) => {
+    const select: typeof part.select = (audio, onBegin) => {
       unread.requireRoom(apiKey);
       context.onSent?.(unread.hold(apiKey, audio.bytes.buffer));
-      return request.select(audio, onBegin);
+      return part.select(audio, onBegin);
     };
-    return await delivery.deliver(plan, context, { ...request, select });
+    return await delivery.deliver(plan, context, { ...part, select });
   },
   begin: async (plan, context, signal) => {
     const { principal, onSent } = context;
@@ -46,7 +46,9 @@ export const limitDelivery = <Delivery extends Limited>(
   },
 });
 
-/** Calls `release` when the audio was read, its reader has left, or the signal is aborted. */
+/**
+ * Calls `release` when the audio was read, its reader has disconnected, or the signal is aborted.
+ */
 const releaseAfter = (
   audio: AsyncIterable<Buffer>,
   signal: AbortSignal,

@@ -50,7 +50,7 @@ export interface EncoderUse {
   succeeded(): void;
   /** The audio failed: its encoder if the error is {Unavailable}. */
   failed(error: unknown): void;
-  /** Its reader has left. */
+  /** Its reader has disconnected. */
   ignored(): void;
 }
 
@@ -59,6 +59,6 @@ export interface EncodeOptions {
   readonly waiter?: Waiter | undefined;
   /** A slot that was reserved. */
   readonly slot?: ReservedSlot | undefined;
-  /** True if no client reads the audio before it is complete. Default: false. */
-  readonly isWhole?: boolean;
+  /** False if no client reads the audio before it is complete. Default: true. */
+  readonly progressive?: boolean;
 }

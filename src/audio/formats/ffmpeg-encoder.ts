@@ -34,11 +34,11 @@ async function* compressed(
   signal: AbortSignal,
 ): AsyncIterable<Buffer> {
   try {
-    const { format, sampleRate, pcm, waiter, slot, isWhole = false } = audio;
+    const { format, sampleRate, pcm, waiter, slot, progressive = true } = audio;
     // Its tool is running and holds a slot: a refusal now would waste that.
     const slotOptions = { waiter, isContinuation: true };
     const input = endlessWav(sampleRate, pcm);
-    const deadlineMs = isWhole ? completeMs : streamMs;
+    const deadlineMs = progressive ? streamMs : completeMs;
     yield* host.encode({ format, sampleRate, input, deadlineMs }, signal, slotOptions, slot);
   } catch (error) {
     if (!(error instanceof ToolFailed)) throw error;

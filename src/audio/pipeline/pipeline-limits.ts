@@ -7,7 +7,7 @@ export const pipelineLimits = {
   /** Until the first bytes of audio exist, fallbacks and queues included. */
   beginMs: 60_000,
   /**
-   * Until whole audio is complete. Clients of OpenAI's and other speech APIs wait for ten
+   * Until all of the audio exists. Clients of OpenAI's and other speech APIs wait for ten
    * minutes.
    */
   completeMs: 10 * 60_000,

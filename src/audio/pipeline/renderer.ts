@@ -87,7 +87,7 @@ export const createRenderer = ({ engines, encoder, decoder, maxAudioBytes }: Ren
       signal.throwIfAborted(); // do not start an encoder for an aborted request
       const slot = await reserving;
       const { audio, declared } = inFormat(speech, recipe.format, (...asked) =>
-        encoder.encode(...asked, signal, { waiter, slot, isWhole: !progressive }),
+        encoder.encode(...asked, signal, { waiter, slot, progressive }),
       );
       let size = 0;
       for await (const chunk of audio) {

@@ -49,7 +49,7 @@ export const createModelStates = ({
           last.set(model, message);
           call.failed(message);
         },
-        /** Says nothing about the model: its caller left. */
+        /** Says nothing about the model: its caller disconnected. */
         ignored: call.ignored,
       };
     },
@@ -58,6 +58,8 @@ export const createModelStates = ({
   };
 };
 
-/** A caller that left, a full queue or a helper process that ended say nothing about the model. */
+/**
+ * A caller that disconnected, a full queue or a helper process that ended say nothing of a model.
+ */
 const isOfModel = (error: unknown): boolean =>
   error instanceof ToolFailed && error.reason !== "abandoned" && error.reason !== "helper";

@@ -2,7 +2,7 @@ import { EngineFailed } from "../../domain/errors.ts";
 
 /**
  * Resolves when that many bytes have been received. `beginning` is shorter only if the stream is.
- * `audio` is the whole stream; `leave` closes it without reading it.
+ * `audio` is the stream from its beginning; `close` ends it unread.
  * @throws errors of the stream
  */
 export const peek = async (stream: AsyncIterable<Buffer>, bytes: number) => {

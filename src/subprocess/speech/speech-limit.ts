@@ -9,9 +9,9 @@ import { ToolFailed } from "../tools.ts";
 export const mostSpeechSeconds = 7_200;
 
 /**
- * CPU time of tools for a whole audio: less than the time after which the pipeline stops to wait
- * for it (`completeMs`). Elapsed time would depend on the machine's load, for which a client must not
- * be charged. A stream may take longer.
+ * CPU time of tools for complete audio: less than the time after which the pipeline stops to wait
+ * for it (`completeMs`). Elapsed time would depend on the machine's load, for which a client must
+ * not be charged. A stream may take longer.
  */
 const mostCpuMs = 8 * 60_000;
 

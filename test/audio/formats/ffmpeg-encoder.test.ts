@@ -214,7 +214,7 @@ describe("The ffmpeg encoder", () => {
         return host.encode(job, ...rest);
       },
     };
-    for (const options of [{}, { isWhole: true }]) {
+    for (const options of [{}, { progressive: false }]) {
       const samples = cut(tone(22_050, 1), 4096);
       await collect(ffmpegEncoder(recorded).encode("mp3", 22_050, samples, never, options));
     }

@@ -32,11 +32,11 @@ export const servingDetails = object({
   partial: optional(flag),
   /** The bytes of a partial response with private audio, and those of the whole audio. */
   part: optional(object({ bytes: count, size: count })),
-  /** How it was streamed; absent for whole responses. */
+  /** How it was streamed; absent for complete responses. */
   stream: optional(code<StreamKind>()),
   /**
-   * True if an engine worked for the request, and its caller received no audio: it left, or its
-   * request failed by its own fault.
+   * True if an engine worked for the request, and its caller received no audio: it disconnected, or
+   * its request failed by its own fault.
    */
   undelivered: optional(flag),
   idempotency: optional(idempotency),
@@ -102,7 +102,9 @@ export const streamEnd = object({
   /** The request id of its serving. */
   requestId: text,
   hash: text,
-  /** `left`: the listener left before the end; `failed`: the service or the upstream failed. */
+  /**
+   * `left`: the listener disconnected before the end; `failed`: the service or the upstream failed.
+   */
   outcome: code<"whole" | "left" | "failed">(),
   /** Audio bytes and chunks that were written to the connection. */
   bytes: count,

@@ -168,7 +168,7 @@ const planContent = (
   }
 };
 
-/** Delivers whole audio, with what `select` adds to it. */
+/** Delivers complete audio, with what `select` adds to it. */
 const deliver = async <S extends object>(
   { synthesis, names }: SpeechOptions,
   ctx: Context,

@@ -77,7 +77,7 @@ export const responsesToGet = (names: HeaderNames): Responses => {
   };
 };
 
-/** The whole audio; or a stream, which no cache stores and which has no entity tag. */
+/** Complete audio; or a stream, which no cache stores and which has no entity tag. */
 export const responsesToPost = (names: HeaderNames): Responses => {
   const { 200: complete, 204: silence } = common(names, [audioCaching.post, audioCaching.own]);
   return {
