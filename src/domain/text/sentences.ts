@@ -25,8 +25,8 @@ export const sentencesOf = (text: string, lang: string): string[] => {
 };
 
 /**
- * The sentences before the last one with words. `isComplete`: false if text may follow, which must not
- * change them.
+ * The sentences before the last one with words. `isComplete`: false if text may follow, which must
+ * not change them.
  */
 export const completeSentencesOf = (text: string, lang: string, isComplete = false): string[] => {
   const sentences = sentencesOf(text, lang);
