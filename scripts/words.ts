@@ -41,7 +41,7 @@ export const readGlossary = (page: string): Glossary => {
 const exceptions: readonly { readonly files: RegExp; readonly words: string; readonly why: string }[] = [
   {
     files:
-      /^src\/natural\/|phonemes|japanese\/phrases|spellings|least-duration|espeak\/library|word-times|natural-voices\.md$/,
+      /^src\/natural\/|phonemes|japanese\/phrases|spellings|min-duration|espeak\/library|word-times|natural-voices\.md$/,
     words: "sound",
     why: "A sound of a language.",
   },
@@ -51,7 +51,7 @@ const exceptions: readonly { readonly files: RegExp; readonly words: string; rea
     why: "The verb, what is heard, and types that the client exports.",
   },
   { files: /^src\/application\/audio\//, words: "sound", why: "A member of the responses of /admin/sounds." },
-  { files: /least-duration/, words: "fence", why: "Code in Markdown is fenced." },
+  { files: /min-duration/, words: "fence", why: "Code in Markdown is fenced." },
   { files: /^src\/(telemetry|subprocess)\//, words: "abandon", why: "A reason in metrics and errors." },
 ];
 

@@ -75,7 +75,7 @@ export interface Speech {
    * Seconds below which the whole audio is refused, because parts of its text are missing. Default:
    * 0.
    */
-  readonly leastSeconds?: number;
+  readonly minSeconds?: number;
 }
 
 /** The version of a voice that the engine does not have. */

@@ -1,6 +1,6 @@
 import { tap } from "../async/tap.ts";
 import { Unavailable } from "../domain/errors.ts";
-import { requireDuration } from "../domain/synthesis/least-duration.ts";
+import { requireDuration } from "../domain/synthesis/min-duration.ts";
 import { fade } from "./fades.ts";
 import { bytesPerSample } from "./whole-samples.ts";
 
@@ -17,8 +17,8 @@ export interface ConcatenateOptions<Piece> {
     /** True for all pieces but the first. */
     isContinuation: boolean,
   ) => Promise<AsyncIterable<Buffer>>;
-  /** Seconds below which a piece is refused (`leastDuration`). Default: 0. */
-  readonly leastSeconds?: (piece: Piece) => number;
+  /** Seconds below which a piece is refused (`minDuration`). Default: 0. */
+  readonly minSeconds?: (piece: Piece) => number;
   /**
    * True if a piece that failed before it was due is synthesized again then. Default: Unavailable.
    */
@@ -43,7 +43,7 @@ export const concatenate = async <Piece>(
   {
     sampleRate: rate,
     synthesizePiece,
-    leastSeconds = () => 0,
+    minSeconds = () => 0,
     mayRetry = (error) => error instanceof Unavailable,
   }: ConcatenateOptions<Piece>,
   signal: AbortSignal,
@@ -53,7 +53,7 @@ export const concatenate = async <Piece>(
   const both = AbortSignal.any([signal, over.signal]);
   const begin = (piece: Piece, isContinuation = true): Promise<AsyncIterable<Buffer>> => {
     const started = synthesizePiece(piece, both, isContinuation).then((audio) =>
-      longEnough(audio, rateNow(), leastSeconds(piece)),
+      longEnough(audio, rateNow(), minSeconds(piece)),
     );
     started.catch(() => undefined); // reported when the piece is due
     return started;
@@ -91,14 +91,14 @@ export const concatenate = async <Piece>(
 const longEnough = (
   audio: AsyncIterable<Buffer>,
   sampleRate: number,
-  leastSeconds: number,
+  minSeconds: number,
 ): AsyncIterable<Buffer> => {
   let bytes = 0;
   return tap(audio, {
     onChunk: ({ length }) => {
       bytes += length;
     },
-    onEnd: () => requireDuration(bytes / bytesPerSample / sampleRate, leastSeconds),
+    onEnd: () => requireDuration(bytes / bytesPerSample / sampleRate, minSeconds),
   });
 };
 

@@ -16,21 +16,21 @@ describe("A byte budget", () => {
     overdue = [];
   });
 
-  interface Wish {
+  interface Request {
     release: (() => void) | undefined;
   }
-  const want = (owner: string | undefined, bytes: number, signal = never): Wish => {
-    const wish: Wish = { release: undefined };
+  const want = (owner: string | undefined, bytes: number, signal = never): Request => {
+    const request: Request = { release: undefined };
     const onOverdue = () => void overdue.push(`${owner}: ${bytes}`);
     budget.acquire({ owner, bytes, signal, onOverdue }).then(
       (release) => {
-        wish.release = release;
+        request.release = release;
       },
       () => undefined,
     );
-    return wish;
+    return request;
   };
-  const isHeld = ({ release }: Wish): boolean => release !== undefined;
+  const isHeld = ({ release }: Request): boolean => release !== undefined;
   const settled = () => new Promise(setImmediate);
 
   it("makes an owner wait for what exceeds its own limit, and other owners for what exceeds the total", async () => {
@@ -55,7 +55,7 @@ describe("A byte budget", () => {
     await until(() => isHeld(next));
   });
 
-  it("is first come, first served: small wishes do not pass a large one", async () => {
+  it("grants requests in order: small ones do not pass a large one", async () => {
     const first = want("a", 8);
     const [large, small] = [want("a", 9), want("a", 1)];
     await settled();
@@ -108,7 +108,7 @@ describe("A byte budget", () => {
     expect(overdue).to.have.length(2);
   });
 
-  it("does not report a wish as overdue while it waits for the total", async () => {
+  it("does not report a request as overdue while it waits for the total", async () => {
     const others = [want("b", 10), want("c", 10)];
     await settled();
     time.advance(500);
@@ -126,23 +126,23 @@ describe("A byte budget", () => {
     expect(overdue).to.deep.equal(["b: 10", "c: 10", "a: 9"]);
   });
 
-  it("never exceeds its limits, forgets its owners, and serves every wish, in any order of wishes and returns", async () => {
-    const wishes = fc.array(
+  it("never exceeds its limits, forgets its owners, and grants every request, in any order of requests and returns", async () => {
+    const requests = fc.array(
       fc.tuple(fc.constantFrom("a", "b", "c", undefined), fc.integer({ min: 1, max: 10 })),
       {
         maxLength: 60,
       },
     );
     await fc.assert(
-      fc.asyncProperty(wishes, fc.infiniteStream(fc.nat()), async (wanted, random) => {
-        const open: (readonly [string | undefined, number, Wish])[] = wanted.map(([owner, bytes]) => [
+      fc.asyncProperty(requests, fc.infiniteStream(fc.nat()), async (wanted, random) => {
+        const open: (readonly [string | undefined, number, Request])[] = wanted.map(([owner, bytes]) => [
           owner,
           bytes,
           want(owner, bytes),
         ]);
         while (open.length > 0) {
           await settled();
-          const held = open.filter(([, , wish]) => isHeld(wish));
+          const held = open.filter(([, , request]) => isHeld(request));
           const sum = (some: typeof held): number => some.reduce((total, [, bytes]) => total + bytes, 0);
           expect(sum(held)).to.be.within(1, 25);
           for (const name of ["a", "b", "c"]) {

@@ -37,7 +37,7 @@ describe("exactness under concurrency", () => {
     await service.stop();
   });
 
-  it("makes one synthesis an instance of 60 identical requests at once, the same bytes for all", async () => {
+  it("runs one synthesis per instance for 60 identical concurrent requests, with the same bytes for all", async () => {
     const website = await registerWebsite(service.url);
     const query = { voice, text: "All sixty of us want this sentence." };
     const responses = await Promise.all(
@@ -114,7 +114,7 @@ describe("exactness under concurrency", () => {
     expect((await speak(website)).status).to.equal(200);
   });
 
-  it("counts a part of audio that the key was just counted for as nothing", async () => {
+  it("charges nothing for a part of audio that the key was just charged for", async () => {
     const website = await registerWebsite(service.url);
     const query = { voice, text: "ten chars!" };
     for (const range of ["bytes=0-1", "bytes=0-", "bytes=100-"]) {
@@ -128,7 +128,7 @@ describe("exactness under concurrency", () => {
     expect(body).to.include({ characters: 20 });
   });
 
-  it("suspends for no part that is free, nor for one outside audio that exists, but for the next whole", async () => {
+  it("suspends a key neither for a free part nor for a range outside existing audio, but for the next whole audio", async () => {
     const website = await registerWebsite(service.url, quota(10));
     const speak = (range?: string, text = "ten chars!") =>
       synthesize(service.url, website, { voice, text }, range ? { headers: { Range: range } } : {});
@@ -142,7 +142,7 @@ describe("exactness under concurrency", () => {
     expect(await errorOf(await speak("bytes=0-99"))).to.include({ code: "KEY_SUSPENDED" });
   });
 
-  it("makes no audio for who is over the quota", async () => {
+  it("makes no audio for a key over its quota", async () => {
     const poor = await registerWebsite(service.url, quota(9));
     const query = { voice, text: "ten marks!" };
     expect((await synthesize(service.url, poor, query)).status).to.equal(403);
@@ -168,7 +168,7 @@ describe("exactness under concurrency", () => {
     };
   };
 
-  it("refuses what is over the minute's limit until the minute is over", async () => {
+  it("refuses requests over the minute's limit until the minute ends", async () => {
     const { responses, served, codes } = await atOnce(await start({ BURST_LIMIT: "1000" }), 60, 60);
     // The minute may turn in between, and instances may each admit the whole limit before they
     // exchange their counts.

@@ -47,7 +47,7 @@ describe("a voice that a request names", () => {
     }
   });
 
-  it("is none when the name is empty, as legacy clients send it", async () => {
+  it("is not looked up when the name is empty, as legacy clients send it", async () => {
     const expected = await etagOf(get(british));
     for (const ask of [get, legacy]) {
       expect(await etagOf(ask({ ...british, name: "" }))).to.deep.equal(expected);
@@ -75,7 +75,7 @@ describe("a voice that a request names", () => {
     }
   });
 
-  it("that several websites may have means the shared one, so that one address means the same audio", async () => {
+  it("is the shared one if websites have others of that name, so that one address has the same audio for all", async () => {
     await admin(service.url, "POST", "/voices", {
       ...{ name: "Coral", flag: "gb", gender: "f", lang: "en-GB", voiceIDs: [10] },
     });

@@ -37,7 +37,7 @@ const speakers = (servers: SelfHostedServers, request: Omit<VoiceRequest, "ssml"
 const kokoro = { g1: serverWith("af_bella,bm_george,jf_alpha") };
 
 describe("The voices of a self-hosted server", () => {
-  it("are none without a server", () => {
+  it("do not exist without a server", () => {
     expect(selfHostedVoices({})(shared)).to.equal(undefined);
   });
 

@@ -128,7 +128,7 @@ describe("golden files: HTTP", () => {
     expectGolden("responses-without-credentials.txt", [...lines, "\n", ...[...named].sort()].join(""));
   });
 
-  it("answers a key and the operator as recorded, where nothing of what is named exists", async () => {
+  it("sends a key and the operator the recorded responses for names that do not exist", async () => {
     const lines: string[] = [];
     for (const [path, operations] of Object.entries(document.paths).sort()) {
       const caller = path.startsWith("/admin") ? { Authorization: `Bearer ${adminToken}` } : key;
@@ -142,7 +142,7 @@ describe("golden files: HTTP", () => {
     expectGolden("answers-with-credentials.txt", lines.join(""));
   });
 
-  it("answers requests for speech as recorded, and pulls of the object", async () => {
+  it("sends the recorded responses to requests for speech, and to those for the object", async () => {
     const lines: string[] = [];
     for (const [method, path, headers = {}, body] of speech) {
       lines.push(`${JSON.stringify({ ...headers, ...(body && { body }) })} `);
@@ -175,7 +175,7 @@ describe("golden files: HTTP", () => {
     expectGolden("refusals-of-speech.txt", lines.join(""));
   });
 
-  it("answers with the recorded bodies", async () => {
+  it("sends the recorded bodies", async () => {
     const { host } = new URL(service.url);
     const bodies: Record<string, unknown> = {};
     for (const path of readable) {

@@ -48,10 +48,10 @@ describe("Audio concatenated from pieces", () => {
   });
 
   it("fails when a piece is shorter than it can be", async () => {
-    const leastSeconds = (piece: string) => (piece === words[1] ? 60 : 0);
+    const minSeconds = (piece: string) => (piece === words[1] ? 60 : 0);
     const { audio } = await concatenate(
       words,
-      { sampleRate, synthesizePiece: async (piece) => cutInto(bytesOf(piece), 777), leastSeconds },
+      { sampleRate, synthesizePiece: async (piece) => cutInto(bytesOf(piece), 777), minSeconds },
       never,
     );
     expect(await rejection(collect(audio))).to.be.instanceOf(EngineFailed);

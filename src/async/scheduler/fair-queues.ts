@@ -22,7 +22,7 @@ const leadSeconds = 30;
 const lightSeconds = 15;
 
 /** Every job costs at least this much: otherwise jobs of unknown length would never count. */
-const leastSeconds = 0.5;
+const minSeconds = 0.5;
 
 /** Keys without jobs that are remembered because they are ahead of their share. */
 const maxIdle = 10_000;
@@ -241,7 +241,7 @@ export class FairQueues {
   }
 }
 
-const costOf = ({ seconds }: Pick<QueuedJob, "seconds">): number => Math.max(leastSeconds, seconds);
+const costOf = ({ seconds }: Pick<QueuedJob, "seconds">): number => Math.max(minSeconds, seconds);
 
 const goesBefore = (one: KeyQueue, other: KeyQueue): boolean => {
   const difference = one.effectiveStart - other.effectiveStart;

@@ -181,12 +181,12 @@ const mayRestart = (log: Log, { recipe: { engine, voice } }: Rendition, error: u
   return true;
 };
 
-const mostRemembered = 1000;
+const maxRemembered = 1000;
 
 /** Recent failures, so that not every request repeats a failing synthesis. */
 const createRecentFailures = (time: Time, rememberMs: number) => {
   const failures = new LRUCache<AudioName, { failure: EngineFailed | Invalid; until: number }>({
-    max: mostRemembered,
+    max: maxRemembered,
   });
 
   return {

@@ -24,7 +24,7 @@ import type { StoreReader } from "./store-reader.ts";
 import type { StoreWriter } from "./store-writer.ts";
 
 /** Deletions by operators; about 200 bytes each. */
-const mostDeleted = 100_000;
+const maxDeleted = 100_000;
 
 interface LookupParts {
   readonly store: Pick<AudioStore, "remove">;
@@ -40,7 +40,7 @@ interface LookupParts {
 export class Lookup {
   readonly #parts: LookupParts;
   readonly #read: ReadAudio;
-  readonly #deleted = new LRUCache<string, true>({ maxSize: mostDeleted, sizeCalculation: () => 1 });
+  readonly #deleted = new LRUCache<string, true>({ maxSize: maxDeleted, sizeCalculation: () => 1 });
 
   constructor(parts: LookupParts) {
     this.#parts = parts;

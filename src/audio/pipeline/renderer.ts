@@ -3,8 +3,8 @@ import { tap } from "../../async/tap.ts";
 import { EngineFailed, SpeechTooLong } from "../../domain/errors.ts";
 import { isByok } from "../../domain/synthesis/byok-providers.ts";
 import { type AudioFormat, type FormatTraits, formats } from "../../domain/synthesis/formats.ts";
-import { requireDuration } from "../../domain/synthesis/least-duration.ts";
 import { formatMarks } from "../../domain/synthesis/marks.ts";
+import { requireDuration } from "../../domain/synthesis/min-duration.ts";
 import type { SpokenPhoneme } from "../../domain/synthesis/phonemes.ts";
 import type { Recipe } from "../../domain/synthesis/recipe.ts";
 import { normalProsody, type Prosody, type ProsodyParameter } from "../../domain/synthesis/speech.ts";
@@ -31,7 +31,7 @@ export interface RenderedAudio {
   /** The length of the encoder's input; undefined if the engine encoded the audio itself. */
   readonly declared?: AudioLength | undefined;
   /** The seconds below which its speech is refused. */
-  readonly leastSeconds?: number | undefined;
+  readonly minSeconds?: number | undefined;
   /** The times at which its words are spoken, as lines. */
   readonly marks?: Buffer | undefined;
   /** True if another synthesis of the recipe may have other bytes. Default: false. */
@@ -97,12 +97,12 @@ export const createRenderer = ({ engines, encoder, decoder, maxAudioBytes }: Ren
         yield chunk;
       }
       use?.succeeded();
-      const { leastSeconds } = speech;
+      const { minSeconds } = speech;
       const input = declared();
       // A server may have other bytes each time, and so may a voice whose audio cannot be made
       // again.
       const mayDiffer = speech.encoded === undefined || recipe.encoding === undefined;
-      return { declared: input, leastSeconds, marks: marksIn(recipe.format, speech, input), mayDiffer };
+      return { declared: input, minSeconds, marks: marksIn(recipe.format, speech, input), mayDiffer };
     } catch (error) {
       use?.failed(error);
       throw error;
@@ -148,7 +148,7 @@ const tooLarge = ({ code }: Engine, bytes: number): Error =>
 const finish = (
   format: AudioFormat,
   audio: Buffer,
-  { declared, leastSeconds = 0 }: RenderedAudio,
+  { declared, minSeconds = 0 }: RenderedAudio,
 ): AudioContent => {
   if (audio.length === 0) throw new EngineFailed("The engine returned no audio.");
   const bytes = fixSizes(format, audio);
@@ -157,7 +157,7 @@ const finish = (
   if (!length || length.samples === 0) throw new EngineFailed(`The audio is not ${format}.`);
   if (declared && !hasDeclaredLength(format, length, declared))
     throw new EngineFailed("The encoded audio does not have the length of the speech.");
-  requireDuration(length.samples / length.sampleRate, leastSeconds);
+  requireDuration(length.samples / length.sampleRate, minSeconds);
   return { bytes, length };
 };
 

@@ -1,7 +1,7 @@
 import { EngineFailed } from "../../domain/errors.ts";
 import { byokProviders, type ProviderCredentials } from "../../domain/synthesis/byok-providers.ts";
 import type { AudioFormat } from "../../domain/synthesis/formats.ts";
-import { leastDuration } from "../../domain/synthesis/least-duration.ts";
+import { minDuration } from "../../domain/synthesis/min-duration.ts";
 import { speakingSeconds } from "../../domain/synthesis/speaking-time.ts";
 import { normalProsody } from "../../domain/synthesis/speech.ts";
 import { splitText } from "../../domain/text/pieces.ts";
@@ -65,11 +65,11 @@ const synthesize = async (
   const synthesizePiece = (piece: string, signal: AbortSignal, isContinuation: boolean) =>
     speak(client, { request, piece, output: samples, isContinuation }, signal);
   if (only === undefined || others.length > 0 || !output) {
-    const leastSeconds = (piece: string) => leastDuration(piece, request);
-    return concatenate(pieces, { sampleRate, synthesizePiece, leastSeconds }, signal);
+    const minSeconds = (piece: string) => minDuration(piece, request);
+    return concatenate(pieces, { sampleRate, synthesizePiece, minSeconds }, signal);
   }
   const audio = await speak(client, { request, piece: only, output, isContinuation: false }, signal);
-  return { encoding: { kind: "encoded", format }, audio, leastSeconds: leastDuration(only, request) };
+  return { encoding: { kind: "encoded", format }, audio, minSeconds: minDuration(only, request) };
 };
 
 interface Output {

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { EngineFailed } from "../../domain/errors.ts";
 import { byokProviders, type ProviderCredentials } from "../../domain/synthesis/byok-providers.ts";
 import type { AudioFormat } from "../../domain/synthesis/formats.ts";
-import { leastDuration } from "../../domain/synthesis/least-duration.ts";
+import { minDuration } from "../../domain/synthesis/min-duration.ts";
 import { speakingSeconds } from "../../domain/synthesis/speaking-time.ts";
 import type { Prosody, ProsodyParameter } from "../../domain/synthesis/speech.ts";
 import { doubling, type PieceLimits, splitText, utf8Length } from "../../domain/text/pieces.ts";
@@ -66,7 +66,7 @@ const synthesize = async (
   try {
     const asked = { request, piece: only, encoding, isContinuation: false };
     const audio = await afterFirstByte(await speak(client, asked, signal));
-    return { encoding: { kind: "encoded", format }, audio, leastSeconds: leastDuration(only, request) };
+    return { encoding: { kind: "encoded", format }, audio, minSeconds: minDuration(only, request) };
   } catch (error) {
     return join(client, request, shorterPieces(error, only, request), signal, 1);
   }
@@ -94,8 +94,8 @@ const join = (
       return audio;
     }
   };
-  const leastSeconds = (piece: string) => leastDuration(piece, request);
-  return concatenate(pieces, { sampleRate, synthesizePiece, leastSeconds }, signal);
+  const minSeconds = (piece: string) => minDuration(piece, request);
+  return concatenate(pieces, { sampleRate, synthesizePiece, minSeconds }, signal);
 };
 
 /** 5000 bytes become pieces of about 160: users report refused sentences of 300. */

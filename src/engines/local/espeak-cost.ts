@@ -1,4 +1,4 @@
-import { scriptOf } from "../../domain/synthesis/least-duration.ts";
+import { scriptOf } from "../../domain/synthesis/min-duration.ts";
 import { unknownLetters } from "../../domain/text/preparation/script-runs.ts";
 
 /* espeak-ng takes time for letters that it spells, and room in its buffers for each clause. */
@@ -15,8 +15,8 @@ const none: ReadonlySet<string> = new Set();
 
 /**
  * espeak-ng says each sign in a circle or square, and each letter that no voice knows, by its
- * script, name or number ("letter 1 7 9 C"). Seconds at the normal rate, the least of its English,
- * French, German, Hindi and Russian voices, but for the first row their mean.
+ * script, name or number ("letter 1 7 9 C"). The seconds are those at the normal rate: the minimum
+ * of its English, French, German, Hindi and Russian voices; in the first row their mean.
  */
 const spelled: readonly Spelled[] = [
   { characters: /[\u3297\u3299]/gu, usedIn: eastAsian, seconds: 1.5 },

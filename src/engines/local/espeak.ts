@@ -67,7 +67,7 @@ export const espeak = async (host: SubprocessHost): Promise<LocalTool | undefine
     cost: clauseCost,
     // Japanese texts are never refused for some of their characters.
     unreadable: (text, lang) => (isJapanese(lang) ? [] : (text.match(skipped) ?? [])),
-    leastSeconds: spelledSeconds,
+    minSeconds: spelledSeconds,
     pauses: (boundary) => pauses[boundary],
     pieceFor: ({ text, ssml, voice, prosody }) => {
       const harmless = plain(text);

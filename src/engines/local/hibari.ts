@@ -141,7 +141,7 @@ export const hibari = ({ host, installed, states, idleMs, deadlineMs = 30_000 }:
     reportsPhonemes: true,
     reportsEvents: true,
     cost,
-    mostCost: 160,
+    maxCost: 160,
     unreadable: unreadInEnglish,
     pauses: (boundary) => pauses[boundary],
     pieceFor: (request) => {

@@ -3,7 +3,7 @@ import { isEncoded as hasEncoder } from "../../domain/synthesis/formats.ts";
 import type { EngineCode } from "../../domain/synthesis/speech.ts";
 import { preparationVersion, speakersOf } from "../../domain/text/preparation/prepare.ts";
 import type { Speaker } from "../../domain/text/ssml-speaker.ts";
-import { mostSpeechSeconds } from "../../subprocess/speech/speech-limit.ts";
+import { maxSpeechSeconds } from "../../subprocess/speech/speech-limit.ts";
 import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
 import { type Engine, noVersion, type SpeechRequest } from "../engine.ts";
 import { gainOf } from "./gains.ts";
@@ -87,13 +87,10 @@ export const localEngine = (
 };
 
 /** @throws {SpeechTooLong} the text cannot be spoken within the limits */
-const requireSpeakable = (
-  { leastSeconds }: LocalTool,
-  { text, ssml, lang, prosody }: SpeechRequest,
-): void => {
+const requireSpeakable = ({ minSeconds }: LocalTool, { text, ssml, lang, prosody }: SpeechRequest): void => {
   if (ssml) return; // it may set another rate
-  const seconds = (leastSeconds?.(text, lang) ?? 0) / Math.max(prosody.rate, slowestRate);
-  if (seconds > mostSpeechSeconds) throw new SpeechTooLong();
+  const seconds = (minSeconds?.(text, lang) ?? 0) / Math.max(prosody.rate, slowestRate);
+  if (seconds > maxSpeechSeconds) throw new SpeechTooLong();
 };
 
 /** Writes the name as SystemVoice.voiceName does. */

@@ -17,7 +17,7 @@ export interface LocalPiece extends Pick<Run, "text" | "ssml" | "pauseMs"> {
 }
 
 /** flite, the slower tool, takes about half a second for a piece of this cost. */
-const defaultMostCost = 300;
+const defaultMaxCost = 300;
 /**
  * The first pieces of a long text are short, so that it begins as soon as a sentence does: about
  * three seconds.
@@ -71,7 +71,7 @@ const partsOf = (run: Run, voice: LocalVoice): Part[] => {
   const { tool, lang } = voice;
   const measure = (part: string): number => tool.cost(ssml ? withoutTags(part) : part, lang);
   const target = tool.bySentence ? () => 1 : doubling(first);
-  const max = tool.mostCost ?? defaultMostCost;
+  const max = tool.maxCost ?? defaultMaxCost;
   const limits: PieceLimits = {
     ...{ measure, max },
     ...((tool.bySentence || measure(text) > max) && { target }),

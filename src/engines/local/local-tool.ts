@@ -63,11 +63,11 @@ export interface LocalTool {
    */
   cost(text: string, lang: string): number;
   /** The highest cost of a piece. Default: 300. */
-  readonly mostCost?: number;
+  readonly maxCost?: number;
   /** Letters and digits of a text without markup that it would skip. Default: none. */
   unreadable?(text: string, lang: string): readonly string[];
   /** Seconds at the normal rate that a plain text takes at least. Default: unknown. */
-  leastSeconds?(text: string, lang: string): number;
+  minSeconds?(text: string, lang: string): number;
   /**
    * The longest silence at a boundary, at the end of the piece before it and at the beginning of
    * the next one, in seconds. undefined: the tool's own pause is the one that it makes there within

@@ -9,7 +9,7 @@ import type { ToolPiece } from "./local-tool.ts";
 import type { collectPieceMarks } from "./piece-marks.ts";
 
 /** Nine divisions lead from 300 letters to one: in Kyrgyz, espeak-ng 1.51 crashes at `C'J-L`. */
-const mostDivisions = 9;
+const maxDivisions = 9;
 
 interface RequestedPiece extends ToolPiece {
   readonly piece: LocalPiece;
@@ -61,7 +61,7 @@ export class RequestedPieces {
     const piece = this.piece(number);
     const { divisions = 0 } = this.#requested[number] ?? {};
     // A model that fails is reported: it depends on no text.
-    const parts = divisions < mostDivisions && !piece.voice.tool.modelOf ? dividePiece(piece) : [];
+    const parts = divisions < maxDivisions && !piece.voice.tool.modelOf ? dividePiece(piece) : [];
     if (parts.length === 0) return undefined;
     this.marks.divide(piece, parts);
     return this.add(parts, divisions + 1);

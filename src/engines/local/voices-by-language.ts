@@ -8,16 +8,19 @@ interface VoiceInLanguage {
   readonly lang: string;
 }
 
-/** The voices of this release that a tool with all languages speaks, for which `has` is true. */
+/**
+ * Finds voices for other languages among those of this release that espeak-ng speaks and for which
+ * `has` is true.
+ */
 export const voicesByLanguage = (has: (voiceName: string) => boolean) => {
   const all = releaseSeed().systemVoices;
   const genders = new Map(all.map(({ voiceName, gender }) => [voiceName, gender]));
   const byLang = Map.groupBy(all.filter(isSpoken), ({ lang }) => lang);
   const langs = [...byLang.keys()];
   /**
-   * The voice that speaks words of another language in a text of this one: of the same variant if
-   * there is one, else of the same gender. Undefined if this voice itself speaks the language, or
-   * none does.
+   * Finds the voice for words of the language `wanted` in a text that `own` speaks: one of the same
+   * variant, else one of the same gender. Undefined if `own` speaks the language itself, or no
+   * voice does.
    */
   return (wanted: string, own: VoiceInLanguage): VoiceInLanguage | undefined => {
     const lang = matchLanguage(wanted, langs);

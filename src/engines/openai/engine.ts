@@ -1,7 +1,7 @@
 import { tap } from "../../async/tap.ts";
 import { EngineFailed } from "../../domain/errors.ts";
 import type { AudioFormat } from "../../domain/synthesis/formats.ts";
-import { leastDuration } from "../../domain/synthesis/least-duration.ts";
+import { minDuration } from "../../domain/synthesis/min-duration.ts";
 import { speakingSeconds } from "../../domain/synthesis/speaking-time.ts";
 import { type EngineCode, normalProsody } from "../../domain/synthesis/speech.ts";
 import { voiceName } from "../../domain/synthesis/voice-name.ts";
@@ -134,7 +134,7 @@ const speakPlain = async (
   if (others.length === 0 && as) {
     const options = { wanted, hidden: hidden(only), decode };
     const speech = await readSpeech(await send(only, { as }, signal), options, signal);
-    return { ...speech, leastSeconds: leastDuration(only, request) };
+    return { ...speech, minSeconds: minDuration(only, request) };
   }
   /** The sample rate of the first piece. */
   let sampleRate: number | undefined;
@@ -145,13 +145,9 @@ const speakPlain = async (
     sampleRate ??= samples.sampleRate;
     return samples.pcm;
   };
-  const leastSeconds = (piece: string) => leastDuration(piece, request);
+  const minSeconds = (piece: string) => minDuration(piece, request);
   const rate = () => sampleRate ?? pcmRate;
-  return await concatenate(
-    pieces,
-    { sampleRate: rate, synthesizePiece: askForSamples, leastSeconds },
-    signal,
-  );
+  return await concatenate(pieces, { sampleRate: rate, synthesizePiece: askForSamples, minSeconds }, signal);
 };
 
 /**
@@ -175,8 +171,8 @@ const speakCaptioned = async ({ request, pieces, send }: Speaking, signal: Abort
       },
     });
   };
-  const leastSeconds = ({ text }: { text: string }) => leastDuration(text, request);
-  const speech = await concatenate(captioned, { sampleRate: pcmRate, synthesizePiece, leastSeconds }, signal);
+  const minSeconds = ({ text }: { text: string }) => minDuration(text, request);
+  const speech = await concatenate(captioned, { sampleRate: pcmRate, synthesizePiece, minSeconds }, signal);
   const marks = () => {
     let offset = 0;
     const words = captioned.flatMap(({ words, samples }) => {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { Reworded } from "../../domain/errors.ts";
-import { leastDuration } from "../../domain/synthesis/least-duration.ts";
+import { minDuration } from "../../domain/synthesis/min-duration.ts";
 import { speakingSeconds } from "../../domain/synthesis/speaking-time.ts";
 import { normalProsody } from "../../domain/synthesis/speech.ts";
 import { splitText } from "../../domain/text/pieces.ts";
@@ -46,8 +46,8 @@ export const speakRealtime = (account: Account, signal: AbortSignal): Promise<Sp
   const pieces = speakablePieces(splitText(request.text, request.lang, limits), false);
   const synthesizePiece = (piece: string, signal: AbortSignal, isContinuation: boolean) =>
     speakPiece(account, { piece, isContinuation }, signal);
-  const leastSeconds = (piece: string) => leastDuration(piece, request);
-  return concatenate(pieces, { sampleRate: pcmRate, synthesizePiece, leastSeconds }, signal);
+  const minSeconds = (piece: string) => minDuration(piece, request);
+  return concatenate(pieces, { sampleRate: pcmRate, synthesizePiece, minSeconds }, signal);
 };
 
 const speakPiece = async (

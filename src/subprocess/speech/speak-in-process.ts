@@ -12,7 +12,7 @@ export type SpeakPiece = (
   onEnd: (report: JobReport) => void,
 ) => AsyncIterable<Buffer>;
 
-/** `synthesize` in this process, for samples: pages have no helper. */
+/** Implements `synthesize` without the helper, which pages do not have. Returns samples. */
 export const speakInProcess = (speakPiece: SpeakPiece): SubprocessHost["synthesize"] =>
   async function* ({ pieces, progressive, divide }, signal, { beforeStart } = {}) {
     let numbers = 0;

@@ -6,14 +6,14 @@ import { ToolFailed } from "../tools.ts";
  * The longest speech of one text. Ordinary texts of 5,000 characters take at most 5,000 s
  * (Japanese, at the slowest rate), of which espeak-ng makes 200 in a second.
  */
-export const mostSpeechSeconds = 7_200;
+export const maxSpeechSeconds = 7_200;
 
 /**
  * CPU time of tools for complete audio: less than the time after which the pipeline stops to wait
  * for it (`completeMs`). Elapsed time would depend on the machine's load, for which a client must
  * not be charged. A stream may take longer.
  */
-const mostCpuMs = 8 * 60_000;
+const maxCpuMs = 8 * 60_000;
 
 /**
  * Measures the speech of one text, and the work for it. Each method throws a ToolFailed with the
@@ -23,7 +23,7 @@ export const createSpeechLimit = (progressive: boolean) => {
   let seconds = 0;
   let cpuMs = 0;
   const check = (): void => {
-    if (seconds > mostSpeechSeconds || (!progressive && cpuMs > mostCpuMs))
+    if (seconds > maxSpeechSeconds || (!progressive && cpuMs > maxCpuMs))
       throw new ToolFailed("tooLong", "The text takes too long to speak.");
   };
   return {

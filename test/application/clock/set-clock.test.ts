@@ -290,7 +290,7 @@ for (const [driver, open] of [
 }
 
 describe("one of three instances whose clock is set", () => {
-  it("records nothing, while the others go on, and an operator's word on another machine does not help it", async () => {
+  it("records nothing, while the others continue; `clock accept` on another machine does not help it", async () => {
     const time: TestTime = { now: Date.parse("2023-11-30T23:58:00.000Z"), set: 0 };
     const own: TestTime = { now: time.now, set: 0 };
     const deployment = await onEventStoreDB(time);

@@ -85,7 +85,7 @@ describe("The voices of a document", () => {
     }
   });
 
-  it("are none if the only one is that of the request, by any of its names", () => {
+  it("do not include the voice of the request, by any of its names", () => {
     for (const name of ["US English Female", "g1-en-US-female", "flite:slt"]) {
       expect(spoken("US English Female", `<voice name="${name}">b</voice>`)).to.deep.include({
         document: "<speak>b</speak>",
@@ -139,7 +139,7 @@ describe("The voices of a document", () => {
       expect(spoken(voice, content).document).to.equal("<speak>a</speak>");
   });
 
-  it("make audio that cannot be made again if one of them does", () => {
+  it("make the audio not reproducible if that of one of them is not", () => {
     const engine: Engine = {
       ...engineOf("g1"),
       isExact: (voice) => voice !== "espeak:gmw/en",

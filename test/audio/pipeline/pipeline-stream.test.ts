@@ -187,7 +187,7 @@ describe("A streamed synthesis", () => {
   });
 
   for (const format of ["mp3", "wav", "pcm"] as const) {
-    it(`gives its tools back when a listener of ${format} leaves without reading on`, async () => {
+    it(`releases its tools when a listener of ${format} leaves without reading on`, async () => {
       pipeline = pipelineWith(real.engine);
       const long = renditionOf("Nobody hears the end of this text. ".repeat(60), { format });
       const leaving = new AbortController();
@@ -197,7 +197,7 @@ describe("A streamed synthesis", () => {
     });
   }
 
-  it("is waited for ten minutes by those who want it whole, once it has begun", async () => {
+  it("is awaited for ten minutes by requests for complete audio, once it has begun", async () => {
     const wanted = pipeline.obtain([rendition], never);
     await gate.reached();
     time.advance(59_999);
@@ -209,7 +209,7 @@ describe("A streamed synthesis", () => {
     expect((await wanted).bytes.equals(sound)).to.equal(true);
   });
 
-  it("is ended after ten minutes if it is wanted whole, as a failure of the service", async () => {
+  it("ends after ten minutes for requests for complete audio, as a failure of the service", async () => {
     const tooLate = rejection(pipeline.obtain([rendition], never));
     await gate.reached();
     gate.step();

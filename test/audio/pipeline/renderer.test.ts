@@ -134,9 +134,9 @@ describe("Rendering", () => {
     const { engine } = says(pcm, async function* () {
       yield noise; // 0.9 s
     });
-    const withLeast = (leastSeconds: number): Engine => ({
+    const withLeast = (minSeconds: number): Engine => ({
       ...engine,
-      synthesize: async (...asked) => ({ ...(await engine.synthesize(...asked)), leastSeconds }),
+      synthesize: async (...asked) => ({ ...(await engine.synthesize(...asked)), minSeconds }),
     });
     const made = synthesisWith(withLeast(1))(renditionOf("Hello."), never);
     expect((await rejection(made)) as Error)

@@ -112,7 +112,7 @@ describe("the clock of a machine", () => {
     expect(reads).to.equal(0);
   });
 
-  it("is known to the kernel, or it says nothing", async () => {
+  it("is confirmed by the kernel, or the kernel does not know it", async () => {
     expect(await kernelClock.difference()).to.be.oneOf([0, undefined]);
   });
 

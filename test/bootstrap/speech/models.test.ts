@@ -44,7 +44,7 @@ describe("The models of an installation without sherpa-onnx", () => {
     expect(() => tools.get("g1")?.pieceFor(request)).to.throw(EngineFailed, missing);
   });
 
-  it("are none without packs: nothing is checked and nothing is said", async () => {
+  it("do not exist without packs: nothing is checked or logged", async () => {
     const { tools, voices, checks, warnings } = await compose({});
     expect([tools.size, voices, checks, warnings]).to.deep.equal([0, [], [], []]);
   });

@@ -223,7 +223,7 @@ describe("Work of an engine is charged", () => {
     }
   });
 
-  it("and what others had spoken is not told to a key by HEAD or If-None-Match: *", async () => {
+  it("and neither HEAD nor If-None-Match: * tells a key what others had spoken", async () => {
     const query = { voice: free, text: unused() };
     await get(query);
     const stranger = await registerWebsite(service.url);

@@ -35,7 +35,7 @@ describe("The state of a model", () => {
     states.start("anna").succeeded();
   });
 
-  it("does not depend on callers that leave or on the helper process", () => {
+  it("ignores callers that leave and failures of the helper process", () => {
     const { states, fail } = open();
     const others = [
       new Error("the caller left"),

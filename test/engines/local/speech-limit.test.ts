@@ -20,7 +20,7 @@ const requestOf = (text: string, changes: Partial<SpeechRequest> = {}): SpeechRe
   ...changes,
 });
 
-/** Speaks each piece, a sentence, for some seconds. */
+/** How the tool speaks each piece, which is one sentence. */
 interface Pace {
   readonly seconds: number;
   /** CPU time; undefined: the tool does not report it. */
@@ -60,14 +60,14 @@ const speak = async (engine: Engine, request: SpeechRequest): Promise<number> =>
 };
 
 describe("The limit of a text's speech", () => {
-  it("is two hours, and ends the work soon after", async () => {
+  it("is two hours of speech, and ends the synthesis soon after it is exceeded", async () => {
     const { engine, spoken } = await openSlow({ seconds: 1_000 });
     expect(await speak(engine, requestOf(sentences(7)))).to.be.closeTo(7_000, 10);
     expect(await rejection(speak(engine, requestOf(sentences(1_000))))).to.be.instanceOf(SpeechTooLong);
     expect(spoken.length).to.be.below(7 + 12);
   });
 
-  it("applies to streams too, whose beginning was sent", async () => {
+  it("also applies to streams, whose beginning was already sent", async () => {
     const { engine } = await openSlow({ seconds: 1_000 });
     const { audio } = await engine.synthesize(requestOf(sentences(9), { progressive: true }), never);
     const failed = await rejection(collect(audio));
@@ -84,7 +84,7 @@ describe("The limit of a text's speech", () => {
     expect(beyond.spoken.length).to.be.below(15);
   });
 
-  it("is no CPU time for a stream, which plays meanwhile", async () => {
+  it("does not limit the CPU time of a stream, which plays meanwhile", async () => {
     const { engine } = await openSlow({ seconds: 1, cpuMs: 60_000 });
     const streamed = speak(engine, requestOf(sentences(20), { progressive: true }));
     expect(await streamed).to.be.closeTo(20, 0.1);
@@ -111,7 +111,7 @@ describe("The limit of a text's speech", () => {
     const english = (text: string, rate = 1): SpeechRequest =>
       requestOf(text, { voice: "espeak:gmw/en-US", prosody: { pitch: 1, rate, volume: 1 } });
 
-    it("is applied before any work to letters and signs that it reads by their names", async () => {
+    it("refuses, before any work, letters and signs that take too long because it reads their names", async () => {
       for (const [letter, rate] of [
         ["㊗", 1],
         ["㈱", 0.3],
@@ -124,7 +124,7 @@ describe("The limit of a text's speech", () => {
       expect(jobs).to.equal(0);
     });
 
-    it("estimates less than the letters take, except for two signs", async () => {
+    it("is compared with an estimate between a quarter of the time that letters take and all of it", async () => {
       for (const letter of ["㈱", "㍻", "ខ", "ກ", "བ", "ᚠ", "𓀀"]) {
         const text = letter.repeat(4);
         const { encoding, audio } = await engine.synthesize(english(text), never);

@@ -33,7 +33,7 @@ describe("natural voices", () => {
     expect((await openNaturalVoices(folder)).unusable).to.deep.equal([]);
   });
 
-  it("are none in a folder that does not exist, and none without a folder", async () => {
+  it("do not exist without a folder, or in a folder that does not exist", async () => {
     for (const place of [join(folder, "absent"), naturalVoicesFolder("none")]) {
       const { installed, unusable } = await openNaturalVoices(place);
       expect([installed.size, unusable]).to.deep.equal([0, []]);

@@ -149,7 +149,7 @@ describe("The OpenAI engine", () => {
     });
   }
 
-  it("refuses a piece of a long text that is far too short, and states the least duration of complete audio", async () => {
+  it("refuses a piece of a long text that is far too short, and states the minimum duration of complete audio", async () => {
     const text = `${sentence} `.repeat(60);
     const headers = { "Content-Type": "audio/pcm" };
     const short: WireResponse = { status: 200, headers, body: Buffer.alloc(10 * 2 * 24_000, 1) };
@@ -158,7 +158,7 @@ describe("The OpenAI engine", () => {
     expect(failure).to.be.instanceOf(EngineFailed);
     expect((failure as Error).message).to.contain("parts of it are missing");
     const speech = await engine().synthesize(requestOf({ text: `${sentence} `.repeat(10) }), never);
-    expect(speech.leastSeconds).to.be.within(15, 25);
+    expect(speech.minSeconds).to.be.within(15, 25);
     await collect(speech.audio);
   });
 

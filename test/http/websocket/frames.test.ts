@@ -68,7 +68,7 @@ describe("an invalid frame", () => {
     });
   }
 
-  it("is none of these: the longest message, a fragmented one, a ping between fragments", async () => {
+  it("is neither the longest message, nor a fragmented one, nor a ping between fragments", async () => {
     const client = await openWebSocketClient(served.url, { headers: website.headers });
     client.webSocket.send(Buffer.concat([ping, Buffer.alloc(largest - ping.length, 32)]), { binary: false });
     await client.expect("pong");

@@ -18,7 +18,7 @@ import { createRecovery, openPostedJournal } from "./posted-journal.ts";
 
 const at = "2026-11-30T23:59:00.000Z";
 
-describe("the sweep", () => {
+describe("the sweep of accounts and journals", () => {
   const temporary = duringTest(openTemporaryStore);
 
   const account = async (apiKey: string) => {

@@ -202,7 +202,7 @@ describe("the schedule of seals", () => {
     }
   });
 
-  it("abandons a seal at a stop, while its events are read", async () => {
+  it("cancels a seal that is stopped while its events are being read", async () => {
     const temporary = await openTemporaryStore();
     const website = { websiteId: "w1", name: "example.com", origins: [] };
     await sealing(temporary.store).log.append("website-w1", "WebsiteRegistered", website);

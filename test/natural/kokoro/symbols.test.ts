@@ -39,7 +39,7 @@ describe("The symbols of Kokoro", () => {
     expect(ofIpa("ɡaʁˈsɔ̃ ça")).to.equal("ɡaʁsˈɔ\u0303 ça");
   });
 
-  it("are none for a pronunciation with a sound that the model does not have", () => {
+  it("do not exist for a pronunciation with a sound that the model does not have", () => {
     expect(["ǃa", "kA", "a,b", "", "θa"].map(ofIpa)).to.deep.equal(Array(5).fill(undefined));
   });
 });

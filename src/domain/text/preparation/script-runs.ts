@@ -1,4 +1,4 @@
-import { scriptOf } from "../../synthesis/least-duration.ts";
+import { scriptOf } from "../../synthesis/min-duration.ts";
 import { isSpeakable } from "../speakable.ts";
 import type { Reader } from "./reader.ts";
 

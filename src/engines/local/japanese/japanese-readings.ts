@@ -37,7 +37,7 @@ export interface JapaneseReadingsOptions {
 /** 5,000 characters take 0.5 s, on a busy machine a few times as long. */
 const deadlineMs = 20_000;
 const maxWaitingCharacters = 30_000;
-/** Then the worker thread ends, which frees its memory. */
+/** Without a text for this long, the worker thread ends, which frees its memory. */
 export const idleMs = 5 * 60_000;
 
 interface Waiting {
@@ -108,7 +108,7 @@ export const japaneseReadings = ({
       if (waiting.size > 0 && before + characters > maxWaitingCharacters)
         throw new Unavailable("Too many Japanese texts are waiting.", 2);
       const onTimeout = (): Error => {
-        const error = new Error("it did not answer in time");
+        const error = new Error("it did not respond in time");
         if (worker) onFailure(worker, error);
         return unavailable(error);
       };

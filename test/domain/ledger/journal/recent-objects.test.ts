@@ -140,7 +140,7 @@ describe("the recently charged objects", () => {
     expect(objects.has(a, "x", start)).to.equal(false);
   });
 
-  it("of the keys with very many are those of the ten keys that were the last to have many", () => {
+  it("of keys with very many are kept for the last ten such keys", () => {
     const objects = new RecentObjects(windowMs);
     const addMany = (key: number): void => {
       for (let index = 0; index < 5_000; index++) objects.add(key, `h-${index}`, 1);

@@ -75,7 +75,7 @@ describe("the times of a genuine log", () => {
     expect(remarksOf(...events.slice(0, 3), seal(61 * minute), ...events.slice(3), late)).to.deep.equal([]);
   });
 
-  it("are none if nothing ran for days", () => {
+  it("are no remark if nothing ran for days", () => {
     expect(
       remarksOf({ created: 0 }, { created: 72 * hour }, { created: 73 * hour }, seal(74 * hour)),
     ).to.deep.equal([]);

@@ -134,7 +134,7 @@ describe("the monthly quota of a key", () => {
     expect(quotaAfter(settled("b", 10), reserved("b", 70), carried("b", 90)).total).to.equal(10);
   });
 
-  it("settles what a journal has voided after its last statement, also without a share, and not what a return states", () => {
+  it("settles what a journal has voided after its last statement, even without a share, but not the total of a return", () => {
     const state = quotaAfter(returned("b", 30), returned("c", 5), reserved("e", 7));
     const totals = [
       { journal: "b", total: 20 },

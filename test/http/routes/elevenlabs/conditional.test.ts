@@ -18,7 +18,7 @@ describe("conditional requests of ElevenLabs' API", () => {
     ask(`${service.url}/elevenlabs${path}`, { headers: { ...authorize(website), ...headers } });
 
   for (const path of paths) {
-    it(`are answered with 304 for an unchanged ${path}`, async () => {
+    it(`get a 304 for an unchanged ${path}`, async () => {
       const { status, headers, text } = await get(path);
       expect(status).to.equal(200);
       expect(JSON.parse(text)).to.not.equal(null);

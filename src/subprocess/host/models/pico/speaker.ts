@@ -92,9 +92,9 @@ const eventsOf = (engine: PicoEngine, spoken: Spoken): readonly SpeechEvent[] =>
   const [first] = words;
   if (!first) return [];
   const frames = new Map<number, number>();
-  for (let from = 0; from < words.length; from += mostMarks) {
+  for (let from = 0; from < words.length; from += maxMarks) {
     if (isCancelled()) return [];
-    const marks = Math.min(mostMarks, words.length - from);
+    const marks = Math.min(maxMarks, words.length - from);
     const text = prosodyTags + markWords(words, from, marks);
     const marked = markedItems(engine, { text, marks, spokenFrames: framesOf(items), isCancelled });
     for (const [index, frame] of wordFrames(items, marked)) frames.set(from + index, frame);
@@ -103,8 +103,8 @@ const eventsOf = (engine: PicoEngine, spoken: Spoken): readonly SpeechEvent[] =>
   let last = -1;
   for (const [index, { position, length }] of words.entries()) {
     const frame = frames.get(index) ?? 0;
-    // Pico reads a date or an amount as one word, and tells the marks in it before it; signs take
-    // no time.
+    // Pico reads a date or an amount as one word, and reports the marks within it before it. Signs
+    // take no time.
     if (frame === last && isSign.test(words[index - 1]?.text ?? "")) events.pop();
     else if (frame <= last) continue;
     last = frame;
@@ -117,7 +117,7 @@ const isSign = /^[^\p{L}\p{N}]*$/u;
 
 interface Word {
   readonly text: string;
-  /** The place in code points, as is its length. */
+  /** In code points, as is `length`. */
   readonly position: number;
   readonly length: number;
 }
@@ -133,7 +133,7 @@ const wordsOf = (text: string): Word[] => {
 };
 
 /** Pico does not end a sentence with 62 marks or more. */
-const mostMarks = 50;
+const maxMarks = 50;
 
 /** Marks before some of the words, and one after these. */
 const markWords = (words: readonly Word[], from: number, marks: number): string =>
@@ -143,13 +143,16 @@ const markWords = (words: readonly Word[], from: number, marks: number): string 
 
 interface MarkedText extends Pick<SpeakerRequest<PicoRequest>, "isCancelled"> {
   readonly text: string;
-  /** The index of the last one. */
+  /** The index of the last mark. */
   readonly marks: number;
   /** How long the same text is without marks. */
   readonly spokenFrames: number;
 }
 
-/** Until the last mark: the signal, which takes most of the time, is made after it. */
+/**
+ * Returns the items up to the last mark. The signal, which takes most of the time, is computed
+ * after it.
+ */
 const markedItems = (engine: PicoEngine, marked: MarkedText): readonly PhoneItem[] => {
   const { text, marks, spokenFrames, isCancelled } = marked;
   const items: PhoneItem[] = [];
@@ -162,8 +165,8 @@ const markedItems = (engine: PicoEngine, marked: MarkedText): readonly PhoneItem
       if (isOver || frames > 2 * spokenFrames + 1000 || isCancelled()) break; // marks add a few frames
     }
   } catch {
-    // It may fail with the marks alone. The audio is complete; these words have no marks of their
-    // own.
+    // It may fail only because of the marks. The audio is complete; these words get no times of
+    // their own.
   }
   return items;
 };

@@ -43,7 +43,7 @@ interface Manner {
  * code and URLs do not count, because a server may skip them. SSML may change the rate or replace
  * the text, and instructions may ask for anything.
  */
-export const leastDuration = (text: string, { ssml, lang, prosody, instructions }: Manner): number => {
+export const minDuration = (text: string, { ssml, lang, prosody, instructions }: Manner): number => {
   if (ssml || instructions) return 0;
   const letters = countLetters(withoutMarkup(text), lang);
   // Not every server slows down: a low rate does not raise the bound.

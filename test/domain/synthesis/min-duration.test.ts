@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { EngineFailed } from "../../../src/domain/errors.ts";
-import { leastDuration, requireDuration } from "../../../src/domain/synthesis/least-duration.ts";
+import { minDuration, requireDuration } from "../../../src/domain/synthesis/min-duration.ts";
 import { normalProsody } from "../../../src/domain/synthesis/speech.ts";
 
 const manner = { ssml: false, lang: "en-US", prosody: normalProsody };
@@ -8,14 +8,14 @@ const atRate = (rate: number) => ({ ...manner, prosody: { ...normalProsody, rate
 /** 350 letters. */
 const text = "The quick brown fox jumps over the lazy dog. ".repeat(10);
 
-describe("The least duration of a text", () => {
+describe("The minimum duration of a text", () => {
   it("follows from 35 letters a second", () => {
-    expect(leastDuration(text, manner)).to.equal(10);
+    expect(minDuration(text, manner)).to.equal(10);
   });
 
   it("is shorter at a higher rate, and no longer at a lower one, which not every server applies", () => {
-    expect(leastDuration(text, atRate(2))).to.equal(5);
-    expect(leastDuration(text, atRate(0.5))).to.equal(10);
+    expect(minDuration(text, atRate(2))).to.equal(5);
+    expect(minDuration(text, atRate(0.5))).to.equal(10);
   });
 
   for (const [what, said, changed] of [
@@ -39,19 +39,19 @@ describe("The least duration of a text", () => {
     ["a text with the fence of only one end of a code block", `${text}\n~~~\n${text}`, {}],
   ] as const) {
     it(`is unknown for ${what}`, () => {
-      expect(leastDuration(said, { ...manner, ...changed })).to.equal(0);
+      expect(minDuration(said, { ...manner, ...changed })).to.equal(0);
     });
   }
 
   it("counts the text around code, tags, URLs and the targets of links", () => {
     const said = text.replaceAll("fox", "[fox](https://fox.example/a-page)").replaceAll("dog", "<b>dog</b>");
-    expect(leastDuration(`${said}\n\`\`\`\n${text}\`\`\`\nhttps://dog.example/`, manner)).to.equal(10);
-    expect(leastDuration(`a < b, (c > d), [e] and f: ${text}`, manner)).to.be.above(10);
+    expect(minDuration(`${said}\n\`\`\`\n${text}\`\`\`\nhttps://dog.example/`, manner)).to.equal(10);
+    expect(minDuration(`a < b, (c > d), [e] and f: ${text}`, manner)).to.be.above(10);
   });
 
   it("counts the letters of Cyrillic and Greek for their languages", () => {
-    expect(leastDuration("Привет, мир и люди! ".repeat(25), { ...manner, lang: "ru-RU" })).to.equal(10);
-    expect(leastDuration("Καλημέρα κόσμε. ".repeat(35), { ...manner, lang: "el" })).to.be.closeTo(13, 0.1);
+    expect(minDuration("Привет, мир и люди! ".repeat(25), { ...manner, lang: "ru-RU" })).to.equal(10);
+    expect(minDuration("Καλημέρα κόσμε. ".repeat(35), { ...manner, lang: "el" })).to.be.closeTo(13, 0.1);
   });
 
   it("refuses audio that is shorter, with both durations", () => {
