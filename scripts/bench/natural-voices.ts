@@ -1,9 +1,9 @@
 /**
  * Natural voices with sentences that were never spoken: milliseconds to the first byte of an mp3
  * over HTTP, one at a time with a loaded model; CPU time of all processes for a second of speech,
- * and the shares in it; and the memory of the speaker process. Compared with their limits. Then the
- * first byte while the service speaks the samples of its gallery, compared with the one without.
- * The limits are meant for an idle machine: its load is printed too.
+ * and the share of each process; and the memory of the speaker process. Compared with their limits.
+ * Then the first byte while the service speaks the samples of its gallery, compared with that of a
+ * service without samples. The limits are meant for an idle machine: its load is printed too.
  */
 
 import { once } from "node:events";

@@ -122,8 +122,8 @@ export const openLedger = async (given: OpenLedgerOptions): Promise<OpenLedger> 
   const noteFlush = (): void => {
     lastFlushAt = time.now();
   };
-  // It has queues of its own: commands of a journal that was taken over may wait for the event
-  // store in the others.
+  // A handler of its own: in the queues of the other one, commands of a journal that was taken over
+  // may wait for the event store.
   const settlements = createCommandHandler({ store, clock, time });
   const sessions = new Sessions({
     create: () =>
@@ -144,8 +144,8 @@ export const openLedger = async (given: OpenLedgerOptions): Promise<OpenLedger> 
         },
         onLost: ({ voids, streams }) => ledger.recordLost(voids, streams),
       }).finally(noteFlush),
-    // Only a process whose reservations were settled, or differ from the quota stream, discards an
-    // open journal.
+    // A process takes over its own open journal only if its reservations were settled, or differ
+    // from those in the quota stream.
     takeOver: (journal) => close(journal, "unresponsive"),
     settleVoids: (journal) => settleVoids({ ...options, handler: settlements }, journal),
     forgetJournal: registry.forget,

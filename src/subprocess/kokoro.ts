@@ -19,7 +19,7 @@ export interface KokoroRequest {
   readonly speed: number;
   /** Factor of the frequency of the voice. */
   readonly pitch: number;
-  /** Factor of the samples, those of peaks excepted. */
+  /** Factor of all samples except peaks. */
   readonly gain: number;
 }
 

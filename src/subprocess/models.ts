@@ -9,7 +9,7 @@ export interface SpeechModel {
   readonly memoryBytes: number;
   /** A process ends after this time without a text. */
   readonly idleMs: number;
-  /** The most processes, each for one text at a time. Default: 1. */
+  /** The maximum number of processes, each for one text at a time. Default: 1. */
   readonly processes?: number;
   /** True if its processes yield to the service and to other tools. Default: false. */
   readonly lowPriority?: boolean;

@@ -78,7 +78,7 @@ describe("the report of refused servers at start", () => {
     expect(JSON.stringify(line)).to.not.include("secret");
   });
 
-  it("says nothing with that line", async () => {
+  it("logs nothing when the networks are allowed", async () => {
     expect(await report(["192.168.0.0/16", "10.0.0.7/32", "fd00::7/128"])).to.deep.equal([]);
   });
 });
@@ -94,7 +94,7 @@ describe("a model that ends, in the credentials of websites", () => {
   });
   const oai = openAiProvider({ baseUrl: "https://api.openai.com", operators: models, websites: models });
 
-  it("is named when they are set, in their lists, and in the log, without the key", async () => {
+  it("is named when the credentials are set, in lists of credentials, and in the log, without the key", async () => {
     const instance = await openCredentialsInstance({ providers: { oai } });
     try {
       const { credentials } = instance;

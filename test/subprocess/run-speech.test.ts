@@ -76,7 +76,7 @@ const refused = new ToolFailed("refused", "The service has refused it.");
 const slotFor = (number: number) => ({ need: "slot", piece: number, isContinuation: true }) as const;
 
 describe("A text, on the service's side", () => {
-  it("fails with the refusal that ended it, though another piece waited for its slot then", async () => {
+  it("fails with the refusal that ended it, even if another piece is waiting for a slot", async () => {
     const refusal = new Error("The letter cannot be spoken.");
     const { started, reading, tools, time } = openSpeech({ divide: () => Promise.reject(refusal) });
     const { job, listener } = await started;
@@ -90,7 +90,7 @@ describe("A text, on the service's side", () => {
     expect([tools.running(), tools.queued(), time.waiting()]).to.deep.equal([0, 0, 0]);
   });
 
-  it("releases a slot of the encoder that it is given while it ends", async () => {
+  it("releases an encoder's slot that it gets while it ends", async () => {
     const { started, reading, encoderSlots } = openSpeech();
     const { job, listener } = await started;
     const release = await encoderSlots.acquire(createWaiter(), never);
@@ -102,7 +102,7 @@ describe("A text, on the service's side", () => {
     expect([encoderSlots.running(), encoderSlots.queued()]).to.deep.equal([0, 0]);
   });
 
-  it("is not charged if its model is not started now, and reports nothing about it if it is refused", async () => {
+  it("is not charged if its model is not started, and reports no use of its model if it is refused", async () => {
     const events: string[] = [];
     const open = new Error("The model is not used for a while.");
     const start = (): never => {

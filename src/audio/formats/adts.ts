@@ -2,7 +2,7 @@ import type { AudioLength } from "./audio-length.ts";
 import { afterId3, type Frames } from "./mpeg.ts";
 
 /** Hz by index (ISO 14496-3, table 1.18). */
-const samplings = [
+const sampleRates = [
   96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8000, 7350,
 ];
 const headerBytes = 7;
@@ -14,7 +14,7 @@ const adtsFrames = (aac: Buffer): Frames => {
   let sampleRate: number | undefined;
   while (at + headerBytes <= aac.length) {
     const header = aac.readUInt32BE(at);
-    const rate = samplings[(header >>> 10) & 15];
+    const rate = sampleRates[(header >>> 10) & 15];
     const length = ((header & 3) << 11) | (aac.readUInt16BE(at + 4) >>> 5);
     const isFrame = header >>> 20 === 0xfff && ((header >>> 17) & 3) === 0;
     if (!isFrame || !rate || length < headerBytes) return { samples, sampleRate, end: at, foreign: true };
@@ -31,7 +31,7 @@ export const isTruncatedAdts = (bytes: Buffer): boolean => {
   return sampleRate !== undefined && !foreign && end !== bytes.length;
 };
 
-/** ADTS does not tell the encoder's delay: it is included. */
+/** ADTS does not state the encoder's delay: it is included. */
 export const measureAdts = (aac: Buffer): AudioLength | undefined => {
   const { samples, sampleRate } = adtsFrames(aac);
   return sampleRate === undefined ? undefined : { samples, sampleRate };

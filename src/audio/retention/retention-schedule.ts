@@ -5,8 +5,8 @@ import type { Retention } from "./retention.ts";
 
 const intervalMs = 60 * 60_000;
 /**
- * The least part of an interval before the first run: instances that start together do not list the
- * store together.
+ * The minimum part of an interval before the first run: instances that start together do not list
+ * the store together.
  */
 const earliest = 0.1;
 

@@ -70,7 +70,7 @@ export interface AudioStore {
   stat(name: AudioName, signal?: AbortSignal): Promise<AudioInfo | undefined>;
   /**
    * The bytes of the range, or as many as the object has from its start on. They are not verified,
-   * because the checksum is of all bytes: who reads all parts compares it. Nothing stays open
+   * because the checksum is of all bytes: a reader of all parts compares it. Nothing stays open
    * between two parts, so that slow clients hold no file and no connection.
    * @throws as `stat`; {DamagedAudio} also if the object ends before the range
    */

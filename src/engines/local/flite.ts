@@ -95,5 +95,5 @@ const beyondAsciiLetters = /[[\p{L}\p{N}]--\p{ASCII}]/gv;
 /** Letters, digits and signs (emoji included) that flite skips and another voice may pronounce. */
 const beyondAscii = /[^\p{ASCII}\p{P}\p{Z}\p{C}\p{M}]/gu;
 
-/** For other texts flite returns a breath. */
+/** For a text without any of these, flite returns the audio of a breath. */
 const speakable = /[A-Za-z0-9%&@$+#^~_*=/\\|]/;

@@ -55,7 +55,7 @@ export interface LocalTool {
   readonly appliesGain?: boolean;
   /** True if it reports events. */
   readonly reportsEvents: boolean;
-  /** True if these have phonemes among them. Default: false. */
+  /** True if its events include phonemes. Default: false. */
   readonly reportsPhonemes?: boolean;
   /**
    * The effort for a text without markup, in letters of plain prose. Additive: the cost of a text
@@ -86,7 +86,7 @@ export interface ToolPiece {
   readonly job: PieceJob;
   /** Factor of the samples, in addition to the voice's gain. Default: 1. */
   readonly volume?: number;
-  /** Places the events in the text of the request. Default: they are there. */
+  /** Places the events in the text of the request. Default: they are placed already. */
   readonly placed?: (events: readonly SpeechEvent[]) => readonly SpeechEvent[];
   /** Called when the piece has its slot. @throws {EngineFailed} its model is not started now */
   readonly start?: () => PieceUse;

@@ -9,8 +9,8 @@ import type { SpeechRequest } from "../engine.ts";
 /** The tools with front ends of this project, hibari and Kokoro, have this in common. */
 
 /**
- * The words of a request, the pronunciations that its document gives, and its events placed in the
- * document.
+ * The words of a request, the pronunciations that its document gives, and a function that places
+ * events in the document.
  */
 export const pronouncedRequest = ({ text, ssml }: SpeechRequest) => {
   type Events = readonly SpeechEvent[];

@@ -9,7 +9,7 @@ interface SealScheduleOptions {
   readonly onError: (what: string, error: unknown) => void;
 }
 
-/** Each process that notices that a seal is due appends it. */
+/** A seal is due this long after the last one. */
 export const sealIntervalMs = 60 * 60_000;
 const checkMs = 60_000;
 

@@ -24,7 +24,7 @@ export const reportReady = (report: string): void => {
   cpuAtReport = process.cpuUsage();
 };
 
-/** Instead of `reportReady` or of a text's end. */
+/** Called instead of `reportReady` or `reportDone`. */
 export const reportFailure = (error: unknown): void => {
   writeFrame(frameKinds.failed, JSON.stringify(error instanceof Error ? error.message : "unknown"));
   cpuAtReport = process.cpuUsage();

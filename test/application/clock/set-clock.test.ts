@@ -233,7 +233,7 @@ for (const [driver, open] of [
       expect(remarks[0]).to.include("the clock was corrected at 2023-11-05T10:20:00.000Z");
     });
 
-    it("refuses the commands of the command line, but for suspending a key and revoking a secret", async () => {
+    it("refuses the commands of the command line, except for suspending a key and revoking a secret", async () => {
       await service.close();
       time.now -= 15 * day; // a start of the machine with a wrong clock
       const env = { MASTER_KEY: masterKey, ...deployment.env };
@@ -254,7 +254,7 @@ for (const [driver, open] of [
       service = await start();
     });
 
-    it("refuses every command but suspending a key and revoking a secret, which take the log's last time", async () => {
+    it("refuses every command except for suspending a key and revoking a secret, which take the log's last time", async () => {
       const created = await admin(service.url, "POST", `/keys/${website.apiKey}/secrets`);
       setClock(-15 * day);
       const plan = { tier: "enterprise", requestsPerMinute: 1, monthlyCharacters: 1 };

@@ -111,7 +111,7 @@ describe("voxledger audit export and verify", () => {
     });
   });
 
-  it("say of a log without a seal that it is not verified, with exit code 1", async () => {
+  it("report a log without a seal as not verified, with exit code 1", async () => {
     await voxledger("export", inFolder("export")); // creates the keys
     await rm(inFolder("data/events.db"));
     await registerWebsite();

@@ -122,8 +122,8 @@ describe("the links of voices behind a proxy", () => {
     const links = await linksFor(forwarded);
     expect(links.collection.href).to.equal("https://tts.example/v2/voices");
     expect(links["stream:websocket"].href).to.equal("wss://tts.example/v2/text/stream");
-    const unscheming = await linksFor({ "X-Forwarded-Proto": "javascript" });
-    expect(unscheming.collection.href).to.equal(`${service.url}/v2/voices`);
+    const otherScheme = await linksFor({ "X-Forwarded-Proto": "javascript" });
+    expect(otherScheme.collection.href).to.equal(`${service.url}/v2/voices`);
     await service.close();
   });
 });

@@ -6,7 +6,7 @@ import type { StopByte } from "../requests.ts";
 /**
  * The ONNX runtime of a speaker process, whose runs another thread can stop: the runtime looks at
  * `OrtRunOptions.terminate` before each node of a model, but its interface for JavaScript only sets
- * it before a run. All runs have the same options, and this module tells where the member lies.
+ * it before a run. All runs have the same options, and this module finds where the member is.
  */
 
 /** Call it before the first model is opened. The runtime then imports this module. */

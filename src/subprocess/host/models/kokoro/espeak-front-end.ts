@@ -9,7 +9,7 @@ const punctuation: Readonly<Record<string, string>> = {
 };
 const signs = Object.keys(punctuation).join("");
 
-/** Signs, or what is between them. A sign within a number or an abbreviation is none. */
+/** Signs, or what is between them. A sign within a number or an abbreviation does not count. */
 const sections = new RegExp(`(?<words>(?:[^${signs}]|[.,:](?=[\\p{L}\\p{N}]))+)|[${signs}]+`, "gu");
 
 /**
