@@ -1,3 +1,5 @@
+import type { Time } from "../../src/async/time.ts";
+
 interface Append {
   readonly position: number;
   readonly time: number;
@@ -10,19 +12,19 @@ export type Lag = ReturnType<typeof createLag>;
  * that the views may lack, and the last one. Once the views have passed the first, the last takes
  * its place: the lag of the appends between them is underestimated, never overestimated.
  */
-export const createLag = (now: () => number) => {
+export const createLag = (time: Pick<Time, "now">) => {
   let first: Append | undefined;
   let last: Append | undefined;
   let lostAt: number | undefined;
   return {
     /** The log has an event at this position. */
     appended: (position: number): void => {
-      last = { position, time: now() };
+      last = { position, time: time.now() };
       first ??= last;
     },
     /** The subscription has ended. */
     lost: (): void => {
-      lostAt ??= now();
+      lostAt ??= time.now();
     },
     /** The subscription has reached the log's end. */
     caughtUp: (): void => {
@@ -32,7 +34,9 @@ export const createLag = (now: () => number) => {
     at: (position: number): number => {
       if (first && first.position <= position) first = last && last.position > position ? last : undefined;
       if (!first && lostAt === undefined) return 0;
-      return now() - Math.min(first?.time ?? Number.POSITIVE_INFINITY, lostAt ?? Number.POSITIVE_INFINITY);
+      return (
+        time.now() - Math.min(first?.time ?? Number.POSITIVE_INFINITY, lostAt ?? Number.POSITIVE_INFINITY)
+      );
     },
   };
 };

@@ -1,3 +1,4 @@
+import { systemTime, type Time } from "../../src/async/time.ts";
 import { Unavailable } from "../../src/domain/errors.ts";
 import { type EventBatch, type EventStore, EventStoreUnavailable } from "../../src/eventstore/event-store.ts";
 import { type Following, follow } from "../../src/eventstore/follow-events.ts";
@@ -54,7 +55,7 @@ export interface RunnerOptions {
   readonly trimmedPrefixes?: readonly string[];
   /** A stream that no view needs, although its name has a projection's prefix. */
   readonly except?: string | undefined;
-  readonly uptime?: () => number;
+  readonly time?: Pick<Time, "now">;
   /**
    * The views include only events after the position that it resolves with: older snapshots are
    * ignored. Default: all.
@@ -81,7 +82,7 @@ export const createProjectionRunner = (options: RunnerOptions): ProjectionRunner
     trimmedPrefixes: [],
     except: undefined,
     firstPosition: async () => undefined,
-    uptime: () => performance.now(),
+    time: systemTime,
     snapshotEvery: 50_000,
     startTimeoutMs: 30_000,
     maxLagMs: 15_000,
@@ -111,15 +112,15 @@ class Runner implements ProjectionRunner {
 
   constructor(options: Required<RunnerOptions>) {
     this.#options = options;
-    const { projections, uptime } = options;
+    const { projections, time } = options;
     this.#running = new Map(projections.map((one) => [one.name, new RunningProjection(one)]));
     this.#prefixes = [...new Set(projections.flatMap(({ prefixes }) => prefixes))];
-    this.#lag = createLag(uptime);
+    this.#lag = createLag(time);
   }
 
   start = async (): Promise<void> => {
     await this.#restoreSnapshots();
-    const { store, except, uptime, startTimeoutMs, onError } = this.#options;
+    const { store, except, time, startTimeoutMs, onError } = this.#options;
     const started = Promise.withResolvers<void>();
     let hasStarted = false;
     let failingSince: number | undefined;
@@ -138,8 +139,8 @@ class Runner implements ProjectionRunner {
       },
       onError: (error) => {
         onError("the subscription to the event store failed", error);
-        failingSince ??= uptime();
-        if (hasStarted || uptime() - failingSince < startTimeoutMs) return;
+        failingSince ??= time.now();
+        if (hasStarted || time.now() - failingSince < startTimeoutMs) return;
         following.close();
         started.reject(error);
       },

@@ -1,4 +1,5 @@
 import { setImmediate } from "node:timers/promises";
+import { systemTime, type Time } from "./time.ts";
 
 const sliceMs = 1;
 /**
@@ -12,8 +13,8 @@ const turnsBetween = 4;
  */
 const freeItems = 16;
 
-/** Use `inTimeSlices`. `uptime`: milliseconds that never go back. */
-export const createTimeSlices = (uptime: () => number = () => performance.now()) => {
+/** Use `inTimeSlices`. */
+export const createTimeSlices = (time: Pick<Time, "now"> = systemTime) => {
   /** Undefined if no work has been done in this turn of the event loop. */
   let startedAt: number | undefined;
   let pause: Promise<void> | undefined;
@@ -25,10 +26,10 @@ export const createTimeSlices = (uptime: () => number = () => performance.now())
   const isOver = (): boolean => {
     if (pause !== undefined) return true;
     if (startedAt === undefined) {
-      startedAt = uptime();
+      startedAt = time.now();
       void endWithTurn();
     }
-    return uptime() - startedAt >= sliceMs;
+    return time.now() - startedAt >= sliceMs;
   };
   const takePause = async (): Promise<void> => {
     for (let turn = 0; turn < turnsBetween; turn++) await setImmediate();

@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import { systemTime, type Time } from "../async/time.ts";
 import { errorMessage } from "../domain/errors.ts";
 
 /** Prints the error as one line on standard error, and makes the process exit with code 1. */
@@ -41,10 +42,10 @@ export const closeOnSignal = (close: () => Promise<void>, log: Logger, fatal: Pr
  * One deadline for all steps of a shutdown. Returns the milliseconds left; the time starts at the
  * first call.
  */
-export const createShutdownDeadline = (ms: number, now = () => performance.now()): (() => number) => {
+export const createShutdownDeadline = (ms: number, time: Pick<Time, "now"> = systemTime): (() => number) => {
   let end: number | undefined;
   return () => {
-    end ??= now() + ms;
-    return Math.max(0, end - now());
+    end ??= time.now() + ms;
+    return Math.max(0, end - time.now());
   };
 };

@@ -17,7 +17,7 @@ describe("time slices", () => {
       nextTurn = setImmediate(recordTurn);
     };
     nextTurn = setImmediate(recordTurn);
-    inTimeSlices = createTimeSlices(() => now);
+    inTimeSlices = createTimeSlices({ now: () => now });
   });
   afterEach(() => clearImmediate(nextTurn));
 

@@ -4,7 +4,7 @@ import { createShutdownDeadline } from "../../src/bootstrap/shutdown.ts";
 describe("the shutdown deadline", () => {
   it("is shared: later steps get the remaining time, never less than zero", () => {
     let now = 5_000;
-    const left = createShutdownDeadline(1_000, () => now);
+    const left = createShutdownDeadline(1_000, { now: () => now });
     now = 9_000;
     expect(left()).to.equal(1_000);
     now = 9_700;

@@ -15,7 +15,7 @@ for (const version of recordedVersions) {
     it(`a log of ${version} with times of the future is brought back by \`clock accept\` (${kind})`, async () => {
       let now = 0;
       const clock = (): number => now;
-      const machine = { wall: clock, uptime: clock };
+      const machine = { clock, uptime: clock };
       const opened = await openRecorded(version, kind, clock);
       now = Date.parse(opened.recorded.at) - 40 * 24 * 3_600_000;
       const settings = readSettings(opened.env);

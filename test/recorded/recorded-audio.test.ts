@@ -91,7 +91,7 @@ for (const [version, kind] of recordedVersions.flatMap((version) =>
       const azure = { AZURE_SPEECH_URL: providers.msv.url };
       const settings = readSettings({ ...opened.env, ...place.env, ...azure, ...purge, ...env });
       const clock = () => now;
-      const machine = { wall: clock, uptime: clock };
+      const machine = { clock, uptime: clock };
       const options = { machine, superviseHelper: shareHelper };
       service = await composeService(settings, createLogger("silent"), options);
     };

@@ -32,7 +32,7 @@ for (const version of recordedVersions) {
       afterEach(() => opened.remove());
 
       const clock = () => now;
-      const machine: Machine = { wall: clock, uptime: clock };
+      const machine: Machine = { clock, uptime: clock };
 
       const audit = async (...args: string[]): Promise<CommandResult> =>
         await runCommand(opened.env, ["audit", ...args], (program) =>

@@ -24,7 +24,7 @@ export interface TestTime {
 /** A machine with that clock. */
 export const machineAt = (time: TestTime): Machine => {
   const uptime = (): number => time.now - (time.set ?? 0);
-  return { wall: () => time.now, uptime };
+  return { clock: () => time.now, uptime };
 };
 
 /** The whole service in this process, with a clock that the test advances. */

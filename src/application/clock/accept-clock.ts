@@ -38,7 +38,7 @@ interface AcceptClockOptions {
   readonly handler: CommandHandler;
   readonly clockCheck: Pick<ClockCheck, "accept" | "isWrong" | "milliseconds" | "logTime">;
   /** This machine's clock, right or wrong. */
-  readonly wall: () => EpochMs;
+  readonly machineClock: () => EpochMs;
   /** False: the event store's clock is that of its server. */
   readonly isStoreEmbedded: boolean;
 }
@@ -49,9 +49,9 @@ const toleranceMs = 60_000;
 const decider = { initial: () => undefined, evolve: () => undefined };
 
 export const createAcceptClock =
-  ({ store, handler, clockCheck, wall, isStoreEmbedded }: AcceptClockOptions): AcceptClock =>
+  ({ store, handler, clockCheck, machineClock, isStoreEmbedded }: AcceptClockOptions): AcceptClock =>
   async ({ actor }) => {
-    const now = wall();
+    const now = machineClock();
     if (!isStoreEmbedded && Math.abs(clockCheck.milliseconds ?? 0) > toleranceMs) {
       throw new Conflict("The event store's server has another time: correct its clock or this machine's.");
     }
@@ -61,8 +61,8 @@ export const createAcceptClock =
     const isWrong = clockCheck.isWrong();
     const later = await readLaterTimes(store, limit, logTime).catch(throwUnavailable);
     clockCheck.accept(now); // before the append: the event is stored with this time
-    const append = (event: ClockEvent, clock?: "log" | "corrected") =>
-      handler.execute(decider, logStream, () => [event], { actor, ...(clock && { clock }) });
+    const append = (event: ClockEvent, source?: "log" | "corrected") =>
+      handler.execute(decider, logStream, () => [event], { actor, ...(source && { clock: source }) });
     if (later) {
       const { servings, ...corrected } = { ...later, at: accepted };
       await append({ type: "ClockCorrected", data: corrected }, "corrected");

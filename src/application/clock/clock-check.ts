@@ -5,7 +5,7 @@ import type { AppendTimes } from "../../eventstore/append-times.ts";
 /** The clocks of this machine, in milliseconds. */
 export interface MachineClocks {
   /** The time since the epoch. It may be set at any time. */
-  readonly wall: () => EpochMs;
+  readonly clock: () => EpochMs;
   /** The time since the machine was started, including the time during which it was suspended. */
   readonly uptime: () => number;
 }
@@ -58,16 +58,17 @@ export type ClockCheck = ReturnType<typeof createClockCheck>;
  * since it was last known to be right: then until a source or an operator confirms it.
  */
 export const createClockCheck = ({
-  clocks: { wall, uptime },
+  clocks: { clock, uptime },
   sources = [],
   isStoreElsewhere = () => false,
   agreement,
   onAgreement = () => {},
   onWarning,
 }: ClockCheckOptions) => {
+  const readClocks = (): Agreement => ({ wall: clock(), uptime: uptime() });
   // A higher uptime is of an earlier start: some containers have an uptime of their own.
   const known = agreement && agreement.uptime <= uptime() ? agreement : undefined;
-  let right: Agreement = known ?? { wall: wall(), uptime: uptime() };
+  let right: Agreement = known ?? readClocks();
   /** The last reading that was compared and accepted. */
   let steady = right;
   /**
@@ -91,7 +92,7 @@ export const createClockCheck = ({
    * little.
    */
   const jump = (): number => {
-    const now = { wall: wall(), uptime: uptime() };
+    const now = readClocks();
     last = now.wall;
     const step = setBetween(steady, now);
     const sum = setBetween(right, now);
@@ -105,7 +106,7 @@ export const createClockCheck = ({
    * Without reading the uptime, which costs microseconds, while the clock runs evenly: `check` is
    * called each second.
    */
-  const quickJump = (now = wall()): number => {
+  const quickJump = (now = clock()): number => {
     if (wasSet || !(Math.abs(now - last) <= wrongMs)) return jump();
     last = now;
     return 0;
@@ -119,7 +120,7 @@ export const createClockCheck = ({
     const isDifferent = levelOf(difference) === "wrong";
     if (set !== 0 && !(isElsewhere && isDifferent)) return describeJump(set);
     if (isDifferent) return describeDifference(difference, isElsewhere);
-    const behind = logTime - wall();
+    const behind = logTime - clock();
     return behind > wrongMs ? describeLog(behind) : undefined;
   };
 
@@ -134,11 +135,11 @@ export const createClockCheck = ({
   const requireRightClock = (): void => {
     const message = compare();
     if (message !== undefined) throw new Unavailable(`Nothing is recorded: ${message}.`, retryAfterSeconds);
-    logTime = Math.max(logTime, wall());
+    logTime = Math.max(logTime, clock());
   };
 
   const agree = (): void => {
-    right = { wall: wall(), uptime: uptime() };
+    right = readClocks();
     steady = right;
     objection = undefined;
     onAgreement(right);
@@ -163,7 +164,7 @@ export const createClockCheck = ({
      * time since: months, windows and the times of events do not follow a wrong clock.
      */
     now: (): number => {
-      const now = wall();
+      const now = clock();
       return quickJump(now) === 0 ? now : steady.wall + uptime() - steady.uptime;
     },
     observe: (times: AppendTimes): void => {
@@ -188,10 +189,10 @@ export const createClockCheck = ({
     },
     /** An operator says that a machine's clock showed this time just now, and was right. */
     accept: (time: number): void => {
-      if (Math.abs(wall() - time) > wrongMs) return;
+      if (Math.abs(clock() - time) > wrongMs) return;
       agree();
       difference = undefined;
-      logTime = wall();
+      logTime = clock();
       compare();
     },
     /** The log has this time. */

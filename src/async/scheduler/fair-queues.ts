@@ -1,3 +1,4 @@
+import type { Time } from "../time.ts";
 import { Fifo } from "./fifo.ts";
 import { IndexedHeap } from "./indexed-heap.ts";
 
@@ -85,7 +86,7 @@ class KeyQueue {
  */
 export class FairQueues {
   readonly #concurrencyPerKey: number;
-  readonly #now: () => number;
+  readonly #time: Pick<Time, "now">;
   readonly #queues = new Map<string, KeyQueue>();
   readonly #idle = new Map<string, KeyQueue>();
   readonly #eligible = new IndexedHeap<KeyQueue>(goesBefore);
@@ -94,13 +95,10 @@ export class FairQueues {
   #virtualTime = 0;
   #served = 0;
 
-  /**
-   * @param concurrencyPerKey jobs of one key that may run at once
-   * @param now in milliseconds
-   */
-  constructor(concurrencyPerKey: number, now: () => number) {
+  /** @param concurrencyPerKey jobs of one key that may run at once */
+  constructor(concurrencyPerKey: number, time: Pick<Time, "now">) {
     this.#concurrencyPerKey = concurrencyPerKey;
-    this.#now = now;
+    this.#time = time;
   }
 
   add(job: QueuedJob): void {
@@ -110,7 +108,7 @@ export class FairQueues {
   /** A further key has joined a waiting job. */
   addTo(key: string, job: QueuedJob): void {
     const queue = this.#activate(key);
-    if (queue.waiting === 0) queue.waitsSince = this.#now();
+    if (queue.waiting === 0) queue.waitsSince = this.#time.now();
     if (job.isFirstPiece) queue.firstPieces.add(job);
     else queue.laterPieces.put(job);
     queue.load += costOf(job);
@@ -207,7 +205,7 @@ export class FairQueues {
     queue.load += cost;
     queue.start += cost;
     queue.servedAs = ++this.#served;
-    queue.waitsSince = this.#now();
+    queue.waitsSince = this.#time.now();
     this.#virtualTime += cost / this.#queues.size;
     this.#sort(queue);
     return () => {

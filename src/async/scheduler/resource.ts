@@ -77,7 +77,7 @@ export class Resource {
     const expire = (job: WaitingJob): void => job.fail(this.#refuse("all"));
     this.#options = options;
     this.#context = context;
-    this.#queues = new FairQueues(options.concurrencyPerKey ?? options.concurrency, time.now);
+    this.#queues = new FairQueues(options.concurrencyPerKey ?? options.concurrency, time);
     this.#refusable = createDeadlineQueue(options.queueTimeoutMs, expire, time);
   }
 

@@ -6,6 +6,7 @@ import {
   type MachineClocks,
   type TimeSource,
 } from "../../application/clock/clock-check.ts";
+import { systemTime, type Time } from "../../async/time.ts";
 import type { Settings } from "../../settings/read-settings.ts";
 import type { EventStoreAddress } from "../../settings/schemas.ts";
 import { makePrivateDirectory } from "../private-directory.ts";
@@ -14,8 +15,8 @@ import { timeServers } from "./time-servers.ts";
 
 /** The clocks of a machine that tests replace, and what it knows besides them. */
 export interface Machine extends MachineClocks {
-  /** Milliseconds that never go back. Default: the uptime. */
-  readonly monotonic?: () => number;
+  /** Default: the uptime. */
+  readonly time?: Pick<Time, "now">;
   readonly sources?: readonly TimeSource[];
   /** If false, nothing outlives the process. */
   readonly keepsRecord?: boolean;
@@ -48,9 +49,9 @@ export const kernelClock: TimeSource = {
  * `uptime` includes the time during which the machine was suspended (/proc/uptime); it costs 5 µs.
  */
 const thisMachine: Machine = {
-  wall: Date.now,
+  clock: Date.now,
   uptime: () => uptime() * 1_000,
-  monotonic: () => performance.now(),
+  time: systemTime,
   sources: [kernelClock],
   keepsRecord: true,
 };
@@ -67,7 +68,7 @@ export const composeClock = async (
   onWarning: (message: string) => void,
   machine: Machine = thisMachine,
 ) => {
-  const { sources = [], keepsRecord = false, monotonic = machine.uptime, ...clocks } = machine;
+  const { sources = [], keepsRecord = false, time = { now: machine.uptime }, ...clocks } = machine;
   const record = keepsRecord ? createBootRecord(dataDir) : undefined;
   let isElsewhere = false;
   // It never knows the time itself. Its name may not be known yet when the service starts.
@@ -83,7 +84,7 @@ export const composeClock = async (
     clocks,
     sources: [
       eventStoreHost,
-      ...(servers.length === 0 ? [] : [timeServers(servers, clocks.wall)]),
+      ...(servers.length === 0 ? [] : [timeServers(servers, clocks.clock)]),
       ...sources,
     ],
     isStoreElsewhere: () => isElsewhere,
@@ -96,8 +97,8 @@ export const composeClock = async (
     /** The time, corrected while the clock is wrong: see `ClockCheck.now`. */
     clock: clockCheck.now,
     /** The wall clock, uncorrected. */
-    wall: clocks.wall,
-    monotonic,
+    machineClock: clocks.clock,
+    time,
     clockCheck,
   };
 };

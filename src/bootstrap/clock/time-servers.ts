@@ -22,12 +22,12 @@ const eraSeconds = 2 ** 32;
 const field = { stratum: 1, origin: 24, received: 32, sent: 40 };
 
 /** Asks the servers that the operator names by SNTP (RFC 4330). The first valid response counts. */
-export const timeServers = (servers: readonly TimeServer[], wall: () => EpochMs): TimeSource => ({
+export const timeServers = (servers: readonly TimeServer[], clock: () => EpochMs): TimeSource => ({
   name: "the time servers",
-  difference: () => Promise.any(servers.map((server) => askServer(server, wall))),
+  difference: () => Promise.any(servers.map((server) => askServer(server, clock))),
 });
 
-const askServer = async ({ host, port }: TimeServer, wall: () => EpochMs): Promise<number> => {
+const askServer = async ({ host, port }: TimeServer, clock: () => EpochMs): Promise<number> => {
   const socket = createSocket(isIPv6(host) ? "udp6" : "udp4");
   const difference = Promise.withResolvers<number>();
   const timer = setTimeout(() => difference.reject(new Error("no response in time")), timeoutMs);
@@ -36,10 +36,10 @@ const askServer = async ({ host, port }: TimeServer, wall: () => EpochMs): Promi
   // The server returns it: a response without it is forged.
   const nonce = randomBytes(8);
   nonce.copy(packet, field.sent);
-  const sentAt = wall();
+  const sentAt = clock();
   socket.on("error", difference.reject);
   socket.on("message", (response) => {
-    const ahead = differenceIn(response, nonce, sentAt, wall());
+    const ahead = differenceIn(response, nonce, sentAt, clock());
     if (ahead !== undefined) difference.resolve(ahead);
   });
   try {

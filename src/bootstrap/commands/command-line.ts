@@ -34,7 +34,7 @@ export const composeCommandLine = async (
 ): Promise<Services & { close(): Promise<void> }> => {
   await using opened = new AsyncDisposableStack();
   const checked = writes ? await composeClock(settings, () => {}, machine) : undefined;
-  const clock = checked?.clock ?? machine?.wall ?? Date.now;
+  const clock = checked?.clock ?? machine?.clock ?? Date.now;
   const options = { clock, readOnly: !writes, telemetry, ...(checked && { checked }) };
   const { events, startHandler } = await openEventStore(settings, options);
   opened.defer(events.close);

@@ -101,10 +101,10 @@ export const requireMeasuredClock =
     }
   };
 
-const measured = (store: EventStore, { clockCheck, wall, monotonic }: ServiceClock): EventStore =>
+const measured = (store: EventStore, { clockCheck, machineClock, time }: ServiceClock): EventStore =>
   withAppendTimes(store, {
-    clock: wall,
-    time: { now: monotonic },
+    clock: machineClock,
+    time,
     onTimes: clockCheck.observe,
     isProbeNeeded: clockCheck.isProbeNeeded,
   });

@@ -1,3 +1,5 @@
+import type { Time } from "../../async/time.ts";
+
 export interface SocketTimeouts {
   /** How long a client may send no message while there is nothing to send to it. */
   readonly idleMs: number;
@@ -9,25 +11,23 @@ type LivenessState = "alive" | "idle" | "stalled" | "gone";
 
 export type Liveness = ReturnType<typeof createLiveness>;
 
-/**
- * Tracks the activity of one socket. `now` returns milliseconds that never go back.
- */
-export const createLiveness = ({ idleMs, stallMs }: SocketTimeouts, now: () => number) => {
-  let usedAt = now();
+/** Tracks the activity of one socket. */
+export const createLiveness = ({ idleMs, stallMs }: SocketTimeouts, time: Pick<Time, "now">) => {
+  let usedAt = time.now();
   let activeAt = usedAt;
   let drainedAt = usedAt;
 
   return {
     messageReceived: (): void => {
-      usedAt = now();
+      usedAt = time.now();
     },
     /** A message, ping or pong. */
     activityReceived: (): void => {
-      activeAt = now();
+      activeAt = time.now();
     },
     /** The network has accepted buffered data, or data has been buffered for the first time. */
     dataDrained: (): void => {
-      drainedAt = now();
+      drainedAt = time.now();
     },
     state: ({
       synthesizing,
@@ -36,13 +36,13 @@ export const createLiveness = ({ idleMs, stallMs }: SocketTimeouts, now: () => n
       readonly synthesizing: boolean;
       readonly sending: boolean;
     }): LivenessState => {
-      const time = now();
-      if (synthesizing || sending) usedAt = time;
-      if (sending) return time - drainedAt > stallMs ? "stalled" : "alive";
+      const now = time.now();
+      if (synthesizing || sending) usedAt = now;
+      if (sending) return now - drainedAt > stallMs ? "stalled" : "alive";
       // Accepted data may still lie in the network's buffers, ahead of a ping that the client has
       // not received yet.
-      if (time - Math.max(activeAt, drainedAt) > stallMs) return "gone";
-      return time - usedAt > idleMs ? "idle" : "alive";
+      if (now - Math.max(activeAt, drainedAt) > stallMs) return "gone";
+      return now - usedAt > idleMs ? "idle" : "alive";
     },
   };
 };

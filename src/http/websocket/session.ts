@@ -43,7 +43,7 @@ export class Session {
     this.#options = options;
     this.#openedAt = time.now();
     this.#pingedAt = this.#openedAt;
-    this.#liveness = createLiveness(timeouts, time.now);
+    this.#liveness = createLiveness(timeouts, time);
     this.#outbox = createOutbox(socket, {
       onBuffered: this.#liveness.dataDrained,
       onDrained: () => {

@@ -36,7 +36,7 @@ describe("the principal of a secret", () => {
   beforeEach(async () => {
     now = 0;
     store = temporary.store;
-    runner = createProjectionRunner({ store, projections: [keys], uptime: () => now });
+    runner = createProjectionRunner({ store, projections: [keys], time: { now: () => now } });
     await runner.start();
     find = createSecretFinder(runner.view(keys));
     await issue("k", "right");

@@ -72,7 +72,7 @@ for (const [driver, open] of [
       warnings = [];
       difference = createClockCheck({
         clocks: {
-          wall: () => clocks.own,
+          clock: () => clocks.own,
           uptime: () => clocks.uptime,
         },
         isStoreElsewhere: () => driver === "EventStoreDB",

@@ -11,7 +11,7 @@ const unlimited = Number.POSITIVE_INFINITY;
 const lead = 30;
 const longest = 20;
 
-const open = ({ concurrencyPerKey = unlimited } = {}) => new FairQueues(concurrencyPerKey, () => 0);
+const open = ({ concurrencyPerKey = unlimited } = {}) => new FairQueues(concurrencyPerKey, { now: () => 0 });
 
 let jobs = 0;
 const jobOf = (key: string, seconds: number, isFirstPiece = false, order = ++jobs): Job => ({

@@ -16,7 +16,7 @@ describe("the clock of a machine", () => {
 
   beforeEach(async () => {
     time = { wall: Date.parse("2026-11-05T10:00:00.000Z"), uptime: 1_000 };
-    clocks = { wall: () => time.wall, uptime: () => time.uptime };
+    clocks = { clock: () => time.wall, uptime: () => time.uptime };
   });
 
   const pass = (ms: number): void => {

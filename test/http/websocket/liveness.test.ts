@@ -9,7 +9,7 @@ describe("the liveness of a socket", () => {
 
   beforeEach(() => {
     now = 1_000;
-    liveness = createLiveness({ idleMs: 60, stallMs: 120 }, () => now);
+    liveness = createLiveness({ idleMs: 60, stallMs: 120 }, { now: () => now });
   });
 
   it("is idle after the idle timeout without a message", () => {

@@ -3,7 +3,7 @@ import { createLag } from "../../../projections/runner/lag.ts";
 
 describe("the lag of the views", () => {
   let now = 1_000;
-  const newLag = () => createLag(() => now);
+  const newLag = () => createLag({ now: () => now });
 
   it("is 0 while the views include all appends", () => {
     const lag = newLag();

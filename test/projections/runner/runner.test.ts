@@ -71,7 +71,7 @@ describe("the projection runner", () => {
   });
 
   it("skips the stream that no view needs, and does not lag behind it", async () => {
-    const runner = await start({ except: "sum-a", uptime: () => 0 });
+    const runner = await start({ except: "sum-a", time: { now: () => 0 } });
     runner.noteAppended("sum-a", await append(temporary.store, "sum-a", 5));
     await runner.waitForPosition(await append(temporary.store, "sum-ab", 1));
     expect(stateOf(runner)).to.deep.equal({ "sum-ab": { sum: 1, count: 1 } });
@@ -176,7 +176,7 @@ describe("the projection runner", () => {
         throw new EventStoreUnavailable("damaged");
       },
     };
-    const failure = await start({ store: broken, uptime: () => now, startTimeoutMs: 2_000 }).catch(
+    const failure = await start({ store: broken, time: { now: () => now }, startTimeoutMs: 2_000 }).catch(
       (error) => error,
     );
     expect(failure).to.be.instanceOf(EventStoreUnavailable).with.property("message", "damaged");
@@ -257,7 +257,7 @@ describe("the projection runner", () => {
           throw new EventStoreUnavailable("cut");
         },
       };
-      return start({ store: fragile, uptime: () => now, maxLagMs: 15_000 });
+      return start({ store: fragile, time: { now: () => now }, maxLagMs: 15_000 });
     };
 
     beforeEach(() => {
@@ -286,7 +286,7 @@ describe("the projection runner", () => {
 
   it("refuses to respond if an own append is not delivered within the maximum lag", async () => {
     let now = 0;
-    const runner = await start({ uptime: () => now, maxLagMs: 15_000 });
+    const runner = await start({ time: { now: () => now }, maxLagMs: 15_000 });
     runner.noteAppended("other-a", 1e9);
     runner.noteAppended("sum-a", 1e9);
     now = 15_000;
