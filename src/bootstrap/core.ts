@@ -12,7 +12,7 @@ import { createExecuteCommand } from "../application/execute-command.ts";
 import { createProviderActivities } from "../application/health/provider-activity.ts";
 import { obtainEventLogId } from "../application/log-format.ts";
 import { repeatEvery } from "../async/repeat.ts";
-import { createScheduler } from "../async/scheduler/scheduler.ts";
+import { createScheduler, type Scheduler } from "../async/scheduler/scheduler.ts";
 import { backgroundTime } from "../async/time.ts";
 import { rateStream } from "../domain/ledger/rate.ts";
 import type { EpochMs } from "../domain/time.ts";
@@ -24,7 +24,7 @@ import { readRegistrySnapshot } from "../ledger/journal/journal-registry.ts";
 import { createCountedUsage } from "../ledger/reports/counted-usage.ts";
 import { createUsageOverview } from "../ledger/reports/usage-overview.ts";
 import { type Settings, withSettingName } from "../settings/read-settings.ts";
-import type { superviseHostProcess } from "../subprocess/supervisor.ts";
+import type { SubprocessHost } from "../subprocess/subprocess-host.ts";
 import { noTelemetry, type Telemetry } from "../telemetry/telemetry.ts";
 import { composeClock, type Machine } from "./clock/service-clock.ts";
 import { openEventStore, requireMeasuredClock, startTimeoutMs } from "./event-log/open-event-store.ts";
@@ -39,8 +39,8 @@ export interface Runtime {
   readonly log: Logger;
   readonly clock: () => EpochMs;
   readonly telemetry: Telemetry;
-  /** Starts the process of the speech tools. */
-  readonly superviseHelper: typeof superviseHostProcess;
+  /** The speech tools. Their process starts while the log is read. */
+  readonly host: Promise<SubprocessHost>;
   /** Closed in reverse order, at shutdown or when a later builder fails. */
   readonly resources: AsyncDisposableStack;
   /** The milliseconds left for the shutdown. */
@@ -61,7 +61,11 @@ export type Core = Awaited<ReturnType<typeof composeCore>>;
 export const composeCore = async (
   settings: Settings,
   log: Logger,
-  { machine, telemetry = noTelemetry }: { machine?: Machine; telemetry?: Telemetry } = {},
+  {
+    machine,
+    telemetry = noTelemetry,
+    scheduler = createScheduler(),
+  }: { machine?: Machine; telemetry?: Telemetry; scheduler?: Scheduler } = {},
 ) => {
   await using opened = new AsyncDisposableStack();
   const checked = await composeClock(settings, (message) => log.warn(message), machine);
@@ -86,7 +90,6 @@ export const composeCore = async (
     createCommandHandler({ store, clock, readSnapshot: readRegistrySnapshot(store) }),
   );
   opened.defer(handler.drain);
-  const scheduler = createScheduler({ onStart: telemetry.started });
   const providerActivities = createProviderActivities({ clock });
   const cipher = createLazyCipher(settings, startHandler, clock);
   const knownEntries = new KnownEntries();

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { Logger } from "pino";
 import { createExecuteCommand } from "../application/execute-command.ts";
 import { createActivity } from "../application/health/activity.ts";
+import { createScheduler } from "../async/scheduler/scheduler.ts";
 import { backgroundTime } from "../async/time.ts";
 import { beginWith, catalogDecider, catalogStream, seedCatalog } from "../domain/catalog/catalog.ts";
 import { voicesToChoose } from "../domain/catalog/natural-voices.ts";
@@ -10,8 +11,10 @@ import { isOfType } from "../domain/event-shapes.ts";
 import type { ClockEvent } from "../domain/ledger/journal/clock-corrections.ts";
 import { formatRefusal, logStream } from "../domain/log-format.ts";
 import { audioStream } from "../domain/synthesis/audio-events.ts";
+import { loadBottleneck } from "../engines/resilience/start-limit.ts";
 import { createCommandHandler } from "../eventstore/command-handler.ts";
 import { type Following, follow } from "../eventstore/follow-events.ts";
+import { loadBodyParser } from "../http/kernel/json-body.ts";
 import { createEventLog } from "../ledger/audit/event-log.ts";
 import { scheduleSeals } from "../ledger/proof/seal-schedule.ts";
 import type { Settings } from "../settings/read-settings.ts";
@@ -29,7 +32,7 @@ import { serveHttp } from "./http.ts";
 import { obtainMasterKeys } from "./master-key.ts";
 import { sharedPaths } from "./private-directory.ts";
 import { createShutdownDeadline } from "./shutdown.ts";
-import { composeAudio } from "./speech/audio.ts";
+import { composeAudio, openSpeechTools } from "./speech/audio.ts";
 import { composeLegacyRemoval, composeRetention } from "./speech/audio-store.ts";
 import { composeGallery, scheduleSamples } from "./speech/gallery.ts";
 import { reportVoiceChoice } from "./speech/natural-voices.ts";
@@ -75,8 +78,10 @@ export const composeService = async (
     telemetry = noTelemetry,
     superviseHelper = superviseHostProcess,
     onFatal = () => {},
-  }: Partial<Pick<Runtime, "telemetry" | "superviseHelper">> & {
+  }: Partial<Pick<Runtime, "telemetry">> & {
     readonly machine?: Machine;
+    /** Starts the process of the speech tools. */
+    readonly superviseHelper?: typeof superviseHostProcess;
     /** Called when the service can record nothing any more: close it. */
     readonly onFatal?: (error: Error) => void;
   } = {},
@@ -85,14 +90,19 @@ export const composeService = async (
   const shutdownTimeLeft = createShutdownDeadline(settings.drainSeconds * 1_000);
   const onError = (what: string, error: unknown) => log.warn({ err: error }, what);
 
+  const scheduler = createScheduler({ onStart: telemetry.started });
+  const host = openSpeechTools(settings, scheduler, { log, superviseHelper });
+  // If what follows fails: else it is closed before the audio store is.
+  resources.defer(() => host.then(({ close }) => close(), ignore));
+
   // The log, its views and the admin services, and the keys that the log must know.
   const masterKeys = await obtainMasterKeys(settings);
-  const core = await composeCore(settings, log, { ...(machine && { machine }), telemetry });
+  const core = await composeCore(settings, log, { ...(machine && { machine }), telemetry, scheduler });
   resources.defer(core.close);
   for (const problem of await sharedPaths([settings.dataDir, join(settings.dataDir, "master.key")]))
     log.warn(`DATA_DIR: ${problem}`);
   const { clock } = core;
-  const given = { settings, log, clock, telemetry, superviseHelper };
+  const given = { settings, log, clock, telemetry, host };
   const runtime: Runtime = { ...given, resources, shutdownTimeLeft, onError };
   const cipher = await core.cipher();
   const namingKey = await core.namingKey();
@@ -144,6 +154,7 @@ export const composeService = async (
   const url = await serveHttp(runtime, application, wyoming ? [eventLog, wyoming] : [eventLog]);
 
   // Background tasks, which begin when requests are served.
+  loadRest().catch(onFatal);
   composeLegacyRemoval(runtime, core, audio);
   if (gallery) scheduleSamples(runtime, core, audio, gallery);
   startWebsiteReports(runtime, core, cipher);
@@ -152,6 +163,16 @@ export const composeService = async (
   const running = resources.move();
   return { url, wyomingUrl: wyoming?.url, close: () => running.disposeAsync() };
 };
+
+/**
+ * Loads what requests may need, and the start does not: otherwise the first request that needs it
+ * would wait. A failure is fatal, as it is at the start.
+ */
+const loadRest = async (): Promise<void> => {
+  for (const load of [loadBodyParser, loadBottleneck]) await load();
+};
+
+const ignore = (): void => {};
 
 /**
  * Every instance forgets what an operator deletes on any of them, and stops when a later version

@@ -157,10 +157,8 @@ export const describeLimits = (): string => {
   const refused = Object.values<LimitRow>(limits).flatMap(({ of, counts, beyond }) =>
     of === "client" || typeof beyond === "string" ? [] : `${counts} (\`${beyond.code}\`)`,
   );
-  return `The key has too many ${list.format(refused)}.`;
+  return `The key has too many ${refused.slice(0, -1).join(", ")}, or ${refused.at(-1)}.`;
 };
-
-const list = new Intl.ListFormat("en", { type: "disjunction" });
 
 export const minuteExceeded = (now: number): RateLimited =>
   new RateLimited(limits.minute.beyond.message(), "minute", secondsLeft(now, limits.minute.windowMs));

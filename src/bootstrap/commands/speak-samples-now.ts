@@ -1,11 +1,10 @@
 import type { SpeakSamplesNow } from "../../cli/commands/voices.ts";
 import { BadSetting, type Settings } from "../../settings/read-settings.ts";
-import { superviseHostProcess } from "../../subprocess/supervisor.ts";
 import { noTelemetry } from "../../telemetry/telemetry.ts";
 import { composeCore, type Runtime } from "../core.ts";
 import { createLogger } from "../observability.ts";
 import { createShutdownDeadline } from "../shutdown.ts";
-import { composeAudio } from "../speech/audio.ts";
+import { composeAudio, openSpeechTools } from "../speech/audio.ts";
 import { composeGallery, composeSpeakSamples } from "../speech/gallery.ts";
 import { composeCatalogs } from "../speech/synthesis.ts";
 
@@ -23,7 +22,7 @@ export const composeSpeakSamplesNow =
     const runtime: Runtime = {
       ...{ settings, log, resources, clock: core.clock },
       telemetry: noTelemetry,
-      superviseHelper: superviseHostProcess,
+      host: openSpeechTools(settings, core.scheduler, { log }),
       shutdownTimeLeft: createShutdownDeadline(settings.drainSeconds * 1_000),
       onError: () => {},
     };

@@ -1,8 +1,10 @@
+import type { Logger } from "pino";
 import { credentials } from "../../../projections/credentials.ts";
 import type { NamingKey } from "../../application/accounts/naming-key.ts";
 import { createProviderClients } from "../../application/accounts/provider-clients.ts";
 import type { Check } from "../../application/health/health.ts";
 import type { FindEngine } from "../../application/synthesis/planner.ts";
+import type { Scheduler } from "../../async/scheduler/scheduler.ts";
 import { ffmpegDecoder } from "../../audio/formats/ffmpeg-decoder.ts";
 import { ffmpegEncoder } from "../../audio/formats/ffmpeg-encoder.ts";
 import { createMemoryCache } from "../../audio/pipeline/memory-cache.ts";
@@ -11,7 +13,9 @@ import { isByok } from "../../domain/synthesis/byok-providers.ts";
 import { noVersion } from "../../engines/engine.ts";
 import { localEngines } from "../../engines/local/engine.ts";
 import { japaneseReadings } from "../../engines/local/japanese/japanese-readings.ts";
+import type { Settings } from "../../settings/read-settings.ts";
 import { openSubprocessHost, type SubprocessHost } from "../../subprocess/subprocess-host.ts";
+import type { superviseHostProcess } from "../../subprocess/supervisor.ts";
 import type { Core, Runtime } from "../core.ts";
 import { composeUseReports, openAudioStore } from "./audio-store.ts";
 import { composeModels } from "./models.ts";
@@ -20,15 +24,32 @@ import { composeFreeEngines } from "./providers.ts";
 
 export type AudioParts = Awaited<ReturnType<typeof composeAudio>>;
 
+/**
+ * Starts the process of the speech tools. It needs no other part of the service. `composeAudio`
+ * reports its failure.
+ */
+export const openSpeechTools = (
+  { synthesisConcurrency: concurrency }: Settings,
+  scheduler: Scheduler,
+  { log, superviseHelper }: { log: Logger; superviseHelper?: typeof superviseHostProcess },
+): Promise<SubprocessHost> => {
+  const warn = (message: string) => log.warn(message);
+  const host = openSubprocessHost({
+    ...{ concurrency, scheduler, warn },
+    ...(superviseHelper && { superviseHelper }),
+  });
+  host.catch(() => {});
+  return host;
+};
+
 /** Composes the engines, the encoder and the audio store, with the pipeline over them. */
 export const composeAudio = async (runtime: Runtime, core: Core, { createdAt }: NamingKey) => {
   const { scheduler, providerActivities, providers } = core;
-  const { settings, log, telemetry, superviseHelper, resources, shutdownTimeLeft, onError } = runtime;
+  const { settings, log, telemetry, resources, shutdownTimeLeft, onError } = runtime;
   const warn = (message: string) => log.warn(message);
   const audioStore = telemetry.audioStore(await openAudioStore(settings, warn));
   resources.defer(audioStore.close);
-  const concurrency = settings.synthesisConcurrency;
-  const host = await openSubprocessHost({ concurrency, scheduler, warn, superviseHelper });
+  const host = await runtime.host;
   resources.defer(host.close);
   const models = await composeModels(settings, host, log);
   const japanese = japaneseReadings({ warn });

@@ -1,4 +1,4 @@
-import { englishFilesOf } from "../../natural/english/load.ts";
+import { englishFilesOf } from "../../natural/english/files.ts";
 import { hibariArchive, hibariFiles, hibariNotice } from "./hibari.ts";
 import { membersIn, type PackageArchive, type PublishedFile, type VoicePackage } from "./voice-package.ts";
 

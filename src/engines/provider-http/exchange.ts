@@ -1,7 +1,8 @@
-import http, { type ClientRequest, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
+import type { Agent, ClientRequest, IncomingHttpHeaders, IncomingMessage } from "node:http";
 import https from "node:https";
 import type { Waiter } from "../../async/scheduler/waiter.ts";
 import { systemTime, type Time } from "../../async/time.ts";
+import { nodeHttp } from "../../node-http.ts";
 import {
   awaitHeaders,
   failureOf,
@@ -66,7 +67,7 @@ export const createExchange = ({
   time?: Time;
 }): Exchange => {
   const agents = {
-    "http:": new http.Agent({ ...connections, lookup: guard.lookup("http:") }),
+    "http:": new nodeHttp.Agent({ ...connections, lookup: guard.lookup("http:") }),
     "https:": new https.Agent({ ...connections, lookup: guard.lookup("https:") }),
   };
   return async (request, signal) => {
@@ -89,7 +90,7 @@ const connections = {
 } as const;
 
 interface SendContext extends PaceOptions {
-  readonly agent: http.Agent;
+  readonly agent: Agent;
 }
 
 /** Resolves with the response headers. */
@@ -123,8 +124,8 @@ const send = (request: UpstreamRequest, context: SendContext): Promise<UpstreamR
     });
   });
 
-const start = ({ url, method, headers, body }: UpstreamRequest, agent: http.Agent): ClientRequest => {
-  const { request } = url.protocol === "https:" ? https : http;
+const start = ({ url, method, headers, body }: UpstreamRequest, agent: Agent): ClientRequest => {
+  const { request } = url.protocol === "https:" ? https : nodeHttp;
   const length = body === undefined ? {} : { "Content-Length": String(Buffer.byteLength(body)) };
   return request(url, { method, agent, headers: { ...headers, ...length } }).end(body);
 };

@@ -1,6 +1,6 @@
-import { STATUS_CODES } from "node:http";
 import { EngineFailed } from "../../domain/errors.ts";
 import type { EpochMs } from "../../domain/time.ts";
+import { nodeHttp } from "../../node-http.ts";
 import { parseJson } from "../parse-json.ts";
 import type { UpstreamResponse } from "./exchange.ts";
 import { messageFromBody } from "./redact.ts";
@@ -68,7 +68,7 @@ export const errorFrom = async (
 ): Promise<UpstreamFailed> => {
   const { status } = response;
   const words = messageFromBody(await readStart(response), hidden);
-  const wordless = `The speech provider responded with an error (HTTP ${status} ${STATUS_CODES[status] ?? "unknown"}).`;
+  const wordless = `The speech provider responded with an error (HTTP ${status} ${nodeHttp.STATUS_CODES[status] ?? "unknown"}).`;
   return new UpstreamFailed(words ?? wordless, {
     stage: "answer",
     status,

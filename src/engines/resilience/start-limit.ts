@@ -1,8 +1,10 @@
-import Bottleneck from "bottleneck";
+import { lazy } from "../../async/lazy.ts";
 import type { StartLimit } from "../../async/scheduler/resource.ts";
 import type { Time } from "../../async/time.ts";
 
 const minute = 60_000;
+
+export const loadBottleneck = () => import("bottleneck");
 
 /**
  * Grants at most `perMinute` starts within any 60 seconds. Bottleneck needs about 3 ms to grant one
@@ -10,7 +12,7 @@ const minute = 60_000;
  * belong to no request.
  */
 export const createStartLimit = (perMinute: number, ahead: number, time: Time): StartLimit => {
-  const limiter = new Bottleneck({ reservoir: perMinute });
+  const open = lazy(async () => new (await loadBottleneck()).default({ reservoir: perMinute }));
   /** The starts of the last minute, the oldest first. */
   const startedAt: number[] = [];
   let granted = 0;
@@ -18,7 +20,7 @@ export const createStartLimit = (perMinute: number, ahead: number, time: Time): 
   let onGranted = (): void => {};
 
   const request = (): void => {
-    for (; granted + requested < ahead; requested++) void limiter.schedule(grant);
+    for (; granted + requested < ahead; requested++) void open().then((limiter) => limiter.schedule(grant));
   };
 
   const grant = async (): Promise<void> => {
@@ -34,7 +36,7 @@ export const createStartLimit = (perMinute: number, ahead: number, time: Time): 
     time.after(oldest + minute - time.now(), () => {
       const current = startedAt.findIndex((at) => at + minute > time.now());
       const expired = startedAt.splice(0, current === -1 ? startedAt.length : current);
-      void limiter.incrementReservoir(expired.length);
+      void open().then((limiter) => limiter.incrementReservoir(expired.length));
       refillLater();
     });
   };

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Context } from "koa";
-import { koaBody } from "koa-body";
+import { lazy } from "../../async/lazy.ts";
 import { Invalid } from "../../domain/errors.ts";
 import { PayloadTooLarge } from "./errors/error-codes.ts";
 
@@ -26,8 +26,9 @@ export const readJsonBody = async (ctx: Context): Promise<object> => {
   if (ctx.request.length !== 0 && ctx.is(jsonTypes) === false) {
     throw invalid("The body must be sent as application/json.");
   }
+  const { json } = await loadBodyParser();
   const body = observeBody(ctx.req);
-  await parse(ctx, async () => {});
+  await json(ctx, async () => {});
   if (!body.isUtf8) throw invalid(unreadable);
   if (body.bytes === 0 && ctx.method !== "POST") throw invalid("A body is required.");
   return (ctx.request.body as object | undefined) ?? {};
@@ -39,8 +40,9 @@ export const hasMediaType = (ctx: Context, mediaType: string): boolean => ctx.is
 /** Reads a text of at most 1 MiB in UTF-8. @throws {Invalid} @throws {PayloadTooLarge} */
 export const readTextBody = async (ctx: Context, mediaType: string): Promise<string> => {
   requireNoCoding(ctx);
+  const { textOf } = await loadBodyParser();
   const body = observeBody(ctx.req);
-  await parseText(mediaType)(ctx, async () => {});
+  await textOf(mediaType)(ctx, async () => {});
   if (!body.isUtf8) throw invalid("The body cannot be read: it must be in UTF-8.");
   return String(ctx.request.body ?? "");
 };
@@ -63,9 +65,16 @@ const onError = (error: Error & { status?: number; code?: string }, { req }: Con
 };
 
 const common = { urlencoded: false, multipart: false, onError };
-const parse = koaBody({ ...common, json: true, jsonTypes, jsonLimit: maxBytes, text: false });
-const parseText = (mediaType: string) =>
-  koaBody({ ...common, json: false, text: true, textTypes: [mediaType], textLimit: maxBytes });
+
+/** koa-body, which loads 110 modules. */
+export const loadBodyParser = lazy(async () => {
+  const { koaBody } = await import("koa-body");
+  return {
+    json: koaBody({ ...common, json: true, jsonTypes, jsonLimit: maxBytes, text: false }),
+    textOf: (mediaType: string) =>
+      koaBody({ ...common, json: false, text: true, textTypes: [mediaType], textLimit: maxBytes }),
+  };
+});
 
 /**
  * koa-body distinguishes neither an empty body from `{}` nor malformed UTF-8 from replacement

@@ -1,8 +1,11 @@
-import Router from "@koa/router";
+import { createRequire } from "node:module";
 import type { Auth, Cors } from "./auth.ts";
 import { apiAt, type CompatibleApi } from "./compatible-api.ts";
 import type { Operation } from "./operation.ts";
 import type { Admit, Route } from "./request-state.ts";
+
+/** Its CommonJS form: the other one imports `node:http` (see `node-http.ts`). */
+const Router: typeof import("@koa/router").default = createRequire(import.meta.url)("@koa/router");
 
 /** Callers that the handlers of their operations authenticate, if at all. */
 type SelfAuthenticated = "none" | "websocket" | "verification token";

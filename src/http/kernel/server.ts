@@ -1,13 +1,8 @@
-import {
-  createServer,
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-  type ServerResponse,
-} from "node:http";
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { Invalid, type Problem } from "../../domain/errors.ts";
+import { nodeHttp } from "../../node-http.ts";
 import { createCloseDelimitedResponses } from "./close-delimited.ts";
 import { HeadersTooLarge, TooSlow } from "./errors/error-codes.ts";
 import { refuseConnection } from "./errors/refuse-connection.ts";
@@ -99,7 +94,7 @@ const createHttpServer = (
     ignoreLongPreferences(req);
     handle(req, res, problem && new Invalid([problem]));
   };
-  const server = createServer(
+  const server = nodeHttp.createServer(
     {
       maxHeaderSize: headerBytes(maxTextCharacters),
       requestTimeout: 60_000,

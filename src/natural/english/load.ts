@@ -1,5 +1,6 @@
 import { type OnnxSession, Tensor } from "../onnx/session.ts";
 import type { FrontEnd } from "../phonemes.ts";
+import { englishFilesOf } from "./files.ts";
 import { indexJson } from "./json-index.ts";
 import type { Accent } from "./lexicon.ts";
 import { createEnglishReader } from "./reader.ts";
@@ -9,16 +10,6 @@ interface EnglishFiles {
   readonly read: (name: string) => Promise<Uint8Array<ArrayBuffer>>;
   readonly openModel: (model: Uint8Array<ArrayBuffer>) => Promise<OnnxSession>;
 }
-
-/** The files of the front end for an accent: they are part of what its audio depends on. */
-export const englishFilesOf = (accent: Accent): readonly string[] => [
-  `lexicon_${accent}_gold.json.gz`,
-  `lexicon_${accent}_silver.json.gz`,
-  "tagger.json.gz",
-  "tokenizer_exceptions.json",
-  accent === "gb" ? "oov_gb.onnx" : "oov.onnx",
-  accent === "gb" ? "oov_gb.json" : "oov.json",
-];
 
 /** @throws if a file is missing or damaged */
 export const loadEnglish = async (accent: Accent, { read, openModel }: EnglishFiles): Promise<FrontEnd> => {

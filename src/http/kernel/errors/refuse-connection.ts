@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
+import { nodeHttp } from "../../../node-http.ts";
 import { type PresentedError, presentError } from "./error-codes.ts";
 
 /** How long the client may take to read the response and close the connection. */
@@ -35,5 +35,5 @@ const serialize = ({ status, headers, body }: PresentedError): string => {
     Connection: "close",
   };
   const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}\r\n`);
-  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("")}\r\n${json}`;
+  return `HTTP/1.1 ${status} ${nodeHttp.STATUS_CODES[status]}\r\n${lines.join("")}\r\n${json}`;
 };

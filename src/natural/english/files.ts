@@ -1,0 +1,11 @@
+import type { Accent } from "./lexicon.ts";
+
+/** The files of the front end for an accent: they are part of what its audio depends on. */
+export const englishFilesOf = (accent: Accent): readonly string[] => [
+  `lexicon_${accent}_gold.json.gz`,
+  `lexicon_${accent}_silver.json.gz`,
+  "tagger.json.gz",
+  "tokenizer_exceptions.json",
+  accent === "gb" ? "oov_gb.onnx" : "oov.onnx",
+  accent === "gb" ? "oov_gb.json" : "oov.json",
+];
