@@ -169,9 +169,10 @@ export type Response =
       /** How texts for espeak-ng are spoken; undefined if it is not installed. */
       readonly espeak: "library" | "command" | undefined;
       /**
-       * Why ffmpeg encodes mp3 instead of LAME's library; undefined if it does not, or is meant to.
+       * Sentences that say which formats processes of ffmpeg encode instead of libraries, and why;
+       * undefined if none, or they are meant to.
        */
-      readonly mp3Fallback: string | undefined;
+      readonly encoderFallback: string | undefined;
     }
   /** Instead of `ready`. */
   | { readonly type: "notStarted"; readonly message: string }
@@ -203,6 +204,9 @@ export interface HostOptions {
   readonly encodersAhead: Readonly<Partial<Record<EncodedFormat, number>>>;
   /** Processes with espeak-ng's library at most; 0: its command line speaks. */
   readonly speakers: number;
-  /** The name of the library that encodes mp3, where it is installed; undefined: ffmpeg does. */
-  readonly mp3Library: string | undefined;
+  /**
+   * The folder of the libraries that encode, with a slash at its end; empty: where the dynamic
+   * loader finds them; undefined: processes of ffmpeg encode.
+   */
+  readonly codecFolder: string | undefined;
 }

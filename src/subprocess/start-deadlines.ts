@@ -3,17 +3,16 @@
  * takes on a busy machine.
  */
 const versionsMs = 15_000;
-const lameProbeMs = 15_000;
+const codecProbeMs = 15_000;
 
 /** The deadlines in milliseconds. */
 export const startDeadlines = {
   /** Until each tool has reported its version. */
   versionsMs,
-  /** Until LAME's library has encoded audio. */
-  lameProbeMs,
+  /** Until the libraries of encoders have encoded audio. */
+  codecProbeMs,
   /**
-   * The deadline of the whole start: also for Node, the first process of espeak-ng's library, and
-   * an encoding by ffmpeg.
+   * The deadline of the whole start: also for Node, and the first process of espeak-ng's library.
    */
-  totalMs: versionsMs + lameProbeMs + 15_000,
+  totalMs: versionsMs + codecProbeMs + 15_000,
 };

@@ -85,8 +85,11 @@ export interface HostStats {
   readonly restarts: number;
   /** Process id of the helper; undefined while there is none. */
   readonly pid: number | undefined;
-  /** Why ffmpeg encodes mp3 instead of LAME's library; undefined if it does not, or is meant to. */
-  readonly mp3Fallback: string | undefined;
+  /**
+   * Sentences that say which formats processes of ffmpeg encode instead of libraries, and why;
+   * undefined if none, or they are meant to.
+   */
+  readonly encoderFallback: string | undefined;
 }
 
 export interface SubprocessHostOptions {
@@ -114,10 +117,13 @@ export interface SubprocessHostOptions {
    * Default: one per core and at least two, at most `concurrency`; 0: its command line speaks.
    */
   readonly speakers?: number;
-  /** False: ffmpeg encodes mp3, as it does where LAME's library is missing. Default true. */
-  readonly mp3ByLibrary?: boolean;
-  /** The name or path of LAME's library. Default: Debian's name. */
-  readonly mp3Library?: string;
+  /** False: processes of ffmpeg encode, as where the libraries are missing. Default true. */
+  readonly encodesByLibrary?: boolean;
+  /**
+   * The folder of the libraries that encode, with a slash at its end. Default: where the dynamic
+   * loader finds them.
+   */
+  readonly codecFolder?: string;
   /** PATH of the tools. Default: the usual directories. */
   readonly path?: string;
   /**
@@ -127,9 +133,6 @@ export interface SubprocessHostOptions {
    */
   readonly superviseHelper?: typeof superviseHostProcess;
 }
-
-/** Debian's name of the library with the functions of lame.h 3.98 to 3.100. */
-export const lameLibraryName = "libmp3lame.so.0";
 
 /** Shorter than the timeout of health checks. */
 const pingMs = 1500;
@@ -178,17 +181,17 @@ export const openSubprocessHost = async (options: SubprocessHostOptions = {}): P
   const {
     concurrency = 4,
     encodersAhead = idleEncoders,
-    mp3ByLibrary = true,
+    encodesByLibrary = true,
     graceMs = 5000,
     warn = () => {},
     superviseHelper = superviseHostProcess,
   } = options;
   const { speakers = Math.min(concurrency, Math.max(2, availableParallelism())) } = options;
-  const mp3Library = mp3ByLibrary ? (options.mp3Library ?? lameLibraryName) : undefined;
+  const codecFolder = encodesByLibrary ? (options.codecFolder ?? "") : undefined;
   const { path = "/usr/local/bin:/usr/bin:/bin" } = options;
-  const helper = superviseHelper({ path, encodersAhead, speakers, mp3Library }, warn);
-  const { versions, espeak, mp3Fallback } = (await helper.current()).report;
-  if (mp3Fallback !== undefined) warn(`ffmpeg encodes mp3, which is slower: ${mp3Fallback}`);
+  const helper = superviseHelper({ path, encodersAhead, speakers, codecFolder }, warn);
+  const { versions, espeak, encoderFallback } = (await helper.current()).report;
+  if (encoderFallback !== undefined) warn(encoderFallback);
   const slots = new Slots(concurrency, options);
   const closing = new AbortController();
   const context = { helper, closing: closing.signal, graceMs };

@@ -66,7 +66,7 @@ export const superviseHostProcess = (
     stats: () => ({
       restarts: Math.max(0, starts - 1),
       pid: alive?.pid,
-      mp3Fallback: alive?.report.mp3Fallback,
+      encoderFallback: alive?.report.encoderFallback,
     }),
     close: async (): Promise<void> => {
       closing.abort();

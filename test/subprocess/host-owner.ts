@@ -5,7 +5,7 @@ import { encodeSilence } from "../support/encode-silence.ts";
  * Opens a host, starts a long flite job, prints the helper's process id and runs until it is
  * killed. With `close` it closes the host instead, and must then exit without `process.exit`.
  */
-const host = await openSubprocessHost({ mp3ByLibrary: false });
+const host = await openSubprocessHost({ encodesByLibrary: false });
 if (process.argv[2] === "close") {
   await host.close();
 } else {

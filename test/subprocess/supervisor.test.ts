@@ -4,12 +4,12 @@ import { superviseHostProcess } from "../../src/subprocess/supervisor.ts";
 import { ToolFailed } from "../../src/subprocess/tools.ts";
 import { rejection } from "../support/rejection.ts";
 
-const options = { path: "", encodersAhead: {}, speakers: 1, mp3Library: undefined };
+const options = { path: "", encodersAhead: {}, speakers: 1, codecFolder: undefined };
 const found: Ready = {
   type: "ready",
   versions: { "espeak-ng": "1.51", ffmpeg: "5.1" },
   espeak: "library",
-  mp3Fallback: undefined,
+  encoderFallback: undefined,
 };
 
 /** Processes that report these, one after the other. */

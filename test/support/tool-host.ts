@@ -7,13 +7,13 @@ import { type HostSupervisor, superviseHostProcess } from "../../src/subprocess/
 import { pollTimeoutMs } from "./processes.ts";
 
 /**
- * A host that encodes with ffmpeg only: to load LAME's library and compare it takes 0.3 s of CPU
+ * A host that encodes with processes of ffmpeg only: to compare the libraries takes 0.4 s of CPU
  * time. Jobs wait for as long as a busy machine needs.
  */
 export const openToolHost = (options: SubprocessHostOptions = {}): Promise<SubprocessHost> =>
   openSubprocessHost({
     encodersAhead: {},
-    mp3ByLibrary: false,
+    encodesByLibrary: false,
     queue: { queueTimeoutMs: pollTimeoutMs },
     ...options,
   });

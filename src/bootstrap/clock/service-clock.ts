@@ -38,7 +38,7 @@ export const kernelClock: TimeSource = {
   name: "the kernel",
   difference: async () => {
     // Loads the binding only when it is asked. The program itself is linked with the C library.
-    const { default: koffi } = await import("../../subprocess/native-libraries.ts");
+    const { default: koffi } = await import("koffi");
     const adjtimex = koffi.load(null).func("int adjtimex(void *)");
     const state: number = adjtimex(Buffer.alloc(structBytes));
     return state >= 0 && state !== timeError ? 0 : undefined;

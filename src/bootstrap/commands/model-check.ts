@@ -23,7 +23,7 @@ export const composeModelCheck =
     const library = libraryVersion();
     if (library === undefined) throw new Error(missingLibrary);
     const pack = await readPack(path);
-    const host = await openSubprocessHost({ encodersAhead: {}, speakers: 0, mp3ByLibrary: false });
+    const host = await openSubprocessHost({ encodersAhead: {}, speakers: 0, encodesByLibrary: false });
     try {
       const start = performance.now();
       await loadModel(pack, { host, limits });

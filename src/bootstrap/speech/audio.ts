@@ -120,10 +120,7 @@ const engineChecks = (host: SubprocessHost, engineCount: number, selfHosted: rea
     if (engineCount === 0) throw new Error("no engine is running");
     if (!hasSelfHosted) await host.ping();
   };
-  const note = (): string | undefined => {
-    const { mp3Fallback } = host.stats();
-    return mp3Fallback && `ffmpeg encodes mp3: ${mp3Fallback}`;
-  };
+  const note = () => host.stats().encoderFallback;
   const engines: Check = { name: "engines", critical: true, probe };
   if (!hasSelfHosted) return [{ ...engines, note }];
   return [engines, { name: "speechTools", critical: false, probe: host.ping, note }, ...selfHosted];

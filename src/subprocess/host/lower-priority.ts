@@ -1,4 +1,4 @@
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { constants, getPriority, setPriority } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 
@@ -19,18 +19,6 @@ export const lowerPriority = (id: number | undefined): void => {
     if (id !== undefined) setPriority(id, lowerThan(getPriority()));
   } catch {
     // It has exited already.
-  }
-};
-
-/**
- * The same for libuv's threads in this process. Linux sets the priority of a single thread by its
- * id (setpriority(2)).
- */
-export const lowerPriorityOfThreads = async (): Promise<void> => {
-  const threads = "/proc/self/task"; // libuv starts all of its threads to read it
-  for (const thread of await readdir(threads).catch(() => [])) {
-    const name = await readFile(`${threads}/${thread}/comm`, "utf8").catch(() => "");
-    if (name.trim() === "libuv-worker") lowerPriority(Number(thread));
   }
 };
 

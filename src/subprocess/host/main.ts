@@ -11,13 +11,14 @@ import type {
 } from "../protocol.ts";
 import { ToolFailed } from "../tools.ts";
 import { startDecoder } from "./decoder.ts";
-import { type EncoderPool, startEncoderPool } from "./encoder-pool.ts";
+import { encodeAsProcess } from "./encoders/encoder-process.ts";
+import { type EncoderPool, startEncoderPool } from "./encoders/ffmpeg-pool.ts";
+import { compareWithFfmpeg, noCodecs } from "./encoders/like-ffmpeg.ts";
+import { createEncodingThreads } from "./encoders/threads.ts";
 import { SpeakerPool } from "./espeak/speaker-pool.ts";
 import type { ToolProcess } from "./exit-failure.ts";
 import { Job } from "./job.ts";
-import { startLame } from "./lame/encoder.ts";
-import { type Mp3Encoder, openLameLikeFfmpeg, probeLame } from "./lame/like-ffmpeg.ts";
-import { lowerPriorityOfSession, lowerPriorityOfThreads } from "./lower-priority.ts";
+import { lowerPriorityOfSession } from "./lower-priority.ts";
 import { createModelPool } from "./models/model-pool.ts";
 import { startText } from "./text.ts";
 import { startTool } from "./tool-process.ts";
@@ -30,7 +31,7 @@ import { detectVersions } from "./versions.ts";
 const {
   encodersAhead,
   speakers: speakerCount,
-  mp3Library,
+  codecFolder,
 } = JSON.parse(process.argv[2] ?? "{}") as HostOptions;
 
 // These variables are for this process only: tools inherit the rest of its environment. Our own
@@ -58,15 +59,15 @@ const send = (response: Response): void => {
 
 await lowerPriorityOfSession();
 const versions = await detectVersions().catch(failStart);
-const lameProbed = versions.ffmpeg !== undefined && mp3Library ? probeLame(mp3Library) : undefined;
+const codecs =
+  versions.ffmpeg === undefined || codecFolder === undefined
+    ? undefined
+    : { ffmpegVersion: versions.ffmpeg, folder: codecFolder };
+const codecsCompared = codecs && compareWithFfmpeg(codecs);
 const speakersOpened = openSpeakers(versions["espeak-ng"]).catch(failStart);
-const mp3: Partial<Mp3Encoder> =
-  lameProbed && mp3Library ? await openLameLikeFfmpeg(mp3Library, lameProbed) : {};
-const { lame } = mp3;
-if (lame) await lowerPriorityOfThreads(); // they encode long audio
-const pool = startEncoderPool(
-  versions.ffmpeg === undefined ? {} : { ...encodersAhead, ...(lame && { mp3: 0 }) },
-);
+const libraries = (await codecsCompared) ?? noCodecs;
+const threads = codecs && createEncodingThreads(codecs);
+const pool = startEncoderPool(versions.ffmpeg === undefined ? {} : encodersAhead);
 encoders = pool;
 
 speakers = await speakersOpened;
@@ -105,8 +106,8 @@ const encode = ({
   sampleRate,
   lowPriority,
 }: Pick<EncoderSpec, "format" | "sampleRate" | "lowPriority">): ToolProcess =>
-  lame && format === "mp3" && lame.takes(sampleRate)
-    ? startLame(lame, sampleRate, !lowPriority)
+  threads && libraries.encode(format, sampleRate)
+    ? encodeAsProcess(threads.open({ format, sampleRate, lowPriority }))
     : pool.acquire(format);
 
 const nameOf = (spec: JobSpec): string => {
@@ -187,5 +188,5 @@ send({
   type: "ready",
   versions,
   espeak: versions["espeak-ng"] === undefined ? undefined : espeak,
-  mp3Fallback: mp3.fallback,
+  encoderFallback: libraries.fallback,
 });

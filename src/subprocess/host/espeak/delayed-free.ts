@@ -1,4 +1,4 @@
-import koffi from "../../native-libraries.ts";
+import koffi from "koffi";
 
 /** A clause frees less while a word of it is translated: languages have up to 2 MB. */
 const maxHeldBytes = 32 * 1024 * 1024;

@@ -1,5 +1,5 @@
+import koffi from "koffi";
 import type { EspeakRequest, SpeechEvent } from "../../espeak.ts";
-import koffi from "../../native-libraries.ts";
 import { openDelayedFree } from "./delayed-free.ts";
 
 export type EspeakLibrary = ReturnType<typeof openEspeakLibrary>;

@@ -1,8 +1,8 @@
 import { PassThrough } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import createCommand, { type Encoder, type FfmpegCommand } from "fluent-ffmpeg";
-import { type EncodedFormat, formats } from "../../domain/synthesis/formats.ts";
-import { exitFailure, signalFailure, type ToolProcess } from "./exit-failure.ts";
+import { type EncodedFormat, formats } from "../../../domain/synthesis/formats.ts";
+import { exitFailure, signalFailure, type ToolProcess } from "../exit-failure.ts";
 
 /**
  * The only module that uses fluent-ffmpeg (2.1.3, archived). It passes its environment to ffmpeg
@@ -28,6 +28,14 @@ const inputOptions = [
   "-analyzeduration 0",
   "-f wav",
 ];
+const asArguments = (options: readonly string[]): string[] => options.flatMap((option) => option.split(" "));
+export const inputArguments: readonly string[] = asArguments(inputOptions);
+/** What `startFfmpeg` asks for, on a command line. */
+export const outputArguments = (format: EncodedFormat): string[] => {
+  const { codec, muxer, options } = formats[format].encoder;
+  const all = [`-acodec ${codec}`, "-ac 1", ...outputOptions, ...options, `-f ${muxer}`];
+  return asArguments(all);
+};
 
 /** Deterministic output; packets are flushed at once. */
 const outputOptions = [

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { wavHeader } from "../../../src/domain/synthesis/wav-header.ts";
-import { startFfmpeg } from "../../../src/subprocess/host/ffmpeg.ts";
+import { wavHeader } from "../../../../src/domain/synthesis/wav-header.ts";
+import { startFfmpeg } from "../../../../src/subprocess/host/encoders/ffmpeg.ts";
 
 describe("An encoder process", () => {
   it("delivers the output that was not read yet when it exited", async () => {

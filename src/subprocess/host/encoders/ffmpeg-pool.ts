@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { type EncodedFormat, encodedFormats } from "../../domain/synthesis/formats.ts";
-import type { ToolProcess } from "./exit-failure.ts";
+import { type EncodedFormat, encodedFormats } from "../../../domain/synthesis/formats.ts";
+import type { ToolProcess } from "../exit-failure.ts";
 import { type EncoderProcess, startFfmpeg } from "./ffmpeg.ts";
 
 /** An idle encoder that dies is replaced after this delay. */

@@ -1,0 +1,60 @@
+import { PassThrough } from "node:stream";
+import { ToolFailed } from "../../tools.ts";
+import type { ToolProcess } from "../exit-failure.ts";
+import type { ThreadEncoding } from "./threads.ts";
+
+/** The canonical header, whose sizes are ignored: its sample rate is known. */
+const headerBytes = 44;
+/** The first bytes leave early. Later parts cost fewer messages. */
+const firstPartBytes = 8 * 1024;
+const partBytes = 32 * 1024;
+
+/** Encodes one audio as a tool's process does. Its input is a WAV of one channel. */
+export const encodeAsProcess = (encoding: ThreadEncoding): ToolProcess => {
+  const input = new PassThrough();
+  input.on("error", () => undefined); // reported by the output
+  return {
+    input,
+    output: encode(encoding, samplesOf(input)),
+    kill: () => {
+      input.destroy(new ToolFailed("killed", "The encoder was stopped."));
+      encoding.close();
+    },
+  };
+};
+
+async function* encode(encoding: ThreadEncoding, pcm: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let limit = firstPartBytes;
+  try {
+    for await (const samples of pcm) {
+      let rest = samples;
+      while (rest.length > 0) {
+        const bytes = await encoding.encode(rest.subarray(0, limit), false);
+        if (bytes.length > 0) yield bytes;
+        rest = rest.subarray(limit);
+        limit = partBytes;
+      }
+    }
+    const end = await encoding.encode(Buffer.alloc(0), true);
+    if (end.length > 0) yield end;
+  } finally {
+    encoding.close();
+  }
+}
+
+/**
+ * Yields the samples without the header, in parts of whole samples, as they arrive; drops half a
+ * sample at the end.
+ */
+async function* samplesOf(wav: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let header = headerBytes;
+  let odd: Buffer = Buffer.alloc(0);
+  for await (const chunk of wav) {
+    const samples = chunk.subarray(header);
+    header = Math.max(0, header - chunk.length);
+    const bytes = odd.length === 0 ? samples : Buffer.concat([odd, samples]);
+    const whole = bytes.length - (bytes.length % 2);
+    odd = Buffer.from(bytes.subarray(whole));
+    if (whole > 0) yield bytes.subarray(0, whole);
+  }
+}

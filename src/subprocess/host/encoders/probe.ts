@@ -1,0 +1,22 @@
+import { crc32 } from "node:zlib";
+import type { EncodedFormat } from "../../../domain/synthesis/formats.ts";
+import { type CodecOptions, openCodecs } from "./codecs.ts";
+import { noise, noiseRate } from "./noise.ts";
+
+/*
+ * Encodes noise with the libraries in the formats that its arguments name, and writes a line per
+ * format: its name and the checksum. It is a process of its own, because a damaged library ends the
+ * process that loads or calls it.
+ */
+const [options = "{}", ...names] = process.argv.slice(2);
+const open = openCodecs(JSON.parse(options) as CodecOptions);
+for (const format of names as EncodedFormat[]) {
+  try {
+    const encoding = open(format, noiseRate);
+    const parts = [encoding.encode(noise()), encoding.finish()];
+    encoding.close();
+    process.stdout.write(`${format} ${crc32(Buffer.concat(parts))}\n`);
+  } catch {
+    // Its library is missing, or not as expected.
+  }
+}

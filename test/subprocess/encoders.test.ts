@@ -1,0 +1,298 @@
+import { readFileSync } from "node:fs";
+import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { availableParallelism, getPriority } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import koffi from "koffi";
+import { createWaiter } from "../../src/async/scheduler/waiter.ts";
+import { type EncodedFormat, encodedFormats } from "../../src/domain/synthesis/formats.ts";
+import { wavHeader } from "../../src/domain/synthesis/wav-header.ts";
+import { encodeByFfmpeg } from "../../src/subprocess/host/encoders/like-ffmpeg.ts";
+import { createEncodingThreads } from "../../src/subprocess/host/encoders/threads.ts";
+import { openSubprocessHost, type SubprocessHost } from "../../src/subprocess/subprocess-host.ts";
+import { ToolFailed } from "../../src/subprocess/tools.ts";
+import { collect } from "../support/collect.ts";
+import { duringSuite } from "../support/during.ts";
+import { childrenOf, until } from "../support/processes.ts";
+import { rejection } from "../support/rejection.ts";
+import { temporaryFolder } from "../support/service.ts";
+
+const never = new AbortController().signal;
+const rates = [8000, 11_025, 16_000, 22_000, 22_050, 24_000, 32_000, 44_100, 48_000];
+/** The rates of local voices. */
+const usualRates = [16_000, 22_050, 24_000];
+
+/** A tone that rises, with some noise. */
+const tone = (sampleRate: number, samples: number): Buffer => {
+  const pcm = Buffer.alloc(2 * samples);
+  for (let at = 0; at < samples; at++) {
+    const phase = (2 * Math.PI * (220 + at / 50) * at) / sampleRate;
+    pcm.writeInt16LE(Math.round(12_000 * Math.sin(phase)) + ((at * 7919) % 501), 2 * at);
+  }
+  return pcm;
+};
+
+async function* wavOf(sampleRate: number, pcm: Buffer, chunk: number): AsyncIterable<Buffer> {
+  const wav = Buffer.concat([wavHeader(sampleRate, 0xffff_ffff), pcm]);
+  for (let at = 0; at < wav.length; at += chunk) yield wav.subarray(at, at + chunk);
+}
+
+async function* endless(): AsyncIterable<Buffer> {
+  yield wavHeader(22_050, 0xffff_ffff);
+  for (const second = tone(22_050, 22_050); ; ) yield second;
+}
+
+describe("encoders that are libraries", () => {
+  const library = duringSuite(() => openSubprocessHost());
+
+  let keys = 0;
+  /** Long responses are encoded on other threads than short ones. Each is of another key. */
+  const slotOptionsOf = (length: "short" | "long") => ({
+    waiter: createWaiter(`key ${++keys}`, length === "long" ? 400 : 1),
+  });
+  const encode = async (
+    host: SubprocessHost,
+    format: EncodedFormat,
+    {
+      sampleRate,
+      pcm,
+      chunk = 4001,
+      length = "short",
+    }: {
+      sampleRate: number;
+      pcm: Buffer;
+      chunk?: number;
+      length?: "short" | "long";
+    },
+  ) => {
+    const job = { format, sampleRate, input: wavOf(sampleRate, pcm, chunk) } as const;
+    return Buffer.concat(await collect(host.encode(job, never, slotOptionsOf(length))));
+  };
+
+  it("need no process of ffmpeg in any format, not even one that is started ahead", async () => {
+    const pcm = tone(22_050, 5000);
+    for (const format of encodedFormats) await encode(library, format, { sampleRate: 22_050, pcm });
+    const children = childrenOf(library.stats().pid ?? 0).map(({ command }) => command);
+    expect(children).not.to.include("ffmpeg");
+    expect(library.stats().encoderFallback).to.equal(undefined);
+  });
+
+  for (const sampleRate of rates) {
+    it(`give the bytes of ffmpeg in all formats, for audio of any length: ${sampleRate} Hz`, async () => {
+      const lengths = usualRates.includes(sampleRate) ? [575, 1153, 2 * sampleRate + 17] : [1153, sampleRate];
+      for (const samples of lengths) {
+        const pcm = tone(sampleRate, samples);
+        const expected = await encodeByFfmpeg(encodedFormats, sampleRate, pcm);
+        for (const format of encodedFormats) {
+          const encoded = await encode(library, format, { sampleRate, pcm });
+          const isSame = encoded.equals(expected.get(format) ?? Buffer.of());
+          expect(isSame, `${format}, ${samples} samples`).to.equal(true);
+        }
+      }
+    });
+  }
+
+  it("give the same bytes for 40 encodings at once, in chunks of any size", async () => {
+    const names: readonly EncodedFormat[] = ["mp3", "ogg", "opus", "flac", "aac", "pcm", "ulaw_8000"];
+    const audios = Array.from({ length: 40 }, (_, n) => {
+      const sampleRate = rates[n % rates.length] ?? 0;
+      return { sampleRate, pcm: tone(sampleRate, 1000 * (n + 1)), format: names[n % names.length] ?? "mp3" };
+    });
+    const alone: Buffer[] = [];
+    for (const { format, ...audio } of audios)
+      alone.push(await encode(library, format, { ...audio, chunk: audio.pcm.length }));
+    const together = await Promise.all(
+      audios.map(({ format, ...audio }, n) =>
+        encode(library, format, { ...audio, chunk: 100 + 997 * n, length: n % 2 === 0 ? "long" : "short" }),
+      ),
+    );
+    for (const [n, bytes] of together.entries()) expect(bytes.equals(alone[n] ?? Buffer.of())).to.equal(true);
+  });
+
+  it("deliver what is complete before more samples come", async () => {
+    for (const format of ["mp3", "opus", "aac", "pcm", "ogg", "ulaw_8000"] as const) {
+      const stalled = async function* () {
+        yield wavHeader(22_050, 0xffff_ffff);
+        yield tone(22_050, 3 * 22_050); // a page of ogg is a second
+        await new Promise(() => {});
+      };
+      const stop = new AbortController();
+      const job = { format, sampleRate: 22_050, input: stalled() } as const;
+      const audio = library.encode(job, stop.signal, slotOptionsOf("short"))[Symbol.asyncIterator]();
+      let size = 0;
+      while (size < 5000) size += (await audio.next()).value?.length ?? 0;
+      stop.abort(new Error("enough"));
+      await rejection(audio.next());
+    }
+  });
+
+  for (const length of ["short", "long"] as const)
+    for (const format of ["mp3", "aac"] as const)
+      it(`end at once when the signal is aborted, with its reason: ${format}, ${length} response`, async () => {
+        const stop = new AbortController();
+        const job = { format, sampleRate: 22_050, input: endless() } as const;
+        const audio = library.encode(job, stop.signal, slotOptionsOf(length))[Symbol.asyncIterator]();
+        await audio.next();
+        const reason = new Error("the caller left");
+        stop.abort(reason);
+        const rest = async () => {
+          while (!(await audio.next()).done);
+        };
+        expect(await rejection(rest())).to.equal(reason);
+        await until("the slot is free again", () => library.stats().running === 0);
+      });
+
+  it("exceed neither the deadline nor the output limit", async () => {
+    /**
+     * An encoder's deadline is later by twice the duration of its input: here by a fifth of a
+     * second.
+     */
+    const stalled = async function* () {
+      yield wavHeader(22_050, 0xffff_ffff);
+      yield tone(22_050, 2_205);
+      await new Promise(() => {});
+    };
+    for (const [limit, reason, length, source] of [
+      [{ deadlineMs: 100 }, "deadline", "short", stalled],
+      [{ deadlineMs: 100 }, "deadline", "long", stalled],
+      [{ maxOutputBytes: 20_000 }, "flood", "short", endless],
+      [{ maxOutputBytes: 20_000 }, "flood", "long", endless],
+    ] as const) {
+      for (const format of ["mp3", "opus"] as const) {
+        const job = { format, sampleRate: 22_050, input: source(), ...limit } as const;
+        const failure = await rejection(collect(library.encode(job, never, slotOptionsOf(length))));
+        expect(failure).to.be.instanceOf(ToolFailed).with.property("reason", reason);
+      }
+    }
+    await until("the slots are free again", () => library.stats().running === 0);
+  });
+
+  it("encode long responses in threads of a lower priority", async () => {
+    const pcm = tone(22_050, 5000);
+    for (const length of ["short", "long"] as const)
+      await encode(library, "mp3", { sampleRate: 22_050, pcm, length });
+    const { pid = 0 } = library.stats();
+    const threads = await Promise.all(
+      (await readdir(`/proc/${pid}/task`)).map(async (id) => ({
+        name: (await readFile(`/proc/${pid}/task/${id}/comm`, "utf8")).trim(),
+        priority: getPriority(Number(id)),
+      })),
+    );
+    const priorities = (name: string) =>
+      new Set(threads.filter((thread) => thread.name === name).map(({ priority }) => priority));
+    expect(priorities("encoder-short")).to.deep.equal(new Set([getPriority(pid)]));
+    expect(priorities("encoder-long")).to.deep.equal(new Set([Math.min(getPriority(pid) + 5, 19)]));
+  });
+
+  it("use as many threads as there are cores, and no more", async () => {
+    const pcm = tone(22_050, 22_050);
+    const audio = { sampleRate: 22_050, pcm };
+    await Promise.all(
+      Array.from({ length: 3 * availableParallelism() }, () => encode(library, "aac", audio)),
+    );
+    const { pid = 0 } = library.stats();
+    const names = await Promise.all(
+      (await readdir(`/proc/${pid}/task`)).map((id) => readFile(`/proc/${pid}/task/${id}/comm`, "utf8")),
+    );
+    expect(names.filter((name) => name.trim() === "encoder-short")).to.have.lengthOf(availableParallelism());
+  });
+
+  it("fail alone when a library refuses their parameters", async () => {
+    const threads = createEncodingThreads({ ffmpegVersion: "0.1", folder: "" }, 1);
+    const failing = threads.open({ format: "aac", sampleRate: 22_050, lowPriority: false });
+    const failure = await rejection(failing.encode(tone(22_050, 1000), true));
+    expect(failure).to.be.instanceOf(ToolFailed).with.property("reason", "exit");
+    failing.close();
+    const next = threads.open({ format: "mp3", sampleRate: 22_050, lowPriority: false });
+    expect(await next.encode(tone(22_050, 5000), true)).to.have.length.above(0);
+    next.close();
+  });
+
+  it("take no more memory after hundreds of audios, whether complete or aborted", async () => {
+    const threads = createEncodingThreads({ ffmpegVersion: library.versions.ffmpeg ?? "", folder: "" }, 1);
+    const pcm = tone(22_050, 4000);
+    const some = async (): Promise<void> => {
+      for (let n = 0; n < 300; n++) {
+        const format = encodedFormats[n % encodedFormats.length] ?? "mp3";
+        const audio = threads.open({ format, sampleRate: 22_050, lowPriority: false });
+        await audio.encode(pcm, n % 3 > 0);
+        audio.close();
+      }
+    };
+    await some();
+    const before = process.memoryUsage().rss;
+    for (let n = 0; n < 4; n++) await some();
+    expect(process.memoryUsage().rss - before).to.be.below(48 * 1024 * 1024);
+  });
+});
+
+describe("libraries of encoders that cannot be used", () => {
+  const folder = duringSuite(temporaryFolder);
+
+  /** Encodes with a host that has these libraries. */
+  const encodeWith = async (codecFolder: string | undefined, format: EncodedFormat) => {
+    const warnings: string[] = [];
+    const warn = (sentence: string) => void warnings.push(sentence);
+    await using opened = new AsyncDisposableStack();
+    const host = await openSubprocessHost({
+      encodersAhead: {},
+      speakers: 0,
+      warn,
+      ...(codecFolder !== undefined && { codecFolder }),
+    });
+    opened.defer(host.close);
+    const input = wavOf(22_050, tone(22_050, 5000), 4001);
+    const bytes = Buffer.concat(await collect(host.encode({ format, sampleRate: 22_050, input }, never)));
+    return { bytes, warnings, stats: host.stats() };
+  };
+
+  const libraryPath = (name: string): string => {
+    koffi.load(name);
+    const pattern = new RegExp(`\\S+${name.replaceAll(".", "\\.")}\\S*`);
+    return pattern.exec(readFileSync("/proc/self/maps", "utf8"))?.[0] ?? "";
+  };
+  const lameName = "libmp3lame.so.0";
+  const lists = {
+    lame: "mp3",
+    libav: "ogg, opus, flac, aac, pcm, mp3_22050_32, wav_8000, ulaw_8000, alaw_8000",
+  };
+
+  const empty = async () => "/nonexistent/";
+  const lameIsOther = async () => {
+    await symlink(libraryPath("libm.so.6"), join(folder.path, lameName));
+    return `${folder.path}/`;
+  };
+  /** Its last pages are missing: the dynamic loader gets SIGBUS. */
+  const lameIsDamaged = async () => {
+    const damaged = join(folder.path, "damaged");
+    await mkdir(damaged);
+    const bytes = await readFile(libraryPath(lameName));
+    await writeFile(join(damaged, lameName), bytes.subarray(0, bytes.length / 2));
+    return `${damaged}/`;
+  };
+
+  for (const [what, prepare, failures] of [
+    ["are missing", empty, ["cannot be used", "cannot be used"]],
+    ["lack their functions", lameIsOther, ["cannot be used", "cannot be used"]],
+    ["crash the process that loads them", lameIsDamaged, ["crashed (SIGBUS)", "crashed (SIGBUS)"]],
+  ] as const) {
+    it(`are replaced by ffmpeg, with the same bytes, and reported: they ${what}`, async () => {
+      const codecFolder = await prepare();
+      for (const format of ["mp3", "opus"] as const) {
+        const [expected, { bytes, warnings, stats }] = await Promise.all([
+          encodeWith(undefined, format),
+          encodeWith(codecFolder, format),
+        ]);
+        expect(expected.warnings).to.deep.equal([]);
+        expect(bytes.equals(expected.bytes)).to.equal(true);
+        const sentence = [
+          `ffmpeg encodes ${lists.lame}, which is slower: LAME's library ${failures[0]}.`,
+          `ffmpeg encodes ${lists.libav}, which is slower: ffmpeg's libraries ${failures[1]}.`,
+        ].join(" ");
+        expect(warnings).to.deep.equal([sentence]);
+        expect(stats.encoderFallback).to.equal(sentence);
+        expect(stats.restarts).to.equal(0);
+      }
+    });
+  }
+});
