@@ -166,14 +166,14 @@ export const streamMs = 5 * 60_000;
  */
 export const completeMs = 11 * 60_000;
 
-/** The request to the helper for a piece. */
-const specOf = (job: PieceJob, lowPriority: boolean): Omit<PieceSpec, "shape"> => {
+/** The request to the helper for a piece. The helper lowers the priority of all but the first. */
+const specOf = (job: PieceJob): Omit<PieceSpec, "shape"> => {
   if (job.type === "model") {
     const { request, ...model } = job;
     return { job: { ...defaults, ...modelLimits, ...model }, input: JSON.stringify(request) };
   }
   const { input, ...tool } = job;
-  return { job: { ...defaults, ...tool, lowPriority }, input };
+  return { job: { ...defaults, ...tool, lowPriority: false }, input };
 };
 
 /** @throws {ToolFailed} when the helper process does not start */

@@ -1,4 +1,5 @@
 import { errorMessage } from "../../domain/errors.ts";
+import { isEncoded } from "../../domain/synthesis/formats.ts";
 import { espeakArguments } from "../espeak.ts";
 import type {
   EncoderSpec,
@@ -67,6 +68,7 @@ const codecsCompared = codecs && compareWithFfmpeg(codecs);
 const speakersOpened = openSpeakers(versions["espeak-ng"]).catch(failStart);
 const libraries = (await codecsCompared) ?? noCodecs;
 const threads = codecs && createEncodingThreads(codecs);
+threads?.prepare(false);
 const pool = startEncoderPool(versions.ffmpeg === undefined ? {} : encodersAhead);
 encoders = pool;
 
@@ -129,13 +131,15 @@ const nameOf = (spec: JobSpec): string => {
 const begin = (job: number, spec: JobSpec): ToolProcess =>
   spec.type === "speech" ? beginText(job, spec) : beginTool(spec);
 
-const beginText = (job: number, spec: SpeechSpec): ToolProcess =>
-  startText(spec, {
+const beginText = (job: number, spec: SpeechSpec): ToolProcess => {
+  if (spec.format !== undefined && isEncoded(spec.format)) threads?.prepare(spec.lowPriority);
+  return startText(spec, {
     ...{ begin: beginTool, nameOf, encode },
     ask: (number, question) => send({ type: "question", job, number, question }),
     onEncoding: (sampleRate) => send({ type: "encoding", job, sampleRate }),
     onSpoken: (report) => send({ type: "spoken", job, ...report }),
   });
+};
 
 const beginTool = (spec: Exclude<JobSpec, SpeechSpec>): ToolProcess => {
   switch (spec.type) {

@@ -14,7 +14,7 @@ import type { PieceJob, PieceUse, SpeechJob, SpeechPiece } from "./speech-job.ts
 export interface Speaking {
   readonly speechJob: SpeechJob;
   /** The request to the helper for a piece. */
-  readonly specOf: (job: PieceJob, lowPriority: boolean) => Omit<PieceSpec, "shape">;
+  readonly specOf: (job: PieceJob) => Omit<PieceSpec, "shape">;
   readonly slotsOf: (job: PieceJob) => Resource;
   /** The limits of the encoder. */
   readonly limits: Limits;
@@ -115,7 +115,7 @@ class RunningText implements TextListener {
     const spec: SpeechSpec = {
       ...{ type: "speech", ...limits, format: speechJob.format, progressive: speechJob.progressive },
       pieces: this.#specs(speechJob.pieces),
-      lowPriority: this.#isLong,
+      lowPriority: !isShort(this.#options.waiter),
       hasEncoder: this.#releaseEncoder !== undefined,
     };
     const job = host.start(spec, nothing(), signal, this);
@@ -173,12 +173,8 @@ class RunningText implements TextListener {
     this.#releaseEncoder?.();
   }
 
-  get #isLong(): boolean {
-    return !isShort(this.#options.waiter);
-  }
-
   #specs(pieces: readonly SpeechPiece[]): PieceSpec[] {
-    return pieces.map(({ job, shape }) => ({ ...this.#speaking.specOf(job, this.#isLong), shape }));
+    return pieces.map(({ job, shape }) => ({ ...this.#speaking.specOf(job), shape }));
   }
 
   /** Resolves when the piece has its slot. */
@@ -203,7 +199,7 @@ class RunningText implements TextListener {
   #watch(number: number): void {
     const running = this.#running.get(number);
     if (!running) return;
-    const { job } = this.#speaking.specOf(this.#piece(number).job, this.#isLong);
+    const { job } = this.#speaking.specOf(this.#piece(number).job);
     running.stopDeadline = startJobDeadline(job, this.#kill, this.#context).stop;
   }
 

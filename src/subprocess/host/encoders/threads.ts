@@ -30,16 +30,24 @@ export interface ThreadEncoding {
 export const createEncodingThreads = (codecs: CodecOptions, most = availableParallelism()) => {
   const kinds = { short: new Set<Thread>(), long: new Set<Thread>() };
   let audios = 0;
+  const kindOf = (lowPriority: boolean) => (lowPriority ? kinds.long : kinds.short);
+  const start = (lowPriority: boolean): Thread => {
+    const threads = kindOf(lowPriority);
+    const thread = startThread({ ...codecs, lowPriority }, () => threads.delete(thread));
+    threads.add(thread);
+    return thread;
+  };
   return {
+    /** Starts a thread if there is none of its kind. */
+    prepare: (lowPriority: boolean): void => {
+      if (kindOf(lowPriority).size === 0) start(lowPriority);
+    },
     /** Begins an audio. */
     open: ({ lowPriority, ...spec }: AudioSpec): ThreadEncoding => {
-      const threads = lowPriority ? kinds.long : kinds.short;
+      const threads = kindOf(lowPriority);
       const [least] = [...threads].sort((a, b) => a.load() - b.load());
-      const thread =
-        least && (least.load() === 0 || threads.size === most)
-          ? least
-          : startThread({ ...codecs, lowPriority }, (ended) => threads.delete(ended));
-      threads.add(thread);
+      const isFree = least && (least.load() === 0 || threads.size === most);
+      const thread = isFree ? least : start(lowPriority);
       return thread.open(audios++, spec);
     },
   };
@@ -51,7 +59,7 @@ interface Thread {
   open(audio: number, spec: Pick<AudioSpec, "format" | "sampleRate">): ThreadEncoding;
 }
 
-const startThread = (options: ThreadOptions, onEnd: (thread: Thread) => void): Thread => {
+const startThread = (options: ThreadOptions, onEnd: () => void): Thread => {
   const worker = new Worker(new URL("./thread.ts", import.meta.url), {
     name: options.lowPriority ? "encoder-long" : "encoder-short",
     workerData: options,
@@ -75,7 +83,7 @@ const startThread = (options: ThreadOptions, onEnd: (thread: Thread) => void): T
   worker.on("error", () => undefined); // it ends
   worker.on("exit", () => {
     hasEnded = true;
-    onEnd(thread);
+    onEnd();
     for (const audio of waiting.keys()) respond(endOf(audio));
   });
 
