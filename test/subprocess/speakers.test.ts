@@ -10,6 +10,7 @@ import { createWaiter } from "../../src/async/scheduler/waiter.ts";
 import type { SpeechEvent } from "../../src/subprocess/espeak.ts";
 import type { EspeakJob } from "../../src/subprocess/jobs.ts";
 import type { SlotOptions } from "../../src/subprocess/run-in-slot.ts";
+import { singlePieceJob } from "../../src/subprocess/speech/speech-job.ts";
 import type { SubprocessHost } from "../../src/subprocess/subprocess-host.ts";
 import { ToolFailed } from "../../src/subprocess/tools.ts";
 import { collect } from "../support/collect.ts";
@@ -120,6 +121,21 @@ describe("espeak-ng's library", () => {
         expect(n, "texts of one process").to.be.below(2_000);
         current = await speakAt(n);
       }
+    } finally {
+      await host.close();
+    }
+  });
+
+  it("speaks the first piece of a long text at once, in the process that is reserved for urgent texts", async () => {
+    const host = await openToolHost({ speakers: 2 });
+    try {
+      const before = speakersOf(host);
+      const { input, ...job } = jobOf("Hello there.");
+      const piece = singlePieceJob({ ...job, type: "espeak", input });
+      const waiter = createWaiter("key", 400);
+      for await (const _ of host.synthesize(piece, never, { waiter }));
+      expect(before).to.have.lengthOf(1);
+      expect(speakersOf(host)).to.deep.equal(before);
     } finally {
       await host.close();
     }
