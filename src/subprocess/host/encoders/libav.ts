@@ -18,7 +18,10 @@ const ffmpeg7 = {
   frame: { ...ffmpeg5.frame, sampleRate: 192, channelLayout: 408, size: 440 },
 } as const;
 
-/** The major numbers of the libraries. Debian 12 has 5.1, Ubuntu 24.04 has 6.1, Debian 13 has 7.1. */
+/**
+ * The major numbers of the libraries: of ffmpeg 5.1 (Debian 12), 6.1 (Ubuntu 24.04) and 7.1 (Debian
+ * 13).
+ */
 const releases = [
   { util: 57, codec: 59, format: 59, resample: 4, offsets: ffmpeg5 },
   { util: 58, codec: 60, format: 60, resample: 4, offsets: ffmpeg6 },

@@ -2,8 +2,6 @@ import { expect } from "chai";
 import { openEspeakLibrary } from "../../../../src/subprocess/host/espeak/library.ts";
 
 describe("The library of espeak-ng", () => {
-  // Native functions stay unloaded: koffi cannot be configured for LAME, which other tests load,
-  // once a library is loaded.
   const request = { text: "One.", ssml: false, voice: "gmw/en-US", rate: 175, pitch: 50, volume: 100 };
   const openWithStatus = (status: number) =>
     openEspeakLibrary(() => ({
