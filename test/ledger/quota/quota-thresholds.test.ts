@@ -14,7 +14,7 @@ import { type EventStore, EventStoreUnavailable } from "../../../src/eventstore/
 import { validatedEventStore } from "../../../src/eventstore/validated-event-store.ts";
 import { KnownEntries } from "../../../src/ledger/accounts/known-entries.ts";
 import { createUsageReader } from "../../../src/ledger/accounts/usage-reader.ts";
-import type { OpenLedger } from "../../../src/ledger/open-ledger.ts";
+import type { OpenLedger, OpenLedgerOptions } from "../../../src/ledger/open-ledger.ts";
 import { readSealedEvents } from "../../../src/ledger/proof/sealed-log.ts";
 import {
   type CrossedThresholds,
@@ -53,6 +53,7 @@ const openInstance = async (
   store: EventStore,
   quotas: Record<string, number | null>,
   { onCrossed = async () => {}, ...options }: Partial<QuotaThresholdsOptions> = {},
+  ledgerOptions: Partial<OpenLedgerOptions> = {},
 ): Promise<Instance> => {
   const time = createManualTime();
   const usage = createUsageReader({ store });
@@ -86,7 +87,7 @@ const openInstance = async (
     onQuotaExceeded: thresholds.recheck,
     onOthersRecorded: thresholds.add,
     onFollowing: thresholds.countUnposted,
-    ...(options.onError && { onError: options.onError }),
+    ...ledgerOptions,
   });
   const principal = (apiKey: string) => testPrincipal({ apiKey, monthlyCharacters: quotas[apiKey] ?? null });
   return {
@@ -342,7 +343,8 @@ describe("thresholds that a killed instance has reached", () => {
     const killed = await openInstance(real, { d: 100 });
     await killed.serve("d", 96);
     killed.abandon();
-    const one = await openInstance(store, { d: 100 }, { onError: () => {} });
+    const handler = createCommandHandler({ store, deadlineMs: 1 });
+    const one = await openInstance(store, { d: 100 }, {}, { handler, onError: () => {} });
     refusesAppends = false;
     await checkUntil([one], real, "d", [50, 80, 95]);
     for (const { thresholds, opened } of [one, killed]) {
