@@ -4,6 +4,7 @@ import { admin, registerWebsite } from "../support/client.ts";
 import { seededRandom } from "../support/eventstoredb-node/index-lag.ts";
 import type { RunningService } from "../support/instance.ts";
 import { checkOut, lacksHistory } from "../support/previous-version.ts";
+import { isSample } from "../support/sample.ts";
 import { checkAccounts, checkReports, settleJournals } from "./kill-rounds/books.ts";
 import { type Deployment, openDeployment } from "./kill-rounds/deployment.ts";
 import { type LimitedKey, nothingObserved, type RunningLoad, startLoad } from "./kill-rounds/load.ts";
@@ -11,7 +12,7 @@ import { createRecordedServings } from "./kill-rounds/recorded-servings.ts";
 
 const previousCommit = "cf828b1";
 /** Responses of each version before, during and after a time in which both serve. */
-const responsesPerPhase = 100;
+const responsesPerPhase = isSample ? 30 : 100;
 const quotas = [null, 700, 3_000, 10_000_000];
 
 const seed = Number(process.env.TEST_SEED ?? 1);

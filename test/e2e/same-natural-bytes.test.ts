@@ -3,6 +3,7 @@ import { expect } from "chai";
 import { naturalVoicesFolder, openNaturalVoices } from "../../src/engines/natural-voices/natural-voices.ts";
 import { authorize, bytesOf, type Credentials, registerWebsite } from "../support/client.ts";
 import { type InProcessService, startInProcessService } from "../support/in-process-service.ts";
+import { isSample } from "../support/sample.ts";
 import { temporaryFolder } from "../support/service.ts";
 import { pick, randomOf } from "../support/speech-fuzz.ts";
 
@@ -16,7 +17,7 @@ const random = randomOf(seed);
 const voices = ["US English Female", "UK English Female", "German Female", "French Female", "Italian Female"];
 const texts = ["Dr. Li paid $5.50.", "“Yes”, at 3:45.", "It is 5 kg — again 🙂.", "Now we go."];
 
-const requests: readonly Sent[] = Array.from({ length: 40 }, (_, at) => {
+const requests: readonly Sent[] = Array.from({ length: isSample ? 10 : 40 }, (_, at) => {
   const voice = pick(random, voices);
   const text = `${pick(random, texts)} ${at % 10}`;
   const [rate, pitch] = [pick(random, [0.5, 1, 1.7]), pick(random, [0.5, 1, 1.5])];
@@ -62,6 +63,7 @@ describe(`The same request for a natural voice (seed ${seed})`, () => {
     };
     const sent = body ? { method: "POST", headers, body: JSON.stringify(body) } : { headers };
     const response = await fetch(service.url + path, sent);
+    if (response.status === 503) return ask({ path, body }); // the machine is busy
     expect(response.status, path).to.equal(200);
     return bytesOf(response);
   };

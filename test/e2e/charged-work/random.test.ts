@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { admin, type Credentials, registerWebsite } from "../../support/client.ts";
 import { seededRandom } from "../../support/eventstoredb-node/index-lag.ts";
 import { type InProcessService, startInProcessService } from "../../support/in-process-service.ts";
-import { testSeed } from "../../support/sample.ts";
+import { isSample, testSeed } from "../../support/sample.ts";
 import { adminToken, temporaryFolder } from "../../support/service.ts";
 import { openAiApiKey, serveOpenAi } from "../../support/wire/openai.ts";
 import type { SeenRequest, WireServer } from "../../support/wire/wire-server.ts";
@@ -10,7 +10,7 @@ import { doors, type Speech } from "./doors.ts";
 
 const free = "af_bella";
 const paid = "alloy";
-const rounds = Number(process.env.CHARGED_WORK_ROUNDS ?? 30);
+const rounds = Number(process.env.CHARGED_WORK_ROUNDS ?? (isSample ? 10 : 30));
 const atOnce = 6;
 /**
  * Requests that may go free in a minute, because their clients have left. The service's clock
@@ -63,6 +63,7 @@ const openRun = async (seed: number) => {
     ENGINE_G1: `openai:${g1.url}/v1?model=kokoro&voices=${free}&key=${openAiApiKey}`,
     OPENAI_URL: oai.url,
     BURST_LIMIT: "1000000",
+    DRAIN_SECONDS: "1", // some clients do not read
   };
   const before = await startInProcessService(env);
   const home = await registerWebsite(before.url);

@@ -5,12 +5,15 @@ import { type Browser, openBrowser } from "../../support/browser.ts";
 import { type ConsolePage, openConsole } from "../../support/console-page.ts";
 import { duringSuite } from "../../support/during.ts";
 import { type InProcessService, startServiceForBrowser } from "../../support/in-process-service.ts";
+import { isSample } from "../../support/sample.ts";
 import { type SeededLog, writeSeededLog } from "../../support/seeded-log.ts";
 import { temporaryFolder } from "../../support/service.ts";
 
 const auditorToken = "auditor-token-0123456789";
 
-describe("the console's screens for auditors over 200 keys and 50,000 events", () => {
+const servings = isSample ? 10_000 : 50_000;
+
+describe(`the console's screens for auditors over 200 keys and ${servings} events`, () => {
   const folder = duringSuite(temporaryFolder);
   let service: InProcessService;
   let browser: Browser;
@@ -18,7 +21,7 @@ describe("the console's screens for auditors over 200 keys and 50,000 events", (
   let opened: ConsolePage;
 
   before(async () => {
-    seeded = await writeSeededLog(folder.path, { keys: 200, servings: 50_000, eachInOwnEvent: true });
+    seeded = await writeSeededLog(folder.path, { keys: 200, servings, eachInOwnEvent: true });
     [service, browser] = await Promise.all([
       startServiceForBrowser({ DATA_DIR: folder.path, AUDITOR_TOKEN: auditorToken }),
       openBrowser(),

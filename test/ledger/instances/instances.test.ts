@@ -11,15 +11,15 @@ import { openEventStoreDB } from "../../../src/eventstore/eventstoredb/eventstor
 import { readSealedEvents } from "../../../src/ledger/proof/sealed-log.ts";
 import { randomLag } from "../../support/eventstoredb-node/index-lag.ts";
 import { startEventStoreDBNode } from "../../support/eventstoredb-node/node.ts";
-import { testSeed } from "../../support/sample.ts";
+import { isSample, testSeed } from "../../support/sample.ts";
 import { type LedgerEntries, readLedger } from "../../support/test-ledger.ts";
 import { disturb } from "./faults.ts";
 import type { Decided, Load } from "./load.ts";
 
 const program = fileURLToPath(new URL("./instance.ts", import.meta.url));
-const decisions = 10_000;
+const decisions = isSample ? 4_000 : 10_000;
 const quota = 1_000;
-const keys = Array.from({ length: 40 }, (_, n) => `k${n}`);
+const keys = Array.from({ length: decisions / 250 }, (_, n) => `k${n}`);
 const at = "2026-11-21T10:00:00.000Z";
 /** A run with more kills would spend its time starting processes. */
 const maxKills = 3;
