@@ -55,7 +55,8 @@ describe(`The same request for a natural voice (seed ${seed})`, () => {
     await folder?.remove();
   });
 
-  const ask = async ({ path, body }: Sent): Promise<Buffer> => {
+  const ask = async (request: Sent): Promise<Buffer> => {
+    const { path, body } = request;
     const headers = {
       ...authorize(website),
       Authorization: `Bearer ${website.apiKey}.${website.apiSecret}`,
@@ -63,7 +64,7 @@ describe(`The same request for a natural voice (seed ${seed})`, () => {
     };
     const sent = body ? { method: "POST", headers, body: JSON.stringify(body) } : { headers };
     const response = await fetch(service.url + path, sent);
-    if (response.status === 503) return ask({ path, body }); // the machine is busy
+    if (response.status === 503) return ask(request); // the machine is busy
     expect(response.status, path).to.equal(200);
     return bytesOf(response);
   };

@@ -70,15 +70,18 @@ describe("subscriptions of the EventStoreDB driver", () => {
     const aborted = 10;
     const first = await store.append("s", eventsOf(3), "none");
     const batches = store.subscribe()[Symbol.asyncIterator]();
-    await batches.next();
+    const delivered: number[] = [];
+    const readUntil = async (count: number): Promise<void> => {
+      while (delivered.length < count) {
+        const { value } = await batches.next();
+        for (const { revision } of (value as EventBatch).events) delivered.push(revision);
+      }
+    };
+    await readUntil(3);
     await store.append("s", eventsOf(3), first.revision);
     node.faults.dropSubscriptions(aborted);
-    const delivered: number[] = [];
-    while (delivered.length < 3) {
-      const { value } = await batches.next();
-      for (const { revision } of (value as EventBatch).events) delivered.push(revision);
-    }
-    expect(delivered).to.deep.equal([3, 4, 5]);
+    await readUntil(6);
+    expect(delivered).to.deep.equal([0, 1, 2, 3, 4, 5]);
     await batches.return?.();
   });
 
