@@ -81,9 +81,9 @@ export class RunningProjection {
 
   /** After a restart the partitions may include events beyond the checkpoint. */
   #extendRange({ position, id }: Checkpoint): void {
-    const from = { position, id };
-    const known = this.#range?.upTo;
-    this.#range = { from, upTo: known && known.position > position ? known : from };
+    const allUpTo = { position, id };
+    const known = this.#range?.noneAfter;
+    this.#range = { allUpTo, noneAfter: known && known.position > position ? known : allUpTo };
   }
 
   /**
@@ -93,13 +93,13 @@ export class RunningProjection {
   async restore(store: EventStore, snapshots: SnapshotStore): Promise<boolean> {
     const snapshot = await snapshots.load(this.projection);
     if (!snapshot) return true;
-    const { from, upTo } = snapshot.range;
-    for (const { position, id } of [from, upTo]) {
+    const { allUpTo, noneAfter } = snapshot.range;
+    for (const { position, id } of [allUpTo, noneAfter]) {
       if ((await store.eventAt(position))?.id !== id) return false;
     }
     this.#partitions = snapshot.partitions;
     this.#range = snapshot.range;
-    this.#position = from.position;
+    this.#position = allUpTo.position;
     return true;
   }
 

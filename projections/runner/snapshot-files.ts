@@ -134,7 +134,7 @@ function* serialize(
     hash.update(text);
     return text;
   };
-  let lines = toLine({ from: range().from });
+  let lines = toLine({ from: range().allUpTo });
   let count = 0;
   for (const [name, { position, state }] of partitions) {
     lines += toLine([name, position, state]);
@@ -142,7 +142,7 @@ function* serialize(
     yield hashed(lines);
     lines = "";
   }
-  yield hashed(lines + toLine({ upTo: range().upTo, count }));
+  yield hashed(lines + toLine({ upTo: range().noneAfter, count }));
   const sha256 = hash.digest("hex");
   yield toLine({ sha256, hmac: codeOfDigest(sha256).toString("hex") });
 }
@@ -157,22 +157,22 @@ const parse = async (
   let range: Partial<SnapshotRange> = {};
   for await (const line of linesOf(text)) {
     const value: unknown = JSON.parse(line);
-    const { from, upTo } = range;
-    if (from && upTo) {
+    const { allUpTo, noneAfter } = range;
+    if (allUpTo && noneAfter) {
       const end = endSchema.parse(value);
       assertEqual(hash.digest("hex"), end.sha256);
       assertEqual(isCode(end.sha256, Buffer.from(end.hmac, "hex")), true);
-      return { range: { from, upTo }, partitions };
+      return { range: { allUpTo, noneAfter }, partitions };
     }
     hash.update(`${line}\n`);
-    if (!from) range = headerSchema.parse(value);
+    if (!allUpTo) range = { allUpTo: headerSchema.parse(value).from };
     else if (Array.isArray(value)) {
       const [name, position, state] = partitionSchema.parse(value);
       partitions.set(name, { position, state });
     } else {
       const footer = footerSchema.parse(value);
       assertEqual(footer.count, partitions.size);
-      range = { from, upTo: footer.upTo };
+      range = { allUpTo, noneAfter: footer.upTo };
     }
   }
   throw new Error("the snapshot is incomplete");

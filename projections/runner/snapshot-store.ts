@@ -15,10 +15,10 @@ export interface Checkpoint {
   readonly id: string;
 }
 
-/** A snapshot includes all events up to `from`, and none after `upTo`. */
+/** A snapshot includes all events up to `allUpTo`, and none after `noneAfter`. */
 export interface SnapshotRange {
-  readonly from: Checkpoint;
-  readonly upTo: Checkpoint;
+  readonly allUpTo: Checkpoint;
+  readonly noneAfter: Checkpoint;
 }
 
 export interface Snapshot {

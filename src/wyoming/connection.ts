@@ -74,7 +74,7 @@ export class Connection {
   #isDraining = false;
   #activeAt: number;
   /** The events since the last admitted request, or since a minute began. */
-  #counted = { from: 0, events: 0 };
+  #counted = { startedAt: 0, events: 0 };
   #cancelIdleTimer: (() => void) | undefined;
 
   constructor(socket: Socket, options: ConnectionOptions) {
@@ -197,7 +197,7 @@ export class Connection {
   /** Requests are limited by their key, all other events by this. @throws {RateLimited} */
   #countEvent(): void {
     const { time, limits } = this.#options;
-    if (time.now() - this.#counted.from >= 60_000) this.#counted = { from: time.now(), events: 0 };
+    if (time.now() - this.#counted.startedAt >= 60_000) this.#counted = { startedAt: time.now(), events: 0 };
     if (++this.#counted.events > limits.eventsPerMinute) throw tooManyEvents(limits.eventsPerMinute);
   }
 

@@ -11,13 +11,13 @@ interface AccessToken {
 }
 
 /**
- * The claims of a token, not valid before `from`. The views decide whether its proof is still
+ * The claims of a token, which is not valid before `notBefore`. The views decide whether its proof is still
  * valid.
  */
 interface TokenClaims extends Validity {
   readonly apiKey: string;
   readonly proof: Proof;
-  readonly from: number;
+  readonly notBefore: number;
 }
 
 /** Longer than any token issued here. Longer ones are refused before any work. */
@@ -95,7 +95,7 @@ export const createAccessTokens = ({
       const claims = signedClaims(token);
       if (!claims) return undefined;
       const now = nowSeconds();
-      const hasBegun = claims.from <= now + leewaySeconds;
+      const hasBegun = claims.notBefore <= now + leewaySeconds;
       return hasBegun && now < Math.min(claims.exp, sessionEnd(claims)) ? claims : undefined;
     },
     /**
@@ -128,7 +128,7 @@ const payload = z
       context.addIssue("A token is bound to a secret or an origin.");
       return z.NEVER;
     }
-    return { apiKey: sub, proof, issuedAt: iat, exp, authTime, from: Math.max(iat, nbf) };
+    return { apiKey: sub, proof, issuedAt: iat, exp, authTime, notBefore: Math.max(iat, nbf) };
   });
 
 const proofOf = (secretId: string | undefined, origin: string | undefined): Proof | undefined => {

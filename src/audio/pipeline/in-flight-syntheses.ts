@@ -185,19 +185,19 @@ const maxRemembered = 1000;
 
 /** Recent failures, so that not every request repeats a failing synthesis. */
 const createRecentFailures = (time: Time, rememberMs: number) => {
-  const failures = new LRUCache<AudioName, { failure: EngineFailed | Invalid; until: number }>({
+  const failures = new LRUCache<AudioName, { failure: EngineFailed | Invalid; expiresAt: number }>({
     max: maxRemembered,
   });
 
   return {
     add: (name: AudioName, failure: EngineFailed | Invalid): void =>
-      void failures.set(name, { failure, until: time.now() + rememberMs }),
+      void failures.set(name, { failure, expiresAt: time.now() + rememberMs }),
     /** The failure, if it is recent, with the seconds until the next attempt. */
     of: (name: AudioName): EngineFailed | Invalid | undefined => {
       const found = failures.get(name);
       if (!found) return undefined;
-      const { failure, until } = found;
-      const leftMs = until - time.now();
+      const { failure, expiresAt } = found;
+      const leftMs = expiresAt - time.now();
       if (leftMs <= 0) {
         failures.delete(name);
         return undefined;

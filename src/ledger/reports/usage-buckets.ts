@@ -51,8 +51,8 @@ export interface UsageBucketsRequest {
 export interface UsageBuckets {
   readonly asOf: number;
   readonly buckets: readonly {
-    readonly from: number;
-    readonly to: number;
+    readonly fromInclusive: number;
+    readonly toExclusive: number;
     readonly rows: readonly UsageRow[];
   }[];
   readonly nextPage: string | undefined;
@@ -125,8 +125,8 @@ const pageOf = async (
   return {
     asOf,
     buckets: starts.map((start) => ({
-      from: start,
-      to: Math.min(toExclusive, nextStart(start, seconds)),
+      fromInclusive: start,
+      toExclusive: Math.min(toExclusive, nextStart(start, seconds)),
       rows: rowsOf(sums.get(Math.floor(start / seconds))),
     })),
     nextPage: end < toExclusive ? encodePage([end, toExclusive, asOf]) : undefined,

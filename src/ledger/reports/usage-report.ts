@@ -133,8 +133,8 @@ const report = async (
 ): Promise<UsageReport> => {
   const now = clock();
   const positionTime = position === undefined ? undefined : await timeAt(store, position);
-  const until = time ?? positionTime ?? now;
-  const asOf = new Date(until).toISOString();
+  const asOfMs = time ?? positionTime ?? now;
+  const asOf = new Date(asOfMs).toISOString();
   const month = named ?? monthOf(asOf);
   const sealedAt = isClockRight() ? undefined : await lastSealedAt(store);
   const usage = await accounts.beginUsage({ apiKey, month }, [keyStream(apiKey)]);
@@ -151,7 +151,7 @@ const report = async (
     month,
     asOf,
     asOfPosition,
-    finalUntil: finalUntil({ now: Math.min(now, stored), until, positionTime }),
+    finalUntil: finalUntil({ now: Math.min(now, stored), asOfMs, positionTime }),
     ...(key.status !== "absent" && {
       quota: key.plan.monthlyCharacters,
       plan: key.plan,
@@ -211,13 +211,13 @@ const storedAt = async (store: EventStore, position: number): Promise<number> =>
  */
 const finalUntil = ({
   now,
-  until,
+  asOfMs,
   positionTime = now,
 }: {
   readonly now: number;
-  readonly until: number;
+  readonly asOfMs: number;
   readonly positionTime: number | undefined;
-}): string => new Date(Math.min(until, Math.min(now, positionTime) - finalAfterMs)).toISOString();
+}): string => new Date(Math.min(asOfMs, Math.min(now, positionTime) - finalAfterMs)).toISOString();
 
 /** The key, and every quota that it has had. */
 interface KeyAsOf {

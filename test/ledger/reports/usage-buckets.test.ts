@@ -55,9 +55,9 @@ describe("usage in buckets of time", () => {
     expect([asOf, nextPage]).to.deep.equal([seconds("2026-11-22T12:30:00Z"), undefined]);
     const days = ["2026-11-20T18:00:00Z", "2026-11-21", "2026-11-22", "2026-11-23"].map(seconds);
     expect(buckets).to.deep.equal([
-      { from: days[0], to: days[1], rows: [{ ...ungrouped, requests: 1, characters: 5 }] },
-      { from: days[1], to: days[2], rows: [] },
-      { from: days[2], to: days[3], rows: [{ ...ungrouped, requests: 2, characters: 18 }] },
+      { fromInclusive: days[0], toExclusive: days[1], rows: [{ ...ungrouped, requests: 1, characters: 5 }] },
+      { fromInclusive: days[1], toExclusive: days[2], rows: [] },
+      { fromInclusive: days[2], toExclusive: days[3], rows: [{ ...ungrouped, requests: 2, characters: 18 }] },
     ]);
   });
 

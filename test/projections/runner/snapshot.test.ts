@@ -250,7 +250,7 @@ describe("a snapshot", () => {
             const begun = span();
             await append(store, "name-a", "Gus");
             while ((runner.view(names).get("name-a")?.length ?? 0) < 2) await new Promise(setImmediate);
-            await files.save(projection, partitions, () => ({ from: begun.from, upTo: span().upTo }));
+            await files.save(projection, partitions, () => ({ allUpTo: begun.allUpTo, noneAfter: span().noneAfter }));
           },
         },
         snapshotEvery: 1,

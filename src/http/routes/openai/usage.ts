@@ -155,10 +155,10 @@ const keyOf = (ctx: Context): string | undefined => (ctx.state.caller ? keyWithS
 
 const present = ({ asOf, buckets, nextPage }: UsageBuckets): z.output<typeof usagePage> => ({
   object: "page",
-  data: buckets.map(({ from, to, rows }) => ({
+  data: buckets.map(({ fromInclusive, toExclusive, rows }) => ({
     object: "bucket",
-    start_time: from,
-    end_time: to,
+    start_time: fromInclusive,
+    end_time: toExclusive,
     results: rows.map(presentRow),
   })),
   has_more: nextPage !== undefined,

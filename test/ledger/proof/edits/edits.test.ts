@@ -179,7 +179,7 @@ describe(`an edit of a snapshot (seed ${testSeed})`, () => {
         (name, position) => [name, { position, state: { secrets } }] as const,
       );
       const place = { position: 5, id: "7d3f0a53-0000-4000-8000-000000000000" };
-      await files.save(keysProjection, new Map(partitions), () => ({ from: place, upTo: place }));
+      await files.save(keysProjection, new Map(partitions), () => ({ allUpTo: place, noneAfter: place }));
       const original = await files.load(keysProjection);
       expect(original?.partitions.size).to.equal(2);
       const [file = ""] = await readdir(folder);
