@@ -15,27 +15,40 @@ export interface OldWord {
   readonly replacement: string;
 }
 
-/** The word that replaces each old word. */
-export type Glossary = ReadonlyMap<string, string>;
+/** Each old word, with what replaces it. */
+export type Glossary = ReadonlyMap<string, Replacement>;
 
-/**
- * The words in the glossary's column "Not". Those in parentheses have another, right meaning
- * elsewhere: readers check them.
- */
+interface Replacement {
+  readonly replacement: string;
+  /** True if the word has another, right meaning elsewhere. */
+  readonly isAmbiguous: boolean;
+}
+
+/** Reads the glossary's column "Not". The words in parentheses are ambiguous. */
 export const readGlossary = (page: string): Glossary => {
   const [, section = ""] = page.split("\n## Words\n");
-  const glossary = new Map<string, string>();
+  const glossary = new Map<string, Replacement>();
   for (const row of section.split("\n## ", 1)[0]?.matchAll(/^\| ([^|]+) \|[^|]*\| ([^|]*) ?\|$/gm) ?? []) {
     const [, word = "", not = ""] = row;
-    for (const old of not
-      .replace(/\([^)]*\)/g, "")
-      .split(",")
-      .map((part) => part.trim()))
-      if (/^[a-z]+$/.test(old))
-        glossary.set(old, [glossary.get(old), word.trim()].filter(Boolean).join(" or "));
+    const add = (list: string, isAmbiguous: boolean): void => {
+      for (const old of list.split(",").map((part) => part.trim())) {
+        if (!/^[a-z]+$/.test(old)) continue;
+        const replacement = [glossary.get(old)?.replacement, word.trim()].filter(Boolean).join(" or ");
+        glossary.set(old, { replacement, isAmbiguous });
+      }
+    };
+    add(not.replace(/\([^)]*\)/g, ""), false);
+    for (const [, list = ""] of not.matchAll(/\(([^)]*)\)/g)) add(list, true);
   }
   return glossary;
 };
+
+/** Where ambiguous words are wrong in names. Elsewhere, and in prose, readers check them. */
+const strictFolders: readonly { readonly files: RegExp; readonly words: string }[] = [
+  { files: /^src\/(async\/scheduler|subprocess\/(?!host\/models))/, words: "claim turn place order work" },
+  { files: /^src\/(application|http\/routes)\/synthesis\/|^src\/audio\/pipeline\//, words: "whole left" },
+  { files: /^(src|projections)\/(?!(application|bootstrap)\/clock\/)/, words: "uptime timers" },
+];
 
 /** Where an old word is right: a name at the edge of the service, or another meaning. */
 const exceptions: readonly { readonly files: RegExp; readonly words: string; readonly why: string }[] = [
@@ -55,8 +68,8 @@ const exceptions: readonly { readonly files: RegExp; readonly words: string; rea
   { files: /^src\/(telemetry|subprocess)\//, words: "abandon", why: "A reason in metrics and errors." },
 ];
 
-const isException = (file: string, word: string): boolean =>
-  exceptions.some(({ files, words }) => files.test(file) && words.split(" ").includes(word));
+const isIn = (list: typeof strictFolders, file: string, word: string): boolean =>
+  list.some(({ files, words }) => files.test(file) && words.split(" ").includes(word));
 
 /** The old word that this is a form of. */
 const oldWordOf = (glossary: Glossary, word: string): string | undefined => {
@@ -86,13 +99,13 @@ const declaredName = (node: ts.Node): ts.Identifier | ts.PrivateIdentifier | und
   return name && (ts.isIdentifier(name) || ts.isPrivateIdentifier(name)) ? name : undefined;
 };
 
-type Report = (offset: number, words: readonly string[]) => void;
+type Report = (offset: number, words: readonly string[], isName?: boolean) => void;
 
 const checkNames = (text: string, report: Report): void => {
   const source = ts.createSourceFile("source.ts", text, ts.ScriptTarget.Latest, true);
   const visit = (node: ts.Node): void => {
     const name = declaredName(node);
-    if (name) report(name.getStart(source), wordsOfName(name.text));
+    if (name) report(name.getStart(source), wordsOfName(name.text), true);
     ts.forEachChild(node, visit);
   };
   visit(source);
@@ -121,15 +134,17 @@ const proseOf = (page: string): string =>
 /** The old words in the name and the content of a file. */
 export const findOldWords = (glossary: Glossary, file: string, text: string): OldWord[] => {
   const found: OldWord[] = [];
-  const report: Report = (offset, words) => {
+  const report: Report = (offset, words, isName = false) => {
     for (const part of words) {
       const word = oldWordOf(glossary, part);
-      if (word === undefined || isException(file, word)) continue;
+      const old = word === undefined ? undefined : glossary.get(word);
+      if (word === undefined || old === undefined || isIn(exceptions, file, word)) continue;
+      if (old.isAmbiguous && !(isName && isIn(strictFolders, file, word))) continue;
       const line = text.slice(0, offset).split("\n").length;
-      found.push({ file, line, word: part, replacement: glossary.get(word) as string });
+      found.push({ file, line, word: part, replacement: old.replacement });
     }
   };
-  report(0, wordsOfName(file));
+  report(0, wordsOfName(file), true);
   if (file.endsWith(".md")) checkProse(proseOf(text), report);
   else {
     checkNames(text, report);

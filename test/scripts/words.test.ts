@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { expect } from "chai";
 import { findOldWords, type OldWord, readGlossary } from "../../scripts/words.ts";
 
@@ -24,12 +25,13 @@ describe("The check of words", () => {
   const wordsIn = (file: string, ...lines: string[]): string[] =>
     found(file, ...lines).map(({ word }) => word);
 
-  it("reads old words and their replacements from the glossary, but those in parentheses", () => {
+  it("reads old words and their replacements from the glossary: those in parentheses are ambiguous", () => {
     expect([...glossary]).to.deep.equal([
-      ["sound", "audio"],
-      ["abandon", "close or forget"],
-      ["answer", "response"],
-      ["reply", "response"],
+      ["sound", { replacement: "audio", isAmbiguous: false }],
+      ["object", { replacement: "audio", isAmbiguous: true }],
+      ["abandon", { replacement: "close or forget", isAmbiguous: false }],
+      ["answer", { replacement: "response", isAmbiguous: false }],
+      ["reply", { replacement: "response", isAmbiguous: false }],
     ]);
   });
 
@@ -64,6 +66,26 @@ describe("The check of words", () => {
     ]);
     expect(wordsIn("docs/sounds.md", "An answer.")).to.deep.equal(["sounds", "answer"]);
   });
+
+  const contributing = readGlossary(readFileSync("CONTRIBUTING.md", "utf8"));
+  const folders = {
+    "src/async/scheduler/": ["claim", "turn", "place", "order", "work"],
+    "src/subprocess/speech/": ["claim", "turn", "place", "order", "work"],
+    "src/application/synthesis/": ["whole", "left"],
+    "src/audio/pipeline/": ["whole", "left"],
+    "src/ledger/": ["uptime", "timers"],
+  };
+  for (const [folder, words] of Object.entries(folders)) {
+    it(`finds ambiguous words only in names, and only where they are wrong: in ${folder}`, () => {
+      for (const word of words) {
+        const source = `interface Names { readonly ${word}: number; ${word}Of(): number } // ${word}`;
+        const namesIn = (path: string): string[] =>
+          findOldWords(contributing, `${path}names.ts`, source).map((one) => one.word);
+        expect(namesIn(folder)).to.deep.equal([word, word]);
+        expect(namesIn("src/application/clock/")).to.deep.equal([]);
+      }
+    });
+  }
 
   it("accepts parts of words, strings, code in prose, and properties that are declared elsewhere", () => {
     const source = [

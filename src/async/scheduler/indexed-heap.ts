@@ -32,7 +32,7 @@ export class IndexedHeap<T> {
     return true;
   }
 
-  #place(item: T, at: number): void {
+  #set(item: T, at: number): void {
     this.#items[at] = item;
     this.#positions.set(item, at);
   }
@@ -44,10 +44,10 @@ export class IndexedHeap<T> {
       const above = (at - 1) >> 1;
       const parent = this.#items[above] as T;
       if (!this.#isBefore(item, parent)) break;
-      this.#place(parent, at);
+      this.#set(parent, at);
       at = above;
     }
-    this.#place(item, at);
+    this.#set(item, at);
     return at;
   }
 
@@ -62,9 +62,9 @@ export class IndexedHeap<T> {
       const below = isRight ? right : left;
       const child = items[below] as T;
       if (!this.#isBefore(child, item)) break;
-      this.#place(child, at);
+      this.#set(child, at);
       at = below;
     }
-    this.#place(item, at);
+    this.#set(item, at);
   }
 }

@@ -197,14 +197,14 @@ const createRecentFailures = (time: Time, rememberMs: number) => {
       const found = failures.get(name);
       if (!found) return undefined;
       const { failure, expiresAt } = found;
-      const leftMs = expiresAt - time.now();
-      if (leftMs <= 0) {
+      const remainingMs = expiresAt - time.now();
+      if (remainingMs <= 0) {
         failures.delete(name);
         return undefined;
       }
       if (failure instanceof Invalid) return failure;
       const { message, permanent, loggable } = failure;
-      const retryAfterSeconds = Math.max(failure.retryAfterSeconds ?? 0, Math.ceil(leftMs / 1000));
+      const retryAfterSeconds = Math.max(failure.retryAfterSeconds ?? 0, Math.ceil(remainingMs / 1000));
       return new EngineFailed(message, { cause: failure, permanent, retryAfterSeconds, loggable });
     },
   };

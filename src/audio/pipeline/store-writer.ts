@@ -133,10 +133,10 @@ export class StoreWriter {
     const onTimeout = () => new Error("The deadline of the shutdown has passed.");
     const { time } = this.#options;
     await withDeadline({ time, ms: timeoutMs, onTimeout }, allWritten).catch(() => undefined);
-    const left = this.#pending.size;
-    this.#state = left === 0 ? "open" : "closed";
+    const remaining = this.#pending.size;
+    this.#state = remaining === 0 ? "open" : "closed";
     this.#wakeAll();
-    return left;
+    return remaining;
   }
 
   stats() {

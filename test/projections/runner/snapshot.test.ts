@@ -250,7 +250,10 @@ describe("a snapshot", () => {
             const begun = span();
             await append(store, "name-a", "Gus");
             while ((runner.view(names).get("name-a")?.length ?? 0) < 2) await new Promise(setImmediate);
-            await files.save(projection, partitions, () => ({ allUpTo: begun.allUpTo, noneAfter: span().noneAfter }));
+            await files.save(projection, partitions, () => ({
+              allUpTo: begun.allUpTo,
+              noneAfter: span().noneAfter,
+            }));
           },
         },
         snapshotEvery: 1,
