@@ -11,8 +11,8 @@ interface AccessToken {
 }
 
 /**
- * The claims of a token, which is not valid before `notBefore`. The views decide whether its proof is still
- * valid.
+ * The claims of a token, which is not valid before `notBefore`. The views decide whether its proof
+ * is still valid.
  */
 interface TokenClaims extends Validity {
   readonly apiKey: string;
