@@ -1,5 +1,3 @@
-import type { Time } from "../../src/async/time.ts";
-
 interface Append {
   readonly position: number;
   readonly time: number;
@@ -12,7 +10,7 @@ export type Lag = ReturnType<typeof createLag>;
  * that the views may lack, and the last one. Once the views have passed the first, the last takes
  * its place: the lag of the appends between them is underestimated, never overestimated.
  */
-export const createLag = (time: Pick<Time, "now">) => {
+export const createLag = (time: Pick<Performance, "now">) => {
   let first: Append | undefined;
   let last: Append | undefined;
   let lostAt: number | undefined;

@@ -1,4 +1,3 @@
-import { systemTime, type Time } from "../../src/async/time.ts";
 import { Unavailable } from "../../src/domain/errors.ts";
 import { type EventBatch, type EventStore, EventStoreUnavailable } from "../../src/eventstore/event-store.ts";
 import { type Following, follow } from "../../src/eventstore/follow-events.ts";
@@ -55,7 +54,8 @@ export interface RunnerOptions {
   readonly trimmedPrefixes?: readonly string[];
   /** A stream that no view needs, although its name has a projection's prefix. */
   readonly except?: string | undefined;
-  readonly time?: Pick<Time, "now">;
+  /** Default: `performance`. */
+  readonly time?: Pick<Performance, "now">;
   /**
    * The views include only events after the position that it resolves with: older snapshots are
    * ignored. Default: all.
@@ -82,7 +82,7 @@ export const createProjectionRunner = (options: RunnerOptions): ProjectionRunner
     trimmedPrefixes: [],
     except: undefined,
     firstPosition: async () => undefined,
-    time: systemTime,
+    time: performance,
     snapshotEvery: 50_000,
     startTimeoutMs: 30_000,
     maxLagMs: 15_000,
