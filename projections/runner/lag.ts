@@ -10,7 +10,7 @@ export type Lag = ReturnType<typeof createLag>;
  * that the views may lack, and the last one. Once the views have passed the first, the last takes
  * its place: the lag of the appends between them is underestimated, never overestimated.
  */
-export const createLag = (time: Pick<Performance, "now">) => {
+export const createLag = (time: Pick<typeof performance, "now">) => {
   let first: Append | undefined;
   let last: Append | undefined;
   let lostAt: number | undefined;

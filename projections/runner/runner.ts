@@ -55,7 +55,7 @@ export interface RunnerOptions {
   /** A stream that no view needs, although its name has a projection's prefix. */
   readonly except?: string | undefined;
   /** Default: `performance`. */
-  readonly time?: Pick<Performance, "now">;
+  readonly time?: Pick<typeof performance, "now">;
   /**
    * The views include only events after the position that it resolves with: older snapshots are
    * ignored. Default: all.
