@@ -10,7 +10,7 @@ export interface CatalogState {
   updatedAt: string | null;
   voices: Voice[];
   systemVoices: SystemVoice[];
-  /** Null: nothing was ever chosen, and the classic voices speak. */
+  /** Is null if nothing was ever chosen: then the classic voices speak. */
   chosen: ChosenVoices | null;
 }
 

@@ -74,7 +74,7 @@ const toRecordedEvent = (event: ServerEvent, stream: string): RecordedEvent => {
   };
 };
 
-/** Undefined for text that is not JSON, which no shape allows. */
+/** Returns undefined for text that is not JSON, which no shape allows. */
 const parseJson = (text: ServerEvent["bodyRaw"]) => {
   try {
     return JSON.parse(text ?? "");

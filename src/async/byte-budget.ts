@@ -75,7 +75,7 @@ export const createByteBudget = (options: ByteBudgetOptions) => {
 };
 
 interface HeldBytes extends Pick<WantedBytes, "bytes" | "onOverdue"> {
-  /** Undefined while it waits for the total. */
+  /** Is undefined while it waits for the total. */
   since: number | undefined;
 }
 

@@ -15,7 +15,7 @@ const freeItems = 16;
 
 /** Use `inTimeSlices`. */
 export const createTimeSlices = (time: Pick<Time, "now"> = systemTime) => {
-  /** Undefined if no work has been done in this turn of the event loop. */
+  /** Is undefined if no work has been done in this turn of the event loop. */
   let startedAt: number | undefined;
   let pause: Promise<void> | undefined;
 

@@ -46,7 +46,7 @@ interface Application {
   readonly audioReports: ReturnType<typeof composeAudioReports>;
   readonly eventLog: EventLog;
   readonly voiceFiles: () => Promise<readonly VoiceFile[]>;
-  /** Undefined if it is switched off. */
+  /** Is undefined if it is switched off. */
   readonly gallery: Gallery | undefined;
 }
 

@@ -61,7 +61,7 @@ function* openAiCredentials({
   }
 }
 
-/** Undefined for credentials that cannot be opened: their use is logged. */
+/** Returns undefined for credentials that cannot be opened: their use is logged. */
 const openOrOmit = (cipher: CredentialsCipher, encrypted: EngineCredentials, websiteId: string) => {
   try {
     return openCredentials(cipher, encrypted, { websiteId, engine: "oai" });

@@ -26,7 +26,7 @@ export const servingOfFormat1 = "SynthesisServed";
 
 export interface Log {
   readonly logId?: string;
-  /** Undefined: the log does not state it. */
+  /** Is undefined if the log does not state it. */
   readonly format?: number;
 }
 

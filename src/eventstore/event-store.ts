@@ -71,9 +71,11 @@ export interface ReadOptions {
 }
 
 export interface SubscribeOptions {
-  /** Only events at later positions. Default: from the beginning. */
+  /** Selects only events at later positions. Default: from the beginning. */
   readonly fromExclusive?: number;
-  /** Only events of streams whose names start with one of these. Default, and if empty: all. */
+  /**
+   * Selects only events of streams whose names start with one of these. Default, and if empty: all.
+   */
   readonly prefixes?: readonly string[];
   /** Leaves out this stream: its writer need not parse its own events. */
   readonly except?: string | undefined;

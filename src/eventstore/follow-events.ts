@@ -39,7 +39,7 @@ interface FollowOptions {
   readonly prefixes: readonly string[];
   /** Leaves out this stream. */
   readonly except?: string | undefined;
-  /** Only events at later positions. Default: from the beginning. */
+  /** Selects only events at later positions. Default: from the beginning. */
   readonly fromExclusive?: number;
   /** If it throws, the batch is delivered again. */
   readonly onBatch: (batch: EventBatch) => void | Promise<void>;

@@ -12,7 +12,7 @@ import { createUnreadAudio } from "./unread-audio.ts";
 /** Settings, by their names. */
 export interface LimitSettings {
   readonly BURST_WINDOW_MS: number;
-  /** Undefined: the plan decides. */
+  /** If undefined, the plan decides. */
   readonly BURST_LIMIT?: number | undefined;
   readonly STREAMS_PER_KEY: number;
   readonly UNREAD_AUDIO_BYTES: number;
@@ -28,7 +28,7 @@ export interface LimitRow {
   readonly atMost: number | keyof LimitSettings | "the plan's";
   /** Applies if the setting has no value. */
   readonly byDefault?: (requestsPerMinute: number) => number;
-  /** Absent: each counts until it ends. */
+  /** If absent, each counts until it ends. */
   readonly windowMs?: number | keyof LimitSettings;
   /** What happens to anything above the limit. */
   readonly beyond: Refusal | string;
@@ -38,7 +38,7 @@ export interface LimitRow {
 interface Refusal {
   readonly code: string;
   readonly message: (atMost: number) => string;
-  /** Absent: until the window ends. */
+  /** If absent, the client may retry when the window ends. */
   readonly retryAfterSeconds?: number;
 }
 

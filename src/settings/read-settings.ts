@@ -65,7 +65,7 @@ const toSettings = (data: Environment) => ({
   sharesAudio: data.AUDIO_SHARING === "all",
   hasVoiceGallery: data.VOICE_GALLERY === "on",
   audioLegacyUntil: (data.AUDIO_LEGACY_UNTIL ?? 0) satisfies EpochMs,
-  /** Undefined: no cache is purged. */
+  /** If undefined, no cache is purged. */
   purge:
     data.PURGE_TOKEN === undefined || data.PURGE_URL.length === 0
       ? undefined
@@ -110,7 +110,7 @@ const toSettings = (data: Environment) => ({
   drainSeconds: data.DRAIN_SECONDS,
   drainDelaySeconds: data.DRAIN_DELAY_SECONDS,
   telemetry: readTelemetrySettings(data),
-  /** Undefined: the Wyoming protocol is not served. */
+  /** If undefined, the Wyoming protocol is not served. */
   wyoming:
     data.WYOMING_PORT === undefined || data.WYOMING_KEY === undefined
       ? undefined

@@ -1,6 +1,6 @@
 /** Text that is spoken without interruption, and the silence after it. */
 export interface SherpaPart {
-  /** Empty: silence only. */
+  /** Is empty if there is only silence. */
   readonly text: string;
   /** The place in the text of the request at which it begins, in code points. */
   readonly position: number;

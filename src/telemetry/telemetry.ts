@@ -49,7 +49,7 @@ export interface Telemetry {
   readonly provider: (engine: EngineCode, event: ProviderEvent) => void;
   /** Called with the time that a job has waited for a slot of this resource. */
   readonly started: (resource: string, waitedMs: number) => void;
-  /** Undefined when telemetry is disabled. */
+  /** Is undefined when telemetry is disabled. */
   readonly requests: RequestObserver | undefined;
   /** Reads the sources at each collection. */
   observe(gauges: MetricSources): void;
@@ -60,7 +60,7 @@ export interface MetricSources {
   views(): Omit<RunnerStatus, "current">;
   /** Events in the log that are skipped because they cannot be folded. */
   malformedEvents(): number;
-  /** Undefined before the first measurement. */
+  /** Returns undefined before the first measurement. */
   clockDifferenceMs(): number | undefined;
   pendingCommands(): number;
   /** Voids and ends of streams that are not durable yet. */

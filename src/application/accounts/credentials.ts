@@ -62,7 +62,7 @@ export interface CredentialsDetails {
 /** A description of credentials with their website. */
 export interface WebsiteCredentials extends CredentialsDetails {
   readonly websiteId: string;
-  /** Absent while this instance does not know the website. */
+  /** Is absent while this instance does not know the website. */
   readonly websiteName?: string;
 }
 

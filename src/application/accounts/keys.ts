@@ -32,14 +32,14 @@ import { newApiKey, newSecret, newSecretId, type Random } from "./identifiers.ts
 export interface KeyDetails {
   readonly apiKey: string;
   readonly websiteId: string;
-  /** Absent while this instance does not know the website. */
+  /** Is absent while this instance does not know the website. */
   readonly websiteName?: string;
   readonly status: "active" | "suspended";
   readonly suspension?: { readonly cause: SuspensionCause; readonly reason: string; readonly since: string };
   readonly plan: Plan;
   readonly secrets: readonly { readonly secretId: string; readonly createdAt: string }[];
   readonly issuedAt: string;
-  /** Absent in lists and on the command line where it is not read. */
+  /** Is absent in lists and on the command line where it is not read. */
   readonly usage?: KeyUsage;
 }
 

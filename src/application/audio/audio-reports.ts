@@ -11,7 +11,7 @@ import type { AudioServings, CountServings, ServingsRequest } from "./audio-serv
 export interface StoredFile {
   readonly name: string;
   readonly bytes: number;
-  /** Absent for marks. */
+  /** Is absent for marks. */
   readonly seconds?: number;
   /** When it was last written, or reported as used: only with a retention. ISO 8601, UTC. */
   readonly usedAt: string;
@@ -24,9 +24,9 @@ export interface StoredFile {
 
 export interface AudioDetails {
   readonly hash: string;
-  /** Absent if it was not served in the period. */
+  /** Is absent if it was not served in the period. */
   readonly servings?: AudioServings;
-  /** Empty if the audio was deleted, or was never stored. */
+  /** Is empty if the audio was deleted, or was never stored. */
   readonly objects: readonly StoredFile[];
   readonly asOfPosition: number;
 }
@@ -63,7 +63,7 @@ export const createAudioReports = ({
 }: {
   readonly audioStore: Pick<AudioStore, "stat">;
   readonly countServings: CountServings;
-  /** Absent without a CDN. */
+  /** Is absent without a CDN. */
   readonly purge: PurgeCdn | undefined;
 }) => {
   const limit = pLimit(maxConcurrentReads);

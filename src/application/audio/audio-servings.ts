@@ -28,7 +28,7 @@ export interface ServingsRequest {
   readonly from?: string | undefined;
   /** Exclusive. Default: now. */
   readonly to?: string | undefined;
-  /** Only this audio. */
+  /** Selects only this audio. */
   readonly hash?: string | undefined;
   readonly signal: AbortSignal;
 }

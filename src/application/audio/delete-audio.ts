@@ -37,7 +37,7 @@ export const createDeleteAudio =
     readonly openStore: () => Promise<AudioStore>;
     /** Removes it from the memory of this process. */
     readonly forget: (hash: string) => void;
-    /** Absent without a CDN. */
+    /** Is absent without a CDN. */
     readonly purge: PurgeCdn | undefined;
     readonly clock: () => EpochMs;
     /**

@@ -8,7 +8,7 @@ import type { ProviderEvent } from "../../engines/resilience/with-event-reports.
  */
 export interface ProviderActivity {
   readonly engine: EngineCode;
-  /** Absent for the operator's own server. */
+  /** Is absent for the operator's own server. */
   readonly websiteId?: string;
   readonly circuit: "closed" | "open";
   readonly requests: number;

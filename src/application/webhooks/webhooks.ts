@@ -78,7 +78,7 @@ interface WebhooksOptions {
   readonly webhooks: View<Webhooks>;
   readonly deliveries: View<Deliveries>;
   readonly cipher: () => Promise<CredentialsCipher>;
-  /** Undefined if requests to the address are allowed, else why not. */
+  /** Returns why requests to the address are refused; undefined if they are allowed. */
   readonly refusalOf: (url: URL) => string | undefined;
   readonly clock: () => EpochMs;
   readonly random: Random;

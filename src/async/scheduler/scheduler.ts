@@ -7,7 +7,7 @@ export interface ResourceStats {
   readonly resource: string;
   readonly running: number;
   readonly queued: number;
-  /** Since the start. */
+  /** Counts the refused jobs since the start. */
   readonly refused: number;
   /** True if it refuses every key. */
   readonly isFull: boolean;

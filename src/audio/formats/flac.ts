@@ -58,7 +58,7 @@ const frameEnd = (flac: Buffer, from: number): number | undefined => {
   return undefined;
 };
 
-/** Undefined if it is not FLAC, or truncated. */
+/** Returns undefined if it is not FLAC, or truncated. */
 const countSamples = (flac: Buffer): number | undefined => {
   let at = firstFrame(flac);
   let samples = 0;

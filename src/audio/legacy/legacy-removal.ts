@@ -8,7 +8,7 @@ import type { AudioStore } from "../store/audio-store.ts";
 
 export interface LegacyRemovalOptions {
   readonly store: Pick<AudioStore, "list" | "remove">;
-  /** Absent without a CDN. */
+  /** Is absent without a CDN. */
   readonly purge: PurgeCdn | undefined;
   /** Removes it from the memory of this process. */
   readonly forget: (hash: string) => void;

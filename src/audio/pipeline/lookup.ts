@@ -63,7 +63,7 @@ export class Lookup {
     return marks && content;
   }
 
-  /** Like `fromStore`, without reading the audio. */
+  /** Does what `fromStore` does, without reading the audio. */
   async statStored({ name, hasMarks }: Rendition, signal: AbortSignal): Promise<AudioInfo | undefined> {
     const { reader } = this.#parts;
     const needsMarks = hasMarks && !this.cached(marksName(name));

@@ -72,10 +72,10 @@ export const createStoreReader = (options: StoreReaderOptions) => {
      */
     read: (name: AudioName, signal: AbortSignal): Promise<StoredAudio | undefined> =>
       guarded(name, signal, (either) => store.get(name, either)),
-    /** Like `read`, without the bytes. */
+    /** Does what `read` does, without the bytes. */
     stat: (name: AudioName, signal: AbortSignal): Promise<AudioInfo | undefined> =>
       guarded(name, signal, (either) => store.stat(name, either)),
-    /** Like `read`, with the bytes of the range, which are not verified. */
+    /** Does what `read` does, with the bytes of the range, which are not verified. */
     readPart: (name: AudioName, range: ByteRange, signal: AbortSignal): Promise<AudioPart | undefined> =>
       guarded(name, signal, (either) => store.read(name, range, either)),
     reportDamage,

@@ -45,7 +45,7 @@ export const createRetention = ({
   requireMeasuredClock,
 }: RetentionOptions) => {
   const { maxAgeMs = Number.POSITIVE_INFINITY, maxBytes = Number.POSITIVE_INFINITY } = policy;
-  /** Since the start. */
+  /** They are counted since the start. */
   const removed = { removedObjects: 0, removedBytes: 0 };
 
   const remove = async ({ hash, names, bytes, usedAt }: AudioFiles): Promise<void> => {

@@ -66,7 +66,7 @@ export const setCredentials = (
   set: { engine: ByokEngine; provider: string; voices: readonly ListedVoice[]; at: string } & Encrypted,
 ): CredentialsEvent[] => [{ type: "CredentialsSet", data: set }];
 
-/** No event if the credentials were replaced after they were opened (`was`). */
+/** Returns no event if the credentials were replaced after they were opened (`was`). */
 export const reencryptCredentials = (
   { byEngine }: Credentials,
   { was, ...reencrypted }: { engine: ByokEngine; was: string; at: string } & Encrypted,

@@ -12,7 +12,7 @@ export const keyNumberOf = (apiKey: string): number => {
   return number;
 };
 
-/** Undefined for a key that has no number yet. */
+/** Returns undefined for a key that has no number yet. */
 export const findKeyNumber = (apiKey: string): number | undefined => numbers.get(apiKey);
 
 /**

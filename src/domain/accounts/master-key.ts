@@ -12,7 +12,7 @@ export type InstallationKeysEvent = EventOf<typeof masterKeyShapes>;
 export const masterKeyStream = "master-key";
 
 export interface InstallationKeys {
-  /** Absent before the first instance starts. */
+  /** Is absent before the first instance starts. */
   readonly masterKeyId?: string;
   /**
    * 32 bytes in base64. Absent before the first instance of a version that names audio with it
@@ -83,7 +83,7 @@ export const createNamingKey = (
   created: Encrypted & { readonly at: string },
 ): InstallationKeysEvent[] => (namingKey ? [] : [{ type: "NamingKeyCreated", data: created }]);
 
-/** No event if it was encrypted again after it was opened (`was`). */
+/** Returns no event if it was encrypted again after it was opened (`was`). */
 export const reencryptNamingKey = (
   { namingKey }: InstallationKeys,
   { was, ...reencrypted }: Encrypted & { readonly was: string; readonly at: string },

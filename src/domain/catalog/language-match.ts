@@ -86,7 +86,7 @@ const spokenLanguage = ({ language, region }: Intl.Locale): string => {
   return language === "zh" && (region === "HK" || region === "MO") ? "yue" : language;
 };
 
-/** Undefined for a text that is no language tag. */
+/** Returns undefined for a text that is no language tag. */
 export const localeOf = (tag: string): Intl.Locale | undefined => {
   try {
     return new Intl.Locale(tag);

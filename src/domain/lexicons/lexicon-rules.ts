@@ -74,6 +74,6 @@ export const lexiconRules = z.strictObject({
 
 export interface LexiconRules {
   readonly lang?: string | undefined;
-  /** In order of precedence. */
+  /** They are in order of precedence. */
   readonly rules: readonly LexiconRule[];
 }

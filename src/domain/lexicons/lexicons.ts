@@ -55,7 +55,7 @@ export const lexiconsDecider = { initial: initialLexicons, evolve: evolveLexicon
 export const maxLexicons = 10;
 
 /**
- * No event if the lexicon has these rules already.
+ * Returns no event if the lexicon has these rules already.
  * @throws {Conflict} the website has too many lexicons
  */
 export const setLexicon = (

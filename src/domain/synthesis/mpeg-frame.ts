@@ -13,7 +13,7 @@ const rates2 = [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160];
 /** Hz by index for MPEG-1; halved for MPEG-2, again for 2.5. */
 const samplings = [44_100, 48_000, 32_000];
 
-/** Undefined if the bytes are not a Layer III header with a length. */
+/** Returns undefined if the bytes are not a Layer III header with a length. */
 export const readMpegFrame = (header: number): MpegFrame | undefined => {
   const version = (header >>> 19) & 3; // 3: MPEG-1, 2: MPEG-2, 0: MPEG-2.5
   const layer = (header >>> 17) & 3; // 1: Layer III

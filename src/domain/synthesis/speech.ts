@@ -52,7 +52,7 @@ export interface SystemVoice {
   readonly timerSpeed?: number;
   /** True if this service speaks it. Clients should prefer native voices. */
   readonly fallbackVoice?: boolean;
-  /** Absent for a voice that only browsers have. */
+  /** Is absent for a voice that only browsers have. */
   readonly service?: EngineCode;
   /** The engine's own name for the voice, e.g. `espeak:gmw/en-US+f3`, `flite:slt`. */
   readonly voiceName?: string;

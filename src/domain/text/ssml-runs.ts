@@ -14,7 +14,7 @@ export interface Run {
   /** Plain text, or a document without `<voice>` and `<lang>`. */
   readonly text: string;
   readonly ssml: boolean;
-  /** Empty: the voice of the request. */
+  /** Is empty for the voice of the request. */
   readonly speaker: Speaker;
   /** Factors on the prosody of the request. */
   readonly prosody: Prosody;

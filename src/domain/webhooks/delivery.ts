@@ -128,11 +128,11 @@ export const retryDelaysMs: readonly number[] = [
   ...[5, 30, 2 * 60, 5 * 60, 10 * 60, 14 * 60, 20 * 60, 24 * 60].map((minutes) => minutes * 60_000),
 ];
 
-/** No event if it is queued already. */
+/** Returns no event if it is queued already. */
 export const queueDelivery = (delivery: Delivery, message: WebhookMessage, at: string): DeliveryEvent[] =>
   delivery.status === "absent" ? [{ type: "DeliveryQueued", data: { message, at } }] : [];
 
-/** No event if no attempt is due: another process has started it. */
+/** Returns no event if no attempt is due: another process has started it. */
 export const startAttempt = (delivery: Delivery, at: string): DeliveryEvent[] => {
   if (delivery.status !== "pending" && delivery.status !== "started") return [];
   if (Date.parse(delivery.dueAt) > Date.parse(at)) return [];
@@ -142,7 +142,7 @@ export const startAttempt = (delivery: Delivery, at: string): DeliveryEvent[] =>
 export interface AttemptOutcome {
   readonly attempt: number;
   readonly status?: number | undefined;
-  /** Undefined after a success. */
+  /** Is undefined after a success. */
   readonly error?: string | undefined;
   /** True if no further attempt may follow. */
   readonly isFinal?: boolean;
@@ -151,7 +151,7 @@ export interface AttemptOutcome {
   readonly jitter: number;
 }
 
-/** No event if a later attempt has started. */
+/** Returns no event if a later attempt has started. */
 export const finishAttempt = (delivery: Delivery, outcome: AttemptOutcome): DeliveryEvent[] => {
   const { attempt, status, error, isFinal = false, at, jitter } = outcome;
   if (delivery.status !== "started" || delivery.attempts.length !== attempt) return [];

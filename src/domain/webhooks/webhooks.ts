@@ -138,7 +138,7 @@ export const changeWebhook = (webhooks: Webhooks, change: ChangeWebhook): Webhoo
   return changes;
 };
 
-/** No event if it is disabled or removed. */
+/** Returns no event if it is disabled or removed. */
 export const disableWebhook = (
   webhooks: Webhooks,
   disabled: WebhookRecord & { readonly by: DisabledBy },
@@ -157,7 +157,7 @@ export const rotateWebhookSecret = (
   return [{ type: "WebhookSecretRotated", data: { ...rotated, formerUntil } }];
 };
 
-/** No event if the secret was replaced after it was opened (`was`). */
+/** Returns no event if the secret was replaced after it was opened (`was`). */
 export const reencryptWebhookSecret = (
   webhooks: Webhooks,
   { was, ...data }: WebhookRecord & Encrypted & { readonly former: boolean; readonly was: string },

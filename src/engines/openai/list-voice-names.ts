@@ -78,7 +78,7 @@ const voiceList = z.object({
   ),
 });
 
-/** Undefined if the server has no such list. */
+/** Resolves with undefined if the server has no such list. */
 const listed = async (server: SpeechServer, signal: AbortSignal): Promise<string[] | undefined> => {
   if (isOpenAis(server)) return undefined;
   const response = await server.exchange(requestOf(server, "audio/voices"), signal);
@@ -92,7 +92,7 @@ const listed = async (server: SpeechServer, signal: AbortSignal): Promise<string
   return names.length > 0 ? [...new Set(names as string[])].slice(0, maxVoices) : undefined;
 };
 
-/** Undefined for HTML: some servers respond with a page and 200 to unknown paths. */
+/** Resolves with undefined for HTML: some servers respond with a page and 200 to unknown paths. */
 const jsonOf = (response: UpstreamResponse): Promise<unknown> =>
   readJson(response, maxBytes).catch((error: unknown) => {
     if (error instanceof UpstreamFailed) return undefined;

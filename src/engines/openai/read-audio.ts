@@ -62,7 +62,7 @@ export const readAsSamples = async (
 type Container = DecodedContainer | "wav";
 
 interface Sniffed {
-  /** Undefined for raw samples. */
+  /** Is undefined for raw samples. */
   readonly container: Container | undefined;
   readonly raw: RawSamples;
   readonly beginning: Buffer;

@@ -7,7 +7,7 @@ const maxCharacters = 300;
 /** Longer messages are cut: the patterns below take quadratic time. */
 const maxLookedAt = 2_000;
 
-/** Undefined for bodies that are neither JSON nor plain text, such as HTML pages. */
+/** Returns undefined for bodies that are neither JSON nor plain text, such as HTML pages. */
 export const messageFromBody = (body: string, hidden: readonly string[] = []): string | undefined => {
   const said = messageIn(body);
   return said === undefined ? undefined : redact(said, hidden);

@@ -48,7 +48,7 @@ export interface SummedUp {
 
 export interface ChargesRequest {
   readonly asOf?: AsOf | undefined;
-  /** Only the entries of this journal. */
+  /** Selects only the entries of this journal. */
   readonly journal?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   /**

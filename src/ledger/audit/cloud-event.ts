@@ -41,7 +41,7 @@ interface UsageCharge {
 
 export const usageEventType = "voxledger.usage";
 
-/** Undefined for entries that charge nothing. */
+/** Returns undefined for entries that charge nothing. */
 export const usageCloudEvent = (entry: AuditEntry): UsageCloudEvent | undefined => {
   const { id, index, position, stream } = entry;
   if (!stream.startsWith(journalPrefix)) return undefined;

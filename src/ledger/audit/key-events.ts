@@ -20,9 +20,9 @@ import { cursorOf, type EventCursor, mergeByPosition } from "./event-cursor.ts";
 
 interface KeyEventsRequest {
   readonly apiKey: string;
-  /** Only events at this position or later. */
+  /** Selects only events at this position or later. */
   readonly fromPosition: number;
-  /** Only events of journals from this time on, and before the other one. */
+  /** Selects only events of journals from this time on, and before the other one. */
   readonly fromInclusive?: number | undefined;
   readonly toExclusive?: number | undefined;
   readonly signal?: AbortSignal | undefined;

@@ -137,8 +137,8 @@ export class JournalWriter {
   flushed = (): Promise<void> => this.#notified(this.#waiting.untilTaken());
 
   /**
-   * Like `flushed`, without the voids and ends of streams that the store has refused: they may be
-   * repeated much later.
+   * Does what `flushed` does, without the voids and ends of streams that the store has refused:
+   * they may be repeated much later.
    */
   appended = (): Promise<void> => this.#notified(this.#waiting.untilSent());
 

@@ -120,7 +120,7 @@ export class WaitingEntries extends PendingEntries {
     await Promise.all([this.untilSent(), this.refused.untilTaken()]);
   }
 
-  /** Like `untilTaken`, without the refused entries, which may be repeated much later. */
+  /** Does what `untilTaken` does, without the refused entries, which may be repeated much later. */
   untilSent(): Promise<void> {
     return super.untilTaken();
   }

@@ -10,7 +10,7 @@ export interface WatchedKey {
   beforeCheck: number;
   /** Added to `counted`, it is at least the key's usage. Undefined before the first read. */
   base: number | undefined;
-  /** Undefined if the account was not read. */
+  /** Is undefined if the account was not read. */
   crossed: readonly QuotaThresholdCrossed[] | undefined;
 }
 

@@ -4,9 +4,9 @@ import { beginCharges, type ChargesSource, type SummedUp, type Use } from "../ac
 
 export interface ChargesRequest {
   readonly apiKeys: readonly string[];
-  /** Only charges of servings from this time on. */
+  /** Selects only charges of servings from this time on. */
   readonly fromInclusive: number;
-  /** Only charges of servings before this time. */
+  /** Selects only charges of servings before this time. */
   readonly toExclusive: number;
   /** Only what was recorded up to this time. */
   readonly asOf: number;

@@ -73,7 +73,7 @@ export const createCountedUsage = ({
 
   return {
     read,
-    /** Undefined while nobody asks. */
+    /** Returns undefined while nobody asks. */
     status: () => runner?.status(),
     close: async (): Promise<void> => {
       cancelTimer();

@@ -25,14 +25,14 @@ interface UsageKey {
 }
 
 export interface UsageBucketsRequest {
-  /** Only this key's usage. Default: that of all keys. */
+  /** Selects only this key's usage. Default: that of all keys. */
   readonly apiKey?: string | undefined;
   /** Unix seconds. Default of `toExclusive`: the end of the bucket of `asOf`. */
   readonly fromInclusive: number;
   readonly toExclusive?: number | undefined;
   readonly width: BucketWidth;
   readonly groupBy: readonly Grouping[];
-  /** Only these; undefined: all. */
+  /** Selects only these. Default: all. */
   readonly apiKeys?: readonly string[] | undefined;
   readonly websites?: readonly string[] | undefined;
   readonly engines?: readonly string[] | undefined;

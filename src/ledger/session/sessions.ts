@@ -43,7 +43,7 @@ export class Sessions {
     this.#options = options;
   }
 
-  /** Undefined before the first session is open, and after one was taken over or closed. */
+  /** Is undefined before the first session is open, and after one was taken over or closed. */
   get current(): Session | undefined {
     return this.#current;
   }

@@ -18,7 +18,7 @@ export const detectVersions = async (deadlineMs = startDeadlines.versionsMs): Pr
   return Object.fromEntries(outputs.filter(([, version]) => version !== undefined));
 };
 
-/** Undefined if the tool is not installed. */
+/** Resolves with undefined if the tool is not installed. */
 const askVersion = (tool: Tool, deadlineMs: number): Promise<string | undefined> =>
   new Promise((resolve, reject) => {
     const [argument, pattern] = questions[tool];

@@ -37,14 +37,14 @@ export class S3Bucket {
     this.#region = region;
   }
 
-  /** Undefined if there is none. @throws {DamagedAudio} */
+  /** Resolves with undefined if there is none. @throws {DamagedAudio} */
   read(name: AudioName): Promise<StoredAudio | undefined> {
     return ignoring(["NoSuchKey", "NoSuchBucket"], async () =>
       readResponse((await this.#client.getObject(this.#bucket, name)) as IncomingMessage),
     );
   }
 
-  /** Undefined if there is none. @throws {DamagedAudio} */
+  /** Resolves with undefined if there is none. @throws {DamagedAudio} */
   async stat(name: AudioName): Promise<AudioInfo | undefined> {
     const found = await ignoring(["NotFound", "NoSuchKey", "NoSuchBucket"], () =>
       this.#client.statObject(this.#bucket, name),
@@ -52,7 +52,7 @@ export class S3Bucket {
     return found && infoOf(found.size, found.metaData, found.lastModified.getTime());
   }
 
-  /** Undefined if there is no such object. @throws {DamagedAudio} */
+  /** Resolves with undefined if there is no such object. @throws {DamagedAudio} */
   readPart(name: AudioName, range: ByteRange): Promise<AudioPart | undefined> {
     const { start, end } = range;
     return ignoring(["NoSuchKey", "NoSuchBucket"], async () => {
@@ -167,7 +167,7 @@ export class S3Bucket {
 /** MinIO lists milliseconds; the headers of an object have none. */
 const wholeSeconds = (time: Date): number => Math.floor(time.getTime() / 1000) * 1000;
 
-/** Returns undefined if it fails with one of these codes. */
+/** Resolves with undefined if it fails with one of these codes. */
 const ignoring = async <T>(codes: readonly string[], run: () => Promise<T>): Promise<T | undefined> => {
   try {
     return await run();

@@ -30,7 +30,7 @@ const keyLength = 32;
 export const keyId = (name: string, publicKey: Uint8Array): Uint8Array =>
   hash("sha256", concatBytes(utf8(`${name}\n`), ed25519, publicKey), "buffer").subarray(0, idLength);
 
-/** Undefined for anything but the verifier key of an Ed25519 key. */
+/** Returns undefined for anything but the verifier key of an Ed25519 key. */
 export const parseVerifierKey = (verifierKey: string): NoteKey | undefined => {
   const [, name = "", id = "", encoded = ""] =
     /^([^\s+]+)\+([0-9a-f]{8})\+([A-Za-z0-9+/]+=*)$/.exec(verifierKey) ?? [];
@@ -63,7 +63,7 @@ export interface Checkpoint {
 export const checkpointText = ({ origin, size, root }: Checkpoint): string =>
   `${origin}\n${size}\n${toBase64(root)}\n`;
 
-/** Undefined for anything else. */
+/** Returns undefined for anything else. */
 export const parseCheckpoint = (text: string): Checkpoint | undefined => {
   const [, origin = "", size = "", encoded = ""] =
     /^([^\n]+)\n(0|[1-9]\d{0,15})\n([^\n]+)\n$/.exec(text) ?? [];

@@ -69,7 +69,7 @@ const rewritings: ReadonlyMap<string, readonly Rewriting[]> = new Map([
   ["tlh", [[/\p{Lu}/gu, ([letter]) => letter.toLowerCase()]]],
 ]);
 
-/** In the order of the Unicode block, from U+13A0. */
+/** The syllables are in the order of the Unicode block, from U+13A0. */
 const cherokeeSyllables =
   "a e i o u v ga ka ge gi go gu gv ha he hi ho hu hv la le li lo lu lv ma me mi mo mu na hna nah ne ni no nu nv " +
   "qua que qui quo quu quv sa s se si so su sv da ta de te di ti do du dv dla tla tle tli tlo tlu tlv " +

@@ -150,7 +150,10 @@ export const openAiUsageOperation = ({
     },
   });
 
-/** Undefined for operators and auditors. A page's key alone proves nothing: anyone can read it. */
+/**
+ * Returns undefined for operators and auditors. A page's key alone proves nothing: anyone can read
+ * it.
+ */
 const keyOf = (ctx: Context): string | undefined => (ctx.state.caller ? keyWithSecret(ctx) : undefined);
 
 const present = ({ asOf, buckets, nextPage }: UsageBuckets): z.output<typeof usagePage> => ({

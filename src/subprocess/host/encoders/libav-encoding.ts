@@ -13,7 +13,7 @@ export interface LibavTarget {
 
 interface CodecInput {
   readonly format: SampleFormat;
-  /** Undefined: any. */
+  /** If undefined, the encoder takes any rate. */
   readonly rates?: readonly number[];
 }
 

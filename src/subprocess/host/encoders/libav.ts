@@ -115,7 +115,7 @@ export const openLibav = (version: string, folder = "") => {
   };
 };
 
-/** Undefined if the library cannot be loaded. */
+/** Returns undefined if the library cannot be loaded. */
 const versionOf = (utilLibrary: string): string | undefined => {
   try {
     return koffi.load(utilLibrary).func("const char *av_version_info()")();
