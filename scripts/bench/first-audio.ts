@@ -21,7 +21,7 @@ const sentAtTheEnd: readonly Format[] = ["wav", "flac", "ogg"];
 const voice = "Spanish Female"; // espeak-ng's
 const characters = 4000;
 const rounds = 5;
-const warmUps = 2;
+const warmUps = 5;
 
 const [checkout] = process.argv.slice(2);
 

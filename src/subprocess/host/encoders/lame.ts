@@ -3,9 +3,6 @@ import type { Encoding } from "./encoding.ts";
 
 /** Debian's name of the library with the functions of lame.h 3.98 to 3.100. */
 const libraryName = "libmp3lame.so.0";
-const sampleRates: ReadonlySet<number> = new Set([
-  8000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000,
-]);
 const kbitPerSecond = 64;
 const jointStereo = 1; // JOINT_STEREO, as ffmpeg; LAME turns it into MONO for one channel
 /** The largest output of a call, by lame.h. */
@@ -19,9 +16,6 @@ const settings = {
   bWriteVbrTag: 0,
   quality: 7,
 } as const;
-
-/** Sample rates that LAME does not resample, as ffmpeg would otherwise. */
-export const lameTakes = (sampleRate: number): boolean => sampleRates.has(sampleRate);
 
 /**
  * Opens LAME's library, which ffmpeg itself uses for mp3. Called directly it takes an eighth less

@@ -197,18 +197,16 @@ const openFrame = (
   setInt(offsets.channelLayout, 1); // AV_CHANNEL_ORDER_NATIVE
   setInt(offsets.channelLayout + 4, 1); // channels
   fields.setBigUint64(offsets.channelLayout + 8, 4n, isLittleEndian); // AV_CH_FRONT_CENTER
-  check(libav.allocSamples(frame, 0), "av_frame_get_buffer");
+  const memory = libav.malloc(frameSize * bytes);
+  owned.defer(() => libav.free(memory));
+  const data = Buffer.from(koffi.view(memory, frameSize * bytes));
+  koffi.encode(frame, offsets.data, "void *", memory);
 
-  let memory = { address: 0n, bytes: Buffer.alloc(0) };
   let time = 0;
   return {
-    /** Returns the frame. The codec may still read the samples before these elsewhere. */
+    /** Returns the frame. Its memory has no reference counter, so a codec copies the samples. */
     filledWith: (samples: Buffer): unknown => {
-      check(libav.makeWritable(frame), "av_frame_make_writable");
-      const address = fields.getBigUint64(offsets.data, isLittleEndian);
-      if (address !== memory.address)
-        memory = { address, bytes: Buffer.from(koffi.view(address, frameSize * bytes)) };
-      memory.bytes.set(samples);
+      data.set(samples);
       const count = samples.length / bytes;
       setInt(offsets.samples, count);
       fields.setBigInt64(offsets.time, BigInt(time), isLittleEndian);

@@ -66,8 +66,6 @@ export const openLibav = (version: string, folder = "") => {
     setEntry: util.func("int av_dict_set(void *dictionary, const char *key, const char *value, int flags)"),
     sampleFormat: util.func("int av_get_sample_fmt(const char *name)"),
     allocFrame: util.func("void *av_frame_alloc()"),
-    allocSamples: util.func("int av_frame_get_buffer(void *frame, int align)"),
-    makeWritable: util.func("int av_frame_make_writable(void *frame)"),
     freeFrame: util.func("void av_frame_free(_Inout_ void **frame)"),
 
     allocPacket: codec.func("void *av_packet_alloc()"),

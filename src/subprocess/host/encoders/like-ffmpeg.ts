@@ -6,7 +6,7 @@ import { type EncodedFormat, encodedFormats, formats } from "../../../domain/syn
 import { unknownSize, wavHeader } from "../../../domain/synthesis/wav-header.ts";
 import { compileCache } from "../../compile-cache.ts";
 import { startDeadlines } from "../../start-deadlines.ts";
-import { type CodecLibrary, type CodecOptions, libraryOf } from "./codecs.ts";
+import { type CodecLibrary, type CodecOptions, libraryOf } from "./encoding.ts";
 import { inputArguments, outputArguments } from "./ffmpeg.ts";
 import { noise, noiseRate } from "./noise.ts";
 

@@ -1,6 +1,7 @@
 import { crc32 } from "node:zlib";
 import type { EncodedFormat } from "../../../domain/synthesis/formats.ts";
-import { type CodecOptions, openCodecs } from "./codecs.ts";
+import { openCodecs } from "./codecs.ts";
+import type { CodecOptions } from "./encoding.ts";
 import { noise, noiseRate } from "./noise.ts";
 
 /*

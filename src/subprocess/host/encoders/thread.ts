@@ -4,8 +4,8 @@ import { parentPort, workerData } from "node:worker_threads";
 import { errorMessage } from "../../../domain/errors.ts";
 import type { EncodedFormat } from "../../../domain/synthesis/formats.ts";
 import { lowerPriority } from "../lower-priority.ts";
-import { type CodecOptions, openCodecs } from "./codecs.ts";
-import type { Encoding } from "./encoding.ts";
+import { openCodecs } from "./codecs.ts";
+import type { CodecOptions, Encoding } from "./encoding.ts";
 
 /** A thread that encodes. It serves several audios, in the order of their parts. */
 

@@ -1,8 +1,9 @@
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 import type { EncodedFormat } from "../../../domain/synthesis/formats.ts";
+import { compileCache } from "../../compile-cache.ts";
 import { ToolFailed } from "../../tools.ts";
-import type { CodecOptions } from "./codecs.ts";
+import type { CodecOptions } from "./encoding.ts";
 import type { EncodeRequest, ThreadOptions, ThreadRequest, ThreadResponse } from "./thread.ts";
 
 export interface AudioSpec {
@@ -63,6 +64,8 @@ const startThread = (options: ThreadOptions, onEnd: () => void): Thread => {
   const worker = new Worker(new URL("./thread.ts", import.meta.url), {
     name: options.lowPriority ? "encoder-long" : "encoder-short",
     workerData: options,
+    env: { ...process.env, ...compileCache() },
+    resourceLimits: { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 64 },
   });
   worker.unref();
   const waiting = new Map<number, (response: ThreadResponse) => void>();
