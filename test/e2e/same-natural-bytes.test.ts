@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { expect } from "chai";
 import { naturalVoicesFolder, openNaturalVoices } from "../../src/engines/natural-voices/natural-voices.ts";
-import { authorize, bytesOf, type Credentials, registerWebsite } from "../support/client.ts";
+import { authorize, bytesOf, type Credentials, fetchWhenFree, registerWebsite } from "../support/client.ts";
 import { type InProcessService, startInProcessService } from "../support/in-process-service.ts";
 import { isSample } from "../support/sample.ts";
 import { temporaryFolder } from "../support/service.ts";
@@ -55,16 +55,14 @@ describe(`The same request for a natural voice (seed ${seed})`, () => {
     await folder?.remove();
   });
 
-  const ask = async (request: Sent): Promise<Buffer> => {
-    const { path, body } = request;
+  const ask = async ({ path, body }: Sent): Promise<Buffer> => {
     const headers = {
       ...authorize(website),
       Authorization: `Bearer ${website.apiKey}.${website.apiSecret}`,
       "Content-Type": "application/json",
     };
     const sent = body ? { method: "POST", headers, body: JSON.stringify(body) } : { headers };
-    const response = await fetch(service.url + path, sent);
-    if (response.status === 503) return ask(request); // the machine is busy
+    const response = await fetchWhenFree(service.url + path, sent);
     expect(response.status, path).to.equal(200);
     return bytesOf(response);
   };

@@ -11,7 +11,7 @@ import { createLogger } from "../../src/bootstrap/observability.ts";
 import { composeService, type Service } from "../../src/bootstrap/service.ts";
 import type { AudioFolder } from "../../src/domain/synthesis/recipe.ts";
 import { readSettings } from "../../src/settings/read-settings.ts";
-import { admin, authorize, type Credentials } from "../support/client.ts";
+import { admin, authorize, type Credentials, fetchWhenFree } from "../support/client.ts";
 import { collect } from "../support/collect.ts";
 import { startMinio } from "../support/minio.ts";
 import type { S3Server } from "../support/s3-server.ts";
@@ -100,7 +100,7 @@ for (const [version, kind] of recordedVersions.flatMap((version) =>
       service = undefined;
     };
     const get = (path: string, headers: Record<string, string> = {}) =>
-      fetch(`${service?.url}${path}`, { headers });
+      fetchWhenFree(`${service?.url}${path}`, { headers });
     const statusOf = async (path: string): Promise<number> => (await get(path)).status;
 
     const filesIn = async (folder: AudioFolder): Promise<string[]> => {

@@ -1,4 +1,6 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { ErrorResponse } from "../../src/http/kernel/errors/error-response.ts";
+import { pollTimeoutMs } from "./processes.ts";
 import { adminToken } from "./service.ts";
 
 export interface Credentials {
@@ -66,6 +68,15 @@ export const synthesizeByPost = (
     headers: { ...authorize(credentials), "Content-Type": "application/json" },
     body: JSON.stringify(body),
   });
+
+/** Asks again while the service refuses for lack of capacity, as it may on a busy machine. */
+export const fetchWhenFree = async (url: string, init: RequestInit = {}): Promise<Response> => {
+  for (const end = Date.now() + pollTimeoutMs; ; await delay(100)) {
+    const response = await fetch(url, init);
+    if (response.status !== 503 || Date.now() > end) return response;
+    await response.body?.cancel();
+  }
+};
 
 /** The error object of an error envelope. */
 export const errorOf = async (response: Response): Promise<ErrorResponse["error"]> =>

@@ -3,7 +3,7 @@ import {
   naturalVoicesFolder,
   openNaturalVoices,
 } from "../../../src/engines/natural-voices/natural-voices.ts";
-import { admin, authorize, type Credentials, registerWebsite } from "../../support/client.ts";
+import { admin, authorize, type Credentials, fetchWhenFree, registerWebsite } from "../../support/client.ts";
 import { duringSuite } from "../../support/during.ts";
 import { type InProcessService, startInProcessService } from "../../support/in-process-service.ts";
 
@@ -79,7 +79,7 @@ describe("a service with natural voices", () => {
 
   const get = (query: Record<string, string>) => {
     const all = { voice: "US English Female", text: "Each ship.", ...query };
-    return fetch(`${service.url}/v2/text/synthesize?${new URLSearchParams(all)}`, {
+    return fetchWhenFree(`${service.url}/v2/text/synthesize?${new URLSearchParams(all)}`, {
       headers: authorize(website),
     });
   };
