@@ -15,6 +15,7 @@ const benches = [
   "cached-get.ts",
   "first-byte.ts",
   "first-byte-of-long-texts.ts",
+  "first-audio.ts",
   "telemetry.ts",
   "stalled-listeners.ts",
   "memory.ts",
